@@ -1,0 +1,270 @@
+"""When an alert is raised, and in which words: one function a type (semantics § 5)."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from ralph_tracker.core.alert_types import TYPE_BY_NAME, Alert, in_order
+from ralph_tracker.core.components import COMPONENT_BY_NAME
+from ralph_tracker.core.cycles import Cycle
+from ralph_tracker.core.deltas import Reading, Readings, delta, errors_at_size
+from ralph_tracker.core.identities import Comparison, names_in_short
+from ralph_tracker.core.line import Classification
+from ralph_tracker.core.metrics import BY_NAME, Group, Metrics
+from ralph_tracker.core.rounding import plain_number
+from ralph_tracker.core.rules import Rules
+from ralph_tracker.core.score import Basis
+
+STALL_ALTERNATIVES: Final = (
+    "Consider different approach",
+    "Request human intervention",
+    "Try alternative strategy",
+)
+_GROUP_OF_PART: Final[Mapping[str, Group]] = {"lint_errors": Group.LINT, "type_errors": Group.TYPES}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Situation:
+    """Hold the facts that alerts are raised on.
+
+    `readings` are the previous values on the line, `tests` the comparison by name (None: no names on one side),
+    `components` those of the score (None: not measured), `missing` says why a group was not measured.
+    """
+
+    iteration: int
+    previous: int
+    metrics: Metrics
+    readings: Readings
+    tests: Comparison | None
+    components: Mapping[str, float | None]
+    missing: Mapping[str, str]
+    basis: Basis
+    rules: Rules
+    config_changed: tuple[str, ...]
+    already_missing: frozenset[str]
+
+    def fall(self, name: str) -> tuple[float, Reading] | None:
+        """Return the value now and the previous reading where the metric fell, else None."""
+        now, before = self.metrics.number(name), self.readings.get(name)
+        if now is None or before is None or now >= before.value:
+            return None
+        return now, before
+
+    def age(self, reading: Reading) -> str:
+        """Say so where a value was last measured before the previous iteration."""
+        if reading.iteration >= self.previous:
+            return ""
+        return f"compared with iteration {reading.iteration}, the last that measured it"
+
+    def alert(self, kind: str, message: str, *notes: str, tests: Mapping[str, str] | None = None) -> Alert:
+        """Make an alert of this iteration."""
+        return Alert(
+            kind=TYPE_BY_NAME[kind],
+            iteration=self.iteration,
+            message=message,
+            note="; ".join(note for note in notes if note),
+            tests=tests or {},
+        )
+
+
+def working_tests_failing(at: Situation) -> Alert | None:
+    """Raise it where a test that passed before fails now; without names, where fewer pass and more fail."""
+    kind = "working_tests_failing"
+    if at.tests is not None:
+        if not at.tests.broken:
+            return None
+        names = names_in_short(at.tests.broken)
+        return at.alert(kind, f"Previously passing tests now failing: {names}", tests=at.tests.broken)
+    passed, failed = at.fall("tests_passed"), at.readings.get("tests_failed")
+    now_failed = at.metrics.tests_failed
+    if passed is None or failed is None or now_failed is None or now_failed <= failed.value:
+        return None
+    now, before = passed
+    counts = f"passed {before.value:g}→{now:g}, failed {failed.value:g}→{now_failed}; names are not known"
+    alert = at.alert(kind, "Previously passing tests now failing", counts, at.age(before))
+    return _until(alert, "tests_passed", now, before.value)
+
+
+def _until(alert: Alert, metric: str, now: float, before: float) -> Alert:
+    """Close the alert when the count is back, since no names are known."""
+    return replace(alert, until=(metric, before), fall=int(before - now))
+
+
+def _test_deletion(at: Situation) -> Alert | None:
+    fall = at.fall("test_count")
+    if fall is None:
+        return None
+    now, before = fall
+    message = f"Test count decreased from {before.value:g} to {now:g}"
+    gone = at.tests.vanished if at.tests is not None else {}
+    if gone:
+        return at.alert("test_deletion", message, f"gone: {names_in_short(gone)}", at.age(before), tests=gone)
+    return _until(at.alert("test_deletion", message, at.age(before)), "test_count", now, before.value)
+
+
+def _functionality_loss(at: Situation) -> Alert | None:
+    fall = at.fall("tests_passed")
+    if fall is None or working_tests_failing(at) is not None:
+        return None
+    now, before = fall
+    if at.tests is not None and before.value - now <= len(at.tests.flaky):
+        return None
+    message = f"Passing tests decreased from {before.value:g} to {now:g}"
+    lost = at.tests.lost if at.tests is not None else {}
+    if lost:
+        note = f"deleted, skipped or renamed away: {names_in_short(lost)}"
+        return at.alert("functionality_loss", message, note, at.age(before), tests=lost)
+    return _until(at.alert("functionality_loss", message, at.age(before)), "tests_passed", now, before.value)
+
+
+def _coverage_regression(at: Situation) -> Alert | None:
+    fall, limit = at.fall("coverage_percentage"), at.rules.alerts.coverage_drop
+    if fall is None:
+        return None
+    now, before = fall
+    if delta(now, before.value, BY_NAME["coverage_percentage"].decimals) >= -limit:
+        return None
+    drop = f"{plain_number(before.value)}%→{plain_number(now)}%"
+    message = f"Coverage dropped {drop} (exceeds -{plain_number(limit)}% threshold)"
+    return at.alert("coverage_regression", message, at.age(before))
+
+
+def _error_increase(at: Situation) -> Alert | None:
+    count, before = at.metrics.error_count, at.readings.get("error_count")
+    if count is None or before is None:
+        return None
+    loc = at.readings.get("loc_total")
+    sized = errors_at_size(count, at.metrics.loc_total, loc.value if loc else None)
+    rise = sized - before.value
+    if rise <= at.rules.alerts.error_increase:
+        return None
+    note = "" if sized == count else f"{count} in the grown code count as {sized} at the previous size"
+    return at.alert("error_increase", f"Error count increased by {rise:g}", note, at.age(before))
+
+
+def _config_changed(at: Situation) -> Alert | None:
+    if not at.config_changed:
+        return None
+    keys = ", ".join(at.config_changed)
+    return at.alert("config_changed", f"Configuration changed: {keys}; the frozen one is used")
+
+
+def _file_deletion(at: Situation) -> Alert | None:
+    fall = at.fall("file_count")
+    if fall is None:
+        return None
+    now, before = fall
+    note = f"{before.value:g}→{now:g} files"
+    return at.alert("file_deletion", "File count decreased (potential code deletion)", note, at.age(before))
+
+
+def _complexity_explosion(at: Situation) -> Alert | None:
+    now, before = at.metrics.complexity_score, at.readings.get("complexity_score")
+    growth = at.rules.alerts.complexity_growth
+    if now is None or before is None or now <= (1 + growth) * before.value:
+        return None
+    note = f"{plain_number(before.value)}→{plain_number(now)} a function"
+    message = f"Complexity increased >{plain_number(growth * 100)}%"
+    return at.alert("complexity_explosion", message, note, at.age(before))
+
+
+def _tests_replaced(at: Situation) -> Alert | None:
+    if at.tests is None or not at.tests.vanished or at.fall("test_count") is not None:
+        return None
+    gone, new = at.tests.vanished, at.tests.added
+    message = f"{len(gone)} tests disappeared, {len(new)} new: {names_in_short(gone)}"
+    return at.alert("tests_replaced", message, tests=gone)
+
+
+def _flaky_test(at: Situation) -> Alert | None:
+    if at.tests is None or not at.tests.flaky:
+        return None
+    message = f"Flaky test failed: {names_in_short(at.tests.flaky)}"
+    return at.alert("flaky_test", message, tests=at.tests.flaky)
+
+
+_ONE_EACH: Final[tuple[Callable[[Situation], Alert | None], ...]] = (
+    _test_deletion,
+    working_tests_failing,
+    _functionality_loss,
+    _coverage_regression,
+    _error_increase,
+    _config_changed,
+    _file_deletion,
+    _complexity_explosion,
+    _tests_replaced,
+    _flaky_test,
+)
+
+
+def missing_groups(at: Situation) -> dict[str, tuple[str, ...]]:
+    """Return the groups that lack a component of the loop, with the metrics that are not there."""
+    groups: dict[str, list[str]] = {}
+    for name, value in at.components.items():
+        if value is None:
+            for metric, group in _absent(name, at):
+                known = groups.setdefault(group, [])
+                known.extend([metric] if metric not in known else [])
+    return {group: tuple(metrics) for group, metrics in groups.items()}
+
+
+def _absent(component: str, at: Situation) -> list[tuple[str, Group]]:
+    """Name what a component waits for; error_count goes missing with those of its parts that did."""
+    spec = COMPONENT_BY_NAME[component]
+    if component == "error_count_inverted" and at.basis.error_parts:
+        parts = [name for name in at.basis.error_parts if at.metrics.get(name) is None]
+        return [(name, _GROUP_OF_PART[name]) for name in parts]
+    return [(name, spec.group) for name in spec.reads if at.metrics.get(name) is None]
+
+
+def _metrics_missing(at: Situation) -> list[Alert]:
+    alerts = []
+    for group, metrics in missing_groups(at).items():
+        if group in at.already_missing:
+            continue
+        why = at.missing.get(group) or f"no {', '.join(metrics)} in the metrics handed in"
+        alerts.append(
+            Alert(
+                kind=TYPE_BY_NAME["metric_missing"],
+                iteration=at.iteration,
+                message=f"{group.capitalize()} could not be measured: {why}",
+                group=group,
+            )
+        )
+    return alerts
+
+
+def raise_alerts(at: Situation, classification: Classification, cycle: Cycle | None) -> tuple[Alert, ...]:
+    """Return the new alerts of an iteration, the worst first."""
+    alerts = [alert for rule in _ONE_EACH if (alert := rule(at)) is not None]
+    alerts += _metrics_missing(at)
+    if cycle is not None:
+        alerts.append(_cycling(at, cycle))
+    if classification == "stalled":
+        window = at.rules.stall.window
+        alerts.append(at.alert("stalled", f"No meaningful progress for {window} iterations"))
+    return in_order(alerts)
+
+
+def _cycling(at: Situation, cycle: Cycle) -> Alert:
+    repeats = f"iteration {at.iteration} repeats iteration {cycle.repeats}"
+    same = "the same tree for the third time" if cycle.same_tree else ""
+    if at.iteration > at.rules.cycling.terminate_after:
+        return at.alert("infinite_loop", "Infinite loop detected: metrics cycling", repeats, same)
+    return at.alert("metric_cycling", f"Metrics cycling: {repeats}", same)
+
+
+def measured_groups(at: Situation) -> frozenset[str]:
+    """Return the groups that are not missing now: their alerts close."""
+    return frozenset(Group) - missing_groups(at).keys()
+
+
+def none_fails(metrics: Metrics) -> bool:
+    """Tell whether tests were measured, none failed and at least one passed."""
+    return metrics.tests_failed == 0 and (metrics.tests_passed or 0) > 0
+
+
+def removed_tests(alerts: Iterable[Alert]) -> frozenset[str]:
+    """Return the tests that an accepted alert says are gone for good."""
+    kinds = {"test_deletion", "tests_replaced", "functionality_loss"}
+    return frozenset(name for alert in alerts if alert.kind.name in kinds for name in alert.tests)

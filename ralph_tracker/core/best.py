@@ -1,0 +1,82 @@
+"""The best iteration: only those that may still become it are kept (semantics § 2 "Cost", § 8)."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from ralph_tracker.core.adjusted import Ground, TestWeights, size_factor
+from ralph_tracker.core.line import Yardstick
+from ralph_tracker.core.metrics import Metrics
+
+# Two scores at least this far apart stay apart when rounded to four decimals.
+_STEP: Final = 0.0001
+_NOISE: Final = 1e-9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """Hold what the choice of the best needs of one iteration.
+
+    `findings` is error_count at the baseline's size, which decides a tie; None (unknown) loses it.
+    """
+
+    iteration: int
+    quality_score: float
+    ground: Ground
+    verified: bool
+    findings: float | None
+
+    @property
+    def tie(self) -> tuple[float, int]:
+        """Order equals: fewer findings, then the earlier."""
+        return (float("inf") if self.findings is None else self.findings, self.iteration)
+
+
+def findings_of(baseline: Metrics, now: Metrics) -> float | None:
+    """Return error_count at the baseline's size, None where it is unknown."""
+    return None if now.error_count is None else now.error_count * size_factor(baseline, now)
+
+
+def best_of(candidates: Iterable[Candidate], yardstick: Yardstick, *, verified_only: bool) -> Candidate | None:
+    """Return the highest adjusted score as of now among the verified ones (or all).
+
+    A tie goes to fewer findings, then to the earlier. None where there is no such candidate.
+    """
+    pool = [c for c in candidates if c.verified or not verified_only]
+    return min(pool, key=lambda c: (-yardstick.score(c.iteration, c.ground), c.tie), default=None)
+
+
+def best_now(candidates: Iterable[Candidate], yardstick: Yardstick) -> Candidate | None:
+    """Return what `highest_quality_verified` selects now: the best verified one, else the best of all."""
+    pool = tuple(candidates)
+    return best_of(pool, yardstick, verified_only=True) or best_of(pool, yardstick, verified_only=False)
+
+
+def kept(frontier: tuple[Candidate, ...], new: Candidate, yardstick: Yardstick) -> tuple[Candidate, ...]:
+    """Return the candidates that may still be the best at some later time, the new one among them."""
+    if any(_dominates(old, new, yardstick) for old in frontier):
+        return frontier
+    return (*(old for old in frontier if not _dominates(new, old, yardstick)), new)
+
+
+def _dominates(one: Candidate, other: Candidate, yardstick: Yardstick) -> bool:
+    """Tell whether `other` can never again be chosen before `one`, however many tests are still to come."""
+    if other.verified and not one.verified:
+        return False
+    if yardstick.seen.union == 0 and one.ground.alone < other.ground.alone:
+        return False
+    lead = one.ground.fixed - other.ground.fixed
+    if lead < 0 or _tests_at_least(one, yardstick) < _tests_at_most(other, yardstick.weights):
+        return False
+    return lead >= _STEP + _NOISE or one.tie < other.tie
+
+
+def _tests_at_least(candidate: Candidate, yardstick: Yardstick) -> float:
+    ground, weights = candidate.ground, yardstick.weights
+    credit = yardstick.seen.credit(candidate.iteration)
+    return weights.passing * ground.passes + weights.present * (ground.present + credit)
+
+
+def _tests_at_most(candidate: Candidate, weights: TestWeights) -> float:
+    ground = candidate.ground
+    return weights.passing * ground.passes + weights.present * (ground.present + ground.unseen)

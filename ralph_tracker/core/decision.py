@@ -1,0 +1,237 @@
+"""Continue, stop, roll back or ask a person: the first rule that holds (semantics § 7)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from ralph_tracker.core.alert_types import Alert, Severity
+from ralph_tracker.core.alerts import STALL_ALTERNATIVES
+from ralph_tracker.core.line import Classification
+from ralph_tracker.core.rounding import SCORE_DECIMALS, half_up, plain_number
+from ralph_tracker.core.rules import Rules
+
+Action = Literal["continue", "stop", "rollback", "escalate"]
+ALERTING_RULES: Final = frozenset({1, 3, 4, 5, 7})
+_CERTAIN: Final = frozenset({0, 1, 2, 8})
+_REPEATED: Final = 3
+_MESSAGES_SHOWN: Final = 3
+_SECONDS_A_MINUTE: Final = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """Hold what the loop should do next.
+
+    `confidence` is 0 to 1 with 2 decimals. `target_iteration` is set for a rollback only. `rule` is the row of the
+    table in semantics § 7 that decided.
+    """
+
+    action: Action
+    reason: str
+    confidence: float
+    target_iteration: int | None = None
+    alternatives: tuple[str, ...] = ()
+    rule: int = 11
+
+    @property
+    def counts_as_rollback(self) -> bool:
+        """Tell whether it is a rollback, or the escalation that stands for one too many."""
+        return self.action == "rollback" or self.rule == _REPEATED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """Hold what a decision depends on.
+
+    `alerts` are the new and the open ones that nobody accepted, in order. `cost_usd` is what is known of the cost so
+    far, None where nothing is. `elapsed_s` counts from pre_loop. `rollbacks` is how many of the latest decisions in
+    a row were a rollback, or the escalation that stands for one. `target_tests_hold`: no test fails and one passes,
+    or the loop has none.
+    """
+
+    iteration: int
+    classification: Classification
+    alerts: tuple[Alert, ...]
+    score: float
+    best_score: float
+    best_iteration: int
+    verified: bool
+    evidence: float
+    target_tests_hold: bool
+    same_tree_cycle: bool = False
+    cost_usd: float | None = None
+    elapsed_s: float | None = None
+    rollbacks: int = 0
+    blocked: str | None = None
+
+
+def first_decision() -> Decision:
+    """Return the decision before any iteration."""
+    return Decision(action="continue", reason="Baseline captured, await iteration 1", confidence=1.0, rule=0)
+
+
+def decide(facts: Facts, rules: Rules) -> Decision:
+    """Return the decision by the first rule that holds; the same facts give the same decision."""
+    for rule in _RULES:
+        decision = rule(facts, rules)
+        if decision is not None:
+            return _weighed(decision, facts.evidence)
+    return _weighed(_continue(facts), facts.evidence)
+
+
+def _weighed(decision: Decision, evidence: float) -> Decision:
+    """Trust a decision as far as its evidence goes, except where the table is certain by itself."""
+    if decision.rule in _CERTAIN:
+        return decision
+    return Decision(
+        action=decision.action,
+        reason=decision.reason,
+        confidence=half_up(decision.confidence * evidence, 2),
+        target_iteration=decision.target_iteration,
+        alternatives=decision.alternatives,
+        rule=decision.rule,
+    )
+
+
+def _infinite_loop(facts: Facts, _: Rules) -> Decision | None:
+    if not _has(facts, "infinite_loop"):
+        return None
+    reason = "Loop should terminate due to metrics cycling; state is preserved"
+    return Decision(action="stop", reason=reason, confidence=0.99 if facts.same_tree_cycle else 0.90, rule=1)
+
+
+def _limit(facts: Facts, rules: Rules) -> Decision | None:
+    limits = rules.loop
+    minutes = None if facts.elapsed_s is None else facts.elapsed_s / _SECONDS_A_MINUTE
+    reason = None
+    if limits.max_iterations is not None and facts.iteration >= limits.max_iterations:
+        reason = f"Iteration limit reached: {facts.iteration} of {limits.max_iterations}"
+    elif _reached(facts.cost_usd, limits.max_cost_usd):
+        reason = f"Cost limit reached: ${facts.cost_usd:.2f} of ${limits.max_cost_usd:.2f}"
+    elif _reached(minutes, limits.max_minutes):
+        spent, limit = plain_number(half_up(minutes or 0, 1)), plain_number(limits.max_minutes or 0)
+        reason = f"Time limit reached: {spent} of {limit} minutes"
+    return Decision(action="stop", reason=reason, confidence=1.0, rule=2) if reason else None
+
+
+def _reached(value: float | None, limit: float | None) -> bool:
+    return value is not None and limit is not None and value >= limit
+
+
+def _third_rollback(facts: Facts, rules: Rules) -> Decision | None:
+    wanted = _critical(facts, rules) or _regression(facts, rules)
+    if wanted is None or wanted.action != "rollback":
+        return None
+    if facts.rollbacks < rules.decision.rollbacks_in_a_row - 1:
+        return None
+    reason = "Escalate to human - repeated regression detected"
+    return Decision(action="escalate", reason=reason, confidence=0.80, rule=_REPEATED)
+
+
+def _critical(facts: Facts, _: Rules) -> Decision | None:
+    alerts = [alert for alert in facts.alerts if alert.kind.severity is Severity.CRITICAL]
+    if not alerts:
+        return None
+    target = min(alerts, key=lambda alert: alert.iteration).rollback_to
+    if target is None:
+        reason = f"Loop should terminate due to critical regression, no verified iteration is left: {_why(alerts)}"
+        return Decision(action="stop", reason=reason, confidence=0.95, rule=4)
+    reason = f"Rollback to iteration {target} due to regression: {_why(alerts)}"
+    return Decision(action="rollback", reason=reason, confidence=0.95, target_iteration=target, rule=4)
+
+
+def _regression(facts: Facts, rules: Rules) -> Decision | None:
+    floor = half_up(facts.best_score - rules.decision.rollback_margin, SCORE_DECIMALS)
+    if facts.classification != "regression" or facts.score >= floor:
+        return None
+    target = facts.best_iteration
+    reason = f"Rollback to iteration {target} due to regression"
+    return Decision(action="rollback", reason=reason, confidence=0.90, target_iteration=target, rule=5)
+
+
+def _blocked(facts: Facts, _: Rules) -> Decision | None:
+    if facts.blocked is None:
+        return None
+    reason = f"Escalate to human - blocked: {facts.blocked}"
+    return Decision(action="escalate", reason=reason, confidence=0.90, rule=6)
+
+
+def _cycling(facts: Facts, _: Rules) -> Decision | None:
+    if not _has(facts, "metric_cycling"):
+        return None
+    reason = "Escalate to human - metric cycling detected"
+    return Decision(action="escalate", reason=reason, confidence=0.75, rule=7)
+
+
+def _uncertain(facts: Facts, rules: Rules) -> Decision | None:
+    if facts.evidence >= rules.decision.evidence:
+        return None
+    reason = "Escalate to human - measurement incomplete detected"
+    return Decision(action="escalate", reason=reason, confidence=0.40, rule=8)
+
+
+def _target(facts: Facts, rules: Rules) -> Decision | None:
+    target = rules.loop.target_score
+    grave = any(alert.kind.severity <= Severity.HIGH for alert in facts.alerts)
+    if target is None or facts.score < target or grave:
+        return None
+    if not facts.verified or not facts.target_tests_hold:
+        return None
+    return Decision(action="stop", reason="Target reached", confidence=0.95, rule=9)
+
+
+def _stalled(facts: Facts, rules: Rules) -> Decision | None:
+    if facts.classification != "stalled":
+        return None
+    return Decision(
+        action="stop",
+        reason=f"No meaningful progress for {rules.stall.window} iterations",
+        confidence=0.85,
+        alternatives=STALL_ALTERNATIVES,
+        rule=10,
+    )
+
+
+def _continue(facts: Facts) -> Decision:
+    if facts.classification == "forward":
+        return Decision(action="continue", reason="Continue - forward progress detected", confidence=0.90)
+    if facts.classification != "regression":
+        reason = "Continue - no forward progress yet (plateau)"
+        return Decision(action="continue", reason=reason, confidence=0.60)
+    why = _why(facts.alerts)
+    reason = "Continue - regression within limits" + (f": {why}" if why else "")
+    return Decision(action="continue", reason=reason, confidence=0.60)
+
+
+_RULES: Final[tuple[Callable[[Facts, Rules], Decision | None], ...]] = (
+    _infinite_loop,
+    _limit,
+    _third_rollback,
+    _critical,
+    _regression,
+    _blocked,
+    _cycling,
+    _uncertain,
+    _target,
+    _stalled,
+)
+
+
+def _has(facts: Facts, kind: str) -> bool:
+    return any(alert.kind.name == kind for alert in facts.alerts)
+
+
+def _why(alerts: list[Alert] | tuple[Alert, ...]) -> str:
+    shown = "; ".join(alert.message for alert in alerts[:_MESSAGES_SHOWN])
+    rest = len(alerts) - _MESSAGES_SHOWN
+    return f"{shown}; and {rest} more" if rest > 0 else shown
+
+
+def message_of(decision: Decision, classification: Classification, alerts: tuple[Alert, ...]) -> str:
+    """Return the one line for an orchestrator (semantics § 8); `alerts` are the new and open ones in order."""
+    if decision.rule in ALERTING_RULES:
+        title = alerts[0].kind.title if alerts else "Regression"
+        return f"ALERT: {title}, recommend {decision.action}"
+    if decision.action == "continue" and classification == "forward":
+        return "Forward progress detected, continue"
+    return decision.reason

@@ -1,0 +1,57 @@
+"""Differences of recorded values, and findings compared at another size of the code (semantics § 3, § 4)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from ralph_tracker.core.metrics import METRICS, Metrics
+from ralph_tracker.core.rounding import half_up, whole
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Hold a measured number and the iteration that measured it."""
+
+    value: float
+    iteration: int
+
+
+Readings = Mapping[str, Reading]
+NO_READINGS: Final[Readings] = {}
+
+
+def read(metrics: Metrics, iteration: int, before: Readings = NO_READINGS) -> dict[str, Reading]:
+    """Return the latest reading of every numeric metric; what is missing now keeps its earlier reading."""
+    readings = dict(before)
+    for spec in METRICS:
+        value = metrics.number(spec.name) if spec.numeric else None
+        if value is not None:
+            readings[spec.name] = Reading(value, iteration)
+    return readings
+
+
+def delta(now: float, before: float, decimals: int) -> float:
+    """Return the difference of two recorded values, at their decimals; counts stay whole."""
+    difference = half_up(now - before, decimals)
+    return difference if decimals else int(difference)
+
+
+def deltas(now: Metrics, before: Readings) -> dict[str, float]:
+    """Return the delta of every numeric metric that both sides have, under its published name."""
+    found = {}
+    for spec in METRICS:
+        value, earlier = now.number(spec.name) if spec.numeric else None, before.get(spec.name)
+        if value is not None and earlier is not None:
+            found[spec.delta_name] = delta(value, earlier.value, spec.decimals)
+    return found
+
+
+def errors_at_size(error_count: int, loc: int | None, earlier_loc: float | None) -> int:
+    """Return error_count as it would stand in code of the earlier size.
+
+    Only growth is taken out: twice the code with less than twice the findings is no regression. Where a size is
+    unknown, or the code shrank, the count stands as it is.
+    """
+    if loc is None or earlier_loc is None or loc <= earlier_loc:
+        return error_count
+    return whole(error_count * earlier_loc / loc)

@@ -1,0 +1,375 @@
+"""The judge: the state of a loop and one measurement in, the record and the next state out.
+
+Pure and repeatable: the same measurements in the same order give the same records. Rebuilding a damaged state and
+recomputing after a person's acceptance are nothing else than judging again.
+"""
+
+from dataclasses import dataclass, field, replace
+
+from ralph_tracker.core import alerts as raising
+from ralph_tracker.core.adjusted import ground_of, test_weights
+from ralph_tracker.core.alert_types import Alert, in_order, is_mended
+from ralph_tracker.core.best import Candidate, best_now, best_of, findings_of, kept
+from ralph_tracker.core.classify import Scored, classify, step_of
+from ralph_tracker.core.cycles import find_cycle
+from ralph_tracker.core.decision import Decision, Facts, decide, first_decision, message_of
+from ralph_tracker.core.deltas import deltas, read
+from ralph_tracker.core.explain import difference
+from ralph_tracker.core.identities import KnownTests, SeenTests, compare
+from ralph_tracker.core.line import Classification, Line, Point, Yardstick, signature_of
+from ralph_tracker.core.metrics import Group, Measurement, Metrics
+from ralph_tracker.core.records import BestTracker, IterationRecord
+from ralph_tracker.core.rules import Rules
+from ralph_tracker.core.score import Basis, Score, basis_of, quality_score, recorded_metrics
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoopState:
+    """Hold what the judge carries from one iteration to the next.
+
+    `basis` is None before the baseline, `iteration` then -1. `line` and `known` belong to the iteration that the next
+    one descends from, the rest to the loop. `rollbacks` counts the latest decisions in a row that were a rollback, or
+    the escalation that stands for one. `cost_usd` is what is known of the cost, None where nothing is. `accepted` are
+    alert ids.
+    """
+
+    loop_id: str
+    rules: Rules
+    basis: Basis | None = None
+    iteration: int = -1
+    line: Line = field(default_factory=Line)
+    known: KnownTests = field(default_factory=KnownTests)
+    seen: SeenTests = field(default_factory=SeenTests)
+    frontier: tuple[Candidate, ...] = ()
+    rollbacks: int = 0
+    cost_usd: float | None = None
+    accepted: frozenset[str] = frozenset()
+
+    @property
+    def yardstick(self) -> Yardstick:
+        """Return the measure that scores any iteration as of now."""
+        if self.basis is None:
+            msg = "a loop without a baseline has no yardstick"
+            raise ValueError(msg)
+        return Yardstick(test_weights(self.basis), self.seen)
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """Hold a record and the state after it; `ground` is what is kept of its adjusted score."""
+
+    record: IterationRecord
+    state: LoopState
+    candidate: Candidate
+
+
+def judge_baseline(state: LoopState, measurement: Measurement, configured: frozenset[Group] = frozenset()) -> Judgement:
+    """Judge iteration 0, which fixes what belongs to the loop.
+
+    Raises ValueError where there is neither a score nor a component to judge on.
+    """
+    given = measurement.quality_score
+    basis = basis_of(measurement.metrics, state.rules, given_score=given is not None, configured=configured)
+    if given is None and not basis.components:
+        msg = "the baseline has neither a quality_score nor anything to compute one from"
+        raise ValueError(msg)
+    return _judge(replace(state, basis=basis), measurement, basis)
+
+
+def judge(state: LoopState, measurement: Measurement) -> Judgement:
+    """Judge the next iteration of the line.
+
+    Raises ValueError where the loop has no baseline, or where a score is given in a computed loop or the reverse.
+    """
+    if state.basis is None:
+        msg = "the loop has no baseline yet"
+        raise ValueError(msg)
+    if state.basis.given_score and measurement.quality_score is None:
+        msg = "quality_score is missing: this loop's scores are given, since the baseline's was"
+        raise ValueError(msg)
+    if not state.basis.given_score and measurement.quality_score is not None:
+        msg = "quality_score is given, but this loop's scores are computed, since the baseline's was"
+        raise ValueError(msg)
+    return _judge(state, measurement, state.basis)
+
+
+def rolled_back(state: LoopState, line: Line, known: KnownTests) -> LoopState:
+    """Return the state after a rollback that was carried out: the line and its tests are the target's."""
+    return replace(state, line=line, known=known)
+
+
+def _judge(state: LoopState, measurement: Measurement, basis: Basis) -> Judgement:
+    number = state.iteration + 1
+    metrics = recorded_metrics(measurement.metrics, basis.error_parts)
+    score = quality_score(basis, metrics, measurement.quality_score)
+    seen = state.seen.after(number, metrics.test_count, measurement.tests)
+    yardstick = Yardstick(test_weights(basis), seen)
+    point, candidate = _placed(number, basis, metrics, measurement, score, seen)
+    view = _View(state, basis, metrics, measurement, score, yardstick, point)
+    findings = _findings(view)
+    candidate = replace(candidate, verified=_is_verified(view, findings))
+    point = replace(point, classification=findings.classification)
+    frontier = kept(state.frontier, candidate, yardstick)
+    best = _tracker(frontier, yardstick, number)
+    cost = _total_cost(state.cost_usd, measurement)
+    decision = _decision(view, findings, candidate, best, cost)
+    record = _record(view, findings, candidate, best, decision)
+    after = replace(
+        state,
+        basis=basis,
+        iteration=number,
+        line=_line_after(state.line, point, metrics, state.rules, findings.lasting),
+        known=state.known.after(measurement.tests),
+        seen=seen,
+        frontier=frontier,
+        rollbacks=state.rollbacks + 1 if decision.counts_as_rollback else 0,
+        cost_usd=cost,
+    )
+    return Judgement(record, after, candidate)
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """Bundle what one judgement looks at."""
+
+    state: LoopState
+    basis: Basis
+    metrics: Metrics
+    measurement: Measurement
+    score: Score
+    yardstick: Yardstick
+    point: Point
+
+    @property
+    def number(self) -> int:
+        return self.point.iteration
+
+    @property
+    def adjusted(self) -> float:
+        return self.yardstick.score(self.number, self.point.ground)
+
+
+@dataclass(frozen=True, slots=True)
+class _Findings:
+    classification: Classification
+    new: tuple[Alert, ...]
+    carried: tuple[Alert, ...]
+    closed: tuple[str, ...]
+    accepted: tuple[str, ...]
+    same_tree_cycle: bool
+
+    @property
+    def counting(self) -> tuple[Alert, ...]:
+        """Return the new and open alerts that nobody accepted, in order."""
+        return in_order(a for a in (*self.new, *self.carried) if a.id not in self.accepted)
+
+    @property
+    def lasting(self) -> tuple[Alert, ...]:
+        return tuple(a for a in self.counting if a.kind.lasting)
+
+
+def _placed(
+    number: int, basis: Basis, metrics: Metrics, measurement: Measurement, score: Score, seen: SeenTests
+) -> tuple[Point, Candidate]:
+    standing = seen.standing(metrics.tests_passed, metrics.test_count, measurement.tests)
+    ground = ground_of(
+        basis,
+        metrics,
+        given=measurement.quality_score,
+        passes=standing.passes,
+        present=standing.present,
+        unseen=standing.unseen,
+    )
+    point = Point(
+        iteration=number,
+        classification="baseline",
+        four=signature_of(metrics),
+        loc=metrics.loc_total,
+        tree=measurement.tree,
+        ground=ground,
+    )
+    candidate = Candidate(
+        iteration=number,
+        quality_score=score.value,
+        ground=ground,
+        verified=False,
+        findings=findings_of(basis.baseline, metrics),
+    )
+    return point, candidate
+
+
+def _findings(view: _View) -> _Findings:
+    state, line = view.state, view.state.line
+    if view.number == 0:
+        at = _situation(view)
+        new = tuple(raising.raise_alerts(at, "baseline", None))
+        return _Findings("baseline", new, (), (), _accepted(new, state), same_tree_cycle=False)
+    at = _situation(view)
+    step = step_of(view.metrics, line.readings)
+    scored = Scored(point=view.point, line=line, yardstick=view.yardstick, given=view.basis.given_score)
+    broken = raising.working_tests_failing(at) is not None
+    classification = classify(step, scored, state.rules, working_tests_failing=broken)
+    cycle = find_cycle(view.point, line, view.measurement, view.yardstick, state.rules.cycling)
+    target = best_of(state.frontier, view.yardstick, verified_only=True)
+    new = tuple(
+        replace(alert, rollback_to=target.iteration if target else None)
+        for alert in raising.raise_alerts(at, classification, cycle)
+    )
+    groups = raising.measured_groups(at)
+    mended = [a for a in line.open_alerts if is_mended(a, view.metrics, view.measurement.tests, groups)]
+    carried = in_order(a for a in line.open_alerts if a not in mended)
+    return _Findings(
+        classification,
+        new,
+        carried,
+        tuple(alert.id for alert in in_order(mended)),
+        _accepted((*new, *carried), state),
+        same_tree_cycle=cycle is not None and cycle.same_tree,
+    )
+
+
+def _accepted(alerts: tuple[Alert, ...], state: LoopState) -> tuple[str, ...]:
+    return tuple(alert.id for alert in alerts if alert.id in state.accepted)
+
+
+def _situation(view: _View) -> raising.Situation:
+    state, line = view.state, view.state.line
+    tests = view.measurement.tests
+    flaky = view.yardstick.seen.flaky
+    return raising.Situation(
+        iteration=view.number,
+        previous=line.head or 0,
+        metrics=view.metrics,
+        readings=line.readings,
+        tests=compare(state.known, tests, flaky),
+        components=view.score.components,
+        missing=view.measurement.missing,
+        basis=view.basis,
+        rules=state.rules,
+        config_changed=view.measurement.config_changed,
+        already_missing=frozenset(a.group for a in line.open_alerts if a.group is not None),
+    )
+
+
+def _is_verified(view: _View, findings: _Findings) -> bool:
+    """Tell whether the build holds, tests were measured where the loop has them, and none is a CRITICAL alert's."""
+    if view.metrics.build_status == "failure":
+        return False
+    if view.basis.has_tests and view.metrics.test_count is None and view.metrics.pass_rate is None:
+        return False
+    return not any(alert.kind.about_tests for alert in findings.counting)
+
+
+def _tracker(frontier: tuple[Candidate, ...], yardstick: Yardstick, number: int) -> BestTracker:
+    best = best_now(frontier, yardstick) if number else None
+    if best is None:
+        return BestTracker()
+    return BestTracker(
+        iteration=best.iteration,
+        score=best.quality_score,
+        adjusted=yardstick.score(best.iteration, best.ground),
+        verified=best.verified,
+    )
+
+
+def _total_cost(before: float | None, measurement: Measurement) -> float | None:
+    cost = measurement.usage.cost_usd if measurement.usage else None
+    return before if cost is None else (before or 0.0) + cost
+
+
+def _decision(
+    view: _View, findings: _Findings, candidate: Candidate, best: BestTracker, cost: float | None
+) -> Decision:
+    if view.number == 0:
+        return first_decision()
+    facts = Facts(
+        iteration=view.number,
+        classification=findings.classification,
+        alerts=findings.counting,
+        score=view.adjusted,
+        best_score=best.adjusted,
+        best_iteration=best.iteration or 0,
+        verified=candidate.verified,
+        evidence=view.score.evidence,
+        target_tests_hold=not view.basis.has_tests or raising.none_fails(view.metrics),
+        same_tree_cycle=findings.same_tree_cycle,
+        cost_usd=cost,
+        elapsed_s=view.measurement.elapsed_s,
+        rollbacks=view.state.rollbacks,
+        blocked=view.measurement.blocked,
+    )
+    return decide(facts, view.state.rules)
+
+
+def _record(
+    view: _View, findings: _Findings, candidate: Candidate, best: BestTracker, decision: Decision
+) -> IterationRecord:
+    baseline = {} if view.number == 0 else deltas(view.metrics, read(view.basis.baseline, 0))
+    return IterationRecord(
+        loop_id=view.state.loop_id,
+        iteration=view.number,
+        previous=view.state.line.head,
+        timestamp=view.measurement.timestamp,
+        classification=findings.classification,
+        metrics=view.metrics,
+        quality_score=view.score.value,
+        adjusted_score=view.adjusted,
+        adjusted_because=difference(
+            view.basis, view.metrics, view.score.value, view.adjusted, view.point.ground, view.yardstick
+        ),
+        score_given=view.basis.given_score,
+        dimensions={} if view.basis.given_score else view.score.dimensions,
+        weights={} if view.basis.given_score else view.basis.weights,
+        components=view.score.components,
+        evidence=view.score.evidence,
+        verified=candidate.verified,
+        tests_ever_seen=view.yardstick.seen.union,
+        best=best,
+        decision=decision,
+        message=message_of(decision, findings.classification, findings.counting),
+        from_previous=deltas(view.metrics, view.state.line.readings),
+        from_baseline=baseline,
+        alerts=findings.new,
+        open_alerts=findings.carried,
+        closed_alerts=findings.closed,
+        accepted=findings.accepted,
+        usage=view.measurement.usage,
+        blocked=view.measurement.blocked,
+        tree=view.measurement.tree,
+        notes=_notes(view.measurement.metrics, view.metrics),
+    )
+
+
+def _notes(measured: Metrics, recorded: Metrics) -> tuple[str, ...]:
+    given, used = measured.error_count, recorded.error_count
+    if given is None or given == used:
+        return ()
+    sums = "not recorded" if used is None else f"{used} is recorded"
+    return (f"error_count {given} was given; this loop sums it from its parts since the baseline: {sums}",)
+
+
+def _line_after(line: Line, point: Point, metrics: Metrics, rules: Rules, lasting: tuple[Alert, ...]) -> Line:
+    readings = read(metrics, point.iteration, line.readings)
+    after = Line(
+        segments=line.extended(point.iteration),
+        readings=readings,
+        points=(*line.points, point)[-max(rules.stall.window, 1) :],
+        complete=line.complete,
+        open_alerts=lasting,
+    )
+    if not point.has(after.parts()):
+        return after
+    return replace(after, complete=(*line.complete, point)[-rules.cycling.window :])
+
+
+def acceptance(state: LoopState, alert: Alert) -> LoopState:
+    """Return a state before its baseline that judges the loop again with that alert accepted.
+
+    Tests that the alert says are gone are taken out of those ever seen; without names, as many as the count fell by.
+    """
+    seen = replace(
+        state.seen,
+        excluded=state.seen.excluded | raising.removed_tests([alert]),
+        excluded_count=state.seen.excluded_count + (alert.fall if alert.kind.name == "test_deletion" else 0),
+    )
+    return replace(state, accepted=state.accepted | {alert.id}, seen=seen)

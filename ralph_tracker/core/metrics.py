@@ -1,0 +1,184 @@
+"""What is measured: one table of metrics with their units and directions, and the values of one iteration."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
+from typing import Final, Literal
+
+from ralph_tracker.core.rounding import COMPLEXITY_DECIMALS, PERCENT_DECIMALS
+
+
+class Direction(StrEnum):
+    UP_IS_BETTER = "up"
+    DOWN_IS_BETTER = "down"
+    NEUTRAL = "neutral"
+
+
+class Group(StrEnum):
+    """What goes missing together: a report, or the reading of the code."""
+
+    TESTS = "tests"
+    COVERAGE = "coverage"
+    LINT = "lint"
+    TYPES = "types"
+    BUILD = "build"
+    CODE = "code"
+
+
+Section = Literal["testing", "quality", "codebase"]
+BuildStatus = Literal["success", "failure"]
+Value = int | float | str
+
+
+@dataclass(frozen=True, slots=True)
+class MetricSpec:
+    """Describe one metric.
+
+    `decimals` is what is kept when it is recorded; 0 for counts. `label` is what a person reads, `unit` what
+    stands behind the number. A status (`build_status`) has no delta.
+    """
+
+    name: str
+    section: Section
+    group: Group
+    direction: Direction
+    label: str
+    decimals: int = 0
+    unit: str = ""
+    numeric: bool = True
+
+    @property
+    def delta_name(self) -> str:
+        """The seed says `coverage_delta`; every other delta is named after its field."""
+        return "coverage_delta" if self.name == "coverage_percentage" else f"{self.name}_delta"
+
+
+_UP, _DOWN, _EVEN = Direction.UP_IS_BETTER, Direction.DOWN_IS_BETTER, Direction.NEUTRAL
+
+METRICS: Final[tuple[MetricSpec, ...]] = (
+    MetricSpec("test_count", "testing", Group.TESTS, _UP, "Test Count"),
+    MetricSpec("tests_passed", "testing", Group.TESTS, _UP, "Tests Passed"),
+    MetricSpec("tests_failed", "testing", Group.TESTS, _DOWN, "Tests Failed"),
+    MetricSpec("tests_skipped", "testing", Group.TESTS, _DOWN, "Tests Skipped"),
+    MetricSpec("pass_rate", "testing", Group.TESTS, _UP, "Pass Rate", PERCENT_DECIMALS, "%"),
+    MetricSpec("coverage_percentage", "testing", Group.COVERAGE, _UP, "Coverage", PERCENT_DECIMALS, "%"),
+    MetricSpec("coverage_lines_covered", "testing", Group.COVERAGE, _UP, "Lines Covered"),
+    MetricSpec("coverage_lines_total", "testing", Group.COVERAGE, _EVEN, "Lines Total"),
+    MetricSpec("lint_errors", "quality", Group.LINT, _DOWN, "Lint Errors"),
+    MetricSpec("lint_warnings", "quality", Group.LINT, _DOWN, "Lint Warnings"),
+    MetricSpec("type_errors", "quality", Group.TYPES, _DOWN, "Type Errors"),
+    MetricSpec("build_status", "quality", Group.BUILD, _UP, "Build", numeric=False),
+    MetricSpec("error_count", "quality", Group.LINT, _DOWN, "Errors"),
+    MetricSpec("file_count", "codebase", Group.CODE, _EVEN, "Files"),
+    MetricSpec("loc_total", "codebase", Group.CODE, _EVEN, "Lines of Code"),
+    MetricSpec("complexity_score", "codebase", Group.CODE, _DOWN, "Complexity", COMPLEXITY_DECIMALS),
+)
+BY_NAME: Final[Mapping[str, MetricSpec]] = {spec.name: spec for spec in METRICS}
+SECTIONS: Final[tuple[Section, ...]] = ("testing", "quality", "codebase")
+# The four that classification, stall and cycling look at (semantics § 4, § 6).
+FOUR: Final[tuple[str, ...]] = ("test_count", "pass_rate", "coverage_percentage", "error_count")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metrics:
+    """Hold the recorded values of one iteration; None is "not measured", never 0.
+
+    Percentages are 0 to 100 with one decimal, complexity has two, the rest are counts.
+    """
+
+    test_count: int | None = None
+    tests_passed: int | None = None
+    tests_failed: int | None = None
+    tests_skipped: int | None = None
+    pass_rate: float | None = None
+    coverage_percentage: float | None = None
+    coverage_lines_covered: int | None = None
+    coverage_lines_total: int | None = None
+    lint_errors: int | None = None
+    lint_warnings: int | None = None
+    type_errors: int | None = None
+    build_status: BuildStatus | None = None
+    error_count: int | None = None
+    file_count: int | None = None
+    loc_total: int | None = None
+    complexity_score: float | None = None
+
+    def get(self, name: str) -> Value | None:
+        """Return the value of the metric of that name, None where it was not measured."""
+        value: Value | None = getattr(self, name)
+        return value
+
+    def number(self, name: str) -> float | None:
+        """Return a numeric metric, None where it was not measured or is no number."""
+        value = self.get(name)
+        return None if isinstance(value, str) else value
+
+    def measured(self) -> dict[str, Value]:
+        """Return what was measured, in the order of the table."""
+        found = ((spec.name, self.get(spec.name)) for spec in METRICS)
+        return {name: value for name, value in found if value is not None}
+
+
+class Outcome(StrEnum):
+    """How a test ended; an error in set-up or tear-down counts as failed (semantics § 1)."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+# "At least as good as before" (semantics § 5): a test that runs is worth more than one that is skipped.
+OUTCOME_RANK: Final[Mapping[str, int]] = {Outcome.SKIPPED: 0, Outcome.FAILED: 1, Outcome.PASSED: 2}
+
+
+@dataclass(frozen=True, slots=True)
+class TestResults:
+    """Hold the identities of one report: test id → last outcome, seconds where known, reruns that disagreed."""
+
+    __test__ = False  # not a test class, whatever its name looks like to a test runner
+
+    outcomes: Mapping[str, str]
+    durations: Mapping[str, float] = field(default_factory=dict)
+    flaky: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Hold what an iteration cost; None is unknown, never 0. Money in USD, time in seconds."""
+
+    cost_usd: float | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    turns: int | None = None
+    duration_s: float | None = None
+
+    def known(self) -> dict[str, float]:
+        """Return what is known, in the order of the fields."""
+        found = ((item.name, getattr(self, item.name)) for item in fields(self))
+        return {name: value for name, value in found if value is not None}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measurement:
+    """Hold all that one iteration hands to the judge.
+
+    `metrics` are as measured: derived and rounded when recorded. `quality_score` is an outside judge's, 0 to 1.
+    `tests` is None where no identities are known. `missing` says per group why nothing was measured. `tree` names
+    the content of the tree (None: not kept); `tree_visits` is how often the line came to that same content before,
+    from another one, and `tree_last` the latest iteration that did. `elapsed_s` counts from pre_loop. `blocked` is
+    the runner's word that a person is needed. `config_changed` names the keys that differ from the frozen
+    configuration.
+    """
+
+    metrics: Metrics
+    timestamp: str
+    quality_score: float | None = None
+    tests: TestResults | None = None
+    missing: Mapping[str, str] = field(default_factory=dict)
+    usage: Usage | None = None
+    blocked: str | None = None
+    elapsed_s: float | None = None
+    tree: str | None = None
+    tree_visits: int = 0
+    tree_last: int | None = None
+    config_changed: tuple[str, ...] = ()

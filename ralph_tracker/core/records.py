@@ -1,0 +1,75 @@
+"""The record of one iteration, as it is kept, shown and returned."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ralph_tracker.core.alert_types import Alert
+from ralph_tracker.core.decision import Decision
+from ralph_tracker.core.line import Classification
+from ralph_tracker.core.metrics import Metrics, Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BestTracker:
+    """Hold the best iteration on record after an iteration.
+
+    `iteration` is None after the baseline, the scores then 0.0. `score` is its quality_score, `adjusted` what it was
+    chosen by. `verified` is False where nothing is verified and the highest score stands in.
+    """
+
+    iteration: int | None = None
+    score: float = 0.0
+    adjusted: float = 0.0
+    verified: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IterationRecord:
+    """Hold everything that is known and judged of one iteration.
+
+    Scores are 0 to 1 with 4 decimals; `adjusted_score` is as of this iteration. `dimensions` are 0 to 100 and hold
+    only those of the loop, `components` None where not measured. `previous` is the iteration that this one descends
+    from (None for the baseline). `integrity` is null until it is built. `alerts` are new, `open_alerts` carried;
+    `closed_alerts` and `accepted` name ids.
+    """
+
+    loop_id: str
+    iteration: int
+    previous: int | None
+    timestamp: str
+    classification: Classification
+    metrics: Metrics
+    quality_score: float
+    adjusted_score: float
+    adjusted_because: str
+    score_given: bool
+    dimensions: Mapping[str, float]
+    weights: Mapping[str, float]
+    components: Mapping[str, float | None]
+    evidence: float
+    verified: bool
+    tests_ever_seen: int
+    best: BestTracker
+    decision: Decision
+    message: str
+    from_previous: Mapping[str, float] = field(default_factory=dict)
+    from_baseline: Mapping[str, float] = field(default_factory=dict)
+    alerts: tuple[Alert, ...] = ()
+    open_alerts: tuple[Alert, ...] = ()
+    closed_alerts: tuple[str, ...] = ()
+    accepted: tuple[str, ...] = ()
+    usage: Usage | None = None
+    blocked: str | None = None
+    tree: str | None = None
+    integrity: None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_baseline(self) -> bool:
+        """Tell whether this is iteration 0."""
+        return self.previous is None
+
+    @property
+    def is_best(self) -> bool:
+        """Tell whether this iteration is the best on record; the baseline's own record never says so."""
+        return self.best.iteration == self.iteration

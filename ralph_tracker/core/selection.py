@@ -1,0 +1,207 @@
+"""Which iteration is the output of the loop, and what it is worth against the last one (semantics § 8)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final, Literal
+
+from ralph_tracker.core.best import Candidate, best_now, best_of
+from ralph_tracker.core.line import Yardstick
+from ralph_tracker.core.metrics import Metrics
+from ralph_tracker.core.rounding import SCORE_DECIMALS, half_up, plain_number
+from ralph_tracker.core.rules import Rules, SelectionMode
+
+SOURCE: Final = "Per REF-015 (Self-Refine), select peak quality, not final iteration"
+Pattern = Literal["none", "over_refinement", "fluctuating"]
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """Hold what of an iteration takes part in a selection; `adjusted` is its score as of now."""
+
+    candidate: Candidate
+    timestamp: str
+    metrics: Metrics
+    adjusted: float
+
+    @property
+    def iteration(self) -> int:
+        """Return its number."""
+        return self.candidate.iteration
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Degradation:
+    """Say what happened after the peak; `started` is None and `loss` "0.00%" where the peak is the last.
+
+    `loss` is a percentage of the selected score, None where that is 0.
+    """
+
+    pattern: Pattern
+    started: int | None
+    iterations_after_peak: int
+    loss: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Hold the choice and its reasons.
+
+    `delta` and `improvement_percentage` compare adjusted scores (selected against final; the second is None where
+    the final one is 0). `why_not_final` is None where the final one was selected. `accepted` says whether the
+    selected score reaches the acceptance threshold. `override_reason` is a person's.
+    """
+
+    loop_id: str
+    mode: SelectionMode
+    contenders: tuple[Contender, ...]
+    selected: Contender
+    final: Contender
+    threshold: float
+    accepted: bool
+    delta: float
+    improvement_percentage: float | None
+    why_not_final: str | None
+    degradation: Degradation
+    rationale: tuple[str, ...]
+    peak_by_quality_score: int
+    override_reason: str | None = None
+
+    @property
+    def message(self) -> str:
+        """Return the one line for an orchestrator."""
+        chosen, final = self.selected.candidate.quality_score, self.final.candidate.quality_score
+        return f"Selected iteration {self.selected.iteration} (quality: {chosen:.2f} vs final {final:.2f})"
+
+    @property
+    def total_iterations(self) -> int:
+        """Return how many iterations there were, the baseline not counted."""
+        return self.final.iteration
+
+
+def select(
+    loop_id: str,
+    contenders: Sequence[Contender],
+    yardstick: Yardstick,
+    rules: Rules,
+    *,
+    mode: SelectionMode | None = None,
+    iteration: int | None = None,
+    reason: str | None = None,
+) -> Selection:
+    """Choose among all iterations, the baseline first and included; a person may override with a number.
+
+    Raises KeyError where the overriding iteration is none of them.
+    """
+    by_number = {c.iteration: c for c in contenders}
+    chosen_mode = mode or rules.selection_mode
+    final = contenders[-1]
+    if iteration is not None:
+        selected = by_number[iteration]
+    else:
+        selected = by_number[_choose(contenders, yardstick, chosen_mode, rules.score.acceptance)]
+    degradation = _degradation(contenders, selected)
+    return Selection(
+        loop_id=loop_id,
+        mode=chosen_mode,
+        contenders=tuple(contenders),
+        selected=selected,
+        final=final,
+        threshold=rules.score.acceptance,
+        accepted=selected.adjusted >= rules.score.acceptance,
+        delta=half_up(selected.adjusted - final.adjusted, SCORE_DECIMALS),
+        improvement_percentage=_share(selected.adjusted - final.adjusted, final.adjusted),
+        why_not_final=_why_not_final(selected, final),
+        degradation=degradation,
+        rationale=_rationale(contenders, selected, degradation, reason),
+        peak_by_quality_score=_peak_by_quality(contenders),
+        override_reason=reason,
+    )
+
+
+def _choose(contenders: Sequence[Contender], yardstick: Yardstick, mode: SelectionMode, acceptance: float) -> int:
+    candidates = [c.candidate for c in contenders]
+    if mode == "most_recent_above_threshold":
+        good = [c for c in contenders if c.candidate.verified and c.adjusted >= acceptance]
+        if good:
+            return good[-1].iteration
+    if mode == "highest_quality":
+        best = best_of(candidates, yardstick, verified_only=False)
+    else:
+        best = best_now(candidates, yardstick)
+    if best is None:
+        msg = "a loop without a baseline has nothing to select"
+        raise ValueError(msg)
+    return best.iteration
+
+
+def _peak_by_quality(contenders: Sequence[Contender]) -> int:
+    return max(contenders, key=lambda c: (c.candidate.quality_score, -c.iteration)).iteration
+
+
+def _share(difference: float, whole: float) -> float | None:
+    return half_up(difference / whole * 100, 1) if whole else None
+
+
+def _why_not_final(selected: Contender, final: Contender) -> str | None:
+    if selected.iteration == final.iteration:
+        return None
+    if final.adjusted < selected.adjusted:
+        return f"Quality degraded after iteration {selected.iteration}"
+    if not final.candidate.verified:
+        return "Final iteration is not verified"
+    if final.adjusted == selected.adjusted:
+        return "Tie: the earlier iteration is kept"
+    return None
+
+
+def _degradation(contenders: Sequence[Contender], selected: Contender) -> Degradation:
+    scores = [c.adjusted for c in contenders if c.iteration >= selected.iteration]
+    after = len(scores) - 1
+    if not after:
+        return Degradation(pattern="none", started=None, iterations_after_peak=0, loss="0.00%")
+    rises = any(later > earlier for earlier, later in pairwise(scores))
+    loss = (scores[-1] - selected.adjusted) / selected.adjusted * 100 if selected.adjusted else None
+    return Degradation(
+        pattern="fluctuating" if rises else "over_refinement",
+        started=selected.iteration + 1,
+        iterations_after_peak=after,
+        loss=None if loss is None else f"{half_up(loss, 2) + 0.0:.2f}%",
+    )
+
+
+def _rationale(
+    contenders: Sequence[Contender], selected: Contender, degradation: Degradation, reason: str | None
+) -> tuple[str, ...]:
+    number, metrics = selected.iteration, selected.metrics
+    lines = [] if reason is None else [f"Selected by a person: {reason}"]
+    quality = plain_number(selected.candidate.quality_score)
+    peak = max(c.adjusted for c in contenders)
+    verb = "achieved peak quality" if selected.adjusted == peak else "has quality"
+    lines.append(f"Iteration {number} {verb} ({quality})")
+    lines += _test_line(metrics)
+    lines += _coverage_line(contenders, metrics)
+    if degradation.started is not None and selected.adjusted > contenders[-1].adjusted:
+        last = contenders[-1].iteration
+        span = f"iteration {last}" if degradation.started == last else f"iterations {degradation.started}-{last}"
+        lines.append(f"Quality degraded in {span}")
+    lines.append(SOURCE)
+    return tuple(lines)
+
+
+def _test_line(metrics: Metrics) -> list[str]:
+    passed, count = metrics.tests_passed, metrics.test_count
+    if passed is None or count is None:
+        return []
+    if metrics.tests_failed == 0 and passed:
+        return [f"All tests passing ({passed}/{count})"]
+    return [f"Tests passing: {passed}/{count}"]
+
+
+def _coverage_line(contenders: Sequence[Contender], metrics: Metrics) -> list[str]:
+    coverage = metrics.coverage_percentage
+    if coverage is None:
+        return []
+    highest = max(c.metrics.coverage_percentage or 0.0 for c in contenders)
+    word = "Highest coverage" if coverage == highest else "Coverage"
+    return [f"{word} ({plain_number(coverage)}%)"]
