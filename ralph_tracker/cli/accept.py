@@ -1,0 +1,27 @@
+"""ralph-tracker accept: a person takes an alert as it is."""
+
+from pathlib import Path
+
+import click
+
+from ralph_tracker.cli.options import loop_options
+from ralph_tracker.cli.output import say, say_json
+
+
+@click.command("accept")
+@click.argument("alert_id", metavar="ID")
+@loop_options
+@click.option("--reason", required=True, metavar="WHY", help="Why the alert is accepted; it is kept and shown.")
+def command(alert_id: str, root: Path, loop_id: str | None, as_json: bool, reason: str) -> None:
+    """Accept alert ID, so that it no longer counts; the decision is made again, records stay as written."""
+    from ralph_tracker.tracker import Tracker
+
+    summary = Tracker(root, loop_id).accept(alert_id, reason)
+    decision = {key: value for key, value in summary.decision.items() if key != "rule"}
+    if as_json:
+        say_json(
+            {"accepted": alert_id, "reason": reason, "best_iteration": summary.best_iteration, "decision": decision}
+        )
+        return
+    say(f"Accepted {alert_id}: {reason}")
+    say(f"  decision now: {decision['action']} ({decision['confidence']:.2f}): {decision['reason']}")

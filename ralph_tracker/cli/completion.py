@@ -1,0 +1,19 @@
+"""ralph-tracker completion: the script that teaches a shell the commands."""
+
+import click
+
+from ralph_tracker.cli.output import say_text
+
+
+@click.command("completion")
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def command(shell: str) -> None:
+    """Print the completion script of SHELL; source it from the shell's own start file."""
+    from click.shell_completion import get_completion_class
+
+    from ralph_tracker.cli.verbs import COMPLETION_VARIABLE, PROGRAM, cli
+
+    kind = get_completion_class(shell)
+    if kind is None:
+        raise click.UsageError(f"no completion for {shell}")
+    say_text(kind(cli, {}, PROGRAM, COMPLETION_VARIABLE).source())

@@ -1,0 +1,59 @@
+"""`hook loop-decision`: state.json and nothing heavy, since a runner asks after every iteration."""
+
+import os
+from pathlib import Path
+from typing import Final
+
+from ralph_tracker.cli.output import say, say_json
+from ralph_tracker.errors import EXIT_ESCALATE, EXIT_OK, EXIT_ROLLBACK, EXIT_STOP
+from ralph_tracker.store.standing import paths_of, refuse_unrecorded, running, summary_at
+
+EXIT_OF: Final = {"continue": EXIT_OK, "stop": EXIT_STOP, "rollback": EXIT_ROLLBACK, "escalate": EXIT_ESCALATE}
+_NAMES: Final = frozenset({"loop-decision", "loop_decision"})
+_FLAGS: Final = {"--json": "as_json", "--apply": "apply"}
+_VALUES: Final = {"--root": "root", "--loop-id": "loop_id"}
+
+
+def answer(root: Path, loop_id: str | None, *, as_json: bool, apply: bool) -> int:
+    """Print the stored decision and return its exit code; `apply` carries a rollback out, and 0 follows.
+
+    Raises as `Tracker.loop_decision` does.
+    """
+    paths = paths_of(root, loop_id, os.environ)
+    summary = running(summary_at(paths))
+    refuse_unrecorded(paths, summary)
+    decision = {key: value for key, value in summary.decision.items() if key != "rule"}
+    carried_out = summary.carried_out is not None
+    rollback = apply and decision["action"] == "rollback"
+    if rollback and not carried_out:
+        from ralph_tracker.tracker import Tracker
+
+        Tracker(root, loop_id).loop_decision(apply=True)
+        carried_out = True
+    if as_json:
+        say_json(decision)
+        return EXIT_OK if rollback else EXIT_OF[decision["action"]]
+    say(f"{decision['action']} ({decision['confidence']:.2f}): {decision['reason']}")
+    for alternative in decision["alternatives"]:
+        say(f"  or: {alternative}")
+    if carried_out:
+        say(f"  iteration {decision['target_iteration']} is restored; the next iteration goes on from it")
+    return EXIT_OK if rollback else EXIT_OF[decision["action"]]
+
+
+def answer_plainly(arguments: list[str]) -> int | None:
+    """Answer a plainly written `hook loop-decision`; None leaves everything else to the whole command line."""
+    if len(arguments) < 2 or arguments[0] != "hook" or arguments[1] not in _NAMES:  # noqa: PLR2004  # two words
+        return None
+    found: dict[str, str | bool] = {}
+    rest = iter(arguments[2:])
+    for word in rest:
+        if word in _FLAGS:
+            found[_FLAGS[word]] = True
+        elif word in _VALUES and (value := next(rest, "-"))[:1] != "-":
+            found[_VALUES[word]] = value
+        else:
+            return None
+    loop_id = str(found["loop_id"]) if "loop_id" in found else None
+    flags = {name: bool(found.get(name)) for name in _FLAGS.values()}
+    return answer(Path(str(found.get("root", "."))), loop_id, **flags)

@@ -1,0 +1,42 @@
+"""ralph-tracker report: a report as Markdown."""
+
+from pathlib import Path
+
+import click
+
+from ralph_tracker.cli.options import loop_options
+from ralph_tracker.cli.output import say_text
+from ralph_tracker.errors import RecordError
+
+
+@click.command("report")
+@click.argument("number", type=click.IntRange(min=0), required=False)
+@loop_options
+@click.option("--format", "form", type=click.Choice(["md"]), default="md", help="The format.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write it there.")
+def command(
+    number: int | None,
+    root: Path,
+    loop_id: str | None,
+    as_json: bool,
+    form: str,
+    output: Path | None,
+) -> None:
+    """Print the report of iteration NUMBER (the latest where none is named)."""
+    from ralph_tracker.cli.listing import listing
+    from ralph_tracker.cli.output import say_json
+    from ralph_tracker.report.markdown import iteration_report
+    from ralph_tracker.store.files import told_plainly
+
+    del form
+    record = listing(root, loop_id).one(number)
+    if record.document is None:
+        raise RecordError(record.problem or f"iteration {record.number} cannot be read")
+    text = iteration_report(record.document, root)
+    if output is not None:
+        with told_plainly(output):
+            output.write_text(text, encoding="utf-8", errors="replace")
+    elif as_json:
+        say_json({"iteration": record.number, "format": "md", "text": text})
+    else:
+        say_text(text)

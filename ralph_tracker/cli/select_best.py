@@ -1,0 +1,32 @@
+"""ralph-tracker select-best: the peak of the loop, not its last iteration."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ralph_tracker.cli.hook import APPLY, MODES, say_selection
+from ralph_tracker.cli.options import loop_options
+
+
+@click.command("select-best")
+@loop_options
+@click.option("--mode", type=click.Choice(MODES), help="How to select; else as configured.")
+@click.option("--iteration", type=click.IntRange(min=0), metavar="N", help="Select this one, whatever the scores say.")
+@click.option("--reason", metavar="WHY", help="Why; needed with --iteration.")
+@click.option("--apply", type=click.Choice(APPLY), default="output", help="Where the files go (none are kept yet).")
+def command(
+    root: Path,
+    loop_id: str | None,
+    as_json: bool,
+    mode: Any,  # noqa: ANN401  # one of MODES
+    iteration: int | None,
+    reason: str | None,
+    apply: str,
+) -> None:
+    """Select the best iteration and report it; the loop goes on where it is running."""
+    from ralph_tracker.tracker import Tracker
+
+    del apply
+    closed = Tracker(root, loop_id).select_output(mode=mode, iteration=iteration, reason=reason, finish=False)
+    say_selection(closed, as_json=as_json)

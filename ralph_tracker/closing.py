@@ -1,0 +1,88 @@
+"""What stays when an output has been selected: the document, the two reports, the loop's status."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ralph_tracker.config.yaml_io import dump_yaml
+from ralph_tracker.core.documents import Document, selection_document
+from ralph_tracker.core.selection import Selection
+from ralph_tracker.report.markdown import loop_report, output_selection
+from ralph_tracker.report.selection_view import LoopStory
+from ralph_tracker.report.view import AlertRow, iteration_view
+from ralph_tracker.store.history import Listed, Records
+from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.summary import Summary
+
+NOTHING_APPLIED = "nothing was applied: no files were kept with the iterations, only their measurements"
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """Hold a selection with its document and the files that tell of it; `problems` name what could not be read."""
+
+    selection: Selection
+    document: Document
+    files: tuple[str, ...]
+    problems: tuple[str, ...]
+    applied: str
+
+
+def close(
+    store: LoopStore,
+    selection: Selection,
+    rows: Sequence[Mapping[str, Any]],
+    summary: Summary,
+    at: str,
+    *,
+    finish: bool,
+) -> Closed:
+    """Write selection.yaml and both reports, then mark the loop as finished where `finish` says so."""
+    listed = list(Records(store).all())
+    problems = tuple(record.problem for record in listed if record.problem is not None)
+    story = LoopStory(
+        rows={row["iteration"]: row for row in rows},
+        applied=NOTHING_APPLIED,
+        total_cost=summary.cost_usd,
+        alerts=_alerts(listed),
+        events=_events(store),
+        problems=problems,
+    )
+    paths = store.paths
+    applied: Document = {"source": None, "destination": None, "files_copied": [], "note": NOTHING_APPLIED}
+    report = f"{paths.shown}/reports/output-selection.md"
+    document = selection_document(selection, paths.shown, applied, report)
+    document["best_output_selection"]["unreadable"] = list(problems)
+    store.write_text(paths.selection, dump_yaml(document))
+    store.write_text(paths.reports / "output-selection.md", output_selection(selection, story, paths.root))
+    store.write_text(paths.reports / "loop-report.md", loop_report(selection, story, paths.root))
+    store.append_event(_event(selection, at))
+    if finish and summary.status != "finished":
+        store.set_status(summary, "finished", at)
+    files = (f"{paths.shown}/selection.yaml", report, f"{paths.shown}/reports/loop-report.md")
+    return Closed(selection, document, files, problems, NOTHING_APPLIED)
+
+
+def _event(selection: Selection, at: str) -> Document:
+    return {
+        "event": "selection",
+        "iteration": selection.selected.iteration,
+        "mode": selection.mode,
+        "reason": selection.override_reason,
+        "at": at,
+    }
+
+
+def _alerts(listed: Sequence[Listed]) -> tuple[AlertRow, ...]:
+    views = [iteration_view(record.document) for record in listed if record.document is not None]
+    return tuple(alert for view in views for alert in view.alerts)
+
+
+def _events(store: LoopStore) -> tuple[str, ...]:
+    told = []
+    for event in store.events():
+        if event.get("event") == "accept":
+            told.append(f"Accepted {event['id']}: {event['reason']}")
+        if event.get("event") == "rollback":
+            told.append(f"Rolled back to iteration {event['to']} after iteration {event['after']}")
+    return tuple(told)

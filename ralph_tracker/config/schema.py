@@ -1,0 +1,159 @@
+"""The configuration as people write it: one pydantic model a section, unknown keys refused."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, model_validator
+
+from ralph_tracker.core.rules import (
+    DIMENSIONS,
+    AlertRules,
+    ClassificationRules,
+    CyclingRules,
+    DecisionRules,
+    LoopLimits,
+    Rules,
+    ScoreRules,
+    SelectionMode,
+    StallRules,
+)
+
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+_SUM_TOLERANCE = 1e-6
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+class LoopSection(_Section):
+    """Where a loop ends; null is no limit."""
+
+    max_iterations: Annotated[int, Field(ge=1)] | None = 20
+    target_score: Share | None = 0.90
+    max_cost_usd: Amount | None = Field(None, validation_alias=AliasChoices("max_cost_usd", "hardLimitUsd"))
+    warn_at_usd: Amount | None = Field(None, validation_alias=AliasChoices("warn_at_usd", "warnAtUsd"))
+    max_minutes: Amount | None = None
+
+
+class CheckSection(_Section):
+    """One command that measures: a string goes through /bin/sh, a list is argv."""
+
+    run: str | list[str]
+    reports: list[str] = []
+    format: str | None = None
+    kind: Literal["tests", "coverage", "lint", "types", "build"] | None = None
+    cwd: str = "."
+    env: dict[str, str] = {}
+    needs: list[str] = []
+    timeout: str | int = "15m"
+
+
+class CodebaseSection(_Section):
+    """Which files are counted as code."""
+
+    include: list[str] = ["**"]
+    exclude: list[str] = []
+
+
+class AlertsSection(_Section):
+    """Points, a count, a share of the previous value."""
+
+    coverage_drop: Amount = 2.0
+    error_increase: Annotated[int, Field(ge=0)] = 5
+    complexity_growth: Amount = 0.5
+
+
+class ClassificationSection(_Section):
+    """Points, percent, and a band of the score."""
+
+    pass_rate_drop: Amount = 5.0
+    coverage_drop: Amount = 2.0
+    good_pass_rate: Annotated[float, Field(ge=0, le=100)] = 90.0
+    score_band: Share = 0.02
+
+
+class StallSection(_Section):
+    """How many iterations, and how little they may move."""
+
+    window: Annotated[int, Field(ge=2, le=100)] = 3
+    tolerance: Amount = 2.0
+    variance: Amount = 0.02
+    score_gain: Share = 0.005
+
+
+class CyclingSection(_Section):
+    """How far back cycles are looked for, and from when on one ends the loop."""
+
+    window: Annotated[int, Field(ge=5, le=100)] = 5
+    terminate_after: Annotated[int, Field(ge=0)] = 10
+    score_change: Share = 0.005
+    tree_visits: Annotated[int, Field(ge=2)] = 3
+
+
+class DecisionSection(_Section):
+    """When a regression is rolled back, and when a person is asked."""
+
+    rollback_margin: Share = 0.1
+    evidence: Share = 0.6
+    rollbacks_in_a_row: Annotated[int, Field(ge=1)] = 3
+
+
+class WeightsSection(_Section):
+    """The weights of the dimensions; they sum to 1."""
+
+    validation: Share = 0.30
+    completeness: Share = 0.25
+    correctness: Share = 0.25
+    readability: Share = 0.10
+    efficiency: Share = 0.10
+
+    @model_validator(mode="after")
+    def _sum_to_one(self) -> Self:
+        total = sum(getattr(self, name) for name in DIMENSIONS)
+        if abs(total - 1) > _SUM_TOLERANCE:
+            msg = f"the weights sum to {total:g}, not to 1"
+            raise ValueError(msg)
+        return self
+
+
+class ScoreSection(_Section):
+    """Weights, and the score from which a selection counts as accepted."""
+
+    weights: WeightsSection = WeightsSection()
+    acceptance: Share = 0.70
+
+
+class SelectionSection(_Section):
+    """Which iteration is taken at the end."""
+
+    mode: SelectionMode = "highest_quality_verified"
+
+
+class ConfigDocument(_Section):
+    """The whole of ralph-tracker.yaml, or of [tool.ralph-tracker]."""
+
+    version: Literal[1] = 1
+    loop: LoopSection = LoopSection()
+    checks: dict[str, CheckSection] = {}
+    codebase: CodebaseSection = CodebaseSection()
+    alerts: AlertsSection = AlertsSection()
+    classification: ClassificationSection = ClassificationSection()
+    stall: StallSection = StallSection()
+    cycling: CyclingSection = CyclingSection()
+    decision: DecisionSection = DecisionSection()
+    score: ScoreSection = ScoreSection()
+    selection: SelectionSection = SelectionSection()
+
+    def rules(self) -> Rules:
+        """Return the thresholds as the core takes them."""
+        return Rules(
+            loop=LoopLimits(**self.loop.model_dump()),
+            alerts=AlertRules(**self.alerts.model_dump()),
+            classification=ClassificationRules(**self.classification.model_dump()),
+            stall=StallRules(**self.stall.model_dump()),
+            cycling=CyclingRules(**self.cycling.model_dump()),
+            decision=DecisionRules(**self.decision.model_dump()),
+            score=ScoreRules(weights=self.score.weights.model_dump(), acceptance=self.score.acceptance),
+            selection_mode=self.selection.mode,
+        )

@@ -1,0 +1,83 @@
+"""YAML in and out, with limits: what people write by hand may also be what an attacker wrote."""
+
+from typing import Any, Final, cast
+
+import yaml
+
+from ralph_tracker.errors import InputError
+
+MAX_BYTES: Final = 64 * 1024 * 1024
+MAX_DEPTH: Final = 60
+MAX_NODES: Final = 5_000_000
+
+_Loader: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_Dumper: Final[Any] = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+
+
+class _UniqueKeyLoader(_Loader):  # type: ignore[misc]  # the C loader where libyaml is there
+    """Refuse a key that stands twice: the second would silently win. Dates stay text."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:  # noqa: FBT001, FBT002  # PyYAML's signature
+        """Build a mapping, refusing doubled keys."""
+        seen = set()
+        for key_node, _ in node.value:
+            key = key_node.value if isinstance(key_node, yaml.ScalarNode) else None
+            if key is not None and key in seen:
+                raise yaml.constructor.ConstructorError(None, None, f"key {key!r} stands twice", key_node.start_mark)
+            seen.add(key)
+        return cast("dict[Any, Any]", super().construct_mapping(node, deep=deep))
+
+
+_UniqueKeyLoader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+    for first, resolvers in _Loader.yaml_implicit_resolvers.items()
+}
+
+
+def load_yaml(text: str, name: str) -> Any:  # noqa: ANN401  # any YAML document
+    """Parse one document; `name` is how an error calls the file.
+
+    Raises InputError, in one line, for bad YAML, a doubled key, more than one document, or a document beyond the
+    limits of size, depth and expanded aliases.
+    """
+    if len(text) > MAX_BYTES:
+        raise InputError(f"{name}: larger than {MAX_BYTES // 1024 // 1024} MiB; hand in less")
+    try:
+        _check_limits(text, name)
+        return yaml.load(text, Loader=_UniqueKeyLoader)  # noqa: S506  # a safe loader with fewer liberties
+    except yaml.YAMLError as error:
+        raise InputError(f"{name}: {_where(error)}") from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{name}: not readable as YAML: {error}") from None
+
+
+def _where(error: yaml.YAMLError) -> str:
+    mark = getattr(error, "problem_mark", None)
+    problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+    return f"line {mark.line + 1}, column {mark.column + 1}: {problem}" if mark else f"not readable as YAML: {problem}"
+
+
+def _check_limits(text: str, name: str) -> None:
+    """Walk the events before anything is built, so that neither depth nor aliases can exhaust the process."""
+    open_nodes: list[tuple[str | None, int]] = []
+    sizes: dict[str, int] = {}
+    total = 0
+    for event in yaml.parse(text, Loader=_Loader):
+        if isinstance(event, yaml.AliasEvent):
+            total += sizes.get(event.anchor or "", 1)
+        elif isinstance(event, yaml.NodeEvent):
+            total += 1
+            if isinstance(event, yaml.CollectionStartEvent):
+                open_nodes.append((event.anchor, total))
+        elif isinstance(event, yaml.CollectionEndEvent):
+            anchor, start = open_nodes.pop()
+            if anchor:
+                sizes[anchor] = total - start + 1
+        if len(open_nodes) > MAX_DEPTH or total > MAX_NODES:
+            raise InputError(f"{name}: nested deeper than {MAX_DEPTH} levels or expanding beyond {MAX_NODES} values")
+
+
+def dump_yaml(document: Any) -> str:  # noqa: ANN401  # any plain document
+    """Write a plain document as people read it: in its own order, unicode as it is."""
+    text: str = yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
+    return text

@@ -1,0 +1,74 @@
+"""The four hooks of a refine-until-done loop; each is one call on the tracker."""
+
+from pathlib import Path
+from typing import Literal
+
+from ralph_tracker.core.decision import Decision
+from ralph_tracker.core.records import IterationRecord
+from ralph_tracker.core.rules import SelectionMode
+from ralph_tracker.core.selection import Selection
+from ralph_tracker.tracker import Source, Tracker
+
+Apply = Literal["output", "worktree", "branch", "none"]
+
+
+def pre_loop(
+    *,
+    root: str | Path = ".",
+    loop_id: str | None = None,
+    metrics: Source | None = None,
+    new: bool = False,
+    rebaseline: bool = False,
+) -> IterationRecord:
+    """Capture the baseline, iteration 0, and freeze the configuration of the loop.
+
+    `metrics` is a mapping, or a YAML or JSON file. An unfinished loop is in the way unless `new` abandons it or
+    `rebaseline` starts one that is linked to it. Raises LoopError, InputError, ConfigError and StoreError.
+    """
+    return Tracker(Path(root), loop_id).pre_loop(metrics, new=new, rebaseline=rebaseline)
+
+
+def post_iteration(
+    *,
+    root: str | Path = ".",
+    loop_id: str | None = None,
+    metrics: Source | None = None,
+    usage: Source | None = None,
+    blocked: str | None = None,
+    iteration: int | None = None,
+) -> IterationRecord:
+    """Record and judge the next iteration; `.message` is the one line for an orchestrator.
+
+    `usage` has cost_usd, input_tokens, output_tokens, turns and duration_s (seconds), each optional. `blocked` says
+    why a person is needed. With `iteration` the call may be repeated. Raises LoopError, InputError, RecordError and
+    StoreError; the iteration is not on record then.
+    """
+    tracker = Tracker(Path(root), loop_id)
+    return tracker.post_iteration(metrics, usage=usage, blocked=blocked, iteration=iteration).record
+
+
+def loop_decision(*, root: str | Path = ".", loop_id: str | None = None, apply: bool = False) -> Decision:
+    """Return what the loop should do next; asking twice gives the same.
+
+    `apply` carries a rollback out. Raises NotRecordedError after an iteration that failed to be recorded, and
+    NoSnapshotError where there is nothing to roll back with.
+    """
+    return Tracker(Path(root), loop_id).loop_decision(apply=apply).decision
+
+
+def post_loop(
+    *,
+    root: str | Path = ".",
+    loop_id: str | None = None,
+    mode: SelectionMode | None = None,
+    iteration: int | None = None,
+    reason: str | None = None,
+    apply: Apply = "output",
+) -> Selection:
+    """Select the output of the loop, the peak and not the last, report it, and finish the loop.
+
+    A person may override with `iteration` and a `reason`. `apply` says where its files go; no files are kept yet, so
+    nothing is applied whatever it says. Raises LoopError, InputError, RecordError and StoreError.
+    """
+    del apply  # files are not kept yet
+    return Tracker(Path(root), loop_id).select_output(mode=mode, iteration=iteration, reason=reason).selection

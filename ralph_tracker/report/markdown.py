@@ -1,0 +1,25 @@
+"""The reports in Markdown, from views and templates."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ralph_tracker.core.selection import Selection
+from ralph_tracker.report.resources import render
+from ralph_tracker.report.selection_view import LoopStory, selection_view
+from ralph_tracker.report.view import iteration_view
+
+
+def iteration_report(document: Mapping[str, Any], root: Path | None = None) -> str:
+    """Return the report of one iteration, with the seed's headings first and ours below."""
+    return render("iteration-report.md.j2", {"it": iteration_view(document)}, root)
+
+
+def output_selection(selection: Selection, story: LoopStory, root: Path | None = None) -> str:
+    """Return the selection in prose."""
+    return render("output-selection.md.j2", {"s": selection_view(selection, story)}, root)
+
+
+def loop_report(selection: Selection, story: LoopStory, root: Path | None = None) -> str:
+    """Return the whole loop: every iteration in a line, the peak marked, what was raised."""
+    return render("loop-report.md.j2", {"s": selection_view(selection, story)}, root)

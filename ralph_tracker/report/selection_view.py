@@ -1,0 +1,151 @@
+"""What the output selection and the loop report show."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ralph_tracker.core.metrics import BY_NAME
+from ralph_tracker.core.selection import Contender, Selection
+from ralph_tracker.report.numbers import ABSENT, money, number, score, sparkline
+from ralph_tracker.report.view import AlertRow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IterationRow:
+    """Show one iteration in a line."""
+
+    iteration: int
+    classification: str
+    quality: str
+    adjusted: str
+    tests: str
+    coverage: str
+    errors: str
+    verified: str
+    decision: str
+    cost: str
+    mark: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelectionView:
+    """Show a whole loop and what was selected from it."""
+
+    loop_id: str
+    message: str
+    selected: int
+    final: int
+    candidates: str
+    selected_quality: str
+    selected_adjusted: str
+    final_quality: str
+    final_adjusted: str
+    improvement: str
+    accepted: bool
+    verified: bool
+    threshold: str
+    rationale: tuple[str, ...]
+    why_not_final: str
+    equal_ground: str
+    sparkline: str
+    rows: tuple[IterationRow, ...]
+    pattern: str
+    degradation_started: str
+    iterations_after_peak: int
+    loss: str
+    applied: str
+    total: int
+    total_cost: str
+    alerts: tuple[AlertRow, ...]
+    events: tuple[str, ...]
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoopStory:
+    """Hold what the reports need beside the selection: rows of the trajectory, alerts, events, problems."""
+
+    rows: Mapping[int, Mapping[str, Any]]
+    applied: str
+    total_cost: float | None
+    alerts: tuple[AlertRow, ...] = ()
+    events: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+def selection_view(selection: Selection, story: LoopStory) -> SelectionView:
+    """Make the view of a selection."""
+    selected, final, fall = selection.selected, selection.final, selection.degradation
+    improvement = selection.improvement_percentage
+    return SelectionView(
+        loop_id=selection.loop_id,
+        message=selection.message,
+        selected=selected.iteration,
+        final=final.iteration,
+        candidates=_candidates(selection.contenders),
+        selected_quality=score(selected.candidate.quality_score),
+        selected_adjusted=score(selected.adjusted),
+        final_quality=score(final.candidate.quality_score),
+        final_adjusted=score(final.adjusted),
+        improvement="" if not improvement else f"{improvement:+.1f}%",
+        accepted=selection.accepted,
+        verified=selected.candidate.verified,
+        threshold=score(selection.threshold),
+        rationale=selection.rationale,
+        why_not_final=selection.why_not_final or "",
+        equal_ground=equal_ground(selection),
+        sparkline=sparkline([c.adjusted for c in selection.contenders]),
+        rows=tuple(_row(c, selection, story) for c in selection.contenders),
+        pattern=fall.pattern.replace("_", " "),
+        degradation_started=ABSENT if fall.started is None else f"iteration {fall.started}",
+        iterations_after_peak=fall.iterations_after_peak,
+        loss=fall.loss or ABSENT,
+        applied=story.applied,
+        total=selection.total_iterations,
+        total_cost=money(story.total_cost),
+        alerts=story.alerts,
+        events=story.events,
+        problems=story.problems,
+    )
+
+
+def equal_ground(selection: Selection) -> str:
+    """Say in one line why the adjusted score names another peak than the formula alone; empty where it does not."""
+    by_quality, selected = selection.peak_by_quality_score, selection.selected
+    if by_quality == selected.iteration or selection.override_reason is not None:
+        return ""
+    other = next(c for c in selection.contenders if c.iteration == by_quality)
+    if other.adjusted == other.candidate.quality_score:
+        return ""
+    return (
+        f"The formula alone names iteration {by_quality} (quality {score(other.candidate.quality_score)}); on equal "
+        f"ground, against every test the loop has ever seen and at the baseline's size, that one is worth "
+        f"{score(other.adjusted)} and iteration {selected.iteration} is worth {score(selected.adjusted)}."
+    )
+
+
+def _candidates(contenders: Sequence[Contender]) -> str:
+    later = len(contenders) - 1
+    return f"{later} iteration{'' if later == 1 else 's'} and the baseline" if later else "the baseline alone"
+
+
+def _row(contender: Contender, selection: Selection, story: LoopStory) -> IterationRow:
+    metrics, row = contender.metrics, story.rows.get(contender.iteration, {})
+    marks = ["selected"] if contender.iteration == selection.selected.iteration else []
+    if contender.iteration == selection.final.iteration:
+        marks.append("final")
+    passed = metrics.tests_passed
+    count = metrics.test_count
+    return IterationRow(
+        iteration=contender.iteration,
+        classification=str(row.get("classification", ABSENT)),
+        quality=score(contender.candidate.quality_score),
+        adjusted=score(contender.adjusted),
+        tests=ABSENT if count is None or passed is None else f"{passed}/{count}",
+        coverage=number(metrics.coverage_percentage, BY_NAME["coverage_percentage"]),
+        errors=number(metrics.error_count, BY_NAME["error_count"]),
+        verified="yes" if contender.candidate.verified else "no",
+        decision=str(row.get("decision", ABSENT)),
+        cost=money((row.get("usage") or {}).get("cost_usd")),
+        mark=" ".join(f"← {mark}" for mark in marks),
+    )

@@ -1,0 +1,179 @@
+"""What the reports show, made from stored documents: strings in frozen values, no logic left for the templates."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ralph_tracker.core.deltas import delta
+from ralph_tracker.core.metrics import BY_NAME, METRICS, MetricSpec
+from ralph_tracker.core.rules import DIMENSIONS
+from ralph_tracker.report.numbers import ABSENT, money, number, score, signed, weights_that_sum
+
+Document = Mapping[str, Any]
+SEED_ROWS: Final = ("test_count", "pass_rate", "coverage_percentage", "error_count")
+
+
+@dataclass(frozen=True, slots=True)
+class MetricRow:
+    """Show one metric against the previous value and the baseline."""
+
+    label: str
+    current: str
+    previous: str
+    change: str
+    baseline: str
+    change_from_baseline: str
+
+
+@dataclass(frozen=True, slots=True)
+class DimensionRow:
+    """Show one dimension of the score."""
+
+    label: str
+    score: str
+    weight: str
+    contribution: str
+
+
+@dataclass(frozen=True, slots=True)
+class AlertRow:
+    """Show one alert."""
+
+    id: str
+    severity: str
+    type: str
+    message: str
+    note: str
+    action: str
+    state: str
+    since: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IterationView:
+    """Show one iteration."""
+
+    iteration: int
+    timestamp: str
+    classification: str
+    quality_score: str
+    total: str
+    rows: tuple[MetricRow, ...]
+    more_rows: tuple[MetricRow, ...]
+    dimensions: tuple[DimensionRow, ...]
+    alerts: tuple[AlertRow, ...]
+    open_alerts: tuple[AlertRow, ...]
+    closed_alerts: tuple[str, ...]
+    best: str
+    best_score: str
+    best_preserved: str
+    action: str
+    reason: str
+    confidence: str
+    alternatives: tuple[str, ...]
+    adjusted_score: str
+    adjusted_because: str
+    evidence: str
+    tests_ever_seen: str
+    verified: str
+    cost: str
+    notes: tuple[str, ...]
+
+
+def iteration_view(document: Document) -> IterationView:
+    """Make the view of a record; what a foreign document lacks is n/a."""
+    record = document["iteration_metrics"]
+    tracker, advice = document.get("best_iteration_tracker") or {}, document.get("recommendation") or {}
+    given = record.get("score") == "given"
+    quality = score(record.get("quality_score"))
+    best = tracker.get("current_best")
+    return IterationView(
+        iteration=record["iteration"],
+        timestamp=record.get("timestamp") or ABSENT,
+        classification=record.get("classification") or ABSENT,
+        quality_score=quality,
+        total=f"{quality} (given)" if given else quality,
+        rows=tuple(_metric_row(BY_NAME[name], record) for name in SEED_ROWS),
+        more_rows=tuple(
+            _metric_row(spec, record) for spec in METRICS if spec.name not in SEED_ROWS and _has(spec, record)
+        ),
+        dimensions=_dimensions(record),
+        alerts=tuple(_alert(alert) for alert in record.get("alerts") or ()),
+        open_alerts=tuple(_alert(alert) for alert in record.get("open_alerts") or ()),
+        closed_alerts=tuple(record.get("closed_alerts") or ()),
+        best=ABSENT if best is None else str(best).removeprefix("iteration_"),
+        best_score=score(tracker.get("best_quality_score")),
+        best_preserved="yes" if record.get("tree") else "no",
+        action=advice.get("action") or ABSENT,
+        reason=advice.get("reason") or ABSENT,
+        confidence=ABSENT if advice.get("confidence") is None else f"{advice['confidence']:.2f}",
+        alternatives=tuple(advice.get("alternatives") or ()),
+        adjusted_score=score(record.get("adjusted_score")),
+        adjusted_because=record.get("adjusted_because") or "",
+        evidence=_percent(record.get("evidence")),
+        tests_ever_seen=str(record.get("tests_ever_seen", ABSENT)),
+        verified={True: "yes", False: "no"}.get(record.get("verified"), ABSENT),
+        cost=money((record.get("usage") or {}).get("cost_usd")),
+        notes=tuple(record.get("notes") or ()),
+    )
+
+
+def value_of(record: Document, spec: MetricSpec) -> Any:  # noqa: ANN401  # a number, a status or None
+    """Return a metric of a record's document, None where it is absent."""
+    return (record.get(spec.section) or {}).get(spec.name)
+
+
+def _has(spec: MetricSpec, record: Document) -> bool:
+    return value_of(record, spec) is not None
+
+
+def _metric_row(spec: MetricSpec, record: Document) -> MetricRow:
+    value = value_of(record, spec)
+    deltas = record.get("deltas") or {}
+    change = (deltas.get("from_previous") or {}).get(spec.delta_name)
+    from_baseline = (deltas.get("from_baseline") or {}).get(spec.delta_name)
+    return MetricRow(
+        spec.label,
+        number(value, spec),
+        number(_before(value, change, spec), spec),
+        signed(change, spec),
+        number(_before(value, from_baseline, spec), spec),
+        signed(from_baseline, spec),
+    )
+
+
+def _before(value: Any, change: float | None, spec: MetricSpec) -> float | None:  # noqa: ANN401  # as value_of
+    if change is None or not isinstance(value, int | float):
+        return None
+    return delta(value, change, spec.decimals)
+
+
+def _dimensions(record: Document) -> tuple[DimensionRow, ...]:
+    scores, weights = record.get("breakdown") or {}, record.get("weights") or {}
+    shown = weights_that_sum(weights)
+    return tuple(
+        DimensionRow(
+            name.capitalize(),
+            f"{scores[name]:.2f}" if name in scores else ABSENT,
+            shown.get(name, "0.00"),
+            f"{scores[name] * weights[name] / 100:.4f}" if name in scores and name in weights else "0.00",
+        )
+        for name in DIMENSIONS
+    )
+
+
+def _alert(alert: Document) -> AlertRow:
+    return AlertRow(
+        id=str(alert.get("id", "")),
+        severity=str(alert.get("severity", "")),
+        type=str(alert.get("type", "")),
+        message=str(alert.get("message", "")),
+        note=str(alert.get("note", "")),
+        action=str(alert.get("action", "")),
+        state=str(alert.get("state", "new")),
+        since=str(alert.get("triggered_at", "")).replace("_", " "),
+    )
+
+
+def _percent(share: float | None) -> str:
+    return ABSENT if share is None else f"{share * 100:.0f}%"

@@ -1,0 +1,171 @@
+"""The judge's state as plain JSON and back."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from typing import Any, Final
+
+from ralph_tracker.core.adjusted import Ground
+from ralph_tracker.core.alert_types import TYPE_BY_NAME, Alert
+from ralph_tracker.core.best import Candidate
+from ralph_tracker.core.decision import Decision
+from ralph_tracker.core.deltas import Reading
+from ralph_tracker.core.identities import KnownTests, Ranges, SeenTests
+from ralph_tracker.core.line import Line, Point
+from ralph_tracker.core.metrics import Measurement, Metrics, TestResults, Usage
+from ralph_tracker.core.score import Basis
+
+Plain = dict[str, Any]
+_NOT_STATE: Final = frozenset({"timestamp", "elapsed_s", "tree_visits", "tree_last", "config_changed"})
+
+
+def alert_to_plain(alert: Alert) -> Plain:
+    """Return an alert with all its tests."""
+    plain = {item.name: getattr(alert, item.name) for item in fields(alert)}
+    return {**plain, "kind": alert.kind.name, "tests": dict(alert.tests)}
+
+
+def alert_from_plain(plain: Mapping[str, Any]) -> Alert:
+    """Return the alert."""
+    until = plain["until"]
+    return Alert(**{**plain, "kind": TYPE_BY_NAME[plain["kind"]], "until": tuple(until) if until else None})
+
+
+def _point_to_plain(point: Point) -> Plain:
+    return asdict(point)
+
+
+def _point_from_plain(plain: Mapping[str, Any]) -> Point:
+    return Point(**{**plain, "four": tuple(plain["four"]), "ground": Ground(**plain["ground"])})
+
+
+def line_to_plain(line: Line) -> Plain:
+    """Return the line."""
+    return {
+        "segments": line.segments,
+        "readings": {name: [reading.value, reading.iteration] for name, reading in line.readings.items()},
+        "points": [_point_to_plain(point) for point in line.points],
+        "complete": [_point_to_plain(point) for point in line.complete],
+        "open_alerts": [alert_to_plain(alert) for alert in line.open_alerts],
+    }
+
+
+def line_from_plain(plain: Mapping[str, Any]) -> Line:
+    """Return the line."""
+    return Line(
+        segments=tuple((first, last) for first, last in plain["segments"]),
+        readings={name: Reading(*pair) for name, pair in plain["readings"].items()},
+        points=tuple(_point_from_plain(point) for point in plain["points"]),
+        complete=tuple(_point_from_plain(point) for point in plain["complete"]),
+        open_alerts=tuple(alert_from_plain(alert) for alert in plain["open_alerts"]),
+    )
+
+
+def candidate_to_plain(candidate: Candidate) -> Plain:
+    """Return a candidate for the best."""
+    return asdict(candidate)
+
+
+def candidate_from_plain(plain: Mapping[str, Any]) -> Candidate:
+    """Return the candidate."""
+    return Candidate(**{**plain, "ground": Ground(**plain["ground"])})
+
+
+def basis_to_plain(basis: Basis) -> Plain:
+    """Return what belongs to the loop."""
+    return {**asdict(basis), "baseline": basis.baseline.measured()}
+
+
+def basis_from_plain(plain: Mapping[str, Any]) -> Basis:
+    """Return the basis."""
+    parts = plain["error_parts"]
+    return Basis(
+        baseline=Metrics(**plain["baseline"]),
+        components=tuple(plain["components"]),
+        error_parts=None if parts is None else tuple(parts),
+        given_score=plain["given_score"],
+        weights=plain["weights"],
+    )
+
+
+def decision_from_plain(plain: Mapping[str, Any]) -> Decision:
+    """Return the decision."""
+    return Decision(**{**plain, "alternatives": tuple(plain["alternatives"])})
+
+
+def seen_to_plain(seen: SeenTests) -> Plain:
+    """Return every test ever seen."""
+    return {
+        "ran": list(seen.ran),
+        "waiting": seen.waiting,
+        "enrolled": [[ranges, count] for ranges, count in seen.enrolled.items()],
+        "flaky": sorted(seen.flaky),
+        "counted": seen.counted,
+        "excluded": sorted(seen.excluded),
+        "excluded_count": seen.excluded_count,
+    }
+
+
+def seen_from_plain(plain: Mapping[str, Any]) -> SeenTests:
+    """Return the tests ever seen."""
+    return SeenTests(
+        ran=frozenset(plain["ran"]),
+        waiting={name: _ranges(ranges) for name, ranges in plain["waiting"].items()},
+        enrolled={_ranges(ranges): count for ranges, count in plain["enrolled"]},
+        flaky=frozenset(plain["flaky"]),
+        counted=plain["counted"],
+        excluded=frozenset(plain["excluded"]),
+        excluded_count=plain["excluded_count"],
+    )
+
+
+def _ranges(plain: Any) -> Ranges:  # noqa: ANN401  # a list of pairs
+    return tuple((first, last) for first, last in plain)
+
+
+def measurement_to_plain(measurement: Measurement) -> Plain:
+    """Return what was handed to the judge; the tests are kept beside it."""
+    plain = {item.name: getattr(measurement, item.name) for item in fields(measurement)}
+    del plain["tests"]
+    return {
+        **plain,
+        "metrics": measurement.metrics.measured(),
+        "missing": dict(measurement.missing),
+        "usage": measurement.usage.known() if measurement.usage else None,
+        "flaky": sorted(measurement.tests.flaky) if measurement.tests else [],
+    }
+
+
+def measurement_from_plain(plain: Mapping[str, Any], tests: TestResults | None) -> Measurement:
+    """Return the measurement."""
+    values = {key: value for key, value in plain.items() if key != "flaky"}
+    return Measurement(
+        **{
+            **values,
+            "metrics": Metrics(**plain["metrics"]),
+            "usage": None if plain["usage"] is None else Usage(**plain["usage"]),
+            "config_changed": tuple(plain["config_changed"]),
+            "tests": tests,
+        }
+    )
+
+
+def state_of_work(measurement: Measurement) -> Plain:
+    """Return what makes two calls for one iteration the same: everything but when they were made."""
+    plain = {key: value for key, value in measurement_to_plain(measurement).items() if key not in _NOT_STATE}
+    tests = measurement.tests
+    return {**plain, "tests": None if tests is None else sorted(tests.outcomes.items())}
+
+
+def known_to_plain(known: KnownTests, tests: TestResults | None) -> Plain:
+    """Return what the line knows of each test; `measured` says whether this iteration's report had names."""
+    return {
+        "measured": tests is not None,
+        "present": dict(known.present),
+        "gone": dict(known.gone),
+        "durations": dict(tests.durations) if tests else {},
+    }
+
+
+def known_from_plain(plain: Mapping[str, Any]) -> KnownTests:
+    """Return what the line knows."""
+    return KnownTests(plain["present"], plain["gone"])

@@ -1,0 +1,137 @@
+"""The records of a loop as documents, damaged ones named; also those that AIWG itself wrote."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from ralph_tracker.config.problems import first_problem
+from ralph_tracker.config.yaml_io import load_yaml
+from ralph_tracker.errors import InputError, LoopError
+from ralph_tracker.store.committed import Committed
+from ralph_tracker.store.files import digest
+from ralph_tracker.store.layout import LoopPaths, ProjectPaths, record_name
+from ralph_tracker.store.reading import read_json
+from ralph_tracker.store.standing import refuse_newer
+
+_SUFFIXES: Final = frozenset({".json", ".yaml", ".yml"})
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Hold one record as a document (None: nothing of it can be read) and what is wrong with it, if anything."""
+
+    number: int
+    document: Mapping[str, Any] | None
+    problem: str | None = None
+
+
+class Records:
+    """Read the records of one of our loops."""
+
+    def __init__(self, committed: Committed) -> None:
+        self.committed = committed
+        self.paths = committed.paths
+
+    def one(self, number: int) -> Listed:
+        """Return a record; where its two copies differ from the seal, the one that does not is used."""
+        seal = read_json(self.paths.iteration(number) / "seal.json")
+        sealed = seal if isinstance(seal, dict) else {}
+        refuse_newer(sealed, self.paths.shown)
+        readable, shown = self._bytes(self.paths.record(number)), f"progress/{record_name(number)}"
+        copy = self._bytes(self.paths.iteration(number) / "metrics.json")
+        document = _json(copy)
+        copy_is_whole = document is not None and _agrees(copy, sealed.get("files", {}).get("metrics.json"))
+        if readable is not None and _agrees(readable, sealed.get("record")):
+            return Listed(number, document if copy_is_whole else _yaml(readable, shown))
+        if copy_is_whole:
+            state = "is missing" if readable is None else "is damaged (it differs from its seal)"
+            return Listed(number, document, f"iteration {number}: {shown} {state}; shown from iterations/, still whole")
+        return Listed(number, None, f"iteration {number}: both copies of its record are damaged; the others go on")
+
+    def all(self) -> Iterator[Listed]:
+        """Yield every record of the loop, oldest first."""
+        for number in range(self.committed.summary().iteration + 1):
+            yield self.one(number)
+
+    def _bytes(self, path: Path) -> bytes | None:
+        try:
+            return path.read_bytes()
+        except OSError:
+            return None
+
+
+def _agrees(data: bytes | None, expected: str | None) -> bool:
+    return data is not None and expected is not None and digest(data) == expected
+
+
+def _json(data: bytes | None) -> dict[str, Any] | None:
+    try:
+        document = json.loads(data.decode("utf-8", "surrogatepass")) if data else None
+    except ValueError:
+        return None
+    return document if isinstance(document, dict) else None
+
+
+def _yaml(data: bytes, name: str) -> dict[str, Any] | None:
+    try:
+        document = load_yaml(data.decode("utf-8", "replace"), name)
+    except InputError:
+        return None
+    return document if isinstance(document, dict) else None
+
+
+class _Foreign(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+
+class _ForeignMetrics(_Foreign):
+    iteration: int
+    timestamp: str = ""
+    classification: str = ""
+    quality_score: float | None = None
+
+
+class _ForeignDocument(_Foreign):
+    """What a document of AIWG must have to be listed; everything else is shown where it is there."""
+
+    iteration_metrics: _ForeignMetrics
+
+
+def foreign_folder(project: ProjectPaths, loop_id: str) -> Path | None:
+    """Return the folder of the records that AIWG wrote for a loop, None where there is none."""
+    paths: LoopPaths = project.loop(loop_id)
+    for folder in (paths.progress, project.base / "loops" / loop_id / "progress"):
+        if any(path.suffix in _SUFFIXES for path in _files(folder)):
+            return folder
+    return None
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(folder.glob("iteration-*")) if folder.is_dir() else []
+
+
+def foreign_records(folder: Path) -> list[Listed]:
+    """Return AIWG's records in order; one that cannot be read is named, the others go on.
+
+    They are JSON, or YAML under the name .json. Raises LoopError where the folder holds none.
+    """
+    listed = [_foreign(path) for path in _files(folder) if path.suffix in _SUFFIXES]
+    if not listed:
+        raise LoopError(f"{folder}: no record of an iteration")
+    return sorted(listed, key=lambda record: record.number)
+
+
+def _foreign(path: Path) -> Listed:
+    number = int("".join(c for c in path.name.split("-")[1] if c.isdecimal()) or -1)
+    try:
+        document = load_yaml(path.read_text(encoding="utf-8-sig"), path.name)
+        checked = _ForeignDocument.model_validate(document)
+    except ValidationError as error:
+        return Listed(number, None, f"{path.name}: {first_problem(error, _ForeignDocument)}")
+    except (InputError, OSError, UnicodeDecodeError) as error:
+        return Listed(number, None, f"{path.name}: cannot be read ({error})")
+    return Listed(checked.iteration_metrics.iteration, document)

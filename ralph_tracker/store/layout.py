@@ -1,0 +1,153 @@
+"""Where everything of a loop lies (product.md, "What is kept")."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from ralph_tracker.errors import InputError
+
+LOOP_ID: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}\Z")
+BASE: Final = Path(".aiwg") / "ralph"
+RESERVED: Final = frozenset({"current", "lock", "loops"})
+_SHOWN: Final = 40
+
+
+def checked_loop_id(loop_id: str) -> str:
+    """Return a loop id that is safe as a folder name. Raises InputError for any other."""
+    if not LOOP_ID.match(loop_id) or loop_id in RESERVED or ".." in loop_id:
+        shown = loop_id if len(loop_id) <= _SHOWN else f"{loop_id[:_SHOWN]}…"
+        raise InputError(
+            f"loop id {shown!r}: use 1 to 64 of a-z, 0-9, dot, underscore and hyphen, a letter or digit first"
+        )
+    return loop_id
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectPaths:
+    """Name the files that all loops of a project share."""
+
+    root: Path
+
+    @property
+    def base(self) -> Path:
+        """Return the folder of all loops."""
+        return self.root / BASE
+
+    @property
+    def current(self) -> Path:
+        """Return the file that names the current loop."""
+        return self.base / "current"
+
+    @property
+    def lock(self) -> Path:
+        """Return the lock for starting loops."""
+        return self.base / "lock"
+
+    def loop(self, loop_id: str) -> "LoopPaths":
+        """Return the paths of one loop. Raises InputError for an id that is not safe."""
+        return LoopPaths(self.root, checked_loop_id(loop_id))
+
+
+@dataclass(frozen=True, slots=True)
+class LoopPaths:
+    """Name the files of one loop; nothing here touches the disk."""
+
+    root: Path
+    loop_id: str
+
+    @property
+    def shown(self) -> str:
+        """Return the folder as users see it, relative to the root."""
+        return (BASE / self.loop_id).as_posix()
+
+    @property
+    def folder(self) -> Path:
+        """Return the loop's folder."""
+        return self.root / BASE / self.loop_id
+
+    @property
+    def loop_file(self) -> Path:
+        """Return the loop's own document: id, frozen configuration, versions."""
+        return self.folder / "loop.yaml"
+
+    @property
+    def state(self) -> Path:
+        """Return the derived state that `loop-decision` reads."""
+        return self.folder / "state.json"
+
+    @property
+    def seen(self) -> Path:
+        """Return the file of every test ever seen."""
+        return self.folder / "tests-seen.json"
+
+    @property
+    def attempt(self) -> Path:
+        """Return the mark of an iteration that is being recorded, or that failed to be."""
+        return self.folder / "attempt.json"
+
+    @property
+    def lock(self) -> Path:
+        """Return the lock of all writers of this loop."""
+        return self.folder / "lock"
+
+    @property
+    def progress(self) -> Path:
+        """Return the folder of the records that people read."""
+        return self.folder / "progress"
+
+    @property
+    def trajectory(self) -> Path:
+        """Return the file with one line an iteration."""
+        return self.progress / "trajectory.jsonl"
+
+    @property
+    def events(self) -> Path:
+        """Return the file with one line for each rollback, acceptance and selection."""
+        return self.progress / "events.jsonl"
+
+    @property
+    def iterations(self) -> Path:
+        """Return the folder of all that is kept of the iterations."""
+        return self.folder / "iterations"
+
+    @property
+    def reports(self) -> Path:
+        """Return the folder of the reports."""
+        return self.folder / "reports"
+
+    @property
+    def best(self) -> Path:
+        """Return the best tracker's document."""
+        return self.folder / "best-tracker.yaml"
+
+    @property
+    def selection(self) -> Path:
+        """Return the selection's document."""
+        return self.folder / "selection.yaml"
+
+    def record(self, number: int) -> Path:
+        """Return the record of an iteration, in the seed's shape."""
+        return self.progress / record_name(number)
+
+    def iteration(self, number: int) -> Path:
+        """Return the folder of an iteration."""
+        return self.iterations / iteration_name(number)
+
+    def amended(self, number: int) -> Path:
+        """Return what a person's acceptance changed about an iteration."""
+        return self.progress / "amended" / f"{iteration_name(number)}.json"
+
+    def report(self, number: int) -> Path:
+        """Return the report of an iteration."""
+        return self.reports / f"{iteration_name(number)}-report.md"
+
+
+def iteration_name(number: int) -> str:
+    """Return iteration-007."""
+    return f"iteration-{number:03d}"
+
+
+def record_name(number: int) -> str:
+    """Return the file name of a record: iteration 0 is the baseline."""
+    return f"{iteration_name(number)}-{'metrics' if number else 'baseline'}.yaml"

@@ -1,0 +1,57 @@
+"""One writer at a time: an advisory lock on a file that is never deleted and says who holds it."""
+
+import fcntl
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from ralph_tracker.errors import StoreError
+from ralph_tracker.store.files import told_plainly
+
+PATIENCE_S: Final = 30.0
+_PAUSE_S: Final = 0.02
+
+
+@contextmanager
+def locked(path: Path, purpose: str, patience_s: float = PATIENCE_S) -> Iterator[None]:
+    """Hold the lock while the body runs; wait for another writer, but not for ever.
+
+    Raises StoreError that names the holder where the patience (seconds) ends.
+    """
+    with told_plainly(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+    try:
+        _acquire(descriptor, path, patience_s)
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, json.dumps({"pid": os.getpid(), "purpose": purpose}).encode(), 0)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _acquire(descriptor: int, path: Path, patience_s: float) -> None:
+    deadline = time.monotonic() + patience_s
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                raise StoreError(
+                    f"{path.parent.name}: in use by {_holder(descriptor)}; wait for it to end and try again"
+                ) from None
+            time.sleep(_PAUSE_S)
+        else:
+            return
+
+
+def _holder(descriptor: int) -> str:
+    try:
+        holder = json.loads(os.pread(descriptor, 4096, 0))
+        return f"process {holder['pid']} ({holder['purpose']})"
+    except (ValueError, KeyError, TypeError):
+        return "another process"

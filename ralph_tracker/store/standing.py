@@ -1,0 +1,81 @@
+"""Where the loop that is meant stands, read as fast as it can be: state.json, the mark of an attempt, no more."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ralph_tracker.errors import LoopError, NotRecordedError, RecordError, StoreError
+from ralph_tracker.store.layout import LOOP_ID, LoopPaths, ProjectPaths
+from ralph_tracker.store.reading import read_json
+from ralph_tracker.store.summary import SCHEMA_VERSION, Summary, summary_from
+
+START = "run `ralph-tracker hook pre-loop` first"
+NEXT_LOOP = "start another one with `ralph-tracker hook pre-loop`"
+
+
+def checked_root(root: Path) -> Path:
+    """Return the project's root as an absolute path. Raises StoreError where it is no folder."""
+    if not root.is_dir():
+        raise StoreError(f"{root}: not a folder; name the project with --root")
+    return root.resolve()
+
+
+def current_loop(project: ProjectPaths) -> str | None:
+    """Return the id of the current loop, None where there is none yet."""
+    try:
+        text = project.current.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return None
+    return text if LOOP_ID.match(text) else None
+
+
+def paths_of(root: Path, loop_id: str | None, environment: Mapping[str, str]) -> LoopPaths:
+    """Return the paths of the loop that is meant: as named, else RALPH_LOOP_ID, else the current one.
+
+    Raises LoopError where there is none, InputError for an id that is not safe.
+    """
+    project = ProjectPaths(checked_root(root))
+    named = loop_id or environment.get("RALPH_LOOP_ID") or current_loop(project)
+    if named is None:
+        raise LoopError(f"no loop in {project.root}; {START}")
+    paths = project.loop(named)
+    if not paths.iteration(0).is_dir():
+        raise LoopError(f"loop {named}: not in {project.root}; {START}")
+    return paths
+
+
+def summary_at(paths: LoopPaths) -> Summary:
+    """Return where a loop stands; a damaged state.json is read again from what is committed.
+
+    Raises RecordError where neither can be read, or where a newer version wrote it.
+    """
+    plain = read_json(paths.state)
+    refuse_newer(plain, paths.shown)
+    summary = summary_from(plain)
+    if summary is not None:
+        return summary
+    from ralph_tracker.store.committed import Committed  # noqa: PLC0415  # the slow way, after damage only
+
+    return Committed(paths).derived_summary()
+
+
+def running(summary: Summary) -> Summary:
+    """Return the summary of a running loop. Raises LoopError for one that has ended."""
+    if summary.status != "running":
+        raise LoopError(f"loop {summary.loop_id} is {summary.status}; {NEXT_LOOP}")
+    return summary
+
+
+def refuse_unrecorded(paths: LoopPaths, summary: Summary) -> None:
+    """Raise NotRecordedError where an iteration was begun and is not on record."""
+    plain = read_json(paths.attempt)
+    number = plain.get("iteration") if isinstance(plain, dict) else None
+    if isinstance(number, int) and number > summary.iteration:
+        raise NotRecordedError(f"iteration {number} was not recorded; run `ralph-tracker hook post-iteration` again")
+
+
+def refuse_newer(plain: Any, shown: str) -> None:  # noqa: ANN401  # whatever the file held
+    """Raise RecordError for a document that a newer version wrote."""
+    version = plain.get("schema_version") if isinstance(plain, dict) else None
+    if isinstance(version, int) and version > SCHEMA_VERSION:
+        raise RecordError(f"{shown}: written by a newer ralph-tracker (schema {version}); upgrade to read it")

@@ -1,0 +1,58 @@
+"""The state of a loop in short: all that `loop-decision` and the start of the next iteration read."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Final, Literal
+
+SCHEMA_VERSION: Final = 1
+Status = Literal["running", "finished", "abandoned", "rebaselined"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """Hold where a loop stands.
+
+    `iteration` is the latest on record, `head` the one that the next will descend from (another one after a
+    rollback that was carried out). `decision` is the stored decision as a plain mapping. `alerts` are new and open
+    ones in short. `carried_out` holds `target` and `after` once the rollback of this decision was carried out.
+    Costs are in USD, None where unknown.
+    """
+
+    loop_id: str
+    status: Status
+    iteration: int
+    head: int
+    started_at: str
+    updated_at: str
+    classification: str
+    message: str
+    quality_score: float
+    adjusted_score: float
+    best_iteration: int | None
+    best_quality_score: float
+    best_adjusted_score: float
+    verified: bool
+    decision: Mapping[str, Any]
+    alerts: tuple[Mapping[str, Any], ...] = ()
+    accepted: tuple[str, ...] = ()
+    cost_usd: float | None = None
+    carried_out: Mapping[str, int] | None = None
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as it is written."""
+        return {"schema_version": SCHEMA_VERSION, **asdict(self)}
+
+    def with_status(self, status: Status) -> "Summary":
+        """Return it with another status."""
+        return replace(self, status=status)
+
+
+def summary_from(plain: Any) -> Summary | None:  # noqa: ANN401  # whatever the file held
+    """Return the summary, None where the document is damaged."""
+    if not isinstance(plain, dict) or plain.get("schema_version") != SCHEMA_VERSION:
+        return None
+    values = {key: value for key, value in plain.items() if key != "schema_version"}
+    try:
+        return Summary(**{**values, "alerts": tuple(values["alerts"]), "accepted": tuple(values["accepted"])})
+    except (KeyError, TypeError):
+        return None
