@@ -1,0 +1,69 @@
+"""What a test is called from one run to the next.
+
+An id is `suite::…::class::name`, made from the case and the suites around it and nothing else, so that no other
+test can change it:
+
+- the class is the attribute `classname`, else `class`; a case without one has none in its id;
+- a suite is named, outermost first, where it adds information: not where it has no name, is called `pytest`, repeats
+  the suite before it, is a part of the class (`tests.box` in `tests.box.TestLid`), is the class with a suffix
+  (`TestLid-20261121103000`), or is the absolute path of a file while the case has a class;
+- a case without a name is called `(unnamed)`; addresses in names (`<Lid object at 0x7f…>`) are taken out;
+- a second test of the same id in one file is `id#2`, the next `id#3`, in the order of the file.
+"""
+
+import re
+from collections.abc import Container, Iterable
+from typing import Final
+
+SEPARATOR: Final = "::"
+UNNAMED: Final = "(unnamed)"
+_GENERIC: Final = frozenset({"pytest"})
+ADDRESS: Final = " at 0x"
+_ADDRESS: Final = re.compile(ADDRESS + "[0-9a-fA-F]+")
+_ABSOLUTE: Final = re.compile(r"/|\\\\|[A-Za-z]:[\\/]")
+_JOINTS: Final = re.compile(r"[\\/:.\s]+")
+
+
+def prefix(suites: Iterable[str], owner: str) -> str:
+    """Return what stands before the name of a test of that class (`owner`, "" for none) in those suites."""
+    parts: list[str] = []
+    for suite in suites:
+        if suite not in parts[-1:] and _adds_information(suite, owner):
+            parts.append(suite)
+    if owner:
+        parts.append(owner)
+    return "".join(part + SEPARATOR for part in parts)
+
+
+def steady(name: str) -> str:
+    """Take out what differs from run to run though the test is the same: addresses of objects."""
+    return _ADDRESS.sub(ADDRESS + "…", name)
+
+
+class Ordinals:
+    """Hand out `#2`, `#3` … within one file, in constant time each."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, int] = {}
+
+    def next(self, case: str, taken: Container[str]) -> str:
+        """Return the id with the first ordinal that is not taken."""
+        number = self._last.get(case, 1) + 1
+        while f"{case}#{number}" in taken:
+            number += 1
+        self._last[case] = number
+        return f"{case}#{number}"
+
+
+def _adds_information(suite: str, owner: str) -> bool:
+    if not suite or suite in _GENERIC:
+        return False
+    if not owner:
+        return True
+    if _ABSOLUTE.match(suite) or suite.startswith(f"{owner}-"):
+        return False
+    return f" {_words(suite)} " not in f" {_words(owner)} "
+
+
+def _words(name: str) -> str:
+    return _JOINTS.sub(" ", name).strip()

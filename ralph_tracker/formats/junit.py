@@ -1,0 +1,262 @@
+"""JUnit XML: what nearly every test runner writes, each in its own dialect.
+
+Read as a stream, by local names, with `testsuites` (or `testrun`), `testsuite` or a lone `testcase` as the root.
+One `testcase` is one case, at any depth, and its worst child decides: error > failure > skipped > none, which is
+passed unless its attribute `status` or `result` says otherwise.
+
+What ran more than once: Surefire and its kin put `flakyFailure`, `rerunFailure` … into the case, whose other
+children tell the last outcome. pytest writes the case again for each rerun, with the failure of earlier runs left
+out, and again for an error in tear-down that follows a failure: in its files the same id is the same case. In other
+producers' files the same id is another test (identity.py): a failure must not vanish behind a namesake.
+"""
+
+import math
+from typing import Final
+
+from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
+from ralph_tracker.formats import identity, markup
+from ralph_tracker.formats.content import Content, DamageError
+from ralph_tracker.formats.junit_totals import Totals
+from ralph_tracker.formats.report import TestReport
+
+_OUTERMOST: Final = frozenset({"testsuites", "testrun"})  # the latter is what Eclipse exports
+ROOTS: Final = _OUTERMOST | {"testsuite", "testcase"}
+
+_PASSED, _SKIPPED, _FAILED, _ERROR = range(4)
+_RERUNS: Final = frozenset({"flakyFailure", "flakyError", "rerunFailure", "rerunError"})
+_CHILDREN: Final = {
+    "error": _ERROR,
+    "failure": _FAILED,
+    "skipped": _SKIPPED,
+    "disabled": _SKIPPED,
+    **dict.fromkeys(_RERUNS, _PASSED),
+}
+_STATUSES: Final = {
+    "error": _ERROR,
+    "failure": _FAILED,
+    "failed": _FAILED,
+    "fail": _FAILED,
+    "notrun": _SKIPPED,
+    "skipped": _SKIPPED,
+    "disabled": _SKIPPED,
+    "suppressed": _SKIPPED,
+    "ignored": _SKIPPED,
+}
+_OUTCOMES: Final = (PASSED, SKIPPED, FAILED, FAILED)
+_REMEMBERED: Final = 10_000
+_PYTEST_ROOT, _PYTEST_SUITE = "pytest tests", "pytest"
+_PYTEST_TEARDOWN: Final = "failed on teardown"
+
+
+def sniff(content: Content) -> bool:
+    """Whether the root is one that JUnit files have."""
+    return content.opening.startswith("<") and markup.root_of(content) in ROOTS
+
+
+def read(content: Content) -> TestReport:
+    """Read the report; one without a case has 0 tests. Raises DamageError."""
+    reader = _Reader(content.limits.max_depth)
+    markup.stream(content, reader.start, reader.end)
+    return reader.report()
+
+
+class _Verdict:
+    """What the children of one open testcase have said so far; most cases have none and get none of these."""
+
+    __slots__ = ("flaky", "rank", "reruns", "teardown")
+
+    def __init__(self) -> None:
+        self.rank = _PASSED
+        self.reruns = 0
+        self.flaky = False
+        self.teardown = False
+
+
+class _Prefixes(dict[str, str]):
+    """Make the prefix of a class's tests once for each suite."""
+
+    def __init__(self, suites: tuple[str, ...]) -> None:
+        super().__init__()
+        self._suites = suites
+
+    def __missing__(self, owner: str) -> str:
+        found = self[owner] = identity.prefix(self._suites, owner)
+        return found
+
+
+class _Seconds(dict[str, float]):
+    """Read durations: seconds, commas between thousands allowed; NaN for what is none.
+
+    Most tests take one of few times, so that remembering some is less work and less memory than reading each.
+    """
+
+    def __missing__(self, text: str) -> float:
+        try:
+            found = float(text.replace(",", "") if "." in text else text)
+        except ValueError:
+            found = math.nan
+        found = found if 0 <= found < math.inf else math.nan
+        if len(self) < _REMEMBERED:
+            self[text] = found
+        return found
+
+
+class _Suite:
+    """One open suite: the names on the way to it, and the prefixes of its tests' ids by class."""
+
+    __slots__ = ("by_pytest", "names", "prefixes")
+
+    def __init__(self, names: tuple[str, ...], *, by_pytest: bool) -> None:
+        self.names = names
+        self.by_pytest = by_pytest
+        self.prefixes = _Prefixes(names)
+
+
+class _Reader:
+    """Take the events of one document; the state is what is open, the result what is closed.
+
+    `start`, `end` and `_close_case` run for each case of the report: they call as little as they can.
+    """
+
+    def __init__(self, max_depth: int) -> None:
+        self._max_depth = max_depth
+        self._path: list[str] = []
+        self._local: dict[str, str] = {}
+        self._suites = [_Suite((), by_pytest=False)]
+        self._cases: list[dict[str, str]] = []
+        self._verdicts: dict[int, _Verdict] = {}  # by the number of open cases: some producers nest them
+        self._outcomes: dict[str, str] = {}
+        self._durations: dict[str, float] = {}
+        self._in_error: set[str] = set()
+        self._rerun: set[str] = set()
+        self._flaky: set[str] = set()
+        self._steadied: dict[str, str] = {}
+        self._seconds = _Seconds()
+        self._ordinals = identity.Ordinals()
+        self._totals = Totals()
+        self._by_pytest = False
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        local = self._local.get(name) or self._local.setdefault(name, markup.local_name(name))
+        path = self._path
+        if not path:
+            self._root(local, attributes)
+        if local == "testcase":
+            self._cases.append(attributes)
+        elif local == "testsuite":
+            self._open_suite(attributes)
+        elif path and path[-1] == "testcase":
+            self._child(local, attributes)
+        path.append(local)
+        if len(path) > self._max_depth:
+            raise DamageError(f"elements are nested deeper than {self._max_depth}")
+
+    def end(self, _name: str) -> None:
+        local = self._path.pop()
+        if local == "testcase":
+            verdict = self._verdicts.pop(len(self._cases), None) if self._verdicts else None
+            self._close_case(self._cases.pop(), verdict)
+        elif local == "testsuite":
+            self._suites.pop()
+
+    def _root(self, local: str, attributes: dict[str, str]) -> None:
+        if local not in ROOTS:
+            raise DamageError(f"the root element is <{local}>, not one of JUnit's")
+        if local in _OUTERMOST:
+            self._totals.root(attributes)
+            self._suites[0].by_pytest = attributes.get("name") == _PYTEST_ROOT
+
+    def _open_suite(self, attributes: dict[str, str]) -> None:
+        around = self._suites[-1]
+        self._totals.suite(attributes, outermost=len(self._suites) == 1)
+        name = attributes.get("name", "")
+        by_pytest = around.by_pytest or name == _PYTEST_SUITE
+        self._by_pytest = self._by_pytest or by_pytest
+        self._suites.append(_Suite((*around.names, name), by_pytest=by_pytest))
+
+    def _child(self, local: str, attributes: dict[str, str]) -> None:
+        rank = _CHILDREN.get(local)
+        if rank is None:
+            return
+        verdict = self._verdicts.setdefault(len(self._cases), _Verdict())
+        verdict.rank = max(verdict.rank, rank)
+        if local in _RERUNS:
+            verdict.reruns += 1
+            verdict.flaky = verdict.flaky or local.startswith("flaky")
+        elif rank == _ERROR:
+            verdict.teardown = attributes.get("message", "").startswith(_PYTEST_TEARDOWN)
+
+    def _close_case(self, attributes: dict[str, str], verdict: _Verdict | None) -> None:
+        suite = self._suites[-1]
+        case = suite.prefixes[attributes.get("classname") or attributes.get("class", "")]
+        case += attributes.get("name") or identity.UNNAMED
+        if identity.ADDRESS in case:
+            case = self._steady(case)
+        rank = verdict.rank if verdict else _PASSED
+        if rank == _PASSED and ("status" in attributes or "result" in attributes):
+            rank = _status(attributes)
+        spent = self._seconds[attributes.get("time", "")]
+        if case in self._outcomes:
+            if suite.by_pytest:
+                self._again(case, rank, verdict)
+                spent += self._durations.get(case, 0.0)
+            else:
+                case = self._ordinals.next(case, self._outcomes)
+        self._outcomes[case] = _OUTCOMES[rank]
+        if spent >= 0:
+            self._durations[case] = spent
+        if rank == _ERROR:
+            self._in_error.add(case)
+        if verdict and verdict.reruns:
+            self._reran(case, rank, verdict)
+
+    def _steady(self, case: str) -> str:
+        """Take addresses out: two cases that differ in nothing else stay two, one that is told twice stays one."""
+        found = self._steadied.get(case)
+        if found is None:
+            found = identity.steady(case)
+            if found in self._outcomes:
+                found = self._ordinals.next(found, self._outcomes)
+            self._steadied[case] = found
+        return found
+
+    def _again(self, case: str, rank: int, verdict: _Verdict | None) -> None:
+        """Forget what pytest said of a case that it now says again."""
+        teardown = verdict is not None and verdict.teardown
+        if not (teardown and self._outcomes[case] == FAILED):
+            self._rerun.add(case)
+        self._in_error.discard(case)
+        self._flaky.discard(case)
+        if rank == _PASSED:
+            self._flaky.add(case)
+
+    def _reran(self, case: str, rank: int, verdict: _Verdict) -> None:
+        self._totals.rerun(verdict.reruns)
+        self._rerun.add(case)
+        if verdict.flaky or rank == _PASSED:
+            self._flaky.add(case)
+
+    def report(self) -> TestReport:
+        """Return what was read; pytest declares a test for each subtest and each rerun and lists neither."""
+        self._totals.close()
+        failed = sum(outcome == FAILED for outcome in self._outcomes.values())
+        contradiction = self._totals.contradiction(len(self._outcomes), failed=failed, more_is_fine=self._by_pytest)
+        return TestReport(
+            outcomes=self._outcomes,
+            durations=self._durations,
+            in_error=frozenset(self._in_error),
+            rerun=frozenset(self._rerun),
+            flaky=frozenset(self._flaky),
+            declared=self._totals.declared,
+            contradiction=contradiction,
+        )
+
+
+def _status(attributes: dict[str, str]) -> int:
+    """Return what the attributes of a case without a result element say, the worse of the two."""
+    rank = _PASSED
+    for key in ("status", "result"):
+        said = attributes.get(key)
+        if said:
+            rank = max(rank, _STATUSES.get(said.lower(), _PASSED))
+    return rank

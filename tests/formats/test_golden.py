@@ -1,0 +1,71 @@
+"""Each folder fixtures/reports/<format>/<case> holds a report that a real tool wrote, and what we read in it."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from ralph_tracker.formats import registry
+from ralph_tracker.formats.content import Content
+from ralph_tracker.formats.report import CoverageReport, LintReport, Report, TestReport, TypeReport, Unreadable
+
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "reports"
+CASES = sorted(folder for folder in FIXTURES.glob("*/*") if folder.is_dir())
+KINDS = {"tests": TestReport, "coverage": CoverageReport, "lint": LintReport, "types": TypeReport}
+
+
+def input_of(folder: Path) -> bytes:
+    (found,) = [path for path in folder.iterdir() if path.name != "expected.json"]
+    return found.read_bytes()
+
+
+def shown(result: Report | Unreadable) -> dict[str, object]:
+    """Lay a result out for a person: a test report as one line a case.
+
+    Of a parser's message only the line is kept: its words differ between versions of Python.
+    """
+    if isinstance(result, Unreadable):
+        malformed, _, _ = result.why.partition(": ")
+        return {"unreadable": malformed if malformed.startswith("malformed") else result.why, "line": result.line}
+    if not isinstance(result, TestReport):
+        return asdict(result)
+    counts = {name: getattr(result, name) for name in ("tests", "passed", "failed", "errors", "skipped")}
+    cases = {
+        case: " ".join(
+            ["error" if case in result.in_error else outcome]
+            + [f"{result.durations[case]:.3f}"] * (case in result.durations)
+            + ["rerun"] * (case in result.rerun)
+            + ["flaky"] * (case in result.flaky)
+        )
+        for case, outcome in result.outcomes.items()
+    }
+    return {**counts, "declared": asdict(result.declared), "contradiction": result.contradiction, "cases": cases}
+
+
+@pytest.mark.parametrize("folder", CASES, ids=lambda folder: f"{folder.parent.name}/{folder.name}")
+def test_a_real_report_is_read_as_expected(folder, bless):
+    found = shown(registry.read(input_of(folder)))
+    expected = folder / "expected.json"
+    if bless:
+        expected.write_text(json.dumps(found, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    assert found == json.loads(expected.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("folder", CASES, ids=lambda folder: f"{folder.parent.name}/{folder.name}")
+def test_a_real_report_is_recognised_and_reads_the_same_by_name(folder):
+    data, name = input_of(folder), folder.parent.name
+    by_content, by_name = registry.read(data), registry.read(data, format=name)
+    if isinstance(by_content, Unreadable):
+        assert isinstance(by_name, Unreadable)
+        return
+    assert registry.recognise(Content(data)).name == name
+    assert isinstance(by_content, KINDS[registry.BY_NAME[name].kind])
+    assert by_name == by_content
+
+
+def test_every_format_has_golden_cases_one_of_them_unreadable():
+    for each in registry.FORMATS:
+        results = [registry.read(input_of(folder)) for folder in CASES if folder.parent.name == each.name]
+        assert any(isinstance(result, Unreadable) for result in results), each.name
+        assert any(not isinstance(result, Unreadable) for result in results), each.name

@@ -1,0 +1,350 @@
+"""The dialects of JUnit, one document each."""
+
+import pytest
+
+from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
+from ralph_tracker.formats import registry
+from ralph_tracker.formats.content import Limits
+from ralph_tracker.formats.report import TestReport, Unreadable
+
+
+def read(text: str, **more) -> TestReport:
+    result = registry.read(text.encode(), format="junit", **more)
+    assert isinstance(result, TestReport), result
+    return result
+
+
+def damage(data: str | bytes, **more) -> Unreadable:
+    result = registry.read(data.encode() if isinstance(data, str) else data, **more)
+    assert isinstance(result, Unreadable), result
+    return result
+
+
+def suite(*cases: str, name: str = "box", more: str = "") -> str:
+    return f'<testsuite name="{name}" {more}>{"".join(cases)}</testsuite>'
+
+
+def case(inside: str = "", name: str = "t", more: str = "") -> str:
+    return f'<testcase classname="C" name="{name}" {more}>{inside}</testcase>'
+
+
+def root(*suites: str, more: str = "") -> str:
+    return f"<testsuites {more}>{''.join(suites)}</testsuites>"
+
+
+def only(report: TestReport) -> str:
+    """Return the outcome of the one case, errors told apart from failures."""
+    ((name, outcome),) = report.outcomes.items()
+    return "error" if name in report.in_error else outcome
+
+
+@pytest.mark.parametrize(
+    ("inside", "outcome"),
+    [
+        ("", "passed"),
+        ("<system-out>text</system-out>", "passed"),
+        ("<passed/>", "passed"),
+        ("<skipped/>", "skipped"),
+        ("<disabled/>", "skipped"),
+        ("<failure/>", "failed"),
+        ("<error/>", "error"),
+        ("<skipped/><failure/>", "failed"),
+        ("<failure/><skipped/>", "failed"),
+        ("<failure/><failure/>", "failed"),
+        ("<failure/><error/>", "error"),
+        ("<error/><failure/>", "error"),
+        ("<properties><failure/></properties>", "passed"),
+        ('<x:failure xmlns:x="urn:x"/>', "failed"),
+    ],
+)
+def test_the_worst_child_of_a_case_decides(inside, outcome):
+    assert only(read(suite(case(inside)))) == outcome
+
+
+@pytest.mark.parametrize("key", ["status", "result"])
+@pytest.mark.parametrize(
+    ("said", "outcome"),
+    [
+        ("notrun", "skipped"),
+        ("NotRun", "skipped"),
+        ("skipped", "skipped"),
+        ("disabled", "skipped"),
+        ("suppressed", "skipped"),
+        ("ignored", "skipped"),
+        ("run", "passed"),
+        ("completed", "passed"),
+        ("", "passed"),
+        ("failed", "failed"),
+        ("error", "error"),
+    ],
+)
+def test_an_attribute_speaks_for_a_case_without_a_result(key, said, outcome):
+    assert only(read(suite(case(more=f'{key}="{said}"')))) == outcome
+
+
+def test_a_result_element_outweighs_the_attribute():
+    assert only(read(suite(case("<failure/>", more='status="skipped"')))) == "failed"
+
+
+def test_the_worse_of_both_attributes_counts():
+    assert only(read(suite(case(more='status="notrun" result="completed"')))) == "skipped"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        suite(case()),
+        root(suite(case())),
+        f"<testrun>{suite(case())}</testrun>",
+        f'<j:testsuites xmlns:j="urn:j">{suite(case())}</j:testsuites>',
+        f'<testsuites xmlns="urn:j">{suite(case())}</testsuites>',
+        case(),
+        f'<!DOCTYPE testsuite SYSTEM "no.dtd">{suite(case())}',
+        root(suite(suite(suite(case())))),
+        root(case()),
+    ],
+)
+def test_every_root_is_read(text):
+    assert only(read(text)) == "passed"
+
+
+@pytest.mark.parametrize("text", ["<testsuites/>", "<testsuite/>", '<testsuite name="empty" tests="0"/>'])
+def test_no_case_in_a_valid_root_is_a_report_of_none(text):
+    report = read(text)
+    assert (report.tests, report.passed, report.failed, report.errors, report.skipped) == (0, 0, 0, 0, 0)
+    assert report.contradiction is None
+
+
+def test_another_root_is_unreadable_and_named():
+    assert damage("<catalog/>").why == "XML with the root <catalog>, no known report"
+    assert str(damage("<a>\n</a>", format="junit")) == (
+        "the root element is <a>, not one of JUnit's (line 1, column 4)"
+    )
+
+
+def test_malformed_xml_is_unreadable_with_the_place():
+    found = damage("<testsuite>\n  <testcase name='a' <\n</testsuite>")
+    assert (found.line, found.column) == (2, 22)
+    assert found.why.startswith("malformed XML: ")
+
+
+def test_white_space_before_the_declaration_is_malformed():
+    found = damage('\n<?xml version="1.0"?>' + suite(case()))
+    assert (found.line, found.column) == (2, 1)
+
+
+def test_an_entity_is_refused_with_the_place():
+    found = damage('<!DOCTYPE t [\n<!ENTITY a "aaaa">\n]>' + suite(case("&a;")))
+    assert found.why.startswith("the document declares an entity (a)")
+    assert found.line == 2
+
+
+def test_an_entity_bomb_is_refused_at_its_first_entity():
+    levels = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 9))
+    found = damage(f'<!DOCTYPE t [<!ENTITY e0 "x">{levels}]>' + suite(case("&e8;")))
+    assert "(e0)" in found.why
+
+
+def test_what_is_nested_too_deep_is_unreadable():
+    text = suite(suite(suite(case())))
+    assert read(text, limits=Limits(max_depth=4)).tests == 1
+    assert damage(text, limits=Limits(max_depth=3)).why == "elements are nested deeper than 3"
+
+
+def test_a_million_open_elements_are_refused():
+    assert "nested deeper than 256" in damage("<testsuite>" * 1_000_000).why
+
+
+def test_what_is_too_big_is_unreadable_unread():
+    text = suite(case())
+    assert read(text, limits=Limits(max_bytes=len(text))).tests == 1
+    assert damage(text, limits=Limits(max_bytes=len(text) - 1)).why == (
+        f"{len(text)} bytes are more than the limit of {len(text) - 1}"
+    )
+
+
+@pytest.mark.parametrize("declared", ["utf-8", "utf-16", "iso-8859-1"])
+@pytest.mark.parametrize(
+    ("mark", "encoding"), [(b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be")]
+)
+def test_a_byte_order_mark_is_right_whatever_is_declared(mark, encoding, declared):
+    text = f'<?xml version="1.0" encoding="{declared}"?>' + suite(case(name="é"))
+    report = registry.read(mark + text.encode(encoding))
+    assert isinstance(report, TestReport)
+    assert list(report.outcomes) == ["box::C::é"]
+
+
+def test_a_declared_encoding_is_believed_without_a_mark():
+    report = registry.read(f'<?xml version="1.0" encoding="iso-8859-1"?>{case(name="é")}'.encode("iso-8859-1"))
+    assert isinstance(report, TestReport)
+    assert list(report.outcomes) == ["C::é"]
+
+
+@pytest.mark.parametrize("encoding", ["shift_jis", "nowhere", "utf-16"])
+def test_an_encoding_that_cannot_be_is_unreadable(encoding):
+    found = damage(f'<?xml version="1.0" encoding="{encoding}"?>{case()}')
+    assert found.why.startswith("malformed XML: ")
+    assert found.line == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("0.25", 0.25),
+        ("1,234.5", 1234.5),
+        ("0", 0.0),
+        ("-1", None),
+        ("NaN", None),
+        ("inf", None),
+        ("1,2", None),
+        ("", None),
+    ],
+)
+def test_a_duration_is_kept_where_it_is_one(text, seconds):
+    assert read(case(more=f'time="{text}"')).durations.get("C::t") == seconds
+
+
+def test_more_durations_are_read_than_are_remembered():
+    report = read(suite(*(case(name=str(number), more=f'time="{number}"') for number in range(10_100))))
+    assert sum(report.durations.values()) == sum(range(10_100))
+
+
+def test_a_case_inside_a_case_is_a_case_of_its_own():
+    inner = case("<failure/>", name="inner")
+    report = read(suite(case(inner + "<skipped/>", name="outer")))
+    assert report.outcomes == {"box::C::inner": FAILED, "box::C::outer": SKIPPED}
+
+
+def test_the_same_id_again_is_another_test():
+    report = read(suite(case(), case("<failure/>"), case("<skipped/>")))
+    assert report.outcomes == {
+        "box::C::t": PASSED,
+        "box::C::t#2": FAILED,
+        "box::C::t#3": SKIPPED,
+    }
+    assert not report.rerun
+
+
+def test_an_ordinal_that_is_somebodys_name_is_passed_over():
+    report = read(suite(case(name="t#2"), case(), case("<failure/>"), case(name="t#2")))
+    assert list(report.outcomes) == ["box::C::t#2", "box::C::t", "box::C::t#3", "box::C::t#2#2"]
+
+
+def test_many_tests_of_one_name_take_linear_time():
+    report = read(suite("<testcase/>" * 20_000))
+    assert report.tests == 20_000
+    assert "box::(unnamed)#20000" in report.outcomes
+
+
+@pytest.mark.parametrize("element", ["flakyFailure", "flakyError"])
+def test_a_case_that_passed_at_last_is_flaky(element):
+    report = read(suite(case(f"<{element}/>"), more='tests="1" failures="1"'))
+    assert report.outcomes == {"box::C::t": PASSED}
+    assert report.rerun == report.flaky == {"box::C::t"}
+    assert report.contradiction is None
+
+
+@pytest.mark.parametrize("element", ["rerunFailure", "rerunError"])
+def test_a_case_that_failed_each_time_was_rerun_but_is_not_flaky(element):
+    report = read(suite(case(f"<failure/><{element}/><{element}/>")))
+    assert report.failed == 1
+    assert report.rerun == {"box::C::t"}
+    assert not report.flaky
+
+
+def test_a_failed_rerun_without_a_last_failure_is_flaky():
+    assert read(suite(case("<rerunFailure/>"))).flaky == {"box::C::t"}
+
+
+def pytest_suite(*cases: str, more: str = "") -> str:
+    return suite(*cases, name="pytest", more=more)
+
+
+def test_what_pytest_tells_again_is_the_same_case():
+    report = read(pytest_suite(case(more='time="1.5"'), case(more='time="2.25"')))
+    assert report.outcomes == {"C::t": PASSED}
+    assert report.durations == {"C::t": 3.75}
+    assert report.flaky == report.rerun == {"C::t"}
+
+
+def test_a_rerun_of_pytest_that_failed_at_last_is_not_flaky():
+    report = read(pytest_suite(case(), case(), case("<failure/>")))
+    assert report.outcomes == {"C::t": FAILED}
+    assert report.rerun == {"C::t"}
+    assert not report.flaky
+
+
+def test_a_rerun_of_pytest_that_was_in_error_before_is_so_no_longer():
+    report = read(pytest_suite(case("<error/>"), case("<failure/>")))
+    assert (report.failed, report.errors) == (1, 0)
+
+
+def test_an_error_in_tear_down_after_a_failure_is_no_rerun():
+    report = read(pytest_suite(case("<failure/>"), case('<error message="failed on teardown with x"/>')))
+    assert (report.tests, report.errors) == (1, 1)
+    assert not report.rerun
+
+
+def test_an_error_in_tear_down_of_a_rerun_is_one():
+    report = read(pytest_suite(case(), case('<error message="failed on teardown with x"/>')))
+    assert report.rerun == {"C::t"}
+    assert not report.flaky
+
+
+def test_pytest_is_known_by_the_root_where_the_suite_has_a_name_of_its_own():
+    text = root(suite(case(), case()), more='name="pytest tests"')
+    assert list(read(text).outcomes) == ["box::C::t"]
+
+
+def test_addresses_keep_two_cases_apart_and_one_case_together():
+    one, two = case(name="t[&lt;A at 0x7f01&gt;]"), case(name="t[&lt;A at 0x7f02&gt;]")
+    report = read(pytest_suite(one, two, one))
+    assert list(report.outcomes) == ["C::t[<A at 0x…>]", "C::t[<A at 0x…>]#2"]
+    assert report.rerun == {"C::t[<A at 0x…>]"}
+
+
+@pytest.mark.parametrize(
+    ("text", "tests"),
+    [
+        (suite(case(), more='tests="1"'), 1),
+        (root(suite(case(), more='tests="1"'), suite(case(), more='tests="2"')), 3),
+        (root(suite(case(), more='tests="1"'), suite(case())), 1),
+        (suite(suite(case(), more='tests="7"'), more='tests="1"'), 1),
+        (root(suite(case()), more='tests="4"'), 4),
+        (root(suite(case(), more='tests="1"'), more='tests="4"'), 1),
+        (suite(case(), more='tests="many"'), None),
+        (suite(case(), more='tests="-1"'), None),
+        (suite(case(), more=f'tests="{"9" * 5000}"'), None),
+        (suite(case()), None),
+    ],
+)
+def test_the_outermost_suites_declare_how_many_tests_there_are(text, tests):
+    assert read(text).declared.tests == tests
+
+
+@pytest.mark.parametrize("key", ["skipped", "skips", "skip"])
+def test_all_declared_counts_are_kept(key):
+    declared = read(suite(more=f'tests="6" failures="1" errors="2" {key}="3"')).declared
+    assert (declared.tests, declared.failures, declared.errors, declared.skipped) == (6, 1, 2, 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "contradiction"),
+    [
+        (suite(case(), more='tests="2"'), "declared tests: 2, found: 1"),
+        (suite(case(), case(), more='tests="1"'), "declared tests: 1, found: 2"),
+        (suite(more='tests="6" failures="1"'), "declared tests: 6, found: 0"),
+        (suite(suite(case(), more='tests="2"')), "declared tests: 2, found: 1"),
+        (suite(suite(case(), more='tests="1"'), case(), more='tests="1"'), None),
+        (suite(suite(case(), more='tests="1"'), case(), more='tests="2"'), None),
+        (suite(case("<rerunFailure/>"), more='tests="2"'), None),
+        (root(suite(case(), more='tests="3"'), more='tests="1"'), None),
+        (suite(case(), more='tests="1" failures="1" errors="1"'), "declared failures and errors: 2, found: 0"),
+        (suite(case("<failure/>"), more='tests="1" failures="2"'), None),
+        (pytest_suite(case("<failure/>"), more='tests="5" failures="4"'), None),
+        (pytest_suite(case(), case(name="u"), more='tests="1"'), "declared tests: 1, found: 2"),
+        (suite("<error/>", more='tests="1" errors="1"'), "declared tests: 1, found: 0"),
+    ],
+)
+def test_a_file_that_contradicts_itself_says_so(text, contradiction):
+    assert read(text).contradiction == contradiction

@@ -1,0 +1,83 @@
+"""Bytes in, a report or Unreadable out, whatever the bytes."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ralph_tracker.formats import registry
+from ralph_tracker.formats.content import Content
+from ralph_tracker.formats.report import CoverageReport, LintReport, TestReport, TypeReport, Unreadable
+
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "reports"
+REAL = [path.read_bytes() for path in sorted(FIXTURES.glob("*/*/report.*"))]
+RESULTS = TestReport | CoverageReport | LintReport | TypeReport | Unreadable
+FORMATS = st.sampled_from([None, *registry.BY_NAME])
+
+
+@settings(deadline=None)
+@given(st.binary(), FORMATS)
+def test_arbitrary_bytes_never_raise(data, name):
+    assert isinstance(registry.read(data, format=name), RESULTS)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.text(), st.sampled_from(["utf-8-sig", "utf-16"]), FORMATS)
+def test_arbitrary_text_never_raises(text, encoding, name):
+    data = text.encode(encoding, errors="surrogatepass")
+    assert isinstance(registry.read(data, format=name), RESULTS)
+
+
+@settings(deadline=None)
+@given(st.sampled_from(REAL), st.data(), FORMATS)
+def test_real_reports_with_damage_never_raise(data, draw, name):
+    start = draw.draw(st.integers(0, len(data)))
+    end = draw.draw(st.integers(start, min(len(data), start + 40)))
+    damaged = data[:start] + draw.draw(st.binary(max_size=20)) + data[end:]
+    assert isinstance(registry.read(damaged, format=name), RESULTS)
+
+
+@pytest.mark.parametrize("data", [b"", b" \r\n\t", b"\n" * 5000, b"\xef\xbb\xbf", b"\xff\xfe", b"\xff\xfe \x00\n\x00"])
+@pytest.mark.parametrize("name", [None, *registry.BY_NAME])
+def test_nothing_is_empty_and_never_a_report(data, name):
+    assert registry.read(data, format=name) == Unreadable("empty")
+
+
+def test_white_space_before_a_report_is_no_matter():
+    assert registry.read(b"\n" * 5000 + b"[]") == LintReport()
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"hello", "not a report of a known format"),
+        (b"<a><b/></a>", "XML with the root <a>, no known report"),
+        (b"<a", "malformed XML: unclosed token"),
+        (b"<!-- nothing -->", "malformed XML: no element found"),
+        (b"{", "malformed JSON: Expecting property name enclosed in double quotes"),
+        (b"[1, 2]", "JSON, but no known report"),
+        (b'{"meta": 1}', "JSON, but no known report"),
+        (b"[" * 100_000, "malformed JSON: nested too deep"),
+        (b"[" + b"9" * 5000 + b"]", "malformed JSON: Exceeds the limit"),
+    ],
+)
+def test_what_is_no_report_says_why(data, why):
+    result = registry.read(data)
+    assert isinstance(result, Unreadable)
+    assert result.why.startswith(why)
+
+
+def test_a_format_that_does_not_exist_suggests_the_nearest():
+    assert registry.read(b"[]", format="ruf-json").why == "no format is called 'ruf-json'; did you mean ruff-json?"
+    assert registry.read(b"[]", format="?").why.startswith("no format is called '?'; known are junit, ")
+
+
+def test_formats_have_distinct_names():
+    assert len(registry.BY_NAME) == len(registry.FORMATS)
+
+
+def test_a_real_report_looks_like_one_format_only():
+    for data in REAL:
+        content = Content(data)
+        assert sum(each.sniff(content) for each in registry.FORMATS) <= 1

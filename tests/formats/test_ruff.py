@@ -1,0 +1,68 @@
+"""Ruff's JSON report: findings by severity and by code."""
+
+import json
+
+import pytest
+
+from ralph_tracker.formats import registry
+from ralph_tracker.formats.report import LintReport, Unreadable
+
+
+def finding(code: str | None, **more: object) -> dict[str, object]:
+    place = {"row": 1, "column": 1}
+    return {"code": code, "filename": "a.py", "location": place, "end_location": place, "message": "m", **more}
+
+
+def read(*findings: object, **more) -> LintReport | Unreadable:
+    result = registry.read(json.dumps(findings).encode(), **more)
+    assert isinstance(result, LintReport | Unreadable)
+    return result
+
+
+@pytest.mark.parametrize(
+    ("code", "severity"),
+    [
+        ("E501", "errors"),
+        ("F401", "errors"),
+        ("E999", "errors"),
+        (None, "errors"),
+        ("invalid-syntax", "errors"),
+        ("W291", "warnings"),
+        ("D100", "warnings"),
+        ("ERA001", "warnings"),
+        ("FBT001", "warnings"),
+        ("EM101", "warnings"),
+    ],
+)
+@pytest.mark.parametrize("given", [{}, {"severity": None}, {"severity": ""}, {"severity": "odd"}])
+def test_without_a_severity_the_code_decides(code, severity, given):
+    report = read(finding(code, **given))
+    assert (getattr(report, severity), report.results) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("given", "severity"),
+    [("error", "errors"), ("Error", "errors"), ("fatal", "errors"), ("warning", "warnings"), ("info", "notes")],
+)
+@pytest.mark.parametrize("code", ["E501", "W291"])
+def test_a_given_severity_counts(code, given, severity):
+    report = read(finding(code, severity=given))
+    assert (getattr(report, severity), report.results) == (1, 1)
+
+
+def test_findings_are_counted_by_code():
+    assert read(finding("E501"), finding("E501"), finding(None)).codes == {"E501": 2, "invalid-syntax": 1}
+
+
+def test_an_empty_array_is_a_clean_report():
+    assert read() == LintReport()
+
+
+def test_an_item_that_is_no_finding_makes_it_unreadable():
+    assert read(finding("E501"), {"code": "E501"}) == Unreadable("item 2 of the array is no finding of ruff")
+    assert read(finding("E501"), 7) == Unreadable("item 2 of the array is no finding of ruff")
+
+
+def test_another_array_is_no_report_of_ruff():
+    assert read({"code": "E501"}) == Unreadable("JSON, but no known report")
+    assert registry.read(b"{}", format="ruff-json") == Unreadable("the report is no JSON array")
