@@ -21,7 +21,7 @@ from ralph_tracker.core.components import (
     growth_percent,
 )
 from ralph_tracker.core.metrics import Metrics
-from ralph_tracker.core.rounding import SCORE_DECIMALS, half_up
+from ralph_tracker.core.rounding import SCORE_DECIMALS, half_up, without_noise
 from ralph_tracker.core.score import Basis, dimension_scores, plain_components, weighted
 
 HALF: Final = 50.0
@@ -69,19 +69,24 @@ test_weights.__test__ = False  # type: ignore[attr-defined]  # a test runner wou
 
 
 def ground_of(basis: Basis, now: Metrics, *, given: float | None, passes: int, present: int, unseen: int) -> Ground:
-    """Take the fixed parts of the adjusted score of one iteration."""
+    """Take the fixed parts of the adjusted score of one iteration.
+
+    Tests count only where their components were measured: half a report raises no score.
+    """
     if basis.given_score:
         value = given or 0.0
         return Ground(fixed=value, alone=value)
     components = adjusted_components(basis, now)
     alone = weighted(basis, dimension_scores(basis, components))
     without = {name: 0.0 if name in _TEST_COMPONENTS else value for name, value in components.items()}
+    passes_known = all(components.get(name, 0.0) is not None for name in TEST_PASS_COMPONENTS)
+    count_known = components.get(TEST_COUNT_COMPONENT, 0.0) is not None
     return Ground(
         fixed=weighted(basis, dimension_scores(basis, without)),
         alone=alone,
-        passes=passes,
-        present=present,
-        unseen=unseen,
+        passes=passes if passes_known else 0,
+        present=present if count_known else 0,
+        unseen=unseen if count_known else 0,
     )
 
 
@@ -116,7 +121,7 @@ def code_growth(baseline: Metrics, now: Metrics) -> float | None:
     growth = now.loc_total / baseline.loc_total
     if growth <= 1:
         return growth_percent(now.loc_total, baseline.loc_total)
-    return (max(1.0, growth / passing_growth(baseline, now)) - 1) * 100
+    return without_noise((max(1.0, growth / passing_growth(baseline, now)) - 1) * 100)
 
 
 def passing_growth(baseline: Metrics, now: Metrics) -> float:

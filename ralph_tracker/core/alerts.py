@@ -11,7 +11,7 @@ from ralph_tracker.core.deltas import Reading, Readings, delta, errors_at_size
 from ralph_tracker.core.identities import Comparison, names_in_short
 from ralph_tracker.core.line import Classification
 from ralph_tracker.core.metrics import BY_NAME, Group, Metrics
-from ralph_tracker.core.rounding import plain_number
+from ralph_tracker.core.rounding import plain_number, without_noise
 from ralph_tracker.core.rules import Rules
 from ralph_tracker.core.score import Basis
 
@@ -56,6 +56,12 @@ class Situation:
             return ""
         return f"compared with iteration {reading.iteration}, the last that measured it"
 
+    @property
+    def age_of_names(self) -> str:
+        """Say so where the tests were last reported before the previous iteration."""
+        reading = self.readings.get("test_count")
+        return "" if reading is None else self.age(reading)
+
     def alert(self, kind: str, message: str, *notes: str, tests: Mapping[str, str] | None = None) -> Alert:
         """Make an alert of this iteration."""
         return Alert(
@@ -74,7 +80,7 @@ def working_tests_failing(at: Situation) -> Alert | None:
         if not at.tests.broken:
             return None
         names = names_in_short(at.tests.broken)
-        return at.alert(kind, f"Previously passing tests now failing: {names}", tests=at.tests.broken)
+        return at.alert(kind, f"Previously passing tests now failing: {names}", at.age_of_names, tests=at.tests.broken)
     passed, failed = at.fall("tests_passed"), at.readings.get("tests_failed")
     now_failed = at.metrics.tests_failed
     if passed is None or failed is None or now_failed is None or now_failed <= failed.value:
@@ -161,7 +167,7 @@ def _file_deletion(at: Situation) -> Alert | None:
 def _complexity_explosion(at: Situation) -> Alert | None:
     now, before = at.metrics.complexity_score, at.readings.get("complexity_score")
     growth = at.rules.alerts.complexity_growth
-    if now is None or before is None or now <= (1 + growth) * before.value:
+    if now is None or before is None or now <= without_noise((1 + growth) * before.value):
         return None
     note = f"{plain_number(before.value)}→{plain_number(now)} a function"
     message = f"Complexity increased >{plain_number(growth * 100)}%"
@@ -173,14 +179,14 @@ def _tests_replaced(at: Situation) -> Alert | None:
         return None
     gone, new = at.tests.vanished, at.tests.added
     message = f"{len(gone)} tests disappeared, {len(new)} new: {names_in_short(gone)}"
-    return at.alert("tests_replaced", message, tests=gone)
+    return at.alert("tests_replaced", message, at.age_of_names, tests=gone)
 
 
 def _flaky_test(at: Situation) -> Alert | None:
     if at.tests is None or not at.tests.flaky:
         return None
     message = f"Flaky test failed: {names_in_short(at.tests.flaky)}"
-    return at.alert("flaky_test", message, tests=at.tests.flaky)
+    return at.alert("flaky_test", message, at.age_of_names, tests=at.tests.flaky)
 
 
 _ONE_EACH: Final[tuple[Callable[[Situation], Alert | None], ...]] = (

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from ralph_tracker.core.adjusted import Ground, TestWeights, size_factor
+from ralph_tracker.core.adjusted import Ground, size_factor
 from ralph_tracker.core.line import Yardstick
 from ralph_tracker.core.metrics import Metrics
 
@@ -63,20 +63,23 @@ def _dominates(one: Candidate, other: Candidate, yardstick: Yardstick) -> bool:
     """Tell whether `other` can never again be chosen before `one`, however many tests are still to come."""
     if other.verified and not one.verified:
         return False
-    if yardstick.seen.union == 0 and one.ground.alone < other.ground.alone:
-        return False
     lead = one.ground.fixed - other.ground.fixed
-    if lead < 0 or _tests_at_least(one, yardstick) < _tests_at_most(other, yardstick.weights):
+    if yardstick.seen.union == 0:
+        lead = min(lead, one.ground.alone - other.ground.alone)
+    if lead < 0 or not _tests_hold(one, other, yardstick):
         return False
     return lead >= _STEP + _NOISE or one.tie < other.tie
 
 
-def _tests_at_least(candidate: Candidate, yardstick: Yardstick) -> float:
-    ground, weights = candidate.ground, yardstick.weights
-    credit = yardstick.seen.credit(candidate.iteration)
-    return weights.passing * ground.passes + weights.present * (ground.present + credit)
+def _tests_hold(one: Candidate, other: Candidate, yardstick: Yardstick) -> bool:
+    """Tell whether the tests of `other` can never be worth more than those of `one`.
 
-
-def _tests_at_most(candidate: Candidate, weights: TestWeights) -> float:
-    ground = candidate.ground
-    return weights.passing * ground.passes + weights.present * (ground.present + ground.unseen)
+    Passing tests may stand in for present ones, except where some are beyond |U| (their removal was accepted): those
+    count for nothing.
+    """
+    ours, theirs, weights = one.ground, other.ground, yardstick.weights
+    present, at_most = ours.present + yardstick.seen.credit(one.iteration), theirs.present + theirs.unseen
+    if max(ours.passes, ours.present, theirs.passes, theirs.present) > yardstick.seen.union:
+        return ours.passes >= theirs.passes and present >= at_most
+    lead = weights.passing * (ours.passes - theirs.passes) + weights.present * (present - at_most)
+    return lead >= 0

@@ -7,7 +7,7 @@ from typing import Final
 from ralph_tracker.core.deltas import Readings, delta, errors_at_size
 from ralph_tracker.core.line import FLAT, Classification, Line, Point, Yardstick
 from ralph_tracker.core.metrics import BY_NAME, FOUR, Metrics
-from ralph_tracker.core.rounding import SCORE_DECIMALS, half_up
+from ralph_tracker.core.rounding import SCORE_DECIMALS, half_up, without_noise
 from ralph_tracker.core.rules import Rules, StallRules
 
 _COUNTS: Final = ("test_count", "error_count")
@@ -72,9 +72,11 @@ class Scored:
 
 def classify(step: Step, scored: Scored, rules: Rules, *, working_tests_failing: bool) -> Classification:
     """Return the class by the first rule that holds; the line has at least its baseline."""
+    if working_tests_failing:
+        return "regression"
     if not step.now and (scored.given or not step.missing):
         return _by_score_alone(step, scored, rules)
-    if working_tests_failing or _is_regression(step, rules):
+    if _is_regression(step, rules):
         return "regression"
     if _is_plateau(step, rules.stall.tolerance):
         return "stalled" if _is_stalled(scored, rules.stall) else "plateau"
@@ -140,7 +142,8 @@ def _is_stalled(scored: Scored, rules: StallRules) -> bool:
     start = scored.line.points[-rules.window]
     scores = [scored.score(point) for point in (*earlier, scored.point)]
     gain = half_up(scores[-1] - scored.score(start), SCORE_DECIMALS)
-    return pvariance(scores) < rules.variance and gain <= rules.score_gain and not _is_better(scored.point, start)
+    variance = without_noise(pvariance(scores))
+    return variance < rules.variance and gain <= rules.score_gain and not _is_better(scored.point, start)
 
 
 def _is_better(now: Point, start: Point) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from ralph_tracker.core.metrics import OUTCOME_RANK, Outcome, TestResults
+from ralph_tracker.core.metrics import FAILED, OUTCOME_RANK, PASSED, SKIPPED, TestResults
 
 Ranges = tuple[tuple[int, int], ...]
 NAMES_SHOWN: Final = 5
@@ -23,7 +23,7 @@ class KnownTests:
             return self
         now = tests.outcomes
         gone = {name: outcome for name, outcome in self.gone.items() if name not in now}
-        gone.update((name, outcome) for name, outcome in self.present.items() if name not in now)
+        gone.update((name, self.present[name]) for name in self.present.keys() - now.keys())
         return KnownTests(now, gone)
 
 
@@ -48,22 +48,17 @@ def compare(known: KnownTests, tests: TestResults | None, flaky: frozenset[str])
     if tests is None or not (known.present or known.gone):
         return None
     now, before = tests.outcomes, known.present
-    failing = [
-        name
-        for name, outcome in now.items()
-        if outcome == Outcome.FAILED and (before.get(name) or known.gone.get(name)) == Outcome.PASSED
-    ]
-    not_passing = {Outcome.PASSED, Outcome.FAILED}
+    same = now == before
+    changed = [] if same else [name for name, outcome in before.items() if now.get(name) != outcome]
+    new = set() if same else now.keys() - before.keys()
+    failing = [name for name in changed if now.get(name) == FAILED and before[name] == PASSED]
+    failing += [name for name in new if now[name] == FAILED and known.gone.get(name) == PASSED]
     return Comparison(
-        vanished={name: outcome for name, outcome in before.items() if name not in now},
-        broken={name: Outcome.PASSED for name in failing if name not in flaky},
-        flaky={name: Outcome.PASSED for name in failing if name in flaky},
-        lost={
-            name: outcome
-            for name, outcome in before.items()
-            if outcome == Outcome.PASSED and now.get(name) not in not_passing
-        },
-        added=tuple(name for name in now if name not in before and name not in known.gone),
+        vanished={name: before[name] for name in changed if name not in now},
+        broken=dict.fromkeys((name for name in failing if name not in flaky), PASSED),
+        flaky=dict.fromkeys((name for name in failing if name in flaky), PASSED),
+        lost={name: PASSED for name in changed if before[name] == PASSED and now.get(name) != FAILED},
+        added=tuple(name for name in new if name not in known.gone),
     )
 
 
@@ -112,9 +107,10 @@ class SeenTests:
         """Return what the loop has seen after one more clean iteration."""
         if tests is None:
             return replace(self, counted=max(self.counted, test_count or 0))
-        known = self.ran | self.excluded
-        running = {n for n, o in tests.outcomes.items() if o != Outcome.SKIPPED and n not in known}
-        skipped = [n for n, o in tests.outcomes.items() if o == Outcome.SKIPPED and n not in known]
+        now = tests.outcomes
+        unknown = set() if self.ran.issuperset(now) else now.keys() - self.ran - self.excluded
+        running = {name for name in unknown if now[name] != SKIPPED}
+        skipped = unknown - running
         waiting, enrolled = self.waiting, self.enrolled
         if skipped or (running and waiting):
             waiting = {name: ranges for name, ranges in self.waiting.items() if name not in running}
@@ -134,11 +130,13 @@ class SeenTests:
         """Count an iteration's tests that are among those ever seen; by its counts where it has no names."""
         if tests is None:
             return Standing(metrics_passed or 0, test_count or 0, 0)
-        seen = self.ran
-        passes = sum(o == Outcome.PASSED and n in seen for n, o in tests.outcomes.items())
-        present = sum(name in seen for name in tests.outcomes)
-        unseen = sum(name in self.waiting for name in tests.outcomes)
-        return Standing(passes, present, unseen)
+        now = tests.outcomes
+        if self.ran.issuperset(now):
+            return Standing(list(now.values()).count(PASSED), len(now), 0)
+        seen = now.keys() & self.ran
+        passes = sum(now[name] == PASSED for name in seen)
+        unseen = len(now.keys() & self.waiting.keys()) if self.waiting else 0
+        return Standing(passes, len(seen), unseen)
 
 
 @dataclass(frozen=True, slots=True)

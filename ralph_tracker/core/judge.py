@@ -336,7 +336,7 @@ def _record(
         usage=view.measurement.usage,
         blocked=view.measurement.blocked,
         tree=view.measurement.tree,
-        notes=_notes(view.measurement.metrics, view.metrics),
+        notes=(*_notes(view.measurement.metrics, view.metrics), *view.measurement.notes),
     )
 
 

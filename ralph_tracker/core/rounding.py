@@ -11,8 +11,13 @@ _NOISE_DECIMALS: Final = 10
 
 def half_up(value: float, decimals: int = 0) -> float:
     """Round as people do: an exact half goes away from zero, whatever binary noise a sum has gathered."""
-    exact = Decimal(repr(round(float(value), _NOISE_DECIMALS)))
+    exact = Decimal(repr(without_noise(float(value))))
     return float(exact.quantize(Decimal(1).scaleb(-decimals), rounding=ROUND_HALF_UP))
+
+
+def without_noise(value: float) -> float:
+    """Take the binary noise out of a product or a quotient, so that it compares as people reckon."""
+    return round(value, _NOISE_DECIMALS)
 
 
 def whole(value: float) -> int:

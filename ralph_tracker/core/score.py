@@ -6,7 +6,7 @@ from typing import Final
 
 from ralph_tracker.core.components import COMPONENT_BY_NAME, COMPONENTS
 from ralph_tracker.core.metrics import METRICS, Group, Metrics
-from ralph_tracker.core.rounding import PERCENT_DECIMALS, SCORE_DECIMALS, half_up
+from ralph_tracker.core.rounding import SCORE_DECIMALS, half_up
 from ralph_tracker.core.rules import DIMENSIONS, Rules
 
 ERROR_PARTS: Final[tuple[str, ...]] = ("lint_errors", "type_errors")
@@ -55,7 +55,9 @@ def basis_of(
     components = tuple(
         part.name
         for part in COMPONENTS
-        if part.value(recorded, recorded) is not None or (part.group in configured and part.dimension != "efficiency")
+        if part.value(recorded, recorded) is not None
+        or (part.group in configured and part.dimension != "efficiency")
+        or (part.name == "error_count_inverted" and error_parts)
     )
     return Basis(
         baseline=recorded,
@@ -156,8 +158,3 @@ def evidence_of(components: Mapping[str, float | None]) -> float:
     if not components:
         return 1.0
     return sum(value is not None for value in components.values()) / len(components)
-
-
-def percent(value: float) -> float:
-    """Round a percentage to the recorded decimals."""
-    return half_up(value, PERCENT_DECIMALS)

@@ -91,15 +91,13 @@ def select(
 ) -> Selection:
     """Choose among all iterations, the baseline first and included; a person may override with a number.
 
-    Raises KeyError where the overriding iteration is none of them.
+    Raises KeyError where the overriding iteration is none of them, ValueError where there is none at all.
     """
     by_number = {c.iteration: c for c in contenders}
     chosen_mode = mode or rules.selection_mode
-    final = contenders[-1]
-    if iteration is not None:
-        selected = by_number[iteration]
-    else:
-        selected = by_number[_choose(contenders, yardstick, chosen_mode, rules.score.acceptance)]
+    if iteration is None:
+        iteration = _choose(contenders, yardstick, chosen_mode, rules.score.acceptance)
+    selected, final = by_number[iteration], contenders[-1]
     degradation = _degradation(contenders, selected)
     return Selection(
         loop_id=loop_id,
@@ -166,7 +164,7 @@ def _degradation(contenders: Sequence[Contender], selected: Contender) -> Degrad
         pattern="fluctuating" if rises else "over_refinement",
         started=selected.iteration + 1,
         iterations_after_peak=after,
-        loss=None if loss is None else f"{half_up(loss, 2) + 0.0:.2f}%",
+        loss=None if loss is None else f"{half_up(loss, 2):.2f}%",
     )
 
 

@@ -1,0 +1,175 @@
+"""Builders for the core's tests: a loop is driven as a caller drives the judge, with values and nothing else.
+
+They are fixtures of the session, since test modules are imported by path and share no package.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import Any
+
+import pytest
+
+from ralph_tracker.core.alert_types import TYPE_BY_NAME, Alert
+from ralph_tracker.core.judge import Judgement, LoopState, acceptance, judge, judge_baseline, rolled_back
+from ralph_tracker.core.metrics import Group, Measurement, Metrics, TestResults
+from ralph_tracker.core.records import IterationRecord
+from ralph_tracker.core.rules import Rules
+from ralph_tracker.core.selection import Contender, Selection, select
+
+METRIC_NAMES = frozenset(item.name for item in fields(Metrics))
+# Ten passing tests, 80 % covered, nothing found, a hundred lines: no rule has anything to say about it.
+STEADY: Mapping[str, Any] = {
+    "test_count": 10,
+    "tests_passed": 10,
+    "tests_failed": 0,
+    "tests_skipped": 0,
+    "coverage_percentage": 80.0,
+    "lint_errors": 0,
+    "lint_warnings": 0,
+    "type_errors": 0,
+    "build_status": "success",
+    "file_count": 5,
+    "loc_total": 100,
+    "complexity_score": 2.0,
+}
+NOWHERE_NEAR = replace(Rules(), loop=replace(Rules().loop, target_score=None, max_iterations=None))
+
+
+def measurement_of(base: Mapping[str, Any], changes: Mapping[str, Any], number: int) -> Measurement:
+    """Make a measurement: the base with changes, None takes a value out.
+
+    `tests` (id → outcome) brings names, from which the counts are taken as at the edge; `flaky` names those whose
+    reruns disagreed, `score` is a given quality_score.
+    """
+    values = dict(base) | {name: value for name, value in changes.items() if name in METRIC_NAMES}
+    rest = {name: value for name, value in changes.items() if name not in METRIC_NAMES}
+    outcomes, flaky, score = rest.pop("tests", None), rest.pop("flaky", ()), rest.pop("score", None)
+    results = None
+    if outcomes is not None:
+        results = TestResults(dict(outcomes), flaky=frozenset(flaky))
+        ended = Counter(outcomes.values())
+        values |= {"test_count": len(outcomes), "tests_passed": ended["passed"]}
+        values |= {"tests_failed": ended["failed"], "tests_skipped": ended["skipped"]}
+    rest.setdefault("timestamp", f"2026-02-02T{10 + number // 60}:{number % 60:02d}:00Z")
+    return Measurement(metrics=Metrics(**values), tests=results, quality_score=score, **rest)
+
+
+class Loop:
+    """Drive one loop: each turn is judged after the one before, every judgement is kept.
+
+    Without other rules there is no target and no limit, so that these two end nothing by accident.
+    """
+
+    def __init__(
+        self,
+        *,
+        rules: Rules = NOWHERE_NEAR,
+        base: Mapping[str, Any] = STEADY,
+        configured: frozenset[Group] = frozenset(),
+        accepted: tuple[Alert, ...] = (),
+        first: Measurement | None = None,
+        **changes: Any,
+    ):
+        self.base, self.rules, self.configured = base, rules, configured
+        self.measurements = [first or measurement_of(base, changes, 0)]
+        self.moves: dict[int, int] = {}
+        state = LoopState(loop_id="ralph-001", rules=rules)
+        for alert in accepted:
+            state = acceptance(state, alert)
+        self.judgements: list[Judgement] = [judge_baseline(state, self.measurements[0], configured)]
+        self.state = self.judgements[0].state
+
+    def turn(self, **changes: Any) -> IterationRecord:
+        """Judge one more iteration: the base with changes."""
+        return self.judge(measurement_of(self.base, changes, len(self.judgements)))
+
+    def turns(self, times: int, **changes: Any) -> IterationRecord:
+        """Judge the same several times."""
+        for _ in range(times):
+            self.turn(**changes)
+        return self.last
+
+    def judge(self, measurement: Measurement) -> IterationRecord:
+        """Judge one more iteration."""
+        self.measurements.append(measurement)
+        self.judgements.append(judge(self.state, measurement))
+        self.state = self.judgements[-1].state
+        return self.last
+
+    def roll_back(self, to: int) -> None:
+        """Carry out and record a rollback."""
+        self.moves[len(self.judgements)] = to
+        target = self.judgements[to].state
+        self.state = rolled_back(self.state, target.line, target.known)
+
+    def again(self, *accepted: Alert) -> "Loop":
+        """Judge the whole loop again from before its baseline, with those alerts accepted."""
+        settings = {"rules": self.rules, "base": self.base, "configured": self.configured}
+        other = Loop(**settings, accepted=accepted, first=self.measurements[0])
+        for number, measurement in enumerate(self.measurements[1:], start=1):
+            if number in self.moves:
+                other.roll_back(self.moves[number])
+            other.judge(measurement)
+        return other
+
+    def select(self, **wishes: Any) -> Selection:
+        """Select the output of the loop as of now."""
+        yardstick = self.state.yardstick
+        contenders = [
+            Contender(
+                j.candidate,
+                j.record.timestamp,
+                j.record.metrics,
+                yardstick.score(j.record.iteration, j.candidate.ground),
+            )
+            for j in self.judgements
+        ]
+        return select("ralph-001", contenders, yardstick, self.rules, **wishes)
+
+    @property
+    def last(self) -> IterationRecord:
+        """Return the latest record."""
+        return self.judgements[-1].record
+
+    @property
+    def records(self) -> list[IterationRecord]:
+        """Return all records, the baseline's first."""
+        return [judgement.record for judgement in self.judgements]
+
+    @property
+    def kinds(self) -> list[str]:
+        """Return the types of the latest record's new alerts, in their order."""
+        return [alert.kind.name for alert in self.last.alerts]
+
+    @property
+    def open_kinds(self) -> list[str]:
+        """Return the types of the latest record's carried alerts, in their order."""
+        return [alert.kind.name for alert in self.last.open_alerts]
+
+    def alert(self, kind: str) -> Alert:
+        """Return the latest record's one new alert of that type."""
+        (found,) = [alert for alert in self.last.alerts if alert.kind.name == kind]
+        return found
+
+
+@pytest.fixture(scope="session")
+def start() -> type[Loop]:
+    """Start a loop: `start(**changes of the steady baseline)`."""
+    return Loop
+
+
+@pytest.fixture(scope="session")
+def steady() -> Mapping[str, Any]:
+    """Return the values of the steady baseline."""
+    return STEADY
+
+
+@pytest.fixture(scope="session")
+def make_alert():
+    """Make an alert of a type, as raised at an iteration."""
+
+    def make(kind: str, iteration: int = 3, message: str = "what happened", **more: Any) -> Alert:
+        return Alert(kind=TYPE_BY_NAME[kind], iteration=iteration, message=message, **more)
+
+    return make

@@ -1,0 +1,107 @@
+"""The table of alert types, their order, and when a lasting one closes (semantics § 5)."""
+
+import pytest
+
+from ralph_tracker.core.alert_types import TYPES, Severity, in_order, is_mended
+from ralph_tracker.core.metrics import Metrics, TestResults
+
+P, F, S = "passed", "failed", "skipped"
+
+_TABLE = [
+    ("CRITICAL", "test_deletion", "immediate_alert_and_rollback"),
+    ("CRITICAL", "working_tests_failing", "immediate_alert_and_rollback"),
+    ("CRITICAL", "infinite_loop", "force_terminate"),
+    ("HIGH", "functionality_loss", "alert_and_flag_iteration"),
+    ("HIGH", "coverage_regression", "alert_and_flag_iteration"),
+    ("HIGH", "error_increase", "alert_regression"),
+    ("HIGH", "metric_missing", "alert_and_flag_iteration"),
+    ("HIGH", "metric_cycling", "escalate_to_human"),
+    ("HIGH", "config_changed", "alert_and_review"),
+    ("MEDIUM", "file_deletion", "alert_and_review"),
+    ("MEDIUM", "complexity_explosion", "alert_complexity"),
+    ("MEDIUM", "tests_replaced", "alert_and_review"),
+    ("MEDIUM", "flaky_test", "alert_and_review"),
+    ("MEDIUM", "stalled", "suggest_termination"),
+]
+
+
+def test_severities_and_actions():
+    assert [(kind.severity.name, kind.name, kind.action) for kind in TYPES] == _TABLE
+
+
+@pytest.mark.parametrize(
+    ("flag", "expected"),
+    [
+        ("lasting", {"test_deletion", "functionality_loss", "working_tests_failing", "metric_missing"}),
+        ("about_tests", {"test_deletion", "working_tests_failing"}),
+    ],
+)
+def test_which_stay_open_and_which_un_verify(flag, expected):
+    assert {kind.name for kind in TYPES if getattr(kind, flag)} == expected
+
+
+def test_lower_is_worse():
+    assert Severity.CRITICAL < Severity.HIGH < Severity.MEDIUM
+
+
+@pytest.mark.parametrize(("kind", "title"), [("coverage_regression", "Coverage regression"), ("stalled", "Stalled")])
+def test_a_title_is_the_type_with_spaces(make_alert, kind, title):
+    assert make_alert(kind).kind.title == title
+
+
+def test_ids(make_alert):
+    assert make_alert("test_deletion", 3).id == "it3-test_deletion"
+    assert make_alert("metric_missing", 12, group="lint").id == "it12-metric_missing-lint"
+    assert make_alert("test_deletion", 3).triggered_at == "iteration_3"
+
+
+def test_sorted_by_severity_then_type_then_age(make_alert):
+    wanted = [
+        make_alert("test_deletion", 2),
+        make_alert("test_deletion", 5),
+        make_alert("working_tests_failing", 1),
+        make_alert("coverage_regression", 5),
+        make_alert("functionality_loss", 1),
+        make_alert("metric_missing", 4, group="lint"),
+        make_alert("metric_missing", 4, group="tests"),
+        make_alert("file_deletion", 0),
+        make_alert("stalled", 0),
+    ]
+    assert in_order(reversed(wanted)) == tuple(wanted)
+    assert in_order(wanted[3:] + wanted[:3]) == tuple(wanted)
+
+
+class TestMended:
+    @pytest.mark.parametrize(
+        ("before", "now", "expected"),
+        [
+            pytest.param({"a": P}, {"a": P}, True, id="passes again"),
+            pytest.param({"a": P}, {"a": F}, False, id="is back and fails"),
+            pytest.param({"a": P}, {"a": S}, False, id="is back and skipped"),
+            pytest.param({"a": P}, {"b": P}, False, id="another one"),
+            pytest.param({"a": F}, {"a": F}, True, id="failed before, fails again"),
+            pytest.param({"a": F}, {"a": P}, True, id="failed before, passes now"),
+            pytest.param({"a": F}, {"a": S}, False, id="failed before, skipped now"),
+            pytest.param({"a": S}, {"a": S}, True, id="skipped before, skipped now"),
+            pytest.param({"a": P, "b": P}, {"a": P}, False, id="one of two"),
+            pytest.param({"a": P, "b": P}, {"a": P, "b": P, "c": F}, True, id="both, and another"),
+            pytest.param({"a": P}, None, False, id="no names now"),
+        ],
+    )
+    def test_by_name(self, make_alert, before, now, expected):
+        alert = make_alert("test_deletion", tests=before)
+        tests = None if now is None else TestResults(now)
+        assert is_mended(alert, Metrics(test_count=99, tests_passed=99), tests, frozenset()) is expected
+
+    @pytest.mark.parametrize(("count", "expected"), [(10, True), (11, True), (9, False), (None, False)], ids=str)
+    def test_by_count_where_no_names_are_known(self, make_alert, count, expected):
+        alert = make_alert("test_deletion", until=("test_count", 10))
+        assert is_mended(alert, Metrics(test_count=count), None, frozenset()) is expected
+
+    @pytest.mark.parametrize(("measured", "expected"), [({"lint"}, True), ({"types"}, False)])
+    def test_what_was_missing_closes_when_measured(self, make_alert, measured, expected):
+        alert = make_alert("metric_missing", group="lint")
+        assert is_mended(alert, Metrics(), None, frozenset(measured)) is expected
+
+    def test_one_that_is_about_nothing_to_come_back_stays(self, make_alert):
+        assert not is_mended(make_alert("functionality_loss"), Metrics(tests_passed=99), None, frozenset())

@@ -1,0 +1,141 @@
+"""Tests by name: what the line knows of each, and all that the loop has ever seen (semantics § 2, § 5)."""
+
+import pytest
+
+from ralph_tracker.core.identities import KnownTests, SeenTests, compare, names_in_short, restored
+from ralph_tracker.core.metrics import TestResults
+
+P, F, S = "passed", "failed", "skipped"
+
+
+def known_after(*reports):
+    known = KnownTests()
+    for report in reports:
+        known = known.after(None if report is None else TestResults(report))
+    return known
+
+
+def seen_after(*reports, **first):
+    seen = SeenTests(**first)
+    for iteration, report in enumerate(reports):
+        seen = seen.after(iteration, None, TestResults(report))
+    return seen
+
+
+class TestKnown:
+    def test_the_latest_report_and_what_is_gone_since(self):
+        known = known_after({"a": P, "b": F, "c": P}, {"a": F, "c": P}, {"a": F})
+        assert (known.present, known.gone) == ({"a": F}, {"b": F, "c": P})
+
+    def test_one_that_comes_back_is_present(self):
+        known = known_after({"a": P, "b": F}, {"a": P}, {"a": P, "b": P})
+        assert (known.present, known.gone) == ({"a": P, "b": P}, {})
+
+    def test_a_missing_report_changes_nothing(self):
+        assert known_after({"a": P}, None) == known_after({"a": P})
+
+
+class TestCompare:
+    def test_nothing_to_compare_without_names_on_either_side(self):
+        assert compare(KnownTests(), TestResults({"a": P}), frozenset()) is None
+        assert compare(known_after({"a": P}), None, frozenset()) is None
+
+    def test_every_way_to_stand_against_the_line(self):
+        known = known_after({"gone": P}, {"breaks": P, "flakes": P, "skips": P, "vanishes": F, "stays": S})
+        now = TestResults({"breaks": F, "flakes": F, "skips": S, "stays": F, "gone": F, "new": F})
+        found = compare(known, now, frozenset({"flakes"}))
+        assert found.vanished == {"vanishes": F}
+        assert found.broken == {"breaks": P, "gone": P}
+        assert found.flaky == {"flakes": P}
+        assert found.lost == {"skips": P}
+        assert found.added == ("new",)
+
+    def test_the_latest_outcome_counts(self):
+        assert compare(known_after({"a": P}, {"a": F}), TestResults({"a": F}), frozenset()).broken == {}
+        assert compare(known_after({"a": P}, {"a": S}), TestResults({"a": F}), frozenset()).broken == {}
+
+    def test_a_report_of_nothing_after_a_report_is_compared(self):
+        found = compare(known_after({"a": P}), TestResults({}), frozenset())
+        assert (found.vanished, found.lost) == ({"a": P}, {"a": P})
+
+    def test_what_was_gone_already_does_not_vanish_again(self):
+        found = compare(known_after({"a": P, "b": P}, {"b": P}), TestResults({"b": P}), frozenset())
+        assert (found.vanished, found.lost) == ({}, {})
+
+
+class TestSeen:
+    def test_those_that_ran_in_any_iteration(self):
+        seen = seen_after({"a": P, "b": F}, {"a": P, "c": P}, {})
+        assert (seen.ran, seen.union) == ({"a", "b", "c"}, 3)
+
+    def test_those_that_never_ran_wait(self):
+        seen = seen_after({"a": P, "b": S}, {"b": S, "c": S}, {"c": S}, {"c": S, "b": S})
+        assert seen.union == 1
+        assert seen.waiting == {"b": ((0, 1), (3, 3)), "c": ((1, 3),)}
+
+    def test_one_that_runs_later_is_credited_to_the_iterations_that_had_it(self):
+        seen = seen_after({"a": P, "b": S}, {"a": P}, {"b": S}, {"a": P, "b": F})
+        assert seen.union == 2
+        assert [seen.credit(iteration) for iteration in range(4)] == [1, 0, 1, 0]
+        assert seen.waiting == {}
+
+    def test_credits_add_up(self):
+        seen = seen_after({"a": S, "b": S, "c": S}, {"a": P, "b": P}, {"c": P})
+        assert [seen.credit(iteration) for iteration in range(3)] == [3, 0, 0]
+
+    def test_one_that_ran_before_it_was_skipped_does_not_wait(self):
+        seen = seen_after({"a": P}, {"a": S})
+        assert (seen.ran, seen.waiting) == ({"a"}, {})
+
+    def test_without_names_the_highest_test_count(self):
+        seen = SeenTests().after(0, 8, None).after(1, None, None).after(2, 5, None)
+        assert seen.union == 8
+
+    def test_names_and_counts_side_by_side_give_the_larger(self):
+        assert SeenTests().after(0, 3, None).after(1, 2, TestResults({"a": P, "b": P})).union == 3
+        assert SeenTests().after(0, 1, None).after(1, 2, TestResults({"a": P, "b": P})).union == 2
+
+    def test_accepted_removals_are_taken_out(self):
+        seen = seen_after({"a": P, "b": P, "c": S}, excluded=frozenset({"b", "c"}))
+        assert (seen.ran, seen.waiting, seen.union) == ({"a"}, {}, 1)
+        assert SeenTests(excluded_count=3).after(0, 10, None).union == 7
+        assert SeenTests(excluded_count=3).after(0, 2, None).union == 0
+
+    def test_those_whose_reruns_disagreed_stay_known(self):
+        seen = SeenTests().after(0, 1, TestResults({"a": P}, flaky=frozenset({"a"})))
+        assert seen.after(1, 1, TestResults({"b": P}, flaky=frozenset({"b"}))).flaky == {"a", "b"}
+
+    def test_where_an_iteration_stands_among_them(self):
+        seen = seen_after({"a": P, "b": P, "c": P, "w": S})
+        standing = seen.standing(99, 99, TestResults({"a": P, "b": F, "w": S, "unknown": P}))
+        assert (standing.passes, standing.present, standing.unseen) == (1, 2, 1)
+
+    @pytest.mark.parametrize(("passed", "count", "expected"), [(4, 5, (4, 5, 0)), (None, None, (0, 0, 0))])
+    def test_where_an_iteration_without_names_stands(self, passed, count, expected):
+        standing = SeenTests().standing(passed, count, None)
+        assert (standing.passes, standing.present, standing.unseen) == expected
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "expected"),
+    [
+        pytest.param({}, {}, True, id="nothing to restore"),
+        pytest.param({"a": F}, {"a": P}, True, id="better than before"),
+        pytest.param({"a": P}, {"a": F}, False, id="worse than before"),
+        pytest.param({"a": S}, {}, False, id="not back"),
+    ],
+)
+def test_restored(before, now, expected):
+    assert restored(before, TestResults(now)) is expected
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        pytest.param(["b", "a"], "a, b", id="sorted"),
+        pytest.param("edcba", "a, b, c, d, e", id="five are shown"),
+        pytest.param("fedcba", "a, b, c, d, e and 1 more", id="and how many more"),
+    ],
+)
+def test_names_in_short(names, expected):
+    assert names_in_short(names) == expected

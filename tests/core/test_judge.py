@@ -1,0 +1,542 @@
+"""Whole loops: what is carried from one iteration to the next, and what follows the line (semantics § 0, § 5, § 8)."""
+
+from dataclasses import replace
+
+import pytest
+
+from ralph_tracker.core.judge import LoopState, judge, judge_baseline
+from ralph_tracker.core.metrics import Group, Measurement, Metrics, Usage
+from ralph_tracker.core.rules import LoopLimits, Rules
+
+P, F, S = "passed", "failed", "skipped"
+NO_TESTS = {"test_count": None, "tests_passed": None, "tests_failed": None, "tests_skipped": None}
+FRESH = LoopState(loop_id="ralph-001", rules=Rules())
+
+
+def counts(count, passed, failed):
+    return {"test_count": count, "tests_passed": passed, "tests_failed": failed, "tests_skipped": None}
+
+
+def measured(score=None, **metrics):
+    return Measurement(metrics=Metrics(**metrics), timestamp="now", quality_score=score)
+
+
+def test_before_the_baseline_nothing_is_known():
+    assert (FRESH.iteration, FRESH.basis, FRESH.frontier, FRESH.rollbacks, FRESH.cost_usd) == (-1, None, (), 0, None)
+
+
+class TestRefusals:
+    def test_a_baseline_with_neither_score_nor_component(self):
+        with pytest.raises(ValueError, match="neither a quality_score nor anything to compute one from"):
+            judge_baseline(FRESH, measured(file_count=3))
+
+    @pytest.mark.parametrize(
+        ("measurement", "configured"),
+        [
+            pytest.param(measured(0.5), (), id="a score alone"),
+            pytest.param(measured(lint_errors=0), (), id="a component alone"),
+            pytest.param(measured(), [Group.TESTS], id="a configured check that gave nothing"),
+        ],
+    )
+    def test_a_baseline_with_one_of_them(self, measurement, configured):
+        record = judge_baseline(FRESH, measurement, frozenset(configured)).record
+        assert (record.iteration, record.decision.rule) == (0, 0)
+
+    def test_an_iteration_without_a_baseline(self):
+        with pytest.raises(ValueError, match="no baseline yet"):
+            judge(FRESH, measured(lint_errors=0))
+
+    def test_no_yardstick_without_a_baseline(self):
+        with pytest.raises(ValueError, match="no yardstick"):
+            _ = FRESH.yardstick
+
+    def test_a_score_that_is_missing_where_scores_are_given(self):
+        state = judge_baseline(FRESH, measured(0.5)).state
+        with pytest.raises(ValueError, match="quality_score is missing"):
+            judge(state, measured(lint_errors=0))
+
+    def test_a_score_that_is_given_where_scores_are_computed(self):
+        state = judge_baseline(FRESH, measured(lint_errors=0)).state
+        with pytest.raises(ValueError, match="quality_score is given"):
+            judge(state, measured(0.5, lint_errors=0))
+
+    def test_a_given_score_of_0_is_a_score(self):
+        state = judge_baseline(FRESH, measured(0.0)).state
+        assert judge(state, measured(0.0)).record.quality_score == 0.0
+
+
+class TestRecord:
+    def test_of_the_baseline(self, start):
+        record = start().last
+        assert (record.iteration, record.previous, record.classification) == (0, None, "baseline")
+        assert (record.from_previous, record.from_baseline, record.alerts) == ({}, {}, ())
+        assert record.message == "Baseline captured, await iteration 1"
+        assert record.verified
+
+    def test_of_an_iteration(self, start):
+        loop = start(coverage_percentage=60.0)
+        loop.turn(coverage_percentage=70.0)
+        record = loop.turn(coverage_percentage=75.0)
+        assert (record.loop_id, record.iteration, record.previous) == ("ralph-001", 2, 1)
+        assert record.timestamp == "2026-02-02T10:02:00Z"
+        assert (record.from_previous["coverage_delta"], record.from_baseline["coverage_delta"]) == (5.0, 15.0)
+
+    def test_metrics_are_recorded_derived_and_rounded(self, start):
+        record = start(coverage_percentage=66.666, tests_passed=7, tests_failed=2).last
+        assert (record.metrics.coverage_percentage, record.metrics.pass_rate) == (66.7, 77.8)
+
+    def test_what_was_handed_over_is_kept(self, start):
+        record = start().turn(blocked="no key", tree="f00", usage=Usage(turns=2))
+        assert (record.blocked, record.tree, record.usage) == ("no key", "f00", Usage(turns=2))
+        assert record.decision.rule == 6
+
+    @pytest.mark.parametrize(
+        ("given", "rest", "notes"),
+        [
+            pytest.param(None, {}, (), id="none given"),
+            pytest.param(0, {}, (), id="given as summed"),
+            pytest.param(
+                9,
+                {},
+                ("error_count 9 was given; this loop sums it from its parts since the baseline: 0 is recorded",),
+                id="given otherwise",
+            ),
+            pytest.param(
+                9,
+                {"lint_errors": None},
+                ("error_count 9 was given; this loop sums it from its parts since the baseline: not recorded",),
+                id="given where a part is missing",
+            ),
+        ],
+    )
+    def test_a_given_error_count_that_is_not_used_is_noted(self, start, given, rest, notes):
+        loop = start()
+        assert loop.turn(error_count=given, **rest).notes == notes
+
+    def test_an_explicit_error_count_is_used_whatever_its_parts_say(self, start):
+        loop = start(error_count=12, lint_errors=8)
+        record = loop.turn(error_count=12, lint_errors=3)
+        assert (record.metrics.error_count, record.notes) == (12, ())
+
+
+class TestVerified:
+    @pytest.mark.parametrize(
+        ("before", "now", "expected"),
+        [
+            pytest.param({}, {}, True, id="nothing wrong"),
+            pytest.param({}, {"build_status": "failure"}, False, id="the build failed"),
+            pytest.param({}, {"build_status": None}, True, id="the build is not known to have failed"),
+            pytest.param({}, NO_TESTS, False, id="tests were not measured"),
+            pytest.param(NO_TESTS, NO_TESTS, True, id="the loop has no tests"),
+            pytest.param(NO_TESTS | {"pass_rate": 90.0}, NO_TESTS | {"pass_rate": 90.0}, True, id="only their rate"),
+            pytest.param({}, counts(0, 0, 0), False, id="all tests deleted"),
+            pytest.param({}, counts(9, 9, 0), False, id="a test deleted"),
+            pytest.param({}, counts(10, 9, 1), False, id="a working test fails"),
+            pytest.param({}, counts(10, 9, 0), True, id="functionality lost: HIGH"),
+            pytest.param({}, {"coverage_percentage": 10.0}, True, id="coverage lost: HIGH"),
+            pytest.param(counts(10, 5, 5), counts(10, 5, 5), True, id="tests fail that failed before"),
+        ],
+    )
+    def test_an_iteration(self, start, before, now, expected):
+        assert start(**before).turn(**now).verified is expected
+
+    def test_while_an_alert_about_tests_is_open(self, start):
+        loop = start()
+        loop.turn(**counts(9, 9, 0))
+        assert not loop.turn(**counts(9, 9, 0)).verified
+        assert loop.turn(**counts(10, 10, 0)).verified
+
+    def test_an_infinite_loop_does_not_un_verify(self, start):
+        loop = start(tree="b")
+        loop.turns(10, tree="b", coverage_percentage=90.0)
+        record = loop.turn(tree="a", tree_visits=2, tree_last=0)
+        assert loop.kinds[0] == "infinite_loop"
+        assert record.verified
+
+
+class TestOpenAlerts:
+    def test_deleting_tests_does_not_become_invisible_one_iteration_later(self, start):
+        loop = start(tests={"a": P, "b": P, "c": P})
+        loop.turn(tests={"a": P, "b": P})
+        loop.turn(tests={"a": P, "b": P, "new": P})
+        assert loop.kinds == []
+        assert loop.open_kinds == ["test_deletion", "functionality_loss"]
+        assert (loop.last.decision.action, loop.last.decision.target_iteration) == ("rollback", 0)
+        assert loop.last.message == "ALERT: Test deletion, recommend rollback"
+
+    @pytest.mark.parametrize(
+        ("tests", "open_kinds", "closed"),
+        [
+            pytest.param({"a": P, "b": P}, [], ("it1-test_deletion", "it1-functionality_loss"), id="back and passing"),
+            pytest.param({"a": P, "b": F}, ["test_deletion", "functionality_loss"], (), id="back and failing"),
+            pytest.param({"a": P, "b": S}, ["test_deletion", "functionality_loss"], (), id="back and skipped"),
+            pytest.param({"a": P, "c": P}, ["test_deletion", "functionality_loss"], (), id="another one"),
+            pytest.param(None, ["test_deletion", "functionality_loss"], (), id="no report"),
+        ],
+    )
+    def test_a_deleted_test_by_name(self, start, tests, open_kinds, closed):
+        loop = start(tests={"a": P, "b": P})
+        loop.turn(tests={"a": P})
+        loop.turn(**NO_TESTS) if tests is None else loop.turn(tests=tests)
+        assert (loop.open_kinds, loop.last.closed_alerts) == (open_kinds, closed)
+
+    @pytest.mark.parametrize(
+        ("now", "open_kinds"),
+        [
+            pytest.param(counts(10, 10, 0), [], id="both are back"),
+            pytest.param(counts(10, 9, 1), ["functionality_loss"], id="only the count"),
+            pytest.param(counts(9, 9, 0), ["test_deletion", "functionality_loss"], id="neither"),
+            pytest.param(NO_TESTS, ["test_deletion", "functionality_loss"], id="not measured"),
+        ],
+    )
+    def test_a_deleted_test_by_the_count(self, start, now, open_kinds):
+        loop = start()
+        loop.turn(**counts(9, 9, 0))
+        loop.turn(**now)
+        assert loop.open_kinds == open_kinds
+
+    @pytest.mark.parametrize(("passed", "failed", "is_open"), [(9, 1, True), (10, 0, False)])
+    def test_a_failing_test_by_the_count(self, start, passed, failed, is_open):
+        loop = start()
+        loop.turn(**counts(10, 9, 1))
+        loop.turn(**counts(10, passed, failed))
+        assert (loop.open_kinds == ["working_tests_failing"]) is is_open
+
+    def test_a_missing_metric_is_told_once_and_closes_when_measured(self, start):
+        loop = start()
+        loop.turn(coverage_percentage=None, missing={"coverage": "no report"})
+        assert (loop.kinds, loop.open_kinds) == (["metric_missing"], [])
+        loop.turn(coverage_percentage=None, missing={"coverage": "still none"})
+        assert (loop.kinds, loop.open_kinds) == ([], ["metric_missing"])
+        loop.turn()
+        assert (loop.open_kinds, loop.last.closed_alerts) == ([], ("it1-metric_missing-coverage",))
+
+    def test_another_group_that_goes_missing_is_told_beside_it(self, start):
+        loop = start()
+        loop.turn(coverage_percentage=None)
+        loop.turn(coverage_percentage=None, build_status=None)
+        assert [alert.group for alert in loop.last.alerts] == ["build"]
+        assert [alert.group for alert in loop.last.open_alerts] == ["coverage"]
+
+    @pytest.mark.parametrize(
+        "worse",
+        [{"coverage_percentage": 50.0}, {"lint_errors": 9}, {"file_count": 1}, {"complexity_score": 9.0}],
+        ids=lambda worse: next(iter(worse)),
+    )
+    def test_the_others_last_one_iteration(self, start, worse):
+        loop = start()
+        loop.turn(**worse)
+        assert len(loop.kinds) == 1
+        loop.turn(**worse)
+        assert (loop.kinds, loop.open_kinds, loop.last.closed_alerts) == ([], [], ())
+
+    def test_the_earliest_decides_where_to_go_back_to(self, start):
+        loop = start(tests={"a": P, "b": P, "c": P})
+        loop.turn(tests={"a": P, "b": P, "c": P}, coverage_percentage=90.0)
+        loop.turn(tests={"a": P, "b": P}, coverage_percentage=95.0)
+        record = loop.turn(tests={"a": P}, coverage_percentage=99.0)
+        assert record.decision.target_iteration == 1
+        assert [alert.rollback_to for alert in (*record.alerts, *record.open_alerts)] == [1] * 4
+
+    def test_there_is_nothing_to_go_back_to_where_nothing_is_verified(self, start):
+        loop = start(build_status="failure")
+        record = loop.turn(**counts(9, 9, 0), build_status="failure")
+        assert (record.decision.action, record.decision.rule) == ("stop", 4)
+
+
+class TestNothingIsLaundered:
+    """A report that goes missing for a turn changes nothing that comes after it."""
+
+    def test_a_test_that_broke_meanwhile(self, start):
+        loop = start(tests={"a": P, "b": P})
+        loop.turn(**NO_TESTS)
+        loop.turn(tests={"a": P, "b": F})
+        assert loop.kinds == ["working_tests_failing"]
+        assert loop.last.classification == "regression"
+
+    def test_a_test_that_was_deleted_meanwhile(self, start):
+        loop = start(tests={"a": P, "b": P})
+        loop.turn(**NO_TESTS)
+        loop.turn(tests={"a": P})
+        assert loop.kinds == ["test_deletion", "functionality_loss"]
+
+    def test_a_test_that_comes_back_broken(self, start):
+        loop = start(tests={"a": P, "b": P})
+        loop.turn(tests={"a": P})
+        loop.turn(tests={"a": P, "b": F})
+        assert loop.kinds == ["working_tests_failing"]
+
+    def test_coverage_that_fell_meanwhile(self, start):
+        loop = start()
+        loop.turn(coverage_percentage=None)
+        loop.turn(coverage_percentage=70.0)
+        assert loop.kinds == ["coverage_regression"]
+        assert loop.last.from_previous["coverage_delta"] == -10.0
+
+    def test_deltas_compare_with_the_last_that_measured_it(self, start):
+        loop = start()
+        loop.turn(coverage_percentage=None)
+        assert "coverage_delta" not in loop.last.from_previous
+        loop.turn(coverage_percentage=85.0)
+        assert loop.last.from_previous["coverage_delta"] == 5.0
+
+
+class TestRollback:
+    """What was rolled back is not on the line; a recommended rollback moves nothing."""
+
+    def test_the_next_iteration_descends_from_the_target(self, start):
+        loop = start(coverage_percentage=70.0)
+        loop.turn(coverage_percentage=80.0)
+        loop.turn(coverage_percentage=60.0)
+        loop.roll_back(1)
+        record = loop.turn(coverage_percentage=81.0)
+        assert (record.iteration, record.previous, record.classification) == (3, 1, "plateau")
+        assert record.from_previous["coverage_delta"] == 1.0
+
+    def test_a_recommended_one_that_nobody_carried_out_moves_nothing(self, start):
+        loop = start()
+        loop.turn(**counts(9, 9, 0))
+        assert loop.last.decision.action == "rollback"
+        record = loop.turn(**counts(9, 9, 0))
+        assert (record.previous, loop.kinds) == (1, [])
+
+    def test_the_target_s_open_alerts_are_restored(self, start):
+        loop = start()
+        loop.turn(coverage_percentage=None)
+        loop.turn(**counts(9, 9, 0))
+        loop.roll_back(1)
+        loop.turn(coverage_percentage=None)
+        assert (loop.kinds, loop.open_kinds) == ([], ["metric_missing"])
+        loop.roll_back(0)
+        loop.turn()
+        assert (loop.open_kinds, loop.last.closed_alerts) == ([], ())
+
+    def test_tests_are_compared_with_the_target_s(self, start):
+        loop = start(tests={"a": P, "b": F})
+        loop.turn(tests={"a": F, "b": P})
+        loop.roll_back(0)
+        loop.turn(tests={"a": P, "b": F})
+        assert loop.kinds == []
+
+    def test_a_line_may_be_taken_up_again_from_what_was_rolled_back(self, start):
+        loop = start(tests={"a": P})
+        loop.turn(tests={"a": P, "b": P})
+        loop.roll_back(0)
+        loop.turn(tests={"a": P})
+        assert loop.kinds == []
+        loop.roll_back(1)
+        loop.turn(tests={"a": P})
+        assert (loop.last.previous, loop.kinds[0]) == (1, "test_deletion")
+
+    def test_all_iterations_are_candidates_on_the_line_or_not(self, start):
+        loop = start(coverage_percentage=50.0)
+        loop.turn(coverage_percentage=90.0)
+        loop.roll_back(0)
+        record = loop.turn(coverage_percentage=60.0)
+        assert (record.best.iteration, loop.select().selected.iteration) == (1, 1)
+
+
+class TestRollbacksInARow:
+    def test_the_third_asks_a_person_and_goes_on_asking(self, start):
+        loop = start()
+        actions = []
+        for _ in range(5):
+            loop.turn(**counts(9, 9, 0))
+            actions.append((loop.last.decision.action, loop.last.decision.rule))
+            loop.roll_back(0)
+        assert actions == [("rollback", 4), ("rollback", 4), *[("escalate", 3)] * 3]
+        assert loop.last.message == "ALERT: Test deletion, recommend escalate"
+
+    def test_they_count_whether_carried_out_or_not(self, start):
+        loop = start()
+        loop.turns(3, **counts(9, 9, 0))
+        assert [record.decision.rule for record in loop.records] == [0, 4, 4, 3]
+
+    def test_another_decision_between_starts_again(self, start):
+        loop = start()
+        for coverage in (80.0, 81.0):
+            loop.turns(2, **counts(9, 9, 0))
+            loop.turn(coverage_percentage=coverage)
+        assert [record.decision.rule for record in loop.records[1:]] == [4, 4, 11, 4, 4, 11]
+
+
+class TestLimits:
+    def test_cost_adds_up_and_unknown_is_not_0(self, start):
+        rules = replace(Rules(), loop=LoopLimits(max_cost_usd=1.0))
+        loop = start(rules=rules, base={"lint_errors": 0}, usage=Usage(cost_usd=0.4))
+        loop.turn(usage=Usage(turns=7))
+        assert loop.state.cost_usd == 0.4
+        loop.turn(usage=Usage(cost_usd=0.6))
+        assert loop.last.decision.reason == "Cost limit reached: $1.00 of $1.00"
+
+    def test_cost_is_unknown_until_one_is_known(self, start):
+        loop = start()
+        loop.turn(usage=Usage(turns=7))
+        assert loop.state.cost_usd is None
+        loop.turn(usage=Usage(cost_usd=0.0))
+        assert loop.state.cost_usd == 0.0
+
+    def test_time_is_that_of_the_record(self, start):
+        rules = replace(Rules(), loop=LoopLimits(max_minutes=10, target_score=None))
+        loop = start(rules=rules)
+        assert loop.turn(elapsed_s=599.0).decision.rule == 11
+        assert loop.turn(elapsed_s=600.0).decision.rule == 2
+
+    def test_iterations(self, start):
+        rules = replace(Rules(), loop=LoopLimits(max_iterations=2, target_score=None))
+        loop = start(rules=rules)
+        assert loop.turn().decision.rule == 11
+        assert loop.turn().decision.reason == "Iteration limit reached: 2 of 2"
+
+
+class TestTarget:
+    RULES = replace(Rules(), loop=LoopLimits(target_score=0.5))
+
+    @pytest.mark.parametrize(
+        ("base", "now", "reached"),
+        [
+            pytest.param({}, {}, True, id="all pass"),
+            pytest.param(counts(10, 9, 1), counts(10, 9, 1), False, id="one fails still"),
+            pytest.param(counts(10, 0, 0), counts(10, 0, 0), False, id="none ran"),
+            pytest.param(counts(10, 1, 0), counts(10, 1, 0), True, id="one passes, none fails"),
+            pytest.param(NO_TESTS, NO_TESTS, True, id="the loop has no tests"),
+            pytest.param({}, {"coverage_percentage": 70.0}, False, id="a HIGH alert"),
+            pytest.param({}, {"file_count": 1}, True, id="a MEDIUM alert"),
+            pytest.param({}, {"build_status": "failure"}, False, id="not verified"),
+        ],
+    )
+    def test_is_reached(self, start, base, now, reached):
+        loop = start(rules=self.RULES, **base)
+        record = loop.turn(**now)
+        assert record.adjusted_score >= 0.5
+        assert (record.decision.rule == 9) is reached
+
+    def test_is_not_reached_while_a_high_alert_is_open(self, start):
+        loop = start(rules=self.RULES)
+        loop.turn(coverage_percentage=None)
+        assert loop.turn(coverage_percentage=None).decision.rule == 11
+        assert loop.turn().decision.rule == 9
+
+    def test_is_compared_with_the_adjusted_score(self, start):
+        loop = start(rules=replace(Rules(), loop=LoopLimits(target_score=0.9)), lint_errors=40)
+        record = loop.turn(lint_errors=4)
+        assert record.quality_score < record.adjusted_score
+        assert record.decision.rule == 9
+
+
+class TestEvidence:
+    @pytest.mark.parametrize(("present", "rule"), [(3, 11), (2, 8)], ids=["exactly 0.6 goes on", "less asks a person"])
+    def test_share_of_the_loop_s_components(self, start, present, rule):
+        base = {
+            "coverage_percentage": 50.0,
+            "lint_errors": 0,
+            "build_status": "success",
+            "complexity_score": 1.0,
+        }
+        order = ["lint_errors", "coverage_percentage", "build_status", "complexity_score"]
+        # lint_errors brings two components of the five.
+        gone = dict.fromkeys(order[present - 1 :])
+        record = start(base=base).turn(**gone)
+        assert (record.evidence, record.decision.rule) == (present / 5, rule)
+
+    def test_a_loop_without_components_has_all_of_it(self, start):
+        assert start(base={}, score=0.5).turn(score=0.5).evidence == 1.0
+
+
+class TestAcceptance:
+    """Accepting an alert judges the loop again from the iteration that raised it on."""
+
+    def test_by_name_takes_the_tests_out_of_those_ever_seen(self, start):
+        loop = start(tests={"a": P, "b": P, "c": P, "d": P})
+        loop.turn(tests={"a": P, "b": P}, coverage_percentage=85.0)
+        loop.turn(tests={"a": P, "b": P}, coverage_percentage=86.0)
+        again = loop.again(loop.records[1].alerts[0])
+        assert again.records[1].accepted == ("it1-test_deletion",)
+        assert [record.tests_ever_seen for record in loop.records] == [4, 4, 4]
+        assert [record.tests_ever_seen for record in again.records] == [2, 2, 2]
+        assert (loop.records[1].verified, again.records[1].verified) == (False, True)
+        assert again.last.best.iteration == 2
+        assert [alert.kind.name for alert in again.last.open_alerts] == ["functionality_loss"]
+        assert (loop.last.decision.rule, again.last.decision.rule) == (4, 11)
+
+    def test_the_alert_is_still_on_the_record_that_raised_it(self, start):
+        loop = start(tests={"a": P, "b": P})
+        loop.turn(tests={"a": P})
+        again = loop.again(loop.alert("test_deletion"))
+        assert [alert.kind.name for alert in again.last.alerts] == ["test_deletion", "functionality_loss"]
+
+    def test_without_names_takes_out_as_many_as_the_count_fell_by(self, start):
+        loop = start()
+        loop.turn(**counts(7, 7, 0))
+        again = loop.again(loop.alert("test_deletion"), loop.alert("functionality_loss"))
+        assert [record.tests_ever_seen for record in again.records] == [7, 7]
+        assert again.last.adjusted_score > loop.last.adjusted_score
+        assert (again.last.verified, again.last.decision.rule) == (True, 11)
+
+    def test_the_best_is_chosen_among_what_is_left(self, start):
+        """Twelve tests of which six pass, then eight of eight: better, once the removal is accepted."""
+        loop = start(base={}, **counts(12, 6, 6))
+        loop.turn(**counts(8, 8, 0))
+        again = loop.again(loop.alert("test_deletion"))
+        assert [c.adjusted for c in again.select().contenders] == [0.8281, 1.0]
+        assert again.last.best.iteration == again.select().selected.iteration == 1
+
+    def test_one_that_is_not_about_lost_tests_changes_no_count(self, start):
+        loop = start(tests={"a": P, "b": P})
+        loop.turn(tests={"a": P, "b": F})
+        again = loop.again(loop.alert("working_tests_failing"))
+        assert again.last.tests_ever_seen == 2
+        assert again.last.verified
+        assert (again.last.classification, again.last.decision.rule) == ("regression", 5)
+
+    def test_at_the_baseline(self, start):
+        loop = start(coverage_percentage=None, configured=frozenset({Group.COVERAGE}))
+        again = loop.again(loop.last.alerts[0])
+        assert again.last.accepted == ("it0-metric_missing-coverage",)
+        assert again.state.line.open_alerts == ()
+
+    def test_rollbacks_are_carried_out_again(self, start):
+        loop = start(tests={"a": P, "b": P, "c": P})
+        loop.turn(tests={"a": P, "b": P})
+        loop.roll_back(0)
+        loop.turn(tests={"a": P, "b": P, "c": P})
+        again = loop.again(loop.records[1].alerts[0])
+        assert [record.previous for record in again.records] == [None, 0, 0]
+
+    def test_the_others_stay(self, start):
+        loop = start(tests={"a": P, "b": P, "c": P})
+        loop.turn(tests={"a": P, "b": F})
+        again = loop.again(loop.alert("working_tests_failing"))
+        assert again.last.decision.rule == 4
+        assert not again.last.verified
+
+
+class TestGivenScores:
+    def test_they_are_kept_and_decide(self, start):
+        loop = start(score=0.9)
+        record = loop.turn(score=0.7999, coverage_percentage=70.0)
+        assert (record.quality_score, record.adjusted_score, record.score_given) == (0.7999, 0.7999, True)
+        assert (record.dimensions, record.weights) == ({}, {})
+        assert (record.decision.rule, record.decision.target_iteration) == (5, 0)
+
+    def test_the_best_is_by_them_among_the_verified(self, start):
+        loop = start(score=0.5)
+        loop.turn(score=0.9, build_status="failure")
+        assert loop.last.best.iteration == 0
+        assert loop.turn(score=0.6).best.iteration == 2
+
+    def test_findings_act_through_verdict_and_verified(self, start):
+        loop = start(score=0.5)
+        record = loop.turn(score=0.9, **counts(9, 9, 0))
+        assert (record.verified, record.decision.rule, record.best.iteration) == (False, 4, 0)
+
+
+def test_the_same_measurements_give_the_same_records(start):
+    loop = start(tests={"a": P, "b": S})
+    loop.turn(tests={"a": P, "b": P, "c": F}, coverage_percentage=85.0)
+    loop.turn(tests={"a": P, "c": P})
+    loop.roll_back(1)
+    loop.turn(tests={"a": P, "b": P, "c": P})
+    again = loop.again()
+    assert again.records == loop.records
+    assert again.state == loop.state

@@ -1,0 +1,138 @@
+"""The table of metrics, and values of which some were not measured (semantics § 1)."""
+
+from dataclasses import fields
+
+import pytest
+
+from ralph_tracker.core.metrics import (
+    BY_NAME,
+    FOUR,
+    METRICS,
+    OUTCOME_RANK,
+    SECTIONS,
+    Direction,
+    Group,
+    Metrics,
+    Usage,
+)
+
+_SECTIONS = {
+    "testing": [
+        "test_count",
+        "tests_passed",
+        "tests_failed",
+        "tests_skipped",
+        "pass_rate",
+        "coverage_percentage",
+        "coverage_lines_covered",
+        "coverage_lines_total",
+    ],
+    "quality": ["lint_errors", "lint_warnings", "type_errors", "build_status", "error_count"],
+    "codebase": ["file_count", "loc_total", "complexity_score"],
+}
+
+
+def test_each_section_has_the_fields_of_the_specification_in_their_order():
+    found = {section: [m.name for m in METRICS if m.section == section] for section in SECTIONS}
+    assert found == _SECTIONS
+
+
+def test_the_values_of_an_iteration_are_those_of_the_table():
+    assert [item.name for item in fields(Metrics)] == [spec.name for spec in METRICS] == list(BY_NAME)
+
+
+@pytest.mark.parametrize(
+    ("name", "decimals"), [("pass_rate", 1), ("coverage_percentage", 1), ("complexity_score", 2), ("test_count", 0)]
+)
+def test_decimals_that_are_recorded(name, decimals):
+    assert BY_NAME[name].decimals == decimals
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("coverage_percentage", "coverage_delta"),
+        ("pass_rate", "pass_rate_delta"),
+        ("coverage_lines_covered", "coverage_lines_covered_delta"),
+        ("error_count", "error_count_delta"),
+    ],
+)
+def test_deltas_are_named_as_the_seed_names_them(name, expected):
+    assert BY_NAME[name].delta_name == expected
+
+
+@pytest.mark.parametrize(
+    ("direction", "names"),
+    [
+        (
+            Direction.UP_IS_BETTER,
+            {
+                "test_count",
+                "tests_passed",
+                "pass_rate",
+                "coverage_percentage",
+                "coverage_lines_covered",
+                "build_status",
+            },
+        ),
+        (
+            Direction.DOWN_IS_BETTER,
+            {
+                "tests_failed",
+                "tests_skipped",
+                "lint_errors",
+                "lint_warnings",
+                "type_errors",
+                "error_count",
+                "complexity_score",
+            },
+        ),
+        (Direction.NEUTRAL, {"coverage_lines_total", "file_count", "loc_total"}),
+    ],
+)
+def test_direction(direction, names):
+    assert {spec.name for spec in METRICS if spec.direction is direction} == names
+
+
+@pytest.mark.parametrize(
+    ("group", "names"),
+    [
+        (Group.TESTS, {"test_count", "tests_passed", "tests_failed", "tests_skipped", "pass_rate"}),
+        (Group.COVERAGE, {"coverage_percentage", "coverage_lines_covered", "coverage_lines_total"}),
+        (Group.LINT, {"lint_errors", "lint_warnings", "error_count"}),
+        (Group.TYPES, {"type_errors"}),
+        (Group.BUILD, {"build_status"}),
+        (Group.CODE, {"file_count", "loc_total", "complexity_score"}),
+    ],
+)
+def test_what_goes_missing_together(group, names):
+    assert {spec.name for spec in METRICS if spec.group is group} == names
+
+
+def test_the_four_that_classification_stall_and_cycling_look_at():
+    assert FOUR == ("test_count", "pass_rate", "coverage_percentage", "error_count")
+
+
+def test_what_was_not_measured_is_absent_and_zero_is_a_measurement():
+    metrics = Metrics(lint_errors=0, build_status="success", coverage_percentage=50.0)
+    assert metrics.measured() == {"coverage_percentage": 50.0, "lint_errors": 0, "build_status": "success"}
+    assert list(metrics.measured()) == ["coverage_percentage", "lint_errors", "build_status"]
+    assert metrics.get("lint_errors") == 0
+    assert metrics.get("lint_warnings") is None
+
+
+def test_a_status_is_no_number():
+    metrics = Metrics(build_status="failure", loc_total=3)
+    assert metrics.get("build_status") == "failure"
+    assert metrics.number("build_status") is None
+    assert metrics.number("loc_total") == 3
+    assert not BY_NAME["build_status"].numeric
+
+
+def test_a_test_that_runs_is_worth_more_than_one_that_is_skipped():
+    assert sorted(OUTCOME_RANK, key=OUTCOME_RANK.__getitem__) == ["skipped", "failed", "passed"]
+
+
+def test_unknown_usage_is_left_out_and_free_is_known():
+    assert Usage(turns=3, cost_usd=0.0).known() == {"cost_usd": 0.0, "turns": 3}
+    assert Usage().known() == {}
