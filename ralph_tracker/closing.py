@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ralph_tracker.applying import Applied
 from ralph_tracker.config.yaml_io import dump_yaml
 from ralph_tracker.core.documents import Document, selection_document
 from ralph_tracker.core.selection import Selection
@@ -13,8 +14,6 @@ from ralph_tracker.report.view import AlertRow, iteration_view
 from ralph_tracker.store.history import Listed, Records
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.summary import Summary
-
-NOTHING_APPLIED = "nothing was applied: no files were kept with the iterations, only their measurements"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +31,9 @@ def close(
     store: LoopStore,
     selection: Selection,
     rows: Sequence[Mapping[str, Any]],
+    lost: Sequence[int],
     summary: Summary,
+    applied: Applied,
     at: str,
     *,
     finish: bool,
@@ -40,18 +41,18 @@ def close(
     """Write selection.yaml and both reports, then mark the loop as finished where `finish` says so."""
     listed = list(Records(store).all())
     problems = tuple(record.problem for record in listed if record.problem is not None)
+    problems += tuple(f"iteration {number}: what was measured is damaged; it is left out" for number in lost)
     story = LoopStory(
         rows={row["iteration"]: row for row in rows},
-        applied=NOTHING_APPLIED,
+        applied=applied.text,
         total_cost=summary.cost_usd,
         alerts=_alerts(listed),
         events=_events(store),
         problems=problems,
     )
     paths = store.paths
-    applied: Document = {"source": None, "destination": None, "files_copied": [], "note": NOTHING_APPLIED}
     report = f"{paths.shown}/reports/output-selection.md"
-    document = selection_document(selection, paths.shown, applied, report)
+    document = selection_document(selection, paths.shown, applied.document, report)
     document["best_output_selection"]["unreadable"] = list(problems)
     store.write_text(paths.selection, dump_yaml(document))
     store.write_text(paths.reports / "output-selection.md", output_selection(selection, story, paths.root))
@@ -60,7 +61,7 @@ def close(
     if finish and summary.status != "finished":
         store.set_status(summary, "finished", at)
     files = (f"{paths.shown}/selection.yaml", report, f"{paths.shown}/reports/loop-report.md")
-    return Closed(selection, document, files, problems, NOTHING_APPLIED)
+    return Closed(selection, document, files, problems, applied.text)
 
 
 def _event(selection: Selection, at: str) -> Document:

@@ -1,15 +1,14 @@
 """The four hooks of a refine-until-done loop; each is one call on the tracker."""
 
 from pathlib import Path
-from typing import Literal
 
+from ralph_tracker.applying import Apply
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.core.rules import SelectionMode
 from ralph_tracker.core.selection import Selection
-from ralph_tracker.tracker import Source, Tracker
-
-Apply = Literal["output", "worktree", "branch", "none"]
+from ralph_tracker.taking import Source
+from ralph_tracker.tracker import Tracker
 
 
 def pre_loop(
@@ -22,7 +21,8 @@ def pre_loop(
 ) -> IterationRecord:
     """Capture the baseline, iteration 0, and freeze the configuration of the loop.
 
-    `metrics` is a mapping, or a YAML or JSON file. An unfinished loop is in the way unless `new` abandons it or
+    `metrics` is a mapping, or a YAML or JSON file; without it the project's checks are run and
+    its files are kept. An unfinished loop is in the way unless `new` abandons it or
     `rebaseline` starts one that is linked to it. Raises LoopError, InputError, ConfigError and StoreError.
     """
     return Tracker(Path(root), loop_id).pre_loop(metrics, new=new, rebaseline=rebaseline)
@@ -64,11 +64,13 @@ def post_loop(
     iteration: int | None = None,
     reason: str | None = None,
     apply: Apply = "output",
+    branch: str | None = None,
 ) -> Selection:
-    """Select the output of the loop, the peak and not the last, report it, and finish the loop.
+    """Select the output of the loop, the peak and not the last, report it, apply it, and finish the loop.
 
-    A person may override with `iteration` and a `reason`. `apply` says where its files go; no files are kept yet, so
-    nothing is applied whatever it says. Raises LoopError, InputError, RecordError and StoreError.
+    A person may override with `iteration` and a `reason`. `apply` says where its files go: to `.aiwg/output/`, into the
+    working tree (which can be undone), to the branch `branch`, or nowhere. A loop whose metrics were handed in keeps no
+    files, and nothing is applied. Raises LoopError, InputError, RecordError and StoreError.
     """
-    del apply  # files are not kept yet
-    return Tracker(Path(root), loop_id).select_output(mode=mode, iteration=iteration, reason=reason).selection
+    tracker = Tracker(Path(root), loop_id)
+    return tracker.select_output(mode=mode, iteration=iteration, reason=reason, apply=apply, branch=branch).selection

@@ -42,7 +42,7 @@ def main() -> None:
         tracker = str(folder / "venv" / "bin" / "ralph-tracker")
         for phase in ("pre-loop", "post-iteration"):
             run(tracker, "hook", phase, "--metrics", "metrics.yaml", cwd=folder)
-        run(tracker, "hook", "loop-decision", cwd=folder)
+        run(tracker, "status", cwd=folder)
         report = run(tracker, "report", "1", cwd=folder)
         if not report.startswith("## Iteration 1 Progress Report"):
             sys.exit(f"the installed wheel printed another report:\n{report}")

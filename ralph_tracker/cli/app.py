@@ -3,7 +3,7 @@
 import sys
 from typing import Final
 
-from ralph_tracker.cli.output import complain
+from ralph_tracker.cli.output import complain, flush, say
 from ralph_tracker.errors import EXIT_BUG, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_OK, RalphTrackerError
 from ralph_tracker.version import __version__
 
@@ -13,7 +13,8 @@ PROGRAM: Final = "ralph-tracker"
 def main() -> None:
     """Run the command line and leave with its exit code."""
     for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # a terminal that cannot show it
+        if stream is not None:  # a caller may have closed it
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # a terminal that cannot show it
     sys.exit(run(sys.argv[1:]))
 
 
@@ -21,15 +22,13 @@ def run(arguments: list[str]) -> int:
     """Run a command and return its exit code: the one place where errors become words."""
     try:
         code = _answered(arguments)
-        sys.stdout.flush()
+        flush()
     except RalphTrackerError as error:
         complain(str(error))
         code = EXIT_FAILURE
     except KeyboardInterrupt:
         complain("interrupted; what was on record stays on record")
         code = EXIT_INTERRUPTED
-    except BrokenPipeError:
-        code = _quiet_pipe()
     except Exception as error:  # noqa: BLE001  # the boundary: a bug of ours, with a log
         code = _bug(error)
     return code
@@ -40,7 +39,7 @@ def _answered(arguments: list[str]) -> int:
     if sys.platform == "win32":
         raise RalphTrackerError("Windows is not supported; use Linux, macOS or WSL")
     if arguments == ["--version"]:
-        sys.stdout.write(f"{PROGRAM} {__version__}\n")
+        say(f"{PROGRAM} {__version__}")
         return EXIT_OK
     if arguments[:1] == ["hook"]:
         from ralph_tracker.cli.deciding import answer_plainly
@@ -53,19 +52,13 @@ def _answered(arguments: list[str]) -> int:
     return dispatch(arguments)
 
 
-def _quiet_pipe() -> int:
-    """Leave without a word where the reader of a pipe has gone."""
-    import os
-
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return EXIT_OK
-
-
 def _bug(error: Exception) -> int:
     import tempfile
     import traceback
 
-    with tempfile.NamedTemporaryFile("w", prefix="ralph-tracker-bug-", suffix=".log", delete=False) as log:
+    with tempfile.NamedTemporaryFile(
+        "w", prefix="ralph-tracker-bug-", suffix=".log", delete=False, encoding="utf-8", errors="backslashreplace"
+    ) as log:
         log.write(f"{PROGRAM} {__version__}, Python {sys.version}\n{sys.argv}\n\n")
         traceback.print_exception(error, file=log)
     complain(f"a bug of ours: {type(error).__name__}: {error}; please report it with {log.name}")

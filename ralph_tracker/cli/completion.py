@@ -6,9 +6,9 @@ from ralph_tracker.cli.output import say_text
 
 
 @click.command("completion")
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]), metavar="SHELL")
 def command(shell: str) -> None:
-    """Print the completion script of SHELL; source it from the shell's own start file."""
+    """Print the completion script of SHELL (bash, zsh, fish); source it from the shell's own start file."""
     from click.shell_completion import get_completion_class
 
     from ralph_tracker.cli.verbs import COMPLETION_VARIABLE, PROGRAM, cli

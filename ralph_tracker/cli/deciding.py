@@ -50,7 +50,7 @@ def answer_plainly(arguments: list[str]) -> int | None:
     for word in rest:
         if word in _FLAGS:
             found[_FLAGS[word]] = True
-        elif word in _VALUES and (value := next(rest, "-"))[:1] != "-":
+        elif word in _VALUES and (value := next(rest, ""))[:1] not in {"", "-"}:
             found[_VALUES[word]] = value
         else:
             return None

@@ -7,7 +7,7 @@ import click
 
 from ralph_tracker.cli.deciding import answer
 from ralph_tracker.cli.options import loop_options
-from ralph_tracker.cli.output import say, say_json
+from ralph_tracker.cli.output import progress, say, say_json
 from ralph_tracker.errors import EXIT_OK
 
 MODES: Final = ("highest_quality_verified", "highest_quality", "most_recent_above_threshold")
@@ -37,24 +37,33 @@ def command() -> None:
 def _tracker(root: Path, loop_id: str | None) -> Any:  # noqa: ANN401  # a Tracker, imported when it is needed
     from ralph_tracker.tracker import Tracker
 
-    return Tracker(root, loop_id)
+    return Tracker(root, loop_id, progress=progress())
 
 
 @command.command("pre-loop")
 @loop_options
 @metrics_option
 @click.option("--new", is_flag=True, help="Abandon a loop that is still running.")
+@click.option("--allow-missing", is_flag=True, help="Go on where the command of a check is not there.")
 @click.option("--rebaseline", is_flag=True, help="End a loop that is still running, and start one linked to it.")
-def pre_loop(root: Path, loop_id: str | None, as_json: bool, metrics: Path | None, new: bool, rebaseline: bool) -> int:
+def pre_loop(
+    root: Path,
+    loop_id: str | None,
+    as_json: bool,
+    metrics: Path | None,
+    new: bool,
+    allow_missing: bool,
+    rebaseline: bool,
+) -> int:
     """Capture the baseline, iteration 0."""
     if new and rebaseline:
         raise click.UsageError("--new and --rebaseline exclude each other")
-    record = _tracker(root, loop_id).pre_loop(metrics, new=new, rebaseline=rebaseline)
+    record = _tracker(root, loop_id).pre_loop(metrics, new=new, rebaseline=rebaseline, allow_missing=allow_missing)
     _say_record(record, as_json)
     return EXIT_OK
 
 
-@command.command("post-iteration")
+@command.command("post-iteration", short_help="Record and judge the next iteration.")
 @loop_options
 @metrics_option
 @click.option("--usage", type=click.Path(path_type=Path), metavar="FILE", help="What the iteration cost (YAML, JSON).")
@@ -103,7 +112,7 @@ def _more(items: Any, shown: int) -> str:  # noqa: ANN401  # any sized collectio
     return f" and {len(items) - shown} more" if len(items) > shown else ""
 
 
-@command.command("loop-decision")
+@command.command("loop-decision", short_help="Say what to do next.")
 @loop_options
 @click.option("--apply", is_flag=True, help="Carry a rollback out, and leave with 0 then.")
 def loop_decision(root: Path, loop_id: str | None, as_json: bool, apply: bool) -> int:
@@ -116,7 +125,8 @@ def loop_decision(root: Path, loop_id: str | None, as_json: bool, apply: bool) -
 @click.option("--mode", type=click.Choice(MODES), help="How to select; else as configured.")
 @click.option("--iteration", type=click.IntRange(min=0), metavar="N", help="Select this one, whatever the scores say.")
 @click.option("--reason", metavar="WHY", help="Why; needed with --iteration.")
-@click.option("--apply", type=click.Choice(APPLY), default="output", help="Where the files go (none are kept yet).")
+@click.option("--apply", type=click.Choice(APPLY), default="output", help="Where the files go.")
+@click.option("--branch", metavar="NAME", help="The branch for --apply branch.")
 def post_loop(  # one parameter an option
     root: Path,
     loop_id: str | None,
@@ -124,11 +134,13 @@ def post_loop(  # one parameter an option
     mode: Any,  # noqa: ANN401  # one of MODES
     iteration: int | None,
     reason: str | None,
-    apply: str,
+    apply: Any,  # noqa: ANN401  # one of APPLY
+    branch: str | None,
 ) -> int:
     """Select the output, report the loop and finish it."""
-    del apply
-    closed = _tracker(root, loop_id).select_output(mode=mode, iteration=iteration, reason=reason)
+    closed = _tracker(root, loop_id).select_output(
+        mode=mode, iteration=iteration, reason=reason, apply=apply, branch=branch
+    )
     say_selection(closed, as_json=as_json)
     return EXIT_OK
 

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from ralph_tracker.config.load import config_of
-from ralph_tracker.errors import LoopError
+from ralph_tracker.errors import LoopError, RecordError
+from ralph_tracker.report.shape import unshowable
 from ralph_tracker.store import codec
 from ralph_tracker.store.committed import Committed
 from ralph_tracker.store.history import Listed, Records, foreign_folder, foreign_records
@@ -48,10 +49,16 @@ def listing(root: Path, loop_id: str | None) -> Listing:
     if named is not None and not project.loop(named).iteration(0).is_dir():
         folder = foreign_folder(project, named)
         if folder is not None:
-            return Listing(named, tuple(foreign_records(folder)), None)
+            return Listing(named, tuple(_showable(record) for record in foreign_records(folder)), None)
     paths = paths_of(root, loop_id, os.environ)
     committed = Committed(paths)
     return Listing(paths.loop_id, tuple(Records(committed).all()), committed)
+
+
+def _showable(record: Listed) -> Listed:
+    """Name a record whose values are of the wrong kind, so that it breaks no list."""
+    problem = None if record.document is None else unshowable(record.document)
+    return record if problem is None else Listed(record.number, None, f"iteration {record.number}: {problem}")
 
 
 def as_of_now(found: Listing) -> tuple[Listed, ...]:
@@ -62,9 +69,11 @@ def as_of_now(found: Listing) -> tuple[Listed, ...]:
     """
     if found.committed is None:
         return found.records
-    summary = found.committed.summary()
-    state = found.committed.state(summary, config_of({}, None).rules)
-    yardstick = state.yardstick
+    try:
+        summary = found.committed.summary()
+        yardstick = found.committed.state(summary, config_of({}, None).rules).yardstick
+    except RecordError:
+        return found.records  # what is derived is damaged: the next hook makes it again, the list goes on
     rows = {row["iteration"]: row for row in found.committed.rows()[0]}
     best = summary.best_iteration
     return tuple(_now(record, rows.get(record.number), yardstick, best) for record in found.records)

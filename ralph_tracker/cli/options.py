@@ -9,11 +9,21 @@ import click
 Command = Callable[..., Any]
 
 
+def _safe_id(ctx: click.Context, option: click.Parameter, loop_id: str | None) -> str | None:
+    """Refuse an id that names no folder of ours, the empty one too: it may be a variable that nobody set."""
+    from ralph_tracker.store.layout import checked_loop_id
+
+    del ctx, option
+    return None if loop_id is None else checked_loop_id(loop_id)
+
+
 def loop_options(command: Command) -> Command:
     """Add --root, --loop-id and --json."""
     for option in (
         click.option("--json", "as_json", is_flag=True, help="Print JSON, as `ralph-tracker schema` describes it."),
-        click.option("--loop-id", metavar="ID", help="The loop; else RALPH_LOOP_ID, else the current one."),
+        click.option(
+            "--loop-id", metavar="ID", callback=_safe_id, help="The loop; else RALPH_LOOP_ID, else the current one."
+        ),
         click.option("--root", type=click.Path(path_type=Path), default=Path(), help="The project's folder."),
     ):
         command = option(command)

@@ -22,7 +22,7 @@ NAMES: Final = (
 
 
 @click.command("schema")
-@click.argument("name", type=click.Choice(NAMES))
+@click.argument("name", type=click.Choice(NAMES), metavar="NAME")
 def command(name: str) -> None:
     """Print the JSON Schema NAME.
 

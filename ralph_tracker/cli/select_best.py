@@ -14,7 +14,8 @@ from ralph_tracker.cli.options import loop_options
 @click.option("--mode", type=click.Choice(MODES), help="How to select; else as configured.")
 @click.option("--iteration", type=click.IntRange(min=0), metavar="N", help="Select this one, whatever the scores say.")
 @click.option("--reason", metavar="WHY", help="Why; needed with --iteration.")
-@click.option("--apply", type=click.Choice(APPLY), default="output", help="Where the files go (none are kept yet).")
+@click.option("--apply", type=click.Choice(APPLY), default="output", help="Where the files go.")
+@click.option("--branch", metavar="NAME", help="The branch for --apply branch.")
 def command(
     root: Path,
     loop_id: str | None,
@@ -22,11 +23,13 @@ def command(
     mode: Any,  # noqa: ANN401  # one of MODES
     iteration: int | None,
     reason: str | None,
-    apply: str,
+    apply: Any,  # noqa: ANN401  # one of APPLY
+    branch: str | None,
 ) -> None:
     """Select the best iteration and report it; the loop goes on where it is running."""
     from ralph_tracker.tracker import Tracker
 
-    del apply
-    closed = Tracker(root, loop_id).select_output(mode=mode, iteration=iteration, reason=reason, finish=False)
+    closed = Tracker(root, loop_id).select_output(
+        mode=mode, iteration=iteration, reason=reason, apply=apply, branch=branch, finish=False
+    )
     say_selection(closed, as_json=as_json)

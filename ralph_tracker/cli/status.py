@@ -8,6 +8,7 @@ import click
 
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import say, say_json
+from ralph_tracker.errors import LoopError
 from ralph_tracker.store.standing import paths_of, summary_at
 from ralph_tracker.store.summary import Summary
 
@@ -18,13 +19,16 @@ ALERTS_SHOWN: Final = 10
 @loop_options
 def command(root: Path, loop_id: str | None, as_json: bool) -> None:
     """Show where the loop stands, the best so far, open alerts and the next step."""
-    from ralph_tracker.cli.listing import listing
-    from ralph_tracker.errors import LoopError
-
     try:
         summary = summary_at(paths_of(root, loop_id, os.environ))
     except LoopError:
+        from ralph_tracker.cli.listing import listing  # only where AIWG wrote the loop
+
         found = listing(root, loop_id)
+        if as_json:
+            raise LoopError(
+                f"loop {found.loop_id}: AIWG wrote it, and no status; read it with `ralph-tracker history --json`"
+            ) from None
         _say_foreign(found.loop_id, len(found.records))
         return
     if as_json:

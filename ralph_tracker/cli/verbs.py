@@ -1,7 +1,8 @@
 """The table of verbs; a verb's file is imported when the verb is used."""
 
+from difflib import get_close_matches
 from importlib import import_module
-from typing import Final
+from typing import Any, Final
 
 import click
 
@@ -12,16 +13,23 @@ from ralph_tracker.version import __version__
 PROGRAM: Final = "ralph-tracker"
 COMPLETION_VARIABLE: Final = "_RALPH_TRACKER_COMPLETE"
 VERBS: Final[dict[str, str]] = {
-    "hook": "Record and judge a loop: pre-loop, post-iteration, loop-decision, post-loop",
+    "init": "Find the project's tools and write ralph-tracker.yaml",
+    "hook": "Record and judge a loop, phase by phase",
     "status": "Show where the loop stands, and the next step",
     "history": "List the iterations",
     "show": "Show one iteration: score, components, alerts",
     "report": "Print a report",
     "select-best": "Select the peak of the loop, not its last iteration",
+    "restore": "Make the working tree an earlier iteration again",
+    "verify": "Check everything that is kept against its seals",
     "accept": "Accept an alert, with a reason",
     "schema": "Print a JSON Schema",
     "completion": "Print the completion script of a shell",
 }
+
+
+class _Interrupted(Exception):  # noqa: N818  # not an error of a verb
+    """Carry Ctrl-C past click, which would print an empty line of its own."""
 
 
 class Verbs(click.Group):
@@ -40,6 +48,23 @@ class Verbs(click.Group):
         command: click.Command = import_module(f"ralph_tracker.cli.{cmd_name.replace('-', '_')}").command
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the verb; for an unknown one, name the nearest. Raises UsageError."""
+        word = args[0]
+        if word not in VERBS and not word.startswith("-") and not ctx.resilient_parsing:
+            near = get_close_matches(word, VERBS, n=1)
+            raise click.UsageError(f"no command {word!r}" + (f"; did you mean {near[0]}?" if near else ""), ctx)
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401  # as the verb returns
+        """Run the verb."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise _Interrupted from None
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the verbs without importing them."""
         del ctx
@@ -57,6 +82,9 @@ def dispatch(arguments: list[str]) -> int:
     """Run a verb and return its exit code; wrong usage becomes one line and 2."""
     try:
         code = cli.main(arguments, prog_name=PROGRAM, complete_var=COMPLETION_VARIABLE, standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return EXIT_USAGE
     except click.UsageError as error:
         path = error.ctx.command_path if error.ctx else PROGRAM
         complain(f"{error.format_message().rstrip('.')}; see `{path} --help`")
@@ -64,7 +92,7 @@ def dispatch(arguments: list[str]) -> int:
     except click.ClickException as error:
         complain(error.format_message())
         return EXIT_FAILURE
-    except click.Abort:
+    except (_Interrupted, click.Abort):
         raise KeyboardInterrupt from None
     except SystemExit as error:
         return error.code if isinstance(error.code, int) else EXIT_OK

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from ralph_tracker.config.problems import first_problem
+from ralph_tracker.config.problems import first_problem, shortened
 from ralph_tracker.config.schema import ConfigDocument
 from ralph_tracker.config.yaml_io import load_yaml
 from ralph_tracker.core.rules import Rules
@@ -52,7 +52,7 @@ def config_of(raw: Any, source: str | None, digest: str = NO_DIGEST) -> Config: 
     if raw is None:
         raw = {}
     if not isinstance(raw, Mapping):
-        raise ConfigError(f"{name}: expected keys and values at the top, found {type(raw).__name__}")
+        raise ConfigError(f"{name}: expected keys and values at the top, found {shortened(raw)}")
     try:
         parsed = ConfigDocument.model_validate(raw)
     except ValidationError as error:
@@ -104,10 +104,18 @@ def _find(root: Path) -> tuple[Path, bytes] | None:
 def _parse(path: Path, data: bytes) -> Any:  # noqa: ANN401  # as parsed
     try:
         text = data.decode("utf-8-sig")
-        if path.name == PYPROJECT:
-            return tomllib.loads(text).get("tool", {}).get("ralph-tracker", {})
-        return load_yaml(text, path.name)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        return _section(text) if path.name == PYPROJECT else load_yaml(text, path.name)
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path.name}: not UTF-8 (byte {error.start}); save it as UTF-8") from None
+    except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path.name}: {error}") from None
+    except RecursionError:
+        raise ConfigError(f"{path.name}: nested too deeply; make it flatter") from None
     except InputError as error:
         raise ConfigError(str(error)) from None
+
+
+def _section(text: str) -> Any:  # noqa: ANN401  # as parsed
+    """Return our part of a pyproject.toml, {} where it has none."""
+    tools = tomllib.loads(text).get("tool", {})
+    return tools.get("ralph-tracker", {}) if isinstance(tools, Mapping) else {}

@@ -1,6 +1,6 @@
 """The configuration as people write it: one pydantic model a section, unknown keys refused."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, model_validator
 
@@ -23,11 +23,21 @@ _SUM_TOLERANCE = 1e-6
 
 
 class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, populate_by_name=True)
+
+
+def _also_by_their_other_names(schema: dict[str, Any]) -> None:
+    """Let the published schema take what the model takes: a key by any of its names."""
+    names = {name: LoopSection.model_fields[name].validation_alias for name in schema["properties"]}
+    for name, alias in names.items():
+        if isinstance(alias, AliasChoices):
+            schema["properties"] |= {str(other): schema["properties"][name] for other in alias.choices}
 
 
 class LoopSection(_Section):
     """Where a loop ends; null is no limit."""
+
+    model_config = ConfigDict(json_schema_extra=_also_by_their_other_names)
 
     max_iterations: Annotated[int, Field(ge=1)] | None = 20
     target_score: Share | None = 0.90

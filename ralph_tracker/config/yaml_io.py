@@ -9,9 +9,20 @@ from ralph_tracker.errors import InputError
 MAX_BYTES: Final = 64 * 1024 * 1024
 MAX_DEPTH: Final = 60
 MAX_NODES: Final = 5_000_000
+PYTHONS_ADVICE: Final = "; use sys.set_int_max_str_digits() to increase the limit"
+_PLAIN_WORDS: Final = {"but found another document": "a second document begins; keep one in a file"}
 
 _Loader: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_Dumper: Final[Any] = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+_SafeDumper: Final[Any] = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+
+
+class _Dumper(_SafeDumper):  # type: ignore[misc]  # the C dumper where libyaml is there
+    """Write equal values out again: anchors are not for people."""
+
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ANN401  # PyYAML's signature
+        """Never write an alias."""
+        del data
+        return True
 
 
 class _UniqueKeyLoader(_Loader):  # type: ignore[misc]  # the C loader where libyaml is there
@@ -23,7 +34,9 @@ class _UniqueKeyLoader(_Loader):  # type: ignore[misc]  # the C loader where lib
         for key_node, _ in node.value:
             key = key_node.value if isinstance(key_node, yaml.ScalarNode) else None
             if key is not None and key in seen:
-                raise yaml.constructor.ConstructorError(None, None, f"key {key!r} stands twice", key_node.start_mark)
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"key {key!r} stands twice; keep one", key_node.start_mark
+                )
             seen.add(key)
         return cast("dict[Any, Any]", super().construct_mapping(node, deep=deep))
 
@@ -47,13 +60,16 @@ def load_yaml(text: str, name: str) -> Any:  # noqa: ANN401  # any YAML document
         return yaml.load(text, Loader=_UniqueKeyLoader)  # noqa: S506  # a safe loader with fewer liberties
     except yaml.YAMLError as error:
         raise InputError(f"{name}: {_where(error)}") from None
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{name}: not readable as YAML: {error}") from None
+    except RecursionError:
+        raise InputError(f"{name}: nested too deeply; make it flatter") from None
+    except ValueError as error:
+        raise InputError(f"{name}: not readable as YAML: {str(error).removesuffix(PYTHONS_ADVICE)}") from None
 
 
 def _where(error: yaml.YAMLError) -> str:
     mark = getattr(error, "problem_mark", None)
     problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+    problem = _PLAIN_WORDS.get(problem, problem)
     return f"line {mark.line + 1}, column {mark.column + 1}: {problem}" if mark else f"not readable as YAML: {problem}"
 
 
@@ -78,6 +94,27 @@ def _check_limits(text: str, name: str) -> None:
 
 
 def dump_yaml(document: Any) -> str:  # noqa: ANN401  # any plain document
-    """Write a plain document as people read it: in its own order, unicode as it is."""
+    """Write a plain document as people read it: in its own order, unicode as it is.
+
+    A lone surrogate, which YAML cannot hold, is written by its number.
+    """
+    try:
+        return _dumped(document)
+    except UnicodeEncodeError:
+        return _dumped(without_surrogates(document))
+
+
+def _dumped(document: Any) -> str:  # noqa: ANN401  # as dump_yaml
     text: str = yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
     return text
+
+
+def without_surrogates(document: Any) -> Any:  # noqa: ANN401  # as dump_yaml
+    """Return a plain document with every lone surrogate written by its number."""
+    if isinstance(document, str):
+        return document.encode("utf-8", "backslashreplace").decode()
+    if isinstance(document, dict):
+        return {without_surrogates(key): without_surrogates(value) for key, value in document.items()}
+    if isinstance(document, list | tuple):
+        return [without_surrogates(value) for value in document]
+    return document

@@ -7,8 +7,9 @@ from typing import Final
 # Formatting characters that change how the text around them reads, though they show nothing themselves.
 _INVISIBLE: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 _SHORT: Final = 0xFFFF
-_MARKDOWN: Final = re.compile(r"([\\`*_\[\]<>|~&])")
-_BLOCK_START: Final = re.compile(r"^(\s*)([#+-]|\d+[.)])(?=\s)")
+# An underscore between letters or digits is no markup; `://` and `www.` are what renderers make links of.
+_MARKDOWN: Final = re.compile(r"([\\`*\[\]<>|~&$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=//)|(?<=[wW]{3})\.)")
+_BLOCK_START: Final = re.compile(r"^(\s*\d*)([#+=.)-])")
 
 
 def for_terminal(text: str) -> str:

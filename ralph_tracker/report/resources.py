@@ -21,22 +21,24 @@ def render(template: str, values: Mapping[str, Any], root: Path | None = None) -
 
     Raises ConfigError, in one line, for a template of the user that cannot be used.
     """
-    import jinja2  # noqa: PLC0415  # 100 ms that only a report has to pay
-
     folders = ((root / USER_FOLDER),) if root is not None else ()
     try:
         return _environment((*folders, *SHIPPED)).get_template(template).render(values)
-    except jinja2.TemplateError as error:
-        line = getattr(error, "lineno", None)
+    except Exception as error:
+        if not any((folder / template).is_file() for folder in folders):
+            raise  # ours
+        line, what = getattr(error, "lineno", None), getattr(error, "message", None)
         place = f"{template}, line {line}" if line else template
-        raise ConfigError(f"template {place}: {error.message}; mend it or remove it from {USER_FOLDER}") from None
+        what = what or f"{type(error).__name__}: {error}"
+        raise ConfigError(f"template {place}: {what}; mend it or remove it from {USER_FOLDER}") from None
 
 
 @cache
 def _environment(folders: tuple[Path, ...]) -> "jinja2.Environment":
-    import jinja2  # noqa: PLC0415  # as above
+    import jinja2  # noqa: PLC0415  # 100 ms that only a report has to pay
+    from jinja2.sandbox import SandboxedEnvironment  # noqa: PLC0415  # as above; the agent may write a template too
 
-    environment = jinja2.Environment(
+    environment = SandboxedEnvironment(
         loader=jinja2.FileSystemLoader(folders),
         autoescape=jinja2.select_autoescape(enabled_extensions=("html", "html.j2"), default=False),
         undefined=jinja2.StrictUndefined,

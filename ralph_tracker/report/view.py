@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from ralph_tracker.core.deltas import delta
 from ralph_tracker.core.metrics import BY_NAME, METRICS, MetricSpec
+from ralph_tracker.core.rounding import half_up
 from ralph_tracker.core.rules import DIMENSIONS
 from ralph_tracker.report.numbers import ABSENT, money, number, score, signed, weights_that_sum
 
@@ -154,9 +155,9 @@ def _dimensions(record: Document) -> tuple[DimensionRow, ...]:
     return tuple(
         DimensionRow(
             name.capitalize(),
-            f"{scores[name]:.2f}" if name in scores else ABSENT,
+            f"{half_up(scores[name], 2):.2f}" if name in scores else ABSENT,
             shown.get(name, "0.00"),
-            f"{scores[name] * weights[name] / 100:.4f}" if name in scores and name in weights else "0.00",
+            f"{half_up(scores[name] * weights[name] / 100, 4):.4f}" if {name} <= scores.keys() & weights else "0.00",
         )
         for name in DIMENSIONS
     )

@@ -15,7 +15,7 @@ from ralph_tracker.core.metrics import Measurement, Metrics, TestResults, Usage
 from ralph_tracker.core.score import Basis
 
 Plain = dict[str, Any]
-_NOT_STATE: Final = frozenset({"timestamp", "elapsed_s", "tree_visits", "tree_last", "config_changed"})
+_NOT_STATE: Final = frozenset({"timestamp", "elapsed_s", "tree_visits", "tree_last", "config_changed", "notes"})
 
 
 def alert_to_plain(alert: Alert) -> Plain:
@@ -144,6 +144,7 @@ def measurement_from_plain(plain: Mapping[str, Any], tests: TestResults | None) 
             "metrics": Metrics(**plain["metrics"]),
             "usage": None if plain["usage"] is None else Usage(**plain["usage"]),
             "config_changed": tuple(plain["config_changed"]),
+            "notes": tuple(plain.get("notes", ())),
             "tests": tests,
         }
     )
@@ -152,8 +153,7 @@ def measurement_from_plain(plain: Mapping[str, Any], tests: TestResults | None) 
 def state_of_work(measurement: Measurement) -> Plain:
     """Return what makes two calls for one iteration the same: everything but when they were made."""
     plain = {key: value for key, value in measurement_to_plain(measurement).items() if key not in _NOT_STATE}
-    tests = measurement.tests
-    return {**plain, "tests": None if tests is None else sorted(tests.outcomes.items())}
+    return {**plain, "tests": None if measurement.tests is None else dict(measurement.tests.outcomes)}
 
 
 def known_to_plain(known: KnownTests, tests: TestResults | None) -> Plain:

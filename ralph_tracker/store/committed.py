@@ -1,23 +1,35 @@
 """What is committed of one loop, read back. Readers take no lock: every file is there whole or not at all."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import Any, Final, TypeGuard
 
 from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.identities import KnownTests, SeenTests
-from ralph_tracker.core.judge import LoopState
+from ralph_tracker.core.judge import LoopState, acceptance
 from ralph_tracker.core.line import Line
 from ralph_tracker.core.metrics import Measurement, TestResults
 from ralph_tracker.core.rules import Rules
 from ralph_tracker.errors import RecordError
 from ralph_tracker.store import codec
+from ralph_tracker.store.files import file_digest
 from ralph_tracker.store.layout import LoopPaths, iteration_name
 from ralph_tracker.store.reading import read_json, read_lines
 from ralph_tracker.store.standing import refuse_newer, summary_at
 from ralph_tracker.store.summary import SCHEMA_VERSION, Summary, summary_from
 
 Plain = dict[str, Any]
+# What reading a damaged document can raise, whatever stands in it.
+_MISSHAPEN: Final = (KeyError, TypeError, ValueError, AttributeError)
+_EVENTS: Final[Mapping[str, frozenset[str]]] = {
+    "accept": frozenset({"id", "reason", "alert"}),
+    "rollback": frozenset({"to", "after"}),
+    "selection": frozenset(),
+    "status": frozenset({"status"}),
+}
+_ROW: Final = frozenset({"iteration", "timestamp", "metrics", "candidate"})
 
 
 class Committed:
@@ -46,10 +58,10 @@ class Committed:
     def with_events(self, summary: Summary) -> Summary:
         """Add what the records do not know: a rollback that was carried out since, the loop's status."""
         for event in self.events():
-            if event.get("event") == "rollback" and event.get("after") == summary.iteration:
+            if event["event"] == "rollback" and event["after"] == summary.iteration:
                 carried = {"target": event["to"], "after": summary.iteration}
                 summary = replace(summary, head=event["to"], carried_out=carried)
-            if event.get("event") == "status":
+            if event["event"] == "status":
                 summary = replace(summary, status=event["status"])
         return summary
 
@@ -77,8 +89,17 @@ class Committed:
         return RecordError(f"iteration {number}: {folder} is damaged; restore it from a copy, or start with --new")
 
     def events(self) -> list[Plain]:
-        """Return the rollbacks, acceptances, selections and changes of status, oldest first."""
-        return [event for event in read_lines(self.paths.events) if isinstance(event, dict)]
+        """Return the rollbacks, acceptances, selections and changes of status, oldest first; damaged ones are out."""
+        return [event for event in read_lines(self.paths.events) if _is_event(event)]
+
+    def start(self, rules: Rules) -> LoopState:
+        """Return the state before the baseline, with every acceptance."""
+        state = LoopState(loop_id=self.paths.loop_id, rules=rules)
+        for event in self.events():
+            if event["event"] == "accept" and event["id"] not in state.accepted:
+                with suppress(*_MISSHAPEN):
+                    state = acceptance(state, codec.alert_from_plain(event["alert"]))
+        return state
 
     def state(self, summary: Summary, rules: Rules) -> LoopState:
         """Return what the judge needs for the next iteration: work that does not grow with the loop.
@@ -101,7 +122,7 @@ class Committed:
                 cost_usd=latest["cost_usd"],
                 accepted=frozenset(latest["accepted"]),
             )
-        except (KeyError, TypeError):
+        except _MISSHAPEN:
             raise self.damaged(summary.iteration) from None
 
     def line(self, number: int) -> tuple[Line, KnownTests]:
@@ -109,18 +130,39 @@ class Committed:
         after, tests = self.after(number), read_json(self.paths.iteration(number) / "tests.json")
         try:
             return codec.line_from_plain(after["line"]), codec.known_from_plain(tests)
-        except (KeyError, TypeError, ValueError):
+        except _MISSHAPEN:
             raise self.damaged(number) from None
 
     def seen(self, iteration: int) -> SeenTests:
+        """Return every test seen, as it last changed in that iteration.
+
+        The file is of another one after damage, and for a moment while a writer is at work: the measurements tell.
+        """
+        try:
+            return self.seen_on_file(iteration)
+        except RecordError:
+            return self._seen_again(iteration)
+
+    def seen_on_file(self, iteration: int) -> SeenTests:
         """Return every test seen, as it last changed in that iteration. Raises RecordError where it is behind."""
         plain = read_json(self.paths.seen)
-        if not isinstance(plain, dict) or plain.get("iteration") != iteration:
-            raise RecordError(f"{self.paths.shown}/tests-seen.json is not of iteration {iteration}")
-        return codec.seen_from_plain(plain)
+        try:
+            if plain["iteration"] == iteration:
+                return codec.seen_from_plain(plain)
+        except _MISSHAPEN:
+            pass
+        raise RecordError(f"{self.paths.shown}/tests-seen.json is not of iteration {iteration}")
 
-    def measurement(self, number: int) -> tuple[Measurement, int | None, str] | None:
-        """Return what was measured, the iteration it descends from and its fingerprint; None where damaged."""
+    def _seen_again(self, iteration: int) -> SeenTests:
+        seen = self.start(Rules()).seen
+        for number in range(iteration + 1):
+            measured = self.measurement(number)
+            if measured is not None:
+                seen = seen.after(number, measured[0].metrics.test_count, measured[0].tests)
+        return seen
+
+    def measurement(self, number: int) -> tuple[Measurement, int | None] | None:
+        """Return what was measured and the iteration it descends from; None where either is damaged."""
         folder = self.paths.iteration(number)
         plain, tests = read_json(folder / "measurement.json"), read_json(folder / "tests.json")
         try:
@@ -129,24 +171,46 @@ class Committed:
                 flaky = frozenset(plain["measurement"]["flaky"])
                 results = TestResults(tests["present"], tests["durations"], flaky)
             measured = codec.measurement_from_plain(plain["measurement"], results)
-            return measured, plain["previous"], plain["fingerprint"]
-        except (KeyError, TypeError):
+            return measured, plain["previous"]
+        except _MISSHAPEN:
             return None
+
+    def broken_seals(self, number: int) -> tuple[str, ...]:
+        """Return the files of an iteration that differ from its seal or are missing, () where all agree."""
+        folder = self.paths.iteration(number)
+        seal = read_json(folder / "seal.json")
+        if not isinstance(seal, dict) or not isinstance(seal.get("files"), dict):
+            return ("seal.json",)
+        return tuple(name for name, expected in seal["files"].items() if _digest_of(folder / name) != expected)
 
     def rows(self) -> tuple[list[Plain], list[int]]:
         """Return one row an iteration, as amended, and the numbers of those that cannot be read."""
-        found = {
-            r["iteration"]: r for r in read_lines(self.paths.trajectory) if isinstance(r, dict) and "iteration" in r
-        }
-        amended = any(event.get("event") == "accept" for event in self.events())
+        found = {row["iteration"]: row for row in read_lines(self.paths.trajectory) if _is_row(row)}
+        amended = any(event["event"] == "accept" for event in self.events())
         rows, lost = [], []
         for number in range(self.summary().iteration + 1):
             row = self.after(number).get("row") if amended or number not in found else found[number]
-            if isinstance(row, dict) and row:
+            if _is_row(row):
                 rows.append(row)
             else:
                 lost.append(number)
         return rows, lost
+
+
+def _is_event(plain: Any) -> bool:  # noqa: ANN401  # whatever the line held
+    kind = plain.get("event") if isinstance(plain, dict) else None
+    return isinstance(kind, str) and kind in _EVENTS and _EVENTS[kind] <= plain.keys()
+
+
+def _is_row(plain: Any) -> TypeGuard[Plain]:  # noqa: ANN401  # as above
+    return isinstance(plain, dict) and plain.keys() >= _ROW and isinstance(plain["iteration"], int)
+
+
+def _digest_of(path: Path) -> str | None:
+    try:
+        return file_digest(path)
+    except OSError:
+        return None
 
 
 def after_plain(

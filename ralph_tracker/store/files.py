@@ -1,12 +1,13 @@
 """Files that are there whole or not at all: temporary, synced, renamed, the folder synced."""
 
 import hashlib
+import io
 import json
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -43,10 +44,14 @@ def write_new(path: Path, data: bytes) -> None:
         os.fsync(file.fileno())
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Replace a file atomically: readers see the old one or the new one."""
+def write_whole(path: Path, data: bytes, staging: Path | None = None) -> None:
+    """Replace a file atomically: readers see the old one or the new one.
+
+    It is made in `staging`, a folder of the same file system, or else beside its place.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(prefix=TEMPORARY, dir=path.parent)
+    (staging or path.parent).mkdir(exist_ok=True)
+    descriptor, name = tempfile.mkstemp(prefix=TEMPORARY, dir=staging or path.parent)
     try:
         with open(descriptor, "wb") as file:  # noqa: PTH123  # a descriptor, not a path
             file.write(data)
@@ -61,24 +66,34 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def append_line(path: Path, document: Mapping[str, Any]) -> None:
-    """Append one line of JSON and sync it; a torn line left by a crash is cut off first."""
+    """Append one line of JSON and sync it; a torn line left by a crash is cut off first.
+
+    Where the disk refuses, the file is as it was.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a+b") as file:
-        _cut_torn_line(file)
-        file.write(to_json(document) + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
+    with path.open("a+b", buffering=0) as file:
+        end = _cut_torn_line(file)
+        try:
+            rest = memoryview(to_json(document) + b"\n")
+            while rest:
+                rest = rest[file.write(rest) :]
+            os.fsync(file.fileno())
+        except OSError:
+            with suppress(OSError):
+                file.truncate(end)
+            raise
 
 
-def _cut_torn_line(file: Any) -> None:  # noqa: ANN401  # a binary file open for appending
+def _cut_torn_line(file: io.FileIO) -> int:
+    """Cut off what stands behind the last whole line, and return where the file ends now."""
     end = file.seek(0, os.SEEK_END)
     if not end:
-        return
+        return 0
     file.seek(end - 1)
     if file.read(1) == b"\n":
-        return
+        return end
     file.seek(0)
-    file.truncate(file.read().rfind(b"\n") + 1)
+    return file.truncate(file.readall().rfind(b"\n") + 1)
 
 
 def to_json(document: Any) -> bytes:  # noqa: ANN401  # any plain document
@@ -93,13 +108,27 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def remove_temporaries(folder: Path) -> None:
-    """Remove what a call that was killed has left behind."""
-    if not folder.is_dir():
-        return
-    for path in folder.iterdir():
-        if path.name.startswith(TEMPORARY):
-            if path.is_dir() and not path.is_symlink():
-                shutil.rmtree(path)
-            else:
-                path.unlink()
+def cleared(staging: Path) -> bool:
+    """Make an empty staging folder, and tell whether there was one: a call that ends well takes its own away."""
+    was_there = staging.is_dir()
+    if was_there and any(staging.iterdir()):
+        shutil.rmtree(staging)
+    staging.mkdir(parents=True, exist_ok=True)
+    return was_there
+
+
+def file_digest(path: Path) -> str:
+    """Return the sha256 of a file, or of a symbolic link's text."""
+    if path.is_symlink():
+        return digest(os.fsencode(path.readlink()))
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def files_below(folder: Path) -> list[str]:
+    """Return the files below a folder, relative to it, symbolic links as such."""
+    found = []
+    for place, folders, names in os.walk(folder):
+        links = [name for name in folders if (Path(place) / name).is_symlink()]
+        found += [(Path(place) / name).relative_to(folder).as_posix() for name in (*names, *links)]
+    return sorted(found)

@@ -14,8 +14,7 @@ from ralph_tracker.errors import InputError, LoopError
 from ralph_tracker.store.committed import Committed
 from ralph_tracker.store.files import digest
 from ralph_tracker.store.layout import LoopPaths, ProjectPaths, record_name
-from ralph_tracker.store.reading import read_json
-from ralph_tracker.store.standing import refuse_newer
+from ralph_tracker.store.standing import attempted, refuse_newer
 
 _SUFFIXES: Final = frozenset({".json", ".yaml", ".yml"})
 
@@ -38,19 +37,25 @@ class Records:
 
     def one(self, number: int) -> Listed:
         """Return a record; where its two copies differ from the seal, the one that does not is used."""
-        seal = read_json(self.paths.iteration(number) / "seal.json")
-        sealed = seal if isinstance(seal, dict) else {}
-        refuse_newer(sealed, self.paths.shown)
+        seal = _json(self._bytes(self.paths.iteration(number) / "seal.json"))
+        refuse_newer(seal, self.paths.shown)
         readable, shown = self._bytes(self.paths.record(number)), f"progress/{record_name(number)}"
         copy = self._bytes(self.paths.iteration(number) / "metrics.json")
         document = _json(copy)
-        copy_is_whole = document is not None and _agrees(copy, sealed.get("files", {}).get("metrics.json"))
-        if readable is not None and _agrees(readable, sealed.get("record")):
+        if seal is None and document is not None and document == _yaml(readable, shown):
+            return Listed(number, document, f"iteration {number}: its seal is damaged; both copies of its record agree")
+        copy_is_whole = _agrees(copy, _sealed(seal, "files", "metrics.json"))
+        if _agrees(readable, _sealed(seal, "record")):
             return Listed(number, document if copy_is_whole else _yaml(readable, shown))
         if copy_is_whole:
-            state = "is missing" if readable is None else "is damaged (it differs from its seal)"
-            return Listed(number, document, f"iteration {number}: {shown} {state}; shown from iterations/, still whole")
+            return Listed(number, document, self._problem(number, readable))
         return Listed(number, None, f"iteration {number}: both copies of its record are damaged; the others go on")
+
+    def _problem(self, number: int, readable: bytes | None) -> str | None:
+        if readable is None and attempted(self.paths) == number:
+            return None  # it is being written at this moment
+        state = "is missing" if readable is None else "is damaged (it differs from its seal)"
+        return f"iteration {number}: progress/{record_name(number)} {state}; shown from iterations/, still whole"
 
     def all(self) -> Iterator[Listed]:
         """Yield every record of the loop, oldest first."""
@@ -64,21 +69,27 @@ class Records:
             return None
 
 
+def _sealed(seal: Any, *keys: str) -> Any:  # noqa: ANN401  # whatever the seal holds there
+    for key in keys:
+        seal = seal.get(key) if isinstance(seal, dict) else None
+    return seal
+
+
 def _agrees(data: bytes | None, expected: str | None) -> bool:
-    return data is not None and expected is not None and digest(data) == expected
+    return data is not None and digest(data) == expected
 
 
 def _json(data: bytes | None) -> dict[str, Any] | None:
     try:
         document = json.loads(data.decode("utf-8", "surrogatepass")) if data else None
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return document if isinstance(document, dict) else None
 
 
-def _yaml(data: bytes, name: str) -> dict[str, Any] | None:
+def _yaml(data: bytes | None, name: str) -> dict[str, Any] | None:
     try:
-        document = load_yaml(data.decode("utf-8", "replace"), name)
+        document = load_yaml(data.decode("utf-8", "replace"), name) if data else None
     except InputError:
         return None
     return document if isinstance(document, dict) else None

@@ -87,6 +87,11 @@ class LoopPaths:
         return self.folder / "attempt.json"
 
     @property
+    def staging(self) -> Path:
+        """Return the folder where files are made before they are renamed into place."""
+        return self.folder / "tmp"
+
+    @property
     def lock(self) -> Path:
         """Return the lock of all writers of this loop."""
         return self.folder / "lock"

@@ -26,9 +26,10 @@ def locked(path: Path, purpose: str, patience_s: float = PATIENCE_S) -> Iterator
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
     try:
-        _acquire(descriptor, path, patience_s)
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, json.dumps({"pid": os.getpid(), "purpose": purpose}).encode(), 0)
+        with told_plainly(path):
+            _acquire(descriptor, path, patience_s)
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, json.dumps({"pid": os.getpid(), "purpose": purpose}).encode(), 0)
         yield
     finally:
         os.close(descriptor)

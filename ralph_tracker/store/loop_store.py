@@ -5,10 +5,11 @@ again from there, so a crash leaves garbage or a derived file that is behind, ne
 """
 
 import json
+import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -16,16 +17,21 @@ from typing import Any, Final
 from ralph_tracker.config.yaml_io import dump_yaml
 from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.documents import Document, alert_document, carried_document
+from ralph_tracker.core.identities import SeenTests
 from ralph_tracker.core.judge import Judgement, LoopState
 from ralph_tracker.core.metrics import Measurement
 from ralph_tracker.core.records import IterationRecord
+from ralph_tracker.core.rules import Rules
+from ralph_tracker.errors import RalphTrackerError, RecordError, StoreError
 from ralph_tracker.store import codec
 from ralph_tracker.store.committed import Committed, after_plain
 from ralph_tracker.store.files import (
     TEMPORARY,
     append_line,
+    cleared,
     digest,
-    remove_temporaries,
+    file_digest,
+    files_below,
     sync_folder,
     to_json,
     told_plainly,
@@ -35,24 +41,29 @@ from ralph_tracker.store.files import (
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.lock import locked
 from ralph_tracker.store.reading import read_json
-from ralph_tracker.store.summary import SCHEMA_VERSION, Summary
+from ralph_tracker.store.standing import refuse_newer
+from ralph_tracker.store.summary import SCHEMA_VERSION, Status, Summary, summary_from
 
+ON_RECORD: Final = "the iteration is on record; any next command finishes the rest"
 _NOT_RECORDED: Final = "this iteration was NOT recorded"
-_TAIL: Final = 65536
+_TAIL: Final = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """Hold what is written for one iteration: its document, what was measured, and the state after it."""
+    """Hold what is written for one iteration: its document, what was measured, and the state after it.
+
+    `fill` puts more files into the iteration's folder, before that is sealed.
+    """
 
     document: Document
     measurement: Measurement
-    fingerprint: str
     state: LoopState
     candidate: Candidate
     summary: Summary
     seen_changed: bool
     seen_at: int
+    fill: Callable[[Path], None] | None = None
 
     @property
     def number(self) -> int:
@@ -78,11 +89,6 @@ def row_of(document: Mapping[str, Any], candidate: Candidate) -> Document:
         "usage": record["usage"],
         "candidate": codec.candidate_to_plain(candidate),
     }
-
-
-def fingerprint_of(measurement: Measurement) -> str:
-    """Return what two calls for the same state of work have in common."""
-    return digest(json.dumps(codec.state_of_work(measurement), sort_keys=True).encode())
 
 
 def summary_of(judgement: Judgement, started_at: str) -> Summary:
@@ -136,17 +142,52 @@ def short_alerts(record: IterationRecord) -> Iterator[Document]:
 class LoopStore(Committed):
     """Write one loop, as its only writer while `writing()` is held."""
 
-    def __init__(self, paths: LoopPaths) -> None:
-        super().__init__(paths)
-
     @contextmanager
-    def writing(self, purpose: str) -> Iterator[None]:
-        """Be the only writer, with what a killed one left behind cleared away."""
+    def writing(self, purpose: str) -> Iterator[bool]:
+        """Be the only writer; tell whether the one before was killed or failed, so that its rest is to be made.
+
+        The staging folder is the sign: a writer that ends well, or refuses before it has written, takes it away.
+        """
         with locked(self.paths.lock, purpose):
             with told_plainly(self.paths.folder):
-                for folder in (self.paths.folder, self.paths.iterations, self.paths.progress, self.paths.reports):
-                    remove_temporaries(folder)
-            yield
+                unfinished = cleared(self.paths.staging)
+            try:
+                yield unfinished
+            except RalphTrackerError as error:
+                if not unfinished and not isinstance(error, StoreError):
+                    self._end_well()
+                raise
+            self._end_well()
+
+    def _end_well(self) -> None:
+        with suppress(OSError):  # the next writer makes the rest once more, which changes nothing
+            self.paths.staging.rmdir()
+
+    def state(self, summary: Summary, rules: Rules) -> LoopState:
+        """Return what the judge needs. Raises RecordError where a part of it is damaged or behind."""
+        state = super().state(summary, rules)
+        if state.accepted != frozenset(summary.accepted):
+            raise self.damaged(summary.iteration)
+        return state
+
+    def seen(self, iteration: int) -> SeenTests:
+        """Return every test seen, as the file has it: a writer makes it again where it is of another iteration."""
+        return self.seen_on_file(iteration)
+
+    def standing(self) -> Summary | None:
+        """Return what state.json says, None where it, or the trajectory, is not of the latest iteration."""
+        plain = read_json(self.paths.state)
+        refuse_newer(plain, self.paths.shown)
+        summary = summary_from(plain)
+        if summary is None or not self.paths.iteration(summary.iteration).is_dir():
+            return None
+        if self.paths.iteration(summary.iteration + 1).is_dir():
+            return None
+        with told_plainly(self.paths.trajectory):
+            return summary if self._last_row() == summary.iteration else None
+
+    def _write(self, path: Path, data: bytes) -> None:
+        write_whole(path, data, self.paths.staging)
 
     def create(self, document: Document) -> None:
         """Write the loop's own document: id, frozen configuration, versions."""
@@ -155,11 +196,11 @@ class LoopStore(Committed):
     def begin(self, number: int) -> None:
         """Mark that an iteration is being recorded, so that a death before the commit point is known."""
         with told_plainly(self.paths.attempt, _NOT_RECORDED):
-            write_whole(self.paths.attempt, to_json({"iteration": number}))
+            self._write(self.paths.attempt, to_json({"schema_version": SCHEMA_VERSION, "iteration": number}))
 
     def done(self) -> None:
         """Take the mark away: the iteration is on record."""
-        with told_plainly(self.paths.attempt):
+        with told_plainly(self.paths.attempt, ON_RECORD):
             self.paths.attempt.unlink(missing_ok=True)
 
     def commit(self, entry: Entry) -> None:
@@ -170,8 +211,9 @@ class LoopStore(Committed):
         record = dump_yaml(entry.document).encode("utf-8", "surrogatepass")
         with told_plainly(self.paths.folder, _NOT_RECORDED):
             self._publish_folder(entry, record)
-        with told_plainly(self.paths.folder, "the iteration is on record; any next command finishes the rest"):
-            write_whole(self.paths.record(entry.number), record)
+        with told_plainly(self.paths.folder, ON_RECORD):
+            sync_folder(self.paths.iterations)
+            self._write(self.paths.record(entry.number), record)
             if self._last_row() < entry.number:
                 append_line(self.paths.trajectory, entry.row)
             if entry.seen_changed:
@@ -180,36 +222,38 @@ class LoopStore(Committed):
 
     def _publish_folder(self, entry: Entry, record: bytes) -> None:
         self.paths.iterations.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(prefix=TEMPORARY, dir=self.paths.iterations))
+        temporary = Path(tempfile.mkdtemp(prefix=TEMPORARY, dir=self.paths.staging))
         try:
             temporary.chmod(0o755)
-            for name, data in self._files(entry, record).items():
+            if entry.fill is not None:
+                entry.fill(temporary)
+            attached = {name: file_digest(temporary / name) for name in files_below(temporary)}
+            for name, data in self._files(entry, record, attached).items():
                 write_new(temporary / name, data)
             sync_folder(temporary)
             temporary.rename(self.paths.iteration(entry.number))
         except BaseException:
             shutil.rmtree(temporary, ignore_errors=True)
             raise
-        sync_folder(self.paths.iterations)
 
-    def _files(self, entry: Entry, record: bytes) -> dict[str, bytes]:
+    def _files(self, entry: Entry, record: bytes, attached: Mapping[str, str]) -> dict[str, bytes]:
         measurement = {
             "schema_version": SCHEMA_VERSION,
             "previous": entry.document["iteration_metrics"]["previous_iteration"],
-            "fingerprint": entry.fingerprint,
             "measurement": codec.measurement_to_plain(entry.measurement),
         }
+        tests = codec.known_to_plain(entry.state.known, entry.measurement.tests)
         after = after_plain(entry.state, entry.candidate, entry.row, entry.summary, entry.seen_at)
         files = {
             "metrics.json": to_json(entry.document),
             "measurement.json": to_json(measurement),
-            "tests.json": to_json(codec.known_to_plain(entry.state.known, entry.measurement.tests)),
+            "tests.json": to_json({"schema_version": SCHEMA_VERSION, **tests}),
             "state.json": to_json(after),
         }
         seal = {
             "schema_version": SCHEMA_VERSION,
             "iteration": entry.number,
-            "files": {name: digest(data) for name, data in files.items()},
+            "files": {name: digest(data) for name, data in files.items()} | dict(attached),
             "record": digest(record),
             "previous_seal": self._seal_digest(entry.number - 1),
         }
@@ -218,56 +262,70 @@ class LoopStore(Committed):
     def _seal_digest(self, number: int) -> str | None:
         try:
             return digest((self.paths.iteration(number) / "seal.json").read_bytes())
-        except OSError:
-            return None
+        except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+            return None  # none before the baseline; a lost one leaves a gap in the chain
 
     def _last_row(self) -> int:
-        """Return the iteration of the last whole line; a torn one is cut off by the next append."""
+        """Return the iteration of the last whole line of the trajectory, -1 where none can be read."""
         try:
             with self.paths.trajectory.open("rb") as file:
-                file.seek(max(0, file.seek(0, 2) - _TAIL))
-                lines = file.read().split(b"\n")[:-1]
-        except FileNotFoundError:
+                file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL))
+                return int(json.loads(file.read().split(b"\n")[-2])["iteration"])
+        except (FileNotFoundError, IndexError, ValueError, KeyError, TypeError):
             return -1
-        for line in reversed(lines):
-            try:
-                return int(json.loads(line)["iteration"])
-            except (ValueError, KeyError, TypeError):
-                continue
-        return -1
 
     def write_seen(self, state: LoopState, seen_at: int) -> None:
         """Write every test ever seen, as of the iteration that changed it last."""
-        with told_plainly(self.paths.seen):
-            write_whole(self.paths.seen, to_json({"iteration": seen_at, **codec.seen_to_plain(state.seen)}))
+        plain = {"schema_version": SCHEMA_VERSION, "iteration": seen_at, **codec.seen_to_plain(state.seen)}
+        self.write_json(self.paths.seen, plain)
 
     def write_summary(self, summary: Summary) -> None:
         """Write state.json, and the best tracker that people read."""
         with told_plainly(self.paths.state):
-            write_whole(self.paths.best, dump_yaml(best_document(summary, self.paths)).encode())
-            write_whole(self.paths.state, to_json(summary.plain()))
+            self._write(self.paths.best, dump_yaml(best_document(summary, self.paths)).encode())
+            self._write(self.paths.state, to_json(summary.plain()))
 
     def write_trajectory(self, rows: list[Document]) -> None:
         """Write the whole trajectory again."""
         with told_plainly(self.paths.trajectory):
-            write_whole(self.paths.trajectory, b"".join(to_json(row) + b"\n" for row in rows))
+            self._write(self.paths.trajectory, b"".join(to_json(row) + b"\n" for row in rows))
 
     def append_event(self, event: Mapping[str, Any]) -> None:
         """Record a rollback, an acceptance, a selection or a change of status."""
         with told_plainly(self.paths.events):
             append_line(self.paths.events, {"schema_version": SCHEMA_VERSION, **event})
 
-    def set_status(self, summary: Summary, status: Any, at: str) -> Summary:  # noqa: ANN401  # a Status
+    def set_status(self, summary: Summary, status: Status, at: str) -> Summary:
         """Record a change of status, and return the summary with it."""
         changed = replace(summary, status=status)
-        self.append_event({"event": "status", "status": status, "at": at})
+        if self.with_events(summary).status != status:
+            self.append_event({"event": "status", "status": status, "at": at})
         self.write_summary(changed)
         return changed
 
-    def write_text(self, path: Path, text: str) -> None:
-        """Write a report or a document for people."""
+    def status(self) -> Status:
+        """Return the loop's status; one that is damaged counts as running until it is given up."""
+        try:
+            return self.summary().status
+        except RecordError:
+            return next((e["status"] for e in reversed(self.events()) if e["event"] == "status"), "running")
+
+    def give_up(self, status: Status, at: str) -> None:
+        """Record that a loop ends without a selection; of a damaged one the event alone says so."""
+        try:
+            self.set_status(self.summary(), status, at)
+        except RecordError:
+            self.append_event({"event": "status", "status": status, "at": at})
+
+    def write_json(self, path: Path, document: Any) -> None:  # noqa: ANN401  # any plain document
+        """Write a document for ourselves."""
         with told_plainly(path):
-            write_whole(path, text.encode("utf-8", "replace"))
+            self._write(path, to_json(document))
+
+    def write_text(self, path: Path, text: str, consequence: str = "nothing was changed") -> None:
+        """Write a report or a document for people."""
+        with told_plainly(path, consequence):
+            self._write(path, text.encode("utf-8", "replace"))
 
     def repair_record(self, number: int) -> None:
         """Write the record of an iteration again where a killed call did not come to it."""

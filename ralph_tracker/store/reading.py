@@ -4,26 +4,39 @@ import json
 from pathlib import Path
 from typing import Any
 
+from ralph_tracker.errors import StoreError
+
 
 def read_json(path: Path) -> Any:  # noqa: ANN401  # any document
-    """Return the document in a file, None where there is none or it is damaged."""
-    try:
-        return json.loads(path.read_bytes().decode("utf-8", "surrogatepass"))
-    except (FileNotFoundError, NotADirectoryError, ValueError):
-        return None
+    """Return the document in a file, None where there is none or it is damaged.
+
+    Raises StoreError where the system refuses: what cannot be read now is not lost.
+    """
+    data = read_bytes(path)
+    return None if data is None else _parsed(data)
 
 
 def read_lines(path: Path) -> list[Any]:
-    """Return the documents of a file of JSON lines, None in place of a damaged one; a torn last line is dropped."""
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        return []
-    return [_line(line) for line in data.split(b"\n")[:-1] if line]
+    """Return the documents of a file of JSON lines, None in place of a damaged one; a torn last line is dropped.
+
+    Raises StoreError as `read_json` does.
+    """
+    data = read_bytes(path) or b""
+    return [_parsed(line) for line in data.split(b"\n")[:-1] if line]
 
 
-def _line(line: bytes) -> Any:  # noqa: ANN401  # any document
+def read_bytes(path: Path) -> bytes | None:
+    """Return what a file holds, None where there is none. Raises StoreError where the system refuses."""
     try:
-        return json.loads(line)
-    except ValueError:
+        return path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return None
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be read ({error.strerror}); mend that and try again") from None
+
+
+def _parsed(data: bytes) -> Any:  # noqa: ANN401  # any document
+    try:
+        return json.loads(data.decode("utf-8", "surrogatepass"))
+    except (ValueError, RecursionError):
         return None

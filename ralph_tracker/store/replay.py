@@ -5,15 +5,13 @@ from dataclasses import dataclass, replace
 from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.documents import Document, record_document
 from ralph_tracker.core.identities import KnownTests
-from ralph_tracker.core.judge import Judgement, LoopState, acceptance, judge, judge_baseline, rolled_back
+from ralph_tracker.core.judge import Judgement, LoopState, judge, judge_baseline, rolled_back
 from ralph_tracker.core.line import Line
 from ralph_tracker.core.metrics import Group
 from ralph_tracker.core.rules import Rules
-from ralph_tracker.store import codec
 from ralph_tracker.store.committed import after_plain
-from ralph_tracker.store.files import to_json, told_plainly, write_whole
+from ralph_tracker.store.files import to_json
 from ralph_tracker.store.loop_store import LoopStore, row_of, summary_of
-from ralph_tracker.store.reading import read_json
 from ralph_tracker.store.summary import Summary
 
 
@@ -33,7 +31,7 @@ def replay(store: LoopStore, loop_id: str, rules: Rules, configured: frozenset[G
     A damaged iteration is left out and named; the line goes on without it. Raises RecordError where the baseline
     itself cannot be read.
     """
-    state = _start(store, loop_id, rules)
+    state = replace(store.start(rules), loop_id=loop_id)
     lines: dict[int, tuple[Line, KnownTests]] = {}
     judgements, lost, seen_at, changed = [], [], [], 0
     for number in range(store.latest() + 1):
@@ -44,7 +42,7 @@ def replay(store: LoopStore, loop_id: str, rules: Rules, configured: frozenset[G
             lost.append(number)
             state = replace(state, iteration=number)
             continue
-        measurement, previous, _ = measured
+        measurement, previous = measured
         if previous is not None and previous != state.line.head and previous in lines:
             state = rolled_back(state, *lines[previous])
         judgement = judge(state, measurement) if number else judge_baseline(state, measurement, configured)
@@ -56,53 +54,40 @@ def replay(store: LoopStore, loop_id: str, rules: Rules, configured: frozenset[G
     return Replayed(tuple(judgements), tuple(lost), tuple(seen_at), state)
 
 
-def _start(store: LoopStore, loop_id: str, rules: Rules) -> LoopState:
-    state = LoopState(loop_id=loop_id, rules=rules)
-    for event in store.events():
-        if event.get("event") == "accept":
-            state = acceptance(state, codec.alert_from_plain(event["alert"]))
-    return state
-
-
 def rebuild(store: LoopStore, rules: Rules, started_at: str, configured: frozenset[Group] = frozenset()) -> Summary:
     """Write everything that is derived from the committed iterations again, and return where the loop stands.
 
-    What acceptances or repairs changed about an iteration is stored beside its record, which stays as written.
+    What acceptances, damage or repairs changed about an iteration is stored beside its record, which stays as
+    written. An iteration whose measurement is damaged is left out of listings and of the choice of the best.
     """
-    loop_id = store.paths.loop_id
-    replayed = replay(store, loop_id, rules, configured)
-    first = _first_accepted(store)
+    replayed = replay(store, store.paths.loop_id, rules, configured)
     rows = []
     for judgement, seen_at in zip(replayed.judgements, replayed.seen_at, strict=True):
-        number = judgement.record.iteration
         row = row_of(record_document(judgement.record), judgement.candidate)
         rows.append(row)
-        intact = isinstance(read_json(store.paths.iteration(number) / "state.json"), dict)
-        if not intact or (first is not None and number >= first):
-            _amend(store, judgement.state, judgement.candidate, row, summary_of(judgement, started_at), seen_at)
-        store.repair_record(number)
-    last = replayed.judgements[-1]
-    summary = summary_of(last, started_at)
-    if replayed.state.iteration > summary.iteration:
-        summary = replace(summary, iteration=replayed.state.iteration)
-        _amend(store, replayed.state, last.candidate, {}, summary, replayed.seen_at[-1])
+        _keep(store, judgement.state, judgement.candidate, row, summary_of(judgement, started_at), seen_at)
+        store.repair_record(judgement.record.iteration)
+    for number in replayed.lost:
+        before = sum(judgement.record.iteration < number for judgement in replayed.judgements) - 1
+        _lose(store, number, replayed.judgements[before], started_at, replayed.seen_at[before])
     store.write_trajectory(rows)
-    store.write_seen(last.state, replayed.seen_at[-1])
+    store.write_seen(replayed.state, replayed.seen_at[-1])
+    summary = replace(summary_of(replayed.judgements[-1], started_at), iteration=replayed.state.iteration)
     summary = store.with_events(summary)
     store.write_summary(summary)
     return summary
 
 
-def _first_accepted(store: LoopStore) -> int | None:
-    numbers = [e["alert"]["iteration"] for e in store.events() if e.get("event") == "accept"]
-    return min(numbers, default=None)
+def _lose(store: LoopStore, number: int, before: Judgement, started_at: str, seen_at: int) -> None:
+    """Let an iteration that cannot be read stand as the one before it, without a row for listings."""
+    summary = replace(summary_of(before, started_at), iteration=number)
+    _keep(store, replace(before.state, iteration=number), before.candidate, {}, summary, seen_at)
 
 
-def _amend(
+def _keep(
     store: LoopStore, state: LoopState, candidate: Candidate, row: Document, summary: Summary, seen_at: int
 ) -> None:
-    """Store the state after an iteration beside its record; without a row it is lost to listings."""
-    path = store.paths.amended(state.iteration)
+    """Store the state after an iteration beside its record, where it is not what stands there already."""
     after = after_plain(state, candidate, row, summary, seen_at)
-    with told_plainly(path):
-        write_whole(path, to_json(after))
+    if to_json(after) != to_json(store.after(state.iteration)):
+        store.write_json(store.paths.amended(state.iteration), after)

@@ -6,7 +6,7 @@ from typing import Any
 
 from ralph_tracker.errors import LoopError, NotRecordedError, RecordError, StoreError
 from ralph_tracker.store.layout import LOOP_ID, LoopPaths, ProjectPaths
-from ralph_tracker.store.reading import read_json
+from ralph_tracker.store.reading import read_bytes, read_json
 from ralph_tracker.store.summary import SCHEMA_VERSION, Summary, summary_from
 
 START = "run `ralph-tracker hook pre-loop` first"
@@ -21,11 +21,8 @@ def checked_root(root: Path) -> Path:
 
 
 def current_loop(project: ProjectPaths) -> str | None:
-    """Return the id of the current loop, None where there is none yet."""
-    try:
-        text = project.current.read_text(encoding="utf-8", errors="replace").strip()
-    except OSError:
-        return None
+    """Return the id of the current loop, None where there is none yet. Raises StoreError where it cannot be read."""
+    text = (read_bytes(project.current) or b"").decode("utf-8", "replace").strip()
     return text if LOOP_ID.match(text) else None
 
 
@@ -37,22 +34,30 @@ def paths_of(root: Path, loop_id: str | None, environment: Mapping[str, str]) ->
     project = ProjectPaths(checked_root(root))
     named = loop_id or environment.get("RALPH_LOOP_ID") or current_loop(project)
     if named is None:
-        raise LoopError(f"no loop in {project.root}; {START}")
+        raise LoopError(_no_loop(project))
     paths = project.loop(named)
     if not paths.iteration(0).is_dir():
         raise LoopError(f"loop {named}: not in {project.root}; {START}")
     return paths
 
 
+def _no_loop(project: ProjectPaths) -> str:
+    """Say what to do where nothing names a loop: there may be some although the file `current` is damaged."""
+    found = sorted(path.parent.parent.name for path in project.base.glob("*/iterations/iteration-000"))
+    if found:
+        return f"no current loop in {project.root}; name one with --loop-id: {', '.join(found)}"
+    return f"no loop in {project.root}; {START}"
+
+
 def summary_at(paths: LoopPaths) -> Summary:
-    """Return where a loop stands; a damaged state.json is read again from what is committed.
+    """Return where a loop stands; a state.json that is damaged or behind is made again from what is committed.
 
     Raises RecordError where neither can be read, or where a newer version wrote it.
     """
     plain = read_json(paths.state)
     refuse_newer(plain, paths.shown)
     summary = summary_from(plain)
-    if summary is not None:
+    if summary is not None and not paths.iteration(summary.iteration + 1).is_dir():
         return summary
     from ralph_tracker.store.committed import Committed  # noqa: PLC0415  # the slow way, after damage only
 
@@ -68,10 +73,16 @@ def running(summary: Summary) -> Summary:
 
 def refuse_unrecorded(paths: LoopPaths, summary: Summary) -> None:
     """Raise NotRecordedError where an iteration was begun and is not on record."""
+    number = attempted(paths)
+    if number is not None and number > summary.iteration and not paths.iteration(number).is_dir():
+        raise NotRecordedError(f"iteration {number} was not recorded; run `ralph-tracker hook post-iteration` again")
+
+
+def attempted(paths: LoopPaths) -> int | None:
+    """Return the number of the iteration that was begun and not ended, None where there is none."""
     plain = read_json(paths.attempt)
     number = plain.get("iteration") if isinstance(plain, dict) else None
-    if isinstance(number, int) and number > summary.iteration:
-        raise NotRecordedError(f"iteration {number} was not recorded; run `ralph-tracker hook post-iteration` again")
+    return number if isinstance(number, int) else None
 
 
 def refuse_newer(plain: Any, shown: str) -> None:  # noqa: ANN401  # whatever the file held

@@ -1,7 +1,7 @@
 """The state of a loop in short: all that `loop-decision` and the start of the next iteration read."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Final, Literal
 
 SCHEMA_VERSION: Final = 1
@@ -40,7 +40,7 @@ class Summary:
 
     def plain(self) -> dict[str, Any]:
         """Return it as it is written."""
-        return {"schema_version": SCHEMA_VERSION, **asdict(self)}
+        return {"schema_version": SCHEMA_VERSION, **{item.name: getattr(self, item.name) for item in fields(self)}}
 
     def with_status(self, status: Status) -> "Summary":
         """Return it with another status."""

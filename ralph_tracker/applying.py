@@ -1,0 +1,84 @@
+"""Put the selected iteration where the user wants it, with a way back."""
+
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from ralph_tracker.core.documents import Document
+from ralph_tracker.errors import NoSnapshotError
+from ralph_tracker.store.files import sync_folder, told_plainly
+from ralph_tracker.store.keeping import Keeper
+from ralph_tracker.store.layout import LoopPaths
+from ralph_tracker.store.snapshots import Change
+
+Apply = Literal["output", "worktree", "branch", "none"]
+APPLY: Final[tuple[Apply, ...]] = ("output", "worktree", "branch", "none")
+NOTHING_KEPT: Final = "nothing was applied: no files were kept with the iterations, only their measurements"
+OUTPUT: Final = Path(".aiwg") / "output"
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """Say what was applied, in words and as the selection document has it; `restored` is a restored iteration."""
+
+    document: Document
+    text: str
+    restored: bool = False
+
+
+def apply_iteration(keeper: Keeper, number: int, how: Apply, branch: str | None = None) -> Applied:
+    """Apply an iteration as output folder, working tree or branch.
+
+    Files are hashed after writing. A loop without files applies nothing and says so. Raises StoreError where the
+    disk, git or a damaged snapshot is in the way; nothing is applied then.
+    """
+    source = f"{keeper.paths.shown}/iterations/{keeper.paths.iteration(number).name}/"
+    if how == "none":
+        return Applied(_document(source, None, (), "nothing was applied, as asked"), "nothing was applied, as asked")
+    try:
+        changes = keeper.differs_from_baseline(number)
+    except NoSnapshotError:
+        return Applied(_document(None, None, (), NOTHING_KEPT), NOTHING_KEPT)
+    if how == "worktree":
+        undo = keeper.restore(number)
+        text = f"the working tree is iteration {number} now; undo with `ralph-tracker restore --undo {undo}`"
+        return Applied(_document(source, ".", changes, text), text, restored=True)
+    if how == "branch":
+        name = branch or f"ralph/{keeper.paths.loop_id}-{keeper.paths.iteration(number).name}"
+        keeper.branch(number, name)
+        return Applied(_document(source, name, changes, f"branch {name} made"), f"branch {name} has iteration {number}")
+    _write_output(keeper, number, changes)
+    gone = sum(change.status == "D" for change in changes)
+    count = len(changes) - gone
+    text = f"{count} file{'' if count == 1 else 's'} in {OUTPUT}/" + (
+        f", {gone} deleted since the baseline" if gone else ""
+    )
+    return Applied(_document(source, f"{OUTPUT}/", changes, text), text)
+
+
+def _write_output(keeper: Keeper, number: int, changes: Sequence[Change]) -> None:
+    """Write every file that differs from the baseline beside its place, then rename it into place."""
+    paths: LoopPaths = keeper.paths
+    target = paths.root / OUTPUT
+    with told_plainly(target):
+        paths.staging.mkdir(parents=True, exist_ok=True)
+        scratch = Path(tempfile.mkdtemp(dir=paths.staging))
+        keeper.export(number, scratch / "new", [change.path for change in changes if change.status != "D"])
+        if target.exists():
+            target.rename(scratch / "old")
+        (scratch / "new").rename(target)
+        sync_folder(target.parent)
+        shutil.rmtree(scratch)
+
+
+def _document(source: str | None, destination: str | None, changes: Sequence[Change], note: str) -> Document:
+    return {
+        "source": source,
+        "destination": destination,
+        "files_copied": [change.path for change in changes if change.status != "D"],
+        "files_deleted": [change.path for change in changes if change.status == "D"],
+        "note": note,
+    }

@@ -1,0 +1,46 @@
+"""ralph-tracker init: find the project's tools and write the configuration."""
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from ralph_tracker.cli.output import say
+
+
+@click.command("init")
+@click.option("--root", type=click.Path(path_type=Path), default=Path(), help="The project's folder.")
+@click.option("--yes", is_flag=True, help="Ask nothing.")
+def command(root: Path, yes: bool) -> None:
+    """Find pytest, coverage, ruff and mypy, and write ralph-tracker.yaml; nothing is overwritten."""
+    from ralph_tracker.config.load import CONFIG_FILE, load_config
+    from ralph_tracker.config.yaml_io import dump_yaml
+    from ralph_tracker.errors import ConfigError
+    from ralph_tracker.measure.detect import detect
+    from ralph_tracker.store.files import told_plainly, write_new
+    from ralph_tracker.store.standing import checked_root
+
+    folder = checked_root(root)
+    source = load_config(folder).source
+    if source is not None:
+        say(f"{source} is there already; nothing was changed")
+        say("  next: ralph-tracker hook pre-loop")
+        return
+    found = detect(folder, os.environ)
+    if not found.checks:
+        raise ConfigError(f"nothing was written: {'; '.join(found.notes)}")
+    say(f"Python {found.version}: {' '.join(found.python)}")
+    for name, check in found.checks.items():
+        run = check["run"]
+        say(f"  {name}: {run if isinstance(run, str) else ' '.join(run)}")
+    for note in found.notes:
+        say(f"  {note}")
+    if not yes and sys.stdin.isatty() and not click.confirm(f"Write {CONFIG_FILE}?", default=True):
+        say("Nothing was written")
+        return
+    checks = {name: dict(check) for name, check in found.checks.items()}
+    with told_plainly(folder / CONFIG_FILE):
+        write_new(folder / CONFIG_FILE, dump_yaml({"version": 1, "checks": checks}).encode())
+    say(f"{CONFIG_FILE} written; commit it, and keep .aiwg/ out of version control")
+    say("  next: ralph-tracker hook pre-loop")

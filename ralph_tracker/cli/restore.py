@@ -1,0 +1,33 @@
+"""ralph-tracker restore: make the working tree an earlier iteration again."""
+
+from pathlib import Path
+
+import click
+
+from ralph_tracker.cli.options import loop_options
+from ralph_tracker.cli.output import say, say_json
+
+
+@click.command("restore")
+@click.argument("number", type=click.IntRange(min=0), required=False)
+@loop_options
+@click.option("--undo", metavar="ID", help="Bring back what stood there before a restore.")
+def command(number: int | None, root: Path, loop_id: str | None, as_json: bool, undo: str | None) -> None:
+    """Make the working tree exactly iteration NUMBER; the next iteration goes on from it.
+
+    What stood there is kept first, ignored files that are in the way too; the id that is printed brings it back.
+    """
+    from ralph_tracker.tracker import Tracker
+
+    if (number is None) == (undo is None):
+        raise click.UsageError("name an iteration, or --undo ID")
+    tracker = Tracker(root, loop_id)
+    undo_id = tracker.undo(undo) if undo is not None else tracker.restore(number or 0)
+    if as_json:
+        say_json({"iteration": number, "undone": undo, "undo": undo_id})
+        return
+    if undo is None:
+        say(f"The working tree is iteration {number} now; the next iteration goes on from it")
+    else:
+        say(f"Brought back what stood there before {undo}")
+    say(f"  undo: ralph-tracker restore --undo {undo_id}")

@@ -1,0 +1,25 @@
+"""ralph-tracker verify: everything that is kept, against its seals."""
+
+from pathlib import Path
+
+import click
+
+from ralph_tracker.cli.options import loop_options
+from ralph_tracker.cli.output import say, say_json
+from ralph_tracker.errors import EXIT_FAILURE, EXIT_OK
+
+
+@click.command("verify")
+@loop_options
+def command(root: Path, loop_id: str | None, as_json: bool) -> int:
+    """Check seals, hashes and kept files of every iteration; exit code 1 where something is damaged."""
+    from ralph_tracker.tracker import Tracker
+
+    damage = Tracker(root, loop_id).verify()
+    if as_json:
+        say_json({"damaged": {str(number): list(files) for number, files in damage.items()}})
+    for number, files in () if as_json else damage.items():
+        say(f"iteration {number}: damaged or missing: {', '.join(files)}")
+    if not damage and not as_json:
+        say("Everything that is kept is whole")
+    return EXIT_FAILURE if damage else EXIT_OK

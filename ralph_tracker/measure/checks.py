@@ -1,0 +1,236 @@
+"""Run the configured checks of one iteration and find the reports that they have left.
+
+A check that fails, is killed or cannot be started is data, never an exception: failing tests still have coverage.
+Reports are found once all checks are done, so that a path handed on is there to be read.
+"""
+
+import re
+from collections import ChainMap
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from functools import partial
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+from threading import Event
+from typing import Final
+
+from ralph_tracker.config.problems import nearest
+from ralph_tracker.errors import ConfigError, StoreError
+from ralph_tracker.measure.placeholders import filled, filled_run
+from ralph_tracker.measure.process import OUTPUT_CAP, Finished, run_command
+from ralph_tracker.measure.report_files import Before, FoundReport, Missing, find_reports, fingerprints
+
+DEFAULT_TIMEOUT_S: Final = 900.0
+STANDARD_OUTPUT: Final = "-"
+_INTERNAL: Final = "RALPH_TRACKER_"
+_BYTECODE: Final = "PYTHONDONTWRITEBYTECODE"
+_BYTECODE_ELSEWHERE: Final = "PYTHONPYCACHEPREFIX"
+# A name becomes the name of a file.
+_NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")
+# How long Ctrl-C may go unseen where the platform does not wake a thread that waits.
+_LOOK_UP_S: Final = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Describe one command that measures.
+
+    `run` as a string goes through /bin/sh, a sequence is argv. `kind` and `format` override what the reports say of
+    themselves. `reports` are paths or patterns relative to `cwd` (itself relative to the root), under `{reports}`, or
+    "-" for standard output. `needs` orders and does not ask for success. `timeout_s` is in seconds.
+    """
+
+    name: str
+    run: str | Sequence[str]
+    kind: str | None = None
+    reports: tuple[str, ...] = ()
+    format: str | None = None
+    cwd: str = "."
+    env: Mapping[str, str] = field(default_factory=dict)
+    needs: tuple[str, ...] = ()
+    timeout_s: float = DEFAULT_TIMEOUT_S
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """Hold how a check ended, where its output is, and its reports in the order of the configuration."""
+
+    check: Check
+    finished: Finished
+    reports: tuple[FoundReport, ...]
+    stdout: Path
+    stderr: Path
+
+
+@dataclass(frozen=True, slots=True)
+class _Setting:
+    """What all checks of a run share: absolute folders, the environment, how much output is kept."""
+
+    root: Path
+    folder: Path
+    reports: Path
+    environment: Mapping[str, str]
+    output_cap: int
+
+    def cwd(self, check: Check) -> Path:
+        return self.root / check.cwd
+
+    def stdout(self, check: Check) -> Path:
+        return self.folder / f"{check.name}.stdout"
+
+    def stderr(self, check: Check) -> Path:
+        return self.folder / f"{check.name}.stderr"
+
+
+def environment_for_checks(base: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment that checks run in: ours without what is only our own.
+
+    Python writes no bytecode in it: `__pycache__` would change the tree that is being measured, and bytecode of a
+    file that was put back with its old time and size is silently the wrong one. Whoever has settled this already,
+    here or in the check's `env` (the empty string is "write it"), is left alone.
+    """
+    kept = {name: value for name, value in base.items() if not name.startswith(_INTERNAL)}
+    if _BYTECODE_ELSEWHERE not in kept:
+        kept.setdefault(_BYTECODE, "1")
+    return kept
+
+
+def run_checks(
+    checks: Sequence[Check],
+    *,
+    root: Path,
+    folder: Path,
+    reports: Path,
+    environment: Mapping[str, str],
+    jobs: int = 1,
+    on_progress: Callable[[str], None] | None = None,
+    output_cap: int = OUTPUT_CAP,
+) -> tuple[CheckResult, ...]:
+    """Run checks, each after those that it needs, up to `jobs` at once, and return their results in that order.
+
+    Captured output goes to `folder` as NAME.stdout and NAME.stderr. `reports` is what `{reports}` stands for: made
+    here, and empty at the start. `environment` is the whole environment, under each check's own `env`. `on_progress`
+    gets a line when a check starts and when it ends, always in the calling thread. `output_cap` is bytes a stream.
+    Raises ConfigError for checks that cannot be run as they stand, StoreError where the folders cannot be used.
+    """
+    order = in_order(checks)
+    setting = _Setting(root.absolute(), folder.absolute(), reports.absolute(), environment, output_cap)
+    _make_folders(setting)
+    before: Before = ChainMap(*(fingerprints(check.reports, cwd=setting.cwd(check)) for check in order))
+    finished = _run_all(order, partial(_run_one, setting), max(1, jobs), on_progress or _say_nothing)
+    return tuple(_result(check, finished[check.name], setting, before) for check in order)
+
+
+def in_order(checks: Sequence[Check]) -> tuple[Check, ...]:
+    """Return the checks as they run one by one: as configured, but each after those that it needs.
+
+    Raises ConfigError for a name that cannot be one or stands twice, an empty command, an unknown need, a circle.
+    """
+    _refuse_unusable(checks)
+    order: list[Check] = []
+    waiting = list(checks)
+    while waiting:
+        check = _ready(waiting, {check.name for check in order})[0]
+        waiting.remove(check)
+        order.append(check)
+    return tuple(order)
+
+
+def _refuse_unusable(checks: Sequence[Check]) -> None:
+    names = [check.name for check in checks]
+    seen = set()
+    for check in checks:
+        if not _NAME.fullmatch(check.name):
+            raise ConfigError(f"checks.{check.name}: a name is letters, digits and _ . + -; rename it")
+        if check.name.casefold() in seen:
+            raise ConfigError(f"checks.{check.name}: the name stands twice; rename one (letter case does not tell)")
+        seen.add(check.name.casefold())
+        if not check.run:
+            raise ConfigError(f"checks.{check.name}.run: nothing to run; name a command or remove the check")
+        for need in check.needs:
+            if need not in names:
+                raise ConfigError(f"checks.{check.name}.needs: no check is named {need!r}{nearest(need, names)}")
+    try:
+        TopologicalSorter({check.name: check.needs for check in checks}).prepare()
+    except CycleError as error:
+        circle = " → ".join(reversed(error.args[1]))
+        raise ConfigError(f"checks: {circle} need one another in a circle; remove one of these needs") from None
+
+
+def _ready(waiting: Sequence[Check], done: set[str]) -> list[Check]:
+    return [check for check in waiting if done.issuperset(check.needs)]
+
+
+def _make_folders(setting: _Setting) -> None:
+    try:
+        setting.folder.mkdir(parents=True, exist_ok=True)
+        setting.reports.mkdir(parents=True, exist_ok=True)
+        left = next(setting.reports.iterdir(), None)
+    except OSError as error:
+        raise StoreError(f"{error.filename}: {error.strerror}; checks need a folder for what they print") from None
+    if left is not None:
+        raise StoreError(
+            f"{setting.reports}: not empty ({left.name}); reports of another run must not be taken for ours"
+        )
+
+
+def _run_all(
+    order: Sequence[Check], run: Callable[[Check, Event], Finished], jobs: int, say: Callable[[str], None]
+) -> dict[str, Finished]:
+    """Run each check as soon as what it needs is done; on any exception the running ones are ended first."""
+    stop, waiting, done = Event(), list(order), dict[str, Finished]()
+    running: dict[Future[Finished], Check] = {}
+    with ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="check") as pool:
+        try:
+            while waiting or running:
+                for check in _ready(waiting, set(done))[: jobs - len(running)]:
+                    say(f"{check.name}: running")
+                    waiting.remove(check)
+                    running[pool.submit(run, check, stop)] = check
+                for future in wait(running, _LOOK_UP_S, FIRST_COMPLETED).done:
+                    check = running.pop(future)
+                    done[check.name] = future.result()
+                    say(f"{check.name}: {done[check.name].summary}")
+        finally:
+            stop.set()
+    return done
+
+
+def _run_one(setting: _Setting, check: Check, stop: Event) -> Finished:
+    folder = str(setting.reports)
+    own = {name: filled(value, folder) for name, value in check.env.items()}
+    try:
+        return run_command(
+            filled_run(check.run, folder),
+            cwd=setting.cwd(check),
+            env={**setting.environment, **own},
+            timeout_s=check.timeout_s,
+            stdout=setting.stdout(check),
+            stderr=setting.stderr(check),
+            output_cap=setting.output_cap,
+            stop=stop,
+        )
+    except OSError as error:
+        raise StoreError(f"what check {check.name} prints cannot be kept: {error}") from None
+
+
+def _result(check: Check, finished: Finished, setting: _Setting, before: Before) -> CheckResult:
+    found: list[FoundReport] = []
+    for pattern in check.reports:
+        if pattern == STANDARD_OUTPUT:
+            found.append(_standard_output(finished, setting.stdout(check)))
+        else:
+            found += find_reports(pattern, cwd=setting.cwd(check), folder=setting.reports, before=before)
+    return CheckResult(check, finished, tuple(found), setting.stdout(check), setting.stderr(check))
+
+
+def _standard_output(finished: Finished, path: Path) -> FoundReport:
+    if finished.problem is not None:
+        return FoundReport(STANDARD_OUTPUT, None, Missing.ABSENT)
+    if finished.stdout_truncated:
+        return FoundReport(STANDARD_OUTPUT, None, Missing.CUT)
+    return FoundReport(STANDARD_OUTPUT, path)
+
+
+def _say_nothing(_line: str) -> None: ...

@@ -1,0 +1,117 @@
+"""What is known of source files from the last count, so that only changed ones are analysed again."""
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any, Final
+
+from ralph_tracker.measure.analyser import FileCount
+
+SCHEMA_VERSION: Final = 1
+_SETTLED_NS: Final = 2_000_000_000
+
+Stamp = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Hold what was found in one file.
+
+    `sha256` is of its content. `stamp` tells by itself that the file has not changed since, None where only the
+    content can tell.
+    """
+
+    sha256: str
+    stamp: Stamp | None
+    count: FileCount
+
+
+@dataclass(frozen=True, slots=True)
+class CodeCache:
+    """Hold the last count: path → what is known. `note` says why nothing is, where there should be something."""
+
+    files: Mapping[str, Known] = field(default_factory=dict)
+    note: str | None = None
+
+    def unchanged(self, path: str, status: os.stat_result) -> Known | None:
+        """Return what is known of a file that was certainly not touched since, None where that is not certain."""
+        known = self.files.get(path)
+        return known if known is not None and known.stamp == _stamp(status) else None
+
+    def by_content(self) -> dict[tuple[str, str], FileCount]:
+        """Return the counts by `content_key`, for files that were moved, copied or only touched."""
+        return {content_key(path, known.sha256): known.count for path, known in self.files.items()}
+
+
+def content_key(path: str, sha256: str) -> tuple[str, str]:
+    """Return what a count depends on: the content, and the suffix that tells the language."""
+    return sha256, PurePosixPath(path).suffix
+
+
+def settled_stamp(status: os.stat_result, now_ns: int) -> Stamp | None:
+    """Return what will change with the next write, None for a file changed so lately that it might not.
+
+    Times of a file can be as coarse as two seconds: a second write within them leaves no trace. The time of the last
+    status change is in it because, unlike the modification time, a program cannot set it back.
+    """
+    last = max(status.st_mtime_ns, status.st_ctime_ns)
+    return _stamp(status) if now_ns - last > _SETTLED_NS else None
+
+
+def _stamp(status: os.stat_result) -> Stamp:
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
+
+
+def load_cache(path: Path, made_by: Mapping[str, Any]) -> CodeCache:
+    """Read the cache; one made by another version, or with other settings, is empty, a damaged one says so."""
+    try:
+        raw = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return CodeCache()
+    except (OSError, ValueError, RecursionError):
+        return CodeCache(note=_damaged(path))
+    if not isinstance(raw, dict) or raw.get("schema_version") != SCHEMA_VERSION or raw.get("made_by") != made_by:
+        return CodeCache(note=None if isinstance(raw, dict) and "schema_version" in raw else _damaged(path))
+    try:
+        return CodeCache({name: _known(*entry) for name, entry in raw["files"].items()})
+    except (KeyError, IndexError, TypeError, AttributeError):
+        return CodeCache(note=_damaged(path))
+
+
+def save_cache(path: Path, made_by: Mapping[str, Any], files: Mapping[str, Known]) -> str | None:
+    """Replace the cache atomically; return why it could not be, None where it was. Nothing depends on it."""
+    entries = {name: [known.sha256, known.stamp, *astuple(known.count)] for name, known in files.items()}
+    document = {"schema_version": SCHEMA_VERSION, "made_by": made_by, "files": entries}
+    try:
+        _replace(path, json.dumps(document, separators=(",", ":")).encode())
+    except OSError as error:
+        return f"the cache of code counts could not be written ({error.strerror}): every file is read again next time"
+    return None
+
+
+def _replace(path: Path, data: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(prefix=".tmp-", dir=path.parent)
+    try:
+        with open(descriptor, "wb") as file:  # noqa: PTH123  # a descriptor, not a path
+            file.write(data)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _known(sha256: Any, stamp: Any, loc: Any, functions: Any, complexity: Any, note: Any) -> Known:  # noqa: ANN401  # as parsed
+    if not all(type(number) is int for number in (loc, functions, complexity, *(stamp or ()))):
+        raise TypeError
+    if min(loc, functions) < 0 or not isinstance(sha256, str) or not isinstance(note, str | None):
+        raise TypeError
+    size_and_times = None if stamp is None else (stamp[0], stamp[1], stamp[2], stamp[3])
+    return Known(sha256, size_and_times, FileCount(loc, functions, complexity, note))
+
+
+def _damaged(path: Path) -> str:
+    return f"the cache of code counts was damaged and is made anew: {path.name}"

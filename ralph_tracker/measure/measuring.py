@@ -1,0 +1,175 @@
+"""From checks that have run to the values of one iteration: reports found, read, added up, or named as missing."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, cast
+
+from ralph_tracker.core.metrics import Group, Metrics, TestResults
+from ralph_tracker.errors import StoreError
+from ralph_tracker.formats.registry import FORMATS, read
+from ralph_tracker.formats.report import (
+    CoverageReport,
+    LintReport,
+    Report,
+    TestReport,
+    TypeReport,
+    Unreadable,
+    add_tests,
+)
+from ralph_tracker.measure.checks import Check, CheckResult
+from ralph_tracker.measure.report_files import FoundReport
+
+BUILD: Final = "build"
+_GROUPS: Final[Mapping[str, Group]] = {group.value: group for group in Group}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """Hold what the checks of one iteration came to.
+
+    `missing` says per group why nothing was measured; `notes` are what a person should know of what was.
+    """
+
+    metrics: Metrics
+    tests: TestResults | None
+    missing: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def kind_of(check: Check) -> str | None:
+    """Return what a check measures: as configured, else by its name; None leaves it to its reports."""
+    return check.kind or (check.name if check.name in _GROUPS else None)
+
+
+def configured_groups(checks: Sequence[Check]) -> frozenset[Group]:
+    """Return the groups that the checks will measure, as far as they say so."""
+    kinds = {kind_of(check) for check in checks}
+    return frozenset(group for name, group in _GROUPS.items() if name in kinds)
+
+
+def read_results(results: Sequence[CheckResult]) -> Measured:
+    """Read every report of the checks and add up those of a kind; what could not be read is said, never counted."""
+    gathered = _Gathered()
+    for result in results:
+        kind = kind_of(result.check)
+        if kind == BUILD:
+            gathered.build(result)
+        elif result.check.reports:
+            for found in result.reports:
+                gathered.take(result, found, kind)
+    return gathered.measured()
+
+
+class _Gathered:
+    """Add up what the reports of one iteration hold."""
+
+    def __init__(self) -> None:
+        self._tests: list[TestReport] = []
+        self._sums: dict[str, Any] = {}
+        self._missing: dict[str, str] = {}
+        self._notes: list[str] = []
+        self._builds: list[bool] = []
+
+    def build(self, result: CheckResult) -> None:
+        """Take a build as good as its exit status; one that could not be started is not measured."""
+        if result.finished.problem is not None:
+            self._missing[Group.BUILD] = f"{result.check.name}: {result.finished.summary}"
+        else:
+            self._builds.append(result.finished.succeeded)
+
+    def take(self, result: CheckResult, found: FoundReport, kind: str | None) -> None:
+        """Take one report of a check, or the reason why there is none."""
+        report = _read(result, found, kind)
+        if isinstance(report, Unreadable):
+            self._missing[kind or "tests"] = _why(result, found, report)
+        elif isinstance(report, TestReport):
+            self._tests.append(report)
+        else:
+            name = _KIND[type(report)]
+            self._sums[name] = self._sums[name] + report if name in self._sums else report
+
+    def measured(self) -> Measured:
+        """Return the values; a group with one unreadable report is missing as a whole: half a sum is none."""
+        values: dict[str, Any] = {}
+        tests = add_tests(self._tests) if self._tests and Group.TESTS not in self._missing else None
+        if tests is not None:
+            values |= _test_values(tests)
+            self._note(tests.contradiction)
+        for name, report in self._sums.items():
+            if name not in self._missing:
+                values |= _VALUES[name](report)
+                self._note(getattr(report, "contradiction", None))
+        if self._builds and Group.BUILD not in self._missing:
+            values["build_status"] = "success" if all(self._builds) else "failure"
+        return Measured(
+            metrics=Metrics(**values),
+            tests=None if tests is None else tests.results,
+            missing=self._missing,
+            notes=tuple(self._notes),
+        )
+
+    def _note(self, text: str | None) -> None:
+        if text:
+            self._notes.append(text)
+
+
+def _read(result: CheckResult, found: FoundReport, kind: str | None) -> Report | Unreadable:
+    if found.data_path is None:
+        return Unreadable(found.reason or "absent")
+    try:
+        data = found.data_path.read_bytes()
+    except OSError as error:
+        raise StoreError(f"{found.data_path}: {error.strerror}; the report cannot be read") from None
+    report = read(data, format=result.check.format)
+    if isinstance(report, Unreadable) and report.empty and result.finished.succeeded:
+        silence = _silence(result.check.format, kind)
+        return report if silence is None else silence
+    if isinstance(report, Unreadable) or kind is None or _KIND[type(report)] == kind:
+        return report
+    return Unreadable(f"a report of {_KIND[type(report)]}, not of {kind}")
+
+
+def _silence(name: str | None, kind: str | None) -> Report | None:
+    """Return what an empty output means where the tool is one that says nothing when it finds nothing."""
+    fitting = [each for each in FORMATS if each.name == name or (name is None and each.kind == kind)]
+    return next((each.silence for each in fitting if each.silence is not None), None)
+
+
+def _why(result: CheckResult, found: FoundReport, report: Unreadable) -> str:
+    return f"{result.check.name} ({result.finished.summary}): {found.path}: {report}"
+
+
+def _test_values(report: TestReport) -> dict[str, Any]:
+    return {
+        "test_count": report.tests,
+        "tests_passed": report.passed,
+        "tests_failed": report.failed + report.errors,
+        "tests_skipped": report.skipped,
+    }
+
+
+def _coverage_values(report: object) -> dict[str, Any]:
+    coverage = cast("CoverageReport", report)
+    return {
+        "coverage_percentage": coverage.percent,
+        "coverage_lines_covered": coverage.lines_covered,
+        "coverage_lines_total": coverage.lines_total,
+    }
+
+
+def _lint_values(report: object) -> dict[str, Any]:
+    lint = cast("LintReport", report)
+    return {"lint_errors": lint.errors, "lint_warnings": lint.warnings}
+
+
+def _type_values(report: object) -> dict[str, Any]:
+    return {"type_errors": cast("TypeReport", report).errors}
+
+
+_KIND: Final[Mapping[type, str]] = {
+    TestReport: "tests",
+    CoverageReport: "coverage",
+    LintReport: "lint",
+    TypeReport: "types",
+}
+_VALUES: Final = {"coverage": _coverage_values, "lint": _lint_values, "types": _type_values}

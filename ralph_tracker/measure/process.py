@@ -1,0 +1,246 @@
+"""Run one command: in a session of its own, its output in files, nothing of its group left afterwards.
+
+Output goes straight into files and not through pipes: a command that ends in a hurry (Node's `process.exit`) cuts
+what it prints into a pipe at 64 KB, but not what it prints into a file; and nothing passes through our memory.
+A process that makes itself a session of its own is out of reach: neither waited for nor ended.
+"""
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event
+from types import TracebackType
+from typing import Final, Self
+
+OUTPUT_CAP: Final = 200_000_000
+_SHELL: Final = "/bin/sh"
+_SHELL_NOT_FOUND: Final = 127
+_TICK_S: Final = 0.05
+_GRACE_S: Final = 2.0
+_GRACE_OF_OTHERS_S: Final = 0.5
+_KILLED_S: Final = 0.25
+_REAP_S: Final = 10.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    """Hold how a command ended.
+
+    One of `exit_code` and `signal` (its name, "SIGKILL") is there; neither where it could not be started, or not be
+    ended. `problem` says why nothing came of it, None where it ran; `not_found` where that is because there is no
+    such command. `timed_out` keeps what the command made of being ended. A truncated stream holds its first bytes,
+    as many as the cap allows, and a note.
+    """
+
+    exit_code: int | None = None
+    signal: str | None = None
+    timed_out: bool = False
+    not_found: bool = False
+    problem: str | None = None
+    duration_s: float = 0.0
+    stdout_truncated: bool = False
+    stderr_truncated: bool = False
+
+    @property
+    def output_truncated(self) -> bool:
+        """Tell whether either stream was cut."""
+        return self.stdout_truncated or self.stderr_truncated
+
+    @property
+    def succeeded(self) -> bool:
+        """Tell whether it ran to its end and said 0."""
+        return self.exit_code == 0 and not self.timed_out
+
+    @property
+    def summary(self) -> str:
+        """Say in a few words how it ended."""
+        if self.timed_out:
+            return f"ended at its time limit after {self.duration_s:.1f} s"
+        if self.problem is not None:
+            return self.problem
+        how = f"exit {self.exit_code}" if self.signal is None else f"killed by {self.signal}"
+        return f"{how} after {self.duration_s:.1f} s"
+
+
+def run_command(
+    run: str | Sequence[str],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    timeout_s: float | None,
+    stdout: Path,
+    stderr: Path,
+    output_cap: int = OUTPUT_CAP,
+    stop: Event | None = None,
+) -> Finished:
+    """Run a command to its end, or to the limit, and end what it left behind.
+
+    A string goes through /bin/sh, a list is argv. `env` is the whole environment; standard input is empty. The whole
+    process group gets SIGTERM: at the limit (seconds, None: no limit), when `stop` is set, on any exception (Ctrl-C),
+    and after the command's own end. SIGKILL follows 2 seconds later, half a second after the end of the command
+    itself. `output_cap` is bytes a stream; while it runs, a file may grow beyond it for an instant. Raises OSError
+    where an output file cannot be written, nothing for a command that cannot be started.
+    """
+    argv = [_SHELL, "-c", run] if isinstance(run, str) else list(run)
+    started = time.monotonic()
+    with _Output(stdout, output_cap) as out, _Output(stderr, output_cap) as err:
+        try:
+            process = _start(argv, cwd, env, out, err)
+        except (OSError, ValueError) as error:
+            return Finished(not_found=_is_absent(error, cwd), problem=_why_not(error, argv, cwd))
+        timed_out = _attend(process, (out, err), None if timeout_s is None else started + timeout_s, stop)
+        duration = time.monotonic() - started
+    code = process.returncode
+    missed = isinstance(run, str) and code == _SHELL_NOT_FOUND and not timed_out
+    return Finished(
+        exit_code=None if code is None or code < 0 else code,
+        signal=None if code is None or code >= 0 else _signal_name(-code),
+        timed_out=timed_out,
+        not_found=missed,
+        problem=f"command not found (exit {code} of {_SHELL})" if missed else None,
+        duration_s=duration,
+        stdout_truncated=out.truncated,
+        stderr_truncated=err.truncated,
+    )
+
+
+class _Output:
+    """One stream's file: appended to by the command, cut whenever it has grown over the cap."""
+
+    def __init__(self, path: Path, cap: int) -> None:
+        # Appending is what makes cutting work: without it a writer goes on at its old place, beyond a hole.
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC
+        self.descriptor = os.open(path, flags, 0o644)
+        self.truncated = False
+        self._cap = cap
+
+    def cut(self) -> None:
+        """Cut the file to the cap if it is longer."""
+        if os.fstat(self.descriptor).st_size > self._cap:
+            os.ftruncate(self.descriptor, self._cap)
+            self.truncated = True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self.cut()
+            if self.truncated:
+                os.write(self.descriptor, f"\n[ralph-tracker: cut here, after {self._cap} bytes]\n".encode())
+        finally:
+            os.close(self.descriptor)
+
+
+def _start(
+    argv: Sequence[str], cwd: Path, env: Mapping[str, str], out: _Output, err: _Output
+) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(  # noqa: S603  # running the project's own commands is what this is for
+        argv,
+        cwd=cwd,
+        env=dict(env),
+        stdin=subprocess.DEVNULL,
+        stdout=out.descriptor,
+        stderr=err.descriptor,
+        start_new_session=True,
+    )
+
+
+def _is_absent(error: Exception, cwd: Path) -> bool:
+    return isinstance(error, (FileNotFoundError, NotADirectoryError)) and cwd.is_dir()
+
+
+def _why_not(error: Exception, argv: Sequence[str], cwd: Path) -> str:
+    if not cwd.is_dir():
+        return f"no such folder: {cwd}"
+    if _is_absent(error, cwd):
+        return f"command not found: {argv[0]}"
+    reason = error.strerror if isinstance(error, OSError) else str(error)
+    return f"cannot be started: {argv[0]}: {reason}"
+
+
+def _attend(
+    process: subprocess.Popen[bytes], outputs: Sequence[_Output], deadline: float | None, stop: Event | None
+) -> bool:
+    """Wait for the command and leave nothing of its group; tell whether the limit ended it."""
+    timed_out = stopped = False
+    try:
+        while not (timed_out or stopped or _has_ended(process)):
+            _cut(outputs)
+            timed_out = deadline is not None and time.monotonic() >= deadline
+            stopped = stop is not None and stop.is_set()
+    finally:
+        _end_group(process, outputs)
+    return timed_out
+
+
+def _has_ended(process: subprocess.Popen[bytes]) -> bool:
+    try:
+        process.wait(_TICK_S)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
+
+
+def _cut(outputs: Sequence[_Output]) -> None:
+    for output in outputs:
+        output.cut()
+
+
+def _end_group(process: subprocess.Popen[bytes], outputs: Sequence[_Output]) -> None:
+    """Ask the group to end, wait a little, kill it; a second Ctrl-C goes straight to the killing.
+
+    The leader may be reaped already. Its number is not given to anyone else while a member of its group lives, and
+    system-wide numbers do not come round in the moment between the last member's end and our looking.
+    """
+    try:
+        if _signal_group(process, signal.SIGTERM):
+            _await_empty(process, outputs, _GRACE_S, _GRACE_OF_OTHERS_S)
+    finally:
+        if _signal_group(process, signal.SIGKILL):
+            _await_empty(process, outputs, _KILLED_S, _KILLED_S)
+        # Longer than this waits only what we may not kill: a program of another user, or one stuck in the kernel.
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_REAP_S)
+
+
+def _await_empty(
+    process: subprocess.Popen[bytes], outputs: Sequence[_Output], leader_s: float, others_s: float
+) -> None:
+    """Wait until the group is empty, at most so long, and from the leader's end on at most so long for the others.
+
+    The others are not ours to reap: where nobody does, as in a container without an init, they seem to stay for ever.
+    """
+    deadline = time.monotonic() + leader_s
+    leader_lives = True
+    while time.monotonic() < deadline:
+        if leader_lives and process.poll() is not None:
+            leader_lives = False
+            deadline = min(deadline, time.monotonic() + others_s)
+        if not _signal_group(process, 0):
+            return
+        _cut(outputs)
+        time.sleep(_TICK_S / 5)
+
+
+def _signal_group(process: subprocess.Popen[bytes], number: int) -> bool:
+    """Send a signal to the group; False where nobody is left to get it (macOS says EPERM for mere zombies)."""
+    try:
+        os.killpg(process.pid, number)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

@@ -1,0 +1,214 @@
+"""Read what the store holds: notes, trees, contents, differences, and whether all of it is intact."""
+
+import hashlib
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import BinaryIO, Final, NamedTuple, cast
+
+from ralph_tracker.errors import NoSnapshotError, StoreError
+from ralph_tracker.store.git_note import Note, decode_note
+from ralph_tracker.store.git_verbs import NO_OBJECT, Entry, Runner, tree_entries
+from ralph_tracker.store.snapshots import EMPTY_TREE, Change, Status, shown
+
+_CHUNK: Final = 1 << 20
+_HEADER_PARTS: Final = 3
+_OBJECT_ID: Final = re.compile(r"[0-9a-f]{40}")
+
+
+class Content(NamedTuple):
+    """Hold what an id names: a tree, and the commit with its note where the id was that of a commit."""
+
+    tree: str
+    commit: str | None
+    note: Note | None
+
+
+class Difference(NamedTuple):
+    """Hold one path that differs between two trees; modes and ids of an absent path are 000000 and zeros."""
+
+    path: str
+    status: Status
+    old_mode: str
+    new_mode: str
+    old_id: str
+    new_id: str
+
+
+def describe(git: Runner, content: str) -> Content:
+    """Look up the id of a tree or a commit, or the full name of a reference.
+
+    Raises NoSnapshotError where the store holds nothing of that name.
+    """
+    if not (_OBJECT_ID.fullmatch(content) or content.startswith("refs/")):
+        raise NoSnapshotError(f"{shown(content)} is not the id of a tree or a commit")
+    answer = git.run("cat-file", "--batch", stdin=content.encode() + b"\n")
+    header, _, rest = answer.partition(b"\n")
+    parts = header.decode().split(" ")
+    if len(parts) == _HEADER_PARTS and parts[1] == "tree":
+        return Content(parts[0], None, None)
+    if len(parts) == _HEADER_PARTS and parts[1] == "commit":
+        body = rest[: int(parts[2])]
+        head, _, message = body.partition(b"\n\n")
+        return Content(head[len("tree ") :].split(b"\n")[0].decode(), parts[0], decode_note(message))
+    raise NoSnapshotError(f"nothing is kept as {content}; `ralph-tracker history` names what is")
+
+
+def each_blob(git: Runner, object_ids: Sequence[str]) -> Iterator[Iterator[bytes]]:
+    """Yield the content of each object in chunks; what of it is not read is passed over."""
+    if not object_ids:
+        return
+    with git.stream("cat-file", "--batch", "--buffer", stdin=_lines(object_ids)) as output:
+        for object_id in object_ids:
+            header = output.readline().decode().split()
+            if len(header) != _HEADER_PARTS:
+                raise StoreError(f"the kept object {object_id} is missing or damaged; run `ralph-tracker verify`")
+            chunks = _chunks(output, int(header[2]))
+            yield chunks
+            for _ in chunks:
+                pass
+            output.read(1)
+
+
+def differences(git: Runner, before: str | None, after: str | None) -> list[Difference]:
+    """Compare two trees; None is the tree without files."""
+    output = git.run("diff-tree", "-r", "-z", "--raw", "--no-renames", before or EMPTY_TREE, after or EMPTY_TREE)
+    fields = output.split(b"\0")
+    return [_difference(about, path) for about, path in zip(fields[0::2], fields[1::2], strict=False)]
+
+
+def changes(git: Runner, before: str | None, after: str | None) -> tuple[Change, ...]:
+    """Compare two trees with size and sha256 of each new content."""
+    found = differences(git, before, after)
+    wanted = list(dict.fromkeys(item.new_id for item in found if item.new_id != NO_OBJECT))
+    known = dict(zip(wanted, map(_measure, each_blob(git, wanted)), strict=True))
+    return tuple(_change(item, known.get(item.new_id, (None, None))) for item in found)
+
+
+def read_file(git: Runner, content: str, path: str) -> bytes:
+    """Return one file of a tree, for a symbolic link its text; raise NoSnapshotError where there is none."""
+    answer = git.ask("cat-file", "blob", f"{content}:{path}")
+    if answer.status:
+        raise NoSnapshotError(f"{shown(path)} is not kept in {content}: {answer.error}")
+    return answer.out
+
+
+def damaged(git: Runner, content: Content) -> tuple[str, ...]:
+    """Return the paths whose kept content is missing or is not what its id says; () where all is intact.
+
+    A folder is named with a slash at its end, the whole tree as "/".
+    """
+    try:
+        entries = _all_entries(git, content.tree)
+    except StoreError:
+        return ("/",)
+    bad = _damaged_objects(git, list(dict.fromkeys(entry.object_id for entry in entries)))
+    return tuple(entry.path for entry in entries if entry.object_id in bad)
+
+
+def refuse_damaged(git: Runner, object_ids: Sequence[str]) -> None:
+    """Raise StoreError where one of the objects cannot be brought back as it was."""
+    bad = _damaged_objects(git, list(dict.fromkeys(object_ids)))
+    if bad:
+        raise StoreError(
+            f"{len(bad)} kept files are missing or damaged, nothing was changed: run `ralph-tracker verify`"
+        )
+
+
+def entries_of(git: Runner, tree: str, paths: Iterable[str] | None) -> list[Entry]:
+    """List files of a tree; `paths` may name files and folders, None is all.
+
+    Raises NoSnapshotError for a path that the tree does not have.
+    """
+    entries = tree_entries(git, tree)
+    if paths is None:
+        return entries
+    wanted = {path.rstrip("/") for path in paths}
+    chosen = [entry for entry in entries if not wanted.isdisjoint(_with_parents(entry.path))]
+    missing = wanted.difference(*(_with_parents(entry.path) for entry in chosen))
+    if missing:
+        raise NoSnapshotError(f"{shown(min(missing))} is not kept in {tree}")
+    return chosen
+
+
+def _with_parents(path: str) -> list[str]:
+    parts = path.split("/")
+    return ["/".join(parts[:depth]) for depth in range(1, len(parts) + 1)]
+
+
+def _all_entries(git: Runner, tree: str) -> list[Entry]:
+    """List the tree itself, its folders and its files."""
+    lines = [item.partition(b"\t") for item in git.run("ls-tree", "-r", "-t", "-z", tree).split(b"\0") if item]
+    found = [Entry("/", "040000", tree)]
+    for about, _, path in lines:
+        mode, kind, object_id = about.decode().split(" ")
+        name = os.fsdecode(path)
+        found.append(Entry(name + "/" if kind == "tree" else name, mode, object_id))
+    return found
+
+
+def _damaged_objects(git: Runner, object_ids: Sequence[str]) -> set[str]:
+    """Hash each object anew; git ends at an object it cannot unpack, so begin again behind it."""
+    bad: set[str] = set()
+    rest = list(object_ids)
+    while rest:
+        count = 0
+        try:
+            with git.stream("cat-file", "--batch", "--buffer", stdin=_lines(rest)) as output:
+                for object_id in rest:
+                    if not _is_intact(output, object_id):
+                        bad.add(object_id)
+                    count += 1
+        except (EOFError, StoreError):
+            bad.update(rest[count : count + 1])
+            count += 1
+        rest = rest[count:]
+    return bad
+
+
+def _is_intact(output: BinaryIO, object_id: str) -> bool:
+    line = output.readline()
+    if not line:
+        raise EOFError
+    header = line.decode().split()
+    if len(header) != _HEADER_PARTS:
+        return False
+    digest = hashlib.sha1(f"{header[1]} {header[2]}\0".encode(), usedforsecurity=False)
+    for chunk in _chunks(output, int(header[2])):
+        digest.update(chunk)
+    if output.read(1) != b"\n":
+        raise EOFError
+    return digest.hexdigest() == object_id
+
+
+def _chunks(output: BinaryIO, size: int) -> Iterator[bytes]:
+    while size:
+        chunk = output.read(min(size, _CHUNK))
+        if not chunk:
+            raise StoreError("a kept object ends too early; run `ralph-tracker verify`")
+        size -= len(chunk)
+        yield chunk
+
+
+def _measure(chunks: Iterator[bytes]) -> tuple[int, str]:
+    digest, size = hashlib.sha256(), 0
+    for chunk in chunks:
+        digest.update(chunk)
+        size += len(chunk)
+    return size, digest.hexdigest()
+
+
+def _difference(about: bytes, path: bytes) -> Difference:
+    old_mode, new_mode, old_id, new_id, status = about.decode().lstrip(":").split(" ")
+    name = os.fsdecode(path)
+    return Difference(name, cast("Status", status[0]), old_mode, new_mode, old_id, new_id)
+
+
+def _change(item: Difference, measured: tuple[int, str] | tuple[None, None]) -> Change:
+    old = None if item.status == "A" else item.old_mode
+    new = None if item.status == "D" else item.new_mode
+    return Change(item.path, item.status, old, new, *measured)
+
+
+def _lines(object_ids: Iterable[str]) -> bytes:
+    return "".join(f"{object_id}\n" for object_id in object_ids).encode()

@@ -1,0 +1,105 @@
+"""A loop with its frozen configuration, made whole before it is used."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final, Literal
+
+from ralph_tracker.config.load import Config, changed_keys, config_of
+from ralph_tracker.config.yaml_io import load_yaml
+from ralph_tracker.core.documents import SCHEMA_VERSION
+from ralph_tracker.core.judge import Judgement, LoopState
+from ralph_tracker.core.metrics import Group
+from ralph_tracker.core.records import IterationRecord
+from ralph_tracker.errors import ConfigError, InputError, RecordError, StoreError
+from ralph_tracker.store.files import told_plainly
+from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.replay import rebuild, replay
+from ralph_tracker.store.standing import refuse_newer
+from ralph_tracker.store.summary import Summary
+
+Origin = Literal["given", "measured"]
+_RESTORE: Final = "restore it from a copy, or start with --new"
+
+
+def loop_document(
+    loop_id: str, config: Config, at: str, *, linked_to: str | None, origin: Origin, facts: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return the loop's own document: what is frozen at pre_loop."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "loop_id": loop_id,
+        "created_at": at,
+        "linked_to": linked_to,
+        "metrics": origin,
+        "configuration_source": config.source,
+        "configuration_digest": config.digest,
+        "configuration": dict(config.document),
+        "environment": dict(facts),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class OpenLoop:
+    """Hold a loop's store with its frozen configuration.
+
+    `origin` says whether metrics are handed in or measured by the loop's checks, since the baseline; `configured` are
+    the groups that belong to the loop because a check measures them.
+    """
+
+    store: LoopStore
+    config: Config
+    started: datetime
+    origin: Origin
+    configured: frozenset[Group]
+
+    @classmethod
+    def read(cls, store: LoopStore, configured_by: Any) -> "OpenLoop":  # noqa: ANN401  # document → groups
+        """Read the loop's own document. Raises RecordError where it cannot be used."""
+        name = f"{store.paths.shown}/loop.yaml"
+        try:
+            with told_plainly(store.paths.loop_file):
+                document = load_yaml(store.paths.loop_file.read_text(encoding="utf-8"), name)
+            refuse_newer(document, name)
+            config = config_of(document["configuration"], name, document["configuration_digest"])
+            origin: Origin = "measured" if document.get("metrics") == "measured" else "given"
+            started = datetime.fromisoformat(document["created_at"]).astimezone(UTC)
+        except (InputError, StoreError, ConfigError) as error:
+            raise RecordError(f"{error}; {_RESTORE}") from None
+        except (KeyError, TypeError, ValueError):
+            raise RecordError(f"{name}: damaged; {_RESTORE}") from None
+        configured = configured_by(config.document) if origin == "measured" else frozenset()
+        return cls(store, config, started, origin, configured)
+
+    def changed_keys(self) -> tuple[str, ...]:
+        """Name what differs now from the frozen configuration."""
+        return changed_keys(self.store.paths.root, self.config.document, self.config.digest)
+
+    def recovered(self, *, unfinished: bool) -> Summary:
+        """Return where the loop stands; what a killed call or damage left behind the iterations is made again."""
+        summary = None if unfinished else self.store.standing()
+        return self.rebuilt() if summary is None else summary
+
+    def rebuilt(self) -> Summary:
+        """Write everything that is derived again, and return where the loop stands."""
+        return rebuild(self.store, self.config.rules, self._started_at, self.configured)
+
+    def judged(self) -> tuple[Judgement, ...]:
+        """Judge every iteration again, as of now."""
+        return replay(self.store, self.store.paths.loop_id, self.config.rules, self.configured).judgements
+
+    def record(self, number: int) -> IterationRecord:
+        """Return the record of an iteration that can be read, as of now."""
+        return next(j.record for j in self.judged() if j.record.iteration == number)
+
+    def state(self, summary: Summary) -> tuple[LoopState, Summary]:
+        """Return what the judge needs; what is damaged or behind is made again from the measurements."""
+        try:
+            return self.store.state(summary, self.config.rules), summary
+        except RecordError:
+            summary = self.rebuilt()
+            return self.store.state(summary, self.config.rules), summary
+
+    @property
+    def _started_at(self) -> str:
+        return self.started.isoformat(timespec="seconds").replace("+00:00", "Z")

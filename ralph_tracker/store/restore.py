@@ -1,0 +1,190 @@
+"""Make a working tree exactly one that was kept, after keeping what that would destroy.
+
+Only what a snapshot covers is touched. An ignored file in the way of one that is written goes into the safety snapshot
+first; what cannot be kept (a socket, the git folder of a nested repository) ends the restore before it began.
+"""
+
+import os
+import shutil
+import stat
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from ralph_tracker.errors import StoreError
+from ralph_tracker.store.git_note import Note
+from ralph_tracker.store.git_objects import Content, Difference, differences, each_blob, refuse_damaged
+from ralph_tracker.store.git_verbs import Runner, path_list, paths_of
+from ralph_tracker.store.snapshots import shown
+from ralph_tracker.store.tree_capture import Captured
+from ralph_tracker.store.tree_filter import kind_reason
+from ralph_tracker.store.tree_view import TreeView
+from ralph_tracker.store.tree_writer import TreeWriter
+
+_SAFETY_INDEX: Final = "safety.index"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Hold what a restore does.
+
+    `folders` are empty ones to make, `emptied` those to remove where nothing is left in them, `in_the_way` what stands
+    where a file will be written without being part of any snapshot: files first, then folders from the innermost.
+    """
+
+    writes: tuple[Difference, ...]
+    deletes: tuple[str, ...]
+    folders: tuple[str, ...]
+    emptied: tuple[str, ...]
+    in_the_way: tuple[str, ...]
+    ways: tuple[str, ...]
+    modes: dict[str, int]
+
+    @property
+    def touched(self) -> Iterator[str]:
+        """Yield the files whose permission bits the safety snapshot has to hold."""
+        yield from (item.path for item in self.writes)
+        yield from self.deletes
+        yield from self.in_the_way
+
+
+def plan_restore(git: Runner, root: Path, now: Captured, goal: Content) -> Plan:
+    """Compare the tree as it stands with what it shall be.
+
+    Raises StoreError, with nothing touched, for what is in the way and cannot be kept, and for damaged objects.
+    """
+    note = goal.note or Note()
+    found = differences(git, now.tree, goal.tree)
+    spared = {skip.path for skip in note.skipped}
+    deletes = [item.path for item in found if item.status == "D" and item.path not in spared]
+    writes = tuple(item for item in found if item.status != "D")
+    refuse_damaged(git, [item.new_id for item in writes])
+    gone = set(now.empty_directories) - set(note.empty_directories) if goal.note else set()
+    folders, files = _in_the_way(
+        TreeView(root), writes, {*deletes, *(item.path for item in writes if item.status != "A")}
+    )
+    return Plan(
+        writes=writes,
+        deletes=tuple(deletes),
+        folders=note.empty_directories,
+        emptied=_deepest_first([*_parents(deletes), *_parents(gone), *gone]),
+        in_the_way=files,
+        ways=folders,
+        modes=dict(note.modes),
+    )
+
+
+def keep_safe(git: Runner, root: Path, folder: Path, now: Captured, plan: Plan) -> tuple[str, Note]:
+    """Write the tree that brings back all that the plan destroys, and the note of its commit."""
+    view = TreeView(root)
+    modes = {}
+    for path in plan.touched:
+        status = view.status(path)
+        if status and stat.S_ISREG(status.st_mode):
+            modes[path] = stat.S_IMODE(status.st_mode) & 0o777
+    empty = {path for way in plan.ways for path in view.empty_folders(way) or ()}
+    note = Note(
+        message="before a restore",
+        skipped=now.skipped,
+        empty_directories=tuple(sorted({*now.empty_directories, *empty})),
+        modes=modes,
+        scope=now.tree,
+    )
+    return _tree_with(git, folder, now.tree, plan.in_the_way), note
+
+
+def carry_out(git: Runner, root: Path, plan: Plan, undo_id: str) -> None:
+    """Change the working tree; raise StoreError naming the undo id where the system refuses."""
+    try:
+        with TreeWriter(root) as writer:
+            for path in (*plan.deletes, *plan.in_the_way):
+                writer.remove(path)
+            for path in (*plan.ways, *plan.emptied):
+                writer.remove_folder(path)
+            blobs = each_blob(git, [item.new_id for item in plan.writes])
+            for item, chunks in zip(plan.writes, blobs, strict=True):
+                writer.write(item.path, item.new_mode, chunks, plan.modes.get(item.path))
+            for path in plan.folders:
+                writer.make_folder(path)
+    except OSError as error:
+        where = shown(os.fsdecode(error.filename)) if isinstance(error.filename, str | bytes) else root
+        raise StoreError(
+            f"the restore stopped at {where} ({error.strerror}): mend that, then undo {undo_id} or restore again"
+        ) from error
+
+
+def adopt(git: Runner, goal: Content, undo_id: str) -> None:
+    """Make the index the restored tree and compare every hash; raise StoreError where a file is not what was kept."""
+    git.run("read-tree", "-i", "-m", goal.tree)
+    git.run("update-index", "-q", "--refresh")
+    wrong = paths_of(git.run("diff-files", "-z", "--name-only"))
+    if wrong:
+        raise StoreError(
+            f"{shown(wrong[0])} is not what was kept after the restore, {len(wrong)} in all: stop what writes to the "
+            f"tree, then undo {undo_id} or restore again"
+        )
+    if goal.note and goal.note.scope:
+        git.run("read-tree", "-i", "-m", goal.note.scope)
+
+
+def _tree_with(git: Runner, folder: Path, tree: str, more: tuple[str, ...]) -> str:
+    """Return a tree with more files than the index has, which stays as it is."""
+    if not more:
+        return tree
+    index = folder / _SAFETY_INDEX
+    try:
+        shutil.copyfile(folder / "index", index)
+        git.run("update-index", "--add", "--replace", "-z", "--stdin", stdin=path_list(more), index=index)
+        return git.run("write-tree", index=index).decode().strip()
+    finally:
+        index.unlink(missing_ok=True)
+
+
+def _in_the_way(
+    view: TreeView, writes: Iterable[Difference], known: set[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the folders and the files that stand where a file is to be written and that no snapshot has."""
+    files: dict[str, None] = {}
+    folders: dict[str, None] = {}
+    for item in writes:
+        blocker = _blocker(view, item.path)
+        if blocker is None or blocker in known:
+            continue
+        for path, status in view.walk(blocker):
+            if stat.S_ISDIR(status.st_mode):
+                folders[path] = None
+            elif path not in known:
+                _refuse_unkept(view, path, status)
+                files[path] = None
+    return _deepest_first(folders), tuple(files)
+
+
+def _blocker(view: TreeView, path: str) -> str | None:
+    """Return what stands at a path or in the place of one of its parent folders, None where nothing does."""
+    parts = path.split("/")
+    for depth in range(1, len(parts) + 1):
+        step = "/".join(parts[:depth])
+        if not view.is_folder(step):
+            return step if view.status(step) else None
+    return path
+
+
+def _refuse_unkept(view: TreeView, path: str, status: os.stat_result) -> None:
+    reason = kind_reason(status)
+    if reason is None and ".git" in path.lower().split("/"):
+        reason = "part of a nested repository"
+    if reason is None and not view.is_readable(path, status):
+        reason = "not readable"
+    if reason:
+        raise StoreError(f"{shown(path)} is in the way and cannot be kept ({reason}): move it away, then restore again")
+
+
+def _parents(paths: Iterable[str]) -> Iterator[str]:
+    for path in paths:
+        parts = path.split("/")
+        yield from ("/".join(parts[:depth]) for depth in range(1, len(parts)))
+
+
+def _deepest_first(paths: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(set(paths), key=lambda path: (-path.count("/"), path)))

@@ -1,0 +1,142 @@
+"""Write into a working tree: each file whole or not at all, and never through a symbolic link."""
+
+import contextlib
+import os
+import secrets
+import stat
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from ralph_tracker.store.git_verbs import EXEC_MODE, LINK_MODE
+from ralph_tracker.store.tree_filter import TEMPORARY_PREFIX, TEMPORARY_SUFFIX
+
+_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class TreeWriter:
+    """Change the tree at `root`, with every parent opened step by step; all methods raise OSError."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._last: tuple[str, int] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._forget()
+        os.close(self._root)
+
+    def write(self, path: str, mode: str, chunks: Iterable[bytes], permissions: int | None = None) -> None:
+        """Put a file or a link in the place of what file or link stands there; parents are made.
+
+        `mode` is git's. A file that stood there hands on its permission bits as far as the exec bit allows;
+        `permissions` overrides both.
+        """
+        folder, name = _split(path)
+        parent = self._open(folder, make=True)
+        with self._in_place_of(parent, name) as temporary:
+            if mode == LINK_MODE:
+                os.symlink(b"".join(chunks), os.fsencode(temporary), dir_fd=parent)
+            else:
+                is_executable = mode == EXEC_MODE
+                bits = _inherited(parent, name, is_executable=is_executable) if permissions is None else permissions
+                default = 0o777 if is_executable else 0o666  # what the umask leaves of it
+                _fill(os.open(temporary, _NEW_FILE, default, dir_fd=parent), chunks, bits)
+
+    def remove(self, path: str) -> None:
+        """Remove a file or link; nothing happens where none stands."""
+        folder, name = _split(path)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=self._open(folder))
+
+    def remove_folder(self, path: str) -> bool:
+        """Remove a folder if it is empty, and say whether it is gone."""
+        folder, name = _split(path)
+        self._forget()
+        try:
+            os.rmdir(name, dir_fd=self._open(folder))
+        except FileNotFoundError:
+            return True
+        except OSError:
+            return False
+        return True
+
+    def make_folder(self, path: str) -> None:
+        self._open(path, make=True)
+
+    @contextlib.contextmanager
+    def _in_place_of(self, parent: int, name: str) -> Iterator[str]:
+        temporary = f"{TEMPORARY_PREFIX}{secrets.token_hex(8)}{TEMPORARY_SUFFIX}"
+        try:
+            yield temporary
+            os.rename(temporary, name, src_dir_fd=parent, dst_dir_fd=parent)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary, dir_fd=parent)
+            raise
+
+    def _open(self, folder: str, *, make: bool = False) -> int:
+        """Return a descriptor of a folder below the root; the last one is remembered."""
+        if not folder:
+            return self._root
+        if self._last and self._last[0] == folder:
+            return self._last[1]
+        self._forget()
+        here = os.dup(self._root)
+        for name in folder.split("/"):
+            try:
+                step = _step(here, name, make=make)
+            finally:
+                os.close(here)
+            here = step
+        self._last = (folder, here)
+        return here
+
+    def _forget(self) -> None:
+        if self._last:
+            os.close(self._last[1])
+        self._last = None
+
+
+def _step(here: int, name: str, *, make: bool) -> int:
+    try:
+        return os.open(name, _FOLDER, dir_fd=here)
+    except FileNotFoundError:
+        if not make:
+            raise
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(name, dir_fd=here)
+    return os.open(name, _FOLDER, dir_fd=here)
+
+
+def _inherited(parent: int, name: str, *, is_executable: bool) -> int | None:
+    """Return the permission bits of the file that stands there with the exec bit set right, None where none stands."""
+    try:
+        status = os.stat(name, dir_fd=parent, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(status.st_mode):
+        return None
+    bits = status.st_mode & 0o777
+    if bool(bits & stat.S_IXUSR) == is_executable:
+        return bits
+    return bits | stat.S_IXUSR | (bits & 0o044) >> 2 if is_executable else bits & ~0o111
+
+
+def _fill(descriptor: int, chunks: Iterable[bytes], permissions: int | None) -> None:
+    with open(descriptor, "wb", buffering=0) as stream:
+        for chunk in chunks:
+            rest = memoryview(chunk)
+            while rest:
+                rest = rest[stream.write(rest) :]
+        if permissions is not None:
+            os.fchmod(descriptor, permissions)
+
+
+def _split(path: str) -> tuple[str, str]:
+    folder, _, name = path.rpartition("/")
+    return folder, name
