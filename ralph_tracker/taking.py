@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ralph_tracker.config.load import Config, config_of
-from ralph_tracker.core.judge import LoopState
+from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Group, Measurement, Metrics
 from ralph_tracker.errors import ConfigError, InputError
 from ralph_tracker.measure.configured import checks_from

@@ -13,8 +13,9 @@ from ralph_tracker.config.load import Config, load_config
 from ralph_tracker.config.problems import nearest
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.documents import Document, record_document
-from ralph_tracker.core.judge import Judgement, LoopState, judge, judge_baseline
+from ralph_tracker.core.judge import Judgement, judge, judge_baseline
 from ralph_tracker.core.line import Yardstick
+from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Group, Metrics
 from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.core.rules import SelectionMode

@@ -4,54 +4,23 @@ Pure and repeatable: the same measurements in the same order give the same recor
 recomputing after a person's acceptance are nothing else than judging again.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from ralph_tracker.core import alerts as raising
 from ralph_tracker.core.adjusted import ground_of, test_weights
-from ralph_tracker.core.alert_types import Alert, in_order, is_mended
-from ralph_tracker.core.best import Candidate, best_now, best_of, findings_of, kept
-from ralph_tracker.core.classify import Scored, classify, step_of
-from ralph_tracker.core.cycles import find_cycle
+from ralph_tracker.core.alert_types import Alert
+from ralph_tracker.core.best import Candidate, best_now, findings_of, kept
 from ralph_tracker.core.decision import Decision, Facts, decide, first_decision, message_of
 from ralph_tracker.core.deltas import deltas, read
 from ralph_tracker.core.explain import difference
-from ralph_tracker.core.identities import KnownTests, SeenTests, compare
-from ralph_tracker.core.line import Classification, Line, Point, Yardstick, signature_of
+from ralph_tracker.core.identities import KnownTests, SeenTests
+from ralph_tracker.core.line import Line, Point, Yardstick, signature_of
+from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Group, Measurement, Metrics
 from ralph_tracker.core.records import BestTracker, IterationRecord
 from ralph_tracker.core.rules import Rules
 from ralph_tracker.core.score import Basis, Score, basis_of, quality_score, recorded_metrics
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoopState:
-    """Hold what the judge carries from one iteration to the next.
-
-    `basis` is None before the baseline, `iteration` then -1. `line` and `known` belong to the iteration that the next
-    one descends from, the rest to the loop. `rollbacks` counts the latest decisions in a row that were a rollback, or
-    the escalation that stands for one. `cost_usd` is what is known of the cost, None where nothing is. `accepted` are
-    alert ids.
-    """
-
-    loop_id: str
-    rules: Rules
-    basis: Basis | None = None
-    iteration: int = -1
-    line: Line = field(default_factory=Line)
-    known: KnownTests = field(default_factory=KnownTests)
-    seen: SeenTests = field(default_factory=SeenTests)
-    frontier: tuple[Candidate, ...] = ()
-    rollbacks: int = 0
-    cost_usd: float | None = None
-    accepted: frozenset[str] = frozenset()
-
-    @property
-    def yardstick(self) -> Yardstick:
-        """Return the measure that scores any iteration as of now."""
-        if self.basis is None:
-            msg = "a loop without a baseline has no yardstick"
-            raise ValueError(msg)
-        return Yardstick(test_weights(self.basis), self.seen)
+from ralph_tracker.core.verdicts import Verdicts, View, is_verified, verdicts_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,20 +74,20 @@ def _judge(state: LoopState, measurement: Measurement, basis: Basis) -> Judgemen
     seen = state.seen.after(number, metrics.test_count, measurement.tests)
     yardstick = Yardstick(test_weights(basis), seen)
     point, candidate = _placed(number, basis, metrics, measurement, score, seen)
-    view = _View(state, basis, metrics, measurement, score, yardstick, point)
-    findings = _findings(view)
-    candidate = replace(candidate, verified=_is_verified(view, findings))
-    point = replace(point, classification=findings.classification)
+    view = View(state, basis, metrics, measurement, score, yardstick, point)
+    verdicts = verdicts_of(view)
+    candidate = replace(candidate, verified=is_verified(view, verdicts))
+    point = replace(point, classification=verdicts.classification)
     frontier = kept(state.frontier, candidate, yardstick)
     best = _tracker(frontier, yardstick, number)
     cost = _total_cost(state.cost_usd, measurement)
-    decision = _decision(view, findings, candidate, best, cost)
-    record = _record(view, findings, candidate, best, decision)
+    decision = _decision(view, verdicts, candidate, best, cost)
+    record = _record(view, verdicts, candidate, best, decision)
     after = replace(
         state,
         basis=basis,
         iteration=number,
-        line=_line_after(state.line, point, metrics, state.rules, findings.lasting),
+        line=_line_after(state.line, point, metrics, state.rules, verdicts.lasting),
         known=state.known.after(measurement.tests),
         seen=seen,
         frontier=frontier,
@@ -126,46 +95,6 @@ def _judge(state: LoopState, measurement: Measurement, basis: Basis) -> Judgemen
         cost_usd=cost,
     )
     return Judgement(record, after, candidate)
-
-
-@dataclass(frozen=True, slots=True)
-class _View:
-    """Bundle what one judgement looks at."""
-
-    state: LoopState
-    basis: Basis
-    metrics: Metrics
-    measurement: Measurement
-    score: Score
-    yardstick: Yardstick
-    point: Point
-
-    @property
-    def number(self) -> int:
-        return self.point.iteration
-
-    @property
-    def adjusted(self) -> float:
-        return self.yardstick.score(self.number, self.point.ground)
-
-
-@dataclass(frozen=True, slots=True)
-class _Findings:
-    classification: Classification
-    new: tuple[Alert, ...]
-    carried: tuple[Alert, ...]
-    closed: tuple[str, ...]
-    accepted: tuple[str, ...]
-    same_tree_cycle: bool
-
-    @property
-    def counting(self) -> tuple[Alert, ...]:
-        """Return the new and open alerts that nobody accepted, in order."""
-        return in_order(a for a in (*self.new, *self.carried) if a.id not in self.accepted)
-
-    @property
-    def lasting(self) -> tuple[Alert, ...]:
-        return tuple(a for a in self.counting if a.kind.lasting)
 
 
 def _placed(
@@ -198,68 +127,6 @@ def _placed(
     return point, candidate
 
 
-def _findings(view: _View) -> _Findings:
-    state, line = view.state, view.state.line
-    if view.number == 0:
-        at = _situation(view)
-        new = tuple(raising.raise_alerts(at, "baseline", None))
-        return _Findings("baseline", new, (), (), _accepted(new, state), same_tree_cycle=False)
-    at = _situation(view)
-    step = step_of(view.metrics, line.readings)
-    scored = Scored(point=view.point, line=line, yardstick=view.yardstick, given=view.basis.given_score)
-    broken = raising.working_tests_failing(at) is not None
-    classification = classify(step, scored, state.rules, working_tests_failing=broken)
-    cycle = find_cycle(view.point, line, view.measurement, view.yardstick, state.rules.cycling)
-    target = best_of(state.frontier, view.yardstick, verified_only=True)
-    new = tuple(
-        replace(alert, rollback_to=target.iteration if target else None)
-        for alert in raising.raise_alerts(at, classification, cycle)
-    )
-    groups = raising.measured_groups(at)
-    mended = [a for a in line.open_alerts if is_mended(a, view.metrics, view.measurement.tests, groups)]
-    carried = in_order(a for a in line.open_alerts if a not in mended)
-    return _Findings(
-        classification,
-        new,
-        carried,
-        tuple(alert.id for alert in in_order(mended)),
-        _accepted((*new, *carried), state),
-        same_tree_cycle=cycle is not None and cycle.same_tree,
-    )
-
-
-def _accepted(alerts: tuple[Alert, ...], state: LoopState) -> tuple[str, ...]:
-    return tuple(alert.id for alert in alerts if alert.id in state.accepted)
-
-
-def _situation(view: _View) -> raising.Situation:
-    state, line = view.state, view.state.line
-    tests = view.measurement.tests
-    flaky = view.yardstick.seen.flaky
-    return raising.Situation(
-        iteration=view.number,
-        previous=line.head or 0,
-        metrics=view.metrics,
-        readings=line.readings,
-        tests=compare(state.known, tests, flaky),
-        components=view.score.components,
-        missing=view.measurement.missing,
-        basis=view.basis,
-        rules=state.rules,
-        config_changed=view.measurement.config_changed,
-        already_missing=frozenset(a.group for a in line.open_alerts if a.group is not None),
-    )
-
-
-def _is_verified(view: _View, findings: _Findings) -> bool:
-    """Tell whether the build holds, tests were measured where the loop has them, and none is a CRITICAL alert's."""
-    if view.metrics.build_status == "failure":
-        return False
-    if view.basis.has_tests and view.metrics.test_count is None and view.metrics.pass_rate is None:
-        return False
-    return not any(alert.kind.about_tests for alert in findings.counting)
-
-
 def _tracker(frontier: tuple[Candidate, ...], yardstick: Yardstick, number: int) -> BestTracker:
     best = best_now(frontier, yardstick) if number else None
     if best is None:
@@ -277,22 +144,20 @@ def _total_cost(before: float | None, measurement: Measurement) -> float | None:
     return before if cost is None else (before or 0.0) + cost
 
 
-def _decision(
-    view: _View, findings: _Findings, candidate: Candidate, best: BestTracker, cost: float | None
-) -> Decision:
+def _decision(view: View, verdicts: Verdicts, candidate: Candidate, best: BestTracker, cost: float | None) -> Decision:
     if view.number == 0:
         return first_decision()
     facts = Facts(
         iteration=view.number,
-        classification=findings.classification,
-        alerts=findings.counting,
+        classification=verdicts.classification,
+        alerts=verdicts.counting,
         score=view.adjusted,
         best_score=best.adjusted,
         best_iteration=best.iteration or 0,
         verified=candidate.verified,
         evidence=view.score.evidence,
         target_tests_hold=not view.basis.has_tests or raising.none_fails(view.metrics),
-        same_tree_cycle=findings.same_tree_cycle,
+        same_tree_cycle=verdicts.same_tree_cycle,
         cost_usd=cost,
         elapsed_s=view.measurement.elapsed_s,
         rollbacks=view.state.rollbacks,
@@ -302,7 +167,7 @@ def _decision(
 
 
 def _record(
-    view: _View, findings: _Findings, candidate: Candidate, best: BestTracker, decision: Decision
+    view: View, verdicts: Verdicts, candidate: Candidate, best: BestTracker, decision: Decision
 ) -> IterationRecord:
     baseline = {} if view.number == 0 else deltas(view.metrics, read(view.basis.baseline, 0))
     return IterationRecord(
@@ -310,7 +175,7 @@ def _record(
         iteration=view.number,
         previous=view.state.line.head,
         timestamp=view.measurement.timestamp,
-        classification=findings.classification,
+        classification=verdicts.classification,
         metrics=view.metrics,
         quality_score=view.score.value,
         adjusted_score=view.adjusted,
@@ -326,13 +191,13 @@ def _record(
         tests_ever_seen=view.yardstick.seen.union,
         best=best,
         decision=decision,
-        message=message_of(decision, findings.classification, findings.counting),
+        message=message_of(decision, verdicts.classification, verdicts.counting),
         from_previous=deltas(view.metrics, view.state.line.readings),
         from_baseline=baseline,
-        alerts=findings.new,
-        open_alerts=findings.carried,
-        closed_alerts=findings.closed,
-        accepted=findings.accepted,
+        alerts=verdicts.new,
+        open_alerts=verdicts.carried,
+        closed_alerts=verdicts.closed,
+        accepted=verdicts.accepted,
         usage=view.measurement.usage,
         blocked=view.measurement.blocked,
         tree=view.measurement.tree,

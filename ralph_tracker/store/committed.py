@@ -8,8 +8,9 @@ from typing import Any, Final, TypeGuard
 
 from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.identities import KnownTests, SeenTests
-from ralph_tracker.core.judge import LoopState, acceptance
+from ralph_tracker.core.judge import acceptance
 from ralph_tracker.core.line import Line
+from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Measurement, TestResults
 from ralph_tracker.core.rules import Rules
 from ralph_tracker.errors import RecordError

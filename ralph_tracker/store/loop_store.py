@@ -18,7 +18,8 @@ from ralph_tracker.config.yaml_io import dump_yaml
 from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.documents import Document, alert_document, carried_document
 from ralph_tracker.core.identities import SeenTests
-from ralph_tracker.core.judge import Judgement, LoopState
+from ralph_tracker.core.judge import Judgement
+from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Measurement
 from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.core.rules import Rules

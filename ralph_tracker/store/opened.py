@@ -8,7 +8,8 @@ from typing import Any, Final, Literal
 from ralph_tracker.config.load import Config, changed_keys, config_of
 from ralph_tracker.config.yaml_io import load_yaml
 from ralph_tracker.core.documents import SCHEMA_VERSION
-from ralph_tracker.core.judge import Judgement, LoopState
+from ralph_tracker.core.judge import Judgement
+from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Group
 from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.errors import ConfigError, InputError, RecordError, StoreError

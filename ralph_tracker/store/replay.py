@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.documents import Document, record_document
 from ralph_tracker.core.identities import KnownTests
-from ralph_tracker.core.judge import Judgement, LoopState, judge, judge_baseline, rolled_back
+from ralph_tracker.core.judge import Judgement, judge, judge_baseline, rolled_back
 from ralph_tracker.core.line import Line
+from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Group
 from ralph_tracker.core.rules import Rules
 from ralph_tracker.store.committed import after_plain

@@ -1,0 +1,41 @@
+"""What the judge carries from one iteration of a loop to the next."""
+
+from dataclasses import dataclass, field
+
+from ralph_tracker.core.adjusted import test_weights
+from ralph_tracker.core.best import Candidate
+from ralph_tracker.core.identities import KnownTests, SeenTests
+from ralph_tracker.core.line import Line, Yardstick
+from ralph_tracker.core.rules import Rules
+from ralph_tracker.core.score import Basis
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoopState:
+    """Hold what the judge carries from one iteration to the next.
+
+    `basis` is None before the baseline, `iteration` then -1. `line` and `known` belong to the iteration that the next
+    one descends from, the rest to the loop. `rollbacks` counts the latest decisions in a row that were a rollback, or
+    the escalation that stands for one. `cost_usd` is what is known of the cost, None where nothing is. `accepted` are
+    alert ids.
+    """
+
+    loop_id: str
+    rules: Rules
+    basis: Basis | None = None
+    iteration: int = -1
+    line: Line = field(default_factory=Line)
+    known: KnownTests = field(default_factory=KnownTests)
+    seen: SeenTests = field(default_factory=SeenTests)
+    frontier: tuple[Candidate, ...] = ()
+    rollbacks: int = 0
+    cost_usd: float | None = None
+    accepted: frozenset[str] = frozenset()
+
+    @property
+    def yardstick(self) -> Yardstick:
+        """Return the measure that scores any iteration as of now."""
+        if self.basis is None:
+            msg = "a loop without a baseline has no yardstick"
+            raise ValueError(msg)
+        return Yardstick(test_weights(self.basis), self.seen)
