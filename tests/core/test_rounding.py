@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tracker.core.rounding import half_up, plain_number, whole
+from ralph_tracker.core.rounding import half_up, plain_number, whole, without_noise
 
 
 @pytest.mark.parametrize(
@@ -28,6 +28,18 @@ def test_rounds_as_people_do(value, decimals, expected):
 def test_whole_gives_an_int():
     assert whole(2.5) == 3
     assert isinstance(whole(2.5), int)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        pytest.param(1.5 * 1.4, 2.1, id="product"),
+        pytest.param(2.1 / 1.4 - 1, 0.5, id="quotient"),
+        pytest.param(0.123456789, 0.123456789, id="what is no noise stays"),
+    ],
+)
+def test_without_noise(value, expected):
+    assert without_noise(value) == expected
 
 
 @pytest.mark.parametrize(
