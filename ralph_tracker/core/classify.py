@@ -1,7 +1,9 @@
 """One word for what an iteration was: baseline, forward, plateau, regression or stalled (semantics § 4)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import pvariance
+from types import MappingProxyType
 from typing import Final
 
 from ralph_tracker.core.deltas import Readings, delta, errors_at_size
@@ -18,7 +20,7 @@ class Step:
     """Hold the four metrics of an iteration beside their previous values, as the rules compare them.
 
     `now` has error_count at the previous size; only metrics that both sides have are in `now` and `before`.
-    `missing` names those that the line had and that were not measured now.
+    `missing` names those that the line had and that were not measured now, and the components of the score likewise.
     """
 
     now: dict[str, float]
@@ -32,7 +34,9 @@ class Step:
         return delta(self.now[name], self.before[name], BY_NAME[name].decimals)
 
 
-def step_of(metrics: Metrics, readings: Readings) -> Step:
+def step_of(
+    metrics: Metrics, readings: Readings, components: Mapping[str, float | None] = MappingProxyType({})
+) -> Step:
     """Put the four metrics beside their previous values, errors at the previous size."""
     now, before, missing = {}, {}, []
     for name in FOUR:
@@ -45,6 +49,7 @@ def step_of(metrics: Metrics, readings: Readings) -> Step:
         earlier_loc = readings["loc_total"].value if "loc_total" in readings else None
         now[name] = errors_at_size(int(value), metrics.loc_total, earlier_loc) if name == "error_count" else value
         before[name] = reading.value
+    missing += [name for name, value in components.items() if value is None]
     return Step(now=now, before=before, missing=tuple(missing))
 
 

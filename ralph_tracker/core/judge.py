@@ -18,6 +18,7 @@ from ralph_tracker.core.line import Line, Point, Yardstick, signature_of
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Group, Measurement, Metrics
 from ralph_tracker.core.records import BestTracker, IterationRecord
+from ralph_tracker.core.rounding import whole
 from ralph_tracker.core.rules import Rules
 from ralph_tracker.core.score import Basis, Score, basis_of, quality_score, recorded_metrics
 from ralph_tracker.core.verdicts import Verdicts, View, is_verified, verdicts_of
@@ -100,7 +101,7 @@ def _judge(state: LoopState, measurement: Measurement, basis: Basis) -> Judgemen
 def _placed(
     number: int, basis: Basis, metrics: Metrics, measurement: Measurement, score: Score, seen: SeenTests
 ) -> tuple[Point, Candidate]:
-    standing = seen.standing(metrics.tests_passed, metrics.test_count, measurement.tests)
+    standing = seen.standing(_passes(metrics), metrics.test_count, measurement.tests)
     ground = ground_of(
         basis,
         metrics,
@@ -125,6 +126,13 @@ def _placed(
         findings=findings_of(basis.baseline, metrics),
     )
     return point, candidate
+
+
+def _passes(metrics: Metrics) -> int | None:
+    """Return how many tests passed; where only the rate is known, as many as it says of those reported."""
+    if metrics.tests_passed is not None or metrics.pass_rate is None or metrics.test_count is None:
+        return metrics.tests_passed
+    return whole(metrics.pass_rate * metrics.test_count / 100)
 
 
 def _tracker(frontier: tuple[Candidate, ...], yardstick: Yardstick, number: int) -> BestTracker:

@@ -51,7 +51,9 @@ class Verdicts:
 
     @property
     def lasting(self) -> tuple[Alert, ...]:
-        return tuple(a for a in self.counting if a.kind.lasting)
+        """Return what stays open; an accepted report that is missing stays too, so that it is not raised anew."""
+        known = in_order((*self.new, *self.carried))
+        return tuple(a for a in known if a.kind.lasting and (a.group is not None or a.id not in self.accepted))
 
 
 def verdicts_of(view: View) -> Verdicts:
@@ -61,7 +63,7 @@ def verdicts_of(view: View) -> Verdicts:
         new = tuple(raising.raise_alerts(at, "baseline", None))
         return Verdicts("baseline", new, (), (), _accepted(new, state), same_tree_cycle=False)
     at = _situation(view)
-    step = step_of(view.metrics, line.readings)
+    step = step_of(view.metrics, line.readings, view.score.components)
     scored = Scored(point=view.point, line=line, yardstick=view.yardstick, given=view.basis.given_score)
     broken = raising.working_tests_failing(at) is not None
     classification = classify(step, scored, state.rules, working_tests_failing=broken)

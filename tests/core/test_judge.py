@@ -329,7 +329,7 @@ class TestAcceptance:
         loop = start(coverage_percentage=None, configured=frozenset({Group.COVERAGE}))
         again = loop.again(loop.last.alerts[0])
         assert again.last.accepted == ("it0-metric_missing-coverage",)
-        assert again.state.line.open_alerts == ()
+        assert again.turn(coverage_percentage=None).alerts == ()
 
     def test_rollbacks_are_carried_out_again(self, start):
         loop = start(tests={"a": P, "b": P, "c": P})
@@ -376,3 +376,30 @@ def test_the_same_measurements_give_the_same_records(start):
     again = loop.again()
     assert again.records == loop.records
     assert again.state == loop.state
+
+
+class TestWhatIsMissingNow:
+    @pytest.mark.parametrize(
+        "gone",
+        ["build_status", "lint_warnings", "complexity_score", "loc_total"],
+    )
+    def test_a_missing_component_prevents_forward_and_stalled(self, start, gone):
+        loop = start()
+        record = loop.turn(coverage_percentage=99.0, **{gone: None})
+        assert record.classification == "plateau"
+
+    def test_an_accepted_missing_report_is_not_raised_again(self, start):
+        loop = start()
+        alert = loop.turn(coverage_percentage=None).alerts[0]
+        loop.turn(coverage_percentage=None)
+        again = loop.again(alert)
+        assert [a.id for a in again.last.alerts] == []
+        assert [a.id for a in again.last.open_alerts] == [alert.id]
+        assert again.last.accepted == (alert.id,)
+
+    def test_passes_follow_the_rate_where_only_that_is_handed_in(self):
+        metrics = Metrics(test_count=10, pass_rate=90.0)
+        record = judge_baseline(
+            LoopState(loop_id="ralph-001", rules=Rules()), Measurement(metrics=metrics, timestamp="now")
+        ).record
+        assert record.adjusted_score == record.quality_score
