@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: help test check bench mutants bless clean
+.PHONY: help demo test check bench mutants bless clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,11 +25,15 @@ $(VENV)/.mutants: $(VENV)/.test
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group mutants
 	@touch $@
 
+demo: $(VENV)/.test ## see a whole loop on a sample project
+	$(BIN)/ralph-tracker demo $(ARGS)
+
 test: $(VENV)/.test ## run the tests, with branch coverage and its gates
 	@rm -f .coverage .coverage.*
-	$(BIN)/python -m coverage run -m pytest -q $(ARGS)
+	$(BIN)/python -m coverage run -m pytest -q -n auto --dist loadfile $(ARGS)
 	@$(BIN)/python -m coverage combine --quiet
 	@$(BIN)/python -m coverage report --include='ralph_tracker/core/*' --fail-under=100
+	@$(BIN)/python -m coverage report --include='ralph_tracker/formats/*' --fail-under=95
 	@$(BIN)/python -m coverage report --fail-under=95 | tail -n 3
 
 check: $(VENV)/.check ## ruff, mypy, import layers, content of the wheel

@@ -13,6 +13,7 @@ REQUIRED = {
     "ralph_tracker/py.typed",
     *(f"ralph_tracker/templates/{path.name}" for path in (CHECKOUT / "templates").iterdir()),
     *(path.relative_to(CHECKOUT).as_posix() for path in (CHECKOUT / "ralph_tracker").rglob("*.py")),
+    *(f"ralph_tracker/demo/{name}" for name in ("ralph-tracker.yaml", "script.yaml", "project/pyproject.toml")),
 }
 METRICS = "testing: {test_count: 2, tests_passed: 2, tests_failed: 0}\n"
 

@@ -15,6 +15,7 @@ COMPLETION_VARIABLE: Final = "_RALPH_TRACKER_COMPLETE"
 VERBS: Final[dict[str, str]] = {
     "init": "Find the project's tools and write ralph-tracker.yaml",
     "hook": "Record and judge a loop, phase by phase",
+    "demo": "See a whole loop: a sample project, a scripted agent, real measurements",
     "status": "Show where the loop stands, and the next step",
     "history": "List the iterations",
     "show": "Show one iteration: score, components, alerts",
@@ -22,6 +23,7 @@ VERBS: Final[dict[str, str]] = {
     "select-best": "Select the peak of the loop, not its last iteration",
     "restore": "Make the working tree an earlier iteration again",
     "verify": "Check everything that is kept against its seals",
+    "doctor": "Look at what a loop needs here: tools, configuration, git, the store",
     "accept": "Accept an alert, with a reason",
     "schema": "Print a JSON Schema",
     "completion": "Print the completion script of a shell",

@@ -3,6 +3,7 @@
 The interpreter is the project's own, never the one that ralph-tracker runs in, unless that is the project's.
 """
 
+import configparser
 import json
 import os
 import shlex
@@ -17,14 +18,21 @@ from typing import Any, Final
 
 _PROBE: Final = (
     "import importlib.util as u, json, sys;"
-    "print(json.dumps([m for m in sys.argv[1:] if u.find_spec(m)] + [sys.version.split()[0]]))"
+    # A folder of that name in the project is found too, but is no tool: it has no origin.
+    "found = [m for m in sys.argv[1:] if (s := u.find_spec(m)) and s.origin];"
+    "print(json.dumps(found + [sys.version.split()[0]]))"
 )
 _TOOLS: Final = ("pytest", "coverage", "pytest_cov", "ruff", "mypy")
 _PROBE_TIMEOUT_S: Final = 60
-_MARKERS: Final = ("pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "requirements.txt")
-_TEST_PATTERNS: Final = ("test_*.py", "*_test.py")
-_RUFF_FILES: Final = ("ruff.toml", ".ruff.toml")
-_MYPY_FILES: Final = ("mypy.ini", ".mypy.ini")
+_MARKERS: Final = ("pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "pytest.ini", "requirements.txt", "Pipfile")
+_CODE: Final = ("*.py", "src/*.py", "src/*/*.py", "tests/*.py", "test/*.py")
+_MYPY_FILES: Final = ("mypy.ini", ".mypy.ini", "setup.cfg")
+_PYTEST_SECTIONS: Final = {
+    "pytest.ini": "pytest",
+    ".pytest.ini": "pytest",
+    "tox.ini": "pytest",
+    "setup.cfg": "tool:pytest",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +68,7 @@ def detect(root: Path, environment: Mapping[str, str]) -> Found:
 
 def is_python_project(root: Path) -> bool:
     """Tell whether a folder looks like one that Python tools can measure."""
-    return any((root / name).is_file() for name in _MARKERS) or next(root.glob("*.py"), None) is not None
+    return any((root / name).is_file() for name in _MARKERS) or any(next(root.glob(code), None) for code in _CODE)
 
 
 def project_python(root: Path, environment: Mapping[str, str]) -> tuple[str, ...] | None:
@@ -75,9 +83,14 @@ def project_python(root: Path, environment: Mapping[str, str]) -> tuple[str, ...
         candidate = root / folder / "bin" / "python"
         if candidate.exists():
             return (f"{folder}/bin/python",)
-    path = os.pathsep.join(part for part in environment.get("PATH", "").split(os.pathsep) if not _is_ours(part))
-    found = shutil.which("python3", path=path) or shutil.which("python", path=path)
+    found = program("python3", environment) or program("python", environment)
     return (found,) if found else None
+
+
+def program(name: str, environment: Mapping[str, str]) -> str | None:
+    """Return a program on PATH, leaving out the environment that we run in; None where there is none."""
+    folders = environment.get("PATH", "").split(os.pathsep)
+    return shutil.which(name, path=os.pathsep.join(part for part in folders if not _is_ours(part)))
 
 
 def _is_ours(folder: str) -> bool:
@@ -99,13 +112,30 @@ def _ask(root: Path, python: Sequence[str], environment: Mapping[str, str]) -> l
     return answer
 
 
+def version_of(call: Sequence[str], root: Path, environment: Mapping[str, str]) -> str | None:
+    """Return the first number in what a program says of its version, None where it does not run."""
+    try:
+        done = subprocess.run(  # noqa: S603  # a tool of the project
+            [*call, "--version"],
+            cwd=root,
+            env=dict(environment),
+            capture_output=True,
+            timeout=_PROBE_TIMEOUT_S,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    words = done.stdout.decode("utf-8", "replace").replace(",", " ").split()
+    return next((word for word in words if word[0].isdigit()), None)
+
+
 def _tools(python: Sequence[str], modules: Sequence[str], environment: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
     """Return how each tool is called: as a module of the project's Python, else as a command on PATH."""
     tools: dict[str, tuple[str, ...]] = {}
     for name in ("pytest", "coverage", "ruff", "mypy"):
         if name in modules:
             tools[name] = (*python, "-m", name)
-        elif name in {"ruff", "mypy"} and (found := shutil.which(name, path=environment.get("PATH"))):
+        elif name in {"ruff", "mypy"} and (found := program(name, environment)):
             tools[name] = (found,)
     return tools
 
@@ -122,7 +152,8 @@ def _checks(
     if "pytest" in tools:
         checks |= _test_checks(root, python, tools, modules)
     if "ruff" in tools:
-        run = [*tools["ruff"], "check", "--no-cache", "--output-format=json"]
+        # ruff looks into .aiwg where nothing ignores that, and what is kept of earlier iterations is no finding of now
+        run = [*tools["ruff"], "check", "--no-cache", "--extend-exclude=.aiwg", "--output-format=json"]
         checks["lint"] = {"run": run, "reports": ["-"], "format": "ruff-json"}
     if "mypy" in tools and _uses_mypy(root):
         run = [*tools["mypy"], "--output=json", *([] if _mypy_names_files(root) else ["."])]
@@ -159,36 +190,41 @@ def _test_checks(
     }
 
 
-def _pyproject(root: Path) -> Mapping[str, Any]:
+def _pyproject(root: Path, *keys: str) -> Mapping[str, Any]:
+    """Return a table of pyproject.toml, {} where it has none or cannot be read."""
     try:
-        tool: Mapping[str, Any] = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8")).get("tool", {})
+        table: Any = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return tool
+    for key in keys:
+        table = table.get(key) if isinstance(table, Mapping) else None
+    return table if isinstance(table, Mapping) else {}
+
+
+def _section(path: Path, name: str) -> Mapping[str, str]:
+    """Return a section of an ini file, {} where it has none or cannot be read."""
+    parser = configparser.RawConfigParser(strict=False)
+    try:
+        parser.read_string(path.read_text(encoding="utf-8"))
+        return dict(parser[name])
+    except (OSError, ValueError, KeyError, configparser.Error):
+        return {}
 
 
 def _asks_for_pytest_cov(root: Path) -> bool:
-    options = str(_pyproject(root).get("pytest", {}).get("ini_options", {}).get("addopts", ""))
-    texts = [options, *(_text(root / name) for name in ("pytest.ini", "setup.cfg", "tox.ini"))]
-    return any("--cov" in text for text in texts)
+    """Tell whether pytest itself is set to measure coverage; a command line in tox.ini is none of ours."""
+    tables = [_pyproject(root, "tool", "pytest", "ini_options"), _pyproject(root, "tool", "pytest")]
+    sections = [_section(root / file, name) for file, name in _PYTEST_SECTIONS.items()]
+    return any("--cov" in str(table.get("addopts", "")) for table in (*tables, *sections))
+
+
+def _mypy_settings(root: Path) -> list[Mapping[str, Any]]:
+    return [_pyproject(root, "tool", "mypy"), *(_section(root / name, "mypy") for name in _MYPY_FILES)]
 
 
 def _uses_mypy(root: Path) -> bool:
-    if "mypy" in _pyproject(root) or any((root / name).is_file() for name in _MYPY_FILES):
-        return True
-    return "[mypy]" in _text(root / "setup.cfg")
+    return any(_mypy_settings(root)) or any((root / name).is_file() for name in _MYPY_FILES[:2])
 
 
 def _mypy_names_files(root: Path) -> bool:
-    section = _pyproject(root).get("mypy", {})
-    if {"files", "packages", "modules"} & section.keys():
-        return True
-    texts = [_text(root / name) for name in (*_MYPY_FILES, "setup.cfg")]
-    return any(line.startswith(("files", "packages", "modules")) for text in texts for line in text.splitlines())
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
+    return any({"files", "packages", "modules"} & table.keys() for table in _mypy_settings(root))

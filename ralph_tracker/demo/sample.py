@@ -1,0 +1,101 @@
+"""The sample project of the demo: copied to a folder of its own, with an interpreter that can measure it."""
+
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import venv
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from ralph_tracker.agents.scripted import ScriptedAgent
+from ralph_tracker.errors import ConfigError, InputError
+from ralph_tracker.store.files import told_plainly
+
+TOOLS: Final = ("pytest", "coverage", "ruff")
+_HERE: Final = Path(__file__).resolve().parent
+_PROJECT: Final = _HERE / "project"
+_CONFIG: Final = "ralph-tracker.yaml"
+_SCRIPT: Final = "script.yaml"
+_PYTHON: Final = '"{python}"'
+# What would reach into the demo from around it: a loop's name, options of pytest, a coverage run that we are part of.
+_FOREIGN: Final = ("RALPH_", "PYTEST_", "COVERAGE_", "COV_CORE_", "RUFF_")
+_INSTALL_TIMEOUT_S: Final = 300
+
+
+def agent() -> ScriptedAgent:
+    """Return the agent that refines the sample project."""
+    return ScriptedAgent.from_yaml((_HERE / _SCRIPT).read_text(encoding="utf-8"), _SCRIPT)
+
+
+def make_project(folder: Path | None) -> Path:
+    """Copy the sample project into a folder that is new or empty, by default a temporary one, and return it.
+
+    Raises InputError for a folder that is not empty, StoreError where the disk refuses.
+    """
+    if folder is None:
+        folder = Path(tempfile.mkdtemp(prefix="ralph-tracker-demo-"))
+    with told_plainly(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise InputError(f"{folder} is not empty; name a new folder with --folder")
+        ignored = shutil.ignore_patterns("__pycache__", ".*")
+        shutil.copytree(_PROJECT, folder, ignore=ignored, copy_function=shutil.copyfile, dirs_exist_ok=True)
+    return folder.resolve()
+
+
+def configure(root: Path, python: str) -> None:
+    """Write the project's configuration, with the interpreter that runs its checks."""
+    text = (_HERE / _CONFIG).read_text(encoding="utf-8").replace(_PYTHON, json.dumps(python))
+    with told_plainly(root / _CONFIG):
+        (root / _CONFIG).write_text(text, encoding="utf-8")
+
+
+def python_with_tools(root: Path, say: Callable[[str], None], tools: Sequence[str] = TOOLS) -> str:
+    """Return an interpreter that has the tools: the running one, else one made in the project from the package index.
+
+    Raises ConfigError where they cannot be installed.
+    """
+    missing = [tool for tool in tools if not _is_here(tool)]
+    if not missing:
+        return sys.executable
+    folder = root / ".venv"
+    say(f"{', '.join(missing)} not found beside ralph-tracker: installing {', '.join(tools)} into {folder}")
+    try:
+        return _installed(folder, tools)
+    except (OSError, subprocess.SubprocessError) as error:
+        raise ConfigError(
+            f"{', '.join(tools)} cannot be installed into {folder} ({_last_words(error)}); "
+            f"run `{sys.executable} -m pip install {' '.join(tools)}`, then the demo again"
+        ) from None
+
+
+def _is_here(tool: str) -> bool:
+    """Tell whether a module can be imported; a folder that only has its name is none."""
+    found = importlib.util.find_spec(tool)
+    return found is not None and found.origin is not None
+
+
+def _installed(folder: Path, tools: Sequence[str]) -> str:
+    venv.create(folder, with_pip=True, symlinks=True)
+    python = str(folder / "bin" / "python")
+    command = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *tools]
+    subprocess.run(command, capture_output=True, text=True, timeout=_INSTALL_TIMEOUT_S, check=True)  # noqa: S603  # ours
+    return python
+
+
+def _last_words(error: Exception) -> str:
+    """Return the last line that a failed command has written, else what the error says."""
+    said = getattr(error, "stderr", None) or getattr(error, "output", None) or ""
+    text = said.decode(errors="replace") if isinstance(said, bytes) else said
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else str(error)
+
+
+def environment() -> Mapping[str, str]:
+    """Return the environment of the demo: ours, without what steers tests and measurements around it."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(_FOREIGN)}
