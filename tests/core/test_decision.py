@@ -370,3 +370,10 @@ def test_asking_twice_gives_the_same(facts):
     for kinds in ([], ["test_deletion"], ["metric_cycling", "stalled"], CRITICAL):
         known = facts(*kinds)
         assert decide(known, Rules()) == decide(known, Rules())
+
+
+@pytest.mark.parametrize(("count", "rest"), [(1, ""), (3, ""), (4, "; and 1 more")])
+def test_a_reason_names_up_to_three_alerts(facts, make_alert, count, rest):
+    alerts = tuple(make_alert("test_deletion", 3, f"no. {number}", rollback_to=2) for number in range(count))
+    named = "; ".join(f"no. {number}" for number in range(min(count, 3)))
+    assert decide(facts(alerts=alerts), Rules()).reason == f"Rollback to iteration 2 due to regression: {named}{rest}"
