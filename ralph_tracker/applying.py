@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Final, Literal
 
 from ralph_tracker.core.documents import Document
-from ralph_tracker.errors import NoSnapshotError
-from ralph_tracker.store.files import sync_folder, told_plainly
+from ralph_tracker.errors import NoSnapshotError, StoreError
+from ralph_tracker.store.files import file_digest, sync_folder, told_plainly
 from ralph_tracker.store.keeping import Keeper
 from ralph_tracker.store.layout import LoopPaths
-from ralph_tracker.store.snapshots import Change
+from ralph_tracker.store.snapshots import Change, shown
 
 Apply = Literal["output", "worktree", "branch", "none"]
 APPLY: Final[tuple[Apply, ...]] = ("output", "worktree", "branch", "none")
@@ -22,30 +22,31 @@ OUTPUT: Final = Path(".aiwg") / "output"
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """Say what was applied, in words and as the selection document has it; `restored` is a restored iteration."""
+    """Say what was applied, in words and as the selection document has it; `undo` undoes a restored tree."""
 
     document: Document
     text: str
-    restored: bool = False
+    undo: str | None = None
 
 
 def apply_iteration(keeper: Keeper, number: int, how: Apply, branch: str | None = None) -> Applied:
     """Apply an iteration as output folder, working tree or branch.
 
-    Files are hashed after writing. A loop without files applies nothing and says so. Raises StoreError where the
-    disk, git or a damaged snapshot is in the way; nothing is applied then.
+    Seals and kept files are checked first, what was written is compared afterwards. A loop without files applies
+    nothing and says so. Raises StoreError where the disk, git or damage is in the way; nothing is applied then.
     """
     source = f"{keeper.paths.shown}/iterations/{keeper.paths.iteration(number).name}/"
     if how == "none":
         return Applied(_document(source, None, (), "nothing was applied, as asked"), "nothing was applied, as asked")
     try:
+        keeper.refuse_damaged(number)
         changes = keeper.differs_from_baseline(number)
     except NoSnapshotError:
         return Applied(_document(None, None, (), NOTHING_KEPT), NOTHING_KEPT)
     if how == "worktree":
         undo = keeper.restore(number)
         text = f"the working tree is iteration {number} now; undo with `ralph-tracker restore --undo {undo}`"
-        return Applied(_document(source, ".", changes, text), text, restored=True)
+        return Applied(_document(source, ".", changes, text), text, undo)
     if how == "branch":
         name = branch or f"ralph/{keeper.paths.loop_id}-{keeper.paths.iteration(number).name}"
         keeper.branch(number, name)
@@ -60,13 +61,17 @@ def apply_iteration(keeper: Keeper, number: int, how: Apply, branch: str | None 
 
 
 def _write_output(keeper: Keeper, number: int, changes: Sequence[Change]) -> None:
-    """Write every file that differs from the baseline beside its place, then rename it into place."""
+    """Write every file that differs from the baseline beside its place, compare it, then rename it into place."""
     paths: LoopPaths = keeper.paths
     target = paths.root / OUTPUT
     with told_plainly(target):
         paths.staging.mkdir(parents=True, exist_ok=True)
         scratch = Path(tempfile.mkdtemp(dir=paths.staging))
-        keeper.export(number, scratch / "new", [change.path for change in changes if change.status != "D"])
+        present = [change for change in changes if change.status != "D"]
+        keeper.export(number, scratch / "new", [change.path for change in present])
+        for change in present:
+            if file_digest(scratch / "new" / change.path) != change.sha256:
+                raise StoreError(f"{shown(change.path)}: written otherwise than it was kept; run it again")
         if target.exists():
             target.rename(scratch / "old")
         (scratch / "new").rename(target)

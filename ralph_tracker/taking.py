@@ -42,7 +42,7 @@ class Taken:
         """Name the kept files as those of an iteration, once it is on record, and clear what is left over."""
         if self.observation is not None and self.keeper is not None:
             self.keeper.name(number, self.observation.kept)
-            shutil.rmtree(self.observation.scratch)
+            shutil.rmtree(self.observation.scratch, ignore_errors=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -166,7 +166,7 @@ class Tracker:
             return None
         if given is None:
             keeper = Keeper(store)
-            same = keeper.exists and keeper.content_now() == stored[0].tree
+            same = keeper.exists and keeper.stands_at(0, stored[0].tree)
         else:
             same = codec.state_of_work(stored[0]) == codec.state_of_work(given.measurement)
         return store if same else None
@@ -246,7 +246,7 @@ class Tracker:
         if measured is None:
             raise loop.store.damaged(iteration)
         if metrics is None:
-            same = Keeper(loop.store).content_now() == measured[0].tree
+            same = Keeper(loop.store).stands_at(iteration, measured[0].tree)
         else:
             now = Taking(self.clock.now(), loop, usage, blocked).given(metrics).measurement
             same = codec.state_of_work(now) == codec.state_of_work(measured[0])
@@ -291,6 +291,8 @@ class Tracker:
         store, summary = loop.store, loop.recovered(unfinished=unfinished)
         if unfinished and loop.origin == "measured":
             Keeper(store).repair(summary.iteration)
+        if unfinished and 0 < (attempted(store.paths) or 0) <= summary.iteration:
+            store.done()  # but for the baseline's: that pre_loop has more to do
         if unfinished and summary.iteration and not store.paths.report(summary.iteration).exists():
             document = Records(store).one(summary.iteration).document
             if document is not None:
@@ -310,8 +312,9 @@ class Tracker:
         target = decision.target_iteration
         if apply and decision.action == "rollback" and target is not None and summary.carried_out is None:
             store = LoopStore(paths)
-            with store.writing("rollback"):
-                self._restored(store, store.summary(), target)
+            with store.writing("rollback") as unfinished:
+                summary = self._recovered(OpenLoop.read(store, configured_by), unfinished=unfinished)
+                self._restored(store, summary, target)
             return Decided(decision, carried_out=True)
         return Decided(decision, carried_out=summary.carried_out is not None)
 
@@ -328,30 +331,40 @@ class Tracker:
             return self._restored(store, summary, number)
 
     def undo(self, undo_id: str) -> str:
-        """Bring back what stood in the working tree before a restore; return the id that undoes this."""
+        """Bring back what stood in the working tree before a restore; return the id that undoes this.
+
+        The next iteration descends from where the line was then.
+        """
         store = self.store()
-        with store.writing("undo"):
-            return Keeper(store).undo(undo_id)
+        with store.writing("undo") as unfinished:
+            summary = self._recovered(OpenLoop.read(store, configured_by), unfinished=unfinished)
+            undone = Keeper(store).undo(undo_id)
+            restores = (e for e in reversed(store.events()) if e["event"] == "rollback" and e.get("undo") == undo_id)
+            came_from = next((e.get("from") for e in restores), None)
+            if isinstance(came_from, int):
+                self._follow(store, summary, came_from, undone)
+            return undone
 
     def _restored(self, store: LoopStore, summary: Summary, number: int) -> str:
         undo = Keeper(store).restore(number)
         self._follow(store, summary, number, undo)
         return undo
 
-    def _follow(self, store: LoopStore, summary: Summary, number: int, undo: str | None) -> Summary:
+    def _follow(self, store: LoopStore, summary: Summary, number: int, undo: str) -> Summary:
         """Record that the tree is an earlier iteration again: the line follows."""
         at = stamp(self.clock.now())
-        store.append_event({"event": "rollback", "to": number, "after": summary.iteration, "undo": undo, "at": at})
+        moved = {"to": number, "from": summary.head, "after": summary.iteration, "undo": undo}
+        store.append_event({"event": "rollback", **moved, "at": at})
         followed = store.with_events(summary)
         store.write_summary(followed)
         return followed
 
     def verify(self) -> dict[int, tuple[str, ...]]:
-        """Return, for each iteration with damage, the paths that cannot be brought back."""
+        """Return, for each iteration with damage, what of it is missing or not what was sealed."""
         store = self.store()
         keeper = Keeper(store)
         numbers = range(store.summary().iteration + 1)
-        found = {number: (*store.broken_seals(number), *keeper.damage(number)) for number in numbers}
+        found = {number: (*keeper.damage(number), *keeper.altered_record(number)) for number in numbers}
         return {number: problems for number, problems in found.items() if problems}
 
     def select_output(
@@ -388,8 +401,8 @@ class Tracker:
             )
             chosen = selection.selected.iteration
             applied = apply_iteration(Keeper(store), chosen, apply, branch)
-            if applied.restored:
-                summary = self._follow(store, summary, chosen, None)
+            if applied.undo is not None:
+                summary = self._follow(store, summary, chosen, applied.undo)
             closed = close(store, selection, rows, lost, summary, applied, stamp(self.clock.now()), finish=finish)
             if finish:
                 store.done()

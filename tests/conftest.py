@@ -1,6 +1,17 @@
-"""What all tests share: the option that rewrites golden files."""
+"""What all tests share: the option that rewrites golden files, and fakes."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
 
 import pytest
+
+from ralph_tracker.core.metrics import BY_NAME
+from ralph_tracker.core.records import IterationRecord
+from ralph_tracker.store.layout import LoopPaths
+from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.tracker import Tracker
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -11,3 +22,98 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def bless(request: pytest.FixtureRequest) -> bool:
     """Whether golden files are to be rewritten instead of compared."""
     return bool(request.config.getoption("--bless"))
+
+
+class FakeClock:
+    """Stand still until it is told to go on."""
+
+    def __init__(self) -> None:
+        self.time = datetime(2026, 2, 2, 10, 0, tzinfo=UTC)
+
+    def now(self) -> datetime:
+        return self.time
+
+    def tick(self, minutes: float = 1) -> None:
+        self.time += timedelta(minutes=minutes)
+
+
+def handed_in(**changes: Any) -> dict[str, Any]:
+    """Return metrics: ten passing tests, 80 % covered, nothing found, with changes; None takes a value out.
+
+    `tests` (id → outcome) brings names, and the counts from them; `quality_score` is a given score.
+    """
+    sections: dict[str, dict[str, Any]] = {
+        "testing": {"test_count": 10, "tests_passed": 10, "tests_failed": 0, "coverage_percentage": 80.0},
+        "quality": {"lint_errors": 0, "lint_warnings": 0, "type_errors": 0, "build_status": "success"},
+        "codebase": {"file_count": 5, "loc_total": 100, "complexity_score": 2.0},
+    }
+    names: Mapping[str, str] | None = changes.pop("tests", None)
+    rest: dict[str, Any] = {}
+    if names is not None:
+        for count in ("test_count", "tests_passed", "tests_failed"):
+            del sections["testing"][count]
+        rest["tests"] = [{"id": name, "outcome": outcome} for name, outcome in names.items()]
+    for name, value in changes.items():
+        home = sections[BY_NAME[name].section] if name in BY_NAME else rest
+        home[name] = value
+    whole = {key: {k: v for k, v in section.items() if v is not None} for key, section in sections.items()}
+    return whole | rest
+
+
+class Driven:
+    """Drive the loops of one project through the tracker, a minute an iteration."""
+
+    def __init__(self, root: Path, loop_id: str = "ralph-001") -> None:
+        self.root, self.clock = root, FakeClock()
+        self.paths = LoopPaths(root, loop_id)
+        self.base, self.rolled_back_since = root / ".aiwg", False
+
+    @property
+    def tracker(self) -> Tracker:
+        """Return a tracker as a new call has it, for the current loop."""
+        return self.named(None)
+
+    def named(self, loop_id: str | None) -> Tracker:
+        """Return a tracker for the loop of that name."""
+        return Tracker(self.root, loop_id, self.clock, {})
+
+    def start(self, **changes: Any) -> IterationRecord:
+        """Capture a baseline; `new` and `rebaseline` are the hook's own."""
+        own = {name: changes.pop(name) for name in ("new", "rebaseline") if name in changes}
+        return self.tracker.pre_loop(handed_in(**changes), **own)
+
+    def turn(self, **changes: Any) -> IterationRecord:
+        """Record one more iteration; `usage`, `blocked` and `iteration` are the hook's own."""
+        self.clock.tick()
+        self.rolled_back_since = False
+        own = {name: changes.pop(name) for name in ("usage", "blocked", "iteration") if name in changes}
+        return self.tracker.post_iteration(handed_in(**changes), **own).record
+
+    def roll_back(self, to: int) -> None:
+        """Record that a rollback was carried out; without files of ours the runner did it."""
+        store = LoopStore(self.paths)
+        with store.writing("rollback"):
+            summary = store.summary()
+            store.append_event({"event": "rollback", "to": to, "after": summary.iteration})
+            store.write_summary(store.with_events(summary))
+        self.rolled_back_since = True
+
+
+@pytest.fixture
+def driven(tmp_path: Path) -> Driven:
+    """Return an empty project whose loops are driven by a clock that stands still."""
+    root = tmp_path / "project"
+    root.mkdir()
+    return Driven(root.resolve())
+
+
+@pytest.fixture(scope="session")
+def drive() -> type[Driven]:
+    """Drive the project in a folder that is there already: `drive(root)`."""
+    return Driven
+
+
+@pytest.fixture(scope="session")
+def metrics():
+    """Make metrics to hand in: `metrics(**changes of a steady project)`."""
+    return handed_in

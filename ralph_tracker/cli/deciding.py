@@ -23,21 +23,21 @@ def answer(root: Path, loop_id: str | None, *, as_json: bool, apply: bool) -> in
     summary = running(summary_at(paths))
     refuse_unrecorded(paths, summary)
     decision = {key: value for key, value in summary.decision.items() if key != "rule"}
-    carried_out = summary.carried_out is not None
+    restored = None if summary.carried_out is None else summary.carried_out["target"]
     rollback = apply and decision["action"] == "rollback"
-    if rollback and not carried_out:
+    if rollback and restored is None:
         from ralph_tracker.tracker import Tracker
 
         Tracker(root, loop_id).loop_decision(apply=True)
-        carried_out = True
+        restored = decision["target_iteration"]
     if as_json:
         say_json(decision)
         return EXIT_OK if rollback else EXIT_OF[decision["action"]]
     say(f"{decision['action']} ({decision['confidence']:.2f}): {decision['reason']}")
     for alternative in decision["alternatives"]:
         say(f"  or: {alternative}")
-    if carried_out:
-        say(f"  iteration {decision['target_iteration']} is restored; the next iteration goes on from it")
+    if restored is not None:
+        say(f"  iteration {restored} is restored; the next iteration goes on from it")
     return EXIT_OK if rollback else EXIT_OF[decision["action"]]
 
 

@@ -14,7 +14,7 @@ from ralph_tracker.cli.output import say
 @click.option("--yes", is_flag=True, help="Ask nothing.")
 def command(root: Path, yes: bool) -> None:
     """Find pytest, coverage, ruff and mypy, and write ralph-tracker.yaml; nothing is overwritten."""
-    from ralph_tracker.config.load import CONFIG_FILE, load_config
+    from ralph_tracker.config.load import CONFIG_FILE, PYPROJECT, config_of, load_config
     from ralph_tracker.config.yaml_io import dump_yaml
     from ralph_tracker.errors import ConfigError
     from ralph_tracker.measure.detect import detect
@@ -22,8 +22,10 @@ def command(root: Path, yes: bool) -> None:
     from ralph_tracker.store.standing import checked_root
 
     folder = checked_root(root)
-    source = load_config(folder).source
-    if source is not None:
+    config = load_config(folder)
+    source = config.source
+    # A pyproject.toml may name us, as one of its dependencies, without configuring anything.
+    if source is not None and (source != PYPROJECT or config.document != config_of({}, None).document):
         say(f"{source} is there already; nothing was changed")
         say("  next: ralph-tracker hook pre-loop")
         return

@@ -73,6 +73,6 @@ def say_text(text: str) -> None:
 
 def progress() -> Callable[[str], None] | None:
     """Return how long work is shown: on a terminal only, silent in a pipe."""
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():
         return None
     return lambda line: print(harmless(f"  {line}"), file=sys.stderr)  # noqa: T201  # a terminal is asked for it

@@ -18,6 +18,9 @@ NAMES: Final = (
     "history",
     "acceptance",
     "report",
+    "restore",
+    "verify",
+    "doctor",
 )
 
 

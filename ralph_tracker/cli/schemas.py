@@ -11,6 +11,7 @@ from typing import (
 from pydantic import ConfigDict, TypeAdapter
 from typing_extensions import TypedDict
 
+from ralph_tracker.cli.schemas_upkeep import Examination, Restored, Verified
 from ralph_tracker.config.schema import ConfigDocument
 from ralph_tracker.measure.given import GivenMetrics, GivenUsage
 
@@ -182,6 +183,7 @@ class Applied(TypedDict):
     source: str | None
     destination: str | None
     files_copied: list[str]
+    files_deleted: list[str]
     note: str
 
 
@@ -274,4 +276,7 @@ SCHEMAS: Final[dict[str, Callable[[], dict[str, Any]]]] = {
     "history": _of(list[Record]),
     "acceptance": _of(Acceptance),
     "report": _of(ReportText),
+    "restore": _of(Restored),
+    "verify": _of(Verified),
+    "doctor": _of(Examination),
 }

@@ -37,6 +37,6 @@ def command(number: int | None, root: Path, loop_id: str | None, as_json: bool) 
         say(f"  {dimension.label:<14} {dimension.score:>9}  weight {dimension.weight}")
     for name, value in components.items():
         say(f"    {name:<24} {'not measured, counts 0' if value is None else f'{value:g}'}")
-    for alert in (*it.alerts, *it.open_alerts):
+    for alert in it.all_alerts:
         say(f"  {alert.severity} {alert.id} ({alert.state}): {alert.message}{f' ({alert.note})' if alert.note else ''}")
     say(f"decision: {it.action} ({it.confidence}): {it.reason}")

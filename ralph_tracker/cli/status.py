@@ -51,7 +51,8 @@ def _say(summary: Summary) -> None:
         say(f"  best: iteration {summary.best_iteration}, {scores}")
     cost = "unknown" if summary.cost_usd is None else f"${summary.cost_usd:.2f}"
     say(f"  cost: {cost}")
-    for alert in summary.alerts[:ALERTS_SHOWN]:
+    worst_first = sorted(summary.alerts, key=lambda alert: (alert["severity"], alert["type"]))  # CRITICAL, HIGH, MEDIUM
+    for alert in worst_first[:ALERTS_SHOWN]:
         say(f"  {alert['severity']} {alert['id']}: {alert['message']}")
     if len(summary.alerts) > ALERTS_SHOWN:
         say(f"  and {len(summary.alerts) - ALERTS_SHOWN} more alerts")

@@ -6,7 +6,7 @@ from typing import Any, Final, cast
 
 from ralph_tracker.core.metrics import Group, Metrics, TestResults
 from ralph_tracker.errors import StoreError
-from ralph_tracker.formats.registry import FORMATS, read
+from ralph_tracker.formats.registry import BY_NAME, FORMATS, read
 from ralph_tracker.formats.report import (
     CoverageReport,
     LintReport,
@@ -20,6 +20,9 @@ from ralph_tracker.measure.checks import Check, CheckResult
 from ralph_tracker.measure.report_files import FoundReport
 
 BUILD: Final = "build"
+NO_LINES: Final = "the report has no line to cover"
+_STOPPED: Final = "the checker stopped at an error, there may be more than it counted; mend that one first"
+_NO_REPORT: Final = "the check names no report; add `reports:` to it"
 _GROUPS: Final[Mapping[str, Group]] = {group.value: group for group in Group}
 
 
@@ -37,8 +40,13 @@ class Measured:
 
 
 def kind_of(check: Check) -> str | None:
-    """Return what a check measures: as configured, else by its name; None leaves it to its reports."""
-    return check.kind or (check.name if check.name in _GROUPS else None)
+    """Return what a check measures: as configured, else by its format or its name; None leaves it to its reports."""
+    return _declared(check) or (check.name if check.name in _GROUPS else None)
+
+
+def _declared(check: Check) -> str | None:
+    named = BY_NAME.get(check.format or "")
+    return check.kind or (None if named is None else named.kind)
 
 
 def configured_groups(checks: Sequence[Check]) -> frozenset[Group]:
@@ -54,9 +62,10 @@ def read_results(results: Sequence[CheckResult]) -> Measured:
         kind = kind_of(result.check)
         if kind == BUILD:
             gathered.build(result)
-        elif result.check.reports:
-            for found in result.reports:
-                gathered.take(result, found, kind)
+        elif kind is not None and not result.check.reports:
+            gathered.miss(kind, f"{result.check.name}: {_NO_REPORT}")
+        for found in result.reports if kind != BUILD else ():
+            gathered.take(result, found, kind)
     return gathered.measured()
 
 
@@ -67,13 +76,14 @@ class _Gathered:
         self._tests: list[TestReport] = []
         self._sums: dict[str, Any] = {}
         self._missing: dict[str, str] = {}
+        self._of_no_kind: list[str] = []
         self._notes: list[str] = []
         self._builds: list[bool] = []
 
     def build(self, result: CheckResult) -> None:
         """Take a build as good as its exit status; one that could not be started is not measured."""
         if result.finished.problem is not None:
-            self._missing[Group.BUILD] = f"{result.check.name}: {result.finished.summary}"
+            self.miss(Group.BUILD, f"{result.check.name}: {result.finished.summary}")
         else:
             self._builds.append(result.finished.succeeded)
 
@@ -81,12 +91,19 @@ class _Gathered:
         """Take one report of a check, or the reason why there is none."""
         report = _read(result, found, kind)
         if isinstance(report, Unreadable):
-            self._missing[kind or "tests"] = _why(result, found, report)
+            self.miss(_declared(result.check) or _kind_of_path(found.path) or kind, _why(result, found, report))
         elif isinstance(report, TestReport):
             self._tests.append(report)
         else:
             name = _KIND[type(report)]
             self._sums[name] = self._sums[name] + report if name in self._sums else report
+
+    def miss(self, kind: str | None, why: str) -> None:
+        """Remember why a group was not measured; the first reason stands."""
+        if kind is None:
+            self._of_no_kind.append(why)
+        else:
+            self._missing.setdefault(kind, why)
 
     def measured(self) -> Measured:
         """Return the values; a group with one unreadable report is missing as a whole: half a sum is none."""
@@ -101,12 +118,22 @@ class _Gathered:
                 self._note(getattr(report, "contradiction", None))
         if self._builds and Group.BUILD not in self._missing:
             values["build_status"] = "success" if all(self._builds) else "failure"
+        self._explain(values)
         return Measured(
             metrics=Metrics(**values),
             tests=None if tests is None else tests.results,
             missing=self._missing,
             notes=tuple(self._notes),
         )
+
+    def _explain(self, values: Mapping[str, Any]) -> None:
+        """Give a reason for every group without a value that a report of unknown kind may have had."""
+        if "coverage" in self._sums and values.get("coverage_percentage") is None:
+            self.miss("coverage", NO_LINES)
+        have = {"tests": "test_count", "coverage": "coverage_percentage", "lint": "lint_errors", "types": "type_errors"}
+        for why in self._of_no_kind:
+            for kind in (kind for kind, name in have.items() if values.get(name) is None):
+                self.miss(kind, why)
 
     def _note(self, text: str | None) -> None:
         if text:
@@ -124,9 +151,20 @@ def _read(result: CheckResult, found: FoundReport, kind: str | None) -> Report |
     if isinstance(report, Unreadable) and report.empty and result.finished.succeeded:
         silence = _silence(result.check.format, kind)
         return report if silence is None else silence
-    if isinstance(report, Unreadable) or kind is None or _KIND[type(report)] == kind:
+    if isinstance(report, TypeReport) and report.stopped:
+        return Unreadable(_STOPPED)
+    asked = result.check.kind
+    if isinstance(report, Unreadable) or asked is None or _KIND[type(report)] == asked:
         return report
-    return Unreadable(f"a report of {_KIND[type(report)]}, not of {kind}")
+    return Unreadable(f"a report of {_KIND[type(report)]}, not of {asked}")
+
+
+def _kind_of_path(path: str) -> str | None:
+    """Guess what a report that cannot be read would have held, by the names that tools give to their files."""
+    name = path.rpartition("/")[2].lower()
+    if "coverage" in name:
+        return "coverage"
+    return "tests" if name.endswith(".xml") else None
 
 
 def _silence(name: str | None, kind: str | None) -> Report | None:

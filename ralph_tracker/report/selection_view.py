@@ -42,7 +42,7 @@ class SelectionView:
     final_adjusted: str
     improvement: str
     accepted: bool
-    verified: bool
+    unverified: str
     threshold: str
     rationale: tuple[str, ...]
     why_not_final: str
@@ -89,7 +89,7 @@ def selection_view(selection: Selection, story: LoopStory) -> SelectionView:
         final_adjusted=score(final.adjusted),
         improvement="" if not improvement else f"{improvement:+.1f}%",
         accepted=selection.accepted,
-        verified=selected.candidate.verified,
+        unverified=_unverified(selection),
         threshold=score(selection.threshold),
         rationale=selection.rationale,
         why_not_final=selection.why_not_final or "",
@@ -122,6 +122,15 @@ def equal_ground(selection: Selection) -> str:
         f"ground, against every test the loop has ever seen and at the baseline's size, that one is worth "
         f"{score(other.adjusted)} and iteration {selected.iteration} is worth {score(selected.adjusted)}."
     )
+
+
+def _unverified(selection: Selection) -> str:
+    """Say why an iteration that is not verified was selected; empty where it is verified."""
+    if selection.selected.candidate.verified:
+        return ""
+    if any(contender.candidate.verified for contender in selection.contenders):
+        return "others of the loop are; this one was asked for"
+    return "no iteration of the loop is; the highest score stands in"
 
 
 def _candidates(contenders: Sequence[Contender]) -> str:

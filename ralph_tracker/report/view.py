@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from ralph_tracker.core.alert_types import Severity
 from ralph_tracker.core.deltas import delta
 from ralph_tracker.core.metrics import BY_NAME, METRICS, MetricSpec
 from ralph_tracker.core.rounding import half_up
@@ -11,6 +12,7 @@ from ralph_tracker.core.rules import DIMENSIONS
 from ralph_tracker.report.numbers import ABSENT, money, number, score, signed, weights_that_sum
 
 Document = Mapping[str, Any]
+_SEVERITIES: Final = tuple(severity.name for severity in Severity)
 SEED_ROWS: Final = ("test_count", "pass_rate", "coverage_percentage", "error_count")
 
 
@@ -38,7 +40,7 @@ class DimensionRow:
 
 @dataclass(frozen=True, slots=True)
 class AlertRow:
-    """Show one alert."""
+    """Show one alert; `carried` says that an earlier iteration raised it."""
 
     id: str
     severity: str
@@ -48,6 +50,7 @@ class AlertRow:
     action: str
     state: str
     since: str
+    carried: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +66,7 @@ class IterationView:
     more_rows: tuple[MetricRow, ...]
     dimensions: tuple[DimensionRow, ...]
     alerts: tuple[AlertRow, ...]
-    open_alerts: tuple[AlertRow, ...]
+    all_alerts: tuple[AlertRow, ...]
     closed_alerts: tuple[str, ...]
     best: str
     best_score: str
@@ -88,6 +91,8 @@ def iteration_view(document: Document) -> IterationView:
     given = record.get("score") == "given"
     quality = score(record.get("quality_score"))
     best = tracker.get("current_best")
+    alerts = tuple(_alert(alert) for alert in record.get("alerts") or ())
+    carried = tuple(_alert(alert, carried=True) for alert in record.get("open_alerts") or ())
     return IterationView(
         iteration=record["iteration"],
         timestamp=record.get("timestamp") or ABSENT,
@@ -99,8 +104,8 @@ def iteration_view(document: Document) -> IterationView:
             _metric_row(spec, record) for spec in METRICS if spec.name not in SEED_ROWS and _has(spec, record)
         ),
         dimensions=_dimensions(record),
-        alerts=tuple(_alert(alert) for alert in record.get("alerts") or ()),
-        open_alerts=tuple(_alert(alert) for alert in record.get("open_alerts") or ()),
+        alerts=alerts,
+        all_alerts=tuple(sorted((*alerts, *carried), key=_rank)),
         closed_alerts=tuple(record.get("closed_alerts") or ()),
         best=ABSENT if best is None else str(best).removeprefix("iteration_"),
         best_score=score(tracker.get("best_quality_score")),
@@ -163,7 +168,12 @@ def _dimensions(record: Document) -> tuple[DimensionRow, ...]:
     )
 
 
-def _alert(alert: Document) -> AlertRow:
+def _rank(alert: AlertRow) -> tuple[int, str]:
+    """Sort by severity, then type; a severity that is not ours comes last."""
+    return (_SEVERITIES.index(alert.severity) if alert.severity in _SEVERITIES else len(_SEVERITIES), alert.type)
+
+
+def _alert(alert: Document, *, carried: bool = False) -> AlertRow:
     return AlertRow(
         id=str(alert.get("id", "")),
         severity=str(alert.get("severity", "")),
@@ -173,6 +183,7 @@ def _alert(alert: Document) -> AlertRow:
         action=str(alert.get("action", "")),
         state=str(alert.get("state", "new")),
         since=str(alert.get("triggered_at", "")).replace("_", " "),
+        carried=carried,
     )
 
 

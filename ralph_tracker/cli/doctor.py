@@ -1,0 +1,120 @@
+"""ralph-tracker doctor: what a loop needs here, found or not, each with the next step."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from ralph_tracker.cli.options import loop_options
+from ralph_tracker.cli.output import say, say_json
+from ralph_tracker.errors import EXIT_FAILURE, EXIT_OK, LoopError, RalphTrackerError
+
+Line = dict[str, str | None]
+_OLDEST_GIT: Final = (2, 34)
+
+
+@click.command("doctor")
+@loop_options
+def command(root: Path, loop_id: str | None, as_json: bool) -> int:
+    """Look at the interpreter, the tools, the configuration, git and the loop; exit code 1 where one is missing."""
+    from ralph_tracker.store.standing import checked_root
+
+    folder = checked_root(root)
+    lines = [*_configuration(folder, os.environ), _git(os.environ), _store(folder, loop_id)]
+    healthy = all(line["state"] != "missing" for line in lines)
+    if as_json:
+        say_json({"healthy": healthy, "lines": lines})
+    for line in () if as_json else lines:
+        say(f"{line['state']:<7}  {line['what']}: {line['found']}")
+        if line["next_step"]:
+            say(f"         next: {line['next_step']}")
+    return EXIT_OK if healthy else EXIT_FAILURE
+
+
+def _line(state: str, what: str, found: str, next_step: str | None = None) -> Line:
+    return {"what": what, "state": state, "found": found, "next_step": next_step}
+
+
+def _configuration(root: Path, environment: Mapping[str, str]) -> list[Line]:
+    """Look at what a loop would measure with: the checks that are configured, else those that would be found."""
+    from ralph_tracker.config.load import load_config
+    from ralph_tracker.measure.configured import checks_from
+
+    try:
+        config = load_config(root)
+        checks = checks_from(config.document)
+    except RalphTrackerError as error:
+        return [
+            _line("missing", "configuration", str(error), "mend the file"),
+            *_tools(root, environment, needed=False),
+        ]
+    if not checks:
+        found = "the checks that are found" if config.source is None else f"{config.source}, which names no check"
+        step = "ralph-tracker init writes them down"
+        return [_line("warning", "configuration", found, step), *_tools(root, environment, needed=True)]
+    counted = f"{config.source}, {len(checks)} check{'' if len(checks) == 1 else 's'}"
+    commands = [_command(check, root, environment) for check in checks]
+    return [_line("ok", "configuration", counted), *commands, *_tools(root, environment, needed=False)]
+
+
+def _command(check: Any, root: Path, environment: Mapping[str, str]) -> Line:  # noqa: ANN401  # a Check
+    import shutil
+
+    what = f"check {check.name}"
+    if isinstance(check.run, str):
+        return _line("ok", what, f"/bin/sh runs {check.run}")
+    name, cwd = check.run[0], root / check.cwd
+    path = {**environment, **check.env}.get("PATH")
+    found = shutil.which(str(cwd / name) if "/" in name else name, path=path)
+    if found is None:
+        return _line("missing", what, f"{name} not found", f"install it, or mend checks.{check.name}.run")
+    return _line("ok", what, found)
+
+
+def _tools(root: Path, environment: Mapping[str, str], *, needed: bool) -> list[Line]:
+    """Look at the project's own Python and its tools; they are needed where no check is configured."""
+    from ralph_tracker.measure.detect import detect, version_of
+
+    found, lines = detect(root, environment), []
+    if found.version is not None:
+        lines.append(_line("ok", "python", f"{found.version}, {' '.join(found.python)}"))
+    for name, call in found.tools.items():
+        version = version_of(call, root, environment)
+        state, step = ("ok", None) if version else ("warning", f"run `{' '.join(call)} --version`")
+        lines.append(_line(state, name, f"{version or 'does not run'}, {' '.join(call)}", step))
+    state = "warning" if found.checks else "missing"
+    parts = [note.partition("; " if found.version is None else ": ") for note in found.notes]
+    return lines + [_line(state, "tools", what, step) for what, _, step in parts if needed]
+
+
+def _git(environment: Mapping[str, str]) -> Line:
+    from ralph_tracker.measure.detect import version_of
+
+    version = version_of(["git"], Path("/"), environment)
+    wanted = ".".join(map(str, _OLDEST_GIT))
+    if version is None:
+        return _line("missing", "git", "not found", f"install git {wanted} or newer; metrics can be handed in without")
+    if tuple(int(part) for part in version.split(".")[:2] if part.isdecimal()) < _OLDEST_GIT:
+        return _line("warning", "git", version, f"install git {wanted} or newer")
+    return _line("ok", "git", version)
+
+
+def _store(root: Path, loop_id: str | None) -> Line:
+    """Look at the loop that is meant, without taking its lock."""
+    from ralph_tracker.store.loop_store import LoopStore
+    from ralph_tracker.store.standing import attempted, paths_of
+
+    try:
+        paths = paths_of(root, loop_id, os.environ)
+        summary = LoopStore(paths).summary()
+    except LoopError as error:
+        return _line("warning", "loop", *str(error).split("; ", 1))
+    except RalphTrackerError as error:
+        return _line("missing", "loop", str(error), "ralph-tracker verify")
+    where = f"{summary.loop_id}, {summary.status}, iteration {summary.iteration}"
+    number = attempted(paths)
+    if number is not None and number > summary.iteration:
+        return _line("warning", "loop", f"{where}; iteration {number} was begun", "ralph-tracker hook post-iteration")
+    return _line("ok", "loop", where)

@@ -1,0 +1,103 @@
+"""Help and completion: every verb explains itself within 80 columns, and every shell can source its script."""
+
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from ralph_tracker.cli.verbs import VERBS
+
+PHASES = ("pre-loop", "post-iteration", "loop-decision", "post-loop")
+COMMANDS = [(), *((verb,) for verb in VERBS), *(("hook", phase) for phase in PHASES)]
+
+
+@pytest.fixture
+def helped(project):
+    """Return a function that asks a command for its help."""
+
+    def ask(*command: str) -> str:
+        answer = project.plainly(*command, "--help")
+        assert (answer.code, answer.err) == (0, "")
+        return answer.out
+
+    return ask
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: " ".join(command) or "program")
+def test_every_command_explains_itself_within_80_columns(helped, project, command):
+    text = helped(*command)
+    assert text.startswith(f"Usage: {' '.join(['ralph-tracker', *command])} ")
+    assert max(len(line) for line in text.splitlines()) <= 80
+    assert "..." not in text.replace("COMMAND [ARGS]...", "")
+    assert project.plainly(*command, "-h").out == text
+
+
+def test_the_help_of_the_program_names_every_verb_with_its_line(helped):
+    text = helped()
+    for verb, line in VERBS.items():
+        assert re.search(rf"^  {verb} +{re.escape(line[:30])}", text, re.MULTILINE)
+
+
+def test_every_option_says_what_it_is(helped):
+    for command in COMMANDS:
+        options = helped(*command).partition("Options:\n")[2].partition("\n\n")[0]
+        for entry in re.split(r"\n(?=  -)", options):
+            words = re.sub(r"^  (-\w, )?--[\w-]+( \S+)?", "", entry, count=1).split()
+            assert len(words) > 1, entry
+
+
+def test_the_version_is_one_line_asked_for_shortly_or_not(project):
+    plain = project.plainly("--version")
+    assert re.fullmatch(r"ralph-tracker \d+\.\d+\.\d+\S*\n", plain.out)
+    assert project.plainly("--version", "status") == plain
+
+
+def test_phases_take_hyphens_and_underscores(project, metrics_of):
+    metrics = project.file("metrics.json", metrics_of())
+    assert project.ralph("hook", "pre_loop", "--metrics", metrics).code == 0
+    assert project.ralph("hook", "post_iteration", "--metrics", metrics).code == 0
+    assert project.ralph("hook", "loop_decision").code == 0
+    assert project.ralph("hook", "post_loop").code == 0
+
+
+# The shells' own ways to read a file without running it.
+READ_ONLY = {"bash": ["bash", "-n"], "zsh": ["zsh", "-n"], "fish": ["fish", "--no-execute"]}
+
+
+@pytest.mark.parametrize("shell", READ_ONLY)
+def test_the_completion_script_of_a_shell_can_be_sourced(project, tmp_path, shell):
+    script = project.plainly("completion", shell)
+    assert (script.code, script.err) == (0, "")
+    assert "_RALPH_TRACKER_COMPLETE" in script.out
+    assert "ralph-tracker" in script.out
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed; its script was printed")
+    file = tmp_path / "completion"
+    file.write_text(script.out)
+    checked = subprocess.run([*READ_ONLY[shell], file], capture_output=True, text=True, timeout=60, check=False)
+    assert (checked.returncode, checked.stderr) == (0, "")
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+def test_bash_completes_verbs_phases_and_options_after_sourcing_the_script(project, tmp_path, program):
+    file = tmp_path / "completion"
+    file.write_text(project.plainly("completion", "bash").out)
+    typed = {("ralph-tracker", "st"): "status", ("ralph-tracker", "hook", "post-i"): "post-iteration"}
+    typed[("ralph-tracker", "status", "--lo")] = "--loop-id"
+    script = f". {file}\n" + "".join(
+        f"COMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}; COMPREPLY=(); "
+        f'_ralph_tracker_completion ralph-tracker; echo "${{COMPREPLY[*]}}"\n'
+        for words in typed
+    )
+    search = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-c", script],
+        env={**os.environ, "PATH": search},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.stdout.splitlines(), done.stderr) == (list(typed.values()), "")

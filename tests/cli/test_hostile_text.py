@@ -1,0 +1,174 @@
+"""Text that an attacker chose: shown as it is by terminals and by Markdown, acted on by neither, kept as records."""
+
+import json
+import unicodedata
+from functools import partial
+from itertools import pairwise
+
+import pytest
+import yaml
+from markdown_it import MarkdownIt
+
+# id: a name of a test, and what of it a person sees
+NAMES = {
+    "colours": ("a\x1b[31mred\x1b[0m", r"a\u001b[31mred\u001b[0m"),
+    "title of the window": ("a\x1b]0;owned\x07b", r"a\u001b]0;owned\u0007b"),
+    "C1 control": ("a\x9b2Jb", r"a\u009b2Jb"),
+    "newline": ("a\nralph-tracker: all is well", r"a\u000aralph-tracker: all is well"),
+    "carriage return": ("FAILED\rPASSED", r"FAILED\u000dPASSED"),
+    "backspace and tab": ("a\b\tb", r"a\u0008\u0009b"),
+    "NUL and DEL": ("a\x00b\x7fc", r"a\u0000b\u007fc"),
+    "bidirectional override": ("a\u202egnp.exe", r"a\u202egnp.exe"),
+    "isolates and marks": ("a\u2066b\u2069\u200f", r"a\u2066b\u2069\u200f"),
+    "nothing to see": ("a\u200b\ufeff\u2060b", r"a\u200b\ufeff\u2060b"),
+    "line separators": ("a\u2028b\u2029c\x85d", r"a\u2028b\u2029c\u0085d"),
+    "lone surrogate": ("a\ud800b\udfffc", r"a\ud800b\udfffc"),
+    "tag characters": ("a\U000e0041b", r"a\U000e0041b"),
+    "pipes": ("a | b || c |", "a | b || c |"),
+    "HTML": ("<script>alert(1)</script><img src=x onerror=y>", "<script>alert(1)</script><img src=x onerror=y>"),
+    "comment": ("a <!-- b", "a <!-- b"),
+    "entities": ("&lt;b&gt; &#27; &amp;", "&lt;b&gt; &#27; &amp;"),
+    "links": ("[ok](http://evil.example) <http://evil.example> ![x](y) [a]: /b", None),
+    "bare addresses": ("http://evil.example www.evil.example", None),
+    "emphasis": ("*a* __b__ _c_ **d** ~~e~~ `f` a_b_c", None),
+    "escapes": (r"a\*b\\ \| \<b>", None),
+    "headings and lists": ("# a ## b - c 1. d > e", None),
+    "not Latin": ("prüfung_ünïcode[日本-😀]", None),
+}
+
+
+load = partial(yaml.load, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+NUMBER = {key: number for number, key in enumerate(NAMES, 1)}
+
+
+def seen_of(key):
+    name, seen = NAMES[key]
+    return seen or name
+
+
+def outcomes(broken_so_far):
+    ids = [name for name, _ in NAMES.values()]
+    failed = set(ids[:broken_so_far])
+    return {"tests": [{"id": name, "outcome": "failed" if name in failed else "passed"} for name in [*ids, "steady"]]}
+
+
+@pytest.fixture(scope="module")
+def breaking(project_at, tmp_path_factory):
+    """Return a loop in which each iteration breaks the next test, with what was said of it; nothing changes it."""
+    project = project_at(tmp_path_factory.mktemp("breaking") / "project")
+    project.must("pre-loop", outcomes(0))
+    said = {key: project.hook("post-iteration", outcomes(number)).out for key, number in NUMBER.items()}
+    everything = " ".join(seen_of(key) for key in NAMES)
+    assert project.ralph("accept", "it1-working_tests_failing", "--reason", everything).code == 0
+    project.must("post-loop", None, "--iteration", "1", "--reason", everything)
+    return project, said
+
+
+@pytest.fixture(scope="module")
+def blocked(project_at, metrics_of, tmp_path_factory):
+    """Return a loop in which each iteration waits for a person, for the next hostile reason."""
+    project = project_at(tmp_path_factory.mktemp("blocked") / "project")
+    (project.root / "ralph-tracker.yaml").write_text("loop: {max_iterations: null}")
+    project.started()
+    for number, (name, _) in enumerate(NAMES.values(), 11):
+        why = name.replace("\0", "").encode("utf-8", "surrogateescape" if "\udfff" not in name else "replace")
+        metrics = metrics_of(test_count=number, tests_passed=number)
+        answer = project.hook("post-iteration", metrics, "--blocked", why.decode("utf-8", "surrogateescape"))
+        assert answer.code == 0, answer.err
+        is_harmless(answer.out + project.hook("loop-decision").out + project.ralph("status").out)
+    return project
+
+
+def is_harmless(text):
+    hidden = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
+    assert [c for c in text if c != "\n" and unicodedata.category(c) in hidden] == []
+
+
+def report_of(project, name):
+    return (project.root / ".aiwg/ralph/ralph-001/reports" / name).read_text(encoding="utf-8")
+
+
+def shown_in(markdown, links=()):
+    """Return the text that a reader of the Markdown sees, line by line; there is no markup in it but our own."""
+    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    blocks = parser.parse(markdown)
+    tokens = [*blocks, *(inner for block in blocks for inner in block.children or ())]
+    markup = {"html_block", "html_inline", "em_open", "s_open", "code_inline", "image", "fence", "blockquote_open"}
+    assert {token.type for token in tokens}.isdisjoint(markup)
+    assert [token.attrs["href"] for token in tokens if token.type == "link_open"] == [*links]
+    assert "http://" not in markdown
+    assert "www." not in markdown
+    lines = [token.children for token in tokens if token.type == "inline"]
+    return ["".join(part.content for part in line if part.type in {"text", "text_special"}) for line in lines]
+
+
+@pytest.mark.parametrize("key", NAMES)
+def test_a_hostile_name_is_shown_as_it_is_and_moves_nothing(breaking, key):
+    project, said = breaking
+    message = f"Previously passing tests now failing: {seen_of(key)}"
+    shown = project.ralph("show", NUMBER[key]).out
+    for told in (said[key], shown):
+        assert message in told
+        is_harmless(told)
+    is_harmless(project.ralph("report", NUMBER[key]).out)
+    assert project.ralph("show", NUMBER[key], "--json").out.isascii()
+
+
+@pytest.mark.parametrize("key", NAMES)
+def test_a_hostile_name_is_text_in_the_report(breaking, key):
+    markdown = report_of(breaking[0], f"iteration-{NUMBER[key]:03d}-report.md")
+    is_harmless(markdown)
+    message = f"Previously passing tests now failing: {seen_of(key)}"
+    assert [line for line in shown_in(markdown) if line == f"CRITICAL working_tests_failing: {message}"]
+
+
+def test_all_hostile_names_are_text_in_the_reports_of_the_loop(breaking):
+    everything = " ".join(seen_of(key) for key in NAMES)
+    for name, links in (("loop-report.md", ["output-selection.md"]), ("output-selection.md", [])):
+        markdown = report_of(breaking[0], name)
+        is_harmless(markdown)
+        shown = shown_in(markdown, links)
+        if links:
+            assert f"Accepted it1-working_tests_failing: {everything}" in shown
+        else:
+            assert f"Selected by a person: {everything}" in shown
+
+
+@pytest.mark.parametrize("key", NAMES)
+def test_a_hostile_reason_to_wait_is_text_in_the_report(blocked, key):
+    markdown = report_of(blocked, f"iteration-{NUMBER[key]:03d}-report.md")
+    is_harmless(markdown)
+    assert any("Reason: Escalate to human - blocked: " in line for line in shown_in(markdown))
+
+
+def test_hostile_text_breaks_no_table(breaking, blocked):
+    for project in (breaking[0], blocked):
+        for path in (project.root / ".aiwg/ralph/ralph-001/reports").iterdir():
+            rows = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("|")]
+            widths = {row.count("|") for row, below in pairwise(rows) if set(below) <= set("|- ")}
+            assert widths
+            assert {row.replace(r"\|", "").count("|") for row in rows} == widths
+
+
+def test_hostile_text_is_kept_in_records_that_still_load(breaking, blocked):
+    for project in (breaking[0], blocked):
+        loop = project.root / ".aiwg/ralph/ralph-001"
+        for number in NUMBER.values():
+            record = load((loop / f"progress/iteration-{number:03d}-metrics.yaml").read_bytes())
+            assert record["iteration_metrics"]["iteration"] == number
+        for path in loop.rglob("*.yaml"):
+            assert load(path.read_bytes())["schema_version"] == 1
+        for path in (*loop.rglob("*.jsonl"), *loop.rglob("*.json")):
+            assert [json.loads(line) for line in path.read_bytes().splitlines() if line]
+        assert len(project.ralph("history", "--json").json) == len(NAMES) + 1
+
+
+def test_a_hostile_name_is_the_same_in_every_record(breaking):
+    project, _ = breaking
+    for key, number in NUMBER.items():
+        record = project.ralph("show", number, "--json").json
+        (alert,) = record["iteration_metrics"]["alerts"]
+        name = NAMES[key][0].encode("utf-8", "backslashreplace").decode()
+        assert alert["tests"] == [name]
+        readable = project.root / f".aiwg/ralph/ralph-001/progress/iteration-{number:03d}-metrics.yaml"
+        assert load(readable.read_bytes())["iteration_metrics"]["alerts"][0]["tests"] == [name]

@@ -1,0 +1,173 @@
+"""Hooks out of order, calls that are repeated, a person's word that is incomplete: refused, and nothing is changed."""
+
+import pytest
+
+START = "run `ralph-tracker hook pre-loop` first"
+RUNNING = (
+    "loop ralph-001 is still running; end it with `ralph-tracker hook post-loop`, "
+    "or say --new (abandon it) or --rebaseline (start a linked one)"
+)
+ANOTHER = "start another one with `ralph-tracker hook pre-loop`"
+OVERRIDE = "an override needs both: --iteration N and --reason WHY"
+
+
+def refused(project, said, *command):
+    before = project.content()
+    answer = project.ralph(*command)
+    assert (answer.code, answer.complaint) == (1, said), command
+    assert project.content() == before
+
+
+@pytest.fixture
+def iteration(project, metrics_of):
+    """Return a file of metrics to hand in."""
+    return project.file("iteration.json", metrics_of())
+
+
+@pytest.fixture
+def dropped(running, metrics_of):
+    """Return a loop whose second iteration deleted a test."""
+    running.must("post-iteration", metrics_of(test_count=9, tests_passed=9))
+    return running
+
+
+@pytest.mark.parametrize("named", [(), ("--loop-id", "other")], ids=["none named", "unknown one named"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("hook", "post-iteration", "--metrics"),
+        ("hook", "loop-decision"),
+        ("hook", "loop-decision", "--apply"),
+        ("hook", "post-loop"),
+        ("select-best",),
+        ("status",),
+        ("history",),
+        ("show",),
+        ("show", "1"),
+        ("report",),
+        ("accept", "it1-test_deletion", "--reason", "x"),
+    ],
+    ids=" ".join,
+)
+def test_nothing_works_before_pre_loop_and_says_what_to_run(project, iteration, command, named):
+    words = [*command, iteration] if command[-1] == "--metrics" else command
+    where = f"loop other: not in {project.root}" if named else f"no loop in {project.root}"
+    refused(project, f"{where}; {START}", *words, *named)
+
+
+def test_a_second_pre_loop_on_a_running_loop_is_refused(running, iteration):
+    refused(running, RUNNING, "hook", "pre-loop", "--metrics", iteration)
+    refused(running, RUNNING, "hook", "pre-loop", "--metrics", iteration, "--loop-id", "ralph-001")
+
+
+def test_an_id_that_is_taken_starts_no_loop_even_after_its_end(running, iteration):
+    taken = "loop ralph-001 exists already; choose another id, or leave it out"
+    refused(running, taken, "hook", "pre-loop", "--metrics", iteration, "--loop-id", "ralph-001", "--new")
+    running.must("post-loop")
+    refused(running, taken, "hook", "pre-loop", "--metrics", iteration, "--loop-id", "ralph-001")
+
+
+@pytest.mark.parametrize(("flag", "status"), [("--new", "abandoned"), ("--rebaseline", "rebaselined")])
+def test_a_loop_that_was_given_up_takes_nothing_more(running, iteration, flag, status):
+    running.hook("pre-loop", None, flag, "--metrics", iteration)
+    old = ("--loop-id", "ralph-001")
+    said = f"loop ralph-001 is {status}; {ANOTHER}"
+    refused(running, said, "hook", "post-iteration", "--metrics", iteration, *old)
+    refused(running, said, "hook", "loop-decision", *old)
+    refused(running, said, "hook", "post-loop", *old)
+    assert running.ralph("status", *old, "--json").json["status"] == status
+    assert running.ralph("status", "--json").json["loop_id"] == "ralph-002"
+    assert running.ralph("history", *old, "--json").code == 0
+
+
+def test_a_finished_loop_takes_no_iteration_and_can_be_selected_from_again(running, iteration):
+    running.must("post-loop")
+    said = f"loop ralph-001 is finished; {ANOTHER}"
+    refused(running, said, "hook", "post-iteration", "--metrics", iteration)
+    refused(running, said, "hook", "loop-decision")
+    again = running.must("post-loop", None, "--iteration", "0", "--reason", "the customer wants it")
+    assert again["best_output_selection"]["selected_iteration"] == 0
+    assert running.must("pre-loop", None, "--metrics", iteration)["iteration_metrics"]["loop_id"] == "ralph-002"
+
+
+def test_select_best_leaves_the_loop_running(running, metrics_of):
+    assert running.ralph("select-best", "--json").json["best_output_selection"]["selected_iteration"] == 1
+    assert running.must("post-iteration", metrics_of())["iteration_metrics"]["iteration"] == 2
+
+
+def test_post_loop_with_no_iteration_selects_the_baseline(project):
+    selection = project.started().must("post-loop")["best_output_selection"]
+    assert (selection["selected_iteration"], selection["total_iterations"]) == (0, 0)
+    assert selection["quality_trajectory"] == {}
+
+
+def test_an_iteration_that_is_repeated_with_the_same_state_changes_nothing(running, metrics_of):
+    same = metrics_of(test_count=10, tests_passed=10)
+    before = running.content()
+    answer = running.hook("post-iteration", same, "--iteration", "1")
+    assert (answer.code, answer.out.splitlines()[0]) == (0, "Iteration 1 is on record already, nothing was changed")
+    assert running.content() == before
+    assert running.must("post-iteration", same, "--iteration", "1") == running.ralph("show", "1", "--json").json
+
+
+@pytest.mark.parametrize("change", ["metrics", "usage", "blocked"])
+def test_an_iteration_that_is_repeated_with_another_state_is_refused(running, metrics_of, change):
+    metrics = running.file("again.json", metrics_of(tests_passed=9 if change == "metrics" else 10, tests_failed=0))
+    extra = {"metrics": (), "usage": ("--usage", running.file("u.json", {"turns": 3})), "blocked": ("--blocked", "x")}
+    said = "iteration 1 is on record with another state; leave --iteration out to record the next"
+    command = ("hook", "post-iteration", "--metrics", metrics, "--iteration", "1", *extra[change])
+    refused(running, said, *command)
+
+
+def test_an_iteration_beyond_the_next_is_refused(running, iteration):
+    said = "iteration 5 is not the next one; the next is 2"
+    refused(running, said, "hook", "post-iteration", "--metrics", iteration, "--iteration", "5")
+
+
+def test_the_next_iteration_may_be_named(running, metrics_of):
+    assert running.must("post-iteration", metrics_of(), "--iteration", "2")["iteration_metrics"]["iteration"] == 2
+
+
+@pytest.mark.parametrize("verb", [("hook", "post-loop"), ("select-best",)], ids=" ".join)
+def test_an_override_needs_a_number_and_a_reason(running, verb):
+    refused(running, OVERRIDE, *verb, "--iteration", "1")
+    refused(running, OVERRIDE, *verb, "--reason", "it looks good")
+    refused(running, "iteration 9 is not on record; there are 0 to 1", *verb, "--iteration", "9", "--reason", "x")
+
+
+@pytest.mark.parametrize("verb", ["show", "report"])
+def test_an_iteration_that_is_not_there_is_named_with_those_that_are(running, verb):
+    refused(running, "iteration 9 is not on record; loop ralph-001 has 0 to 1", verb, "9")
+
+
+def test_accepting_what_was_never_raised_names_the_nearest(dropped):
+    said = "alert 'it2-test_deleted' was never raised; did you mean it2-test_deletion?"
+    refused(dropped, said, "accept", "it2-test_deleted", "--reason", "x")
+    answer = dropped.ralph("accept", "zzz", "--reason", "x")
+    assert answer.complaint.startswith("alert 'zzz' was never raised; known: it2-")
+
+
+@pytest.mark.parametrize("reason", ["", "  \n"], ids=["empty", "blank"])
+def test_accepting_needs_a_reason_that_says_something(dropped, reason):
+    refused(dropped, "accepting needs a reason: --reason WHY", "accept", "it2-test_deletion", "--reason", reason)
+
+
+def test_accepting_twice_is_refused_and_once_changes_the_decision(dropped):
+    assert dropped.hook("loop-decision").code == 11
+    for alert in ("it2-test_deletion", "it2-functionality_loss"):
+        answer = dropped.ralph("accept", alert, "--reason", "it tested what was removed")
+        assert (answer.code, answer.out.splitlines()[0]) == (0, f"Accepted {alert}: it tested what was removed")
+    assert dropped.hook("loop-decision").code == 0
+    refused(dropped, "it2-test_deletion is accepted already", "accept", "it2-test_deletion", "--reason", "again")
+    record = dropped.ralph("show", "2", "--json").json
+    assert record["recommendation"]["action"] == "rollback"
+
+
+def test_a_rollback_that_nothing_can_carry_out_moves_nothing(dropped, metrics_of):
+    before = dropped.content()
+    for _ in range(2):
+        answer = dropped.hook("loop-decision", None, "--apply")
+        assert (answer.code, answer.complaint.split(";")[0]) == (1, "iteration 1 has no snapshot")
+    assert dropped.content() == before
+    record = dropped.must("post-iteration", metrics_of())
+    assert record["iteration_metrics"]["previous_iteration"] == 2

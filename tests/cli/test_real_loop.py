@@ -1,0 +1,58 @@
+"""A real agent's loop, commit by commit, handed in with identities: the last iteration is far from the best one."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+LOOP = "vibe-fileworkspace"
+
+
+def handed_in(folder: Path, row: dict[str, str]) -> dict[str, Any]:
+    """Return the metrics of one commit: outcomes by name, coverage, findings and lines."""
+    (path,) = folder.glob(f"outcomes-{int(row['idx']):02d}-*.json")
+    outcomes = json.loads(path.read_text(encoding="utf-8"))
+    return {
+        "testing": {"coverage_percentage": float(row["cov_pct"])},
+        "quality": {"lint_errors": int(row["ruff_default"])},
+        "codebase": {"loc_total": int(row["src_loc"])},
+        "tests": [{"id": name, "outcome": outcome} for name, outcome in outcomes.items()],
+    }
+
+
+@pytest.fixture
+def told(shared, project):
+    """Hand the whole loop in, and return what was said of it beside what is expected."""
+    folder = shared / "loops" / LOOP
+    with (folder / "oracle.tsv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    project.must("pre-loop", handed_in(folder, rows[0]))
+    for row in rows[1:]:
+        project.must("post-iteration", handed_in(folder, row))
+    history = [record["iteration_metrics"] for record in project.ralph("history", "--json").json]
+    selection = project.must("post-loop")["best_output_selection"]
+    return history, selection, yaml.safe_load((folder / "expected.yaml").read_text(encoding="utf-8"))
+
+
+def test_a_real_loop_is_judged_as_the_design_says(told, project):
+    history, selection, expected = told
+    assert [it["quality_score"] for it in history] == expected["quality_score"]
+    assert [it["adjusted_score"] for it in history] == expected["adjusted_score"]
+    assert [it["classification"] for it in history] == expected["classification"]
+    assert history[-1]["tests_ever_seen"] == expected["tests_ever_seen"]
+    assert selection["peak_by_quality_score"] == expected["peak_by_quality_score"]
+    assert selection["selected_iteration"] == expected["peak_by_adjusted_score"]
+    assert [it["iteration"] for it in history if it["is_best_iteration"]] == [expected["peak_by_adjusted_score"]]
+    scores = {f"iteration_{it['iteration']}": it["adjusted_score"] for it in history[1:]}
+    assert selection["adjusted_quality_trajectory"] == scores
+    explained = (
+        "The formula alone names iteration 0 (quality 0.8803); on equal ground, against every test the loop has ever "
+        "seen and at the baseline's size, that one is worth 0.4681 and iteration 7 is worth 0.85."
+    )
+    assert explained in project.hook("post-loop").out
+    reports = project.root / ".aiwg/ralph/ralph-001/reports"
+    for name in ("output-selection.md", "loop-report.md"):
+        assert explained in (reports / name).read_text(encoding="utf-8")

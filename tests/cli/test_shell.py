@@ -1,0 +1,178 @@
+"""Whole paths as a shell walks them: real processes, metrics from files, nothing but exit codes to go by."""
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+# The loop of a user who has no Python: product.md, § Hooks; the agent's work is the next file of metrics.
+LOOP = """\
+ralph-tracker hook pre-loop --metrics "$METRICS/0.yaml" || exit
+n=0
+while :; do
+  n=$((n + 1))
+  ralph-tracker hook post-iteration --metrics "$METRICS/$n.yaml" || break
+  ralph-tracker hook loop-decision --apply || break
+done
+ralph-tracker hook post-loop
+"""
+GIVEN = "quality_score: {score}\ntesting: {{test_count: {tests}, tests_passed: {tests}, tests_failed: 0}}\n"
+
+
+@pytest.fixture
+def metrics(tmp_path):
+    """Return a function that writes one file of metrics an iteration: (score, number of tests)."""
+    folder = tmp_path / "metrics"
+    folder.mkdir()
+
+    def write(*iterations: tuple[float, int]) -> Path:
+        for number, (score, tests) in enumerate(iterations):
+            (folder / f"{number}.yaml").write_text(GIVEN.format(score=score, tests=tests))
+        return folder
+
+    return write
+
+
+@pytest.fixture
+def sh(tmp_path, program):
+    """Return a function that runs a script with /bin/sh inside a project."""
+    root = tmp_path / "a project"
+    root.mkdir()
+
+    def run(script: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        search = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
+        return subprocess.run(
+            ["/bin/sh", "-c", script],
+            cwd=root,
+            env={**os.environ, "PATH": search, **environment},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    return run
+
+
+def test_a_plain_shell_loop_runs_until_the_target_and_selects_the_output(sh, metrics):
+    folder = metrics((0.5, 8), (0.7, 9), (0.95, 10), (0.99, 11))
+    done = sh(LOOP, METRICS=str(folder))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [line for line in done.stdout.splitlines() if not line.startswith("  ")] == [
+        "Baseline captured, await iteration 1",
+        "Forward progress detected, continue",
+        "continue (0.90): Continue - forward progress detected",
+        "Target reached",
+        "stop (0.95): Target reached",
+        "Selected iteration 2 (quality: 0.95 vs final 0.95)",
+    ]
+
+
+def test_a_plain_shell_loop_leaves_at_a_rollback_that_nothing_can_carry_out_written_with_underscores_too(sh, metrics):
+    folder = metrics((0.5, 8), (0.8, 10), (0.7, 9), (0.9, 10))
+    underscores = LOOP.replace("pre-loop", "pre_loop").replace("-iteration", "_iteration").replace("-loop", "_loop")
+    done = sh(underscores.replace("p-decision", "p_decision"), METRICS=str(folder))
+    assert done.returncode == 0
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("ralph-tracker: iteration 1 has no snapshot; ")
+    assert "ALERT: Test deletion, recommend rollback\n" in done.stdout
+    assert "Selected iteration 1 (quality: 0.80 vs final 0.70)\n" in done.stdout
+
+
+def test_a_plain_shell_loop_leaves_where_an_iteration_cannot_be_recorded(sh, metrics):
+    done = sh(LOOP, METRICS=str(metrics((0.5, 8), (0.6, 8))))
+    assert done.returncode == 0
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("ralph-tracker: ")
+    assert "2.yaml: cannot be read (No such file or directory)" in line
+    assert "Selected iteration 1 (quality: 0.60 vs final 0.60)\n" in done.stdout
+
+
+def test_a_plain_shell_loop_does_not_begin_without_a_baseline(sh, metrics):
+    done = sh(LOOP, METRICS=str(metrics()))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_the_environment_names_the_loop_and_an_option_names_another(sh, metrics):
+    folder = metrics((0.5, 8), (0.6, 8))
+    script = """\
+    RALPH_LOOP_ID=one ralph-tracker hook pre-loop --metrics "$METRICS/0.yaml" || exit
+    RALPH_LOOP_ID=two ralph-tracker hook pre-loop --metrics "$METRICS/0.yaml" || exit
+    RALPH_LOOP_ID=one ralph-tracker hook post-iteration --metrics "$METRICS/1.yaml" || exit
+    RALPH_LOOP_ID=two ralph-tracker status
+    RALPH_LOOP_ID=two ralph-tracker status --loop-id one
+    RALPH_LOOP_ID= ralph-tracker status
+    """
+    done = sh(script, METRICS=str(folder))
+    assert (done.returncode, done.stderr) == (0, "")
+    heads = [line.split(" (")[0] for line in done.stdout.splitlines() if line.startswith("loop ")]
+    assert heads == [f"loop {loop}: running, iteration {n}" for loop, n in (("two", 0), ("one", 1), ("two", 0))]
+
+
+def test_a_reader_that_goes_early_hears_no_complaint(sh, metrics):
+    folder = metrics((0.5, 8))
+    script = """\
+    ralph-tracker hook pre-loop --metrics "$METRICS/0.yaml" | head -0
+    ralph-tracker schema config | head -1
+    ralph-tracker history | head -1
+    ralph-tracker report 0 | head -1
+    """
+    done = sh(script, METRICS=str(folder))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [line.split()[0] for line in done.stdout.splitlines()] == ["{", "iteration", "##"]
+
+
+@pytest.mark.parametrize("buffered", ["", "1"], ids=["buffered", "unbuffered"])
+def test_an_answer_that_nobody_reads_is_still_in_the_exit_code(project, program, metrics_of, buffered):
+    project.started().must("post-iteration", metrics_of(test_count=9, tests_passed=9))
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [program, "hook", "loop-decision", "--root", project.root]
+    environment = {**os.environ, "PYTHONUNBUFFERED": buffered}
+    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, env=environment, timeout=60, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (11, b"")
+
+
+def test_a_closed_standard_output_is_no_reason_to_fail(sh, metrics):
+    folder = metrics((0.5, 8), (0.6, 8))
+    script = """\
+    ralph-tracker hook pre-loop --metrics "$METRICS/0.yaml" >&- || exit
+    ralph-tracker hook post-iteration --metrics "$METRICS/1.yaml" >&- 2>&- || exit
+    ralph-tracker status
+    """
+    done = sh(script, METRICS=str(folder))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("loop ralph-001: running, iteration 1 (")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no device that is always full")
+def test_a_full_disk_behind_the_output_is_named_and_nothing_recorded_is_lost(sh, metrics):
+    script = 'ralph-tracker hook pre-loop --metrics "$METRICS/0.yaml" > /dev/full; echo $?; ralph-tracker status'
+    done = sh(script, METRICS=str(metrics((0.5, 8))))
+    assert done.stderr == (
+        "ralph-tracker: standard output: No space left on device; what was recorded stays on record\n"
+    )
+    assert done.stdout.startswith("1\nloop ralph-001: running, iteration 0 (")
+
+
+def test_an_interrupted_iteration_is_not_on_record_and_says_so_until_one_is(project, program, metrics_of):
+    project.started()
+    fifo = project.root.parent / "slow.yaml"
+    os.mkfifo(fifo)
+    command = [program, "hook", "post-iteration", "--root", project.root, "--metrics", fifo]
+    with (
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running,
+        fifo.open("wb"),  # opens once the other side is reading
+    ):
+        running.send_signal(signal.SIGINT)
+        out, err = running.communicate(timeout=60)
+    assert (running.returncode, out) == (130, "")
+    assert err == "ralph-tracker: interrupted; what was on record stays on record\n"
+    refused = project.hook("loop-decision")
+    assert (refused.code, refused.err.split(";")[0]) == (1, "ralph-tracker: iteration 1 was not recorded")
+    project.must("post-iteration", metrics_of())
+    assert project.hook("loop-decision").code == 0

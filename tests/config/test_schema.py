@@ -1,0 +1,69 @@
+"""The configuration's keys are the core's thresholds: the same names, the same defaults."""
+
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from ralph_tracker.config.schema import ConfigDocument
+from ralph_tracker.core.rules import DIMENSIONS, SELECTION_MODES, Rules
+
+CORE = ["loop", "alerts", "classification", "stall", "cycling", "decision"]
+
+
+def test_the_defaults_are_those_of_the_core():
+    assert ConfigDocument().rules() == Rules()
+
+
+@pytest.mark.parametrize("section", CORE)
+def test_every_threshold_of_the_core_is_a_key(section):
+    thresholds = getattr(Rules(), section)
+    assert is_dataclass(thresholds)
+    names = {item.name for item in fields(thresholds)}
+    assert set(type(getattr(ConfigDocument(), section)).model_fields) == names
+
+
+@pytest.mark.parametrize("section", CORE)
+def test_every_key_reaches_the_core(section):
+    for name, value in ConfigDocument().model_dump()[section].items():
+        other: Any = {int: 7, float: 0.25, type(None): 3.0}[type(value)]
+        rules = ConfigDocument.model_validate({section: {name: other}}).rules()
+        assert getattr(getattr(rules, section), name) == other
+
+
+def test_weights_acceptance_and_mode_reach_the_core():
+    weights = dict.fromkeys(DIMENSIONS, 0.2)
+    document = {"score": {"weights": weights, "acceptance": 0.5}, "selection": {"mode": SELECTION_MODES[2]}}
+    rules = ConfigDocument.model_validate(document).rules()
+    assert (rules.score.weights, rules.score.acceptance, rules.selection_mode) == (weights, 0.5, SELECTION_MODES[2])
+
+
+@given(st.lists(st.integers(0, 20), min_size=5, max_size=5))
+def test_weights_are_taken_where_they_sum_to_one(parts):
+    weights = {name: part / 20 for name, part in zip(DIMENSIONS, parts, strict=True)}
+    try:
+        ConfigDocument.model_validate({"score": {"weights": weights}})
+        taken = True
+    except ValidationError:
+        taken = False
+    assert taken is (sum(parts) == 20)
+
+
+@pytest.mark.parametrize(("alias", "name"), [("hardLimitUsd", "max_cost_usd"), ("warnAtUsd", "warn_at_usd")])
+def test_the_names_of_the_seeds_are_taken_too(alias, name):
+    loop = ConfigDocument.model_validate(yaml.safe_load(f"loop: {{{alias}: 5}}")).loop
+    assert getattr(loop, name) == 5.0
+    assert loop.model_dump()[name] == 5.0
+    assert {alias, name} <= ConfigDocument.model_json_schema()["$defs"]["LoopSection"]["properties"].keys()
+
+
+def test_every_section_is_exact_and_strict():
+    for name, field in ConfigDocument.model_fields.items():
+        if name not in {"version", "checks"}:
+            with pytest.raises(ValidationError, match="extra_forbidden"):
+                ConfigDocument.model_validate({name: {"surprise": 1}})
+            assert field.get_default().model_config["strict"]

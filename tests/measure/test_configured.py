@@ -1,0 +1,57 @@
+"""Checks as a configuration has them become checks that can run."""
+
+import pytest
+
+from ralph_tracker.config.load import config_of
+from ralph_tracker.errors import ConfigError
+from ralph_tracker.measure.checks import Check
+from ralph_tracker.measure.configured import checks_from, seconds
+
+
+def test_a_plain_check_has_the_defaults():
+    document = config_of({"checks": {"lint": {"run": ["ruff", "check"]}}}, None).document
+    assert checks_from(document) == (Check(name="lint", run=["ruff", "check"]),)
+
+
+def test_every_key_of_a_check_arrives():
+    section = {
+        "run": "make test",
+        "kind": "tests",
+        "reports": ["{reports}/a.xml"],
+        "format": "junit",
+        "cwd": "api",
+        "env": {"A": "1"},
+        "needs": ["build"],
+        "timeout": "90s",
+    }
+    checks = checks_from({"checks": {"unit": section, "build": {"run": ["make"]}}})
+    assert [check.name for check in checks] == ["build", "unit"]
+    assert checks[1] == Check(
+        name="unit",
+        run="make test",
+        kind="tests",
+        reports=("{reports}/a.xml",),
+        format="junit",
+        cwd="api",
+        env={"A": "1"},
+        needs=("build",),
+        timeout_s=90,
+    )
+
+
+def test_no_checks_are_none():
+    assert checks_from({}) == ()
+
+
+@pytest.mark.parametrize(
+    ("limit", "expected"),
+    [(5, 5), ("5", 5), ("90s", 90), ("15m", 900), ("1.5 h", 5400), (" 2 m ", 120), (0.5, 0.5)],
+)
+def test_a_time_limit_is_read(limit, expected):
+    assert seconds("lint", limit) == expected
+
+
+@pytest.mark.parametrize("limit", ["", "soon", "0", "0m", "-5", "5d", "1e3", "nan", "inf", "５m5"])
+def test_what_is_no_time_is_refused_with_what_to_write(limit):
+    with pytest.raises(ConfigError, match=r"checks\.lint\.timeout: .* is no time; write seconds, or 90s, 15m, 1h"):
+        seconds("lint", limit)

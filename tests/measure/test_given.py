@@ -1,0 +1,182 @@
+"""Metrics and usage that a runner measured itself: taken as they are, or refused with one line."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from types import MappingProxyType
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ralph_tracker.core.metrics import Metrics, Usage
+from ralph_tracker.errors import InputError
+from ralph_tracker.measure.given import MOST, PASS_RATE_TOLERANCE, read_metrics, read_usage
+
+SEED = {
+    "testing": {"test_count": 8, "tests_passed": 5, "tests_failed": 3, "tests_skipped": 0, "pass_rate": 62.5},
+    "quality": {"lint_errors": 8, "build_status": "success", "error_count": 12},
+    "codebase": {"file_count": 3, "loc_total": 450, "complexity_score": 12.5},
+}
+
+
+def test_a_mapping_is_taken_as_it_is_and_what_is_absent_stays_absent():
+    metrics, score, tests = read_metrics(SEED)
+    assert metrics.measured() == {name: value for section in SEED.values() for name, value in section.items()}
+    assert (score, tests) == (None, None)
+    assert metrics.coverage_percentage is None
+
+
+@pytest.mark.parametrize("source", [MappingProxyType(SEED), {}], ids=["read-only", "empty"])
+def test_any_mapping_will_do(source):
+    assert read_metrics(source)[0].measured() == read_metrics(dict(source))[0].measured()
+
+
+# id: name of the file, how it is written
+WAYS = {
+    "JSON": ("m.json", json.dumps),
+    "JSON by another name": ("m.txt", json.dumps),
+    "YAML": ("m.yaml", yaml.safe_dump),
+    "YAML without a name": ("m", yaml.safe_dump),
+    "YAML in braces": ("m.yml", lambda document: yaml.safe_dump(document, default_flow_style=True)),
+    "YAML in braces without a name": ("m", lambda document: yaml.safe_dump(document, default_flow_style=True)),
+    "byte order mark": ("m.json", lambda document: "\ufeff" + json.dumps(document)),
+    "space before": ("m.json", lambda document: "\n \t" + json.dumps(document)),
+}
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_a_file_is_taken_however_it_is_written(tmp_path, name):
+    file, write = WAYS[name]
+    path = tmp_path / file
+    path.write_text(write(SEED), encoding="utf-8")
+    assert read_metrics(path) == read_metrics(str(path)) == read_metrics(SEED)
+
+
+@pytest.mark.parametrize("score", [0, 0.0, 0.5, 1, 1.0])
+def test_a_judges_score_is_from_0_to_1(score):
+    assert read_metrics({"quality_score": score})[1] == score
+
+
+def test_outcomes_by_name_are_passed_failed_or_skipped():
+    outcomes = ("passed", "failed", "error", "skipped", "xfailed", "xpassed")
+    metrics, _, tests = read_metrics({"tests": [{"id": outcome, "outcome": outcome} for outcome in outcomes]})
+    assert tests.outcomes == {
+        "passed": "passed",
+        "failed": "failed",
+        "error": "failed",
+        "skipped": "skipped",
+        "xfailed": "skipped",
+        "xpassed": "passed",
+    }
+    counts = (metrics.test_count, metrics.tests_passed, metrics.tests_failed, metrics.tests_skipped)
+    assert counts == (6, 2, 2, 2)
+
+
+def test_a_test_that_stands_twice_counts_once_with_its_last_outcome_and_is_flaky_where_they_differ():
+    runs = [("a", "failed", 1.0), ("b", "passed", None), ("a", "passed", 2.0), ("b", "passed", 0.5)]
+    listed = [{"id": name, "outcome": outcome, "duration": duration} for name, outcome, duration in runs]
+    metrics, _, tests = read_metrics({"tests": listed})
+    assert tests.outcomes == {"a": "passed", "b": "passed"}
+    assert tests.durations == {"a": 2.0, "b": 0.5}
+    assert tests.flaky == {"a"}
+    assert (metrics.test_count, metrics.tests_passed) == (2, 2)
+
+
+def test_no_test_at_all_is_a_measurement():
+    metrics, _, tests = read_metrics({"tests": []})
+    assert (metrics.test_count, metrics.tests_passed, tests.outcomes) == (0, 0, {})
+
+
+def test_a_given_count_goes_before_that_of_the_names():
+    names = [{"id": "a", "outcome": "passed"}]
+    metrics, *_ = read_metrics({"testing": {"test_count": 3, "tests_skipped": 2}, "tests": names})
+    assert metrics.measured() == {"test_count": 3, "tests_passed": 1, "tests_failed": 0, "tests_skipped": 2}
+
+
+def test_a_lone_surrogate_in_a_name_is_written_by_its_number(tmp_path):
+    path = tmp_path / "m.json"
+    path.write_text(r'{"tests": [{"id": "a\ud800", "outcome": "passed"}, {"id": "\ud83d\ude00", "outcome": "passed"}]}')
+    assert list(read_metrics(path)[2].outcomes) == [r"a\ud800", "😀"]
+
+
+def said_of(testing, **rest):
+    with pytest.raises(InputError) as caught:
+        read_metrics({"testing": testing, **rest})
+    return str(caught.value)
+
+
+counts = st.integers(0, 30)
+
+
+@given(st.none() | counts, st.none() | counts, st.none() | counts, st.none() | counts)
+def test_counts_are_refused_only_where_no_absent_one_could_make_them_add_up(count, passed, failed, skipped):
+    parts = (passed, failed, skipped)
+    known = sum(part or 0 for part in parts)
+    add_up = count is None or (known == count if None not in parts else known <= count)
+    testing = {"test_count": count, "tests_passed": passed, "tests_failed": failed, "tests_skipped": skipped}
+    if add_up:
+        assert read_metrics({"testing": testing})[0] == Metrics(**testing)
+    else:
+        assert said_of(testing) == f"metrics: testing: passed + failed + skipped is {known}, but test_count is {count}"
+
+
+@given(st.integers(0, 50), st.integers(0, 50), st.integers(0, 1000))
+def test_a_pass_rate_is_refused_where_it_is_more_than_a_tenth_from_the_derived_one(passed, failed, tenths):
+    testing = {"tests_passed": passed, "tests_failed": failed, "pass_rate": tenths / 10}
+    ran = passed + failed
+    if ran == 0 or abs(tenths / 10 - passed / ran * 100) <= PASS_RATE_TOLERANCE + 1e-9:
+        assert read_metrics({"testing": testing})[0].pass_rate == tenths / 10
+    else:
+        assert said_of(testing).startswith(f"metrics: testing: pass_rate is {tenths / 10:g}, but {passed} of {ran} is ")
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"testing": {"coverage_percentage": 10.0, "coverage_lines_covered": 9, "coverage_lines_total": 10}},
+        {"quality": {"lint_errors": 8, "type_errors": 3, "error_count": 1}},
+        {"testing": {"coverage_lines_covered": 9}},
+        {"testing": {"pass_rate": 100.0}},
+    ],
+    ids=["coverage", "errors", "half of the lines", "rate alone"],
+)
+def test_a_given_whole_is_never_contradicted_by_its_parts(document):
+    assert read_metrics(document)[0].measured() == {
+        key: value for group in document.values() for key, value in group.items()
+    }
+
+
+def test_counts_of_names_can_contradict_given_ones():
+    names = [{"id": "a", "outcome": "passed"}]
+    said = "metrics: testing: passed + failed + skipped is 5, but test_count is 1"
+    assert said_of({"tests_failed": 4}, tests=names) == said
+    assert said_of({"pass_rate": 50.0}, tests=names).startswith("metrics: testing: pass_rate is 50, but 1 of 1")
+
+
+@pytest.mark.parametrize("most", [MOST, float(MOST)], ids=["whole", "fraction"])
+def test_the_largest_amounts_are_taken(most):
+    assert read_usage({"cost_usd": most}).cost_usd == most
+    with pytest.raises(InputError, match="should be less than or equal to"):
+        read_usage({"cost_usd": most * 1.01})
+
+
+def test_usage_is_what_is_known_of_it():
+    usage = {"cost_usd": 0.5, "input_tokens": 10, "output_tokens": 20, "turns": 3, "duration_s": 1.5}
+    assert asdict(read_usage(usage)) == usage
+    assert read_usage({}) == Usage()
+    assert read_usage({"turns": None}) == Usage()
+
+
+@pytest.mark.parametrize("source", ["", "no/such/file", Path("no/such/file")], ids=["nothing", "text", "path"])
+def test_a_file_that_cannot_be_read_is_named_with_what_is_wanted(source):
+    with pytest.raises(InputError, match=r"cannot be read .*; name a YAML or JSON file of usage$"):
+        read_usage(source)
+
+
+def test_a_mapping_is_called_what_it_is():
+    with pytest.raises(InputError, match=r"^metrics: zzz: unknown key"):
+        read_metrics({"zzz": 1})
+    with pytest.raises(InputError, match=r"^usage: zzz: unknown key"):
+        read_usage({"zzz": 1})

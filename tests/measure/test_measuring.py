@@ -1,0 +1,178 @@
+"""From finished checks to the values of an iteration: added up by kind, or missing with a reason."""
+
+from pathlib import Path
+
+import pytest
+
+from ralph_tracker.core.metrics import Group, Metrics
+from ralph_tracker.measure.checks import Check, CheckResult
+from ralph_tracker.measure.measuring import configured_groups, kind_of, read_results
+from ralph_tracker.measure.process import Finished
+from ralph_tracker.measure.report_files import FoundReport, Missing
+
+PASSES = b'<testsuite tests="1"><testcase classname="t" name="a"/></testsuite>'
+FAILS = b'<testsuite tests="1"><testcase classname="t" name="a"><failure/></testcase></testsuite>'
+OTHER = b'<testsuite tests="1"><testcase classname="t" name="b"><skipped/></testcase></testsuite>'
+RUFF = (
+    b'[{"code": "F401", "filename": "a.py", "location": {"row": 1, "column": 1}, "end_location": null, "fix": null, '
+    b'"noqa_row": 1, "url": "u", "cell": null, "message": "m", "severity": "error"}]'
+)
+TYPES = b'{"file": "a.py", "line": 1, "column": 0, "message": "m", "hint": null, "code": "x", "severity": "error"}\n'
+STOPPED = TYPES.replace(b'"x"', b'"syntax"')
+CUT = b"<testsuite><testcase"
+EXIT_0, EXIT_1 = Finished(exit_code=0), Finished(exit_code=1)
+
+
+def coverage(covered: int, total: int) -> bytes:
+    percent = covered / total * 100 if total else 100
+    totals = f'{{"covered_lines": {covered}, "num_statements": {total}, "percent_covered": {percent}}}'
+    return f'{{"meta": {{}}, "files": {{}}, "totals": {totals}}}'.encode()
+
+
+@pytest.fixture
+def ran(tmp_path: Path):
+    """Make the result of a check from the bytes of its reports; None is one that was not written."""
+
+    def result(name: str, *reports: bytes | None, finished: Finished = EXIT_0, paths=None, **options) -> CheckResult:
+        found = []
+        for number, data in enumerate(reports):
+            path = tmp_path / f"{name}-{number}"
+            shown = paths[number] if paths else "-"
+            if data is not None:
+                path.write_bytes(data)
+            found.append(FoundReport(shown, path) if data is not None else FoundReport(shown, None, Missing.ABSENT))
+        check = Check(name, ["x"], reports=tuple(each.path for each in found), **options)
+        return CheckResult(check, finished, tuple(found), tmp_path / "out", tmp_path / "err")
+
+    return result
+
+
+@pytest.mark.parametrize(
+    ("checks", "expected"),
+    [
+        pytest.param([("tests", [PASSES])], {"test_count": 1, "tests_passed": 1}, id="tests"),
+        pytest.param([("tests", [PASSES, OTHER])], {"test_count": 2, "tests_skipped": 1}, id="two reports of a check"),
+        pytest.param([("unit", [PASSES]), ("e2e", [OTHER])], {"test_count": 2}, id="two checks, kinds from content"),
+        pytest.param([("tests", [FAILS, PASSES])], {"test_count": 1, "tests_passed": 1}, id="a rerun counts once"),
+        pytest.param([("lint", [RUFF, RUFF])], {"lint_errors": 2}, id="findings add up"),
+        pytest.param([("types", [TYPES])], {"type_errors": 1}, id="types"),
+        pytest.param([("tests", [PASSES, coverage(1, 4)])], {"coverage_percentage": 25.0}, id="coverage beside tests"),
+        pytest.param(
+            [("a", [coverage(1, 2)]), ("b", [coverage(2, 2)])], {"coverage_percentage": 75.0}, id="coverage by lines"
+        ),
+    ],
+)
+def test_reports_of_a_kind_add_up(ran, checks, expected):
+    measured = read_results([ran(name, *reports) for name, reports in checks])
+    assert {name: measured.metrics.get(name) for name in expected} == expected
+    assert measured.missing == {}
+
+
+@pytest.mark.parametrize(
+    ("checks", "absent", "group", "why"),
+    [
+        pytest.param([("tests", [PASSES, None])], "test_count", "tests", "absent", id="one of two reports"),
+        pytest.param([("tests", [PASSES, CUT])], "test_count", "tests", "line 1", id="one of two unreadable"),
+        pytest.param([("lint", [b""])], "lint_errors", "lint", "empty", id="empty, the tool always writes"),
+        pytest.param([("types", [STOPPED])], "type_errors", "types", "stopped at an error", id="the checker gave up"),
+        pytest.param([("coverage", [coverage(0, 0)])], "coverage_percentage", "coverage", "no line", id="no lines"),
+        pytest.param([("lint", [b"{}"])], "lint_errors", "lint", "JSON, but no known report", id="unknown JSON"),
+        pytest.param([("style", [None])], "lint_errors", "lint", "style (exit 0", id="unknown kind: all that lack"),
+    ],
+)
+def test_a_group_that_was_not_measured_says_why_and_has_no_value(ran, checks, absent, group, why):
+    measured = read_results([ran(name, *reports) for name, reports in checks])
+    assert measured.metrics.get(absent) is None
+    assert why in measured.missing[group]
+
+
+def test_a_report_of_unknown_kind_leaves_alone_what_was_measured(ran):
+    measured = read_results([ran("unit", PASSES), ran("style", None)])
+    assert measured.metrics.test_count == 1
+    assert "tests" not in measured.missing
+
+
+@pytest.mark.parametrize(
+    ("path", "group"),
+    [("{reports}/junit.xml", "tests"), ("out/coverage.json", "coverage"), ("out/coverage.xml", "coverage")],
+)
+def test_the_name_of_a_missing_report_tells_its_kind(ran, path, group):
+    measured = read_results([ran("all", PASSES, None, paths=("{reports}/a.xml", path))])
+    assert set(measured.missing) == {group}
+    assert (measured.metrics.test_count is None) == (group == "tests")
+
+
+def test_a_missing_report_takes_only_its_own_group_away(ran):
+    measured = read_results([ran("tests", PASSES, None, paths=("{reports}/junit.xml", "coverage.json"))])
+    assert measured.metrics.test_count == 1
+    assert set(measured.missing) == {"coverage"}
+
+
+def test_a_kind_that_is_configured_overrides_what_a_report_says(ran):
+    measured = read_results([ran("style", PASSES, kind="lint")])
+    assert measured.metrics == Metrics()
+    assert "a report of tests, not of lint" in measured.missing["lint"]
+
+
+@pytest.mark.parametrize(
+    ("finished", "expected"), [(EXIT_0, 0), (EXIT_1, None), (Finished(exit_code=0, timed_out=True), None)]
+)
+def test_silence_is_no_finding_only_after_a_good_end(ran, finished, expected):
+    assert read_results([ran("types", b"", finished=finished)]).metrics.type_errors == expected
+
+
+@pytest.mark.parametrize(
+    ("finished", "status"),
+    [
+        (EXIT_0, "success"),
+        (EXIT_1, "failure"),
+        (Finished(signal="SIGKILL"), "failure"),
+        (Finished(exit_code=0, timed_out=True), "failure"),
+        (Finished(not_found=True, problem="command not found: make"), None),
+    ],
+)
+def test_a_build_is_as_good_as_its_end(ran, finished, status):
+    measured = read_results([ran("build", finished=finished)])
+    assert measured.metrics.build_status == status
+    assert ("build" in measured.missing) == (status is None)
+
+
+def test_builds_succeed_together(ran):
+    both = [ran("build"), ran("wheel", kind="build", finished=EXIT_1)]
+    assert read_results(both).metrics.build_status == "failure"
+
+
+def test_a_check_that_names_no_report_is_missed_where_it_says_what_it_measures(ran):
+    assert read_results([ran("prepare")]).missing == {}
+    assert "names no report" in read_results([ran("tests")]).missing["tests"]
+
+
+def test_tests_that_disagree_between_runs_reach_the_judge_as_flaky(ran):
+    tests = read_results([ran("tests", FAILS, PASSES)]).tests
+    assert tests is not None
+    assert (dict(tests.outcomes), tests.flaky) == ({"t::a": "passed"}, frozenset({"t::a"}))
+
+
+def test_a_report_that_contradicts_itself_is_told(ran):
+    wrong = PASSES.replace(b'tests="1"', b'tests="3"')
+    assert len(read_results([ran("tests", wrong)]).notes) == 1
+
+
+@pytest.mark.parametrize(
+    ("check", "kind"),
+    [
+        (Check("tests", "x"), "tests"),
+        (Check("unit", "x"), None),
+        (Check("unit", "x", kind="tests"), "tests"),
+        (Check("style", "x", format="ruff-json"), "lint"),
+        (Check("tests", "x", format="ruff-json"), "lint"),
+        (Check("style", "x", format="unknown"), None),
+    ],
+)
+def test_a_check_measures_what_it_says_by_kind_format_or_name(check, kind):
+    assert kind_of(check) == kind
+
+
+def test_what_checks_say_they_measure_belongs_to_the_loop():
+    checks = [Check("unit", "x"), Check("style", "x", format="ruff-json"), Check("wheel", "x", kind="build")]
+    assert configured_groups(checks) == {Group.LINT, Group.BUILD}

@@ -1,0 +1,143 @@
+"""A loop on a small project with real pytest, coverage and ruff: what they report is what is on record."""
+
+import pytest
+
+from ralph_tracker.store.keeping import Keeper
+
+CODE = "def add(a, b):\n    return a + b\n\n\ndef sub(a, b):\n    return a - b\n"
+TESTS = (
+    "from calc import add\n\n\n"
+    "def test_add():\n    assert add(1, 2) == 3\n\n\n"
+    "def test_zero():\n    assert add(0, 0) == 0\n"
+)
+MORE = "\n\ndef test_sub():\n    import calc\n\n    assert calc.sub(3, 2) == 1\n"
+
+
+@pytest.fixture(scope="module")
+def loop(workshop_at, tmp_path_factory, tool):
+    """Return a project and the records of its loop: each iteration is one kind of trouble, and then it is mended."""
+    shop = workshop_at((tmp_path_factory.mktemp("real") / "project").resolve())
+    shop.root.mkdir()
+    shop.write("calc.py", CODE)
+    shop.write("test_calc.py", TESTS)
+    shop.write(".gitignore", ".aiwg/\n")
+    data = {"COVERAGE_FILE": "{reports}/.coverage"}
+    pytest_run = ("run", "--source=.", "-m", "pytest", "-q", "-p", "no:cacheprovider")
+    report = "{reports}/coverage.json"
+    shop.configure(
+        {
+            "tests": {
+                "run": tool("coverage", *pytest_run, "--rootdir=.", "--junitxml={reports}/junit.xml"),
+                "reports": ["{reports}/junit.xml"],
+                "env": {**data, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+            },
+            "coverage": {
+                "run": tool("coverage", "json", "-q", "-o", report),
+                "reports": [report],
+                "needs": ["tests"],
+                "env": data,
+            },
+            "lint": {
+                "run": tool("ruff", "check", "--no-cache", "--isolated", "--output-format=json"),
+                "reports": ["-"],
+            },
+        }
+    )
+    records = {"baseline": shop.start()}
+    for name, content in {
+        "more": TESTS + MORE,
+        "failing": TESTS.replace("== 3", "== 4") + MORE,
+        "zero collected": "VALUE = 1\n",
+        "no file": None,
+        "collection error": "import no_such_module\n" + TESTS + MORE,
+        "mended": TESTS + MORE,
+        "findings": TESTS + MORE + "    assert undefined is None or True\n",
+    }.items():
+        file = shop.root / "test_calc.py"
+        file.unlink(missing_ok=True)
+        if content is not None:
+            file.write_text(content)
+        records[name] = shop.turn()
+    return shop, records
+
+
+@pytest.mark.parametrize(
+    ("name", "counts"),
+    [
+        ("baseline", (2, 2, 0, 0)),
+        ("more", (3, 3, 0, 0)),
+        ("failing", (3, 2, 1, 0)),
+        ("collection error", (1, 0, 1, 0)),
+        ("zero collected", (0, 0, 0, 0)),
+        ("no file", (0, 0, 0, 0)),
+        ("mended", (3, 3, 0, 0)),
+        ("findings", (3, 2, 1, 0)),
+    ],
+)
+def test_counts_are_those_of_pytest(loop, name, counts):
+    found = loop[1][name].metrics
+    assert (found.test_count, found.tests_passed, found.tests_failed, found.tests_skipped) == counts
+
+
+@pytest.mark.parametrize(
+    ("name", "kinds"),
+    [
+        ("baseline", []),
+        ("more", []),
+        ("failing", ["working_tests_failing"]),
+        ("findings", ["working_tests_failing"]),
+    ],
+)
+def test_alerts_name_what_went_wrong(loop, name, kinds):
+    assert [alert.kind.name for alert in loop[1][name].alerts] == kinds
+
+
+@pytest.mark.parametrize("name", ["collection error", "zero collected", "no file"])
+def test_tests_that_no_longer_run_are_critical_and_not_verified(loop, name):
+    record = loop[1][name]
+    assert not record.verified
+    assert "test_deletion" in {alert.kind.name for alert in (*record.alerts, *record.open_alerts)}
+
+
+def test_once_the_tests_are_back_every_alert_is_closed(loop):
+    assert loop[1]["mended"].open_alerts == ()
+    assert loop[1]["mended"].verified
+
+
+def test_coverage_and_findings_are_the_tools_own(loop):
+    baseline, more, findings = (loop[1][name].metrics for name in ("baseline", "more", "findings"))
+    assert (baseline.coverage_percentage, baseline.lint_errors) == (88.9, 0)
+    assert (more.coverage_percentage, more.coverage_lines_covered) == (100.0, more.coverage_lines_total)
+    assert findings.error_count == findings.lint_errors
+    assert (findings.lint_errors or 0) > (more.lint_errors or 0) == 0
+
+
+def test_code_is_counted_as_the_agent_left_it(loop):
+    baseline, more = loop[1]["baseline"].metrics, loop[1]["more"].metrics
+    assert (baseline.file_count, baseline.complexity_score) == (2, 1.0)
+    assert more.loc_total == baseline.loc_total + 3
+
+
+def test_nothing_that_the_tools_wrote_is_in_the_tree(loop):
+    shop, records = loop
+    assert all(record.notes == () for record in records.values())
+    assert set(Keeper(shop.tracker.store()).files_of(records["more"].tree)) == {
+        ".gitignore",
+        "calc.py",
+        "ralph-tracker.yaml",
+        "test_calc.py",
+    }
+
+
+def test_the_raw_reports_and_the_changed_files_lie_in_the_iterations_folder(loop):
+    folder = loop[0].paths.iteration(1)
+    assert (folder / "artifacts/test_calc.py").read_text() == TESTS + MORE
+    assert {path.name for path in (folder / "reports").iterdir()} == {".coverage", "coverage.json", "junit.xml"}
+    assert b"3 passed" in (folder / "output/tests.stdout").read_bytes()
+
+
+def test_the_peak_is_selected_with_its_tests(loop):
+    shop, _ = loop
+    chosen = shop.tracker.select_output(apply="output", finish=False).selection.selected
+    assert chosen.iteration in {1, 6}
+    assert (shop.root / ".aiwg/output/test_calc.py").read_text() == TESTS + MORE

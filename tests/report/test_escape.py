@@ -1,0 +1,95 @@
+"""Text made harmless: a terminal acts on none of it, Markdown shows all of it."""
+
+import unicodedata
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from ralph_tracker.report.escape import for_markdown, for_terminal
+
+PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+anything = st.text(st.characters(exclude_categories=[]))
+marked_up = st.text(st.sampled_from("ab1 _*`~[]()<>!|\\&;#+-=.:/$'\"\n\t"), max_size=30)
+
+
+def read_as(markdown):
+    """Return what a reader sees of one paragraph, and the kinds of token that it is made of."""
+    (inline,) = [token for token in PARSER.parse(markdown) if token.type == "inline"]
+    return "".join(part.content for part in inline.children), {part.type for part in inline.children}
+
+
+@given(anything)
+def test_a_terminal_gets_nothing_that_it_acts_on(text):
+    hidden = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
+    shown = for_terminal(text)
+    assert not any(unicodedata.category(char) in hidden for char in shown)
+    assert shown.encode().decode() == shown
+
+
+@given(st.text(st.characters(categories=["L", "N", "P", "S", "Zs"])))
+def test_a_terminal_gets_plain_text_as_it_is(text):
+    assert for_terminal(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\x1b[31m", r"\u001b[31m"),
+        ("\u202e", r"\u202e"),
+        ("\ud800", r"\ud800"),
+        ("\U000e0001", r"\U000e0001"),
+        ("\n", r"\u000a"),
+    ],
+    ids=["escape", "override", "surrogate", "tag", "newline"],
+)
+def test_a_hidden_character_is_written_by_its_number(text, shown):
+    assert for_terminal(text) == shown
+
+
+@given(st.one_of(marked_up, anything))
+@example("a_b_c __init__ _private trailing_ _")
+@example("[a]: http://x")
+@example("1. one")
+@example("2) two")
+@example("---")
+@example("===")
+@example("# heading #")
+@example("a\\")
+@example("&amp; &#x41;")
+@example("<!-- --> <a href='x'> <http://x> <?php ?>")
+def test_markdown_shows_text_as_it_is_wherever_it_stands(text):
+    text = text.strip()
+    for before, seen_before in (("", ""), ("- **CRITICAL** a: ", "CRITICAL a: "), ("**Reason**: ", "Reason: ")):
+        if text:
+            shown, kinds = read_as(before + for_markdown(text))
+            assert shown == seen_before + for_terminal(text)
+            assert kinds <= {"text", "text_special", "strong_open", "strong_close"}
+
+
+@given(marked_up)
+def test_markdown_keeps_text_inside_its_cell_of_a_table(text):
+    table = PARSER.parse(f"| a | b |\n|---|---|\n| {for_markdown(text)} | end |\n")
+    cells = [token.children for token in table if token.type == "inline"]
+    assert len(cells) == 4
+    assert "".join(part.content for part in cells[2]) == for_terminal(text).strip()
+    assert "".join(part.content for part in cells[3]) == "end"
+
+
+@pytest.mark.parametrize(
+    "text", ["test_deletion", "tests/a_b.py::test_c_d", "x.y-z", "Coverage dropped 75%→72% (exceeds -2% threshold)"]
+)
+def test_everyday_text_stays_as_it_is(text):
+    assert for_markdown(text) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["http://evil.example", "https://evil.example", "www.evil.example", "WWW.evil.example"]
+)
+def test_an_address_is_not_left_for_a_renderer_to_link(text):
+    written = for_markdown(text)
+    assert "http://" not in written
+    assert "https://" not in written
+    assert "www." not in written.lower()
+    assert read_as(written)[0] == text
