@@ -1,7 +1,6 @@
 """What is committed of one loop, read back. Readers take no lock: every file is there whole or not at all."""
 
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, TypeGuard
@@ -60,7 +59,9 @@ class Committed:
         """Add what the records do not know: a rollback that was carried out since, the loop's status."""
         for event in self.events():
             if event["event"] == "rollback" and event["after"] == summary.iteration:
-                carried = {"target": event["to"], "after": summary.iteration}
+                # Back at the iteration itself: a rollback was undone.
+                undone = event["to"] == summary.iteration
+                carried = None if undone else {"target": event["to"], "after": summary.iteration}
                 summary = replace(summary, head=event["to"], carried_out=carried)
             if event["event"] == "status":
                 summary = replace(summary, status=event["status"])
@@ -96,11 +97,14 @@ class Committed:
     def start(self, rules: Rules) -> LoopState:
         """Return the state before the baseline, with every acceptance."""
         state = LoopState(loop_id=self.paths.loop_id, rules=rules)
-        for event in self.events():
-            if event["event"] == "accept" and event["id"] not in state.accepted:
-                with suppress(*_MISSHAPEN):
-                    state = acceptance(state, codec.alert_from_plain(event["alert"]))
+        for event in self.acceptances():
+            state = acceptance(state, codec.alert_from_plain(event["alert"]))
         return state
+
+    def acceptances(self) -> list[Plain]:
+        """Return the acceptances, each alert's first."""
+        found = {event["id"]: event for event in reversed(self.events()) if event["event"] == "accept"}
+        return list(reversed(found.values()))
 
     def state(self, summary: Summary, rules: Rules) -> LoopState:
         """Return what the judge needs for the next iteration: work that does not grow with the loop.
@@ -187,7 +191,7 @@ class Committed:
     def rows(self) -> tuple[list[Plain], list[int]]:
         """Return one row an iteration, as amended, and the numbers of those that cannot be read."""
         found = {row["iteration"]: row for row in read_lines(self.paths.trajectory) if _is_row(row)}
-        amended = any(event["event"] == "accept" for event in self.events())
+        amended = bool(self.acceptances())
         rows, lost = [], []
         for number in range(self.summary().iteration + 1):
             row = self.after(number).get("row") if amended or number not in found else found[number]
@@ -200,7 +204,12 @@ class Committed:
 
 def _is_event(plain: Any) -> bool:  # noqa: ANN401  # whatever the line held
     kind = plain.get("event") if isinstance(plain, dict) else None
-    return isinstance(kind, str) and kind in _EVENTS and _EVENTS[kind] <= plain.keys()
+    if not isinstance(kind, str) or kind not in _EVENTS or not _EVENTS[kind] <= plain.keys():
+        return False
+    try:
+        return kind != "accept" or codec.alert_from_plain(plain["alert"]).id == plain["id"]
+    except _MISSHAPEN:
+        return False
 
 
 def _is_row(plain: Any) -> TypeGuard[Plain]:  # noqa: ANN401  # as above

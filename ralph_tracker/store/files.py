@@ -82,6 +82,8 @@ def append_line(path: Path, document: Mapping[str, Any]) -> None:
             with suppress(OSError):
                 file.truncate(end)
             raise
+    if not end:
+        sync_folder(path.parent)  # the file may be new
 
 
 def _cut_torn_line(file: io.FileIO) -> int:

@@ -18,16 +18,15 @@ from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.store import git_objects
 from ralph_tracker.store.files import told_plainly
 from ralph_tracker.store.git_branch import make_branch
-from ralph_tracker.store.git_create import fill, make_folder, private_environment, refuse_root
+from ralph_tracker.store.git_create import BULK, DURABLE, fill, make_folder, private_environment, refuse_root
 from ralph_tracker.store.git_lock import hold
-from ralph_tracker.store.git_note import Note, snapshot_of
+from ralph_tracker.store.git_note import Note, snapshot_of, write_commit
 from ralph_tracker.store.git_source import QUIET, find_source
 from ralph_tracker.store.git_verbs import NO_OBJECT, Answer, Runner, Verb
-from ralph_tracker.store.restore import adopt, carry_out, keep_safe, plan_restore
+from ralph_tracker.store.restore import restore_tree
 from ralph_tracker.store.snapshots import Change, Limits, Snapshot, shown
-from ralph_tracker.store.tree_capture import capture
+from ralph_tracker.store.tree_capture import Captured, capture
 from ralph_tracker.store.tree_scan import TreeScanner
-from ralph_tracker.store.tree_writer import TreeWriter
 
 if TYPE_CHECKING:
     from git.cmd import Git
@@ -126,6 +125,8 @@ class GitStore:
         self._root = root.resolve()
         self._limits = limits or Limits()
         self._git = _private(self._folder, self._root)
+        self._bulk = _private(self._folder, self._root, BULK)
+        self._last = _private(self._folder, self._root, DURABLE)
 
     @property
     def exists(self) -> bool:
@@ -152,14 +153,14 @@ class GitStore:
         `previous` is the tree or commit that `changed` is counted from.
         """
         with self._held():
-            seen = capture(self._git, self._scanner())
+            seen = self._capture()
             note = Note(
                 message=message,
                 skipped=seen.skipped,
                 empty_directories=seen.empty_directories,
                 quiescent=seen.quiescent,
             )
-            commit = self._commit(seen.tree, note)
+            commit = write_commit(self._last, seen.tree, note)
             found = git_objects.differences(self._git, previous, seen.tree) if previous else []
             if number is not None:
                 self._keep(number, commit)
@@ -183,12 +184,13 @@ class GitStore:
 
     def changes(self, before: str | None, after: str | None) -> tuple[Change, ...]:
         """Compare two kept contents; None is the tree without files."""
-        trees = [self._describe(content).tree if content else None for content in (before, after)]
-        return git_objects.changes(self._git, *trees)
+        self._require()
+        return git_objects.changes(self._git, before, after)
 
     def read(self, content: str, path: str) -> bytes:
         """Return one kept file; for a symbolic link its text."""
-        return git_objects.read_file(self._git, self._describe(content).tree, path)
+        self._require()
+        return git_objects.read_file(self._git, content, path)
 
     def paths(self, content: str) -> tuple[str, ...]:
         """Return the paths of the files of a kept content."""
@@ -199,16 +201,7 @@ class GitStore:
         """Write kept files, all or those named, into an empty folder, which is made where it is missing."""
         kept = self._describe(content)
         with told_plainly(destination, _AGAIN):
-            destination.mkdir(parents=True, exist_ok=True)
-            if any(destination.iterdir()):
-                raise StoreError(f"{destination} is not empty: name an empty folder")
-            entries = git_objects.entries_of(self._git, kept.tree, paths)
-            blobs = git_objects.each_blob(self._git, [entry.object_id for entry in entries])
-            with TreeWriter(destination) as writer:
-                for entry, chunks in zip(entries, blobs, strict=True):
-                    writer.write(entry.path, entry.mode, chunks)
-                for path in kept.note.empty_directories if kept.note and paths is None else ():
-                    writer.make_folder(path)
+            git_objects.export(self._git, kept, destination, paths)
 
     def restore(self, content: str) -> str:
         """Make the working tree exactly what was kept and return the id that undoes it.
@@ -244,21 +237,12 @@ class GitStore:
             self._git.run("repack", "-d", "-q", "--geometric=2")
 
     def _restore(self, goal: git_objects.Content) -> str:
-        now = capture(self._git, self._scanner())
-        if not now.quiescent:
-            raise StoreError(f"{self._root} is being written to: stop what writes there, then restore again")
-        plan = plan_restore(self._git, self._root, now, goal)
-        commit = self._commit(*keep_safe(self._git, self._root, self._folder, now, plan))
-        undo_id = f"undo-{commit[:12]}"
-        self._git.run("update-ref", f"refs/safety/{undo_id}", commit)
-        carry_out(self._git, self._root, plan, undo_id)
-        adopt(self._git, goal, undo_id)
-        return undo_id
+        return restore_tree(self._git, self._last, self._root, self._folder, self._capture(), goal)
 
     def _keep(self, number: int, commit: str) -> None:
         name = f"refs/iterations/{number}"
         (self._folder / f"{name}.lock").unlink(missing_ok=True)
-        answer = self._git.ask("update-ref", name, commit, NO_OBJECT)
+        answer = self._last.ask("update-ref", name, commit, NO_OBJECT)
         if not answer.status:
             return
         known = self._git.ask("rev-parse", "-q", "--verify", name).out.decode().strip()
@@ -266,9 +250,6 @@ class GitStore:
             raise StoreError(f"iteration {number} could not be named ({answer.error}): run it again")
         if known != commit:
             raise StoreError(f"iteration {number} is kept already as {known}: give the next number")
-
-    def _commit(self, tree: str, note: Note) -> str:
-        return self._git.run("commit-tree", tree, stdin=note.encode()).decode().strip()
 
     def _describe(self, content: str) -> git_objects.Content:
         self._require()
@@ -278,22 +259,25 @@ class GitStore:
         if not self.exists:
             raise NoSnapshotError(f"nothing is kept in {self._folder}: run `ralph-tracker hook pre-loop` first")
 
-    def _scanner(self) -> TreeScanner:
-        return TreeScanner(self._git, self._root, self._folder, self._limits)
+    def _capture(self) -> Captured:
+        return capture(self._git, self._bulk, TreeScanner(self._git, self._root, self._folder, self._limits))
 
     @contextlib.contextmanager
     def _held(self) -> Iterator[None]:
         self._require()
         with told_plainly(self._folder, _AGAIN), hold(self._folder) as descriptor:
-            self._git.inherited = (descriptor,)
+            runners = (self._git, self._bulk, self._last)
+            for runner in runners:
+                runner.inherited = (descriptor,)
             try:
                 yield
             finally:
-                self._git.inherited = ()
+                for runner in runners:
+                    runner.inherited = ()
 
 
-def _private(folder: Path, root: Path) -> GitRunner:
-    return GitRunner(private_environment(folder, root), root)
+def _private(folder: Path, root: Path, options: tuple[str, ...] = ()) -> GitRunner:
+    return GitRunner(private_environment(folder, root), root, options)
 
 
 def _of_user(environment: Mapping[str, str], where: Path) -> Runner:

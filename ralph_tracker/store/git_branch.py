@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from ralph_tracker.errors import StoreError
-from ralph_tracker.store.git_objects import Content, each_blob
+from ralph_tracker.store.git_objects import Content, write_files
 from ralph_tracker.store.git_source import RunnerFor, Source
 from ralph_tracker.store.git_verbs import (
     GITLINK_MODE,
@@ -123,5 +123,4 @@ def _sparse(user: Runner) -> list[str]:
 def _write(kept: Runner, top: Path, entries: list[Entry]) -> None:
     top.mkdir(parents=True, exist_ok=True)
     with TreeWriter(top) as writer:
-        for entry, chunks in zip(entries, each_blob(kept, [entry.object_id for entry in entries]), strict=True):
-            writer.write(entry.path, entry.mode, chunks)
+        write_files(kept, entries, writer)

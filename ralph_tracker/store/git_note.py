@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from ralph_tracker.errors import StoreError
+from ralph_tracker.store.git_verbs import Runner
 from ralph_tracker.store.snapshots import Skipped, Snapshot
 
 _SCHEMA: Final = 1
@@ -58,6 +59,11 @@ def _note(title: str, document: Mapping[str, Any]) -> Note:
         modes=document["modes"],
         scope=document["scope"],
     )
+
+
+def write_commit(git: Runner, tree: str, note: Note) -> str:
+    """Write a commit without parents, so that none keeps another one alive, and return its id."""
+    return git.run("commit-tree", tree, stdin=note.encode()).decode().strip()
 
 
 def snapshot_of(tree: str, commit: str, note: Note, changed: tuple[str, ...] = ()) -> Snapshot:

@@ -4,16 +4,18 @@ import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple, cast
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.store.git_note import Note, decode_note
 from ralph_tracker.store.git_verbs import NO_OBJECT, Entry, Runner, tree_entries
 from ralph_tracker.store.snapshots import EMPTY_TREE, Change, Status, shown
+from ralph_tracker.store.tree_writer import TreeWriter
 
 _CHUNK: Final = 1 << 20
 _HEADER_PARTS: Final = 3
-_OBJECT_ID: Final = re.compile(r"[0-9a-f]{40}")
+_CONTENT: Final = re.compile(r"[0-9a-f]{40}|refs/(iterations/[0-9]+|safety/undo-[0-9a-f]+)")
 
 
 class Content(NamedTuple):
@@ -35,14 +37,19 @@ class Difference(NamedTuple):
     new_id: str
 
 
+def checked(content: str) -> str:
+    """Return a name that git can be given; raise NoSnapshotError for what is none."""
+    if not _CONTENT.fullmatch(content):
+        raise NoSnapshotError(f"{shown(content)} is not the id of a tree or a commit")
+    return content
+
+
 def describe(git: Runner, content: str) -> Content:
     """Look up the id of a tree or a commit, or the full name of a reference.
 
     Raises NoSnapshotError where the store holds nothing of that name.
     """
-    if not (_OBJECT_ID.fullmatch(content) or content.startswith("refs/")):
-        raise NoSnapshotError(f"{shown(content)} is not the id of a tree or a commit")
-    answer = git.run("cat-file", "--batch", stdin=content.encode() + b"\n")
+    answer = git.run("cat-file", "--batch", stdin=checked(content).encode() + b"\n")
     header, _, rest = answer.partition(b"\n")
     parts = header.decode().split(" ")
     if len(parts) == _HEADER_PARTS and parts[1] == "tree":
@@ -71,14 +78,19 @@ def each_blob(git: Runner, object_ids: Sequence[str]) -> Iterator[Iterator[bytes
 
 
 def differences(git: Runner, before: str | None, after: str | None) -> list[Difference]:
-    """Compare two trees; None is the tree without files."""
-    output = git.run("diff-tree", "-r", "-z", "--raw", "--no-renames", before or EMPTY_TREE, after or EMPTY_TREE)
-    fields = output.split(b"\0")
+    """Compare two trees or commits; None is the tree without files."""
+    contents = [checked(content or EMPTY_TREE) for content in (before, after)]
+    answer = git.ask("diff-tree", "-r", "-z", "--raw", "--no-renames", *contents)
+    if answer.status:
+        for content in contents:
+            describe(git, content)  # it tells what is not kept
+        raise StoreError(f"what was kept cannot be compared ({answer.error}); run `ralph-tracker verify`")
+    fields = answer.out.split(b"\0")
     return [_difference(about, path) for about, path in zip(fields[0::2], fields[1::2], strict=False)]
 
 
 def changes(git: Runner, before: str | None, after: str | None) -> tuple[Change, ...]:
-    """Compare two trees with size and sha256 of each new content."""
+    """Compare two trees or commits with size and sha256 of each new content."""
     found = differences(git, before, after)
     wanted = list(dict.fromkeys(item.new_id for item in found if item.new_id != NO_OBJECT))
     known = dict(zip(wanted, map(_measure, each_blob(git, wanted)), strict=True))
@@ -86,11 +98,30 @@ def changes(git: Runner, before: str | None, after: str | None) -> tuple[Change,
 
 
 def read_file(git: Runner, content: str, path: str) -> bytes:
-    """Return one file of a tree, for a symbolic link its text; raise NoSnapshotError where there is none."""
-    answer = git.ask("cat-file", "blob", f"{content}:{path}")
+    """Return one file of a tree or a commit, of a symbolic link the text; raise NoSnapshotError where none is kept."""
+    answer = git.ask("cat-file", "blob", f"{checked(content)}:{path}")
     if answer.status:
+        describe(git, content)
         raise NoSnapshotError(f"{shown(path)} is not kept in {content}: {answer.error}")
     return answer.out
+
+
+def write_files(git: Runner, entries: Sequence[Entry], writer: TreeWriter) -> None:
+    """Write kept files below the root of the writer."""
+    for entry, chunks in zip(entries, each_blob(git, [entry.object_id for entry in entries]), strict=True):
+        writer.write(entry.path, entry.mode, chunks)
+
+
+def export(git: Runner, content: Content, destination: Path, paths: Iterable[str] | None) -> None:
+    """Write files of a tree into an empty folder, with the empty folders of a commit where all of it is asked for."""
+    destination.mkdir(parents=True, exist_ok=True)
+    if any(destination.iterdir()):
+        raise StoreError(f"{destination} is not empty: name an empty folder")
+    entries = entries_of(git, content.tree, paths)
+    with TreeWriter(destination) as writer:
+        write_files(git, entries, writer)
+        for path in content.note.empty_directories if content.note and paths is None else ():
+            writer.make_folder(path)
 
 
 def damaged(git: Runner, content: Content) -> tuple[str, ...]:

@@ -103,11 +103,12 @@ def link_objects(source: Path, target: Path, deep: int = _ALTERNATES_DEEP) -> bo
     Links, not alternates: what the user's repository throws away later stays here.
     """
     try:
-        for file in _objects(source):
-            copy = target / file.relative_to(source)
-            copy.parent.mkdir(exist_ok=True)
-            with contextlib.suppress(FileExistsError, FileNotFoundError):
-                copy.hardlink_to(file)
+        for folder, names in _objects(source):
+            (target / folder).mkdir(exist_ok=True)
+            here, there = f"{source}/{folder}/", f"{target}/{folder}/"
+            for name in names:
+                with contextlib.suppress(FileExistsError, FileNotFoundError):
+                    os.link(here + name, there + name)
     except OSError as error:
         if error.errno not in {errno.EXDEV, errno.EPERM, errno.EACCES, errno.EMLINK, errno.ENOTSUP}:
             raise
@@ -117,13 +118,14 @@ def link_objects(source: Path, target: Path, deep: int = _ALTERNATES_DEEP) -> bo
     return all(link_objects(other, target, deep - 1) for other in others if other.is_dir())
 
 
-def _objects(folder: Path) -> Iterator[Path]:
-    for name in sorted(os.listdir(folder)):  # noqa: PTH208  names only
-        if len(name) == _HASH_FOLDER:
-            yield from (folder / name / file for file in os.listdir(folder / name) if len(file) == _LOOSE_NAME)  # noqa: PTH208
-    packs = folder / "pack"
-    files = list(packs.iterdir()) if packs.is_dir() else []
-    yield from (file for suffix in _PACK_PARTS for file in files if file.suffix == suffix)
+def _objects(source: Path) -> Iterator[tuple[str, list[str]]]:
+    """Yield the folders of an object store with the names of their files; a pack comes before its index."""
+    for folder in sorted(os.listdir(source)):  # noqa: PTH208  names only
+        if len(folder) == _HASH_FOLDER:
+            yield folder, [name for name in os.listdir(source / folder) if len(name) == _LOOSE_NAME]  # noqa: PTH208
+        elif folder == "pack":
+            names = os.listdir(source / folder)  # noqa: PTH208
+            yield folder, [name for suffix in _PACK_PARTS for name in names if name.endswith(suffix)]
 
 
 def _git_folder(top: Path) -> Path | None:

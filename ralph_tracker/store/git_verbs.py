@@ -1,10 +1,13 @@
 """How the parts of the snapshot store talk to git: the fixed verbs, one seam, and git's NUL-separated lists."""
 
 import os
+import re
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import BinaryIO, Final, Literal, NamedTuple, Protocol
+
+from ralph_tracker.errors import StoreError
 
 Verb = Literal[
     "cat-file",
@@ -31,6 +34,7 @@ EMPTY_BLOB: Final = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
 LINK_MODE: Final = "120000"
 EXEC_MODE: Final = "100755"
 GITLINK_MODE: Final = "160000"
+_OLDEST: Final = (2, 34)  # the first with `repack --geometric` in a state to rely on; Ubuntu 22.04 has it
 _ARGUMENT_BYTES: Final = 100_000  # what one command line may hold, well under every system's limit
 
 
@@ -64,6 +68,16 @@ class Entry(NamedTuple):
     path: str
     mode: str
     object_id: str
+
+
+def git_version(git: Runner) -> tuple[int, ...]:
+    """Return the version of git; raise StoreError for one that is too old."""
+    text = git.run("version").decode("utf-8", "replace")
+    found = re.search(r"(\d+)\.(\d+)", text)
+    version = tuple(map(int, found.groups())) if found else (0,)
+    if version < _OLDEST:
+        raise StoreError(f"{text.strip()} is too old: install git {_OLDEST[0]}.{_OLDEST[1]} or newer")
+    return version
 
 
 def paths_of(output: bytes) -> list[str]:

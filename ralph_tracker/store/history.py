@@ -42,7 +42,8 @@ class Records:
         readable, shown = self._bytes(self.paths.record(number)), f"progress/{record_name(number)}"
         copy = self._bytes(self.paths.iteration(number) / "metrics.json")
         document = _json(copy)
-        if seal is None and document is not None and document == _yaml(readable, shown):
+        unsealed = None in {_sealed(seal, "files", "metrics.json"), _sealed(seal, "record")}
+        if unsealed and document is not None and document == _yaml(readable, shown):
             return Listed(number, document, f"iteration {number}: its seal is damaged; both copies of its record agree")
         copy_is_whole = _agrees(copy, _sealed(seal, "files", "metrics.json"))
         if _agrees(readable, _sealed(seal, "record")):

@@ -1,22 +1,26 @@
 """The files of an iteration: the tree as the agent left it, kept in git, and beside it as plain files."""
 
 import os
+import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.store.committed import Committed
-from ralph_tracker.store.files import to_json, told_plainly, write_new, write_whole
+from ralph_tracker.store.files import file_digest, to_json, told_plainly, write_new, write_whole
 from ralph_tracker.store.git import GitStore
 from ralph_tracker.store.reading import read_json
-from ralph_tracker.store.snapshots import Change, Snapshot
+from ralph_tracker.store.snapshots import Change, Snapshot, shown
 from ralph_tracker.store.summary import SCHEMA_VERSION
 
 ARTIFACTS: Final = "artifacts"
 MANIFEST: Final = "manifest.json"
+SEAL: Final = "seal.json"
+_NO_FILES: Final = "iteration {} has no snapshot; this loop keeps no files"
+SNAPSHOT: Final = "the snapshot in store.git"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +36,15 @@ class Kept:
     """Hold what was kept of one iteration before its checks ran.
 
     `changed` is against the iteration before, `since_baseline` against iteration 0 (empty for the baseline itself).
+    `after_checks` is the content that the checks left behind, with the paths that they changed.
     """
 
     snapshot: Snapshot
     changed: tuple[Change, ...]
     since_baseline: tuple[Change, ...]
     visits: Visits
+    after_checks: str | None = None
+    changed_by_checks: tuple[str, ...] = ()
 
 
 class Keeper:
@@ -46,7 +53,8 @@ class Keeper:
     def __init__(self, committed: Committed) -> None:
         self.paths = committed.paths
         self._committed = committed
-        self._git = GitStore(self.paths.folder / "store.git", self.paths.root)
+        self._folder = self.paths.folder / "store.git"
+        self._git = GitStore(self._folder, self.paths.root)
 
     @property
     def exists(self) -> bool:
@@ -54,7 +62,13 @@ class Keeper:
         return self._git.exists
 
     def create(self) -> None:
-        """Make the store; the ignore rules of now are those of the whole loop."""
+        """Make the store anew; the ignore rules of now are those of the whole loop.
+
+        What a call that never came to a baseline has left behind goes: its rules may be others.
+        """
+        if not self._committed.exists:
+            with told_plainly(self._folder):
+                shutil.rmtree(self._folder, ignore_errors=True)
         self._git.create()
 
     def capture(self, previous: int | None, segments: Sequence[tuple[int, int]]) -> Kept:
@@ -69,9 +83,10 @@ class Keeper:
             visits=self._visits(snapshot.tree, segments),
         )
 
-    def changed_since(self, snapshot: Snapshot) -> tuple[str, ...]:
-        """Name what differs in the tree now from a snapshot: what the checks wrote."""
-        return self._git.snapshot(previous=snapshot.tree).changed
+    def after_checks(self, kept: Kept) -> Kept:
+        """Look at the tree once more and add what the checks have changed in it."""
+        now = self._git.snapshot(previous=kept.snapshot.tree)
+        return replace(kept, after_checks=now.tree, changed_by_checks=now.changed)
 
     def files_of(self, tree: str) -> tuple[str, ...]:
         """Return the paths of a kept tree."""
@@ -99,7 +114,7 @@ class Keeper:
     def repair(self, number: int) -> None:
         """Name the snapshot of an iteration on record where a killed call did not come to it."""
         manifest = read_json(self.paths.iteration(number) / MANIFEST)
-        if not self.exists or not isinstance(manifest, dict):
+        if not self.exists or not isinstance(manifest, dict) or not {"commit", "tree"} <= manifest.keys():
             return
         self._git.keep(number, manifest["commit"])
         self._remember(manifest["tree"], number)
@@ -108,22 +123,60 @@ class Keeper:
         """Return the content of an iteration. Raises NoSnapshotError where none is kept."""
         return self._snapshot(number).tree
 
-    def content_now(self) -> str:
-        """Return the content of the tree as it is now."""
-        return self._git.snapshot().tree
+    def stands_at(self, number: int, tree: str | None) -> bool:
+        """Tell whether the tree is as that iteration found it, or as its checks left it."""
+        manifest = read_json(self.paths.iteration(number) / MANIFEST)
+        left = manifest.get("tree_after_checks") if isinstance(manifest, dict) else None
+        return self._git.snapshot().tree in {tree, left}
 
     def damage(self, number: int) -> tuple[str, ...]:
-        """Return what of an iteration's files is missing or damaged, () where all is intact or none is kept."""
-        return self.verify(number) if self.exists else ()
+        """Return what of an iteration is missing, damaged or not what was sealed, () where all is intact."""
+        sealed = (*self._committed.broken_seals(number), *self._broken_chain(number))
+        if not self.exists:
+            return sealed
+        try:
+            snapshot = self._git.find(number)
+            kept = self._git.verify(snapshot.commit)
+        except (NoSnapshotError, StoreError):
+            return (*sealed, SNAPSHOT)
+        manifest = read_json(self.paths.iteration(number) / MANIFEST)
+        named = manifest.get("commit") if isinstance(manifest, dict) else None
+        return (*sealed, *kept, *(() if named in {None, snapshot.commit} else (SNAPSHOT,)))
+
+    def altered_record(self, number: int) -> tuple[str, ...]:
+        """Name the record that people read where it is missing or not what was sealed."""
+        seal, path = read_json(self.paths.iteration(number) / SEAL), self.paths.record(number)
+        expected = seal.get("record") if isinstance(seal, dict) else None
+        if expected is None or (path.is_file() and file_digest(path) == expected):
+            return ()
+        return (path.relative_to(self.paths.folder).as_posix(),)
+
+    def _broken_chain(self, number: int) -> tuple[str, ...]:
+        """Name the seal where it is not the one that the next iteration was sealed after."""
+        following = read_json(self.paths.iteration(number + 1) / SEAL)
+        expected = following.get("previous_seal") if isinstance(following, dict) else None
+        path = self.paths.iteration(number) / SEAL
+        return (SEAL,) if expected is not None and path.is_file() and file_digest(path) != expected else ()
+
+    def refuse_damaged(self, number: int) -> None:
+        """Raise StoreError where an iteration is not what was sealed, NoSnapshotError where the loop keeps no files."""
+        if not self.exists:
+            raise NoSnapshotError(_NO_FILES.format(number))
+        damaged = self.damage(number)
+        if damaged:
+            names = ", ".join(shown(path) for path in damaged[:3])
+            raise StoreError(
+                f"iteration {number}: what is kept is damaged ({names}); nothing was changed, "
+                "run `ralph-tracker verify` and take another iteration"
+            )
 
     def restore(self, number: int) -> str:
-        """Make the working tree exactly that iteration, and return the id that undoes it."""
-        snapshot = self._snapshot(number)
-        damaged = self._git.verify(snapshot.commit)
-        if damaged:
-            names = ", ".join(damaged[:3])
-            raise StoreError(f"iteration {number}: kept files are damaged ({names}); nothing was changed")
-        return self._git.restore(snapshot.commit)
+        """Make the working tree exactly that iteration, and return the id that undoes it.
+
+        Raises as `refuse_damaged`.
+        """
+        self.refuse_damaged(number)
+        return self._git.restore(self._snapshot(number).commit)
 
     def undo(self, undo_id: str) -> str:
         """Bring back what stood there before a restore, and return the id that undoes this."""
@@ -141,13 +194,9 @@ class Keeper:
         """Write those files of an iteration into an empty folder."""
         self._git.export(self.tree(number), destination, paths)
 
-    def verify(self, number: int) -> tuple[str, ...]:
-        """Return the paths of an iteration whose content is missing or damaged."""
-        return self._git.verify(self._snapshot(number).commit)
-
     def _snapshot(self, number: int) -> Snapshot:
         if not self.exists:
-            raise NoSnapshotError(f"iteration {number} has no snapshot; this loop keeps no files")
+            raise NoSnapshotError(_NO_FILES.format(number))
         return self._git.find(number)
 
     def _index(self, tree: str) -> Path:
@@ -173,6 +222,7 @@ def _manifest(kept: Kept, number: int) -> dict[str, Any]:
         "iteration": number,
         "tree": snapshot.tree,
         "commit": snapshot.commit,
+        "tree_after_checks": kept.after_checks,
         "quiescent": snapshot.quiescent,
         "since_baseline": [_change(change) for change in kept.since_baseline],
         "since_previous": [_change(change) for change in kept.changed],

@@ -328,6 +328,11 @@ class LoopStore(Committed):
         with told_plainly(path, consequence):
             self._write(path, text.encode("utf-8", "replace"))
 
+    def is_as_written(self, number: int) -> bool:
+        """Tell whether the state after an iteration can be read, and nothing was stored in its place since."""
+        kept = read_json(self.paths.iteration(number) / "state.json")
+        return isinstance(kept, dict) and not self.paths.amended(number).exists()
+
     def repair_record(self, number: int) -> None:
         """Write the record of an iteration again where a killed call did not come to it."""
         document = read_json(self.paths.iteration(number) / "metrics.json")

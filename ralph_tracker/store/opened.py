@@ -65,6 +65,7 @@ class OpenLoop:
             config = config_of(document["configuration"], name, document["configuration_digest"])
             origin: Origin = "measured" if document.get("metrics") == "measured" else "given"
             started = datetime.fromisoformat(document["created_at"]).astimezone(UTC)
+            _ = document["environment"]  # the last key: what was cut short before it may still be good YAML
         except (InputError, StoreError, ConfigError) as error:
             raise RecordError(f"{error}; {_RESTORE}") from None
         except (KeyError, TypeError, ValueError):

@@ -26,6 +26,9 @@ class Project:
         """Name the current loop."""
         with told_plainly(self.paths.current, "the loop is on record; run the same command again"):
             write_whole(self.paths.current, f"{loop_id}\n".encode())
+            ignore = self.paths.base / ".gitignore"
+            if not ignore.exists():  # what is kept of the iterations is not the project's: git and linters pass it over
+                write_whole(ignore, b"*\n")
 
     def store(self, loop_id: str) -> LoopStore:
         """Return the store of a loop, which need not exist yet."""

@@ -62,12 +62,15 @@ def rebuild(store: LoopStore, rules: Rules, started_at: str, configured: frozens
     written. An iteration whose measurement is damaged is left out of listings and of the choice of the best.
     """
     replayed = replay(store, store.paths.loop_id, rules, configured)
+    touched = min((*replayed.lost, *_raised_at(store)), default=replayed.state.iteration + 1)
     rows = []
     for judgement, seen_at in zip(replayed.judgements, replayed.seen_at, strict=True):
+        number = judgement.record.iteration
         row = row_of(record_document(judgement.record), judgement.candidate)
         rows.append(row)
-        _keep(store, judgement.state, judgement.candidate, row, summary_of(judgement, started_at), seen_at)
-        store.repair_record(judgement.record.iteration)
+        if number >= touched or not store.is_as_written(number):
+            _keep(store, judgement.state, judgement.candidate, row, summary_of(judgement, started_at), seen_at)
+        store.repair_record(number)
     for number in replayed.lost:
         before = sum(judgement.record.iteration < number for judgement in replayed.judgements) - 1
         _lose(store, number, replayed.judgements[before], started_at, replayed.seen_at[before])
@@ -77,6 +80,11 @@ def rebuild(store: LoopStore, rules: Rules, started_at: str, configured: frozens
     summary = store.with_events(summary)
     store.write_summary(summary)
     return summary
+
+
+def _raised_at(store: LoopStore) -> list[int]:
+    """Return the iterations whose alerts were accepted: from the first of them on, verdicts may differ."""
+    return [event["alert"]["iteration"] for event in store.acceptances()]
 
 
 def _lose(store: LoopStore, number: int, before: Judgement, started_at: str, seen_at: int) -> None:

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Final
 
 from ralph_tracker.errors import StoreError
-from ralph_tracker.store.git_note import Note
+from ralph_tracker.store.git_note import Note, write_commit
 from ralph_tracker.store.git_objects import Content, Difference, differences, each_blob, refuse_damaged
 from ralph_tracker.store.git_verbs import Runner, path_list, paths_of
 from ralph_tracker.store.snapshots import shown
 from ralph_tracker.store.tree_capture import Captured
-from ralph_tracker.store.tree_filter import kind_reason
+from ralph_tracker.store.tree_filter import LEFTOVER, kind_reason
 from ralph_tracker.store.tree_view import TreeView
 from ralph_tracker.store.tree_writer import TreeWriter
 
@@ -49,6 +49,22 @@ class Plan:
         yield from self.in_the_way
 
 
+def restore_tree(git: Runner, last: Runner, root: Path, folder: Path, now: Captured, goal: Content) -> str:
+    """Make the tree at `root`, which stands as `now`, the kept one, and return the id that undoes it.
+
+    `last` writes what has to be durable before anything is touched: the commit of the safety snapshot and its name.
+    """
+    if not now.quiescent:
+        raise StoreError(f"{root} is being written to: stop what writes there, then restore again")
+    plan = plan_restore(git, root, now, goal)
+    commit = write_commit(last, *keep_safe(git, root, folder, now, plan))
+    undo_id = f"undo-{commit[:12]}"
+    last.run("update-ref", f"refs/safety/{undo_id}", commit)
+    carry_out(git, root, plan, undo_id)
+    adopt(git, goal, undo_id)
+    return undo_id
+
+
 def plan_restore(git: Runner, root: Path, now: Captured, goal: Content) -> Plan:
     """Compare the tree as it stands with what it shall be.
 
@@ -58,6 +74,7 @@ def plan_restore(git: Runner, root: Path, now: Captured, goal: Content) -> Plan:
     found = differences(git, now.tree, goal.tree)
     spared = {skip.path for skip in note.skipped}
     deletes = [item.path for item in found if item.status == "D" and item.path not in spared]
+    deletes += [skip.path for skip in now.skipped if skip.reason == LEFTOVER]
     writes = tuple(item for item in found if item.status != "D")
     refuse_damaged(git, [item.new_id for item in writes])
     gone = set(now.empty_directories) - set(note.empty_directories) if goal.note else set()
@@ -108,7 +125,7 @@ def carry_out(git: Runner, root: Path, plan: Plan, undo_id: str) -> None:
             for path in plan.folders:
                 writer.make_folder(path)
     except OSError as error:
-        where = shown(os.fsdecode(error.filename)) if isinstance(error.filename, str | bytes) else root
+        where = shown(error.filename) if isinstance(error.filename, str) else root
         raise StoreError(
             f"the restore stopped at {where} ({error.strerror}): mend that, then undo {undo_id} or restore again"
         ) from error
@@ -117,8 +134,8 @@ def carry_out(git: Runner, root: Path, plan: Plan, undo_id: str) -> None:
 def adopt(git: Runner, goal: Content, undo_id: str) -> None:
     """Make the index the restored tree and compare every hash; raise StoreError where a file is not what was kept."""
     git.run("read-tree", "-i", "-m", goal.tree)
-    git.run("update-index", "-q", "--refresh")
-    wrong = paths_of(git.run("diff-files", "-z", "--name-only"))
+    is_clean = git.ask("update-index", "--refresh").status == 0  # it hashes what was written
+    wrong = [] if is_clean else paths_of(git.run("diff-files", "-z", "--name-only"))
     if wrong:
         raise StoreError(
             f"{shown(wrong[0])} is not what was kept after the restore, {len(wrong)} in all: stop what writes to the "

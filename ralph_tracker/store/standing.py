@@ -32,13 +32,12 @@ def paths_of(root: Path, loop_id: str | None, environment: Mapping[str, str]) ->
     Raises LoopError where there is none, InputError for an id that is not safe.
     """
     project = ProjectPaths(checked_root(root))
-    named = loop_id or environment.get("RALPH_LOOP_ID") or current_loop(project)
-    if named is None:
-        raise LoopError(_no_loop(project))
-    paths = project.loop(named)
-    if not paths.iteration(0).is_dir():
-        raise LoopError(f"loop {named}: not in {project.root}; {START}")
-    return paths
+    named = loop_id or environment.get("RALPH_LOOP_ID")
+    meant = named or current_loop(project)
+    paths = None if meant is None else project.loop(meant)
+    if paths is not None and paths.iteration(0).is_dir():
+        return paths
+    raise LoopError(f"loop {named}: not in {project.root}; {START}" if named else _no_loop(project))
 
 
 def _no_loop(project: ProjectPaths) -> str:

@@ -1,11 +1,12 @@
 """The state of a loop in short: all that `loop-decision` and the start of the next iteration read."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
-from typing import Any, Final, Literal
+from dataclasses import dataclass, fields
+from typing import Any, Final, Literal, get_args
 
 SCHEMA_VERSION: Final = 1
 Status = Literal["running", "finished", "abandoned", "rebaselined"]
+_ACTIONS: Final = frozenset({"continue", "stop", "rollback", "escalate"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,10 +43,6 @@ class Summary:
         """Return it as it is written."""
         return {"schema_version": SCHEMA_VERSION, **{item.name: getattr(self, item.name) for item in fields(self)}}
 
-    def with_status(self, status: Status) -> "Summary":
-        """Return it with another status."""
-        return replace(self, status=status)
-
 
 def summary_from(plain: Any) -> Summary | None:  # noqa: ANN401  # whatever the file held
     """Return the summary, None where the document is damaged."""
@@ -53,6 +50,9 @@ def summary_from(plain: Any) -> Summary | None:  # noqa: ANN401  # whatever the 
         return None
     values = {key: value for key, value in plain.items() if key != "schema_version"}
     try:
-        return Summary(**{**values, "alerts": tuple(values["alerts"]), "accepted": tuple(values["accepted"])})
+        summary = Summary(**{**values, "alerts": tuple(values["alerts"]), "accepted": tuple(values["accepted"])})
+        known = summary.status in get_args(Status) and summary.decision["action"] in _ACTIONS
+        whole = isinstance(summary.iteration, int) and isinstance(summary.head, int)
     except (KeyError, TypeError):
         return None
+    return summary if known and whole else None

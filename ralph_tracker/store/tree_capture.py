@@ -4,11 +4,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from ralph_tracker.errors import StoreError
-from ralph_tracker.store.git_verbs import Runner, path_list, removals
+from ralph_tracker.store.git_verbs import Runner, git_version, path_list, removals
 from ralph_tracker.store.snapshots import Skipped
 from ralph_tracker.store.tree_scan import Scan, TreeScanner
 
 _TRIES: Final = 3
+_MANY: Final = 100  # files; fewer are as quick one by one, and leave no pack of their own
+_ONE_PACK: Final = (2, 37)  # older ones would write a pack for each file
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,17 +23,18 @@ class Captured:
     quiescent: bool
 
 
-def capture(git: Runner, scanner: TreeScanner) -> Captured:
+def capture(git: Runner, bulk: Runner, scanner: TreeScanner) -> Captured:
     """Bring the index up to the tree; try again, three times in all, where what is read changes meanwhile.
 
-    The tree is as the scan saw it. What changes later in a file that the scan found unchanged belongs to the next one.
+    `bulk` puts new content into one pack, which is what a first snapshot without a repository needs. The tree is as
+    the scan saw it: what changes later in a file that the scan found unchanged belongs to the next snapshot.
     """
     restless: tuple[str, ...] = ()
     for attempt in range(1, _TRIES + 1):
         before = scanner.prints(restless)
         scan = scanner.scan()
         try:
-            _take_in(git, scan)
+            _take_in(git, bulk, scan)
         except StoreError:  # what was read has changed its kind or is gone, or there is a real trouble
             if attempt == _TRIES:
                 raise
@@ -44,9 +47,11 @@ def capture(git: Runner, scanner: TreeScanner) -> Captured:
     return Captured(tree, scan.skipped, scanner.empty_folders(scan), quiescent)
 
 
-def _take_in(git: Runner, scan: Scan) -> None:
+def _take_in(git: Runner, bulk: Runner, scan: Scan) -> None:
     """Take removals in first, so that a file can take the place of a folder and the other way round."""
     if scan.removed:
         git.run("update-index", "-z", "--index-info", stdin=removals(scan.removed))
     if scan.added:
-        git.run("update-index", "--add", "-z", "--stdin", stdin=path_list(scan.added))
+        is_many = len(scan.added) > _MANY and git_version(git) >= _ONE_PACK
+        adder = bulk if is_many else git
+        adder.run("update-index", "--add", "-z", "--stdin", stdin=path_list(scan.added))

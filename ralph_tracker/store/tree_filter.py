@@ -106,6 +106,8 @@ def file_reason(path: str, status: os.stat_result, limits: Limits) -> str | None
 def untracked_reason(path: str) -> str | None:
     """Return why an untracked file of that name is left out, None where it is kept."""
     name = path.rpartition("/")[2]
+    if name == LOOP_FOLDER:
+        return OWN_FOLDER  # as a link
     if any(fnmatchcase(name, pattern) for pattern in CACHE_FILES):
         return TOOL_CACHE
     if name.startswith(TEMPORARY_PREFIX) and name.endswith(TEMPORARY_SUFFIX):

@@ -1,5 +1,6 @@
 """What changed in a tree since the store's index was written, within the scope that was frozen when it was made."""
 
+import stat
 import struct
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
@@ -116,6 +117,10 @@ class _Found:
             self.added[path] = None
         return reason is None
 
+    def is_over_limit(self, path: str) -> bool:
+        status = self.view.status(path)
+        return status is not None and stat.S_ISREG(status.st_mode) and status.st_size > self.limits.max_file_bytes
+
     def folder(self, path: str) -> None:
         """Take in a folder of which the index has nothing."""
         reason = folder_reason(path.rpartition("/")[2])
@@ -173,10 +178,20 @@ class TreeScanner:
         return tuple(sorted({path for empty in found.values() for path in empty or ()}))
 
     def _find_tracked(self, found: _Found) -> None:
-        """Ask `diff-files`, as `ls-files -d` takes a file behind a symbolic link for present."""
-        fields = self._git.run("diff-files", "-z", "--raw").split(b"\0")
-        for path in paths_of(b"\0".join(fields[1::2])):
+        """Ask `diff-files`, as `ls-files -d` takes a file behind a symbolic link for present.
+
+        It also names files whose time alone has changed: one over the limit is read before it is left out.
+        """
+        paths = self._differing()
+        if any(found.is_over_limit(path) for path in paths):
+            self._git.run("update-index", "-q", "--refresh")
+            paths = self._differing()
+        for path in paths:
             found.tracked(path)
+
+    def _differing(self) -> list[str]:
+        fields = self._git.run("diff-files", "-z", "--raw").split(b"\0")
+        return paths_of(b"\0".join(fields[1::2]))
 
     def _find_others(self, found: _Found) -> None:
         """Ask for untracked paths with whole folders as one, so that caches need not be listed."""

@@ -17,7 +17,10 @@ _NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_C
 
 
 class TreeWriter:
-    """Change the tree at `root`, with every parent opened step by step; all methods raise OSError."""
+    """Change the tree at `root`, with every parent opened step by step.
+
+    All methods raise OSError, whose `filename` is the path from the root.
+    """
 
     def __init__(self, root: Path) -> None:
         self._root = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -37,20 +40,21 @@ class TreeWriter:
         `permissions` overrides both.
         """
         folder, name = _split(path)
-        parent = self._open(folder, make=True)
-        with self._in_place_of(parent, name) as temporary:
-            if mode == LINK_MODE:
-                os.symlink(b"".join(chunks), os.fsencode(temporary), dir_fd=parent)
-            else:
-                is_executable = mode == EXEC_MODE
-                bits = _inherited(parent, name, is_executable=is_executable) if permissions is None else permissions
-                default = 0o777 if is_executable else 0o666  # what the umask leaves of it
-                _fill(os.open(temporary, _NEW_FILE, default, dir_fd=parent), chunks, bits)
+        with _about(path):
+            parent = self._open(folder, make=True)
+            with _in_place_of(parent, name) as temporary:
+                if mode == LINK_MODE:
+                    os.symlink(b"".join(chunks), os.fsencode(temporary), dir_fd=parent)
+                else:
+                    is_executable = mode == EXEC_MODE
+                    bits = _inherited(parent, name, is_executable=is_executable) if permissions is None else permissions
+                    default = 0o777 if is_executable else 0o666  # what the umask leaves of it
+                    _fill(os.open(temporary, _NEW_FILE, default, dir_fd=parent), chunks, bits)
 
     def remove(self, path: str) -> None:
         """Remove a file or link; nothing happens where none stands."""
         folder, name = _split(path)
-        with contextlib.suppress(FileNotFoundError):
+        with _about(path), contextlib.suppress(FileNotFoundError):
             os.unlink(name, dir_fd=self._open(folder))
 
     def remove_folder(self, path: str) -> bool:
@@ -66,18 +70,9 @@ class TreeWriter:
         return True
 
     def make_folder(self, path: str) -> None:
-        self._open(path, make=True)
-
-    @contextlib.contextmanager
-    def _in_place_of(self, parent: int, name: str) -> Iterator[str]:
-        temporary = f"{TEMPORARY_PREFIX}{secrets.token_hex(8)}{TEMPORARY_SUFFIX}"
-        try:
-            yield temporary
-            os.rename(temporary, name, src_dir_fd=parent, dst_dir_fd=parent)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary, dir_fd=parent)
-            raise
+        """Make a folder and its parents; one that is there already will do."""
+        with _about(path):
+            self._open(path, make=True)
 
     def _open(self, folder: str, *, make: bool = False) -> int:
         """Return a descriptor of a folder below the root; the last one is remembered."""
@@ -100,6 +95,29 @@ class TreeWriter:
         if self._last:
             os.close(self._last[1])
         self._last = None
+
+
+@contextlib.contextmanager
+def _in_place_of(parent: int, name: str) -> Iterator[str]:
+    """Yield the name of a file to make; it takes the place of `name` if all goes well, and goes if not."""
+    temporary = f"{TEMPORARY_PREFIX}{secrets.token_hex(8)}{TEMPORARY_SUFFIX}"
+    try:
+        yield temporary
+        os.rename(temporary, name, src_dir_fd=parent, dst_dir_fd=parent)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary, dir_fd=parent)
+        raise
+
+
+@contextlib.contextmanager
+def _about(path: str) -> Iterator[None]:
+    """Name the whole path in what the system refuses, which knows its last part only."""
+    try:
+        yield
+    except OSError as error:
+        error.filename, error.filename2 = path, None
+        raise
 
 
 def _step(here: int, name: str, *, make: bool) -> int:

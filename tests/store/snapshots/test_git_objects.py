@@ -1,0 +1,183 @@
+"""Reading what is kept: differences with sizes and hashes, single files, exports, and what is damaged."""
+
+import hashlib
+import os
+from pathlib import Path
+
+import pytest
+
+from ralph_tracker.errors import NoSnapshotError, StoreError
+from ralph_tracker.store.snapshots import Change
+
+from .projects import Project, look
+
+
+def sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def test_changes_tell_status_modes_size_and_hash(project: Project) -> None:
+    store = project.make_store()
+    first = store.snapshot()
+    project.write("a.txt", "two\n")
+    project.write("copy.txt", "two\n")
+    project.remove("src/b.py")
+    (project.root / "run.sh").chmod(0o644)
+    project.remove("link")
+    project.write("link", "a.txt")
+    project.link("new", "\udcff" if os.name == "posix" else "x")
+    second = store.snapshot()
+    assert store.changes(first.commit, second.tree) == (
+        Change("a.txt", "M", "100644", "100644", 4, sha256(b"two\n")),
+        Change("copy.txt", "A", None, "100644", 4, sha256(b"two\n")),
+        Change("link", "T", "120000", "100644", 5, sha256(b"a.txt")),
+        Change("new", "A", None, "120000", 1, sha256(b"\xff")),
+        Change("run.sh", "M", "100755", "100644", 10, sha256(b"#!/bin/sh\n")),
+        Change("src/b.py", "D", "100644", None, None, None),
+    )
+    assert store.changes(second.tree, second.tree) == ()
+    assert {item.status for item in store.changes(None, second.tree)} == {"A"}
+    assert {item.status for item in store.changes(second.tree, None)} == {"D"}
+
+
+@pytest.mark.parametrize("path", ["missing", "src", "", "../a.txt", "-x"])
+def test_a_path_that_is_not_kept_is_named(path: str, project: Project) -> None:
+    store = project.make_store()
+    tree = store.snapshot().tree
+    with pytest.raises(NoSnapshotError, match="is not kept in"):
+        store.read(tree, path)
+
+
+@pytest.mark.parametrize(
+    "content", ["HEAD", "0" * 40, "--help", "0" * 39, "refs/heads/../../x", "refs/iterations/7", "a\nb"]
+)
+def test_content_that_is_not_kept_is_named(content: str, project: Project, tmp_path: Path) -> None:
+    store = project.make_store()
+    store.snapshot()
+    for call in (
+        lambda: store.read(content, "a.txt"),
+        lambda: store.restore(content),
+        lambda: store.export(content, tmp_path / "out"),
+        lambda: store.changes(content, None),
+        lambda: store.verify(content),
+    ):
+        with pytest.raises(NoSnapshotError):
+            call()
+
+
+def test_part_of_a_tree_can_be_exported(project: Project, tmp_path: Path) -> None:
+    store = project.make_store()
+    tree = store.snapshot().tree
+    store.export(tree, tmp_path / "out", ["src/deep", "run.sh"])
+    assert set(look(tmp_path / "out")) == {"src/deep/c.py", "run.sh"}
+    store.export(tree, tmp_path / "none", [])
+    assert look(tmp_path / "none") == {}
+    with pytest.raises(NoSnapshotError, match="nothing/here is not kept"):
+        store.export(tree, tmp_path / "more", ["nothing/here", "a.txt"])
+
+
+def test_an_export_goes_into_an_empty_folder_only(project: Project, tmp_path: Path) -> None:
+    store = project.make_store()
+    snapshot = store.snapshot()
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/mine").touch()
+    with pytest.raises(StoreError, match="is not empty"):
+        store.export(snapshot.tree, tmp_path / "out")
+    with pytest.raises(StoreError):
+        store.export(snapshot.tree, tmp_path / "out/mine")
+
+
+def test_an_iteration_is_kept_once(project: Project) -> None:
+    store = project.make_store()
+    first = store.snapshot(number=0, message="baseline")
+    project.write("a.txt", "two\n")
+    second = store.snapshot(previous=first.tree)
+    store.keep(1, second.commit)
+    store.keep(1, second.commit)
+    with pytest.raises(StoreError, match=rf"iteration 1 is kept already as {second.commit}"):
+        store.keep(1, first.commit)
+    with pytest.raises(StoreError, match="iteration 2 could not be named"):
+        store.keep(2, "0123456789" * 4)
+    assert store.find(1).tree == second.tree
+    assert store.find(0).commit == first.commit
+    with pytest.raises(NoSnapshotError, match="iteration 2 has no snapshot"):
+        store.find(2)
+
+
+def test_a_snapshot_can_be_found_with_all_it_said(project: Project) -> None:
+    (project.root / "hollow\udcff").mkdir()
+    project.write("key\n.pem")
+    snapshot = project.make_store().snapshot(number=3, message="third \udcff\n\nwith lines")
+    found = project.make_store().find(3)
+    assert found == snapshot
+    assert ("key\n.pem", "may hold a secret and is not tracked") in found.skipped
+    assert found.empty_directories == ("hollow\udcff",)
+
+
+def loose(project: Project, object_id: str) -> Path:
+    return project.folder / "objects" / object_id[:2] / object_id[2:]
+
+
+def damage(file: Path, content: bytes | None) -> None:
+    file.unlink()  # the user's repository holds the same file
+    if content is not None:
+        file.write_bytes(content)
+
+
+@pytest.mark.parametrize("how", [None, b"", b"garbage", b"x\x9c", "other"])
+def test_damage_is_named_by_path(how: bytes | str | None, project: Project) -> None:
+    store = project.make_store()
+    snapshot = store.snapshot()
+    project.write("src/twin.py", "print(1)\n")
+    other = store.snapshot()
+    assert store.verify(other.commit) == ()
+    ids = {path: project.git("rev-parse", f"HEAD:{path}").strip() for path in ("a.txt", "src/b.py", "src/deep")}
+    content = loose(project, ids["src/deep"]).read_bytes() if how == "other" else how
+    damage(loose(project, ids["src/b.py"]), content)
+    assert store.verify(other.commit) == ("src/b.py", "src/twin.py")
+    assert store.verify(snapshot.commit) == ("src/b.py",)
+    damage(loose(project, ids["a.txt"]), content)
+    assert store.verify(snapshot.commit) == ("a.txt", "src/b.py")
+    damage(loose(project, ids["src/deep"]), None)
+    assert store.verify(snapshot.commit) == ("/",)
+
+
+def test_reading_a_missing_object_is_an_expected_failure(project: Project, tmp_path: Path) -> None:
+    store = project.make_store()
+    snapshot = store.snapshot()
+    blob = project.git("rev-parse", "HEAD:a.txt").strip()
+    damage(loose(project, blob), None)
+    with pytest.raises(StoreError, match="missing or damaged"):
+        store.export(snapshot.tree, tmp_path / "out")
+    with pytest.raises(StoreError, match="missing or damaged"):
+        store.changes(None, snapshot.tree)
+    damage(loose(project, project.git("rev-parse", "HEAD:src/b.py").strip()), b"x\x9c")
+    with pytest.raises(StoreError):
+        store.export(snapshot.tree, tmp_path / "again", ["src/b.py"])
+
+
+def test_large_content_is_read_in_parts(project: Project, tmp_path: Path) -> None:
+    content = os.urandom(3 << 20)
+    project.write("large.bin", content)
+    project.write("next.txt", "behind it\n")
+    store = project.make_store()
+    snapshot = store.snapshot()
+    store.export(snapshot.tree, tmp_path / "out")
+    assert (tmp_path / "out/large.bin").read_bytes() == content
+    assert (tmp_path / "out/next.txt").read_text() == "behind it\n"
+    assert store.verify(snapshot.commit) == ()
+
+
+def test_packing_keeps_everything(project: Project) -> None:
+    store = project.make_store()
+    first = store.snapshot(number=0)
+    project.write("a.txt", "two\n")
+    second = store.snapshot(number=1)
+    store.pack()
+    assert not list((project.folder / "objects").glob("??/*"))
+    assert store.verify(first.commit) == store.verify(second.commit) == ()
+    project.write("a.txt", "three\n")
+    store.snapshot(number=2)
+    store.pack()
+    store.restore(first.commit)
+    assert (project.root / "a.txt").read_text() == "one\n"

@@ -1,0 +1,182 @@
+"""Whatever the judge carries comes back from JSON as it was."""
+
+import json
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ralph_tracker.core.adjusted import Ground
+from ralph_tracker.core.alert_types import TYPES, Alert
+from ralph_tracker.core.best import Candidate
+from ralph_tracker.core.decision import Decision
+from ralph_tracker.core.deltas import Reading
+from ralph_tracker.core.identities import KnownTests, SeenTests
+from ralph_tracker.core.line import Line, Point
+from ralph_tracker.core.metrics import METRICS, Group, Measurement, Metrics, TestResults, Usage
+from ralph_tracker.core.score import Basis
+from ralph_tracker.store import codec
+from ralph_tracker.store.files import to_json
+
+# A test's name is whatever a report says: also a lone surrogate, which is no text.
+NAMES = st.text(st.characters(codec=None, exclude_categories=()), min_size=1, max_size=6) | st.just("\ud800::test")
+NUMBERS = st.floats(allow_nan=False, allow_infinity=False, width=32)
+COUNTS = st.integers(0, 10**6)
+MAYBE = st.none() | COUNTS
+OUTCOMES = st.sampled_from(["passed", "failed", "skipped"])
+NAMED = st.dictionaries(NAMES, OUTCOMES, max_size=4)
+RANGES = st.lists(st.tuples(COUNTS, COUNTS), min_size=1, max_size=2).map(tuple)
+GROUND = st.builds(Ground, fixed=NUMBERS, alone=NUMBERS, passes=COUNTS, present=COUNTS, unseen=COUNTS)
+POINTS = st.builds(
+    Point,
+    iteration=COUNTS,
+    classification=st.sampled_from(["baseline", "forward", "plateau", "regression", "stalled"]),
+    four=st.tuples(*[st.none() | NUMBERS] * 4),
+    loc=MAYBE,
+    tree=st.none() | st.just("a" * 40),
+    ground=GROUND,
+)
+ALERTS = st.builds(
+    Alert,
+    kind=st.sampled_from(TYPES),
+    iteration=COUNTS,
+    message=st.text(max_size=5),
+    note=st.text(max_size=5),
+    tests=NAMED,
+    until=st.none() | st.tuples(st.just("test_count"), NUMBERS),
+    fall=COUNTS,
+    group=st.none() | st.sampled_from([group.value for group in Group]),
+    rollback_to=MAYBE,
+)
+LINES = st.builds(
+    Line,
+    segments=st.lists(st.tuples(COUNTS, COUNTS), max_size=3).map(tuple),
+    readings=st.dictionaries(st.sampled_from([m.name for m in METRICS]), st.builds(Reading, NUMBERS, COUNTS), max_size=3),
+    points=st.lists(POINTS, max_size=2).map(tuple),
+    complete=st.lists(POINTS, max_size=2).map(tuple),
+    open_alerts=st.lists(ALERTS, max_size=2).map(tuple),
+)
+CANDIDATES = st.builds(
+    Candidate,
+    iteration=COUNTS,
+    quality_score=NUMBERS,
+    ground=GROUND,
+    verified=st.booleans(),
+    findings=st.none() | NUMBERS,
+)
+METRIC_VALUES = st.builds(Metrics, test_count=MAYBE, pass_rate=st.none() | NUMBERS, build_status=st.just("failure"))
+BASES = st.builds(
+    Basis,
+    baseline=METRIC_VALUES,
+    components=st.just(("pass_rate", "build_success")),
+    error_parts=st.none() | st.just(()) | st.just(("lint_errors",)),
+    given_score=st.booleans(),
+    weights=st.dictionaries(st.sampled_from(["validation", "correctness"]), NUMBERS, max_size=2),
+)
+SEEN = st.builds(
+    SeenTests,
+    ran=st.frozensets(NAMES, max_size=3),
+    waiting=st.dictionaries(NAMES, RANGES, max_size=3),
+    enrolled=st.dictionaries(RANGES, COUNTS, max_size=3),
+    flaky=st.frozensets(NAMES, max_size=2),
+    counted=COUNTS,
+    excluded=st.frozensets(NAMES, max_size=2),
+    excluded_count=COUNTS,
+)
+RESULTS = st.builds(
+    TestResults,
+    outcomes=NAMED,
+    durations=st.dictionaries(NAMES, NUMBERS, max_size=2),
+    flaky=st.frozensets(NAMES, max_size=2),
+)
+MEASUREMENTS = st.builds(
+    Measurement,
+    metrics=METRIC_VALUES,
+    timestamp=st.just("2026-02-02T10:00:00Z"),
+    quality_score=st.none() | NUMBERS,
+    tests=st.none() | RESULTS,
+    missing=st.dictionaries(st.sampled_from(list(Group)), st.text(max_size=5), max_size=2),
+    usage=st.none() | st.builds(Usage, cost_usd=st.none() | NUMBERS, turns=MAYBE),
+    blocked=st.none() | NAMES,
+    elapsed_s=st.none() | NUMBERS,
+    tree=st.none() | st.just("b" * 40),
+    tree_visits=COUNTS,
+    tree_last=MAYBE,
+    config_changed=st.lists(st.text(max_size=5), max_size=2).map(tuple),
+    notes=st.lists(st.text(max_size=5), max_size=2).map(tuple),
+)
+DECISIONS = st.builds(
+    Decision,
+    action=st.sampled_from(["continue", "rollback"]),
+    reason=NAMES,
+    confidence=NUMBERS,
+    target_iteration=MAYBE,
+    alternatives=st.lists(st.text(max_size=5), max_size=2).map(tuple),
+    rule=st.integers(0, 11),
+)
+
+
+def through_json(plain):
+    return json.loads(to_json(plain).decode("utf-8", "surrogatepass"))
+
+
+class TestRoundTrip:
+    @given(ALERTS)
+    def test_of_an_alert(self, alert):
+        assert codec.alert_from_plain(through_json(codec.alert_to_plain(alert))) == alert
+
+    @given(LINES)
+    def test_of_the_line(self, line):
+        assert codec.line_from_plain(through_json(codec.line_to_plain(line))) == line
+
+    @given(CANDIDATES)
+    def test_of_a_candidate(self, candidate):
+        assert codec.candidate_from_plain(through_json(codec.candidate_to_plain(candidate))) == candidate
+
+    @given(BASES)
+    def test_of_the_basis(self, basis):
+        assert codec.basis_from_plain(through_json(codec.basis_to_plain(basis))) == basis
+
+    @given(SEEN)
+    def test_of_the_tests_ever_seen(self, seen):
+        assert codec.seen_from_plain(through_json(codec.seen_to_plain(seen))) == seen
+
+    @given(MEASUREMENTS)
+    def test_of_a_measurement_with_its_tests_beside_it(self, measurement):
+        plain = through_json(codec.measurement_to_plain(measurement))
+        assert codec.measurement_from_plain(plain, measurement.tests) == measurement
+
+    @given(NAMED, NAMED, st.none() | RESULTS)
+    def test_of_what_the_line_knows_of_each_test(self, present, gone, results):
+        plain = through_json(codec.known_to_plain(KnownTests(present, gone), results))
+        assert codec.known_from_plain(plain) == KnownTests(present, gone)
+        assert plain["measured"] == (results is not None)
+        assert plain["durations"] == ({} if results is None else results.durations)
+
+    @given(DECISIONS)
+    def test_of_a_decision(self, decision):
+        plain = {name: getattr(decision, name) for name in decision.__slots__}
+        assert codec.decision_from_plain(through_json(plain)) == decision
+
+
+class TestStateOfWork:
+    @given(MEASUREMENTS)
+    def test_is_the_same_whenever_the_call_was_made(self, measurement):
+        later = replace(measurement, timestamp="2027-01-01T00:00:00Z", elapsed_s=1.5, config_changed=("loop",))
+        assert codec.state_of_work(later) == codec.state_of_work(measurement)
+
+    @given(MEASUREMENTS)
+    def test_is_the_same_when_it_is_read_back(self, measurement):
+        back = codec.measurement_from_plain(through_json(codec.measurement_to_plain(measurement)), measurement.tests)
+        assert codec.state_of_work(back) == codec.state_of_work(measurement)
+
+    def test_differs_with_what_was_measured(self):
+        one = Measurement(metrics=Metrics(test_count=1), timestamp="", tests=TestResults({"a": "passed"}))
+        others = [
+            replace(one, metrics=Metrics(test_count=2)),
+            replace(one, tests=TestResults({"a": "failed"})),
+            replace(one, tests=None),
+            replace(one, blocked="why"),
+            replace(one, usage=Usage(turns=1)),
+        ]
+        assert all(codec.state_of_work(other) != codec.state_of_work(one) for other in others)

@@ -1,0 +1,185 @@
+"""What is committed, read back by those who hold no lock."""
+
+import json
+
+import pytest
+
+from ralph_tracker.core.identities import KnownTests
+from ralph_tracker.core.rules import Rules
+from ralph_tracker.errors import RecordError
+from ralph_tracker.store.committed import Committed
+
+NAMES = {"test_a": "passed", "test_b": "skipped"}
+
+
+@pytest.fixture
+def three(driven):
+    """Return a loop with two iterations; the second has no names."""
+    driven.start(tests=NAMES)
+    driven.turn(tests={**NAMES, "test_b": "passed"})
+    driven.turn(lint_errors=4)
+    return driven
+
+
+@pytest.fixture
+def committed(three):
+    return Committed(three.paths)
+
+
+class TestExists:
+    def test_means_a_committed_baseline(self, driven):
+        assert not Committed(driven.paths).exists
+        driven.start()
+        assert Committed(driven.paths).exists
+
+
+class TestState:
+    def test_is_what_the_next_iteration_needs(self, committed):
+        state = committed.state(committed.summary(), Rules())
+        assert (state.iteration, state.line.head, state.rollbacks, state.cost_usd) == (2, 2, 0, None)
+        assert state.known == KnownTests({"test_a": "passed", "test_b": "passed"}, {})
+        assert state.seen.ran == {"test_a", "test_b"}
+        assert state.seen.enrolled == {((0, 0),): 1}
+
+    def test_has_the_line_of_the_target_after_a_rollback(self, three, committed):
+        three.roll_back(0)
+        state = committed.state(committed.summary(), Rules())
+        assert (state.iteration, state.line.head) == (2, 0)
+        assert state.known == KnownTests(NAMES, {})
+
+    @pytest.mark.parametrize("key", ["basis", "line", "frontier", "rollbacks", "cost_usd", "accepted", "seen_at"])
+    @pytest.mark.parametrize("value", [7, "x", [{}], None], ids=["a number", "a text", "a list", "missing"])
+    def test_is_refused_where_a_part_is_misshapen_and_the_iteration_named(self, three, committed, key, value):
+        path = three.paths.iteration(2) / "state.json"
+        plain = json.loads(path.read_bytes())
+        if value is None:
+            del plain[key]
+        elif (key, value) in {("rollbacks", 7), ("cost_usd", 7), ("accepted", "x")} or key == "seen_at":
+            pytest.skip("a value of the right kind, or none that reading minds")
+        else:
+            plain[key] = value
+        path.write_text(json.dumps(plain))
+        try:
+            state = committed.state(committed.summary(), Rules())
+        except RecordError as error:
+            assert str(error).startswith("iteration 2: .aiwg/ralph/ralph-001/iterations/iteration-002 is damaged")
+        else:
+            assert (key, value) in {("rollbacks", "x"), ("cost_usd", "x"), ("rollbacks", [{}]), ("cost_usd", [{}])}
+            assert state.iteration == 2
+
+
+class TestTestsEverSeen:
+    @pytest.mark.parametrize(
+        "data", [b"", b"{", b"[]", b'{"iteration": 1}', b'{"iteration": 9}', None], ids=lambda data: str(data)
+    )
+    def test_are_told_from_the_measurements_where_their_file_is_of_no_use(self, three, committed, data):
+        before = committed.seen(1)
+        three.paths.seen.unlink() if data is None else three.paths.seen.write_bytes(data)
+        assert committed.seen(1) == before
+
+    def test_are_told_without_a_removal_that_was_accepted(self, three, committed):
+        three.turn(tests={"test_b": "passed"})
+        three.tracker.accept("it3-test_deletion", "merged into test_b")
+        before = committed.seen(3)
+        three.paths.seen.unlink()
+        assert committed.seen(3) == before
+        assert "test_a" not in before.ran
+
+    def test_pass_over_a_measurement_that_is_damaged(self, three, committed):
+        three.paths.seen.unlink()
+        (three.paths.iteration(1) / "tests.json").unlink()
+        assert committed.seen(1).ran == {"test_a"}
+
+
+class TestMeasurement:
+    def test_is_what_was_handed_in_with_names_where_there_were_any(self, committed):
+        (first, descends), (last, _) = committed.measurement(1), committed.measurement(2)
+        assert (first.tests.outcomes, descends) == ({**NAMES, "test_b": "passed"}, 0)
+        assert (last.tests, last.metrics.lint_errors) == (None, 4)
+
+    @pytest.mark.parametrize("name", ["measurement.json", "tests.json"])
+    @pytest.mark.parametrize("data", [b"", b"{}", b"[]", b'{"measurement": 1, "measured": 1}'], ids=str)
+    def test_is_none_where_either_file_is_damaged(self, three, committed, name, data):
+        (three.paths.iteration(1) / name).write_bytes(data)
+        assert committed.measurement(1) is None
+
+
+class TestRows:
+    def test_are_one_an_iteration(self, committed):
+        rows, lost = committed.rows()
+        assert ([row["iteration"] for row in rows], lost) == ([0, 1, 2], [])
+
+    @pytest.mark.parametrize("line", ["", "{", "7", '{"iteration":1}', '{"iteration":[]}'], ids=str)
+    def test_come_from_the_iteration_where_a_line_is_damaged(self, three, committed, line):
+        before = committed.rows()
+        lines = three.paths.trajectory.read_text().splitlines()
+        three.paths.trajectory.write_text("\n".join([lines[0], line, lines[2], ""]))
+        assert committed.rows() == before
+
+    def test_are_lost_where_both_are_damaged(self, three, committed):
+        three.paths.trajectory.unlink()
+        (three.paths.iteration(1) / "state.json").unlink()
+        rows, lost = committed.rows()
+        assert ([row["iteration"] for row in rows], lost) == ([0, 2], [1])
+
+    def test_are_as_amended_after_an_acceptance(self, three, committed):
+        three.turn(test_count=8, tests_passed=8, tests={"test_a": "passed"})
+        before = committed.rows()[0][3]
+        three.tracker.accept("it3-test_deletion", "merged")
+        assert (before["candidate"]["verified"], committed.rows()[0][3]["candidate"]["verified"]) == (False, True)
+
+
+class TestEvents:
+    @pytest.mark.parametrize(
+        "event",
+        [
+            7,
+            {},
+            {"event": ["accept"]},
+            {"event": "unknown"},
+            {"event": "status"},
+            {"event": "rollback", "to": 1},
+            {"event": "accept", "id": "it1-stalled", "reason": "x"},
+            {"event": "accept", "id": "it1-stalled", "reason": "x", "alert": {}},
+            {"event": "accept", "id": "it1-stalled", "reason": "x", "alert": 7},
+        ],
+        ids=str,
+    )
+    def test_that_are_damaged_count_for_nothing(self, three, committed, event):
+        three.paths.events.write_text(f"{json.dumps(event)}\n")
+        assert committed.events() == []
+        assert committed.start(Rules()).accepted == frozenset()
+
+    def test_are_in_their_order(self, three, committed):
+        three.roll_back(1)
+        three.tracker.select_output()
+        assert [event["event"] for event in committed.events()] == ["rollback", "selection", "status"]
+
+
+class TestNewerSchema:
+    @pytest.mark.parametrize("name", ["state.json", "iterations/iteration-002/state.json", "loop.yaml"])
+    def test_is_refused_with_a_word(self, three, name):
+        (three.paths.folder / name).write_bytes(b'{"schema_version": 2}')
+        with pytest.raises(RecordError, match=r"written by a newer ralph-tracker \(schema 2\); upgrade to read it"):
+            three.turn()
+
+    def test_is_refused_by_listings_too(self, three, ask):
+        (three.paths.iteration(1) / "seal.json").write_bytes(b'{"schema_version": 2}')
+        history = ask(three.root, "history")
+        assert (history.code, history.out) == (1, "")
+        assert "written by a newer ralph-tracker (schema 2); upgrade to read it" in history.err
+
+
+class TestBrokenSeals:
+    def test_are_none_of_an_iteration_that_is_as_it_was_written(self, committed):
+        assert [committed.broken_seals(number) for number in range(3)] == [(), (), ()]
+
+    def test_name_the_files_that_differ_or_are_missing(self, three, committed):
+        (three.paths.iteration(1) / "tests.json").write_bytes(b"{}")
+        (three.paths.iteration(1) / "metrics.json").unlink()
+        assert sorted(committed.broken_seals(1)) == ["metrics.json", "tests.json"]
+
+    @pytest.mark.parametrize("data", [b"", b"[]", b"{}", b'{"files": 7}'], ids=str)
+    def test_are_the_seal_itself_where_that_is_damaged(self, three, committed, data):
+        (three.paths.iteration(1) / "seal.json").write_bytes(data)
+        assert committed.broken_seals(1) == ("seal.json",)

@@ -1,0 +1,184 @@
+"""Files are there whole or not at all, and a refusal of the system becomes one line."""
+
+import errno
+import json
+import os
+import resource
+import signal
+
+import pytest
+
+from ralph_tracker.errors import StoreError
+from ralph_tracker.store.files import (
+    append_line,
+    cleared,
+    digest,
+    file_digest,
+    files_below,
+    told_plainly,
+    to_json,
+    write_new,
+    write_whole,
+)
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_bytes().splitlines()]
+
+
+class TestWholeFile:
+    def test_replaces_what_was_there(self, tmp_path):
+        path = tmp_path / "deep" / "er" / "file"
+        write_whole(path, b"old and long")
+        write_whole(path, b"new")
+        assert path.read_bytes() == b"new"
+        assert [entry.name for entry in path.parent.iterdir()] == ["file"]
+
+    def test_can_be_read_by_others(self, tmp_path):
+        write_whole(tmp_path / "file", b"")
+        assert (tmp_path / "file").stat().st_mode & 0o777 == 0o644
+
+    def test_is_made_in_a_staging_folder_where_one_is_named(self, tmp_path, cut_short):
+        staging = tmp_path / "staging"
+        write_whole(tmp_path / "place" / "file", b"1", staging)
+        end = cut_short(tmp_path, lambda: write_whole(tmp_path / "place" / "file", b"22", staging), 6)
+        assert end.killed
+        assert (tmp_path / "place" / "file").read_bytes() == b"1"
+        assert [entry.name for entry in (tmp_path / "place").iterdir()] == ["file"]
+        assert len(list(staging.iterdir())) == 1
+
+    def test_leaves_nothing_behind_where_its_place_is_taken_by_a_folder(self, tmp_path):
+        (tmp_path / "file").mkdir()
+        with pytest.raises(IsADirectoryError):
+            write_whole(tmp_path / "file", b"data")
+        assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
+
+
+class TestNewFile:
+    def test_is_written_once_only(self, tmp_path):
+        write_new(tmp_path / "file", b"first")
+        with pytest.raises(FileExistsError):
+            write_new(tmp_path / "file", b"second")
+        assert (tmp_path / "file").read_bytes() == b"first"
+
+    def test_is_never_written_through_a_link(self, tmp_path):
+        (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
+        with pytest.raises(FileExistsError):
+            write_new(tmp_path / "link", b"data")
+        assert not (tmp_path / "elsewhere").exists()
+
+
+class TestAppendedLine:
+    @pytest.mark.parametrize(
+        ("before", "kept"),
+        [
+            (b"", []),
+            (b'{"n":1}\n', [1]),
+            (b'{"n":1}\n{"n":2}\n', [1, 2]),
+            (b'{"n":1}\n{"n":2}', [1]),
+            (b'{"n":1}\n{', [1]),
+            (b'{"n":1', []),
+        ],
+        ids=["empty", "one", "two", "no newline", "torn", "only torn"],
+    )
+    def test_follows_the_last_whole_one(self, tmp_path, before, kept):
+        (tmp_path / "log").write_bytes(before)
+        append_line(tmp_path / "log", {"n": 9})
+        assert lines(tmp_path / "log") == [*({"n": n} for n in kept), {"n": 9}]
+
+    def test_begins_the_file_and_its_folder(self, tmp_path):
+        append_line(tmp_path / "deep" / "log", {"text": "line\nbreak"})
+        assert lines(tmp_path / "deep" / "log") == [{"text": "line\nbreak"}]
+
+    def test_is_taken_back_where_the_disk_is_full_halfway(self, tmp_path, together):
+        path = tmp_path / "log"
+        append_line(path, {"n": 1})
+
+        def append_on_a_full_disk():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (20, 20))
+            append_line(path, {"n": 2, "text": "x" * 100})
+
+        together(append_on_a_full_disk)
+        (refusal,) = together.wait()
+        assert refusal.errno == errno.EFBIG
+        assert path.read_bytes() == b'{"n":1}\n'
+
+    def test_is_taken_back_where_it_cannot_be_made_durable(self, tmp_path, cut_short):
+        path = tmp_path / "log"
+        append_line(path, {"n": 1})
+        total = cut_short(tmp_path, lambda: append_line(path, {"n": 2})).points
+        path.write_bytes(b'{"n":1}\n')
+        for at in range(2, total + 1):  # the first makes a folder that is there
+            assert isinstance(cut_short(tmp_path, lambda: append_line(path, {"n": 2}), at, kill=False).error, OSError)
+            assert path.read_bytes() == b'{"n":1}\n'
+
+
+class TestToldPlainly:
+    @pytest.mark.parametrize(
+        ("error", "line"),
+        [
+            (OSError(errno.ENOSPC, "No space left on device", "there"), "there: No space left on device; it was lost"),
+            (OSError(errno.EIO, "Input/output error"), "here: Input/output error; it was lost"),
+            (OSError("without a number"), "here: without a number; it was lost"),
+        ],
+        ids=["names its file", "names none", "has no words"],
+    )
+    def test_names_the_file_the_reason_and_what_it_means(self, tmp_path, error, line):
+        with pytest.raises(StoreError) as refused, told_plainly(tmp_path / "here", "it was lost"):
+            raise error
+        assert str(refused.value).removeprefix(f"{tmp_path}/") == line
+
+    def test_says_that_nothing_was_changed_where_nobody_says_more(self, tmp_path):
+        with pytest.raises(StoreError, match="nothing was changed"), told_plainly(tmp_path):
+            (tmp_path / "missing").read_bytes()
+
+    def test_lets_other_errors_pass(self, tmp_path):
+        with pytest.raises(KeyError), told_plainly(tmp_path):
+            raise KeyError
+
+
+class TestJson:
+    @pytest.mark.parametrize(
+        ("document", "data"),
+        [
+            ({"b": 1, "a": [1.5, None]}, b'{"b":1,"a":[1.5,null]}'),
+            ("ü", b'"\xc3\xbc"'),
+            ("\ud800", b'"\xed\xa0\x80"'),
+            ("a\nb", b'"a\\nb"'),
+        ],
+        ids=["in its own order", "utf-8", "a lone surrogate", "one line"],
+    )
+    def test_is_one_line_that_reads_back_as_it_was(self, document, data):
+        assert to_json(document) == data
+        assert json.loads(to_json(document)) == document
+
+    @pytest.mark.parametrize("number", [float("nan"), float("inf")])
+    def test_takes_no_number_that_json_has_not(self, number):
+        with pytest.raises(ValueError, match="not JSON compliant"):
+            to_json(number)
+
+
+class TestDigest:
+    def test_is_that_of_the_bytes_or_of_a_links_text(self, tmp_path):
+        (tmp_path / "file").write_bytes(b"data")
+        (tmp_path / "link").symlink_to("data")
+        assert {file_digest(tmp_path / "file"), file_digest(tmp_path / "link"), digest(b"data")} == {digest(b"data")}
+
+    def test_covers_every_file_below_a_folder_and_links_as_such(self, tmp_path):
+        (tmp_path / "a" / "b").mkdir(parents=True)
+        (tmp_path / "a" / "b" / "file").touch()
+        (tmp_path / "file").touch()
+        (tmp_path / "link").symlink_to("a")
+        assert files_below(tmp_path) == ["a/b/file", "file", "link"]
+
+
+class TestStaging:
+    def test_is_empty_and_tells_whether_it_was_there(self, tmp_path):
+        staging = tmp_path / "loop" / "tmp"
+        assert not cleared(staging)
+        (staging / "folder").mkdir()
+        (staging / "folder" / "file").touch()
+        assert cleared(staging)
+        assert list(staging.iterdir()) == []
+        assert os.access(staging, os.W_OK)

@@ -1,0 +1,146 @@
+"""The files of a loop's iterations, kept beside records that a test writes by hand."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ralph_tracker.errors import NoSnapshotError, StoreError
+from ralph_tracker.store.files import digest, to_json
+from ralph_tracker.store.keeping import Keeper, Visits
+from ralph_tracker.store.layout import ProjectPaths
+from ralph_tracker.store.loop_store import LoopStore
+
+
+class Bench:
+    """A tree, and a keeper whose iterations have folders and seals but no measurements."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.store = LoopStore(ProjectPaths(root).loop("ralph-001"))
+        self.keeper = Keeper(self.store)
+        self.keeper.create()
+        self.store.paths.staging.mkdir(parents=True)
+
+    def write(self, path: str, text: str) -> None:
+        (self.root / path).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / path).write_text(text)
+
+    def capture(self, previous: int | None = None, segments=()):
+        return self.keeper.capture(previous, segments)
+
+    def record(self, number: int, previous: int | None = None, segments=(), *, name: bool = True):
+        kept = self.keeper.after_checks(self.capture(previous, segments))
+        folder = self.store.paths.iteration(number)
+        folder.mkdir(parents=True)
+        self.keeper.fill(folder, kept, number)
+        files = {p.relative_to(folder).as_posix(): digest(p.read_bytes()) for p in folder.rglob("*") if p.is_file()}
+        (folder / "seal.json").write_bytes(to_json({"files": files, "previous_seal": None}))
+        if name:
+            self.keeper.name(number, kept)
+        return kept
+
+    def manifest(self, number: int):
+        return json.loads((self.store.paths.iteration(number) / "manifest.json").read_bytes())
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    (tmp_path / "a.txt").write_text("one\n")
+    return Bench(tmp_path.resolve())
+
+
+def test_the_baseline_has_no_artifacts_and_changes_nothing(bench):
+    kept = bench.record(0)
+    assert (kept.changed, kept.since_baseline, kept.visits) == ((), (), Visits(0, None))
+    assert bench.manifest(0)["since_baseline"] == []
+    assert not (bench.store.paths.iteration(0) / "artifacts").exists()
+
+
+def test_artifacts_are_what_changed_and_the_manifest_what_differs_from_the_baseline(bench):
+    bench.record(0)
+    bench.write("b/new.txt", "new\n")
+    bench.record(1, 0, [(0, 0)])
+    (bench.root / "a.txt").unlink()
+    bench.record(2, 1, [(0, 1)])
+    assert not (bench.store.paths.iteration(2) / "artifacts").exists()
+    manifest = bench.manifest(2)
+    assert [(each["path"], each["status"]) for each in manifest["since_previous"]] == [("a.txt", "D")]
+    assert [(each["path"], each["status"]) for each in manifest["since_baseline"]] == [
+        ("a.txt", "D"),
+        ("b/new.txt", "A"),
+    ]
+    assert (bench.store.paths.iteration(1) / "artifacts/b/new.txt").read_text() == "new\n"
+
+
+def test_what_the_checks_changed_stands_beside_what_is_kept(bench):
+    kept = bench.capture()
+    bench.write("report.txt", "written by a check\n")
+    seen = bench.keeper.after_checks(kept)
+    assert seen.changed_by_checks == ("report.txt",)
+    assert seen.snapshot == kept.snapshot
+    assert seen.after_checks != kept.snapshot.tree
+
+
+def test_the_tree_stands_where_it_was_found_and_where_its_checks_left_it(bench):
+    tree = bench.record(0).snapshot.tree
+    assert bench.keeper.stands_at(0, tree)
+    bench.write("a.txt", "two\n")
+    assert not bench.keeper.stands_at(0, tree)
+
+
+@pytest.mark.parametrize(
+    ("contents", "segments", "expected"),
+    [
+        pytest.param("a", [(0, 0)], Visits(1, 0), id="still there"),
+        pytest.param("aaa", [(0, 2)], Visits(1, 2), id="three in a row are one visit"),
+        pytest.param("aba", [(0, 2)], Visits(2, 2), id="came back"),
+        pytest.param("abab", [(0, 3)], Visits(2, 2), id="and left again"),
+        pytest.param("aba", [(0, 1)], Visits(1, 0), id="what is off the line does not count"),
+        pytest.param("abaa", [(0, 0), (3, 3)], Visits(1, 3), id="went on after a rollback: one visit"),
+        pytest.param("abca", [(0, 1), (3, 3)], Visits(2, 3), id="came back after a rollback"),
+        pytest.param("bc", [(0, 1)], Visits(0, None), id="never"),
+    ],
+)
+def test_visits_are_counted_on_the_line(bench, contents, segments, expected):
+    for number, content in enumerate(contents):
+        bench.write("a.txt", content)
+        bench.record(number)
+    bench.write("a.txt", "a")
+    assert bench.capture(0, segments).visits == expected
+
+
+def test_a_snapshot_that_a_killed_call_did_not_name_is_named_by_the_repair(bench):
+    kept = bench.record(0, name=False)
+    with pytest.raises(NoSnapshotError):
+        bench.keeper.tree(0)
+    bench.keeper.repair(0)
+    bench.keeper.repair(0)
+    assert bench.keeper.tree(0) == kept.snapshot.tree
+    assert bench.keeper.damage(0) == ()
+
+
+def test_a_damaged_manifest_is_not_repaired_from(bench):
+    bench.record(0, name=False)
+    (bench.store.paths.iteration(0) / "manifest.json").write_text("{}")
+    bench.keeper.repair(0)
+    assert bench.keeper.damage(0) == ("manifest.json", "the snapshot in store.git")
+
+
+def test_a_store_without_a_baseline_is_made_anew_and_one_with_a_baseline_stays(bench):
+    bench.capture()
+    old = bench.store.paths.folder / "store.git/index"
+    assert old.exists()
+    bench.keeper.create()
+    assert not old.exists()
+    tree = bench.record(0).snapshot.tree
+    bench.keeper.create()
+    assert bench.keeper.tree(0) == tree
+
+
+def test_an_iteration_that_is_not_what_was_sealed_is_refused_in_one_line(bench):
+    bench.record(0)
+    (bench.store.paths.iteration(0) / "manifest.json").write_text("[]")
+    with pytest.raises(StoreError, match=r"iteration 0: what is kept is damaged \(manifest\.json\)") as refused:
+        bench.keeper.restore(0)
+    assert "nothing was changed" in str(refused.value)

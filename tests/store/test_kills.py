@@ -1,0 +1,178 @@
+"""A call that is killed, or that the disk refuses, at any point: nothing on record is lost, and the next call goes on."""
+
+import os
+import random
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from ralph_tracker.errors import LoopError
+
+FULL = os.environ.get("RALPH_TRACKER_SWEEP") == "full"
+SEED = int(os.environ.get("RALPH_TRACKER_SEED") or random.randrange(10**6))
+SAMPLE = 4
+NAMES = {"test_a": "passed", "test_b": "passed", "test_c": "skipped"}
+FEWER = {"test_a": "passed", "test_c": "skipped"}
+NEW_ONES = {**NAMES, "test_c": "passed", "test_d": "passed"}
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Hold a hook of a loop: what went before, and the call itself, which a caller repeats after it died.
+
+    One that is not `repeatable` does more when it is called again after it ended well.
+    """
+
+    prepare: Callable[[Any], object]
+    act: Callable[[Any], object]
+    repeatable: bool = True
+
+
+def named(loop):
+    """Record a baseline, a gain, a deleted test and its return."""
+    loop.start(tests=NAMES)
+    loop.turn(tests=NAMES, coverage_percentage=82.0)
+    loop.turn(tests=FEWER)
+    return loop.turn(tests=NAMES, lint_errors=1)
+
+
+def counted(loop):
+    """Record a baseline and a deleted test without names."""
+    loop.start()
+    return loop.turn(test_count=8, tests_passed=8)
+
+
+def nothing(loop):
+    return loop
+
+
+SCENES = {
+    "pre_loop": Scene(nothing, lambda loop: loop.start(tests=NAMES)),
+    "pre_loop-new": Scene(named, lambda loop: loop.start(new=True), repeatable=False),
+    "pre_loop-rebaseline": Scene(named, lambda loop: loop.start(rebaseline=True), repeatable=False),
+    "post_iteration": Scene(named, lambda loop: loop.turn(tests=NEW_ONES, iteration=4)),
+    "post_iteration-regression": Scene(named, lambda loop: loop.turn(tests=FEWER, iteration=4)),
+    "post_loop": Scene(named, lambda loop: loop.tracker.select_output()),
+    "accept": Scene(named, lambda loop: loop.tracker.accept("it2-test_deletion", "merged")),
+    "accept-counted": Scene(counted, lambda loop: loop.tracker.accept("it1-test_deletion", "merged")),
+}
+
+
+@pytest.fixture(params=SCENES.values(), ids=SCENES.keys())
+def scene(request: pytest.FixtureRequest) -> Scene:
+    return request.param
+
+
+@pytest.fixture
+def copies(prepared, tmp_path):
+    """Return a function that gives a fresh copy of what went before, half an hour later."""
+    place = tmp_path / "copy"
+
+    def copied(prepare: Callable[[Any], object]) -> Any:
+        shutil.rmtree(place, ignore_errors=True)
+        loop = prepared(f"before-{prepare.__name__}", prepare, place)
+        loop.clock.tick(30)
+        return loop
+
+    return copied
+
+
+@pytest.fixture
+def undisturbed(copies, scene, documents):
+    loop = copies(scene.prepare)
+    scene.act(loop)
+    return documents(loop.root)
+
+
+def points(total: int, node: pytest.Item) -> Iterator[int]:
+    """Yield all points, or a few by a seed that is shown where one of them fails."""
+    every = range(1, total + 1)
+    node.add_report_section("call", "sweep", f"{total} points, RALPH_TRACKER_SEED={SEED}")
+    yield from every if FULL or total <= SAMPLE else sorted(random.Random(f"{SEED}{node.name}").sample(every, SAMPLE))
+
+
+def repeat(loop, scene) -> None:
+    """Call again, as a caller does; what was over already says so."""
+    try:
+        scene.act(loop)
+    except LoopError as error:
+        assert any(word in str(error) for word in ("accepted already", "still running")), error
+
+
+def decision_of(loop, ask) -> Any:
+    """Let everything that only reads answer, and return what loop-decision says."""
+    known = loop.paths.iteration(0).is_dir()
+    for command in (("status",), ("history",), ("history", "--json")):
+        assert ask(loop.root, *command, "--loop-id", "ralph-001").code == (0 if known else 1)
+    return ask(loop.root, "hook", "loop-decision", "--loop-id", "ralph-001")
+
+
+@pytest.fixture
+def survives(documents, temporaries, unsealed, ask):
+    """Check what has to hold after a call was cut short: what was on record is there, and whole."""
+
+    def check(loop: Any, before: Any) -> None:
+        said = decision_of(loop, ask)
+        begun = loop.paths.attempt.exists() and b'"iteration":4' in loop.paths.attempt.read_bytes()
+        missing = begun and not loop.paths.iteration(4).is_dir()
+        assert ("iteration 4 was not recorded" in said.err) == missing
+        assert unsealed(loop.paths.folder) == []
+        kept = {path: data for path, data in before.items() if "/iterations/" in path}
+        assert kept.items() <= documents(loop.root).items()
+
+    return check
+
+
+class TestKilled:
+    def test_leaves_whole_iterations_and_converges_when_repeated(
+        self, copies, scene, undisturbed, cut_short, documents, temporaries, survives, request
+    ):
+        whole = copies(scene.prepare)
+        before = documents(whole.root)
+        for at in points(cut_short(whole.base, lambda: scene.act(whole)).points, request.node):
+            loop = copies(scene.prepare)
+            assert cut_short(loop.base, lambda loop=loop: scene.act(loop), at).killed
+            survives(loop, before)
+            repeat(loop, scene)
+            assert documents(loop.root) == undisturbed, at
+            assert temporaries(loop.root) == []
+
+    def test_is_found_out_by_a_runner_that_numbers_nothing(self, copies, cut_short, documents, ask, request):
+        """It repeats what is not on record, goes on with what is, and the loop is the same in the end."""
+        twice = copies(named)
+        twice.turn(tests=NEW_ONES)
+        twice.turn(tests=NEW_ONES, coverage_percentage=85.0)
+        expected = documents(twice.root)
+        whole = copies(named)
+        total = cut_short(whole.base, lambda: whole.turn(tests=NEW_ONES)).points
+        for at in points(total, request.node):
+            loop = copies(named)
+            assert cut_short(loop.base, lambda loop=loop: loop.turn(tests=NEW_ONES), at).killed
+            on_record = "iteration 4 " in ask(loop.root, "status").out
+            loop.clock.tick(1 if on_record else 0)
+            if not on_record:
+                loop.turn(tests=NEW_ONES)
+            loop.turn(tests=NEW_ONES, coverage_percentage=85.0)
+            assert documents(loop.root) == expected, at
+
+
+class TestRefusedByTheDisk:
+    def test_fails_in_one_line_and_converges_when_repeated(
+        self, copies, scene, undisturbed, cut_short, documents, temporaries, survives, expected_failure, request
+    ):
+        whole = copies(scene.prepare)
+        before = documents(whole.root)
+        total = cut_short(whole.base, lambda: scene.act(whole), kill=False).points
+        for at in points(total, request.node):
+            loop = copies(scene.prepare)
+            end = cut_short(loop.base, lambda loop=loop: scene.act(loop), at, kill=False)
+            assert end.error is None or expected_failure(end.error), (at, end.error)
+            assert ("NOT recorded" in str(end.error)) <= (not loop.paths.iteration(4).is_dir())
+            survives(loop, before)
+            if end.error is not None or scene.repeatable:
+                repeat(loop, scene)
+            assert documents(loop.root) == undisturbed, (at, end.error)
+            assert temporaries(loop.root) == []
