@@ -24,11 +24,12 @@ from ralph_tracker.errors import ConfigError, InputError, LoopError
 from ralph_tracker.measure.environment import environment_facts
 from ralph_tracker.report.markdown import iteration_report
 from ralph_tracker.store import codec
+from ralph_tracker.store.derived import summary_of
 from ralph_tracker.store.files import told_plainly
 from ralph_tracker.store.history import Records
 from ralph_tracker.store.keeping import Keeper
 from ralph_tracker.store.lock import locked
-from ralph_tracker.store.loop_store import ON_RECORD, Entry, LoopStore, summary_of
+from ralph_tracker.store.loop_store import ON_RECORD, Entry, LoopStore
 from ralph_tracker.store.opened import OpenLoop, Origin, loop_document
 from ralph_tracker.store.project import Project
 from ralph_tracker.store.standing import (

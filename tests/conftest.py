@@ -1,6 +1,6 @@
 """What all tests share: the option that rewrites golden files, and fakes."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -117,3 +117,22 @@ def drive() -> type[Driven]:
 def metrics():
     """Make metrics to hand in: `metrics(**changes of a steady project)`."""
     return handed_in
+
+
+@pytest.fixture(scope="session")
+def documents():
+    """Return every file of a project below .aiwg, by its path; locks and a doubled line of the log do not count."""
+
+    def read(root: Path) -> Mapping[str, bytes]:
+        return {str(path.relative_to(root)): _content(path) for path in _files(root) if path.name != "lock"}
+
+    return read
+
+
+def _files(root: Path) -> Iterator[Path]:
+    return (path for path in sorted(root.rglob("*")) if not path.is_dir())
+
+
+def _content(path: Path) -> bytes:
+    data = path.read_bytes()
+    return b"\n".join(dict.fromkeys(data.split(b"\n"))) if path.name == "events.jsonl" else data

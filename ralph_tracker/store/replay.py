@@ -11,8 +11,9 @@ from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Group
 from ralph_tracker.core.rules import Rules
 from ralph_tracker.store.committed import after_plain
+from ralph_tracker.store.derived import row_of, summary_of
 from ralph_tracker.store.files import to_json
-from ralph_tracker.store.loop_store import LoopStore, row_of, summary_of
+from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.summary import Summary
 
 

@@ -59,6 +59,7 @@ def restore_tree(git: Runner, last: Runner, root: Path, folder: Path, now: Captu
     plan = plan_restore(git, root, now, goal)
     commit = write_commit(last, *keep_safe(git, root, folder, now, plan))
     undo_id = f"undo-{commit[:12]}"
+    (folder / f"refs/safety/{undo_id}.lock").unlink(missing_ok=True)  # of a git that was killed in this very second
     last.run("update-ref", f"refs/safety/{undo_id}", commit)
     carry_out(git, root, plan, undo_id)
     adopt(git, goal, undo_id)

@@ -9,7 +9,7 @@ import shutil
 import signal
 import stat
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -132,7 +132,7 @@ def cut_short():
             finally:
                 os._exit(0)
         os.close(writer)
-        with open(reader, "rb") as pipe:
+        with open(reader, "rb") as pipe:  # noqa: PTH123  # a descriptor
             told = pipe.read()
         killed = os.WIFSIGNALED(os.waitpid(child, 0)[1])
         points, error = pickle.loads(told) if told else (0, None)
@@ -161,7 +161,7 @@ def together():
     def wait() -> list[Any]:
         found = []
         for child, reader in running:
-            with open(reader, "rb") as pipe:
+            with open(reader, "rb") as pipe:  # noqa: PTH123  # a descriptor
                 told = pipe.read()
             found.append(pickle.loads(told) if told else None)
             os.waitpid(child, 0)
@@ -193,25 +193,6 @@ def ask(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
         return Said(code, told.out, told.err)
 
     return asked
-
-
-@pytest.fixture(scope="session")
-def documents():
-    """Return every file of a project below .aiwg, by its path; locks and a doubled line of the log do not count."""
-
-    def read(root: Path) -> Mapping[str, bytes]:
-        return {str(path.relative_to(root)): _content(path) for path in _files(root) if path.name != "lock"}
-
-    return read
-
-
-def _files(root: Path) -> Iterator[Path]:
-    return (path for path in sorted(root.rglob("*")) if not path.is_dir())
-
-
-def _content(path: Path) -> bytes:
-    data = path.read_bytes()
-    return b"\n".join(dict.fromkeys(data.split(b"\n"))) if path.name == "events.jsonl" else data
 
 
 @pytest.fixture(scope="session")

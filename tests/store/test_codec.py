@@ -25,6 +25,7 @@ COUNTS = st.integers(0, 10**6)
 MAYBE = st.none() | COUNTS
 OUTCOMES = st.sampled_from(["passed", "failed", "skipped"])
 NAMED = st.dictionaries(NAMES, OUTCOMES, max_size=4)
+METRIC_NAMES = st.sampled_from([spec.name for spec in METRICS])
 RANGES = st.lists(st.tuples(COUNTS, COUNTS), min_size=1, max_size=2).map(tuple)
 GROUND = st.builds(Ground, fixed=NUMBERS, alone=NUMBERS, passes=COUNTS, present=COUNTS, unseen=COUNTS)
 POINTS = st.builds(
@@ -51,7 +52,7 @@ ALERTS = st.builds(
 LINES = st.builds(
     Line,
     segments=st.lists(st.tuples(COUNTS, COUNTS), max_size=3).map(tuple),
-    readings=st.dictionaries(st.sampled_from([m.name for m in METRICS]), st.builds(Reading, NUMBERS, COUNTS), max_size=3),
+    readings=st.dictionaries(METRIC_NAMES, st.builds(Reading, NUMBERS, COUNTS), max_size=3),
     points=st.lists(POINTS, max_size=2).map(tuple),
     complete=st.lists(POINTS, max_size=2).map(tuple),
     open_alerts=st.lists(ALERTS, max_size=2).map(tuple),

@@ -48,24 +48,23 @@ class TestState:
         assert state.known == KnownTests(NAMES, {})
 
     @pytest.mark.parametrize("key", ["basis", "line", "frontier", "rollbacks", "cost_usd", "accepted", "seen_at"])
-    @pytest.mark.parametrize("value", [7, "x", [{}], None], ids=["a number", "a text", "a list", "missing"])
-    def test_is_refused_where_a_part_is_misshapen_and_the_iteration_named(self, three, committed, key, value):
-        path = three.paths.iteration(2) / "state.json"
-        plain = json.loads(path.read_bytes())
-        if value is None:
-            del plain[key]
-        elif (key, value) in {("rollbacks", 7), ("cost_usd", 7), ("accepted", "x")} or key == "seen_at":
-            pytest.skip("a value of the right kind, or none that reading minds")
-        else:
-            plain[key] = value
-        path.write_text(json.dumps(plain))
-        try:
-            state = committed.state(committed.summary(), Rules())
-        except RecordError as error:
-            assert str(error).startswith("iteration 2: .aiwg/ralph/ralph-001/iterations/iteration-002 is damaged")
-        else:
-            assert (key, value) in {("rollbacks", "x"), ("cost_usd", "x"), ("rollbacks", [{}]), ("cost_usd", [{}])}
-            assert state.iteration == 2
+    def test_is_refused_where_a_part_is_missing_and_the_iteration_named(self, three, committed, key):
+        damage(three.paths.iteration(2) / "state.json", lambda plain: plain.pop(key))
+        with pytest.raises(RecordError, match=r"^iteration 2: .*/iterations/iteration-002 is damaged; restore it"):
+            committed.state(committed.summary(), Rules())
+
+    @pytest.mark.parametrize("value", [7, "x", [{}]], ids=["a number", "a text", "a list"])
+    @pytest.mark.parametrize("key", ["basis", "line", "frontier"])
+    def test_is_refused_where_a_part_is_of_another_kind(self, three, committed, key, value):
+        damage(three.paths.iteration(2) / "state.json", lambda plain: plain.update({key: value}))
+        with pytest.raises(RecordError, match=r"^iteration 2: .*/iterations/iteration-002 is damaged; restore it"):
+            committed.state(committed.summary(), Rules())
+
+
+def damage(path, change) -> None:
+    plain = json.loads(path.read_bytes())
+    change(plain)
+    path.write_text(json.dumps(plain))
 
 
 class TestTestsEverSeen:

@@ -60,7 +60,12 @@ class TestTwoStarts:
         together(*[lambda: driven.start().loop_id] * 2)
         ids = [end for end in together.wait() if isinstance(end, str)]
         assert ids == ["ralph-001"]
-        assert sorted(path.name for path in driven.paths.folder.parent.iterdir()) == [".gitignore", "current", "lock", "ralph-001"]
+        assert sorted(path.name for path in driven.paths.folder.parent.iterdir()) == [
+            ".gitignore",
+            "current",
+            "lock",
+            "ralph-001",
+        ]
 
     def test_the_other_one_is_told_what_to_do(self, driven, together):
         together(*[driven.start] * 2)
@@ -87,10 +92,11 @@ class TestReader:
         seen = [0]
         while seen[-1] < EACH:
             history = ask(driven.root, "history", "--json")
-            listed = [record["iteration_metrics"]["iteration"] for record in json.loads(history.out)]
+            records = [record["iteration_metrics"] for record in json.loads(history.out)]
+            listed = [record["iteration"] for record in records]
             assert (history.code, history.err) == (0, "")
+            assert all("adjusted_score_recorded" in record for record in records)
             assert listed == list(range(len(listed)))
-            assert all("adjusted_score_recorded" in record["iteration_metrics"] for record in json.loads(history.out))
             status = ask(driven.root, "status", "--json")
             assert status.code == 0
             seen.append(json.loads(status.out)["iteration"])

@@ -39,6 +39,7 @@ KINDS: dict[str, Callable[[bytes], bytes | None]] = {
 }
 # Without these no iteration can follow: the frozen configuration, and the name of the loop where nobody says it.
 NEEDED = ("../current", "loop.yaml")
+WHAT_TO_DO = r"restore it from a copy, or start with --new$|name one with --loop-id: ralph-001$"
 TESTS = {"test_a": "passed", "test_b": "passed", "test_c": "skipped"}
 
 
@@ -103,7 +104,7 @@ class TestAnyFile:
 
     def test_leaves_the_next_iteration_possible_or_says_in_one_line_what_to_do(self, damaged, name, unsealed):
         if name in NEEDED:
-            with pytest.raises(RalphTrackerError, match=r"restore it from a copy|name one with --loop-id: ralph-001") as refused:
+            with pytest.raises(RalphTrackerError, match=WHAT_TO_DO) as refused:
                 next_turn(damaged)
             assert "\n" not in str(refused.value)
         else:

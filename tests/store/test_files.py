@@ -15,8 +15,8 @@ from ralph_tracker.store.files import (
     digest,
     file_digest,
     files_below,
-    told_plainly,
     to_json,
+    told_plainly,
     write_new,
     write_whole,
 )

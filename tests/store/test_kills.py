@@ -1,4 +1,4 @@
-"""A call that is killed, or that the disk refuses, at any point: nothing on record is lost, and the next call goes on."""
+"""A call that is killed, or that the disk refuses, at any point: nothing on record is lost, the next call goes on."""
 
 import os
 import random

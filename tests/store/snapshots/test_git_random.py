@@ -51,7 +51,7 @@ def edit(project: Project, rng: random.Random) -> None:
 @pytest.mark.parametrize("place", ["with git", "without git"])
 @pytest.mark.parametrize("seed", range(4))
 def test_every_state_of_a_random_history_comes_back(seed: int, place: str, tmp_path: Path) -> None:
-    rng = random.Random(seed)  # noqa: S311  no secret
+    rng = random.Random(seed)
     project = Project(tmp_path / "project")
     if place == "with git":
         project.init()

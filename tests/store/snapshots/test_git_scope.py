@@ -116,7 +116,7 @@ def random_rules(rng: random.Random) -> str:
 @pytest.mark.parametrize("seed", range(12))
 def test_frozen_rules_mean_what_git_means(seed: int, tmp_path: Path, home: Path) -> None:
     """The oracle is git itself with the rules where they stand."""
-    rng = random.Random(seed)  # noqa: S311  no secret
+    rng = random.Random(seed)
     project = Project(tmp_path / "project")
     project.init()
     folders = ["", "a/", "b/", "a/b/", "sub/", "sub/a/", "sub/a/b/", "sub/b/", "sub/[ab]/", "sub/a*/"]

@@ -1,0 +1,58 @@
+"""An iteration late in a loop costs what an early one costs: nothing rereads the history."""
+
+import os
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+IO = Path("/proc/self/io")
+EARLY, LATE = 10, 300
+TESTS = {f"tests/test_module.py::test_number_{number}": "passed" for number in range(20)}
+
+
+def turn(loop, number: int) -> None:
+    loop.turn(tests=TESTS, coverage_percentage=80.0 + number % 5, lint_errors=number % 3)
+
+
+def characters() -> tuple[int, int]:
+    """Return how many bytes this process has read and written so far."""
+    values = dict(line.split(": ") for line in IO.read_text().splitlines())
+    return int(values["rchar"]), int(values["wchar"])
+
+
+def cost(loop, number: int) -> tuple[list[int], int, list[str]]:
+    """Return the bytes read and written by one iteration, how many files it opened, and which folders it listed."""
+    told: list[tuple[str, str]] = []
+    listening = [True]
+
+    def hear(event: str, arguments: tuple) -> None:
+        if listening and event in {"open", "os.listdir", "os.scandir"} and isinstance(arguments[0], str | Path):
+            told.append((event, str(arguments[0])))
+
+    sys.addaudithook(hear)
+    before = characters()
+    turn(loop, number)
+    spent = [now - then for now, then in zip(characters(), before, strict=True)]
+    listening.clear()
+    opened = Counter(event for event, path in told if path.startswith(str(loop.root)))
+    return spent, opened["open"], [path for event, path in told if event != "open"]
+
+
+@pytest.mark.skipif(not IO.exists(), reason="only Linux tells what a process has read")
+def test_bytes_and_files_are_the_same_at_iteration_10_and_at_iteration_300(driven, together):
+    driven.start(tests=TESTS)
+    costs = []
+    for number in range(1, LATE + 1):
+        if number in {EARLY, LATE}:
+            together(lambda number=number: cost(driven, number))
+            costs += together.wait()
+            driven.clock.tick()
+        else:
+            turn(driven, number)
+    (early, opened_early, listed_early), (late, opened_late, listed_late) = costs
+    assert opened_late == opened_early
+    for before, after in zip(early, late, strict=True):
+        assert after == pytest.approx(before, rel=0.1)
+    assert all(path.startswith(os.fspath(driven.paths.staging)) for path in (*listed_early, *listed_late))

@@ -1,0 +1,77 @@
+"""A loop with its frozen configuration: damage to that is said in one line."""
+
+from datetime import UTC, datetime
+
+import pytest
+import yaml
+
+from ralph_tracker.errors import RecordError
+from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.opened import OpenLoop
+
+
+@pytest.fixture
+def loop(driven):
+    (driven.root / "ralph-tracker.yaml").write_text("loop: {max_iterations: 3}\n")
+    driven.start()
+    return driven
+
+
+def opened(loop) -> OpenLoop:
+    return OpenLoop.read(LoopStore(loop.paths), lambda _: frozenset())
+
+
+class TestOpenLoop:
+    def test_holds_what_was_frozen(self, loop):
+        read = opened(loop)
+        assert read.config.rules.loop.max_iterations == 3
+        assert read.started == datetime(2026, 2, 2, 10, 0, tzinfo=UTC)
+        assert (read.origin, read.configured) == ("given", frozenset())
+
+    def test_names_what_differs_now(self, loop):
+        read = opened(loop)
+        assert read.changed_keys() == ()
+        (loop.root / "ralph-tracker.yaml").write_text("loop: {max_iterations: 9}\n")
+        assert read.changed_keys() == ("loop.max_iterations",)
+
+    def test_makes_the_state_again_where_it_is_damaged(self, loop):
+        loop.turn(tests={"a": "passed"})
+        read = opened(loop)
+        before = read.state(read.store.summary())
+        loop.paths.seen.unlink()
+        assert read.state(read.store.summary()) == before
+        assert loop.paths.seen.exists()
+
+    @pytest.mark.parametrize(
+        ("change", "words"),
+        [
+            (lambda document: document.pop("configuration"), "damaged"),
+            (lambda document: document.pop("configuration_digest"), "damaged"),
+            (lambda document: document.pop("created_at"), "damaged"),
+            (lambda document: document.pop("environment"), "damaged"),
+            (lambda document: document.update(created_at="yesterday"), "damaged"),
+            (lambda document: document.update(created_at=7), "damaged"),
+            (lambda document: document["configuration"].update(loop=7), "found 7"),
+            (lambda document: document["configuration"].update(unknown=7), "unknown"),
+        ],
+        ids=["no configuration", "no digest", "no start", "cut short", "no date", "a number", "a wrong value", "a key"],
+    )
+    def test_is_refused_where_its_document_is_damaged(self, loop, change, words):
+        document = yaml.safe_load(loop.paths.loop_file.read_text())
+        change(document)
+        loop.paths.loop_file.write_text(yaml.safe_dump(document))
+        with pytest.raises(RecordError, match=r"^\.aiwg/ralph/ralph-001/loop\.yaml: .*; restore it") as told:
+            opened(loop)
+        assert words in str(told.value)
+        assert "\n" not in str(told.value)
+
+    def test_takes_a_start_without_a_zone_as_it_can(self, loop):
+        document = yaml.safe_load(loop.paths.loop_file.read_text())
+        loop.paths.loop_file.write_text(yaml.safe_dump(document | {"created_at": "2026-02-02T10:00:00"}))
+        assert opened(loop).started.tzinfo is UTC
+
+    @pytest.mark.parametrize("data", [b"", b"- 1", b"a: [", b"\xff\xfe", None], ids=["", "[]", "no yaml", "x", "gone"])
+    def test_is_refused_where_nothing_can_be_read(self, loop, data):
+        loop.paths.loop_file.unlink() if data is None else loop.paths.loop_file.write_bytes(data)
+        with pytest.raises(RecordError, match="restore it from a copy, or start with --new"):
+            opened(loop)
