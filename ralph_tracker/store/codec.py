@@ -95,7 +95,7 @@ def decision_from_plain(plain: Mapping[str, Any]) -> Decision:
 def seen_to_plain(seen: SeenTests) -> Plain:
     """Return every test ever seen."""
     return {
-        "ran": list(seen.ran),
+        "ran": sorted(seen.ran),
         "waiting": seen.waiting,
         "enrolled": [[ranges, count] for ranges, count in seen.enrolled.items()],
         "flaky": sorted(seen.flaky),
