@@ -52,7 +52,7 @@ def compare(known: KnownTests, tests: TestResults | None, flaky: frozenset[str])
     changed = [] if same else [name for name, outcome in before.items() if now.get(name) != outcome]
     new = set() if same else now.keys() - before.keys()
     failing = [name for name in changed if now.get(name) == FAILED and before[name] == PASSED]
-    failing += [name for name in new if now[name] == FAILED and known.gone.get(name) == PASSED]
+    failing += [name for name in sorted(new) if now[name] == FAILED and known.gone.get(name) == PASSED]
     return Comparison(
         vanished={name: before[name] for name in changed if name not in now},
         broken=dict.fromkeys((name for name in failing if name not in flaky), PASSED),

@@ -96,8 +96,8 @@ def seen_to_plain(seen: SeenTests) -> Plain:
     """Return every test ever seen."""
     return {
         "ran": sorted(seen.ran),
-        "waiting": seen.waiting,
-        "enrolled": [[ranges, count] for ranges, count in seen.enrolled.items()],
+        "waiting": dict(sorted(seen.waiting.items())),
+        "enrolled": [[ranges, count] for ranges, count in sorted(seen.enrolled.items())],
         "flaky": sorted(seen.flaky),
         "counted": seen.counted,
         "excluded": sorted(seen.excluded),
@@ -161,7 +161,7 @@ def known_to_plain(known: KnownTests, tests: TestResults | None) -> Plain:
     return {
         "measured": tests is not None,
         "present": dict(known.present),
-        "gone": dict(known.gone),
+        "gone": dict(sorted(known.gone.items())),
         "durations": dict(tests.durations) if tests else {},
     }
 

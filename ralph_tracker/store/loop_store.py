@@ -150,8 +150,7 @@ class LoopStore(Committed):
         with told_plainly(self.paths.folder, ON_RECORD):
             sync_folder(self.paths.iterations)
             self._write(self.paths.record(entry.number), record)
-            if self._last_row() < entry.number:
-                append_line(self.paths.trajectory, entry.row)
+            append_line(self.paths.trajectory, entry.row)
             if entry.seen_changed:
                 self.write_seen(entry.state, entry.seen_at)
             self.write_summary(entry.summary)

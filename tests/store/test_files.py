@@ -5,6 +5,7 @@ import json
 import os
 import resource
 import signal
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +21,8 @@ from ralph_tracker.store.files import (
     write_new,
     write_whole,
 )
+
+FULL = Path("/dev/full")
 
 
 def lines(path):
@@ -103,6 +106,11 @@ class TestAppendedLine:
         (refusal,) = together.wait()
         assert refusal.errno == errno.EFBIG
         assert path.read_bytes() == b'{"n":1}\n'
+
+    @pytest.mark.skipif(not FULL.exists(), reason="this system has no device that is always full")
+    def test_is_refused_by_a_full_disk(self):
+        with pytest.raises(OSError, match="No space left on device"):
+            append_line(FULL, {"n": 1})
 
     def test_is_taken_back_where_it_cannot_be_made_durable(self, tmp_path, cut_short):
         path = tmp_path / "log"

@@ -62,9 +62,10 @@ class TestOurRecord:
         assert records.one(1).document == before.document
         assert records.one(1).problem == "iteration 1: its seal is damaged; both copies of its record agree"
 
-    def test_is_not_shown_where_they_do_not_agree_without_a_seal(self, loop, records):
+    @pytest.mark.parametrize("data", [b"iteration_metrics: {iteration: 1}\n", b"a: [", b"", None], ids=str)
+    def test_is_not_shown_where_they_do_not_agree_without_a_seal(self, loop, records, data):
         damage(loop.paths.iteration(1) / "seal.json", None)
-        damage(loop.paths.record(1), b"iteration_metrics: {iteration: 1}\n")
+        damage(loop.paths.record(1), data)
         assert records.one(1).document is None
 
     @pytest.mark.parametrize("data", [None, b"\xff", b"a: [", b"- 1"], ids=["gone", "no text", "no yaml", "a list"])

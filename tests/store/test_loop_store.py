@@ -40,6 +40,13 @@ class TestIterationFolder:
     def test_can_be_read_by_others(self, store):
         assert store.paths.iteration(1).stat().st_mode & 0o777 == 0o755
 
+    def test_leaves_nothing_behind_where_its_place_is_taken(self, store, driven):
+        store.paths.iteration(2).write_text("no folder")
+        with pytest.raises(StoreError, match="this iteration was NOT recorded"):
+            driven.turn()
+        assert list(store.paths.staging.iterdir()) == []
+        assert store.summary().iteration == 1
+
     def test_chains_on_over_a_seal_that_is_lost(self, store, driven):
         (store.paths.iteration(1) / "seal.json").unlink()
         driven.turn()
