@@ -200,6 +200,29 @@ class TestIteration:
         assert driven.tracker.loop_decision().decision.action == "stop"
 
 
+class TestCallAfterOneThatWasKilled:
+    @pytest.fixture
+    def killed(self, driven):
+        """Return a loop whose last call was killed before its report."""
+        driven.start()
+        driven.turn()
+        driven.paths.report(1).unlink()
+        driven.paths.staging.mkdir()
+        driven.paths.attempt.write_bytes(b'{"iteration":1}')
+        return driven
+
+    def test_makes_the_rest(self, killed):
+        killed.tracker.select_output(finish=False)
+        assert killed.paths.report(1).exists()
+        assert not killed.paths.attempt.exists()
+
+    def test_goes_on_where_there_is_nothing_left_to_make_it_from(self, killed):
+        killed.paths.record(1).unlink()
+        (killed.paths.iteration(1) / "metrics.json").unlink()
+        assert killed.turn().iteration == 2
+        assert not killed.paths.report(1).exists()
+
+
 class TestIterationThatFailed:
     def test_is_said_until_one_succeeds(self, driven):
         driven.start()

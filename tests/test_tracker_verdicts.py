@@ -70,6 +70,12 @@ class TestAcceptance:
         assert ([alert.kind.name for alert in record.open_alerts], record.verified) == (["functionality_loss"], True)
         assert stored(deleted)["accepted"] == [DELETION]
 
+    def test_survives_the_loss_of_what_was_stored_beside_the_latest_record(self, deleted):
+        deleted.tracker.accept(DELETION, "merged")
+        deleted.paths.amended(2).unlink()
+        assert deleted.turn(test_count=8, tests_passed=8).verified
+        assert stored(deleted)["accepted"] == [DELETION]
+
     @pytest.mark.parametrize(
         ("alert_id", "reason", "error", "words"),
         [

@@ -7,6 +7,7 @@ from typing import Any, Final
 from ralph_tracker.core.adjusted import Ground
 from ralph_tracker.core.alert_types import TYPE_BY_NAME, Alert
 from ralph_tracker.core.best import Candidate
+from ralph_tracker.core.components import COMPONENT_BY_NAME
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.deltas import Reading
 from ralph_tracker.core.identities import KnownTests, Ranges, SeenTests
@@ -76,14 +77,17 @@ def basis_to_plain(basis: Basis) -> Plain:
 
 
 def basis_from_plain(plain: Mapping[str, Any]) -> Basis:
-    """Return the basis."""
-    parts = plain["error_parts"]
+    """Return the basis. Raises ValueError or KeyError for one that no loop can have."""
+    parts, components, weights = plain["error_parts"], tuple(plain["components"]), plain["weights"]
+    if weights and weights.keys() != {COMPONENT_BY_NAME[name].dimension for name in components}:
+        msg = "weights of other dimensions than those of the components"
+        raise ValueError(msg)
     return Basis(
         baseline=Metrics(**plain["baseline"]),
-        components=tuple(plain["components"]),
+        components=components,
         error_parts=None if parts is None else tuple(parts),
         given_score=plain["given_score"],
-        weights=plain["weights"],
+        weights=weights,
     )
 
 

@@ -10,7 +10,7 @@ from ralph_tracker.core.identities import KnownTests, SeenTests
 from ralph_tracker.core.judge import acceptance
 from ralph_tracker.core.line import Line
 from ralph_tracker.core.loop_state import LoopState
-from ralph_tracker.core.metrics import Measurement, TestResults
+from ralph_tracker.core.metrics import Measurement, Metrics, TestResults
 from ralph_tracker.core.rules import Rules
 from ralph_tracker.errors import RecordError
 from ralph_tracker.store import codec
@@ -23,11 +23,11 @@ from ralph_tracker.store.summary import SCHEMA_VERSION, Summary, summary_from
 Plain = dict[str, Any]
 # What reading a damaged document can raise, whatever stands in it.
 _MISSHAPEN: Final = (KeyError, TypeError, ValueError, AttributeError)
-_EVENTS: Final[Mapping[str, frozenset[str]]] = {
-    "accept": frozenset({"id", "reason", "alert"}),
-    "rollback": frozenset({"to", "after"}),
-    "selection": frozenset(),
-    "status": frozenset({"status"}),
+_EVENTS: Final[Mapping[str, Mapping[str, type]]] = {
+    "accept": {"id": str, "reason": str, "alert": dict},
+    "rollback": {"to": int, "after": int},
+    "selection": {},
+    "status": {"status": str},
 }
 _ROW: Final = frozenset({"iteration", "timestamp", "metrics", "candidate"})
 
@@ -204,7 +204,9 @@ class Committed:
 
 def _is_event(plain: Any) -> bool:  # noqa: ANN401  # whatever the line held
     kind = plain.get("event") if isinstance(plain, dict) else None
-    if not isinstance(kind, str) or kind not in _EVENTS or not _EVENTS[kind] <= plain.keys():
+    if not isinstance(kind, str) or kind not in _EVENTS:
+        return False
+    if not all(isinstance(plain.get(key), wanted) for key, wanted in _EVENTS[kind].items()):
         return False
     try:
         return kind != "accept" or codec.alert_from_plain(plain["alert"]).id == plain["id"]
@@ -213,7 +215,12 @@ def _is_event(plain: Any) -> bool:  # noqa: ANN401  # whatever the line held
 
 
 def _is_row(plain: Any) -> TypeGuard[Plain]:  # noqa: ANN401  # as above
-    return isinstance(plain, dict) and plain.keys() >= _ROW and isinstance(plain["iteration"], int)
+    if not isinstance(plain, dict) or not plain.keys() >= _ROW or not isinstance(plain["iteration"], int):
+        return False
+    try:
+        return codec.candidate_from_plain(plain["candidate"]).iteration >= 0 and Metrics(**plain["metrics"]) is not None
+    except _MISSHAPEN:
+        return False
 
 
 def _digest_of(path: Path) -> str | None:

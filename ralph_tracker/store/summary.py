@@ -6,6 +6,7 @@ from typing import Any, Final, Literal, get_args
 
 SCHEMA_VERSION: Final = 1
 Status = Literal["running", "finished", "abandoned", "rebaselined"]
+_DECISION: Final = frozenset({"action", "reason", "confidence", "target_iteration", "alternatives", "rule"})
 _ACTIONS: Final = frozenset({"continue", "stop", "rollback", "escalate"})
 
 
@@ -51,8 +52,10 @@ def summary_from(plain: Any) -> Summary | None:  # noqa: ANN401  # whatever the 
     values = {key: value for key, value in plain.items() if key != "schema_version"}
     try:
         summary = Summary(**{**values, "alerts": tuple(values["alerts"]), "accepted": tuple(values["accepted"])})
-        known = summary.status in get_args(Status) and summary.decision["action"] in _ACTIONS
+        decision = summary.decision
+        known = summary.status in get_args(Status) and decision["action"] in _ACTIONS
         whole = isinstance(summary.iteration, int) and isinstance(summary.head, int)
-    except (KeyError, TypeError):
+        decided = decision.keys() == _DECISION and isinstance(decision["confidence"], int | float)
+    except (KeyError, TypeError, AttributeError):
         return None
-    return summary if known and whole else None
+    return summary if known and whole and decided else None

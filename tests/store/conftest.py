@@ -58,11 +58,11 @@ class Counter:
         os.fsync, os.pwrite = self._syncing(os.fsync), self._counted(os.pwrite)
 
     def _heard(self, event: str, arguments: tuple[Any, ...]) -> None:
-        if event in CHANGES and self._concerns(arguments[0], event) and (event != "open" or self._opens(arguments)):
-            self._point()
-
-    def _opens(self, arguments: tuple[Any, ...]) -> bool:
-        return isinstance(arguments[0], int) or self._reading or bool(arguments[2] & FOR_WRITING)
+        if event not in CHANGES or not self._concerns(arguments[0], event):
+            return
+        reads = event == "open" and not arguments[2] & FOR_WRITING
+        if not reads or self._reading:
+            self._point(writes=not reads and event not in BELOW)
 
     def _concerns(self, path: Any, event: str) -> bool:
         if isinstance(path, int):
@@ -92,9 +92,10 @@ class Counter:
 
         return synced
 
-    def _point(self) -> None:
+    def _point(self, *, writes: bool = True) -> None:
+        """Count a point; a disk that was full once stays full."""
         self.points += 1
-        if self.points == self._at:
+        if self._at is not None and (self.points == self._at or (writes and self.points > self._at)):
             self._strike()
 
 
@@ -119,7 +120,7 @@ def _called(root: Path, act: Callable[[], object], at: int | None, *, kill: bool
 
 @pytest.fixture(scope="session")
 def cut_short():
-    """Call a function in a process of its own, which dies (or is refused by the disk) at one of its points."""
+    """Call a function in a process of its own, which dies at one of its points, or finds the disk full from there."""
 
     def call(root: Path, act: Callable[[], object], at: int | None = None, *, kill: bool = True) -> CutShort:
         reader, writer = os.pipe()
@@ -228,22 +229,24 @@ def _digest(path: Path) -> str:
 
 @pytest.fixture(scope="session")
 def prepared(tmp_path_factory: pytest.TempPathFactory, drive: Any):
-    """Return a function that makes a project once, and a copy of it for every asking."""
+    """Return a function that makes a project once, and a copy of it for every asking.
+
+    A `light` copy shares its files with all others: whoever wants to change one takes it away first, as our writers do.
+    """
     made: dict[str, Path] = {}
 
-    def copy(name: str, prepare: Callable[[Any], object], destination: Path) -> Any:
+    def copy(name: str, prepare: Callable[[Any], object], destination: Path, *, light: bool = False) -> Any:
         if name not in made:
             made[name] = (tmp_path_factory.mktemp(name) / "project").resolve()
             made[name].mkdir()
             prepare(drive(made[name]))
-        shutil.copytree(made[name], destination, copy_function=_linked)
+        shutil.copytree(made[name], destination, copy_function=_linked if light else shutil.copyfile)
         return drive(destination.resolve())
 
     return copy
 
 
 def _linked(source: str, destination: str) -> None:
-    """Share what writers only ever replace whole; copy what they write into."""
     grows = source.endswith((".jsonl", "lock"))
     (shutil.copyfile if grows else os.link)(source, destination)
 

@@ -72,7 +72,7 @@ BASES = st.builds(
     components=st.just(("pass_rate", "build_success")),
     error_parts=st.none() | st.just(()) | st.just(("lint_errors",)),
     given_score=st.booleans(),
-    weights=st.dictionaries(st.sampled_from(["validation", "correctness"]), NUMBERS, max_size=2),
+    weights=st.just({}) | st.fixed_dictionaries({"validation": NUMBERS, "correctness": NUMBERS}),
 )
 SEEN = st.builds(
     SeenTests,

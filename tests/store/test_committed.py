@@ -13,12 +13,15 @@ NAMES = {"test_a": "passed", "test_b": "skipped"}
 
 
 @pytest.fixture
-def three(driven):
+def three(prepared, tmp_path):
     """Return a loop with two iterations; the second has no names."""
-    driven.start(tests=NAMES)
-    driven.turn(tests={**NAMES, "test_b": "passed"})
-    driven.turn(lint_errors=4)
-    return driven
+
+    def record(loop):
+        loop.start(tests=NAMES)
+        loop.turn(tests={**NAMES, "test_b": "passed"})
+        loop.turn(lint_errors=4)
+
+    return prepared("three", record, tmp_path / "project")
 
 
 @pytest.fixture
@@ -50,6 +53,12 @@ class TestState:
     @pytest.mark.parametrize("key", ["basis", "line", "frontier", "rollbacks", "cost_usd", "accepted", "seen_at"])
     def test_is_refused_where_a_part_is_missing_and_the_iteration_named(self, three, committed, key):
         damage(three.paths.iteration(2) / "state.json", lambda plain: plain.pop(key))
+        with pytest.raises(RecordError, match=r"^iteration 2: .*/iterations/iteration-002 is damaged; restore it"):
+            committed.state(committed.summary(), Rules())
+
+    @pytest.mark.parametrize("components", [["unknown"], ["pass_rate"], 7], ids=str)
+    def test_is_refused_where_the_components_are_none_of_the_loop(self, three, committed, components):
+        damage(three.paths.iteration(2) / "state.json", lambda plain: plain["basis"].update(components=components))
         with pytest.raises(RecordError, match=r"^iteration 2: .*/iterations/iteration-002 is damaged; restore it"):
             committed.state(committed.summary(), Rules())
 
@@ -108,7 +117,19 @@ class TestRows:
         rows, lost = committed.rows()
         assert ([row["iteration"] for row in rows], lost) == ([0, 1, 2], [])
 
-    @pytest.mark.parametrize("line", ["", "{", "7", '{"iteration":1}', '{"iteration":[]}'], ids=str)
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "",
+            "{",
+            "7",
+            '{"iteration":1}',
+            '{"iteration":[]}',
+            '{"iteration":1,"timestamp":"","metrics":{},"candidate":{}}',
+            '{"iteration":1,"timestamp":"","metrics":{"tests_pased":1},"candidate":null}',
+        ],
+        ids=str,
+    )
     def test_come_from_the_iteration_where_a_line_is_damaged(self, three, committed, line):
         before = committed.rows()
         lines = three.paths.trajectory.read_text().splitlines()
@@ -138,6 +159,7 @@ class TestEvents:
             {"event": "unknown"},
             {"event": "status"},
             {"event": "rollback", "to": 1},
+            {"event": "rollback", "to": "1", "after": 2},
             {"event": "accept", "id": "it1-stalled", "reason": "x"},
             {"event": "accept", "id": "it1-stalled", "reason": "x", "alert": {}},
             {"event": "accept", "id": "it1-stalled", "reason": "x", "alert": 7},

@@ -14,10 +14,8 @@ FOREIGN = {"iteration_metrics": {"iteration": 3, "timestamp": "2026-01-01T00:00:
 
 
 @pytest.fixture
-def loop(driven):
-    driven.start()
-    driven.turn(lint_errors=1)
-    return driven
+def loop(prepared, tmp_path):
+    return prepared("two", lambda loop: (loop.start(), loop.turn(lint_errors=1)), tmp_path / "project")
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from ralph_tracker.errors import LoopError
 
 FULL = os.environ.get("RALPH_TRACKER_SWEEP") == "full"
 SEED = int(os.environ.get("RALPH_TRACKER_SEED") or random.randrange(10**6))
-SAMPLE = 4
+SAMPLE = 3
 NAMES = {"test_a": "passed", "test_b": "passed", "test_c": "skipped"}
 FEWER = {"test_a": "passed", "test_c": "skipped"}
 NEW_ONES = {**NAMES, "test_c": "passed", "test_d": "passed"}
@@ -73,7 +73,7 @@ def copies(prepared, tmp_path):
 
     def copied(prepare: Callable[[Any], object]) -> Any:
         shutil.rmtree(place, ignore_errors=True)
-        loop = prepared(f"before-{prepare.__name__}", prepare, place)
+        loop = prepared(f"before-{prepare.__name__}", prepare, place, light=True)
         loop.clock.tick(30)
         return loop
 

@@ -12,11 +12,14 @@ from ralph_tracker.store.loop_store import LoopStore
 
 
 @pytest.fixture
-def store(driven):
-    """Return the store of a loop with one iteration."""
-    driven.start()
-    driven.turn(lint_errors=1)
-    return LoopStore(driven.paths)
+def loop(prepared, tmp_path):
+    """Return a loop with one iteration."""
+    return prepared("two", lambda loop: (loop.start(), loop.turn(lint_errors=1)), tmp_path / "project")
+
+
+@pytest.fixture
+def store(loop):
+    return LoopStore(loop.paths)
 
 
 class TestIterationFolder:
@@ -40,16 +43,16 @@ class TestIterationFolder:
     def test_can_be_read_by_others(self, store):
         assert store.paths.iteration(1).stat().st_mode & 0o777 == 0o755
 
-    def test_leaves_nothing_behind_where_its_place_is_taken(self, store, driven):
+    def test_leaves_nothing_behind_where_its_place_is_taken(self, store, loop):
         store.paths.iteration(2).write_text("no folder")
         with pytest.raises(StoreError, match="this iteration was NOT recorded"):
-            driven.turn()
+            loop.turn()
         assert list(store.paths.staging.iterdir()) == []
         assert store.summary().iteration == 1
 
-    def test_chains_on_over_a_seal_that_is_lost(self, store, driven):
+    def test_chains_on_over_a_seal_that_is_lost(self, store, loop):
         (store.paths.iteration(1) / "seal.json").unlink()
-        driven.turn()
+        loop.turn()
         assert json.loads((store.paths.iteration(2) / "seal.json").read_bytes())["previous_seal"] is None
 
 

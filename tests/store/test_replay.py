@@ -33,7 +33,7 @@ TURNS = st.fixed_dictionaries(
     },
 )
 LAW = settings(
-    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 
 
@@ -62,7 +62,7 @@ def opened(loop: Any) -> OpenLoop:
 
 class TestLaw:
     @LAW
-    @given(baseline=TURNS, turns=st.lists(TURNS, max_size=6), given_score=st.booleans())
+    @given(baseline=TURNS, turns=st.lists(TURNS, max_size=5), given_score=st.booleans())
     def test_the_same_records_states_and_summary_come_again(self, lived, documents, baseline, turns, given_score):
         with tempfile.TemporaryDirectory() as folder:
             loop = lived(Path(folder), baseline, turns, given_score=given_score)

@@ -4,6 +4,14 @@ import pytest
 
 from ralph_tracker.store.summary import Summary, summary_from
 
+DECISION = {
+    "action": "continue",
+    "reason": "Continue - forward progress detected",
+    "confidence": 0.9,
+    "target_iteration": None,
+    "alternatives": [],
+    "rule": 11,
+}
 WHOLE = Summary(
     loop_id="ralph-001",
     status="running",
@@ -19,7 +27,7 @@ WHOLE = Summary(
     best_quality_score=0.9,
     best_adjusted_score=0.8,
     verified=True,
-    decision={"action": "continue"},
+    decision=DECISION,
     alerts=({"id": "it3-stalled"},),
     accepted=("it1-stalled",),
     cost_usd=1.5,
@@ -48,7 +56,9 @@ class TestSummary:
             {**WHOLE.plain(), "head": None},
             {**WHOLE.plain(), "status": "runnin"},
             {**WHOLE.plain(), "decision": []},
-            {**WHOLE.plain(), "decision": {"action": "go"}},
+            {**WHOLE.plain(), "decision": {**DECISION, "action": "go"}},
+            {**WHOLE.plain(), "decision": {**DECISION, "confidence": "0.9"}},
+            {**WHOLE.plain(), "decision": {"action": "continue"}},
             {"schema_version": 1},
         ],
         ids=[
@@ -63,6 +73,8 @@ class TestSummary:
             "an unknown status",
             "a decision that is none",
             "an unknown action",
+            "a confidence as text",
+            "half a decision",
             "all missing",
         ],
     )
