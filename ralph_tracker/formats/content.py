@@ -2,10 +2,14 @@
 
 import codecs
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import cached_property
-from typing import Final, NoReturn
+from typing import Any, Final, NoReturn
 
+import msgspec
+
+from ralph_tracker.formats import markup
+from ralph_tracker.formats.damage import DEFAULT_LIMITS, DamageError, Limits
 from ralph_tracker.formats.report import Unreadable
 
 _BOMS: Final = (
@@ -14,25 +18,6 @@ _BOMS: Final = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _OPENING: Final = 1024
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Bound what a reader takes on: the size of a report in bytes, the depth of its elements."""
-
-    max_bytes: int = 256 * 1024 * 1024
-    max_depth: int = 256
-
-
-DEFAULT_LIMITS: Final = Limits()
-
-
-class DamageError(Exception):
-    """What a reader raises where it cannot go on; registry.read makes it a value, nothing else sees it."""
-
-    def __init__(self, why: str, line: int | None = None, column: int | None = None) -> None:
-        super().__init__(why)
-        self.unreadable = Unreadable(why, line, column)
 
 
 class Content:
@@ -62,6 +47,53 @@ class Content:
         return self._decode(len(self.data))
 
     @cached_property
+    def utf8(self) -> memoryview | bytes:
+        """Return the text in UTF-8, without a copy where the bytes are that already."""
+        if self.encoding in (None, "utf-8"):
+            return memoryview(self.data)[self._start :]
+        return self.text.encode(errors="replace")
+
+    @cached_property
+    def root(self) -> str | None:
+        """Return the local name of the root element, None where the beginning is no XML."""
+        found = self.root_or_damage
+        return None if isinstance(found, Unreadable) else found
+
+    @cached_property
+    def root_or_damage(self) -> str | Unreadable:
+        """Return the local name of the root element, read no further than that, else Unreadable."""
+        try:
+            return markup.root_of(self.data, self.encoding, self.limits)
+        except DamageError as damage:
+            return damage.unreadable
+
+    def stream(
+        self, start: markup.StartHandler, end: markup.EndHandler, text: markup.TextHandler | None = None
+    ) -> None:
+        """Read the XML as `markup.stream` does. Raises DamageError."""
+        markup.stream(self.data, start, end, text=text, encoding=self.encoding, limits=self.limits)
+
+    @cached_property
+    def json_keys(self) -> frozenset[str]:
+        """Return the keys of the object that the text is, or of the first object of the array that it is.
+
+        Empty where it is neither, or malformed. Values are passed over, not built: it costs no memory.
+        """
+        if self.opening.startswith("["):
+            return frozenset(self._first_item or ())
+        return frozenset(_shallow(self.utf8, dict[str, msgspec.Raw]) or ())
+
+    @cached_property
+    def _first_item(self) -> Mapping[str, Any] | None:
+        items = _shallow(self.utf8, list[msgspec.Raw])
+        return _shallow(items[0], dict[str, msgspec.Raw]) if items else None
+
+    @cached_property
+    def is_empty_array(self) -> bool:
+        """Whether it is `[]`, which is what many a tool writes where it finds nothing."""
+        return self.opening.startswith("[") and self.text.strip("[] \t\r\n") == "" and self.json == []
+
+    @cached_property
     def json(self) -> object:
         """Return the one JSON value that the whole text is, else Unreadable."""
         return parse_json(self.text)
@@ -72,6 +104,14 @@ class Content:
         if isinstance(value, Unreadable):
             raise DamageError(value.why, value.line, value.column)
         return value
+
+
+def _shallow(data: Any, shape: Any) -> Any:  # noqa: ANN401  # msgspec's own types are as wide
+    """Return the value with its parts unread, None where it has another shape or is malformed."""
+    try:
+        return msgspec.json.decode(data, type=shape)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
 
 
 def parse_json(text: str) -> object:

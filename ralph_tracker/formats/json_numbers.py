@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Final
 
-from ralph_tracker.formats.content import DamageError
+from ralph_tracker.formats.damage import DamageError
 
 _SHOWN: Final = 40
 _WHOLE: Final = 100

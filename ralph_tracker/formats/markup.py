@@ -4,11 +4,11 @@ import pyexpat
 from collections.abc import Callable
 from typing import Final, NoReturn
 
-from ralph_tracker.formats.content import Content, DamageError
-from ralph_tracker.formats.report import Unreadable
+from ralph_tracker.formats.damage import DEFAULT_LIMITS, DamageError, Limits
 
 StartHandler = Callable[[str, dict[str, str]], None]
 EndHandler = Callable[[str], None]
+TextHandler = Callable[[str], None]
 
 # What expat is told in place of its own guess: a byte order mark is right, whatever the declaration says.
 _EXPAT_ENCODINGS: Final = {None: None, "utf-8": "utf-8", "utf-16-le": "utf-16", "utf-16-be": "utf-16"}
@@ -18,18 +18,29 @@ class _FoundError(Exception):
     """Ends the parsing once the root is known."""
 
 
-def stream(content: Content, start: StartHandler, end: EndHandler) -> None:
+def stream(
+    data: bytes,
+    start: StartHandler,
+    end: EndHandler,
+    *,
+    text: TextHandler | None = None,
+    encoding: str | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> None:
     """Call `start` and `end` for each element, as expat does: names as written, attributes as a dict.
 
-    Raises DamageError, with the place, where the document is malformed, cut short or declares an entity. A
-    DamageError of the handlers goes through with the place put in, which is the end of what they were called for.
+    `text` is called for the characters between, in pieces. `encoding` is what a byte order mark says. Raises
+    DamageError, with the place, where the document is malformed, cut short or declares an entity. A DamageError of
+    the handlers goes through with the place put in, which is the end of what they were called for.
     """
-    parser = pyexpat.ParserCreate(_EXPAT_ENCODINGS[content.encoding])
+    _refuse_long_tags(data, limits.max_tag)
+    parser = pyexpat.ParserCreate(_EXPAT_ENCODINGS[encoding])
     parser.StartElementHandler = start
     parser.EndElementHandler = end
+    parser.CharacterDataHandler = text
     parser.EntityDeclHandler = _refuse_entity
     try:
-        parser.Parse(content.data, True)  # noqa: FBT003 (the C function takes no keywords)
+        parser.Parse(data, True)  # noqa: FBT003 (the C function takes no keywords)
     except pyexpat.ExpatError as error:
         why = f"malformed XML: {pyexpat.ErrorString(error.code)}"
         raise DamageError(why, error.lineno, error.offset + 1) from None
@@ -45,8 +56,8 @@ def local_name(name: str) -> str:
     return name.rpartition(":")[2]
 
 
-def root_of(content: Content) -> str | Unreadable:
-    """Return the local name of the root element, reading no further than that."""
+def root_of(data: bytes, encoding: str | None, limits: Limits) -> str:
+    """Return the local name of the root element, reading no further than that. Raises DamageError."""
     found: list[str] = []
 
     def start(name: str, _attributes: dict[str, str]) -> NoReturn:
@@ -54,13 +65,29 @@ def root_of(content: Content) -> str | Unreadable:
         raise _FoundError
 
     try:
-        stream(content, start, lambda _name: None)
+        stream(data, start, lambda _name: None, encoding=encoding, limits=limits)
     except _FoundError:
         return found[0]
-    except DamageError as damage:
-        return damage.unreadable
     raise AssertionError("expat accepts no document without a root")
 
 
 def _refuse_entity(name: str, *_rest: object) -> NoReturn:
     raise DamageError(f"the document declares an entity ({name}), which reports have no need of")
+
+
+def _refuse_long_tags(data: bytes, limit: int) -> None:
+    """Refuse a tag that is longer than `limit` bytes, looking at one byte in a stretch of that many.
+
+    Only a stretch without any `<` can be such a tag; a long text, comment or CDATA section is none.
+    """
+    at = 0
+    while at + limit < len(data):
+        last = data.rfind(b"<", at, at + limit)
+        if last > at:
+            at = last
+            continue
+        if data.startswith(b"<", at) and data[at + 1 : at + 2] != b"!" and data.find(b">", at, at + limit) < 0:
+            line = data.count(b"\n", 0, at) + 1
+            raise DamageError(f"a tag is longer than the limit of {limit} bytes", line, at - data.rfind(b"\n", 0, at))
+        found = data.find(b"<", at + limit)
+        at = found if found >= 0 else len(data)

@@ -1,43 +1,29 @@
 """The table of formats, and how bytes are told apart: by what they hold, never by a file's name.
 
-A new format is one file with `sniff` and `read`, one line in FORMATS, one folder in fixtures/reports/.
+A new format is one file with `sniff` and `read`, one line in its kind's `table.py`, one folder in fixtures/reports/.
 """
 
 import difflib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from typing import Final
 
-from ralph_tracker.formats import coveragepy, junit, markup, mypy_json, mypy_text, ruff
-from ralph_tracker.formats.content import DEFAULT_LIMITS, Content, DamageError, Limits
-from ralph_tracker.formats.report import EMPTY, Kind, Report, TypeReport, Unreadable
+from ralph_tracker.formats.content import Content
+from ralph_tracker.formats.coverage import table as coverage
+from ralph_tracker.formats.damage import DEFAULT_LIMITS, DamageError, Limits
+from ralph_tracker.formats.format import Format, Syntax
+from ralph_tracker.formats.lint import table as lint
+from ralph_tracker.formats.report import EMPTY, Report, Unreadable
+from ralph_tracker.formats.tests import table as tests
+from ralph_tracker.formats.types import table as types
 
-
-@dataclass(frozen=True, slots=True)
-class Format:
-    """Describe one format.
-
-    `sniff` says whether the content looks like it, however damaged further on; `read` returns the report or raises
-    DamageError. `silence` is what an empty output means when the tool exited 0; None where the tool writes
-    something even then.
-    """
-
-    name: str
-    kind: Kind
-    sniff: Callable[[Content], bool]
-    read: Callable[[Content], Report]
-    silence: Report | None = None
-
-
-# In the order in which they are tried: exact ones first, text last.
-FORMATS: Final[tuple[Format, ...]] = (
-    Format("junit", "tests", junit.sniff, junit.read),
-    Format("coveragepy-json", "coverage", coveragepy.sniff, coveragepy.read),
-    Format("ruff-json", "lint", ruff.sniff, ruff.read),
-    Format("mypy-json", "types", mypy_json.sniff, mypy_json.read, silence=TypeReport()),
-    Format("mypy-text", "types", mypy_text.sniff, mypy_text.read, silence=TypeReport()),
-)
+FORMATS: Final[tuple[Format, ...]] = (*tests.FORMATS, *coverage.FORMATS, *lint.FORMATS, *types.FORMATS)
 BY_NAME: Final[Mapping[str, Format]] = {each.name: each for each in FORMATS}
+
+# What content may be, by its first character, in the order in which it is tried: exact ones first, text last. Tools
+# write lines of their own before and between JSON lines, so these may begin with anything.
+_JSON: Final[tuple[Syntax, ...]] = ("json", "lines", "text")
+_SYNTAXES: Final[Mapping[str, tuple[Syntax, ...]]] = {"<": ("xml", "lines", "text"), "{": _JSON, "[": _JSON}
+_OTHERWISE: Final[tuple[Syntax, ...]] = ("lines", "text")
 
 
 def read(data: bytes, *, format: str | None = None, limits: Limits = DEFAULT_LIMITS) -> Report | Unreadable:  # noqa: A002
@@ -65,7 +51,13 @@ def read(data: bytes, *, format: str | None = None, limits: Limits = DEFAULT_LIM
 
 def recognise(content: Content) -> Format | None:
     """Return the format that the content looks like, None where it looks like none."""
-    return next((each for each in FORMATS if each.sniff(content)), None)
+    return next((each for each in candidates(content) if each.sniff(content)), None)
+
+
+def candidates(content: Content) -> Iterator[Format]:
+    """Yield the formats whose files may begin like this, in the order in which they are tried."""
+    for syntax in _SYNTAXES.get(content.opening[:1], _OTHERWISE):
+        yield from (each for each in FORMATS if each.syntax == syntax)
 
 
 def _unknown(name: str) -> Unreadable:
@@ -77,7 +69,7 @@ def _unknown(name: str) -> Unreadable:
 def _unrecognised(content: Content) -> Unreadable:
     """Say as closely as possible why the content is no report that is known."""
     if content.opening.startswith("<"):
-        root = markup.root_of(content)
+        root = content.root_or_damage
         return root if isinstance(root, Unreadable) else Unreadable(f"XML with the root <{root}>, no known report")
     if content.opening[0] in "{[" and isinstance(content.json, Unreadable):
         return content.json

@@ -1,21 +1,14 @@
 """From checks that have run to the values of one iteration: reports found, read, added up, or named as missing."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, cast
 
-from ralph_tracker.core.metrics import Group, Metrics, TestResults
+from ralph_tracker.core.metrics import Group, Measure, Metrics, TestResults
 from ralph_tracker.errors import StoreError
 from ralph_tracker.formats.registry import BY_NAME, FORMATS, read
-from ralph_tracker.formats.report import (
-    CoverageReport,
-    LintReport,
-    Report,
-    TestReport,
-    TypeReport,
-    Unreadable,
-    add_tests,
-)
+from ralph_tracker.formats.report import CoverageReport, LintReport, Report, TestReport, TypeReport, Unreadable
+from ralph_tracker.formats.tests.report import add_tests
 from ralph_tracker.measure.checks import Check, CheckResult
 from ralph_tracker.measure.report_files import FoundReport
 
@@ -30,13 +23,15 @@ _GROUPS: Final[Mapping[str, Group]] = {group.value: group for group in Group}
 class Measured:
     """Hold what the checks of one iteration came to.
 
-    `missing` says per group why nothing was measured; `notes` are what a person should know of what was.
+    `missing` says per group why nothing was measured, `checks` the same of each check in the order in which they
+    ran; `notes` are what a person should know of what was.
     """
 
     metrics: Metrics
     tests: TestResults | None
     missing: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    checks: tuple[Measure, ...] = ()
 
 
 def kind_of(check: Check) -> str | None:
@@ -60,10 +55,11 @@ def read_results(results: Sequence[CheckResult]) -> Measured:
     gathered = _Gathered()
     for result in results:
         kind = kind_of(result.check)
+        gathered.ran(result.check.name, kind)
         if kind == BUILD:
             gathered.build(result)
         elif kind is not None and not result.check.reports:
-            gathered.miss(kind, f"{result.check.name}: {_NO_REPORT}")
+            gathered.fail(result.check.name, kind, f"{result.check.name}: {_NO_REPORT}")
         for found in result.reports if kind != BUILD else ():
             gathered.take(result, found, kind)
     return gathered.measured()
@@ -79,11 +75,22 @@ class _Gathered:
         self._of_no_kind: list[str] = []
         self._notes: list[str] = []
         self._builds: list[bool] = []
+        self._checks: dict[str, Measure] = {}
+
+    def ran(self, name: str, kind: str | None) -> None:
+        """Take a check that ran, in its place among the others."""
+        self._checks[name] = Measure(name, kind)
+
+    def fail(self, name: str, kind: str | None, why: str) -> None:
+        """Remember why a check gave nothing; the first reason stands."""
+        if self._checks[name].why is None:
+            self._checks[name] = replace(self._checks[name], why=why)
+        self.miss(kind, why)
 
     def build(self, result: CheckResult) -> None:
         """Take a build as good as its exit status; one that could not be started is not measured."""
         if result.finished.problem is not None:
-            self.miss(Group.BUILD, f"{result.check.name}: {result.finished.summary}")
+            self.fail(result.check.name, Group.BUILD, f"{result.check.name}: {result.finished.summary}")
         else:
             self._builds.append(result.finished.succeeded)
 
@@ -91,7 +98,8 @@ class _Gathered:
         """Take one report of a check, or the reason why there is none."""
         report = _read(result, found, kind)
         if isinstance(report, Unreadable):
-            self.miss(_declared(result.check) or _kind_of_path(found.path) or kind, _why(result, found, report))
+            missed = _declared(result.check) or _kind_of_path(found.path) or kind
+            self.fail(result.check.name, missed, _why(result, found, report))
         elif isinstance(report, TestReport):
             self._tests.append(report)
         else:
@@ -124,6 +132,7 @@ class _Gathered:
             tests=None if tests is None else tests.results,
             missing=self._missing,
             notes=tuple(self._notes),
+            checks=tuple(self._checks.values()),
         )
 
     def _explain(self, values: Mapping[str, Any]) -> None:

@@ -3,16 +3,8 @@
 import pytest
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
-from ralph_tracker.formats.report import (
-    EMPTY,
-    CoverageReport,
-    Declared,
-    LintReport,
-    TestReport,
-    TypeReport,
-    Unreadable,
-    add_tests,
-)
+from ralph_tracker.formats.report import EMPTY, CoverageReport, LintReport, TestReport, TypeReport, Unreadable
+from ralph_tracker.formats.tests.report import Declared, add_tests
 
 
 def test_counts_tell_errors_from_failures():

@@ -5,8 +5,9 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Final, Literal
 
-from ralph_tracker.formats.content import Content, DamageError
-from ralph_tracker.formats.report import LintReport
+from ralph_tracker.formats.content import Content
+from ralph_tracker.formats.damage import DamageError
+from ralph_tracker.formats.lint.report import LintReport
 
 _KEYS: Final = frozenset({"code", "filename", "location", "end_location", "message"})
 _SYNTAX: Final = "invalid-syntax"
@@ -25,10 +26,7 @@ _SEVERITIES: Final[Mapping[str, Severity]] = {
 
 def sniff(content: Content) -> bool:
     """Whether it is an array of findings; an empty one is what ruff writes where it finds nothing."""
-    if not content.opening.startswith("["):
-        return False
-    findings = content.json
-    return isinstance(findings, list) and (not findings or _is_finding(findings[0]))
+    return content.opening.startswith("[") and (content.json_keys >= _KEYS or content.is_empty_array)
 
 
 def read(content: Content) -> LintReport:

@@ -4,7 +4,7 @@ import pytest
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats import registry
-from ralph_tracker.formats.content import Limits
+from ralph_tracker.formats.damage import Limits
 from ralph_tracker.formats.report import TestReport, Unreadable
 
 

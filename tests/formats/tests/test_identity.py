@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tracker.formats.identity import Ordinals, prefix
+from ralph_tracker.formats.tests.identity import Ordinals, prefix
 
 
 @pytest.mark.parametrize(

@@ -3,15 +3,16 @@
 from typing import Final
 
 from ralph_tracker.formats import json_numbers
-from ralph_tracker.formats.content import Content, DamageError
-from ralph_tracker.formats.report import CoverageReport
+from ralph_tracker.formats.content import Content
+from ralph_tracker.formats.coverage.report import CoverageReport
+from ralph_tracker.formats.damage import DamageError
 
 _KEYS: Final = frozenset({"meta", "files", "totals"})
 
 
 def sniff(content: Content) -> bool:
     """Whether it is an object with the three parts of such a report."""
-    return content.opening.startswith("{") and isinstance(content.json, dict) and content.json.keys() >= _KEYS
+    return content.opening.startswith("{") and content.json_keys >= _KEYS
 
 
 def read(content: Content) -> CoverageReport:

@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ralph_tracker.formats import identity, registry
+from ralph_tracker.formats import registry
 from ralph_tracker.formats.report import TestReport, Unreadable
+from ralph_tracker.formats.tests import identity
 
-REAL = sorted((Path(__file__).parents[2] / "fixtures" / "reports" / "junit").glob("*/report.xml"))
+REAL = sorted((Path(__file__).parents[3] / "fixtures" / "reports" / "junit").glob("*/report.xml"))
 WHOLE = [path for path in sorted(REAL[0].parents[2].glob("*/*/report.*")) if path.parent.name != "cut-short"]
 NAMES = st.text(
     st.characters(codec="utf-8", exclude_categories=("Cc", "Cs"), exclude_characters="\ufffe\uffff"), max_size=12

@@ -14,10 +14,12 @@ import math
 from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
-from ralph_tracker.formats import identity, markup
-from ralph_tracker.formats.content import Content, DamageError
-from ralph_tracker.formats.junit_totals import Totals
-from ralph_tracker.formats.report import TestReport
+from ralph_tracker.formats import markup
+from ralph_tracker.formats.content import Content
+from ralph_tracker.formats.damage import DamageError
+from ralph_tracker.formats.tests import identity
+from ralph_tracker.formats.tests.junit_totals import Totals
+from ralph_tracker.formats.tests.report import TestReport
 
 _OUTERMOST: Final = frozenset({"testsuites", "testrun"})  # the latter is what Eclipse exports
 ROOTS: Final = _OUTERMOST | {"testsuite", "testcase"}
@@ -50,13 +52,13 @@ _PYTEST_TEARDOWN: Final = "failed on teardown"
 
 def sniff(content: Content) -> bool:
     """Whether the root is one that JUnit files have."""
-    return content.opening.startswith("<") and markup.root_of(content) in ROOTS
+    return content.root in ROOTS
 
 
 def read(content: Content) -> TestReport:
     """Read the report; one without a case has 0 tests. Raises DamageError."""
     reader = _Reader(content.limits.max_depth)
-    markup.stream(content, reader.start, reader.end)
+    content.stream(reader.start, reader.end)
     return reader.report()
 
 

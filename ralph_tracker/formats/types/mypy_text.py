@@ -5,8 +5,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Final
 
-from ralph_tracker.formats.content import Content, DamageError
-from ralph_tracker.formats.report import TypeReport
+from ralph_tracker.formats.content import Content
+from ralph_tracker.formats.damage import DamageError
+from ralph_tracker.formats.types.report import TypeReport
 
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m|\x1b\(B")
 _ROW: Final = re.compile(r"(?P<path>\S.*?)(?::\d+){0,4}: (?P<severity>error|warning|note): ")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from ralph_tracker.formats.report import Declared
+from ralph_tracker.formats.tests.report import Declared
 
 _MAX_DIGITS: Final = 18
 

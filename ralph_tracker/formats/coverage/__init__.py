@@ -1,0 +1,1 @@
+"""Reports of line coverage: one file a format, `table.py` lists them."""

@@ -1,0 +1,1 @@
+"""Reports of linters: one file a format, `table.py` lists them."""

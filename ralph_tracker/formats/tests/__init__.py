@@ -1,0 +1,1 @@
+"""Reports of tests: one file a format, `table.py` lists them."""

@@ -1,0 +1,126 @@
+"""The value that every report of tests comes down to."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, TestResults
+from ralph_tracker.formats.adding import known_sum
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declared:
+    """Hold the counts that a test report states about itself; None where it states none."""
+
+    tests: int | None = None
+    failures: int | None = None
+    errors: int | None = None
+    skipped: int | None = None
+
+    def __add__(self, other: "Declared") -> "Declared":
+        return Declared(
+            tests=known_sum(self.tests, other.tests),
+            failures=known_sum(self.failures, other.failures),
+            errors=known_sum(self.errors, other.errors),
+            skipped=known_sum(self.skipped, other.skipped),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TestReport:
+    """Hold the outcome of each test, in the order of the report.
+
+    `in_error` are those of the failed that ended in error (set-up, tear-down, collection). `durations` are seconds,
+    only where stated. `rerun` are the tests that ran more than once, `flaky` those of them whose runs disagree.
+    `contradiction` says where the counts that the report declares are not those of its cases.
+    """
+
+    __test__ = False  # not a test class, whatever its name looks like to a test runner
+
+    outcomes: Mapping[str, str] = field(default_factory=dict)
+    durations: Mapping[str, float] = field(default_factory=dict)
+    in_error: frozenset[str] = frozenset()
+    rerun: frozenset[str] = frozenset()
+    flaky: frozenset[str] = frozenset()
+    declared: Declared = Declared()
+    contradiction: str | None = None
+
+    @property
+    def tests(self) -> int:
+        return len(self.outcomes)
+
+    @cached_property
+    def passed(self) -> int:
+        return self._count(PASSED)
+
+    @cached_property
+    def failed(self) -> int:
+        """Return how many failed without being in error; semantics § 1 counts both as failed."""
+        return self._count(FAILED) - self.errors
+
+    @property
+    def errors(self) -> int:
+        return len(self.in_error)
+
+    @cached_property
+    def skipped(self) -> int:
+        return self._count(SKIPPED)
+
+    def _count(self, outcome: str) -> int:
+        return sum(value == outcome for value in self.outcomes.values())
+
+    @property
+    def results(self) -> TestResults:
+        """Return the identities as the core wants them."""
+        return TestResults(self.outcomes, self.durations, self.flaky)
+
+    def __add__(self, other: "TestReport") -> "TestReport":
+        return add_tests((self, other))
+
+
+def add_tests(reports: Iterable[TestReport]) -> TestReport:
+    """Add up test reports, the earliest first, in time linear in their cases.
+
+    An id that is in several counts once: the last run wins, and the test is flaky where the runs disagree. A skip
+    is no run: it neither replaces a run nor disagrees with one.
+    """
+    total = _TestTotal()
+    for report in reports:
+        total.add(report)
+    return TestReport(
+        outcomes=total.outcomes,
+        durations=total.durations,
+        in_error=frozenset(total.in_error),
+        rerun=frozenset(total.rerun),
+        flaky=frozenset(total.flaky),
+        declared=total.declared or Declared(),
+        contradiction="; ".join(total.contradictions) or None,
+    )
+
+
+class _TestTotal:
+    """Gather the cases of reports, each later than the one before."""
+
+    def __init__(self) -> None:
+        self.outcomes: dict[str, str] = {}
+        self.durations: dict[str, float] = {}
+        self.in_error: set[str] = set()
+        self.rerun: set[str] = set()
+        self.flaky: set[str] = set()
+        self.declared: Declared | None = None
+        self.contradictions: list[str] = []
+
+    def add(self, report: TestReport) -> None:
+        before, now = self.outcomes, report.outcomes
+        again = before.keys() & now.keys()
+        kept = {case for case in again if now[case] == SKIPPED}
+        ran_twice = {case for case in again - kept if before[case] != SKIPPED}
+        self.rerun |= report.rerun | ran_twice
+        self.flaky |= report.flaky | {case for case in ran_twice if before[case] != now[case]}
+        self.in_error -= again - kept
+        self.in_error |= report.in_error
+        self.outcomes.update((case, outcome) for case, outcome in now.items() if case not in kept)
+        self.durations.update((case, time) for case, time in report.durations.items() if case not in kept)
+        self.declared = report.declared if self.declared is None else self.declared + report.declared
+        if report.contradiction:
+            self.contradictions.append(report.contradiction)

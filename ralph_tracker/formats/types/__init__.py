@@ -1,0 +1,1 @@
+"""Reports of type checkers: one file a format, `table.py` lists them."""

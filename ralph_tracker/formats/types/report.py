@@ -1,0 +1,34 @@
+"""The value that every report of a type checker comes down to."""
+
+from dataclasses import dataclass
+
+from ralph_tracker.formats.adding import both, known_sum
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TypeReport:
+    """Hold the findings of a type checker.
+
+    `errors` is the greater of the errors listed and `declared_errors`, the checker's own total (None: it gave
+    none). `stopped` means that an error kept the checker from going on: there may be more errors than were counted,
+    so the number is no progress. `skipped_lines` were no finding.
+    """
+
+    errors: int = 0
+    warnings: int = 0
+    notes: int = 0
+    skipped_lines: int = 0
+    declared_errors: int | None = None
+    stopped: bool = False
+    contradiction: str | None = None
+
+    def __add__(self, other: "TypeReport") -> "TypeReport":
+        return TypeReport(
+            errors=self.errors + other.errors,
+            warnings=self.warnings + other.warnings,
+            notes=self.notes + other.notes,
+            skipped_lines=self.skipped_lines + other.skipped_lines,
+            declared_errors=known_sum(self.declared_errors, other.declared_errors),
+            stopped=self.stopped or other.stopped,
+            contradiction=both(self.contradiction, other.contradiction),
+        )
