@@ -1,134 +1,28 @@
-"""Measure speed and memory of the judge and the hooks, as ratios within one run.
+"""Run every measurement, one table: a figure a line, beside the limit that it has to hold.
 
-These figures are of this machine, now: compare the ratios, not the seconds. CPU is user plus system time, of the
-process or of the children that it ran. Synchronising files is left out (os.fsync does nothing here), since it
-measures the disk.
+    python bench/run.py [NAME …]      # formats, hooks, measuring, snapshot
+
+The exit status is 1 where a limit was not held. Figures are of this machine, now: compare the ratios.
 """
 
-import json
-import os
-import resource
-import statistics
 import subprocess
 import sys
-import tempfile
-import time
 from pathlib import Path
 
-from ralph_tracker import post_iteration, pre_loop
-
-BIN = Path(sys.executable).parent
-TRACKER = str(BIN / "ralph-tracker")
-LONG_LOOP = int(os.environ.get("RALPH_TRACKER_BENCH_ITERATIONS", "10000"))
-NAMES, ALERTS = 100_000, 1_000
-RUNS = 15
-METRICS = {
-    "testing": {"test_count": 80, "tests_passed": 80, "tests_failed": 0, "coverage_percentage": 81.5},
-    "quality": {"lint_errors": 2, "lint_warnings": 3, "type_errors": 0, "build_status": "success"},
-    "codebase": {"file_count": 31, "loc_total": 4500, "complexity_score": 3.2},
-}
+SHARED = {"run", "table", "reports"}
 
 
-def children_cpu(command: list[str], cwd: Path) -> float:
-    """Return the median CPU seconds of a command, as a whole process."""
-    taken = []
-    for _ in range(RUNS):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run(command, cwd=cwd, stdout=subprocess.DEVNULL, check=False)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        taken.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    return statistics.median(taken)
-
-
-def row(what: str, figure: str, limit: str, *, held: bool) -> None:
-    """Print one line of the table."""
-    print(f"{'ok ' if held else 'OVER'} {what:<58} {figure:>22}   limit {limit}")
-
-
-def commands(folder: Path) -> None:
-    """Compare whole commands with `python -c pass` of the same environment."""
-    floor = children_cpu([sys.executable, "-c", "pass"], folder)
-    for arguments in (["--version"], ["hook", "loop-decision"]):
-        ratio = children_cpu([TRACKER, *arguments], folder) / floor
-        name = " ".join(arguments)
-        row(f"{name} against python -c pass ({floor * 1000:.0f} ms)", f"{ratio:.1f} x", "6 x", held=ratio <= 6)
-
-
-def iterations(folder: Path, numbers: range) -> list[float]:
-    """Record iterations with metrics handed in and return the CPU seconds of each."""
-    taken = []
-    for number in numbers:
-        metrics = {**METRICS, "testing": {**METRICS["testing"], "coverage_percentage": 60 + number * 7 % 30}}
-        before = time.process_time()
-        post_iteration(root=folder, metrics=metrics)
-        taken.append(time.process_time() - before)
-    return taken
-
-
-def long_loop(folder: Path) -> None:
-    """Compare the last iterations of a long loop with its first."""
-    early = statistics.median(iterations(folder, range(1, 31))[5:])
-    row("post_iteration with metrics, in process", f"{early * 1000:.1f} ms", "20 ms", held=early <= 0.020)
-    iterations(folder, range(31, LONG_LOOP - 29))
-    # Both ends are measured anew, in turn, so that a machine that has grown slower meanwhile does not count.
-    other = folder / "short"
-    start(other)
-    iterations(other, range(1, 11))
-    late, short = [], []
-    for _ in range(30):
-        late += iterations(folder, range(1))
-        short += iterations(other, range(1))
-    ratio = statistics.median(late) / statistics.median(short)
-    row(f"iteration {LONG_LOOP} against iteration 10 to 40", f"{ratio:.2f} x", "1.1 x", held=ratio <= 1.1)
-
-
-def large_loop(folder: Path) -> None:
-    """Judge 100,000 tests by name beside 1,000 open alerts."""
-    names = [f"tests/test_module_{number // 100}.py::test_case_{number}" for number in range(NAMES)]
-    for number in range(1, ALERTS + 1):
-        outcomes = ["failed"] * number + ["passed"] * (ALERTS - number)
-        tests = [{"id": name, "outcome": outcome} for name, outcome in zip(names, outcomes, strict=False)]
-        post_iteration(root=folder, metrics={"tests": tests})
-    tests = [{"id": name, "outcome": "failed" if n < ALERTS else "passed"} for n, name in enumerate(names)]
-    post_iteration(root=folder, metrics={"tests": tests})
-    probe = (
-        "import json,os,resource,sys,time; os.fsync=lambda _: None\n"
-        "from ralph_tracker import post_iteration\n"
-        "import ralph_tracker.tracker\n"
-        "tests=json.load(open(sys.argv[2])); start=time.process_time()\n"
-        "record=post_iteration(root=sys.argv[1], metrics={'tests': tests})\n"
-        "peak=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
-        "print(time.process_time()-start, peak, len(record.open_alerts))\n"
-    )
-    handed_in = folder / "tests.json"
-    handed_in.write_text(json.dumps(tests), encoding="utf-8")
-    command = [sys.executable, "-c", probe, str(folder), str(handed_in)]
-    seconds, kilobytes, alerts = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
-    megabytes = int(kilobytes) / (1024 if sys.platform == "linux" else 1024 * 1024)
-    what = f"{NAMES} tests by name, {alerts} open alerts"
-    row(what, f"{float(seconds):.2f} s CPU", "0.5 s", held=float(seconds) <= 0.5)
-    row(what, f"{megabytes:.0f} MB peak", "200 MB", held=megabytes <= 200)
-
-
-def start(folder: Path, metrics: dict[str, object] | None = None) -> None:
-    """Begin a loop that has no limit."""
-    folder.mkdir(exist_ok=True)
-    (folder / "ralph-tracker.yaml").write_text("loop: {max_iterations: null}\n", encoding="utf-8")
-    pre_loop(root=folder, metrics=metrics or METRICS)
-
-
-def main() -> None:
-    """Print the table."""
-    os.fsync = lambda _: None
-    with tempfile.TemporaryDirectory() as scratch:
-        short, large = Path(scratch) / "loop", Path(scratch) / "large"
-        start(short)
-        commands(short)
-        tests = [{"id": f"tests/test_module_{n // 100}.py::test_case_{n}", "outcome": "passed"} for n in range(ALERTS)]
-        start(large, {"tests": tests})
-        large_loop(large)
-        long_loop(short)
+def main() -> int:
+    scripts = {path.stem: path for path in sorted(Path(__file__).parent.glob("*.py")) if path.stem not in SHARED}
+    unknown = [name for name in sys.argv[1:] if name not in scripts]
+    if unknown:
+        print(f"no measurement is called {', '.join(unknown)}; there are {', '.join(scripts)}", file=sys.stderr)
+        return 2
+    codes = [
+        subprocess.run([sys.executable, scripts[name]], check=False).returncode for name in sys.argv[1:] or scripts
+    ]
+    return max(codes)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

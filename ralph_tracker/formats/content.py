@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Final, NoReturn
 
-import msgspec
-
 from ralph_tracker.formats import markup
 from ralph_tracker.formats.damage import DEFAULT_LIMITS, DamageError, Limits
 from ralph_tracker.formats.report import Unreadable
@@ -61,9 +59,26 @@ class Content:
 
     @cached_property
     def root_or_damage(self) -> str | Unreadable:
-        """Return the local name of the root element, read no further than that, else Unreadable."""
+        """Return the local name of the root element, else Unreadable."""
+        found = self._elements
+        return found if isinstance(found, Unreadable) else found[0][0]
+
+    @cached_property
+    def second(self) -> markup.Element | None:
+        """Return the element after the root, None where none can be read."""
+        found = self._elements
+        return None if isinstance(found, Unreadable) or len(found) == 1 else found[1]
+
+    @cached_property
+    def root_attributes(self) -> Mapping[str, str]:
+        """Return the attributes of the root, none where the beginning is no XML."""
+        found = self._elements
+        return {} if isinstance(found, Unreadable) else found[0][1]
+
+    @cached_property
+    def _elements(self) -> tuple[markup.Element, ...] | Unreadable:
         try:
-            return markup.root_of(self.data, self.encoding, self.limits)
+            return markup.first_elements(self.data, self.encoding, self.limits)
         except DamageError as damage:
             return damage.unreadable
 
@@ -81,12 +96,22 @@ class Content:
         """
         if self.opening.startswith("["):
             return frozenset(self._first_item or ())
-        return frozenset(_shallow(self.utf8, dict[str, msgspec.Raw]) or ())
+        return frozenset(self._members)
+
+    @cached_property
+    def json_inner_keys(self) -> frozenset[str]:
+        """Return the keys of the first object in the object that the text is; empty where there is none."""
+        found = (_shallow(value, dict) for value in self._members.values())
+        return frozenset(next((keys for keys in found if keys is not None), ()))
+
+    @cached_property
+    def _members(self) -> Mapping[str, Any]:
+        return _shallow(self.utf8, dict) or {}
 
     @cached_property
     def _first_item(self) -> Mapping[str, Any] | None:
-        items = _shallow(self.utf8, list[msgspec.Raw])
-        return _shallow(items[0], dict[str, msgspec.Raw]) if items else None
+        items = _shallow(self.utf8, list)
+        return _shallow(items[0], dict) if items else None
 
     @cached_property
     def is_empty_array(self) -> bool:
@@ -106,11 +131,16 @@ class Content:
         return value
 
 
-def _shallow(data: Any, shape: Any) -> Any:  # noqa: ANN401  # msgspec's own types are as wide
-    """Return the value with its parts unread, None where it has another shape or is malformed."""
+def _shallow(data: Any, shape: type) -> Any:  # noqa: ANN401  # msgspec's own types are as wide
+    """Return the dict or list with its parts unread, None where it has another shape or is malformed."""
+    import msgspec  # noqa: PLC0415  # only JSON has to pay for it
+
+    parts: Any = dict[str, msgspec.Raw] if shape is dict else list[msgspec.Raw]
     try:
-        return msgspec.json.decode(data, type=shape)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return msgspec.json.decode(data, type=parts)
+    except UnicodeDecodeError:
+        return _shallow(bytes(data).decode(errors="replace").encode(), shape)
+    except (msgspec.DecodeError, RecursionError):
         return None
 
 

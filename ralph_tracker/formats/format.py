@@ -1,8 +1,8 @@
 """What the registry knows of a format."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from importlib import import_module
+from typing import Literal, Protocol, cast
 
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.report import Kind, Report
@@ -10,19 +10,36 @@ from ralph_tracker.formats.report import Kind, Report
 Syntax = Literal["xml", "json", "lines", "text"]
 
 
+class _Module(Protocol):
+    """What the file of a format has."""
+
+    def sniff(self, content: Content, /) -> bool: ...
+
+    def read(self, content: Content, /) -> Report: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
-    """Describe one format.
+    """Describe one format; the file of its name, in the folder of its kind, is imported when it is tried.
 
     `syntax` is what its files are made of: XML, one JSON value, a JSON object a line, or text and whatever else.
-    `sniff` says whether the content looks like the format, however damaged further on; it is asked only about content
-    of its syntax. `read` returns the report or raises DamageError. `silence` is what an empty output means when the
-    tool exited 0; None where the tool writes something even then.
+    `silence` is what an empty output means when the tool exited 0; None where the tool writes something even then.
     """
 
     name: str
     kind: Kind
     syntax: Syntax
-    sniff: Callable[[Content], bool]
-    read: Callable[[Content], Report]
     silence: Report | None = None
+
+    def sniff(self, content: Content) -> bool:
+        """Say whether content of its syntax looks like the format, however damaged further on."""
+        return self._module.sniff(content)
+
+    def read(self, content: Content) -> Report:
+        """Return the report. Raises DamageError."""
+        return self._module.read(content)
+
+    @property
+    def _module(self) -> _Module:
+        name = self.name.replace("-", "_")
+        return cast("_Module", import_module(f"ralph_tracker.formats.{self.kind}.{name}"))

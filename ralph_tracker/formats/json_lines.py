@@ -9,15 +9,25 @@ from ralph_tracker.formats.damage import DamageError
 from ralph_tracker.formats.report import Unreadable
 
 _TRIED: Final = 20
+_CHUNK: Final = 1 << 16
 
 Object = Mapping[str, Any]
 
 
 def first_objects(content: Content) -> tuple[Object, ...]:
     """Return the first 20 lines that are objects, which is enough to tell one format from another."""
-    candidates = (line for line in lines(content) if line.startswith("{"))
-    values = (parse_json(line) for line in islice(candidates, _TRIED))
+    values = (parse_json(line) for line in islice(_beginning_like_objects(content.text), _TRIED))
     return tuple(value for value in values if isinstance(value, dict))
+
+
+def _beginning_like_objects(text: str) -> Iterator[str]:
+    """Yield the lines that begin with a brace, looking at no other line: every text is asked for them."""
+    start = 0 if text.startswith("{") else text.find("\n{") + 1 or len(text)
+    while start < len(text):
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        yield text[start:end]
+        start = text.find("\n{", end) + 1 or len(text)
 
 
 def objects(content: Content) -> Iterator[tuple[str, Object | None]]:
@@ -39,8 +49,8 @@ def objects(content: Content) -> Iterator[tuple[str, Object | None]]:
 def lines(content: Content) -> Iterator[str]:
     """Yield the lines without holding them all; a line ends with a newline alone, carriage returns stay."""
     text, start = content.text, 0
-    while (end := text.find("\n", start)) >= 0:
-        yield text[start:end]
+    while (end := text.find("\n", start + _CHUNK)) >= 0:
+        yield from text[start:end].split("\n")
         start = end + 1
     if start < len(text):
-        yield text[start:]
+        yield from text[start:].removesuffix("\n").split("\n")

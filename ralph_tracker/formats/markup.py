@@ -1,21 +1,24 @@
 """Streaming XML for all formats that are written in it: expat, without what an attacker would use of it."""
 
 import pyexpat
-from collections.abc import Callable
-from typing import Final, NoReturn
+from collections.abc import Callable, Mapping
+from typing import Final
 
 from ralph_tracker.formats.damage import DEFAULT_LIMITS, DamageError, Limits
 
 StartHandler = Callable[[str, dict[str, str]], None]
 EndHandler = Callable[[str], None]
 TextHandler = Callable[[str], None]
+Element = tuple[str, Mapping[str, str]]
+
+_FIRST: Final = 2
 
 # What expat is told in place of its own guess: a byte order mark is right, whatever the declaration says.
 _EXPAT_ENCODINGS: Final = {None: None, "utf-8": "utf-8", "utf-16-le": "utf-16", "utf-16-be": "utf-16"}
 
 
 class _FoundError(Exception):
-    """Ends the parsing once the root is known."""
+    """Ends the parsing once the first elements are known."""
 
 
 def stream(
@@ -56,23 +59,32 @@ def local_name(name: str) -> str:
     return name.rpartition(":")[2]
 
 
-def root_of(data: bytes, encoding: str | None, limits: Limits) -> str:
-    """Return the local name of the root element, reading no further than that. Raises DamageError."""
-    found: list[str] = []
+def first_elements(data: bytes, encoding: str | None, limits: Limits) -> tuple[Element, ...]:
+    """Return the root and the element after it as local name and attributes, reading no further than that.
 
-    def start(name: str, _attributes: dict[str, str]) -> NoReturn:
-        found.append(local_name(name))
-        raise _FoundError
+    Just the root where nothing follows it, or only damage. Raises DamageError where there is not even a root.
+    """
+    found: list[Element] = []
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        found.append((local_name(name), attributes))
+        if len(found) == _FIRST:
+            raise _FoundError
 
     try:
         stream(data, start, lambda _name: None, encoding=encoding, limits=limits)
     except _FoundError:
-        return found[0]
-    raise AssertionError("expat accepts no document without a root")
+        pass
+    except DamageError:
+        if not found:
+            raise
+    return tuple(found)
 
 
-def _refuse_entity(name: str, *_rest: object) -> NoReturn:
-    raise DamageError(f"the document declares an entity ({name}), which reports have no need of")
+def _refuse_entity(name: str, is_parameter: bool, value: str | None, *_rest: object) -> None:  # noqa: FBT001
+    """Refuse what could grow; a general entity outside of the document is not fetched, so that it is nothing."""
+    if is_parameter or value is not None:
+        raise DamageError(f"the document declares an entity ({name}), which reports have no need of")
 
 
 def _refuse_long_tags(data: bytes, limit: int) -> None:

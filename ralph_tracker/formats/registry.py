@@ -5,6 +5,7 @@ A new format is one file with `sniff` and `read`, one line in its kind's `table.
 
 import difflib
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Final
 
 from ralph_tracker.formats.content import Content
@@ -23,7 +24,17 @@ BY_NAME: Final[Mapping[str, Format]] = {each.name: each for each in FORMATS}
 # write lines of their own before and between JSON lines, so these may begin with anything.
 _JSON: Final[tuple[Syntax, ...]] = ("json", "lines", "text")
 _SYNTAXES: Final[Mapping[str, tuple[Syntax, ...]]] = {"<": ("xml", "lines", "text"), "{": _JSON, "[": _JSON}
+_OPENING: Final = 4096
+_MARKED_UP: Final = ("<", "{", "[")
 _OTHERWISE: Final[tuple[Syntax, ...]] = ("lines", "text")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Hold what bytes turned out to be: the format they look like (None: like none), and the report or why not."""
+
+    format: Format | None
+    result: Report | Unreadable
 
 
 def read(data: bytes, *, format: str | None = None, limits: Limits = DEFAULT_LIMITS) -> Report | Unreadable:  # noqa: A002
@@ -33,20 +44,38 @@ def read(data: bytes, *, format: str | None = None, limits: Limits = DEFAULT_LIM
     report of zeros: only a caller who knows that the tool ran and exited 0 may take it for one, as
     `BY_NAME[format].silence`, where the format has it (mypy's `--output=json` writes nothing when it finds nothing).
     """
+    return _read(data, format, limits).result
+
+
+def examine(data: bytes, *, format: str | None = None, limits: Limits = DEFAULT_LIMITS) -> Reading:  # noqa: A002
+    """Return what `read` does, with the format that was read, and a place wherever there can be one.
+
+    What is wrong with an XML or JSON document as a whole stands where that begins.
+    """
+    reading = _read(data, format, limits)
+    result, text = reading.result, Content(data[:_OPENING], limits).text
+    begins = len(text) - len(text.lstrip())
+    if not isinstance(result, Unreadable) or result.line is not None or text[begins : begins + 1] not in _MARKED_UP:
+        return reading
+    before = text[:begins]
+    return replace(reading, result=replace(result, line=before.count("\n") + 1, column=begins - before.rfind("\n")))
+
+
+def _read(data: bytes, name: str | None, limits: Limits) -> Reading:
     if len(data) > limits.max_bytes:
-        return Unreadable(f"{len(data)} bytes are more than the limit of {limits.max_bytes}")
+        return Reading(None, Unreadable(f"{len(data)} bytes are more than the limit of {limits.max_bytes}"))
     content = Content(data, limits)
     if not content.opening:
-        return Unreadable(EMPTY)
-    if format is not None and format not in BY_NAME:
-        return _unknown(format)
-    chosen = BY_NAME[format] if format is not None else recognise(content)
+        return Reading(None, Unreadable(EMPTY))
+    if name is not None and name not in BY_NAME:
+        return Reading(None, _unknown(name))
+    chosen = BY_NAME[name] if name is not None else recognise(content)
     if chosen is None:
-        return _unrecognised(content)
+        return Reading(None, _unrecognised(content))
     try:
-        return chosen.read(content)
+        return Reading(chosen, chosen.read(content))
     except DamageError as damage:
-        return damage.unreadable
+        return Reading(chosen, damage.unreadable)
 
 
 def recognise(content: Content) -> Format | None:

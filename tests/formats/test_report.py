@@ -1,10 +1,13 @@
 """Reports of a kind add up."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
+from ralph_tracker.formats.lint.severity import SEVERITIES
 from ralph_tracker.formats.report import EMPTY, CoverageReport, LintReport, TestReport, TypeReport, Unreadable
-from ralph_tracker.formats.tests.report import Declared, add_tests
+from ralph_tracker.formats.tests.report import Counts, Declared, add_tests
 
 
 def test_counts_tell_errors_from_failures():
@@ -66,6 +69,15 @@ def test_what_one_report_calls_flaky_stays_so():
     assert both.flaky == both.rerun == {"a"}
 
 
+def test_tests_without_names_count_but_are_nobody():
+    unnamed = TestReport(unnamed=Counts(passed=1, failed=2, errors=3, skipped=4), note="x", skipped_lines=1)
+    assert (unnamed.tests, unnamed.passed, unnamed.failed, unnamed.errors, unnamed.skipped) == (10, 1, 2, 3, 4)
+    assert unnamed.results is None
+    both = unnamed + TestReport(outcomes={"a": PASSED}) + unnamed
+    assert (both.tests, both.passed, both.failed, both.errors, both.skipped) == (21, 3, 4, 6, 8)
+    assert (both.results, both.note, both.skipped_lines) == (None, "x", 2)
+
+
 def test_no_test_report_at_all_adds_up_to_none():
     assert add_tests(()) == TestReport()
 
@@ -89,10 +101,55 @@ def test_coverage_of_nothing_changes_nothing():
 
 
 def test_findings_add_up_by_code():
-    one = LintReport(errors=1, warnings=2, notes=3, suppressed=4, codes={"E1": 1, "W1": 5})
-    both = one + LintReport(errors=1, codes={"E1": 1, "E2": 1})
-    assert both == LintReport(errors=2, warnings=2, notes=3, suppressed=4, codes={"E1": 2, "W1": 5, "E2": 1})
-    assert both.results == 7
+    one = LintReport(findings={("E1", "error"): 1, ("W1", "warning"): 5}, suppressed=4, skipped_lines=1)
+    both = one + LintReport(findings={("E1", "error"): 1, ("E1", "note"): 2}, suppressed=1, contradiction="x")
+    assert both.findings == {("E1", "error"): 2, ("E1", "note"): 2, ("W1", "warning"): 5}
+    assert (both.suppressed, both.skipped_lines, both.contradiction) == (5, 1, "x")
+    assert both.codes == {"E1": 4, "W1": 5}
+    assert (both.results, both.errors, both.warnings, both.notes, both.none) == (9, 2, 5, 2, 0)
+
+
+OVERRIDES = {"E": "error", "E5": "note", "E501": "none", "W": "error"}
+
+
+@pytest.mark.parametrize(
+    ("code", "severity", "expected"),
+    [
+        ("E1", "warning", "error"),
+        ("E52", "error", "note"),
+        ("E501", "error", "none"),
+        ("W1", "note", "error"),
+        ("D1", "note", "note"),
+        ("e1", "warning", "warning"),
+        ("", "warning", "warning"),
+        ("W1", "none", "none"),
+    ],
+)
+def test_the_longest_prefix_of_a_code_overrides_its_severity(code, severity, expected):
+    report = LintReport(findings={(code, severity): 3}, suppressed=1).with_severity(OVERRIDES)
+    assert report == LintReport(findings={(code, expected): 3}, suppressed=1)
+
+
+def test_findings_of_a_code_that_come_to_one_severity_are_added():
+    report = LintReport(findings={("E1", "error"): 1, ("E1", "warning"): 2})
+    assert report.with_severity({"": "note"}).findings == {("E1", "note"): 3}
+    assert report.with_severity({}) == report
+
+
+LINT_REPORTS = st.builds(
+    LintReport,
+    findings=st.dictionaries(
+        st.tuples(st.text("EFW15", max_size=3), st.sampled_from(SEVERITIES)), st.integers(1, 5), max_size=5
+    ),
+)
+PREFIXES = st.dictionaries(st.text("EFW15", max_size=3), st.sampled_from(SEVERITIES), max_size=4)
+
+
+@given(LINT_REPORTS, LINT_REPORTS, PREFIXES)
+def test_overriding_loses_no_finding_and_goes_with_adding(one, other, overrides):
+    changed = one.with_severity(overrides)
+    assert (changed.results, changed.codes) == (one.results, one.codes)
+    assert (one + other).with_severity(overrides) == changed + other.with_severity(overrides)
 
 
 def test_type_reports_add_up():

@@ -1,13 +1,16 @@
-"""coverage.py's JSON report (`coverage json`): the totals, as the tool counted them."""
+"""coverage.py's JSON report (`coverage json`): the totals, as the tool counted them, and the lines of each file."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from ralph_tracker.formats import json_numbers
 from ralph_tracker.formats.content import Content
-from ralph_tracker.formats.coverage.report import CoverageReport
+from ralph_tracker.formats.coverage import rows
+from ralph_tracker.formats.coverage.report import CoverageReport, counted
 from ralph_tracker.formats.damage import DamageError
 
 _KEYS: Final = frozenset({"meta", "files", "totals"})
+_STATED: Final = "percent_covered"
 
 
 def sniff(content: Content) -> bool:
@@ -16,7 +19,7 @@ def sniff(content: Content) -> bool:
 
 
 def read(content: Content) -> CoverageReport:
-    """Read the totals. Raises DamageError.
+    """Read the totals, and the rows where these bear them out. Raises DamageError.
 
     Lines are the tool's statements. With branches its `percent_covered` mixes both; the percentage is then
     `percent_statements_covered`, which older versions do not write, else covered / total. No statement at all
@@ -29,12 +32,35 @@ def read(content: Content) -> CoverageReport:
     covered, total = json_numbers.count(totals, "covered_lines"), json_numbers.count(totals, "num_statements")
     if covered > total:
         raise DamageError(f"covered_lines is {covered}, more than the {total} of num_statements")
-    if not total:
-        return CoverageReport(lines_covered=0, lines_total=0, percent=None)
+    percent = _percent(totals, covered / total * 100) if total else None
+    files = _rows(document.get("files"))
+    listed = counted(files)
+    return CoverageReport(
+        lines_covered=covered,
+        lines_total=total,
+        percent=percent,
+        files=files if listed == (covered, total) else None,
+        declared_covered=covered,
+        declared_total=total,
+        declared_percent=json_numbers.percent(totals, _STATED) if _STATED in totals else None,
+        contradiction=rows.contradiction(rows.Stated(covered=covered, total=total), *listed) if listed[1] else None,
+    )
+
+
+def _percent(totals: Mapping[str, object], quotient: float) -> float:
     if "num_branches" not in totals:
-        percent = json_numbers.percent(totals, "percent_covered")
-    elif "percent_statements_covered" in totals:
-        percent = json_numbers.percent(totals, "percent_statements_covered")
-    else:
-        percent = covered / total * 100
-    return CoverageReport(lines_covered=covered, lines_total=total, percent=percent)
+        return json_numbers.percent(totals, _STATED)
+    if "percent_statements_covered" in totals:
+        return json_numbers.percent(totals, "percent_statements_covered")
+    return quotient
+
+
+def _rows(files: object) -> dict[str, dict[int, bool]]:
+    """Return the lines of each file; a file without them has none, and the totals tell."""
+    found: dict[str, dict[int, bool]] = {}
+    for path, file in files.items() if isinstance(files, dict) else ():
+        lines = found[path] = {}
+        for key, hit in (("missing_lines", False), ("executed_lines", True)):
+            numbers = file.get(key) if isinstance(file, dict) else None
+            lines |= {number: hit for number in numbers if isinstance(number, int)} if isinstance(numbers, list) else {}
+    return found

@@ -2,9 +2,20 @@
 
 from typing import Final
 
-from ralph_tracker.formats.coverage import coveragepy_json
 from ralph_tracker.formats.format import Format
 
 FORMATS: Final[tuple[Format, ...]] = (
-    Format("coveragepy-json", "coverage", "json", coveragepy_json.sniff, coveragepy_json.read),
+    Format("cobertura", "coverage", "xml"),
+    Format("jacoco", "coverage", "xml"),
+    Format("clover", "coverage", "xml"),
+    Format("opencover", "coverage", "xml"),
+    Format("coveragepy-json", "coverage", "json"),
+    Format("llvm-cov-json", "coverage", "json"),
+    Format("istanbul-summary", "coverage", "json"),
+    Format("istanbul-final", "coverage", "json"),
+    Format("simplecov", "coverage", "json"),
+    Format("coveragepy-sqlite", "coverage", "text"),
+    Format("gocover", "coverage", "text"),
+    Format("lcov", "coverage", "text"),
+    Format("coveragepy-text", "coverage", "text"),
 )

@@ -1,35 +1,74 @@
 """The value that every report of a linter comes down to."""
 
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+from ralph_tracker.formats.adding import both
+from ralph_tracker.formats.lint.severity import Severity, overridden
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LintReport:
-    """Hold the findings of a linter by severity; those that the code suppresses stand apart.
+    """Hold the findings of a linter by rule and severity; those that the code suppresses stand apart.
 
-    `codes` is how often each rule was found, the tool's word for a finding without a rule included.
+    `findings` is how often each pair of a code and a severity was found: the tool's word for a finding without a rule
+    is a code too, and empty where it has none. The severity "none" is what a tool reports that is no complaint.
+    `skipped_lines` were no finding.
     """
 
-    errors: int = 0
-    warnings: int = 0
-    notes: int = 0
+    findings: Mapping[tuple[str, Severity], int] = field(default_factory=dict)
     suppressed: int = 0
-    codes: Mapping[str, int] = field(default_factory=dict)
+    skipped_lines: int = 0
+    contradiction: str | None = None
+
+    @property
+    def errors(self) -> int:
+        return self._of("error")
+
+    @property
+    def warnings(self) -> int:
+        return self._of("warning")
+
+    @property
+    def notes(self) -> int:
+        return self._of("note")
+
+    @property
+    def none(self) -> int:
+        return self._of("none")
 
     @property
     def results(self) -> int:
-        """Return how many findings count: the suppressed ones do not."""
-        return self.errors + self.warnings + self.notes
+        """Return how many findings there are of any severity, "none" included; the suppressed ones do not count."""
+        return sum(self.findings.values())
+
+    @property
+    def codes(self) -> Mapping[str, int]:
+        """Return how often each rule was found."""
+        codes: Counter[str] = Counter()
+        for (code, _), number in self.findings.items():
+            codes[code] += number
+        return dict(codes)
+
+    def with_severity(self, overrides: Mapping[str, Severity]) -> "LintReport":
+        """Return the report with the severities of `overrides`, by prefix of the code; the longest prefix wins.
+
+        A finding that is no complaint stays none.
+        """
+        findings: Counter[tuple[str, Severity]] = Counter()
+        for (code, severity), number in self.findings.items():
+            other = None if severity == "none" else overridden(code, overrides)
+            findings[code, other or severity] += number
+        return replace(self, findings=dict(findings))
 
     def __add__(self, other: "LintReport") -> "LintReport":
-        codes = dict(self.codes)
-        for code, number in other.codes.items():
-            codes[code] = codes.get(code, 0) + number
         return LintReport(
-            errors=self.errors + other.errors,
-            warnings=self.warnings + other.warnings,
-            notes=self.notes + other.notes,
+            findings=dict(Counter(self.findings) + Counter(other.findings)),
             suppressed=self.suppressed + other.suppressed,
-            codes=codes,
+            skipped_lines=self.skipped_lines + other.skipped_lines,
+            contradiction=both(self.contradiction, other.contradiction),
         )
+
+    def _of(self, severity: Severity) -> int:
+        return sum(number for (_, each), number in self.findings.items() if each == severity)

@@ -3,6 +3,19 @@
 from typing import Final
 
 from ralph_tracker.formats.format import Format
-from ralph_tracker.formats.lint import ruff_json
+from ralph_tracker.formats.lint.report import LintReport
 
-FORMATS: Final[tuple[Format, ...]] = (Format("ruff-json", "lint", "json", ruff_json.sniff, ruff_json.read),)
+FORMATS: Final[tuple[Format, ...]] = (
+    Format("checkstyle", "lint", "xml"),
+    Format("ruff-json", "lint", "json"),
+    Format("sarif", "lint", "json"),
+    Format("eslint-json", "lint", "json"),
+    Format("pylint-json", "lint", "json"),
+    Format("shellcheck-json", "lint", "json"),
+    Format("hadolint-json", "lint", "json"),
+    Format("stylelint-json", "lint", "json"),
+    Format("golangci-json", "lint", "lines"),
+    Format("cargo-json", "lint", "lines"),
+    Format("pylint-text", "lint", "text", silence=LintReport()),
+    Format("flake8-text", "lint", "text", silence=LintReport()),
+)

@@ -7,6 +7,7 @@ test can change it:
 - a suite is named, outermost first, where it adds information: not where it has no name, is called `pytest`, repeats
   the suite before it, is a part of the class (`tests.box` in `tests.box.TestLid`), is the class with a suffix
   (`TestLid-20261121103000`), or is the absolute path of a file while the case has a class;
+- where a report names files instead (`file::name`), an absolute path is told by its last part alone;
 - a case without a name is called `(unnamed)`; addresses in names (`<Lid object at 0x7f…>`) are taken out;
 - a second test of the same id in one file is `id#2`, the next `id#3`, in the order of the file.
 """
@@ -33,6 +34,19 @@ def prefix(suites: Iterable[str], owner: str) -> str:
     if owner:
         parts.append(owner)
     return "".join(part + SEPARATOR for part in parts)
+
+
+def of(owner: str, name: str) -> str:
+    """Return the id of a test in one suite, class or file; the owner is left out where the name repeats it."""
+    name = name or UNNAMED
+    repeated = name.startswith(owner) or f".{owner}" in name
+    return name if repeated or _ABSOLUTE.match(owner) else f"{owner}{SEPARATOR}{name}"
+
+
+def file(path: str) -> str:
+    """Return a file's name as it is on every machine: relative, with `/`; of an absolute one only the last part."""
+    path = path.replace("\\", "/")
+    return path.rpartition("/")[2] if _ABSOLUTE.match(path) else path.removeprefix("./")
 
 
 def steady(name: str) -> str:

@@ -1,11 +1,10 @@
 """The counts that a JUnit file declares in the attributes of its suites, and whether its cases bear them out."""
 
 from collections.abc import Mapping
-from typing import Final
 
+from ralph_tracker.formats.tests.gathering import first_count, unlike
 from ralph_tracker.formats.tests.report import Declared
-
-_MAX_DIGITS: Final = 18
+from ralph_tracker.formats.xml_numbers import count
 
 
 class Totals:
@@ -54,28 +53,20 @@ class Totals:
         fits = said & {counted, counted + self._reruns} or (more_is_fine and said and min(said) > counted)
         if said and not fits:
             shown = self.declared.tests if self.declared.tests is not None else max(said)
-            return f"declared tests: {shown}, found: {counted}"
+            return unlike("tests", shown, counted)
         bad = (self.declared.failures or 0) + (self.declared.errors or 0)
         if bad > self._reruns and not failed:
-            return f"declared failures and errors: {bad}, found: 0"
+            return unlike("failures and errors", bad, 0)
         return None
 
 
 def _declared(attributes: Mapping[str, str]) -> Declared:
-    skipped = next((attributes[key] for key in ("skipped", "skips", "skip") if key in attributes), None)
     return Declared(
-        tests=_count(attributes.get("tests")),
-        failures=_count(attributes.get("failures")),
-        errors=_count(attributes.get("errors")),
-        skipped=_count(skipped),
+        tests=count(attributes, "tests"),
+        failures=count(attributes, "failures"),
+        errors=count(attributes, "errors"),
+        skipped=first_count(attributes, "skipped", "skips", "skip"),
     )
-
-
-def _count(text: str | None) -> int | None:
-    """Return a count, None where the attribute is missing or holds something else."""
-    if text is None or not text.isascii() or not text.isdecimal() or len(text) > _MAX_DIGITS:
-        return None
-    return int(text)
 
 
 def _sum(one: int | None, other: int | None) -> int | None:

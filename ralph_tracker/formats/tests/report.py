@@ -26,13 +26,39 @@ class Declared:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """Hold how many tests ended in which way where the report does not say which they are."""
+
+    passed: int = 0
+    failed: int = 0
+    errors: int = 0
+    skipped: int = 0
+
+    @property
+    def tests(self) -> int:
+        return self.passed + self.failed + self.errors + self.skipped
+
+    def __add__(self, other: "Counts") -> "Counts":
+        return Counts(
+            passed=self.passed + other.passed,
+            failed=self.failed + other.failed,
+            errors=self.errors + other.errors,
+            skipped=self.skipped + other.skipped,
+        )
+
+
 @dataclass(frozen=True, kw_only=True)
 class TestReport:
     """Hold the outcome of each test, in the order of the report.
 
     `in_error` are those of the failed that ended in error (set-up, tear-down, collection). `durations` are seconds,
     only where stated. `rerun` are the tests that ran more than once, `flaky` those of them whose runs disagree.
-    `contradiction` says where the counts that the report declares are not those of its cases.
+    `unnamed` counts the tests beyond those, of which only the number is known. `broken` names what failed without being
+    a test that ended: a package that does not build, a test that a crash cut off; the tool counts no test for it, so
+    `tests` and `errors` do not either, but it is no success: `results` has it as failed. `contradiction` says where the
+    counts that the report declares are not those of its cases, `note` what else a person should know of where the
+    numbers come from. `skipped_lines` were no part of the report.
     """
 
     __test__ = False  # not a test class, whatever its name looks like to a test runner
@@ -44,35 +70,41 @@ class TestReport:
     flaky: frozenset[str] = frozenset()
     declared: Declared = Declared()
     contradiction: str | None = None
+    note: str | None = None
+    unnamed: Counts = Counts()
+    broken: frozenset[str] = frozenset()
+    skipped_lines: int = 0
 
     @property
     def tests(self) -> int:
-        return len(self.outcomes)
+        return len(self.outcomes) + self.unnamed.tests
 
     @cached_property
     def passed(self) -> int:
-        return self._count(PASSED)
+        return self._count(PASSED) + self.unnamed.passed
 
     @cached_property
     def failed(self) -> int:
         """Return how many failed without being in error; semantics § 1 counts both as failed."""
-        return self._count(FAILED) - self.errors
+        return self._count(FAILED) - len(self.in_error) + self.unnamed.failed
 
     @property
     def errors(self) -> int:
-        return len(self.in_error)
+        return len(self.in_error) + self.unnamed.errors
 
     @cached_property
     def skipped(self) -> int:
-        return self._count(SKIPPED)
+        return self._count(SKIPPED) + self.unnamed.skipped
 
     def _count(self, outcome: str) -> int:
         return sum(value == outcome for value in self.outcomes.values())
 
     @property
-    def results(self) -> TestResults:
-        """Return the identities as the core wants them."""
-        return TestResults(self.outcomes, self.durations, self.flaky)
+    def results(self) -> TestResults | None:
+        """Return the identities as the core wants them; None where some are unknown: half of them are none."""
+        if self.unnamed.tests:
+            return None
+        return TestResults({**self.outcomes, **dict.fromkeys(sorted(self.broken), FAILED)}, self.durations, self.flaky)
 
     def __add__(self, other: "TestReport") -> "TestReport":
         return add_tests((self, other))
@@ -82,7 +114,7 @@ def add_tests(reports: Iterable[TestReport]) -> TestReport:
     """Add up test reports, the earliest first, in time linear in their cases.
 
     An id that is in several counts once: the last run wins, and the test is flaky where the runs disagree. A skip
-    is no run: it neither replaces a run nor disagrees with one.
+    is no run: it neither replaces a run nor disagrees with one. Tests without an id are taken to be different ones.
     """
     total = _TestTotal()
     for report in reports:
@@ -95,6 +127,10 @@ def add_tests(reports: Iterable[TestReport]) -> TestReport:
         flaky=frozenset(total.flaky),
         declared=total.declared or Declared(),
         contradiction="; ".join(total.contradictions) or None,
+        note="; ".join(total.notes) or None,
+        unnamed=total.unnamed,
+        broken=frozenset(total.broken),
+        skipped_lines=total.skipped_lines,
     )
 
 
@@ -109,6 +145,10 @@ class _TestTotal:
         self.flaky: set[str] = set()
         self.declared: Declared | None = None
         self.contradictions: list[str] = []
+        self.notes: dict[str, None] = {}
+        self.unnamed = Counts()
+        self.broken: set[str] = set()
+        self.skipped_lines = 0
 
     def add(self, report: TestReport) -> None:
         before, now = self.outcomes, report.outcomes
@@ -124,3 +164,8 @@ class _TestTotal:
         self.declared = report.declared if self.declared is None else self.declared + report.declared
         if report.contradiction:
             self.contradictions.append(report.contradiction)
+        if report.note:
+            self.notes[report.note] = None
+        self.unnamed += report.unnamed
+        self.broken |= report.broken
+        self.skipped_lines += report.skipped_lines

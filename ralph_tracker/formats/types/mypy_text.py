@@ -5,11 +5,11 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Final
 
+from ralph_tracker.formats.colour import plain
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.damage import DamageError
 from ralph_tracker.formats.types.report import TypeReport
 
-_COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m|\x1b\(B")
 _ROW: Final = re.compile(r"(?P<path>\S.*?)(?::\d+){0,4}: (?P<severity>error|warning|note): ")
 _OF_PYTHON: Final = re.compile(r"^\S.*?\.pyi?(?::\d+){0,4}: (?:error|warning|note): ", re.MULTILINE)
 _FOUND: Final = re.compile(r"Found (?P<errors>\d{1,9}) errors? in \d+ files? \((?P<how>checked|errors prevented) ")
@@ -49,11 +49,6 @@ def read(content: Content) -> TypeReport:
         raise DamageError("cut short: the last line has no end, and mypy's summary line is missing", len(lines))
     others = len(lines) - severities.total() - len(summaries)
     return report(severities, summaries, skipped_lines=others)
-
-
-def plain(text: str) -> str:
-    """Take colours out of it."""
-    return _COLOUR.sub("", text) if "\x1b" in text else text
 
 
 def summary(line: str) -> Summary | None:

@@ -3,10 +3,11 @@
 from typing import Final
 
 from ralph_tracker.formats.format import Format
-from ralph_tracker.formats.types import mypy_json, mypy_text
 from ralph_tracker.formats.types.report import TypeReport
 
 FORMATS: Final[tuple[Format, ...]] = (
-    Format("mypy-json", "types", "lines", mypy_json.sniff, mypy_json.read, silence=TypeReport()),
-    Format("mypy-text", "types", "text", mypy_text.sniff, mypy_text.read, silence=TypeReport()),
+    Format("pyright-json", "types", "json"),
+    Format("mypy-json", "types", "lines", silence=TypeReport()),
+    Format("mypy-text", "types", "text", silence=TypeReport()),
+    Format("tsc-text", "types", "text", silence=TypeReport()),
 )

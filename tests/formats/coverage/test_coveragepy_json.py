@@ -19,7 +19,14 @@ def totals(**changes: object) -> dict[str, object]:
 
 
 def test_without_branches_the_percentage_is_the_tools():
-    assert read(totals()) == CoverageReport(lines_covered=1, lines_total=3, percent=33.3)
+    assert read(totals()) == CoverageReport(
+        lines_covered=1,
+        lines_total=3,
+        percent=33.3,
+        declared_covered=1,
+        declared_total=3,
+        declared_percent=33.3,
+    )
 
 
 def test_with_branches_it_is_that_of_the_statements():
@@ -29,7 +36,25 @@ def test_with_branches_it_is_that_of_the_statements():
 
 def test_no_statement_is_no_data_whatever_the_tool_calls_it():
     nothing = totals(covered_lines=0, num_statements=0, percent_covered=100.0)
-    assert read(nothing) == CoverageReport(lines_covered=0, lines_total=0, percent=None)
+    report = read(nothing)
+    assert (report.lines_covered, report.lines_total, report.percent) == (0, 0, None)
+
+
+@pytest.mark.parametrize(
+    ("file", "rows", "said"),
+    [
+        ({"executed_lines": [1], "missing_lines": [2, 3]}, {1: True, 2: False, 3: False}, None),
+        ({"executed_lines": [1, 2], "missing_lines": [3]}, None, "declared lines: 1 of 3, listed: 2 of 3"),
+        ({"executed_lines": [1]}, None, "declared lines: 1 of 3, listed: 1 of 1"),
+        ({"executed_lines": ["1"], "missing_lines": None}, None, None),
+        ([], None, None),
+    ],
+    ids=["borne-out", "contradicted", "half", "no-numbers", "no-object"],
+)
+def test_the_rows_of_files_are_kept_where_they_bear_the_totals_out(file, rows, said):
+    report = registry.read(json.dumps({"meta": {}, "files": {"a.py": file}, "totals": totals()}).encode())
+    assert (report.lines_covered, report.lines_total, report.contradiction) == (1, 3, said)
+    assert report.files == (rows and {"a.py": rows})
 
 
 @pytest.mark.parametrize(

@@ -59,10 +59,16 @@ def test_an_empty_array_is_a_clean_report():
 
 
 def test_an_item_that_is_no_finding_makes_it_unreadable():
-    assert read(finding("E501"), {"code": "E501"}) == Unreadable("item 2 of the array is no finding of ruff")
-    assert read(finding("E501"), 7) == Unreadable("item 2 of the array is no finding of ruff")
+    whole = len(json.dumps(finding("E501")))
+    missing = read(finding("E501"), {"code": "E501"})
+    why = "no report of ruff: Object missing required field `filename` ([1])"
+    assert missing == Unreadable(why, 1, whole + 4)
+    number = read(finding("E501"), 7)
+    assert number == Unreadable("no report of ruff: Expected `object`, got `int` ([1])", 1, whole + 4)
 
 
 def test_another_array_is_no_report_of_ruff():
     assert read({"code": "E501"}) == Unreadable("JSON, but no known report")
-    assert registry.read(b"{}", format="ruff-json") == Unreadable("the report is no JSON array")
+    assert registry.read(b"{}", format="ruff-json") == Unreadable(
+        "no report of ruff: Expected `array`, got `object`", 1, 1
+    )

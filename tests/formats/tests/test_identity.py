@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tracker.formats.tests.identity import Ordinals, prefix
+from ralph_tracker.formats.tests.identity import Ordinals, file, of, prefix
 
 
 @pytest.mark.parametrize(
@@ -32,6 +32,36 @@ from ralph_tracker.formats.tests.identity import Ordinals, prefix
 )
 def test_a_suite_is_named_where_it_adds_information(suites, owner, expected):
     assert prefix(suites, owner) == expected
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "expected"),
+    [
+        ("Box", "opens", "Box::opens"),
+        ("", "opens", "opens"),
+        ("A.Box", "A.Box.Opens", "A.Box.Opens"),
+        ("Box", "A.Box.Opens", "A.Box.Opens"),
+        ("Box", "", "Box::(unnamed)"),
+        ("/checkout/Box.dll", "opens", "opens"),
+        ("box", "a box opens", "box::a box opens"),
+    ],
+)
+def test_an_owner_is_named_where_the_name_does_not_repeat_it(owner, name, expected):
+    assert of(owner, name) == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("./spec/box_spec.rb", "spec/box_spec.rb"),
+        ("test\\box.dart", "test/box.dart"),
+        ("/checkout/src/box.js", "box.js"),
+        ("C:\\checkout\\src\\box.js", "box.js"),
+        ("", ""),
+    ],
+)
+def test_a_file_has_the_same_name_on_every_machine(path, expected):
+    assert file(path) == expected
 
 
 def test_ordinals_pass_over_what_is_taken():

@@ -16,7 +16,6 @@ from ralph_tracker.formats.report import TestReport, Unreadable
 from ralph_tracker.formats.tests import identity
 
 REAL = sorted((Path(__file__).parents[3] / "fixtures" / "reports" / "junit").glob("*/report.xml"))
-WHOLE = [path for path in sorted(REAL[0].parents[2].glob("*/*/report.*")) if path.parent.name != "cut-short"]
 NAMES = st.text(
     st.characters(codec="utf-8", exclude_categories=("Cc", "Cs"), exclude_characters="\ufffe\uffff"), max_size=12
 )
@@ -110,18 +109,6 @@ def test_a_document_cut_anywhere_is_unreadable(document, data):
     cut = data.draw(st.integers(0, len(whole) - 1))
     assert isinstance(registry.read(whole[:cut]), Unreadable)
     assert isinstance(registry.read(whole[:cut], format="junit"), Unreadable)
-
-
-@pytest.mark.parametrize("path", WHOLE, ids=lambda path: f"{path.parents[1].name}/{path.parent.name}")
-def test_a_real_report_cut_anywhere_is_never_less_than_it_was(path):
-    data, name = path.read_bytes(), path.parents[1].name
-    whole = registry.read(data, format=name)
-    for cut in range(0, len(data), max(1, len(data) // 60)):
-        result = registry.read(data[:cut], format=name)
-        if name.startswith("mypy"):
-            assert isinstance(result, Unreadable) or bool(result.errors) == bool(whole.errors)
-        else:
-            assert isinstance(result, Unreadable) or result == whole
 
 
 def verdict(case: junitparser.TestCase) -> str:

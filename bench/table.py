@@ -1,0 +1,41 @@
+"""What the measurements share: a line of the table, and the CPU of commands."""
+
+import resource
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+RUNS = 15
+
+
+class Table:
+    """Print a line for each figure, and remember whether all held their limits."""
+
+    def __init__(self) -> None:
+        self.held = True
+
+    def row(self, what: str, figure: str, limit: str, *, held: bool) -> None:
+        """Print one figure beside its limit."""
+        self.held = self.held and held
+        print(f"{'ok  ' if held else 'OVER'} {what:<70} {figure:>16}   limit {limit}", flush=True)
+
+
+def children_cpu(command: list[str], cwd: Path, *, runs: int = RUNS) -> float:
+    """Return the median CPU seconds of a command, as a whole process."""
+    taken = []
+    for _ in range(runs):
+        before = _spent()
+        subprocess.run(command, cwd=cwd, stdout=subprocess.DEVNULL, check=False)
+        taken.append(_spent() - before)
+    return statistics.median(taken)
+
+
+def floor_cpu(cwd: Path) -> float:
+    """Return the median CPU seconds of `python -c pass` in this environment."""
+    return children_cpu([sys.executable, "-c", "pass"], cwd)
+
+
+def _spent() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime

@@ -1,0 +1,83 @@
+"""Clover's XML, which OpenClover, PHPUnit and Istanbul write: rows of lines, and metrics of statements."""
+
+from typing import Final
+
+from ralph_tracker.formats import xml_numbers
+from ralph_tracker.formats.content import Content
+from ralph_tracker.formats.coverage import rows
+from ralph_tracker.formats.coverage.elements import Elements
+from ralph_tracker.formats.coverage.report import CoverageReport, share
+from ralph_tracker.formats.damage import DamageError
+
+_COUNTS: Final = ("count", "truecount", "falsecount")  # OpenClover counts a condition by its outcomes alone
+
+
+def sniff(content: Content) -> bool:
+    """Whether the root is `coverage`, with a project in it or Clover's version."""
+    if content.root != "coverage":
+        return False
+    return "clover" in content.root_attributes or (content.second is not None and content.second[0] == "project")
+
+
+def read(content: Content) -> CoverageReport:
+    """Read the rows of all files, those of the project's tests too. Raises DamageError.
+
+    What is declared is the statements of the project, which are no lines: without rows there is no data. OpenClover
+    counts a row of a method as none and one of a condition as a statement or not.
+    """
+    reader = _Reader(content.limits.max_depth)
+    content.stream(reader.start, reader.end)
+    return reader.report()
+
+
+class _Reader(Elements):
+    """Take the events of one document."""
+
+    def __init__(self, max_depth: int) -> None:
+        super().__init__(max_depth)
+        self._files: dict[str, dict[int, bool]] = {}
+        self._rows: dict[int, bool] = {}
+        self._statements = [0, 0]  # listed and not covered, covered
+        self._conditions = [0, 0]
+        self._covered: int | None = None
+        self._total: int | None = None
+        self._numbers = rows.LineNumbers()
+        self._hits = rows.Hits()
+
+    def opened(self, name: str, attributes: dict[str, str]) -> None:
+        if not self.path and name != "coverage":
+            raise DamageError(f"the root element is <{name}>, not Clover's")
+        if name == "line":
+            self._row(attributes)
+        elif name == "file":
+            path = attributes.get("path") or attributes.get("name")
+            if not path:
+                raise DamageError("a file has neither path nor name")
+            self._rows = self._files.setdefault(path, {})
+        elif name == "metrics" and self.path == ["coverage", "project"]:
+            self._covered = xml_numbers.count(attributes, "coveredstatements")
+            self._total = xml_numbers.count(attributes, "statements")
+
+    def closed(self, name: str) -> None:
+        """Nothing ends that is not begun anew."""
+
+    def _row(self, attributes: dict[str, str]) -> None:
+        if "file" not in self.path:
+            raise DamageError("a line stands outside of any file")
+        counts = [attributes[key] for key in _COUNTS if key in attributes]
+        if "num" not in attributes or not counts:
+            raise DamageError("a line has no num or no count")
+        number, hit = self._numbers[attributes["num"]], any(self._hits[count] for count in counts)
+        rows.mark(self._rows, number, hit=hit)
+        if self.path[1] == "project" and attributes.get("type") != "method":
+            (self._conditions if attributes.get("type") == "cond" else self._statements)[hit] += 1
+
+    def report(self) -> CoverageReport:
+        percent = None
+        if self._covered is not None and self._total and self._covered <= self._total:
+            percent = share(self._covered, self._total)
+        stated = rows.Stated(covered=self._covered, total=self._total, percent=percent, of_lines=False)
+        (_, covered), total = self._statements, sum(self._statements)
+        with_conditions = covered + self._conditions[True], total + sum(self._conditions)
+        agrees = (self._covered, self._total) == (covered, total)
+        return rows.report(self._files, stated, listed=(covered, total) if agrees else with_conditions)

@@ -1,0 +1,114 @@
+"""Cobertura's XML, which coverage.py, gcovr, coverlet, Istanbul and many others write too.
+
+Lines are the rows of each class; those of its methods repeat them, or tell of something else (Istanbul), and do not
+count. Several classes of one file are one file.
+"""
+
+import re
+from typing import Final
+
+from ralph_tracker.formats import xml_numbers
+from ralph_tracker.formats.content import Content
+from ralph_tracker.formats.coverage import rows
+from ralph_tracker.formats.coverage.elements import Elements
+from ralph_tracker.formats.coverage.report import CoverageReport
+from ralph_tracker.formats.damage import DamageError
+
+_SECOND: Final = frozenset({"sources", "packages"})
+_SOURCE: Final = re.compile(rb"<source>([^<]*)</source>")
+_HEAD: Final = 1 << 16
+_CLOVER: Final = "project"
+
+
+def sniff(content: Content) -> bool:
+    """Whether the root is `coverage`, with the parts or the rate that Cobertura gives it."""
+    if content.root != "coverage":
+        return False
+    second = content.second[0] if content.second else ""
+    return second in _SECOND or (second != _CLOVER and "line-rate" in content.root_attributes)
+
+
+def read(content: Content) -> CoverageReport:
+    """Read the rows, and what the root states: `lines-covered`, `lines-valid`, `line-rate`. Raises DamageError.
+
+    A rate has few digits, cut or rounded. The paths of a report with one source folder begin with it, since the
+    packages of a workspace have files of the same name.
+    """
+    reader = _Reader(content.limits.max_depth)
+    content.stream(reader.start, reader.end)
+    return reader.report(_folder(content.data))
+
+
+def _folder(data: bytes) -> str:
+    found = [bytes(each).strip() for each in _SOURCE.findall(data, 0, _HEAD)]
+    if len(found) != 1 or found[0] in (b"", b"."):
+        return ""
+    return found[0].decode(errors="replace").rstrip("/\\") + "/"
+
+
+class _Reader(Elements):
+    """Take the events of one document. `start` and `end` run for each line: these they handle themselves."""
+
+    def __init__(self, max_depth: int) -> None:
+        super().__init__(max_depth)
+        self._files: dict[str, dict[int, bool]] = {}
+        self._outside: dict[int, bool] = {}
+        self._of_methods: dict[int, bool] = {}
+        self._class = self._rows = self._outside
+        self._numbers = rows.LineNumbers()
+        self._hits = rows.Hits()
+        self._stated = rows.NOTHING
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        if name != "line":
+            super().start(name, attributes)
+            return
+        try:
+            number = self._numbers[attributes["number"]]
+            if self._hits[attributes["hits"]]:
+                self._rows[number] = True
+            elif number not in self._rows:
+                self._rows[number] = False
+        except KeyError as missing:
+            raise DamageError(f"a line has no attribute {missing}") from None
+
+    def end(self, name: str) -> None:
+        if name != "line":
+            super().end(name)
+
+    def opened(self, name: str, attributes: dict[str, str]) -> None:
+        if not self.path:
+            self._root(name, attributes)
+        elif name == "class":
+            self._open_class(attributes)
+        elif name == "method":
+            self._rows = self._of_methods
+
+    def _root(self, name: str, attributes: dict[str, str]) -> None:
+        if name != "coverage":
+            raise DamageError(f"the root element is <{name}>, not Cobertura's")
+        digit = xml_numbers.last_digit(attributes.get("line-rate", "")) * 100
+        self._stated = rows.Stated(
+            covered=xml_numbers.count(attributes, "lines-covered"),
+            total=xml_numbers.count(attributes, "lines-valid"),
+            percent=xml_numbers.percent(attributes, "line-rate", whole=1),
+            rounding=min(max(digit, 0.01), 1),
+        )
+
+    def _open_class(self, attributes: dict[str, str]) -> None:
+        path = attributes.get("filename", attributes.get("name"))
+        if path is None:
+            raise DamageError("a class has neither filename nor name")
+        self._class = self._rows = self._files.setdefault(path, {})
+
+    def closed(self, name: str) -> None:
+        if name == "class":
+            self._of_methods.clear()
+            self._rows = self._outside
+        elif name == "method":
+            self._rows = self._class
+
+    def report(self, folder: str) -> CoverageReport:
+        if self._outside:
+            raise DamageError("a line stands outside of any class")
+        return rows.report({folder + path: lines for path, lines in self._files.items()}, self._stated)

@@ -1,0 +1,46 @@
+"""Istanbul's summary (`coverage-summary.json` of nyc, c8, jest and vitest): totals for all and for each file."""
+
+from typing import Annotated, Final
+
+from msgspec import Meta, Struct
+
+from ralph_tracker.formats import json_typed
+from ralph_tracker.formats.content import Content
+from ralph_tracker.formats.coverage import rows
+from ralph_tracker.formats.coverage.report import CoverageReport
+from ralph_tracker.formats.damage import DamageError
+
+_TOTAL: Final = "total"
+_KEYS: Final = frozenset({"lines", "statements", "functions", "branches"})
+
+Count = Annotated[int, Meta(ge=0)]
+
+
+class _Lines(Struct):
+    total: Count
+    covered: Count
+    pct: Annotated[float, Meta(ge=0, le=100)] | str
+
+
+class _Summary(Struct):
+    lines: _Lines
+
+
+def sniff(content: Content) -> bool:
+    """Whether it is an object with a total, whose parts are those of each file."""
+    return content.opening.startswith("{") and _TOTAL in content.json_keys and content.json_inner_keys >= _KEYS
+
+
+def read(content: Content) -> CoverageReport:
+    """Read the total of lines; its percentage is cut after two digits. Raises DamageError."""
+    summaries = json_typed.decode(content, dict[str, _Summary], "Istanbul")
+    if _TOTAL not in summaries:
+        raise DamageError("the summary has no total")
+    lines = summaries.pop(_TOTAL).lines
+    percent = lines.pct if isinstance(lines.pct, float) and lines.total else None
+    stated = rows.Stated(covered=lines.covered, total=lines.total, percent=percent)
+    against = (lines.covered, lines.total)
+    if summaries:
+        files = [summary.lines for summary in summaries.values()]
+        against = (sum(file.covered for file in files), sum(file.total for file in files))
+    return rows.of_totals(stated, contradiction=rows.contradiction(stated, *against))

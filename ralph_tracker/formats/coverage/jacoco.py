@@ -1,0 +1,75 @@
+"""JaCoCo's XML: rows of lines for each source file, counters for everything."""
+
+from typing import Final
+
+from ralph_tracker.formats import xml_numbers
+from ralph_tracker.formats.content import Content
+from ralph_tracker.formats.coverage import rows
+from ralph_tracker.formats.coverage.elements import Elements
+from ralph_tracker.formats.coverage.report import CoverageReport
+from ralph_tracker.formats.damage import DamageError
+
+_SECOND: Final = frozenset({"sessioninfo", "group", "package", "counter"})
+_DOCTYPE: Final = "//JACOCO//DTD"
+
+
+def sniff(content: Content) -> bool:
+    """Whether the root is `report`, with the document type of JaCoCo or a part that it begins with."""
+    if content.root != "report":
+        return False
+    return _DOCTYPE in content.opening or (content.second is not None and content.second[0] in _SECOND)
+
+
+def read(content: Content) -> CoverageReport:
+    """Read the rows, a line being covered where an instruction of it ran. Raises DamageError.
+
+    Without rows it is the counter of lines for the whole; without that too there is no data, whatever other
+    counters say.
+    """
+    reader = _Reader(content.limits.max_depth)
+    content.stream(reader.start, reader.end)
+    return rows.report(reader.files, reader.stated)
+
+
+class _Reader(Elements):
+    """Take the events of one document; a file's path is those of the groups and the package around it."""
+
+    def __init__(self, max_depth: int) -> None:
+        super().__init__(max_depth)
+        self.files: dict[str, dict[int, bool]] = {}
+        self.stated = rows.NOTHING
+        self._names: list[str] = []
+        self._rows: dict[int, bool] = {}
+        self._numbers = rows.LineNumbers()
+        self._hits = rows.Hits()
+
+    def opened(self, name: str, attributes: dict[str, str]) -> None:
+        if not self.path and name != "report":
+            raise DamageError(f"the root element is <{name}>, not JaCoCo's")
+        if name == "line":
+            self._row(attributes)
+        elif name == "counter" and len(self.path) == 1 and attributes.get("type") == "LINE":
+            self._total(attributes)
+        elif name in ("group", "package"):
+            self._names.append(attributes.get("name", ""))
+        elif name == "sourcefile":
+            path = "/".join([*filter(None, self._names), attributes.get("name", "")])
+            self._rows = self.files.setdefault(path, {})
+
+    def closed(self, name: str) -> None:
+        if name in ("group", "package"):
+            self._names.pop()
+
+    def _row(self, attributes: dict[str, str]) -> None:
+        if self.path[-1] != "sourcefile":
+            raise DamageError("a line stands outside of any sourcefile")
+        try:
+            number, hit = self._numbers[attributes["nr"]], self._hits[attributes["ci"]]
+        except KeyError as missing:
+            raise DamageError(f"a line has no attribute {missing}") from None
+        rows.mark(self._rows, number, hit=hit)
+
+    def _total(self, attributes: dict[str, str]) -> None:
+        covered, missed = xml_numbers.count(attributes, "covered"), xml_numbers.count(attributes, "missed")
+        if covered is not None and missed is not None:
+            self.stated = rows.Stated(covered=covered, total=covered + missed)

@@ -1,0 +1,145 @@
+"""LCOV's tracefiles, which geninfo, Istanbul, llvm-cov, coverage.py and many others write: one record a file."""
+
+from dataclasses import replace
+from typing import Final
+
+from ralph_tracker.formats import json_lines, xml_numbers
+from ralph_tracker.formats.content import Content
+from ralph_tracker.formats.coverage import rows
+from ralph_tracker.formats.coverage.report import CoverageReport, counted
+from ralph_tracker.formats.damage import DamageError
+
+_BEGIN: Final = "SF:"
+_END: Final = "end_of_record"
+_REMEMBERED: Final = 20_000
+_MARKS: Final = ("\nDA:", "\nLF:", f"\n{_END}")
+
+
+def sniff(content: Content) -> bool:
+    """Whether it has lines that begin a record and go on with one."""
+    if content.opening[:1] in ("{", "[", "<"):
+        return False
+    text = content.text
+    begins = text.startswith(_BEGIN) or f"\n{_BEGIN}" in text
+    return begins and any(mark in text for mark in _MARKS)
+
+
+def read(content: Content) -> CoverageReport:
+    """Read the rows (`DA`), in a record without any its totals (`LF`, `LH`). Raises DamageError.
+
+    A row that is none is skipped and counted. Several records of a file are one file; each is held to its own
+    totals. A cut between two records cannot be seen.
+    """
+    tracefile = _Tracefile()
+    line = ""
+    found, parsed = tracefile.rows, _Rows()
+    for line in json_lines.lines(content):
+        if line.startswith("DA:"):
+            try:
+                number, ran = parsed[line]
+            except DamageError:
+                tracefile.skipped += 1
+                continue
+            if ran:
+                found[number] = True
+            else:
+                found.setdefault(number, False)
+        else:
+            tracefile.other(line.rstrip())
+            found = tracefile.rows
+    if line and line != _END and not content.text.endswith("\n"):
+        raise DamageError("cut short: the last line has no end", content.text.count("\n") + 1)
+    return tracefile.report()
+
+
+class _Rows(dict[str, tuple[int, bool]]):
+    """Read rows, remembering some: those of small numbers are the same in many files. Raises DamageError."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._numbers = rows.LineNumbers()
+        self._hits = rows.Hits()
+
+    def __missing__(self, line: str) -> tuple[int, bool]:
+        number, _, hits = line[3:].partition(",")
+        found = self._numbers[number], self._hits[hits]
+        if len(self) < _REMEMBERED:
+            self[line] = found
+        return found
+
+
+class _Tracefile:
+    """Take what is no row; `rows` are those of the open record."""
+
+    def __init__(self) -> None:
+        self.rows: dict[int, bool] = {}
+        self.skipped = 0
+        self._files: dict[str, dict[int, bool]] = {}
+        self._path: str | None = None
+        self._totals: dict[str, int | None] = {}
+        self._declared: dict[str, int] = {}
+        self._listed = (0, 0)  # covered and all, of the records that declare these
+        self._without_rows = (0, 0)
+
+    def other(self, line: str) -> None:
+        tag, _, value = line.partition(":")
+        if tag == "SF":
+            if self._path is not None:
+                raise DamageError(f"the record of {self._path} has no end")
+            self._forget()
+            self._path = value
+        elif tag in ("LF", "LH"):
+            self._totals[tag] = xml_numbers.count({tag: value}, tag)
+        elif tag == _END and self._path is not None:
+            self._close(self._path)
+
+    def _forget(self) -> None:
+        """Leave out the rows that belong to no file."""
+        self.skipped += len(self.rows)
+        self.rows = {}
+        self._totals = {}
+
+    def _close(self, path: str) -> None:
+        covered, total = sum(self.rows.values()), len(self.rows)
+        hit, found = self._totals.get("LH"), self._totals.get("LF")
+        if not total and found:
+            covered, total = self._take_totals(path, hit, found)
+        for tag, value in (("LH", hit), ("LF", found)):
+            if value is not None:
+                self._declared[tag] = self._declared.get(tag, 0) + value
+        if found is not None or hit is not None:
+            self._listed = (self._listed[0] + covered, self._listed[1] + total)
+        known = self._files.get(path)
+        if known is None:
+            self._files[path] = self.rows
+        else:
+            for number, ran in self.rows.items():
+                rows.mark(known, number, hit=ran)
+        self._path, self._totals, self.rows = None, {}, {}
+
+    def _take_totals(self, path: str, hit: int | None, found: int) -> tuple[int, int]:
+        if hit is None or hit > found:
+            raise DamageError(f"the record of {path} states {'no' if hit is None else hit} LH of {found} LF")
+        self._without_rows = (self._without_rows[0] + hit, self._without_rows[1] + found)
+        return hit, found
+
+    def report(self) -> CoverageReport:
+        """Return what was read; where a record has no rows, totals add up."""
+        if self._path is not None:
+            raise DamageError(f"cut short: the record of {self._path} has no end")
+        if not self._files:
+            raise DamageError("no record is that of a file")
+        self._forget()
+        covered, total = counted(self._files)
+        if self.skipped and not total and not self._without_rows[1]:
+            raise DamageError(f"no row can be read, {self.skipped} are damaged")
+        stated = rows.Stated(covered=self._declared.get("LH"), total=self._declared.get("LF"))
+        if not self._without_rows[1]:
+            return rows.report(self._files, stated, listed=self._listed, skipped_lines=self.skipped)
+        both = rows.Stated(covered=covered + self._without_rows[0], total=total + self._without_rows[1])
+        return replace(
+            rows.of_totals(both, skipped_lines=self.skipped),
+            declared_covered=stated.covered,
+            declared_total=stated.total,
+            contradiction=rows.contradiction(stated, *self._listed),
+        )

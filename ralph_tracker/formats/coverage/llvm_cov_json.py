@@ -1,0 +1,65 @@
+"""llvm-cov's JSON (`llvm-cov export`, `cargo llvm-cov --json`, Swift's): totals, and a summary of each file."""
+
+from typing import Annotated, Final
+
+from msgspec import Meta, Struct
+
+from ralph_tracker.formats import json_typed
+from ralph_tracker.formats.content import Content
+from ralph_tracker.formats.coverage import rows
+from ralph_tracker.formats.coverage.report import CoverageReport
+from ralph_tracker.formats.damage import DamageError
+
+_KEYS: Final = frozenset({"data", "type", "version"})
+_TYPE: Final = "llvm.coverage.json.export"
+
+Count = Annotated[int, Meta(ge=0)]
+
+
+class _Lines(Struct):
+    count: Count
+    covered: Count
+    percent: Annotated[float, Meta(ge=0, le=100)]
+
+
+class _Summary(Struct):
+    lines: _Lines
+
+
+class _File(Struct):
+    summary: _Summary
+
+
+class _Export(Struct):
+    totals: _Summary
+    files: list[_File] = []
+
+
+class _Document(Struct):
+    type: str
+    data: list[_Export]
+
+
+def sniff(content: Content) -> bool:
+    """Whether it is an object with the type of such an export."""
+    return content.opening.startswith("{") and content.json_keys >= _KEYS and f'"{_TYPE}"' in content.text
+
+
+def read(content: Content) -> CoverageReport:
+    """Read the totals of lines. Raises DamageError.
+
+    The segments of each file are not resolved into lines: shards of one program are added up by totals.
+    """
+    document = json_typed.decode(content, _Document, "llvm-cov")
+    if document.type != _TYPE or not document.data:
+        raise DamageError(f"type is not {_TYPE}" if document.data else "data holds no export")
+    covered = total = listed = listed_covered = 0
+    for export in document.data:
+        covered, total = covered + export.totals.lines.covered, total + export.totals.lines.count
+        listed += sum(file.summary.lines.count for file in export.files)
+        listed_covered += sum(file.summary.lines.covered for file in export.files)
+    percent = document.data[0].totals.lines.percent if len(document.data) == 1 else None
+    stated = rows.Stated(covered=covered, total=total, percent=percent)
+    has_files = any(export.files for export in document.data)
+    against = (listed_covered, listed) if has_files else (covered, total)
+    return rows.of_totals(stated, contradiction=rows.contradiction(stated, *against))

@@ -1,0 +1,82 @@
+"""OpenCover's XML, which coverlet and AltCover write too: points of a sequence, which are .NET's statements."""
+
+from collections import Counter
+
+from ralph_tracker.formats import xml_numbers
+from ralph_tracker.formats.content import Content
+from ralph_tracker.formats.coverage import rows
+from ralph_tracker.formats.coverage.elements import Elements
+from ralph_tracker.formats.coverage.report import Block, CoverageReport, Files
+from ralph_tracker.formats.damage import DamageError
+
+
+def sniff(content: Content) -> bool:
+    """Whether the root is `CoverageSession`."""
+    return content.root == "CoverageSession"
+
+
+def read(content: Content) -> CoverageReport:
+    """Read the points, without any the summary of the session. Raises DamageError, too where it has no summary.
+
+    Where one place has several points, each counts, as in the tool's own numbers.
+    """
+    reader = _Reader(content.limits.max_depth)
+    content.stream(reader.start, reader.end)
+    if reader.stated is None:
+        raise DamageError("the session has no summary of its points")
+    return rows.report(reader.files(), reader.stated)
+
+
+class _Reader(Elements):
+    """Take the events of one document."""
+
+    def __init__(self, max_depth: int) -> None:
+        super().__init__(max_depth)
+        self.stated: rows.Stated | None = None
+        self._paths: dict[str, str] = {}
+        self._points: dict[str, dict[Block, bool]] = {}
+        self._places: dict[str, Counter[str]] = {}
+        self._file = ""
+        self._hits = rows.Hits()
+
+    def opened(self, name: str, attributes: dict[str, str]) -> None:
+        if not self.path and name != "CoverageSession":
+            raise DamageError(f"the root element is <{name}>, not OpenCover's")
+        if name == "SequencePoint" and "sl" in attributes:
+            self._point(attributes)
+        elif name == "Method":
+            self._file = ""
+        elif name == "FileRef":
+            self._file = attributes.get("uid", "")
+        elif name == "File":
+            self._paths[attributes.get("uid", "")] = attributes.get("fullPath", "")
+        elif name == "Summary" and len(self.path) == 1:
+            self.stated = rows.Stated(
+                covered=xml_numbers.count(attributes, "visitedSequencePoints"),
+                total=xml_numbers.count(attributes, "numSequencePoints"),
+                percent=xml_numbers.percent(attributes, "sequenceCoverage"),
+                rounding=max(0.01, xml_numbers.last_digit(attributes.get("sequenceCoverage", ""))),
+            )
+
+    def closed(self, name: str) -> None:
+        """Nothing ends that is not begun anew."""
+
+    def _point(self, attributes: dict[str, str]) -> None:
+        if "vc" not in attributes:
+            raise DamageError("a SequencePoint has no attribute 'vc'")
+        file = attributes.get("fileid", self._file)
+        place = "{}.{},{}.{}".format(*(attributes.get(key, "") for key in ("sl", "sc", "el", "ec")))
+        places = self._places.setdefault(file, Counter())
+        places[place] += 1
+        if places[place] > 1:
+            place += f" #{places[place]}"
+        self._points.setdefault(file, {})[Block(place, 1)] = self._hits[attributes["vc"]]
+
+    def files(self) -> Files:
+        """Return the points by path; what stands for no file goes by its number."""
+        files: dict[str, dict[Block, bool]] = {}
+        for file, points in self._points.items():
+            known = files.setdefault(self._paths.get(file, f"?{file}"), {})
+            for block, hit in points.items():
+                known[block] = hit or known.get(block, False)
+        return files

@@ -1,0 +1,121 @@
+"""From the rows of a report, and what it states of itself, to the report; the parts of a row."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from ralph_tracker.formats.coverage.report import CoverageReport, Files, counted, share
+from ralph_tracker.formats.damage import DamageError
+
+_REMEMBERED: Final = 10_000
+_MAX_DIGITS: Final = 18
+_SHOWN: Final = 40
+_NEGLIGIBLE: Final = 1e-6
+
+
+class LineNumbers(dict[str, int]):
+    """Read line numbers, remembering some: the files of a project have the same ones. Raises DamageError."""
+
+    def __missing__(self, text: str) -> int:
+        if not (text.isascii() and text.isdecimal() and len(text) <= _MAX_DIGITS):
+            raise DamageError(f"{text[:_SHOWN]!r} is no line number")
+        found = int(text)
+        if len(self) < _REMEMBERED:
+            self[text] = found
+        return found
+
+
+class Hits(dict[str, bool]):
+    """Read how often a line ran as whether it did, up to a comma, behind which LCOV has a checksum.
+
+    A count below zero is an overflow of the tool's. Raises DamageError.
+    """
+
+    def __missing__(self, text: str) -> bool:
+        number = text.partition(",")[0].strip()
+        digits = number.removeprefix("-")
+        if not (digits.isascii() and digits.isdecimal()):
+            raise DamageError(f"{text[:_SHOWN]!r} is no number of hits")
+        found = not number.startswith("-") and digits.strip("0") != ""
+        if len(self) < _REMEMBERED:
+            self[text] = found
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stated:
+    """Hold what a report states of itself; None where it states nothing.
+
+    `percent` may be off by `rounding` without contradicting the rows. `of_lines` tells whether it is all of lines,
+    so that it can stand for them.
+    """
+
+    covered: int | None = None
+    total: int | None = None
+    percent: float | None = None
+    rounding: float = 0.01
+    of_lines: bool = True
+
+
+NOTHING: Final = Stated()
+
+
+def report(
+    files: Files, stated: Stated = NOTHING, *, listed: tuple[int, int] | None = None, skipped_lines: int = 0
+) -> CoverageReport:
+    """Make the report out of its rows, without any out of what it states. Raises DamageError.
+
+    `listed` is what the rows come to in the way in which the tool counts them; None: as we do.
+    """
+    covered, total = counted(files)
+    if not total:
+        return of_totals(stated, skipped_lines=skipped_lines)
+    return CoverageReport(
+        lines_covered=covered,
+        lines_total=total,
+        percent=share(covered, total),
+        files=files,
+        declared_covered=stated.covered,
+        declared_total=stated.total,
+        declared_percent=stated.percent,
+        contradiction=contradiction(stated, *(listed or (covered, total))),
+        skipped_lines=skipped_lines,
+    )
+
+
+def of_totals(stated: Stated, *, contradiction: str | None = None, skipped_lines: int = 0) -> CoverageReport:
+    """Make the report out of what it states alone; what is no total of lines is no data. Raises DamageError."""
+    covered, total = (stated.covered, stated.total) if stated.of_lines else (None, None)
+    if covered is None or total is None:
+        covered = total = 0
+    elif covered > total:
+        raise DamageError(f"{_shown(covered, total)} lines are covered, it says")
+    percent = share(covered, total)
+    return CoverageReport(
+        lines_covered=covered,
+        lines_total=total,
+        percent=percent if percent is None or stated.percent is None else stated.percent,
+        declared_covered=stated.covered,
+        declared_total=stated.total,
+        declared_percent=stated.percent,
+        contradiction=contradiction,
+        skipped_lines=skipped_lines,
+    )
+
+
+def contradiction(stated: Stated, covered: int, total: int) -> str | None:
+    """Say where what is stated is not what is listed, beyond the rounding of the statement."""
+    if stated.covered not in (None, covered) or stated.total not in (None, total):
+        return f"declared lines: {_shown(stated.covered, stated.total)}, listed: {_shown(covered, total)}"
+    percent = share(covered, total)
+    if stated.percent is None or percent is None or abs(stated.percent - percent) <= stated.rounding + _NEGLIGIBLE:
+        return None
+    return f"declared: {stated.percent:.2f} % of the lines, listed: {percent:.2f} %"
+
+
+def mark(lines: dict[int, bool], number: int, *, hit: bool) -> None:
+    """Add one row: a line that is listed twice is covered where one row covers it."""
+    lines[number] = hit or lines.get(number, False)
+
+
+def _shown(covered: int | None, total: int | None) -> str:
+    return f"{'?' if covered is None else covered} of {'?' if total is None else total}"

@@ -1,0 +1,48 @@
+"""SimpleCov's results (`coverage/.resultset.json`): for each command the lines of each file, null where none counts."""
+
+from typing import Final
+
+from msgspec import Struct
+
+from ralph_tracker.formats import json_typed
+from ralph_tracker.formats.content import Content
+from ralph_tracker.formats.coverage import rows
+from ralph_tracker.formats.coverage.report import CoverageReport
+from ralph_tracker.formats.damage import DamageError
+
+_COVERAGE: Final = "coverage"
+_OF_COMMAND: Final = frozenset({_COVERAGE, "timestamp"})
+_VERSION: Final = "simplecov_version"
+
+Hits = list[int | str | None]
+
+
+class _File(Struct):
+    lines: Hits
+
+
+class _Command(Struct):
+    coverage: dict[str, _File | Hits]
+
+
+def sniff(content: Content) -> bool:
+    """Whether it is an object of commands with their coverage, or SimpleCov's other report."""
+    inner = content.json_inner_keys
+    return content.opening.startswith("{") and ((_COVERAGE in inner and inner <= _OF_COMMAND) or _VERSION in inner)
+
+
+def read(content: Content) -> CoverageReport:
+    """Read the rows of all commands; a line is covered where one covers it. Raises DamageError.
+
+    `coverage.json`, which SimpleCov's JSON formatter writes beside it, is refused: it names no command.
+    """
+    if _VERSION in content.json_inner_keys:
+        raise DamageError("this is the output of SimpleCov's JSON formatter; name coverage/.resultset.json instead")
+    files: dict[str, dict[int, bool]] = {}
+    for command in json_typed.decode(content, dict[str, _Command], "SimpleCov").values():
+        for path, file in command.coverage.items():
+            lines = files.setdefault(path, {})
+            for number, hits in enumerate(file.lines if isinstance(file, _File) else file, start=1):
+                if isinstance(hits, int):
+                    rows.mark(lines, number, hit=hits > 0)
+    return rows.report(files)

@@ -1,0 +1,100 @@
+"""JSON read straight into the few fields that a format needs: what is not asked for is passed over, not built."""
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from ralph_tracker.formats.content import Content
+from ralph_tracker.formats.damage import DamageError
+
+_T = TypeVar("_T")
+_BYTE: Final = re.compile(r"^JSON is malformed: (?P<why>.*) \(byte (?P<at>\d+)\)$")
+_PATH: Final = re.compile(r"^(?P<why>.*?)(?: - at `(?:key in )?\$(?P<path>.*)`)?$", re.DOTALL)
+_STEP: Final = re.compile(r"\.(?P<key>[^.\[\]]+)|\[(?P<number>\d+)\]")
+_SPACE: Final = re.compile(r"[ \t\n\r]*")
+
+
+def decode(content: Content, shape: type[_T], what: str) -> _T:
+    """Return the one JSON value that the content is, in that shape; `what` is how an error calls such a report.
+
+    Raises DamageError, with the place, where it is malformed, cut short, or of another shape.
+    """
+    try:
+        return msgspec.json.decode(content.utf8, type=shape)
+    except UnicodeDecodeError:
+        return _decode_replaced(content, shape, what)
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise _damage(content, error, what) from None
+
+
+def _decode_replaced(content: Content, shape: type[_T], what: str) -> _T:
+    """Decode as above, with what is no UTF-8 replaced."""
+    try:
+        return msgspec.json.decode(content.text.encode(errors="replace"), type=shape)
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise _damage(content, error, what) from None
+
+
+def damage_at(content: Content, path: Sequence[str | int], why: str) -> DamageError:
+    """Return the error about the value to which the path of keys and numbers leads, or about the nearest around it."""
+    return DamageError(why, *_place(content.text, _offset(content.text, path)))
+
+
+def _damage(content: Content, error: Exception, what: str) -> DamageError:
+    if isinstance(error, RecursionError):
+        return DamageError("malformed JSON: nested too deep")
+    if isinstance(error, msgspec.ValidationError):
+        found = _PATH.match(str(error))
+        assert found is not None  # noqa: S101  # it matches any text
+        path = [step["key"] or int(step["number"]) for step in _STEP.finditer(found["path"] or "")]
+        shown = f" ({found['path'].lstrip('.')})" if found["path"] else ""
+        return damage_at(content, path, f"no report of {what}: {found['why']}{shown}")
+    malformed = _BYTE.match(str(error))
+    if malformed is None:
+        return DamageError("malformed JSON: cut short", *_place(content.text, len(content.text)))
+    before = bytes(content.utf8[: int(malformed["at"])]).decode(errors="replace")
+    return DamageError(f"malformed JSON: {malformed['why']}", *_place(before, len(before)))
+
+
+def _place(text: str, at: int) -> tuple[int, int]:
+    return text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
+
+
+def _offset(text: str, path: Sequence[str | int]) -> int:
+    """Return where the value begins; the text is valid JSON as far as there."""
+    at = _after_space(text, 0)
+    for key in path:
+        found = _member(text, at, key)
+        if found is None:
+            break
+        at = found
+    return at
+
+
+def _member(text: str, at: int, key: str | int) -> int | None:
+    """Return where the value of that key, or of that number, begins in the object or array at `at`; None without."""
+    decoder = json.JSONDecoder()
+    is_object, number = text.startswith("{", at), 0
+    if not is_object and not text.startswith("[", at):
+        return None
+    try:
+        while text[at] not in "]}":
+            at, name = _after_space(text, at + 1), number
+            if is_object:
+                name, at = decoder.raw_decode(text, at)
+                at = _after_space(text, _after_space(text, at) + 1)
+            if name == key:
+                return at
+            at = _after_space(text, decoder.raw_decode(text, at)[1])
+            number += 1
+    except (IndexError, ValueError, RecursionError):
+        pass
+    return None
+
+
+def _after_space(text: str, at: int) -> int:
+    found: Any = _SPACE.match(text, at)
+    return int(found.end())

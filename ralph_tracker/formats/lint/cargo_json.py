@@ -1,0 +1,77 @@
+"""What `cargo check`, `build` and `clippy` write with `--message-format=json`: one JSON object a line.
+
+A finding is a message of the compiler with a place or a code; the compiler's own sums (`2 warnings emitted`) have
+neither. A crate that is built for several targets has its findings once for each.
+"""
+
+from collections import Counter
+from typing import Any, Final
+
+from ralph_tracker.formats import json_lines
+from ralph_tracker.formats.content import Content
+from ralph_tracker.formats.damage import DamageError
+from ralph_tracker.formats.lint.report import LintReport
+from ralph_tracker.formats.lint.severity import NO_CODE, Severity, named, resolved
+
+_MESSAGE, _FINISHED = "compiler-message", "build-finished"
+_REASONS: Final = frozenset({_MESSAGE, "compiler-artifact", "build-script-executed", _FINISHED})
+
+
+def sniff(content: Content) -> bool:
+    """Whether one of the first lines that look like objects is a message of cargo."""
+    return any(_reason(each) is not None for each in json_lines.first_objects(content))
+
+
+def read(content: Content) -> LintReport:
+    """Count the findings by level and code; lines that are no message of cargo are skipped and counted.
+
+    A build that failed without a finding that is an error is no report: linkers and build scripts name no place.
+    Without the message with which cargo ends the text is cut short. Old ones do not write it: theirs is cut short where
+    it ends within a line, and a cut between two lines cannot be seen. Raises DamageError.
+    """
+    findings: Counter[tuple[str, Severity]] = Counter()
+    messages, skipped, newer, reason = 0, 0, False, None
+    ends: list[bool] = []
+    for _, value in json_lines.objects(content):
+        reason = None if value is None else _reason(value)
+        if value is None or reason is None:
+            skipped += 1
+            continue
+        messages += 1
+        newer = newer or _is_newer(value)
+        if reason == _FINISHED:
+            ends.append(value.get("success") is True)
+        elif reason == _MESSAGE:
+            _count(value.get("message"), findings)
+    if not messages:
+        raise DamageError("no line is a message of cargo")
+    half = reason is None and not content.text.endswith("\n")
+    if not ends and (newer or half):
+        raise DamageError("cut short: the message with which cargo ends is missing", content.text.count("\n") + 1)
+    report = LintReport(findings=dict(findings), skipped_lines=skipped)
+    if not all(ends) and not report.errors:
+        raise DamageError("the build failed, and no error has a place; see what cargo wrote beside")
+    return report
+
+
+def _is_newer(value: json_lines.Object) -> bool:
+    """Whether it is of a cargo that ends with a message: this key is younger than that."""
+    target = value.get("target")
+    return isinstance(target, dict) and "test" in target
+
+
+def _reason(value: json_lines.Object) -> str | None:
+    reason = value.get("reason")
+    return reason if isinstance(reason, str) and reason in _REASONS else None
+
+
+def _count(message: object, findings: Counter[tuple[str, Severity]]) -> None:
+    if not isinstance(message, dict):
+        raise DamageError("a compiler-message without a message")
+    owner: Any = message.get("code")
+    if owner is None and not message.get("spans"):
+        return
+    code = named(owner.get("code")) if isinstance(owner, dict) else NO_CODE
+    level = message.get("level")
+    internal = isinstance(level, str) and level.startswith("error")  # "error: internal compiler error"
+    findings[code, "error" if internal else resolved(level, code)] += 1

@@ -1,0 +1,78 @@
+"""ESLint's JSON report (`eslint --format=json`, or `json-with-metadata`): an array with one object a file."""
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any, Final
+
+import msgspec
+
+from ralph_tracker.formats.content import Content
+from ralph_tracker.formats.json_typed import decode
+from ralph_tracker.formats.lint.report import LintReport
+from ralph_tracker.formats.lint.severity import Severity, named
+
+_KEYS: Final = frozenset({"filePath", "messages"})
+_WITH_METADATA: Final = frozenset({"results", "metadata"})
+_FATAL: Final = "fatal"
+_SEVERITIES: Final[dict[str, Severity]] = {"1": "warning", "2": "error"}
+
+
+class _Message(msgspec.Struct, gc=False):
+    ruleId: Any = None  # noqa: N815  # ESLint's names, here and below
+    severity: Any = None
+    fatal: Any = None
+
+
+class _File(msgspec.Struct, gc=False):
+    messages: list[_Message]
+    suppressedMessages: list[msgspec.Raw] = []  # noqa: N815
+    errorCount: Any = None  # noqa: N815
+    warningCount: Any = None  # noqa: N815
+
+
+class _WithMetadata(msgspec.Struct):
+    results: list[_File]
+
+
+def sniff(content: Content) -> bool:
+    """Whether it is an array of files with messages, or an object with such an array and metadata."""
+    keys = content.json_keys
+    return keys >= _KEYS if content.opening.startswith("[") else keys == _WITH_METADATA
+
+
+def read(content: Content) -> LintReport:
+    """Count the messages by severity and rule; those of a file that ESLint cannot parse are errors. Raises DamageError.
+
+    A message without a severity, which ESLint does not write, is none.
+    """
+    if content.opening.startswith("["):
+        files = decode(content, list[_File], "ESLint")
+    else:
+        files = decode(content, _WithMetadata, "ESLint").results
+    findings: Counter[tuple[str, Severity]] = Counter()
+    for message in (message for file in files for message in file.messages):
+        findings[_code(message), _severity(message)] += 1
+    report = LintReport(findings=dict(findings), suppressed=sum(len(file.suppressedMessages) for file in files))
+    return replace(report, contradiction=_contradiction(files, report))
+
+
+def _code(message: _Message) -> str:
+    return named(message.ruleId) or (_FATAL if message.fatal is True else "")
+
+
+def _severity(message: _Message) -> Severity:
+    return "error" if message.fatal is True else _SEVERITIES.get(str(message.severity), "none")
+
+
+def _contradiction(files: list[_File], report: LintReport) -> str | None:
+    """Say where the totals of the files are not what they list."""
+    errors, warnings = _total([each.errorCount for each in files]), _total([each.warningCount for each in files])
+    if errors in (None, report.errors) and warnings in (None, report.warnings):
+        return None
+    return (
+        f"declared errors: {errors}, warnings: {warnings}; listed errors: {report.errors}, warnings: {report.warnings}"
+    )
+
+
+def _total(counts: list[Any]) -> int | None:
+    return sum(counts) if all(isinstance(each, int) for each in counts) else None

@@ -1,0 +1,53 @@
+"""What flake8 and pycodestyle print: `path:line:column: code text`, or `path:line: [code] text` (`--format=pylint`)."""
+
+import re
+from collections import Counter
+from typing import Final
+
+from ralph_tracker.formats import json_lines
+from ralph_tracker.formats.colour import plain
+from ralph_tracker.formats.content import Content
+from ralph_tracker.formats.damage import DamageError
+from ralph_tracker.formats.lint.report import LintReport
+from ralph_tracker.formats.lint.severity import Severity, of_code
+
+_PLACE: Final = r"^\S[^\n]*?:\d{1,9}:"
+_ANY: Final = re.compile(rf"{_PLACE}\d{{1,9}}: [A-Z]{{1,3}}\d{{3}} |{_PLACE} \[[A-Z]{{1,3}}\d{{3}}\] ", re.MULTILINE)
+_FINDING: Final = re.compile(
+    rf"{_PLACE}(?:\d{{1,9}}: (?P<code>[A-Z]{{1,3}}\d{{1,3}}) | \[(?P<in_brackets>[A-Z]{{1,3}}\d{{1,3}})\] )"
+)
+_OF_ANOTHER: Final = re.compile(rf"{_PLACE}(?:\d{{1,9}}:)? (?:\[|[\w-]+:)")
+# What ruff ends with, whose lines look the same but for those of syntax errors.
+_OF_RUFF: Final = re.compile(r"^(?:Found \d+ errors?\b|\[\*\] \d+ fixable)", re.MULTILINE)
+
+
+def sniff(content: Content) -> bool:
+    """Whether a line is a finding and none is the sum that other tools add."""
+    if content.opening[:1] in ("{", "["):
+        return False
+    text = plain(content.text)
+    return _ANY.search(text) is not None and _OF_RUFF.search(text) is None
+
+
+def read(content: Content) -> LintReport:
+    """Count the findings by code; other lines, such as source that is shown, are skipped and counted.
+
+    Raises DamageError for a line that looks like another tool's finding, and for a last line that is cut short. A
+    cut after the code of a finding, or between two, cannot be seen.
+    """
+    findings: Counter[tuple[str, Severity]] = Counter()
+    skipped, line, found = 0, "", None
+    for number, line in enumerate(map(plain, json_lines.lines(content)), start=1):
+        found = _FINDING.match(line)
+        if found:
+            code = found["code"] or found["in_brackets"]
+            findings[code, of_code(code)] += 1
+        elif _OF_ANOTHER.match(line):
+            raise DamageError("a finding, but not of flake8", number)
+        elif line.strip():
+            skipped += 1
+    if not findings:
+        raise DamageError("no line is a finding of flake8")
+    if not found and line.strip() and not content.text.endswith("\n"):
+        raise DamageError("cut short: the last line is half a finding", number)
+    return LintReport(findings=dict(findings), skipped_lines=skipped)

@@ -1,0 +1,58 @@
+"""golangci-lint's JSON report, which on standard output is a line that others may follow (`2 issues:`, …)."""
+
+from collections import Counter
+from typing import Any, Final
+
+import msgspec
+
+from ralph_tracker.formats import json_lines
+from ralph_tracker.formats.content import Content
+from ralph_tracker.formats.json_typed import damage_at, decode
+from ralph_tracker.formats.lint.report import LintReport
+from ralph_tracker.formats.lint.severity import Severity, named, resolved
+
+_KEYS: Final = frozenset({"Issues", "Report"})
+
+
+class _Issue(msgspec.Struct, gc=False):
+    linter: Any = msgspec.field(name="FromLinter")
+    severity: Any = msgspec.field(name="Severity", default=None)
+
+
+class _Details(msgspec.Struct):
+    error: Any = msgspec.field(name="Error", default=None)
+
+
+class _Report(msgspec.Struct):
+    issues: list[_Issue] | None = msgspec.field(name="Issues")
+    details: _Details | None = msgspec.field(name="Report")
+
+
+def sniff(content: Content) -> bool:
+    """Whether it is an object with issues and what golangci-lint says of its run, or its first line is."""
+    return _document(content).json_keys >= _KEYS
+
+
+def read(content: Content) -> LintReport:
+    """Count the issues by severity and linter; one without a severity has that of its linter's name.
+
+    The report of a run that failed is none. Raises DamageError.
+    """
+    document = _document(content)
+    report = decode(document, _Report, "golangci-lint")
+    if report.details is not None and report.details.error:
+        raise damage_at(document, ["Report", "Error"], f"golangci-lint failed: {report.details.error}")
+    findings: Counter[tuple[str, Severity]] = Counter()
+    for issue in report.issues or ():
+        code = named(issue.linter)
+        findings[code, resolved(issue.severity, code)] += 1
+    return LintReport(findings=dict(findings))
+
+
+def _document(content: Content) -> Content:
+    """Return the content, or its first line where the rest is none of it."""
+    if content.json_keys:
+        return content
+    first = next((line for line in json_lines.lines(content) if line.strip()), "")
+    line = Content(first.encode(), content.limits)
+    return line if line.json_keys >= _KEYS else content

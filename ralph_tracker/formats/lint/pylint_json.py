@@ -1,0 +1,69 @@
+"""Pylint's JSON reports: an array with one object a message (`json`), or an object with the totals too (`json2`)."""
+
+from collections import Counter
+from typing import Any, Final
+
+import msgspec
+
+from ralph_tracker.formats.content import Content
+from ralph_tracker.formats.json_typed import damage_at, decode
+from ralph_tracker.formats.lint.report import LintReport
+from ralph_tracker.formats.lint.severity import Severity, named, resolved
+
+_KEYS: Final = frozenset({"type", "module", "symbol", "message-id"})
+_KEYS_2: Final = frozenset({"messages", "statistics"})
+
+
+class _Message(msgspec.Struct, gc=False):
+    type: Any
+    code: Any = msgspec.field(name="message-id")
+
+
+class _Message2(msgspec.Struct, gc=False):
+    type: Any
+    code: Any = msgspec.field(name="messageId")
+
+
+class _Statistics(msgspec.Struct):
+    messageTypeCount: dict[str, Any] = {}  # noqa: N815  # Pylint's names, here and below
+    modulesLinted: Any = None  # noqa: N815
+
+
+class _Report2(msgspec.Struct):
+    messages: list[_Message2]
+    statistics: _Statistics
+
+
+def sniff(content: Content) -> bool:
+    """Whether it is an array of messages, or an object with messages and statistics."""
+    keys = content.json_keys
+    return keys >= _KEYS if content.opening.startswith("[") else keys == _KEYS_2
+
+
+def read(content: Content) -> LintReport:
+    """Count the messages by type and code: conventions, refactorings and informations are notes. Raises DamageError.
+
+    Nothing found in no module at all is no report.
+    """
+    if content.opening.startswith("["):
+        return _report(decode(content, list[_Message], "Pylint"))
+    both = decode(content, _Report2, "Pylint")
+    if both.statistics.modulesLinted == 0 and not both.messages:
+        raise damage_at(content, ["statistics", "modulesLinted"], "Pylint linted no module")
+    listed = Counter(str(message.type) for message in both.messages)
+    declared = {name: number for name, number in both.statistics.messageTypeCount.items() if number}
+    if not declared or declared == dict(listed):
+        return _report(both.messages)
+    return _report(both.messages, f"declared: {_shown(declared)}; listed: {_shown(listed)}")
+
+
+def _report(messages: list[_Message] | list[_Message2], contradiction: str | None = None) -> LintReport:
+    findings: Counter[tuple[str, Severity]] = Counter()
+    for message in messages:
+        code = named(message.code)
+        findings[code, resolved(message.type, code)] += 1
+    return LintReport(findings=dict(findings), contradiction=contradiction)
+
+
+def _shown(counts: dict[str, Any]) -> str:
+    return ", ".join(f"{name} {counts[name]}" for name in sorted(counts)) or "nothing"

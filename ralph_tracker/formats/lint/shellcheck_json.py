@@ -1,0 +1,44 @@
+"""ShellCheck's JSON reports: an array of comments (`--format=json`), or an object with one (`json1`)."""
+
+from collections import Counter
+from typing import Any, Final
+
+import msgspec
+
+from ralph_tracker.formats.content import Content
+from ralph_tracker.formats.json_typed import decode
+from ralph_tracker.formats.lint.report import LintReport
+from ralph_tracker.formats.lint.severity import Severity, resolved
+
+_KEYS: Final = frozenset({"file", "line", "endLine", "column", "level", "code", "message"})
+_KEYS_1: Final = frozenset({"comments"})
+
+
+class _Comment(msgspec.Struct, gc=False):
+    file: msgspec.Raw
+    line: msgspec.Raw
+    level: Any
+    code: Any
+
+
+class _Report1(msgspec.Struct):
+    comments: list[_Comment]
+
+
+def sniff(content: Content) -> bool:
+    """Whether it is an array of comments, or an object with comments and nothing else."""
+    keys = content.json_keys
+    return keys >= _KEYS if content.opening.startswith("[") else keys == _KEYS_1
+
+
+def read(content: Content) -> LintReport:
+    """Count the comments by level and code; those of style are notes. Raises DamageError."""
+    if content.opening.startswith("["):
+        comments = decode(content, list[_Comment], "ShellCheck")
+    else:
+        comments = decode(content, _Report1, "ShellCheck").comments
+    findings: Counter[tuple[str, Severity]] = Counter()
+    for comment in comments:
+        code = f"SC{comment.code}"
+        findings[code, resolved(comment.level, code)] += 1
+    return LintReport(findings=dict(findings))

@@ -1,0 +1,113 @@
+"""The JSON lines of `dart test --reporter=json` and `flutter test --machine`.
+
+Hidden tests (loading a file, set-up and tear-down that went well) are none. A test that never ended is in error.
+Without `done`, the last event, the report is whole only where all suites and tests that it announces have ended.
+"""
+
+from typing import Final
+
+from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
+from ralph_tracker.formats import json_lines
+from ralph_tracker.formats.content import Content
+from ralph_tracker.formats.damage import DamageError
+from ralph_tracker.formats.tests import identity
+from ralph_tracker.formats.tests.gathering import ERROR, WHOLE_RUN, Cases, contradiction
+from ralph_tracker.formats.tests.json_fields import Event, number, text
+from ralph_tracker.formats.tests.report import Declared, TestReport
+
+_OUTCOMES: Final = {"success": PASSED, "failure": FAILED, "error": ERROR}
+
+
+def sniff(content: Content) -> bool:
+    """Whether one of the first objects is the event that starts such a report."""
+    return any(_is_start(each) for each in json_lines.first_objects(content))
+
+
+def read(content: Content) -> TestReport:
+    """Read the report. Raises DamageError where it was cut short, or a result is none of Dart's."""
+    run = _Run()
+    for _, event in json_lines.objects(content):
+        if event is None or not isinstance(event.get("type"), str):
+            run.skipped_lines += 1
+        else:
+            run.take(event)
+    return run.report()
+
+
+def _is_start(event: Event) -> bool:
+    return event.get("type") == "start" and "protocolVersion" in event
+
+
+class _Run:
+    """Gather the events of one run; tests and suites are known by their numbers."""
+
+    def __init__(self) -> None:
+        self.skipped_lines = 0
+        self._started = False
+        self._suites: dict[object, str] = {}
+        self._announced: float | None = None
+        self._expected = 0.0
+        self._tests: dict[object, Event] = {}
+        self._ends: dict[object, Event] = {}
+        self._done: Event | None = None
+
+    def take(self, event: Event) -> None:
+        """Take one event."""
+        kind = event["type"]
+        if _is_start(event):
+            self._started = True
+        elif kind == "done":
+            self._done = event
+        elif kind == "allSuites":
+            self._announced = number(event, "count")
+        elif kind == "testDone":
+            self._ends[number(event, "testID")] = event
+        elif isinstance(event.get(kind.removesuffix("Start")), dict):
+            self._part(kind, event, event[kind.removesuffix("Start")])
+
+    def _part(self, kind: str, event: Event, part: Event) -> None:
+        if kind == "suite":
+            self._suites[number(part, "id")] = identity.file(text(part, "path"))
+        elif kind == "group" and part.get("parentID") is None:
+            self._expected += number(part, "testCount") or 0
+        elif kind == "testStart":
+            self._tests[number(part, "id")] = {**event, **part}
+
+    def report(self) -> TestReport:
+        """Return what was gathered."""
+        if not self._started:
+            raise DamageError("the event that starts the report is missing")
+        cases, unfinished = Cases(), 0
+        for number_, test in self._tests.items():
+            end = self._ends.get(number_)
+            case = identity.of(self._suites.get(number(test, "suiteID"), ""), text(test, "name"))
+            if end is None:
+                unfinished += 1
+                cases.add(case, ERROR)
+            elif end.get("hidden") is not True:
+                cases.add(case, _outcome(end), _seconds(test, end))
+        whole = self._announced == len(self._suites) and self._expected <= len(cases.outcomes)
+        if self._done is None and (unfinished or not whole):
+            raise DamageError("cut short: the event that ends the report (done) is missing")
+        if self._done is not None and self._done.get("success") is not True and not cases.failed:
+            cases.add(WHOLE_RUN, ERROR)
+        declared = Declared(tests=int(self._expected)) if self._expected else Declared()
+        return cases.report(declared, contradiction=_contradiction(declared, cases), skipped_lines=self.skipped_lines)
+
+
+def _contradiction(declared: Declared, cases: Cases) -> str | None:
+    """Say where tests are missing; what could not be loaded or set up comes on top of those announced."""
+    found = len(cases.outcomes)
+    return contradiction(declared, cases, (found,) if found > (declared.tests or 0) else ())
+
+
+def _outcome(end: Event) -> str:
+    result = text(end, "result")
+    if result not in _OUTCOMES:
+        raise DamageError(f"result is {result[:40]!r}, which Dart does not have")
+    return SKIPPED if end.get("skipped") is True else _OUTCOMES[result]
+
+
+def _seconds(start: Event, end: Event) -> float | None:
+    began, ended = number(start, "time"), number(end, "time")
+    return None if began is None or ended is None else (ended - began) / 1000

@@ -1,0 +1,83 @@
+"""The JSON report of jest (`--json`) and vitest (`--reporter=json`).
+
+A test file that could not run has no tests and is a case in error, as is a run that failed though no test did
+(errors that no test caught, thresholds).
+"""
+
+from typing import Any, Final, Literal
+
+import msgspec
+
+from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
+from ralph_tracker.formats.content import Content
+from ralph_tracker.formats.damage import DamageError
+from ralph_tracker.formats.json_typed import decode
+from ralph_tracker.formats.tests import identity
+from ralph_tracker.formats.tests.gathering import ERROR, WHOLE_RUN, Cases, Count, contradiction
+from ralph_tracker.formats.tests.report import Declared, TestReport
+
+_KEYS: Final = frozenset({"numTotalTests", "testResults"})
+_OUTCOMES: Final = {
+    "passed": PASSED,
+    "failed": FAILED,
+    **dict.fromkeys(("skipped", "pending", "todo", "disabled"), SKIPPED),
+}
+
+
+class _Test(msgspec.Struct, rename="camel", gc=False):
+    status: Literal["passed", "failed", "skipped", "pending", "todo", "disabled"]
+    title: str = ""
+    ancestor_titles: list[str] = []
+    duration: float | None = None
+    invocations: int | None = None
+    failure_messages: Any = None
+
+
+class _File(msgspec.Struct, rename="camel", gc=False):
+    assertion_results: list[_Test]
+    name: str = ""
+    status: str = ""
+
+
+class _Report(msgspec.Struct, rename="camel"):
+    num_total_tests: Count
+    test_results: list[_File]
+    num_failed_tests: Count | None = None
+    success: bool | None = None
+    was_interrupted: bool = False
+
+
+def sniff(content: Content) -> bool:
+    """Whether it is an object with the parts of such a report."""
+    return content.opening.startswith("{") and content.json_keys >= _KEYS
+
+
+def read(content: Content) -> TestReport:
+    """Read the report. Raises DamageError, also where the run was interrupted."""
+    report = decode(content, _Report, "jest or vitest")
+    if report.was_interrupted:
+        raise DamageError("the run was interrupted, tests are missing")
+    cases, broken = Cases(), []
+    # They stand in the order in which they ended, which is another one each time.
+    for result in sorted(report.test_results, key=lambda each: (identity.file(each.name), each.name)):
+        file = identity.file(result.name)
+        for test in result.assertion_results:
+            _add(cases, file, test)
+        if result.status == "failed" and not result.assertion_results:
+            broken.append(file)
+    declared = Declared(tests=report.num_total_tests, failures=report.num_failed_tests)
+    wrong = contradiction(declared, cases)
+    for file in broken:
+        cases.add(identity.of(file, "(test file)"), ERROR)
+    if report.success is False and not cases.failed:
+        cases.add(WHOLE_RUN, ERROR)
+    return cases.report(declared, contradiction=wrong)
+
+
+def _add(cases: Cases, file: str, test: _Test) -> None:
+    name = " > ".join(filter(None, (*test.ancestor_titles, test.title)))
+    again = (test.invocations or 1) > 1
+    outcome = _OUTCOMES[test.status]
+    flaky = outcome == PASSED and (again or bool(test.failure_messages))
+    seconds = None if test.duration is None else test.duration / 1000
+    cases.add(identity.of(file, name), outcome, seconds, rerun=again or flaky, flaky=flaky)

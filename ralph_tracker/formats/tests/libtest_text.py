@@ -1,0 +1,118 @@
+"""The text that Rust's own test harness writes (`cargo test`): one `test result:` a binary, which add up.
+
+Tests have names where each has a line; with `--quiet` only their number is known. The binary that a test belongs to is
+part of its id where cargo's own lines (`Running …`, `Doc-tests …`) are there too.
+"""
+
+import re
+from collections import Counter
+from typing import Final
+
+from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
+from ralph_tracker.formats import json_lines
+from ralph_tracker.formats.colour import plain
+from ralph_tracker.formats.content import Content
+from ralph_tracker.formats.damage import DamageError
+from ralph_tracker.formats.tests import identity
+from ralph_tracker.formats.tests.gathering import ERROR, WHOLE_RUN, Cases
+from ralph_tracker.formats.tests.report import Counts, TestReport
+
+_N: Final = r"(\d{1,9})"
+_RESULT: Final = re.compile(rf"^test result: (?:ok|FAILED)\. {_N} passed; {_N} failed; {_N} ignored; {_N} measured;")
+_SNIFF: Final = re.compile(_RESULT.pattern, re.MULTILINE)
+_RUNNING: Final = re.compile(r"^running (\d{1,9}) tests?$")
+_TEST: Final = re.compile(r"^test (?P<name>.+?) \.\.\. (?P<outcome>ok|FAILED|ignored|bench:)(?:[, ].*)?$")
+_BINARY: Final = re.compile(r"^\s+Running (?:unittests )?(?:(?P<source>\S+) \()?(?P<path>[^\s()]+)\)?$")
+_DOC_TESTS: Final = re.compile(r"^\s+Doc-tests (?P<crate>\S+)$")
+_HASH: Final = re.compile(r"-[0-9a-f]{16}(?:\.exe)?$")
+# What a name says of how a test runs, and the line of a documentation's test: neither makes it another test.
+_UNSTEADY: Final = re.compile(r" - should panic$| \(line \d+\)")
+_FAILED_BUILD: Final = "error: could not compile "
+_FAILED_RUN: Final = ("error: test failed", "error: doctest failed")
+_OUTCOMES: Final = {"ok": PASSED, "bench:": PASSED, "FAILED": FAILED, "ignored": SKIPPED}
+_NOTE: Final = "some tests have no names in it: which of them changed cannot be told"
+
+
+def sniff(content: Content) -> bool:
+    """Whether a line is the harness's summary."""
+    return bool(_SNIFF.search(plain(content.text)))
+
+
+def read(content: Content) -> TestReport:
+    """Read the report. Raises DamageError where a binary has no summary: it crashed, or the text was cut short."""
+    run = _Run()
+    for line in json_lines.lines(content):
+        run.take(plain(line.rstrip("\r")))
+    return run.report()
+
+
+class _Run:
+    """Gather the lines; `_expected` is how many tests the open binary has, None between two of them."""
+
+    def __init__(self) -> None:
+        self._cases = Cases()
+        self._unnamed = Counts()
+        self._binary = ""
+        self._expected: int | None = None
+        self._tests: list[tuple[str, str]] = []
+        self._listing = False
+        self._results = 0
+        self._problems: list[str] = []
+
+    def take(self, line: str) -> None:
+        """Take one line; below `failures:` a failed test's own output is shown, which may look like ours."""
+        if found := _RESULT.match(line):
+            self._close([int(number) for number in found.groups()])
+        elif self._expected is not None and not self._listing:
+            self._inside(line)
+        elif self._expected is None:
+            self._between(line)
+
+    def _inside(self, line: str) -> None:
+        if test := _TEST.match(line):
+            self._tests.append((_UNSTEADY.sub("", test["name"]), _OUTCOMES[test["outcome"]]))
+        elif line == "failures:":
+            self._listing = True
+        elif _RUNNING.match(line) or _BINARY.match(line):
+            raise DamageError(self._no_summary())
+
+    def _between(self, line: str) -> None:
+        if found := _RUNNING.match(line):
+            self._expected = int(found[1])
+        elif found := _BINARY.match(line):
+            crate = _HASH.sub("", found["path"].replace("\\", "/").rpartition("/")[2])
+            self._binary = f"{crate} {found['source'] or ''}".strip()
+        elif found := _DOC_TESTS.match(line):
+            self._binary = f"{found['crate']} doc-tests"
+        elif line.startswith(_FAILED_BUILD):
+            self._problems.append("(build)")
+        elif line.startswith(_FAILED_RUN):
+            self._problems.append(WHOLE_RUN)
+
+    def _close(self, numbers: list[int]) -> None:
+        passed, failed, ignored, measured = numbers
+        if self._expected is not None and sum(numbers) != self._expected:
+            return  # the summary of a run inside a test
+        counts = Counts(passed=passed + measured, failed=failed, skipped=ignored)
+        named = Counter(outcome for _, outcome in self._tests)
+        if (named[PASSED], named[FAILED], named[SKIPPED]) == (counts.passed, counts.failed, counts.skipped):
+            for name, outcome in self._tests:
+                self._cases.add(identity.of(self._binary, name), outcome)
+        else:
+            self._unnamed += counts
+        self._results += 1
+        self._tests, self._expected, self._listing = [], None, False
+
+    def _no_summary(self) -> str:
+        return f"the tests of {self._binary or 'a binary'} have no `test result:`; it crashed or the text is cut short"
+
+    def report(self) -> TestReport:
+        """Return what was gathered; a run that failed though no test did is a case in error."""
+        if self._expected is not None:
+            raise DamageError(self._no_summary())
+        if not self._results:
+            raise DamageError("there is no `test result:` in it")
+        if self._problems and not self._cases.failed and not self._unnamed.failed:
+            self._cases.add(self._problems[0], ERROR)
+        note = _NOTE if self._unnamed.tests else None
+        return self._cases.report(unnamed=self._unnamed, note=note)

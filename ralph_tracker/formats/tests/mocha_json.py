@@ -1,0 +1,73 @@
+"""mocha's JSON report (`--reporter=json`).
+
+`tests` lists what ran, `failures` also the hooks that failed: these are cases in error, named as mocha names them.
+"""
+
+from collections import Counter
+from typing import Any, Final
+
+import msgspec
+
+from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
+from ralph_tracker.formats.content import Content
+from ralph_tracker.formats.json_typed import decode
+from ralph_tracker.formats.tests import identity
+from ralph_tracker.formats.tests.gathering import ERROR, Cases, Count, contradiction
+from ralph_tracker.formats.tests.report import Declared, TestReport
+
+_KEYS: Final = frozenset({"stats", "tests", "pending", "failures", "passes"})
+
+
+class _Stats(msgspec.Struct, gc=False):
+    tests: Count
+    pending: Count
+    failures: Count
+
+
+class _Test(msgspec.Struct, rename="camel", gc=False):
+    full_title: str
+    file: str | None = None
+    duration: float | None = None
+    current_retry: int | None = None
+    err: Any = None
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.file or "", self.full_title
+
+
+class _Report(msgspec.Struct):
+    stats: _Stats
+    tests: list[_Test]
+    pending: list[_Test]
+    failures: list[_Test]
+
+
+def sniff(content: Content) -> bool:
+    """Whether it is an object with the parts of such a report."""
+    return content.opening.startswith("{") and content.json_keys >= _KEYS
+
+
+def read(content: Content) -> TestReport:
+    """Read the report. Raises DamageError."""
+    report = decode(content, _Report, "mocha")
+    pending, failures = (Counter(test.key for test in part) for part in (report.pending, report.failures))
+    cases = Cases()
+    for test in report.tests:
+        outcome = FAILED if test.err and failures[test.key] else SKIPPED if pending[test.key] else PASSED
+        if outcome != PASSED:
+            (failures if outcome == FAILED else pending)[test.key] -= 1
+        retried = bool(test.current_retry)
+        seconds = None if test.duration is None else test.duration / 1000
+        cases.add(_id(test.key), outcome, seconds, rerun=retried, flaky=retried and outcome == PASSED)
+    stats = report.stats
+    declared = Declared(tests=stats.tests, failures=stats.failures, skipped=stats.pending)
+    hooks = list(failures.elements())
+    wrong = contradiction(declared, cases, failures_elsewhere=len(hooks))
+    for key in hooks:
+        cases.add(_id(key), ERROR)
+    return cases.report(declared, contradiction=wrong)
+
+
+def _id(key: tuple[str, str]) -> str:
+    return identity.of(identity.file(key[0]), key[1])

@@ -1,0 +1,129 @@
+"""NUnit's XML, of version 3 (`test-run`) and of version 2 (`test-results`); a lone `test-suite` may be the root.
+
+Outcomes are NUnit's own: a test in error is `result="Error"` in version 2 and a failed one in version 3; what is
+inconclusive, ignored or not runnable did not run. A suite that failed although nothing in it did (its tear-down, an
+assembly that cannot be loaded) is a case in error.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
+from ralph_tracker.formats.content import Content
+from ralph_tracker.formats.damage import DamageError
+from ralph_tracker.formats.tests import identity
+from ralph_tracker.formats.tests.gathering import ERROR, Cases, Elements, contradiction, first_count, seconds
+from ralph_tracker.formats.tests.report import Declared, TestReport
+from ralph_tracker.formats.xml_numbers import count
+
+ROOTS: Final = frozenset({"test-run", "test-results", "test-suite"})
+_RESULTS: Final = {
+    "passed": PASSED,
+    "success": PASSED,
+    "warning": PASSED,
+    "failed": FAILED,
+    "failure": FAILED,
+    "cancelled": FAILED,
+    "error": ERROR,
+    **dict.fromkeys(("skipped", "ignored", "inconclusive", "invalid", "notrunnable", "explicit"), SKIPPED),
+}
+_BAD: Final = frozenset({FAILED, ERROR})
+_NOT_COUNTED: Final = ("not-run", "ignored", "skipped", "invalid")
+
+
+def sniff(content: Content) -> bool:
+    """Whether the root is one that NUnit files have."""
+    return content.root in ROOTS
+
+
+def read(content: Content) -> TestReport:
+    """Read the report. Raises DamageError, also for a result that NUnit does not have."""
+    reader = _Reader(content)
+    reader.walk()
+    return reader.report()
+
+
+class _Reader(Elements):
+    """Take the events of one document; `_suites` are the open suites, `_bad` the failures seen before each."""
+
+    def __init__(self, content: Content) -> None:
+        super().__init__(content)
+        self._cases = Cases()
+        self._declared = Declared()
+        self._not_counted: list[int] = []
+        self._suites: list[Mapping[str, str]] = []
+        self._bad: list[int] = []
+        self._failures = 0
+        self._broken: list[str] = []
+        self._case: Mapping[str, str] | None = None
+        self._failure = False
+
+    def opened(self, name: str, attributes: Mapping[str, str]) -> None:
+        if not self.path:
+            self._root(name, attributes)
+        if name == "test-suite":
+            self._suites.append(attributes)
+            self._bad.append(self._failures)
+        elif name == "test-case":
+            self._case, self._failure = attributes, False
+        elif name in ("failure", "error") and self.path[-1:] == ["test-case"]:
+            self._failure = True
+
+    def closed(self, name: str) -> None:
+        if name == "test-suite":
+            suite, before = self._suites.pop(), self._bad.pop()
+            if self._failures == before and _result(suite) in _BAD and suite.get("site") != "Parent":
+                self._broken.append(f"{suite.get('fullname') or suite.get('name', '')} (suite)")
+                self._failures += 1
+        elif name == "test-case" and self._case is not None:
+            case, self._case = self._case, None
+            outcome = _outcome(case, failure=self._failure)
+            self._failures += outcome in _BAD
+            self._cases.add(self._id(case), outcome, seconds(case.get("duration", case.get("time"))))
+
+    def _root(self, name: str, attributes: Mapping[str, str]) -> None:
+        if name not in ROOTS:
+            raise DamageError(f"the root element is <{name}>, not one of NUnit's")
+        self._declared = Declared(
+            tests=first_count(attributes, "total", "testcasecount"),
+            failures=first_count(attributes, "failed", "failures"),
+            errors=count(attributes, "errors"),
+            skipped=count(attributes, "skipped"),
+        )
+        self._not_counted = [count(attributes, key) or 0 for key in _NOT_COUNTED]
+
+    def _id(self, case: Mapping[str, str]) -> str:
+        """Return the full name; version 2 and its imitators may put but the method there, to which the suite adds."""
+        suite = self._suites[-1].get("name", "") if self._suites else ""
+        return case.get("fullname") or identity.of(suite, case.get("name", ""))
+
+    def report(self) -> TestReport:
+        """Return what was read; some versions leave tests out of `total` that did not run."""
+        total = self._declared.tests
+        also = () if total is None else (total + self._not_counted[0], total + sum(self._not_counted[1:]))
+        elsewhere = len(self._broken)
+        wrong = contradiction(self._declared, self._cases, also, failures_elsewhere=elsewhere)
+        for suite in self._broken:
+            self._cases.add(suite, ERROR)
+        return self._cases.report(self._declared, contradiction=wrong)
+
+
+def _outcome(case: Mapping[str, str], *, failure: bool) -> str:
+    """Return the outcome of a case, by its result, else by what it says of itself before NUnit 2.5 had results."""
+    said = _result(case)
+    if said is not None:
+        return said
+    if failure or case.get("success", "").lower() == "false":
+        return SKIPPED if case.get("executed", "").lower() == "false" else FAILED
+    return SKIPPED if case.get("executed", "").lower() == "false" else PASSED
+
+
+def _result(attributes: Mapping[str, str]) -> str | None:
+    """Return the outcome that a result stands for (`Failed`, `Failed(Child)`, `Failed:Error`); None for no result."""
+    said = attributes.get("result")
+    if said is None:
+        return None
+    word = said.partition("(")[0].partition(":")[0].strip().lower()
+    if word not in _RESULTS:
+        raise DamageError(f"result is {said[:40]!r}, which NUnit does not have")
+    return _RESULTS[word]

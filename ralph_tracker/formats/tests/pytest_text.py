@@ -1,0 +1,95 @@
+"""pytest's terminal output, the last resort where no JUnit report was written: the numbers of its last line.
+
+Tests have names where the lines above (`-v`, `-rA`) name exactly as many as the last line counts.
+"""
+
+import re
+from collections import Counter
+from typing import Final
+
+from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
+from ralph_tracker.formats.colour import plain
+from ralph_tracker.formats.content import Content
+from ralph_tracker.formats.damage import DamageError
+from ralph_tracker.formats.tests.gathering import ERROR, Cases
+from ralph_tracker.formats.tests.report import Counts, TestReport
+
+_WORD: Final = (
+    r"(?:failed|passed|skipped|deselected|xfailed|xpassed|warnings?|errors?|rerun|subtests (?:passed|failed))"
+)
+_PARTS: Final = rf"(?P<parts>no tests ran|\d{{1,9}} {_WORD}(?:, \d{{1,9}} {_WORD}){{0,12}})"
+_SUMMARY: Final = re.compile(
+    rf"^(?P<bar>=+ )?{_PARTS} in \d{{1,9}}\.\d\ds(?: \([\d:, day]{{1,40}}\))?(?(bar) =+)\r?$", re.MULTILINE
+)
+_PART: Final = re.compile(r"(\d+) ([a-z ]+)")
+_OUTCOMES: Final = {
+    "passed": PASSED,
+    "xpassed": PASSED,
+    "failed": FAILED,
+    "subtests failed": FAILED,
+    "error": ERROR,
+    "errors": ERROR,
+    "skipped": SKIPPED,
+    "xfailed": SKIPPED,
+}
+_NAMED: Final = {
+    "PASSED": PASSED,
+    "XPASS": PASSED,
+    "FAILED": FAILED,
+    "ERROR": ERROR,
+    "SKIPPED": SKIPPED,
+    "XFAIL": SKIPPED,
+}
+_OUTCOME: Final = rf"(?P<outcome>{'|'.join(_NAMED)})"
+_NAME: Final = r"(?P<name>[^\s:][^:]{0,1000}\.py::.{1,2000}?)"
+_VERBOSE: Final = re.compile(rf"{_NAME} {_OUTCOME}(?: \(.*\))?\s*(?:\[ *\d+%\])?$")
+_PARALLEL: Final = re.compile(rf"\[gw\d+\] (?:\[ *\d+%\] )?{_OUTCOME} {_NAME}\s*$")
+_LISTED: Final = re.compile(rf"{_OUTCOME} {_NAME}(?: - .*)?$")
+_COVERAGE: Final = re.compile(r"^TOTAL +\d.*%\s*$", re.MULTILINE)
+_STOPPED: Final = re.compile(r"^!{3,} (?P<why>.{1,200}?) !{3,}\r?$", re.MULTILINE)
+_LONGEST: Final = 4000
+_NOTE: Final = "read from pytest's terminal summary, for want of a JUnit report"
+_NO_NAMES: Final = "; the tests have no names in it: which of them changed cannot be told"
+
+
+def sniff(content: Content) -> bool:
+    """Whether a line is pytest's summary; with a table of coverage above it, it is a report of that."""
+    text = plain(content.text)
+    return bool(_SUMMARY.search(text)) and not _COVERAGE.search(text)
+
+
+def read(content: Content) -> TestReport:
+    """Read the summary, or several of them. Raises DamageError; also where a run was stopped before any test failed.
+
+    An error in tear-down is counted by pytest beside the test itself, and so it is here.
+    """
+    text = plain(content.text)
+    summaries = list(_SUMMARY.finditer(text))
+    if not summaries:
+        raise DamageError("pytest's summary line (3 passed in 0.12s) is missing")
+    counted: Counter[str] = Counter()
+    for summary in summaries:
+        for number, word in _PART.findall(summary["parts"]):
+            counted[_OUTCOMES.get(word, "")] += int(number)
+    stopped = _STOPPED.search(text)
+    if stopped and not counted[FAILED] + counted[ERROR]:
+        raise DamageError(f"the run was stopped: {stopped['why']}", text.count("\n", 0, stopped.start()) + 1)
+    note = f"{_NOTE}; the run was stopped: {stopped['why']}" if stopped else _NOTE
+    cases, named = Cases(), _names(text)
+    if all(counted[outcome] == sum(said == outcome for said in named.values()) for outcome in _NAMED.values()):
+        for name, outcome in named.items():
+            cases.add(name, outcome)
+        return cases.report(note=note)
+    unnamed = Counts(passed=counted[PASSED], failed=counted[FAILED], errors=counted[ERROR], skipped=counted[SKIPPED])
+    return cases.report(unnamed=unnamed, note=note + _NO_NAMES)
+
+
+def _names(text: str) -> dict[str, str]:
+    """Return the outcomes of the tests that lines of their own name."""
+    found: dict[str, str] = {}
+    for line in text.splitlines():
+        if "::" in line and len(line) <= _LONGEST:
+            said = _VERBOSE.match(line) or _PARALLEL.match(line) or _LISTED.match(line)
+            if said:
+                found[said["name"]] = _NAMED[said["outcome"]]
+    return found

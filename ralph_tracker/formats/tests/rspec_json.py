@@ -1,0 +1,55 @@
+"""RSpec's JSON report (`--format json`): one example is one case, errors outside of examples are cases in error."""
+
+from typing import Annotated, Final, Literal
+
+import msgspec
+
+from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
+from ralph_tracker.formats.content import Content
+from ralph_tracker.formats.json_typed import decode
+from ralph_tracker.formats.tests import identity
+from ralph_tracker.formats.tests.gathering import ERROR, Cases, Count, contradiction
+from ralph_tracker.formats.tests.report import Declared, TestReport
+
+_KEYS: Final = frozenset({"examples", "summary", "summary_line"})
+_OUTCOMES: Final = {"passed": PASSED, "failed": FAILED, "pending": SKIPPED}
+_OUTSIDE: Final = "(outside of examples)"
+
+
+class _Example(msgspec.Struct, gc=False):
+    full_description: str
+    status: Literal["passed", "failed", "pending"]
+    file_path: str = ""
+    run_time: float | None = None
+
+
+class _Summary(msgspec.Struct, gc=False):
+    example_count: Count
+    failure_count: Count
+    pending_count: Count
+    errors_outside_of_examples_count: Annotated[int, msgspec.Meta(ge=0, le=100_000)] = 0  # since RSpec 3.6
+
+
+class _Report(msgspec.Struct):
+    examples: list[_Example]
+    summary: _Summary
+
+
+def sniff(content: Content) -> bool:
+    """Whether it is an object with the parts of such a report."""
+    return content.opening.startswith("{") and content.json_keys >= _KEYS
+
+
+def read(content: Content) -> TestReport:
+    """Read the report. Raises DamageError."""
+    report = decode(content, _Report, "RSpec")
+    cases = Cases()
+    for example in report.examples:
+        case = identity.of(identity.file(example.file_path), example.full_description)
+        cases.add(case, _OUTCOMES[example.status], example.run_time)
+    said = report.summary
+    declared = Declared(tests=said.example_count, failures=said.failure_count, skipped=said.pending_count)
+    wrong = contradiction(declared, cases)
+    for _ in range(said.errors_outside_of_examples_count):
+        cases.add(_OUTSIDE, ERROR)
+    return cases.report(declared, contradiction=wrong)

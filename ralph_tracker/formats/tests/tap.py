@@ -1,0 +1,124 @@
+"""TAP, the Test Anything Protocol, versions 12 to 14.
+
+The lines without indent are the tests; those of a subtest are indented, and the line after them sums them up. SKIP and
+TODO are skips, whatever the outcome. A plan (`1..5`) says how many tests there are: one that is missing, or that stood
+first and was not kept, is a run cut short, unless the run says that it bails out.
+"""
+
+import re
+from typing import Final
+
+from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
+from ralph_tracker.formats import json_lines
+from ralph_tracker.formats.content import Content
+from ralph_tracker.formats.damage import DamageError
+from ralph_tracker.formats.tests.gathering import ERROR, Cases, contradiction
+from ralph_tracker.formats.tests.identity import UNNAMED
+from ralph_tracker.formats.tests.report import Declared, TestReport
+
+_VERSION: Final = re.compile(r"TAP version 1[2-9]\s*$")
+_PLAN: Final = re.compile(r"1\.\.(?P<last>\d{1,9})\s*(?:#\s*(?P<why>.*))?$")
+_TEST: Final = re.compile(r"(?P<not>not )?ok(?![A-Za-z_\d\t:=(])[ -]*(?:(?P<number>\d+)\b)?(?P<rest>.*)$")
+_DIRECTIVE: Final = re.compile(r"(?<!\\)#\s*(?:skip\S*|todo\b)", re.IGNORECASE)
+_TIME: Final = re.compile(r"(?<!\\)#\s*time=(?P<number>\d{1,9}(?:\.\d{1,12})?)(?P<unit>m?s)\s*$")
+_DURATION: Final = re.compile(r"  duration_ms: (?P<number>\d{1,12}(?:\.\d{1,12})?)\s*$")
+_BAIL_OUT: Final = re.compile(r"Bail out!\s*(?P<why>.*)$", re.IGNORECASE)
+_FIRST: Final = re.compile(r"^(?:TAP version 1[2-9]|1\.\.\d{1,9}|(?:not )?ok)\b", re.MULTILINE)
+_FIRST_PLAN: Final = re.compile(r"^1\.\.\d{1,9}[ \t\r]*(?:#.*)?$", re.MULTILINE)
+_SHOWN: Final = 100
+
+
+def sniff(content: Content) -> bool:
+    """Whether it names a version of TAP, or has both a test and a plan."""
+    found = _FIRST.search(content.text)
+    if found is None:
+        return False
+    if found[0].startswith("TAP"):
+        return True
+    at = found.start()
+    return bool(_FIRST_PLAN.search(content.text, at)) and any(
+        _TEST.match(line) for line in json_lines.lines(content) if "ok" in line
+    )
+
+
+def read(content: Content) -> TestReport:
+    """Read the report, several runs one after the other included. Raises DamageError."""
+    run = _Run()
+    for line in json_lines.lines(content):
+        run.take(line.rstrip("\r"))
+    return run.report()
+
+
+class _Run:
+    """Gather the lines; a test is added when the next one begins, since its duration stands below it."""
+
+    def __init__(self) -> None:
+        self._cases = Cases()
+        self._open: tuple[str, str, float | None] | None = None
+        self._versions = 0
+        self._plans: list[int] = []
+        self._plan_is_last = False
+        self._skipped_plans: list[str] = []
+        self._bail_out: str | None = None
+
+    def take(self, line: str) -> None:
+        """Take one line; what is neither a test nor a plan is a comment, a message or a subtest's."""
+        if not line or line[0] in "# ":
+            self._below(line)
+        elif test := _TEST.match(line):
+            self._close()
+            self._plan_is_last = False
+            self._open = _case(test)
+        elif plan := _PLAN.match(line):
+            self._close()
+            self._plan_is_last = len(self._cases.outcomes) > sum(self._plans)
+            self._plans.append(int(plan["last"]))
+            if plan["why"] and plan["last"] == "0":
+                self._skipped_plans.append(plan["why"].strip()[:_SHOWN])
+        elif bail := _BAIL_OUT.match(line):
+            self._bail_out = bail["why"].strip()[:_SHOWN]
+        elif _VERSION.match(line):
+            self._versions += 1
+
+    def _below(self, line: str) -> None:
+        found = _DURATION.match(line)
+        if found and self._open is not None and self._open[2] is None:
+            self._open = (*self._open[:2], float(found["number"]) / 1000)
+
+    def _close(self) -> None:
+        if self._open is not None:
+            self._cases.add(*self._open)
+            self._open = None
+
+    def report(self) -> TestReport:
+        """Return what was gathered."""
+        self._close()
+        found, planned = len(self._cases.outcomes), sum(self._plans)
+        if self._bail_out is None and (not self._plans or len(self._plans) < self._versions):
+            raise DamageError("cut short: a plan (1..N) is missing")
+        if self._bail_out is None and found < planned and not self._plan_is_last:
+            raise DamageError(f"cut short: {planned} tests are planned, {found} are there")
+        declared = Declared(tests=planned if self._plans else None)
+        said = [text for text in (contradiction(declared, self._cases), self._bailed_out()) if text]
+        if self._bail_out is not None and not self._cases.failed:
+            self._cases.add("(bail out)", ERROR)
+        return self._cases.report(declared, contradiction="; ".join(said) or None, note=self._note())
+
+    def _bailed_out(self) -> str | None:
+        return None if self._bail_out is None else f"the run bailed out: {self._bail_out or 'it does not say why'}"
+
+    def _note(self) -> str | None:
+        return f"tests that were not planned: {'; '.join(self._skipped_plans)}" if self._skipped_plans else None
+
+
+def _case(test: re.Match[str]) -> tuple[str, str, float | None]:
+    """Return name, outcome and duration of a test; the number is left out, since it is but the place in the file."""
+    rest, seconds = test["rest"], None
+    directive = _DIRECTIVE.search(rest)
+    timed = None if directive else _TIME.search(rest)
+    if timed:
+        seconds = float(timed["number"]) / (1000 if timed["unit"] == "ms" else 1)
+    end = directive or timed
+    name = rest[: end.start()] if end else rest
+    outcome = SKIPPED if directive else FAILED if test["not"] else PASSED
+    return name.strip(" -\t") or UNNAMED, outcome, seconds

@@ -1,0 +1,99 @@
+"""TRX, the results of VSTest and MSTest (`TestRun`).
+
+Every result counts, also those of the rows of a data-driven test within its own. What was aborted or ran out of time
+failed; what the file gives no outcome, or one that says that it never ended, is in error, as is a run that says that
+it failed while none of its tests did.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
+from ralph_tracker.formats.content import Content
+from ralph_tracker.formats.damage import DamageError
+from ralph_tracker.formats.tests import identity
+from ralph_tracker.formats.tests.gathering import ERROR, WHOLE_RUN, Cases, Elements, contradiction
+from ralph_tracker.formats.tests.report import Declared, TestReport
+from ralph_tracker.formats.xml_numbers import count
+
+ROOT: Final = "TestRun"
+_OUTCOMES: Final = {
+    **dict.fromkeys(("passed", "passedbutrunaborted", "warning", "completed"), PASSED),
+    **dict.fromkeys(("failed", "aborted", "timeout"), FAILED),
+    **dict.fromkeys(("notexecuted", "notrunnable", "inconclusive", "pending"), SKIPPED),
+}
+_BAD_RUNS: Final = frozenset({"failed", "error", "aborted", "timeout", "disconnected"})
+_AROUND: Final = frozenset({"Results", "InnerResults"})
+_DURATION: Final = re.compile(r"(?:(\d{1,6})\.)?(\d{1,2}):(\d{1,2}):(\d{1,2}(?:\.\d{1,9})?)")
+
+
+def sniff(content: Content) -> bool:
+    """Whether the root is that of a TRX file."""
+    return content.root == ROOT
+
+
+def read(content: Content) -> TestReport:
+    """Read the report. Raises DamageError."""
+    reader = _Reader(content)
+    reader.walk()
+    return reader.report()
+
+
+class _Reader(Elements):
+    """Take the events of one document; definitions and results refer to each other and come in any order."""
+
+    def __init__(self, content: Content) -> None:
+        super().__init__(content)
+        self._results: list[tuple[str, str, str, str]] = []
+        self._classes: dict[str, str] = {}
+        self._definition = ""
+        self._declared = Declared()
+        self._run = ""
+        self._complete = False
+
+    def opened(self, name: str, attributes: Mapping[str, str]) -> None:
+        around = self.path[-1] if self.path else ""
+        if not around and name != ROOT:
+            raise DamageError(f"the root element is <{name}>, not {ROOT}")
+        if around in _AROUND:
+            said = (attributes.get(key, "") for key in ("testId", "testName", "outcome", "duration"))
+            test, title, outcome, duration = said
+            self._results.append((test, title, outcome, duration))
+        elif around == "TestDefinitions":
+            self._definition = attributes.get("id", "")
+        elif name == "TestMethod":
+            self._classes[self._definition] = attributes.get("className", "").partition(",")[0]
+        elif name == "ResultSummary":
+            self._run, self._complete = attributes.get("outcome", ""), True
+        elif name == "Counters":
+            self._counters(attributes)
+        elif name == "Results":
+            self._complete = True
+
+    def _counters(self, attributes: Mapping[str, str]) -> None:
+        self._declared = Declared(
+            tests=count(attributes, "total"), failures=count(attributes, "failed"), errors=count(attributes, "error")
+        )
+
+    def report(self) -> TestReport:
+        """Return what was read; a run without results and without a summary is none."""
+        if not self._complete:
+            raise DamageError("there are neither results nor a summary in it")
+        cases = Cases()
+        for test, title, outcome, duration in self._results:
+            case = identity.of(self._classes.get(test, ""), title)
+            cases.add(case, _OUTCOMES.get(outcome.lower(), ERROR), _seconds(duration))
+        wrong = contradiction(self._declared, cases)
+        if self._run.lower() in _BAD_RUNS and not cases.failed:
+            cases.add(WHOLE_RUN, ERROR)
+        return cases.report(self._declared, contradiction=wrong)
+
+
+def _seconds(text: str) -> float | None:
+    """Return a time span (`[days.]hours:minutes:seconds`) in seconds; None for what is none."""
+    found = _DURATION.fullmatch(text)
+    if found is None:
+        return None
+    days, hours, minutes, rest = found.groups(default="0")
+    return int(days) * 86_400 + int(hours) * 3_600 + int(minutes) * 60 + float(rest)

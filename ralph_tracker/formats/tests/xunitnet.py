@@ -1,0 +1,84 @@
+"""xUnit.net's XML: `assemblies` of version 2 and 3, or one `assembly` as version 1 writes it.
+
+Errors outside of tests (`errors/error`, in version 1 the failure of a `class`) are cases in error.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
+from ralph_tracker.formats.content import Content
+from ralph_tracker.formats.damage import DamageError
+from ralph_tracker.formats.tests import identity
+from ralph_tracker.formats.tests.gathering import ERROR, Cases, Elements, contradiction, seconds
+from ralph_tracker.formats.tests.report import Declared, TestReport
+from ralph_tracker.formats.xml_numbers import count
+
+ROOTS: Final = frozenset({"assemblies", "assembly"})
+_RESULTS: Final = {"pass": PASSED, "fail": FAILED, "skip": SKIPPED, "notrun": SKIPPED}
+_ASSEMBLY_KEYS: Final = frozenset({"environment", "run-date", "start-rtf", "test-framework", "total"})
+
+
+def sniff(content: Content) -> bool:
+    """Whether the root is one that xUnit.net's files have."""
+    return content.root in ROOTS
+
+
+def read(content: Content) -> TestReport:
+    """Read the report. Raises DamageError, also where no element is an assembly whose tests ran."""
+    reader = _Reader(content)
+    reader.walk()
+    return reader.report()
+
+
+class _Reader(Elements):
+    def __init__(self, content: Content) -> None:
+        super().__init__(content)
+        self._cases = Cases()
+        self._declared: Declared | None = None
+        self._class = ""
+        self._errors: list[str] = []
+
+    def opened(self, name: str, attributes: Mapping[str, str]) -> None:
+        around = self.path[-1] if self.path else ""
+        if not around and name not in ROOTS:
+            raise DamageError(f"the root element is <{name}>, not one of xUnit.net's")
+        if name == "assembly":
+            self._assembly(attributes)
+        elif name == "test":
+            self._test(attributes)
+        elif name == "class":
+            self._class = attributes.get("name", "")
+        elif name == "error" and around == "errors":
+            where = " ".join(filter(None, (attributes.get("type"), attributes.get("name"))))
+            self._errors.append(f"{where or identity.UNNAMED} (error)")
+        elif name == "failure" and around == "class":
+            self._errors.append(f"{self._class or identity.UNNAMED} (class)")
+
+    def _assembly(self, attributes: Mapping[str, str]) -> None:
+        if not _ASSEMBLY_KEYS & attributes.keys():
+            raise DamageError("the assembly says nothing of a test run")
+        declared = Declared(
+            tests=count(attributes, "total"),
+            failures=count(attributes, "failed"),
+            errors=count(attributes, "errors"),
+            skipped=count(attributes, "skipped"),
+        )
+        self._declared = declared if self._declared is None else self._declared + declared
+
+    def _test(self, attributes: Mapping[str, str]) -> None:
+        said = attributes.get("result", "")
+        outcome = _RESULTS.get(said.lower())
+        if outcome is None:
+            raise DamageError(f"result is {said[:40]!r}, which xUnit.net does not have")
+        case = identity.of(attributes.get("type", ""), attributes.get("name", ""))
+        self._cases.add(case, outcome, seconds(attributes.get("time")))
+
+    def report(self) -> TestReport:
+        """Return what was read; `total` leaves out the errors outside of tests."""
+        if self._declared is None:
+            raise DamageError("there is no assembly in it")
+        wrong = contradiction(self._declared, self._cases, failures_elsewhere=len(self._errors))
+        for error in self._errors:
+            self._cases.add(error, ERROR)
+        return self._cases.report(self._declared, contradiction=wrong)

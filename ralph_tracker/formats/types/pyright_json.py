@@ -1,0 +1,59 @@
+"""Pyright's JSON report (`pyright --outputjson`): the diagnostics, then their totals."""
+
+from collections import Counter
+from typing import Annotated, Any, Final
+
+import msgspec
+
+from ralph_tracker.formats.content import Content
+from ralph_tracker.formats.json_typed import damage_at, decode
+from ralph_tracker.formats.types.report import TypeReport
+
+_KEYS: Final = frozenset({"generalDiagnostics", "summary"})
+_Count = Annotated[int, msgspec.Meta(ge=0)]
+
+
+class _Diagnostic(msgspec.Struct, gc=False):
+    severity: Any
+
+
+class _Summary(msgspec.Struct):
+    filesAnalyzed: _Count  # noqa: N815  # Pyright's names, here and below
+    errorCount: _Count  # noqa: N815
+    warningCount: _Count  # noqa: N815
+
+
+class _Report(msgspec.Struct):
+    generalDiagnostics: list[_Diagnostic]  # noqa: N815
+    summary: _Summary
+
+
+def sniff(content: Content) -> bool:
+    """Whether it is an object with diagnostics and their summary."""
+    return content.opening.startswith("{") and content.json_keys >= _KEYS
+
+
+def read(content: Content) -> TypeReport:
+    """Count the diagnostics by severity; the greater of the errors listed and declared counts. Raises DamageError.
+
+    A run that analysed no file is no report.
+    """
+    report = decode(content, _Report, "Pyright")
+    summary = report.summary
+    if not summary.filesAnalyzed:
+        raise damage_at(content, ["summary", "filesAnalyzed"], "Pyright analysed no file")
+    severities = Counter(str(each.severity) for each in report.generalDiagnostics)
+    errors, warnings = severities["error"], severities["warning"]
+    contradiction = None
+    if (errors, warnings) != (summary.errorCount, summary.warningCount):
+        contradiction = (
+            f"declared errors: {summary.errorCount}, warnings: {summary.warningCount}; "
+            f"listed errors: {errors}, warnings: {warnings}"
+        )
+    return TypeReport(
+        errors=max(errors, summary.errorCount),
+        warnings=max(warnings, summary.warningCount),
+        notes=severities["information"],
+        declared_errors=summary.errorCount,
+        contradiction=contradiction,
+    )

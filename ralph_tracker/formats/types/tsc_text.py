@@ -1,0 +1,68 @@
+"""What TypeScript's compiler prints: `path(line,column): error TS…: text`, or with `--pretty` its own layout."""
+
+import re
+from collections import Counter
+from typing import Final
+
+from ralph_tracker.formats import json_lines
+from ralph_tracker.formats.colour import plain
+from ralph_tracker.formats.content import Content
+from ralph_tracker.formats.damage import DamageError
+from ralph_tracker.formats.types.report import TypeReport
+
+_FINDING: Final = re.compile(
+    r"^(?:\S[^\n]*?(?:\(\d{1,9},\d{1,9}\):|(?P<pretty>:\d{1,9}:\d{1,9} -)) )?"
+    r"(?P<severity>error|warning|message) TS(?P<code>\d{1,6}): ",
+    re.MULTILINE,
+)
+_PLACELESS: Final = re.compile(r"error TS")
+_FOUND: Final = re.compile(r"Found (?P<errors>\d{1,9}) errors?(?: in |\.|$)")
+# The codes of what cannot be parsed: nothing else is checked then.
+_UNPARSED: Final = frozenset(
+    {*range(1002, 1006), 1010, 1109, 1110, *range(1121, 1147), 1160, 1161, *range(1179, 1186), 1199, 1351, 1381, 1382}
+    | {*range(1434, 1444), *range(8002, 8018)}
+)
+
+
+def sniff(content: Content) -> bool:
+    """Whether a line is a diagnostic of the compiler."""
+    return content.opening[:1] not in ("{", "[", "<") and _FINDING.search(plain(content.text)) is not None
+
+
+def read(content: Content) -> TypeReport:
+    """Count the diagnostics; the greater of the errors listed and declared counts. Raises DamageError.
+
+    With `--pretty` the compiler ends with their number: without it the text is cut short, and so is any that ends
+    within a line. A plain text that is cut between two diagnostics cannot be seen.
+    """
+    severities: Counter[str] = Counter()
+    declared: list[int] = []
+    skipped, pretty, stopped = 0, False, False
+    for line in map(plain, json_lines.lines(content)):
+        if found := _FINDING.match(line):
+            severities[found["severity"]] += 1
+            pretty = pretty or found["pretty"] is not None
+            stopped = stopped or _PLACELESS.match(line) is not None or int(found["code"]) in _UNPARSED
+        elif total := _FOUND.match(line):
+            declared.append(int(total["errors"]))
+        elif line.strip():
+            skipped += 1
+    if not severities and not declared:
+        raise DamageError("no line is a diagnostic of tsc")
+    if not declared and (pretty or not content.text.endswith("\n")):
+        raise DamageError("cut short: the number of errors, with which tsc ends, is missing")
+    return _report(severities, sum(declared) if declared else None, skipped, stopped=stopped)
+
+
+def _report(severities: Counter[str], declared: int | None, skipped: int, *, stopped: bool) -> TypeReport:
+    listed = severities["error"]
+    contradiction = None if declared in (None, listed) else f"declared errors: {declared}, listed: {listed}"
+    return TypeReport(
+        errors=max(listed, declared or 0),
+        warnings=severities["warning"],
+        notes=severities["message"],
+        skipped_lines=skipped,
+        declared_errors=declared,
+        stopped=stopped,
+        contradiction=contradiction,
+    )

@@ -1,0 +1,48 @@
+"""How grave a finding is: the tool's word, else the code."""
+
+import pytest
+
+from ralph_tracker.formats.lint import severity
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["error", "Error", "FATAL", "critical", "high"], "error"),
+        (["warning", "WARN", "medium"], "warning"),
+        (["note", "info", "information", "style", "help", "hint", "low", "convention", "refactor"], "note"),
+        (["none", "ignore"], "none"),
+        (["", "odd", None, 2, True, ["error"]], None),
+    ],
+)
+def test_a_word_that_is_given(words, expected):
+    assert {severity.given(word) for word in words} == {expected}
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("E501", "error"),
+        ("F0001", "error"),
+        ("W291", "warning"),
+        ("C0114", "warning"),
+        ("ERA001", "warning"),
+        ("errcheck", "warning"),
+        ("F", "warning"),
+        ("", "warning"),
+    ],
+)
+def test_without_a_word_the_code_decides(code, expected):
+    assert severity.resolved(None, code) == severity.resolved("", code) == expected
+    assert severity.resolved("info", code) == "note"
+
+
+@pytest.mark.parametrize(("code", "expected"), [("E1", "E1"), (2086, "2086"), (None, ""), ({}, "")])
+def test_a_code_is_text(code, expected):
+    assert severity.named(code) == expected
+
+
+def test_nothing_is_overridden_without_a_fitting_prefix():
+    assert severity.overridden("E1", {}) is None
+    assert severity.overridden("E1", {"E10": "note", "W": "error"}) is None
+    assert severity.overridden("E1", {"": "note"}) == "note"

@@ -1,0 +1,123 @@
+"""TAP, versions 12 to 14: lines in, cases out."""
+
+import pytest
+
+
+def lines(*text: str) -> str:
+    return "".join(f"{each}\n" for each in text)
+
+
+@pytest.mark.parametrize(
+    ("line", "name", "outcome"),
+    [
+        ("ok", "(unnamed)", "passed"),
+        ("not ok", "(unnamed)", "failed"),
+        ("ok 1", "(unnamed)", "passed"),
+        ("ok 1 a lid", "a lid", "passed"),
+        ("ok 1 - a lid", "a lid", "passed"),
+        ("ok 1-a lid", "a lid", "passed"),
+        ("ok - a lid", "a lid", "passed"),
+        ("not ok 1 - a lid", "a lid", "failed"),
+        ("ok 1 - a lid # SKIP no lid", "a lid", "skipped"),
+        ("ok 1 - a lid # skipped", "a lid", "skipped"),
+        ("ok 1 # SKIP", "(unnamed)", "skipped"),
+        ("ok-# skip", "(unnamed)", "skipped"),
+        ("not ok 1 - a lid # TODO", "a lid", "skipped"),
+        ("ok 1 - a lid # todo later", "a lid", "skipped"),
+        ("not ok 1 - a lid # todos", "a lid # todos", "failed"),
+        ("not ok 1 - lid #2", "lid #2", "failed"),
+        (r"not ok 1 - a \# SKIP", r"a \# SKIP", "failed"),
+        ("ok 1 - a.js # time=12.5ms", "a.js", "passed"),
+    ],
+)
+def test_a_line_is_a_test(read, outcomes, line, name, outcome):
+    report = read(lines("TAP version 13", "1..1", line), "tap")
+    assert (list(report.outcomes), outcomes(report)) == ([name], [outcome])
+
+
+@pytest.mark.parametrize(
+    "line", ["okay", "ok: fine", "ok\texample.org/box\t0.1s", "nok 1", "# ok 1", "ok_1", "pragma +strict", "  ok 2"]
+)
+def test_other_lines_are_none(read, line):
+    assert read(lines("TAP version 14", "ok 1 - a", line, "1..1"), "tap").tests == 1
+
+
+def test_the_same_description_again_is_another_test(read):
+    assert list(read(lines("1..2", "ok 1 - a", "ok 2 - a"), "tap").outcomes) == ["a", "a#2"]
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        (("ok 1 - a", "  ---", "  duration_ms: 12.5", "  ..."), 0.0125),
+        (("ok 1 - a # time=2s",), 2.0),
+        (("ok 1 - a", "    duration_ms: 12.5"), None),
+        (("  duration_ms: 12.5", "ok 1 - a"), None),
+    ],
+)
+def test_durations_stand_behind_or_below_a_test(read, text, seconds):
+    assert read(lines("1..1", *text), "tap").durations.get("a") == seconds
+
+
+def test_a_subtest_is_summed_up_by_the_line_after_it(read):
+    text = lines(
+        "TAP version 14", "# Subtest: b", "    ok 1 - x", "    not ok 2 - y", "    1..2", "not ok 1 - b", "1..1"
+    )
+    assert read(text, "tap").outcomes == {"b": "failed"}
+
+
+@pytest.mark.parametrize(
+    ("text", "contradiction"),
+    [
+        (("1..1", "ok 1 - a"), None),
+        (("ok 1 - a", "1..1"), None),
+        (("ok 1 - a", "1..3"), "declared tests: 3, found: 1"),
+        (("1..1", "ok 1 - a", "ok 2 - b"), "declared tests: 1, found: 2"),
+        (("1..1", "ok 1 - a", "1..1", "ok 1 - b"), None),
+    ],
+)
+def test_a_plan_says_how_many_tests_there_are(read, text, contradiction):
+    assert read(lines(*text), "tap").contradiction == contradiction
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (("TAP version 13", "ok 1 - a"), "cut short: a plan (1..N) is missing"),
+        (("TAP version 13", "1..1", "ok 1", "TAP version 13", "ok 1"), "cut short: a plan (1..N) is missing"),
+        (("1..3", "ok 1 - a"), "cut short: 3 tests are planned, 1 are there"),
+        (("1..3",), "cut short: 3 tests are planned, 0 are there"),
+        (("1..1", "ok 1", "1..3"), "cut short: 4 tests are planned, 1 are there"),
+        (("TAP version 13",), "cut short: a plan (1..N) is missing"),
+        (("ok 1 - a",), "cut short: a plan (1..N) is missing"),
+    ],
+)
+def test_half_a_run_is_unreadable(damage, text, why):
+    assert damage(lines(*text), "tap").why == why
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "contradiction"),
+    [
+        (
+            ("1..3", "ok 1", "Bail out! no box"),
+            ["passed", "error"],
+            "declared tests: 3, found: 1; the run bailed out: no box",
+        ),
+        (("ok 1", "Bail out!"), ["passed", "error"], "the run bailed out: it does not say why"),
+        (("1..3", "not ok 1", "Bail out!  x"), ["failed"], "declared tests: 3, found: 1; the run bailed out: x"),
+    ],
+)
+def test_a_run_that_bails_out_is_never_good(read, outcomes, text, expected, contradiction):
+    report = read(lines("TAP version 13", *text), "tap")
+    assert (outcomes(report), report.contradiction) == (expected, contradiction)
+
+
+def test_a_plan_of_nothing_says_why(read):
+    report = read(lines("TAP version 13", "1..0 # SKIP no network"), "tap")
+    assert (report.tests, report.note) == (0, "tests that were not planned: SKIP no network")
+
+
+@pytest.mark.parametrize("text", [("it is ok", "1..3 of them"), ("ok, that was it", "done"), ("1..3", "nothing else")])
+def test_prose_is_no_tap(damage, text):
+    damage(lines(*text), "tap")
