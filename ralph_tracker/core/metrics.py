@@ -25,6 +25,20 @@ class Group(StrEnum):
     CODE = "code"
 
 
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """Hold one check, or one group of metrics that no check is named for.
+
+    `group` is what it measures (None: its reports tell). `why` says why nothing was measured, None where something
+    was; `accepted` that a person took the gap as it is.
+    """
+
+    name: str
+    group: str | None = None
+    why: str | None = None
+    accepted: bool = False
+
+
 Section = Literal["testing", "quality", "codebase"]
 BuildStatus = Literal["success", "failure"]
 Value = int | float | str

@@ -1,0 +1,127 @@
+"""ralph-tracker gate: would this pass? Measured as an iteration is, and not recorded."""
+
+import os
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from ralph_tracker.cli.hook import metrics_option
+from ralph_tracker.cli.options import loop_options
+from ralph_tracker.cli.output import progress, say, say_json
+from ralph_tracker.errors import EXIT_NOT_MEASURED, EXIT_OK, EXIT_REGRESSION, StoreError
+
+EXIT_OF: Final = {"pass": EXIT_OK, "regression": EXIT_REGRESSION, "not_measured": EXIT_NOT_MEASURED}
+
+
+@click.command("gate", short_help="Measure without recording: pass or regression.")
+@loop_options
+@metrics_option
+@click.option("--junit", type=click.Path(path_type=Path), metavar="FILE", help="Write the verdict there as JUnit XML.")
+@click.option("--github", is_flag=True, help="Annotate, and append to the step summary, as GitHub Actions reads it.")
+def command(
+    root: Path, loop_id: str | None, as_json: bool, metrics: Path | None, junit: Path | None, github: bool
+) -> int:
+    """Measure the tree as it stands and judge it against the loop's last iteration; nothing is recorded.
+
+    Exit code 0 pass, 3 regression, 4 something could not be measured.
+    """
+    if github and as_json:
+        raise click.UsageError("--github and --json both print to standard output; choose one")
+    from datetime import UTC, datetime
+
+    from ralph_tracker.gating import gate
+
+    now = datetime.now(UTC)
+    found = gate(root, loop_id, metrics, now=now, environment=os.environ, progress=progress())
+    code = EXIT_OF[found.verdict]
+    if junit is not None:
+        _write_junit(found, junit)
+    if as_json:
+        from ralph_tracker.core.gate import gate_document
+
+        say_json(gate_document(found, code))
+    elif github:
+        _say_for_github(found, root)
+    else:
+        for line in lines(found):
+            say(line)
+    return code
+
+
+def lines(found: Any) -> list[str]:  # noqa: ANN401  # a Gate
+    """Return what a person reads: the verdict, why, every alert, what gave nothing, the next step."""
+    from ralph_tracker.core.gate import told
+
+    record, against = found.record, f"iteration {found.compared_with} of {found.record.loop_id}"
+    head = {
+        "pass": f"pass: no regression against {against}",
+        "regression": f"regression against {against}",
+        "not_measured": f"could not measure {', '.join(measure.name for measure in found.unmeasured)}",
+    }[found.verdict]
+    printed = [
+        head,
+        f"  {record.classification}, quality {record.quality_score:g}, adjusted {record.adjusted_score:g}",
+    ]
+    printed += [f"  class regression: {found.fall}"] if found.regressed else []
+    for alert in found.findings:
+        name = alert.kind.name if found.is_new(alert) else f"{alert.id} (still open)"
+        printed.append(f"  {alert.kind.severity.name} {name}: {told(alert)}")
+    printed += [f"  accepted: {alert.id}" for alert in found.accepted]
+    printed += [f"  not measured: {measure.name}: {measure.why}" for measure in found.unmeasured]
+    printed += [f"  next: {found.next_step}"] if found.next_step else []
+    return printed
+
+
+def _write_junit(found: Any, file: Path) -> None:  # noqa: ANN401  # a Gate
+    from ralph_tracker.report.gate_junit import gate_junit
+
+    try:
+        file.write_bytes(gate_junit(found))
+    except OSError as error:
+        raise StoreError(
+            f"{file}: {error.strerror}; the gate says {found.verdict}, name another --junit FILE"
+        ) from None
+
+
+def _say_for_github(found: Any, root: Path) -> None:  # noqa: ANN401  # a Gate
+    from ralph_tracker.report.gate_github import annotations, plain_log
+
+    for line in lines(found):
+        say(plain_log(line))
+    for annotation in annotations(found, _locator(root)):
+        say(annotation.command)
+    problem = _append_summary(found)
+    if problem:
+        say(plain_log(f"  step summary: {problem}"))
+
+
+def _locator(root: Path) -> Any:  # noqa: ANN401  # test → file and line
+    """Return what finds a test; GitHub wants files relative to the repository, of which the root may be a folder."""
+    from ralph_tracker.measure.locating import place_of
+
+    workspace = os.environ.get("GITHUB_WORKSPACE")
+    top = Path(workspace).resolve() if workspace else root.resolve()
+    prefix = root.resolve().relative_to(top) if root.resolve().is_relative_to(top) else Path()
+
+    def locate(test: str) -> tuple[str, int | None] | None:
+        place = place_of(root, test)
+        return None if place is None else ((prefix / place.file).as_posix(), place.line)
+
+    return locate
+
+
+def _append_summary(found: Any) -> str | None:  # noqa: ANN401  # a Gate
+    """Append the step summary; say why not where it cannot be: the verdict stands all the same."""
+    from ralph_tracker.report.gate_github import SUMMARY_CAP, step_summary
+
+    name = os.environ.get("GITHUB_STEP_SUMMARY")
+    if not name:
+        return "not written, GITHUB_STEP_SUMMARY names no file"
+    try:
+        with Path(name).open("ab") as file:
+            text = step_summary(found, SUMMARY_CAP - 1 - file.tell())
+            file.write(text)
+    except OSError as error:
+        return f"not written, {name}: {error.strerror}"
+    return None if text else f"not written, {name} is full"
