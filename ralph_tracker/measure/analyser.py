@@ -5,7 +5,6 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from typing import Any, Final, Protocol
 
 _TIME_LIMIT_S: Final = 20.0
@@ -59,7 +58,7 @@ class LizardAnalyser:
 
     def reads(self, path: str) -> bool:
         """Tell whether lizard has a reader for the file's suffix."""
-        suffix = PurePosixPath(path).suffix
+        suffix = suffix_of(path)
         if suffix not in self._known:
             self._known[suffix] = _lizard().get_reader_for(f"any{suffix}") is not None
         return self._known[suffix]
@@ -88,6 +87,13 @@ class LizardAnalyser:
                 msg = f"more than {self._limit_s:g} s"
                 raise TimeoutError(msg)
             yield token
+
+
+def suffix_of(path: str) -> str:
+    """Return the suffix of a path written with `/`, as pathlib does, which takes ten times as long."""
+    name = path.rpartition("/")[2]
+    stem, _, word = name.rpartition(".")
+    return f".{word}" if stem and word else ""
 
 
 @functools.cache

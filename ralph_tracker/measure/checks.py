@@ -4,6 +4,7 @@ A check that fails, is killed or cannot be started is data, never an exception: 
 Reports are found once all checks are done, so that a path handed on is there to be read.
 """
 
+import os
 import re
 from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +16,7 @@ from pathlib import Path
 from threading import Event
 from typing import Final
 
-from ralph_tracker.config.problems import nearest
+from ralph_tracker.config.wording import nearest
 from ralph_tracker.errors import ConfigError, StoreError
 from ralph_tracker.measure.placeholders import filled, filled_run
 from ralph_tracker.measure.process import OUTPUT_CAP, Finished, run_command
@@ -54,13 +55,17 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """Hold how a check ended, where its output is, and its reports in the order of the configuration."""
+    """Hold how a check ended, where its output is, and its reports in the order of the configuration.
+
+    `shared` names the reports that another check names too, each with the one among whose reports it is.
+    """
 
     check: Check
     finished: Finished
     reports: tuple[FoundReport, ...]
     stdout: Path
     stderr: Path
+    shared: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +124,8 @@ def run_checks(
     _make_folders(setting)
     before: Before = ChainMap(*(fingerprints(check.reports, cwd=setting.cwd(check)) for check in order))
     finished = _run_all(order, partial(_run_one, setting), max(1, jobs), on_progress or _say_nothing)
-    return tuple(_result(check, finished[check.name], setting, before) for check in order)
+    owners: dict[str, str] = {}
+    return tuple(_result(check, finished[check.name], setting, before, owners) for check in order)
 
 
 def in_order(checks: Sequence[Check]) -> tuple[Check, ...]:
@@ -215,14 +221,23 @@ def _run_one(setting: _Setting, check: Check, stop: Event) -> Finished:
         raise StoreError(f"what check {check.name} prints cannot be kept: {error}") from None
 
 
-def _result(check: Check, finished: Finished, setting: _Setting, before: Before) -> CheckResult:
+def _result(check: Check, finished: Finished, setting: _Setting, before: Before, owners: dict[str, str]) -> CheckResult:
+    """Find the reports of a check; a file that has an owner already is not taken twice."""
     found: list[FoundReport] = []
+    shared: dict[str, str] = {}
     for pattern in check.reports:
         if pattern == STANDARD_OUTPUT:
             found.append(_standard_output(finished, setting.stdout(check)))
-        else:
-            found += find_reports(pattern, cwd=setting.cwd(check), folder=setting.reports, before=before)
-    return CheckResult(check, finished, tuple(found), setting.stdout(check), setting.stderr(check))
+            continue
+        for report in find_reports(pattern, cwd=setting.cwd(check), folder=setting.reports, before=before):
+            file = None if report.data_path is None else os.path.realpath(report.data_path)
+            if file is None or file not in owners:
+                found.append(report)
+            elif owners[file] != check.name:
+                shared[report.path] = owners[file]
+            if file is not None:
+                owners.setdefault(file, check.name)
+    return CheckResult(check, finished, tuple(found), setting.stdout(check), setting.stderr(check), shared)
 
 
 def _standard_output(finished: Finished, path: Path) -> FoundReport:

@@ -64,11 +64,11 @@ def count_code(
     included, excluded = matcher(include), matcher(exclude)
     made_by = {"tool": reader.tool, "size_cap": size_cap}
     known = load_cache(cache, made_by)
-    counting = _Counting(reader, size_cap, now_ns, known, known.by_content())
+    counting = _Counting(root, reader, size_cap, now_ns, known, known.by_content())
     files = {}
     for path in sorted(set(paths)):
         if reader.reads(path) and included(path) and not excluded(path):
-            found = counting.count(root / path, path)
+            found = counting.count(path)
             if found is not None:
                 files[path] = found
     current = files == known.files and known.note is None
@@ -108,26 +108,27 @@ def _shortened(paths: list[str]) -> str:
 class _Counting:
     """One pass over the files, with what is known from the pass before."""
 
+    root: Path
     analyser: Analyser
     size_cap: int
     now_ns: Callable[[], int]
     cache: CodeCache
     by_content: dict[tuple[str, str], FileCount] = field(default_factory=dict)
 
-    def count(self, file: Path, path: str) -> Known | None:
+    def count(self, path: str) -> Known | None:
         """Count one file; None where it is not a file of its own."""
         try:
-            status = file.lstat()
+            status = os.lstat(f"{self.root}/{path}")
         except OSError:
             return None
         if not stat.S_ISREG(status.st_mode):
             return None
-        return self.cache.unchanged(path, status) or self._read(file, path, status)
+        return self.cache.unchanged(path, status) or self._read(path, status)
 
-    def _read(self, file: Path, path: str, status: os.stat_result) -> Known:
+    def _read(self, path: str, status: os.stat_result) -> Known:
         stamp = settled_stamp(status, self.now_ns())
         try:
-            content = _read(file, self.size_cap)
+            content = _read(self.root / path, self.size_cap)
         except OSError as error:
             return Known("", None, FileCount(0, note=f"counted as 0 lines, cannot be opened ({error.strerror})"))
         key = content_key(path, content.sha256)

@@ -16,7 +16,8 @@ from typing import (
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from typing_extensions import TypedDict
 
-from ralph_tracker.config.problems import first_problem, shortened
+from ralph_tracker.config.problems import first_problem
+from ralph_tracker.config.wording import shortened
 from ralph_tracker.config.yaml_io import MAX_BYTES, PYTHONS_ADVICE, load_yaml, without_surrogates
 from ralph_tracker.core.metrics import Metrics, TestResults, Usage
 from ralph_tracker.errors import InputError

@@ -2,20 +2,26 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Final, cast
 
 from ralph_tracker.core.metrics import Group, Measure, Metrics, TestResults
 from ralph_tracker.errors import StoreError
+from ralph_tracker.formats.damage import DEFAULT_LIMITS
+from ralph_tracker.formats.lint.severity import Severity
 from ralph_tracker.formats.registry import BY_NAME, FORMATS, read
 from ralph_tracker.formats.report import CoverageReport, LintReport, Report, TestReport, TypeReport, Unreadable
 from ralph_tracker.formats.tests.report import add_tests
 from ralph_tracker.measure.checks import Check, CheckResult
-from ralph_tracker.measure.report_files import FoundReport
+from ralph_tracker.measure.coverage_data import as_json, is_data
+from ralph_tracker.measure.last_words import last_words
+from ralph_tracker.measure.report_files import FoundReport, Missing
 
 BUILD: Final = "build"
 NO_LINES: Final = "the report has no line to cover"
 _STOPPED: Final = "the checker stopped at an error, there may be more than it counted; mend that one first"
 _NO_REPORT: Final = "the check names no report; add `reports:` to it"
+_NO_OVERRIDES: Final[Mapping[str, Severity]] = {}
 _GROUPS: Final[Mapping[str, Group]] = {group.value: group for group in Group}
 
 
@@ -23,7 +29,7 @@ _GROUPS: Final[Mapping[str, Group]] = {group.value: group for group in Group}
 class Measured:
     """Hold what the checks of one iteration came to.
 
-    `missing` says per group why nothing was measured, `checks` the same of each check in the order in which they
+    `missing` says per group why nothing was measured, `measures` the same of each check in the order in which they
     ran; `notes` are what a person should know of what was.
     """
 
@@ -31,7 +37,7 @@ class Measured:
     tests: TestResults | None
     missing: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    checks: tuple[Measure, ...] = ()
+    measures: tuple[Measure, ...] = ()
 
 
 def kind_of(check: Check) -> str | None:
@@ -50,9 +56,15 @@ def configured_groups(checks: Sequence[Check]) -> frozenset[Group]:
     return frozenset(group for name, group in _GROUPS.items() if name in kinds)
 
 
-def read_results(results: Sequence[CheckResult]) -> Measured:
-    """Read every report of the checks and add up those of a kind; what could not be read is said, never counted."""
-    gathered = _Gathered()
+def read_results(
+    results: Sequence[CheckResult], severity: Mapping[str, Severity] = _NO_OVERRIDES, root: Path | None = None
+) -> Measured:
+    """Read every report of the checks and add up those of a kind; what could not be read is said, never counted.
+
+    `severity` overrides that of lint findings, by prefix of their code. `root` is where the sources are, which
+    coverage.py's own data needs; None: that is unreadable.
+    """
+    gathered = _Gathered(severity, root)
     for result in results:
         kind = kind_of(result.check)
         gathered.ran(result.check.name, kind)
@@ -62,29 +74,33 @@ def read_results(results: Sequence[CheckResult]) -> Measured:
             gathered.fail(result.check.name, kind, f"{result.check.name}: {_NO_REPORT}")
         for found in result.reports if kind != BUILD else ():
             gathered.take(result, found, kind)
+        for path, other in result.shared.items():
+            gathered.note(f"{result.check.name}: {path} counts once, with check {other}")
     return gathered.measured()
 
 
 class _Gathered:
     """Add up what the reports of one iteration hold."""
 
-    def __init__(self) -> None:
+    def __init__(self, severity: Mapping[str, Severity], root: Path | None) -> None:
+        self._severity = severity
+        self._root = root
         self._tests: list[TestReport] = []
         self._sums: dict[str, Any] = {}
         self._missing: dict[str, str] = {}
         self._of_no_kind: list[str] = []
         self._notes: list[str] = []
         self._builds: list[bool] = []
-        self._checks: dict[str, Measure] = {}
+        self._measures: dict[str, Measure] = {}
 
     def ran(self, name: str, kind: str | None) -> None:
         """Take a check that ran, in its place among the others."""
-        self._checks[name] = Measure(name, kind)
+        self._measures[name] = Measure(name, kind)
 
     def fail(self, name: str, kind: str | None, why: str) -> None:
         """Remember why a check gave nothing; the first reason stands."""
-        if self._checks[name].why is None:
-            self._checks[name] = replace(self._checks[name], why=why)
+        if self._measures[name].why is None:
+            self._measures[name] = replace(self._measures[name], why=why)
         self.miss(kind, why)
 
     def build(self, result: CheckResult) -> None:
@@ -96,13 +112,14 @@ class _Gathered:
 
     def take(self, result: CheckResult, found: FoundReport, kind: str | None) -> None:
         """Take one report of a check, or the reason why there is none."""
-        report = _read(result, found, kind)
+        report = _read(result, found, kind, self._root)
         if isinstance(report, Unreadable):
             missed = _declared(result.check) or _kind_of_path(found.path) or kind
             self.fail(result.check.name, missed, _why(result, found, report))
         elif isinstance(report, TestReport):
             self._tests.append(report)
         else:
+            report = report.with_severity(self._severity) if isinstance(report, LintReport) else report
             name = _KIND[type(report)]
             self._sums[name] = self._sums[name] + report if name in self._sums else report
 
@@ -119,11 +136,12 @@ class _Gathered:
         tests = add_tests(self._tests) if self._tests and Group.TESTS not in self._missing else None
         if tests is not None:
             values |= _test_values(tests)
-            self._note(tests.contradiction)
+            self.note(tests.contradiction)
+            self.note(tests.note)
         for name, report in self._sums.items():
             if name not in self._missing:
                 values |= _VALUES[name](report)
-                self._note(getattr(report, "contradiction", None))
+                self.note(getattr(report, "contradiction", None))
         if self._builds and Group.BUILD not in self._missing:
             values["build_status"] = "success" if all(self._builds) else "failure"
         self._explain(values)
@@ -132,7 +150,7 @@ class _Gathered:
             tests=None if tests is None else tests.results,
             missing=self._missing,
             notes=tuple(self._notes),
-            checks=tuple(self._checks.values()),
+            measures=tuple(self._measures.values()),
         )
 
     def _explain(self, values: Mapping[str, Any]) -> None:
@@ -144,19 +162,26 @@ class _Gathered:
             for kind in (kind for kind, name in have.items() if values.get(name) is None):
                 self.miss(kind, why)
 
-    def _note(self, text: str | None) -> None:
+    def note(self, text: str | None) -> None:
+        """Remember what a person should know of what was measured."""
         if text:
             self._notes.append(text)
 
 
-def _read(result: CheckResult, found: FoundReport, kind: str | None) -> Report | Unreadable:
+def _read(result: CheckResult, found: FoundReport, kind: str | None, root: Path | None) -> Report | Unreadable:
     if found.data_path is None:
         return Unreadable(found.reason or "absent")
     try:
+        size = found.data_path.stat().st_size
+        if size > DEFAULT_LIMITS.max_bytes:  # not even read: it may be larger than the memory
+            return Unreadable(f"{size} bytes are more than the limit of {DEFAULT_LIMITS.max_bytes}")
         data = found.data_path.read_bytes()
     except OSError as error:
         raise StoreError(f"{found.data_path}: {error.strerror}; the report cannot be read") from None
-    report = read(data, format=result.check.format)
+    if root is not None and is_data(data):
+        report = _on_sources(found.data_path, root)
+    else:
+        report = read(data, format=result.check.format)
     if isinstance(report, Unreadable) and report.empty and result.finished.succeeded:
         silence = _silence(result.check.format, kind)
         return report if silence is None else silence
@@ -168,6 +193,11 @@ def _read(result: CheckResult, found: FoundReport, kind: str | None) -> Report |
     return Unreadable(f"a report of {_KIND[type(report)]}, not of {asked}")
 
 
+def _on_sources(data_path: Path, root: Path) -> Report | Unreadable:
+    made = as_json(data_path, root)
+    return made if isinstance(made, Unreadable) else read(made, format="coveragepy-json")
+
+
 def _kind_of_path(path: str) -> str | None:
     """Guess what a report that cannot be read would have held, by the names that tools give to their files."""
     name = path.rpartition("/")[2].lower()
@@ -177,20 +207,31 @@ def _kind_of_path(path: str) -> str | None:
 
 
 def _silence(name: str | None, kind: str | None) -> Report | None:
-    """Return what an empty output means where the tool is one that says nothing when it finds nothing."""
-    fitting = [each for each in FORMATS if each.name == name or (name is None and each.kind == kind)]
-    return next((each.silence for each in fitting if each.silence is not None), None)
+    """Return what an empty output means where the tool is one that says nothing when it finds nothing.
+
+    Without a format that is only so if all tools of the kind that write lines are such.
+    """
+    if name is not None:
+        return BY_NAME[name].silence if name in BY_NAME else None
+    told = [each.silence for each in FORMATS if each.kind == kind and each.syntax in ("lines", "text")]
+    return told[0] if told and None not in told else None
 
 
 def _why(result: CheckResult, found: FoundReport, report: Unreadable) -> str:
-    return f"{result.check.name} ({result.finished.summary}): {found.path}: {report}"
+    said = last_words(result.stdout, result.stderr) if found.missing is Missing.ABSENT and _failed(result) else None
+    return f"{result.check.name} ({result.finished.summary}): {found.path}: {report}{f'; {said}' if said else ''}"
+
+
+def _failed(result: CheckResult) -> bool:
+    """Tell whether the command itself ended in failure, so that it may have said why."""
+    return result.finished.exit_code not in {None, 0} and result.finished.problem is None
 
 
 def _test_values(report: TestReport) -> dict[str, Any]:
     return {
-        "test_count": report.tests,
+        "test_count": report.tests + len(report.broken),
         "tests_passed": report.passed,
-        "tests_failed": report.failed + report.errors,
+        "tests_failed": report.failed + report.errors + len(report.broken),
         "tests_skipped": report.skipped,
     }
 

@@ -17,8 +17,9 @@ from threading import Event
 from types import TracebackType
 from typing import Final, Self
 
+from ralph_tracker.measure.watcher import SHELL, Watcher
+
 OUTPUT_CAP: Final = 200_000_000
-_SHELL: Final = "/bin/sh"
 _SHELL_NOT_FOUND: Final = 127
 _TICK_S: Final = 0.05
 _GRACE_S: Final = 2.0
@@ -83,10 +84,11 @@ def run_command(
     A string goes through /bin/sh, a list is argv. `env` is the whole environment; standard input is empty. The whole
     process group gets SIGTERM: at the limit (seconds, None: no limit), when `stop` is set, on any exception (Ctrl-C),
     and after the command's own end. SIGKILL follows 2 seconds later, half a second after the end of the command
-    itself. `output_cap` is bytes a stream; while it runs, a file may grow beyond it for an instant. Raises OSError
-    where an output file cannot be written, nothing for a command that cannot be started.
+    itself. Where we are killed, a watcher does the same. `output_cap` is bytes a stream; while it runs, a file may
+    grow beyond it for an instant. Raises OSError where an output file cannot be written, nothing for a command that
+    cannot be started.
     """
-    argv = [_SHELL, "-c", run] if isinstance(run, str) else list(run)
+    argv = [SHELL, "-c", run] if isinstance(run, str) else list(run)
     started = time.monotonic()
     with _Output(stdout, output_cap) as out, _Output(stderr, output_cap) as err:
         try:
@@ -102,7 +104,7 @@ def run_command(
         signal=None if code is None or code >= 0 else _signal_name(-code),
         timed_out=timed_out,
         not_found=missed,
-        problem=f"command not found (exit {code} of {_SHELL})" if missed else None,
+        problem=f"command not found (exit {code} of {SHELL})" if missed else None,
         duration_s=duration,
         stdout_truncated=out.truncated,
         stderr_truncated=err.truncated,
@@ -171,13 +173,15 @@ def _attend(
 ) -> bool:
     """Wait for the command and leave nothing of its group; tell whether the limit ended it."""
     timed_out = stopped = False
-    try:
-        while not (timed_out or stopped or _has_ended(process)):
-            _cut(outputs)
-            timed_out = deadline is not None and time.monotonic() >= deadline
-            stopped = stop is not None and stop.is_set()
-    finally:
-        _end_group(process, outputs)
+    with Watcher(process.pid) as watcher:
+        try:
+            watcher.start()
+            while not (timed_out or stopped or _has_ended(process)):
+                _cut(outputs)
+                timed_out = deadline is not None and time.monotonic() >= deadline
+                stopped = stop is not None and stop.is_set()
+        finally:
+            _end_group(process, outputs)
     return timed_out
 
 

@@ -96,18 +96,14 @@ class TestReportsFolder:
         root.mkdir()
 
         (result,) = run_checks(
-            [Check("some", "touch {reports}/x.xml y.xml", reports=("{reports}/*.xml", "{reports}/x.xml", "y.*"))],
+            [Check("some", "touch {reports}/x.xml y.xml", reports=("{reports}/*.xml", "y.*"))],
             root=root,
             folder=root / "kept",
             reports=root / "reports",
             environment={"PATH": os.environ["PATH"]},
         )
 
-        assert [report.data_path for report in result.reports] == [
-            root / "reports" / "x.xml",
-            root / "reports" / "x.xml",
-            root / "y.xml",
-        ]
+        assert [report.data_path for report in result.reports] == [root / "reports" / "x.xml", root / "y.xml"]
 
 
 class TestFixedPath:
@@ -173,7 +169,7 @@ class TestFixedPath:
 
         got = found(f"touch out/r.xml {path}", "out/r.xml", str(path), f"{path.parent}/s.*", "../x.xml", cwd="web")
 
-        assert got == [("out/r.xml", "old"), (str(path), ""), (str(path), ""), ("../x.xml", Missing.ABSENT)]
+        assert got == [("out/r.xml", "old"), (str(path), ""), ("../x.xml", Missing.ABSENT)]
 
     def test_pattern(self, found, old):
         """Of the files that a pattern matches those count that this run has written."""
@@ -214,6 +210,22 @@ class TestFixedPath:
         )
 
         assert [report.data_path for report in results[1].reports] == [tmp_path / "r.xml"]
+
+    def test_that_two_checks_name_is_the_first_ones(self, tmp_path):
+        """It counts once, however the paths are written."""
+        (tmp_path / "sub").mkdir()
+        checks = [
+            Check("one", "echo new > r.xml", reports=("r.xml", "*.xml")),
+            Check("two", "true", reports=("../r.xml", "-"), cwd="sub"),
+        ]
+
+        one, two = run_checks(
+            checks, root=tmp_path, folder=tmp_path / "kept", reports=tmp_path / "reports", environment={}
+        )
+
+        assert [report.path for report in one.reports] == ["r.xml"]
+        assert [report.path for report in two.reports] == ["-"]
+        assert (one.shared, two.shared) == ({}, {"../r.xml": "one"})
 
     @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
     def test_unreadable(self, found, old):  # pragma: no cover

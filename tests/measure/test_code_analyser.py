@@ -2,10 +2,13 @@
 
 import subprocess
 import sys
+from pathlib import PurePosixPath
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from ralph_tracker.measure.analyser import FileCount, LizardAnalyser
+from ralph_tracker.measure.analyser import FileCount, LizardAnalyser, suffix_of
 
 PYTHON = '''"""Doc."""
 
@@ -103,3 +106,8 @@ def test_import_leaves_the_search_path_alone(tmp_path):
     )
 
     subprocess.run([sys.executable, str(script)], check=True)
+
+
+@given(st.lists(st.text("ab. ", min_size=1).filter(lambda part: part != "."), min_size=1, max_size=3).map("/".join))
+def test_a_suffix_is_what_pathlib_says(path):
+    assert suffix_of(path) == PurePosixPath(path).suffix

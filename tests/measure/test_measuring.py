@@ -1,10 +1,13 @@
 """From finished checks to the values of an iteration: added up by kind, or missing with a reason."""
 
+import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from ralph_tracker.core.metrics import Group, Metrics
+from ralph_tracker.formats.damage import DEFAULT_LIMITS
 from ralph_tracker.measure.checks import Check, CheckResult
 from ralph_tracker.measure.measuring import configured_groups, kind_of, read_results
 from ralph_tracker.measure.process import Finished
@@ -86,6 +89,22 @@ def test_a_group_that_was_not_measured_says_why_and_has_no_value(ran, checks, ab
     assert why in measured.missing[group]
 
 
+@pytest.mark.parametrize(
+    ("finished", "told"),
+    [
+        (Finished(exit_code=4), True),
+        (Finished(exit_code=0), False),
+        (Finished(signal="SIGKILL"), False),
+        (Finished(exit_code=127, problem="command not found"), False),
+    ],
+    ids=["failed", "went well", "killed", "not there"],
+)
+def test_a_check_that_failed_without_a_report_is_told_in_its_own_words(ran, tmp_path, finished, told):
+    (tmp_path / "err").write_text("usage: pytest\npytest: error: unrecognized arguments: --cov=app\n")
+    why = read_results([ran("tests", None, finished=finished)]).missing["tests"]
+    assert ("absent: not written by this run; unknown option --cov=app; pip install pytest-cov" in why) == told
+
+
 def test_a_report_of_unknown_kind_leaves_alone_what_was_measured(ran):
     measured = read_results([ran("unit", PASSES), ran("style", None)])
     assert measured.metrics.test_count == 1
@@ -121,6 +140,20 @@ def test_silence_is_no_finding_only_after_a_good_end(ran, finished, expected):
     assert read_results([ran("types", b"", finished=finished)]).metrics.type_errors == expected
 
 
+@pytest.mark.parametrize(("name", "expected"), [("flake8-text", 0), ("ruff-json", None), (None, None), ("odd", None)])
+def test_silence_of_a_linter_is_no_finding_only_where_its_format_says_so(ran, name, expected):
+    assert read_results([ran("lint", b"", format=name)]).metrics.lint_errors == expected
+
+
+@pytest.mark.parametrize(
+    ("severity", "errors", "warnings"),
+    [({}, 2, 0), ({"F": "warning"}, 0, 2), ({"F": "warning", "F40": "none"}, 0, 0), ({"E": "note"}, 2, 0)],
+)
+def test_the_severity_of_lint_findings_is_overridden_by_code(ran, severity, errors, warnings):
+    metrics = read_results([ran("lint", RUFF, RUFF), ran("types", TYPES)], severity).metrics
+    assert (metrics.lint_errors, metrics.lint_warnings, metrics.type_errors) == (errors, warnings, 1)
+
+
 @pytest.mark.parametrize(
     ("finished", "status"),
     [
@@ -153,6 +186,22 @@ def test_tests_that_disagree_between_runs_reach_the_judge_as_flaky(ran):
     assert (dict(tests.outcomes), tests.flaky) == ({"t::a": "passed"}, frozenset({"t::a"}))
 
 
+def test_tests_without_names_are_counted_and_no_identities_reach_the_judge(ran):
+    measured = read_results([ran("tests", b"== 1 failed, 2 passed in 0.12s ==\n")])
+    assert (measured.metrics.test_count, measured.metrics.tests_failed) == (3, 1)
+    assert measured.tests is None
+    assert measured.notes[0].startswith("read from pytest's terminal summary")
+
+
+def test_a_package_that_fails_without_a_test_counts_as_a_failed_test(ran):
+    events = b'{"Action":"pass","Package":"box","Test":"TestLid"}\n{"Action":"fail","Package":"box"}\n'
+    measured = read_results([ran("tests", events)])
+    assert (measured.metrics.test_count, measured.metrics.tests_failed) == (2, 1)
+    assert measured.tests is not None
+    assert measured.tests.outcomes["box::(package)"] == "failed"
+    assert measured.notes == ("failed without a test of its own: box::(package)",)
+
+
 def test_a_report_that_contradicts_itself_is_told(ran):
     wrong = PASSES.replace(b'tests="1"', b'tests="3"')
     assert len(read_results([ran("tests", wrong)]).notes) == 1
@@ -176,3 +225,18 @@ def test_a_check_measures_what_it_says_by_kind_format_or_name(check, kind):
 def test_what_checks_say_they_measure_belongs_to_the_loop():
     checks = [Check("unit", "x"), Check("style", "x", format="ruff-json"), Check("wheel", "x", kind="build")]
     assert configured_groups(checks) == {Group.LINT, Group.BUILD}
+
+
+def test_a_report_that_another_check_names_too_counts_once_and_is_told(ran):
+    first, second = ran("unit", PASSES), ran("all")
+    measured = read_results([first, replace(second, shared={"junit.xml": "unit"})])
+    assert measured.metrics.test_count == 1
+    assert measured.notes == ("all: junit.xml counts once, with check unit",)
+
+
+def test_a_report_that_is_too_large_is_not_read(ran):
+    result = ran("tests", PASSES)
+    os.truncate(result.reports[0].data_path, DEFAULT_LIMITS.max_bytes + 1)  # a hole, which no disk holds
+    measured = read_results([result])
+    assert measured.metrics.test_count is None
+    assert f"{DEFAULT_LIMITS.max_bytes + 1} bytes are more than the limit" in measured.missing["tests"]

@@ -1,0 +1,72 @@
+"""Whether the command of a check is there, as far as can be told without running it."""
+
+import os
+import re
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from ralph_tracker.errors import ConfigError
+from ralph_tracker.measure.checks import Check, environment_for_checks
+from ralph_tracker.measure.watcher import SHELL
+
+# The first word of one command for the shell, a plain one. Of several, the first may be meant to be absent: `a || b`.
+_PLAIN_WORD: Final = re.compile(r"\s*([\w./+-]+)(?:[ \t][^;&|\n]*)?")
+
+
+def command_of(check: Check) -> str | None:
+    """Return the program that a check starts, None where only the shell knows."""
+    if not isinstance(check.run, str):
+        return check.run[0]
+    word = _PLAIN_WORD.fullmatch(check.run)
+    return None if word is None else word[1]
+
+
+def is_there(check: Check, root: Path, environment: Mapping[str, str]) -> bool:
+    """Tell whether the program of a check would be found as it runs; True where only the shell knows.
+
+    What a check fills in itself (`{reports}`) counts as there.
+    """
+    name, cwd, env = command_of(check), root / check.cwd, {**environment, **check.env}
+    if name is None or "{" in name or "{" in env.get("PATH", ""):
+        return True
+    if isinstance(check.run, str) and "/" not in name:  # the shell has commands of its own
+        return _known_to_the_shell(name, env)
+    return located(name, cwd, env) is not None
+
+
+def located(name: str, cwd: Path, environment: Mapping[str, str]) -> str | None:
+    """Return where a program is, looked up as from that folder; None where it is not."""
+    folders = [""] if "/" in name else os.get_exec_path(environment)
+    paths = (cwd / folder / name for folder in folders)
+    return next((str(path) for path in paths if path.is_file() and os.access(path, os.X_OK)), None)
+
+
+def _known_to_the_shell(name: str, environment: Mapping[str, str]) -> bool:
+    asked = [SHELL, "-c", 'command -v -- "$1"', "sh", name]
+    done = subprocess.run(  # noqa: S603  # the shell that is going to run it
+        asked, env=dict(environment), stdin=subprocess.DEVNULL, capture_output=True, check=False
+    )
+    return done.returncode == 0
+
+
+def refuse_absent(checks: Sequence[Check], root: Path, environment: Mapping[str, str]) -> None:
+    """Raise ConfigError where the program of a check is not there, before anything runs.
+
+    A path that is not absolute is left to the run, unless its check is the first: another may be what makes it.
+    """
+    env = environment_for_checks(environment)
+    for place, check in enumerate(checks):
+        name = command_of(check)
+        made_by_another = name is not None and "/" in name and not name.startswith("/") and place > 0
+        if not made_by_another and not is_there(check, root, env):
+            raise absent(check.name, f"command not found: {name}")
+
+
+def absent(name: str, problem: str | None) -> ConfigError:
+    """Return the refusal of a check whose command is not there."""
+    return ConfigError(
+        f"checks.{name}: {problem}; install it, mend checks.{name}.run (`ralph-tracker doctor` shows what is found), "
+        "or say --allow-missing"
+    )

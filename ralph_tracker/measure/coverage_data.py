@@ -1,0 +1,36 @@
+"""coverage.py's own data made into its JSON report by coverage.py: totals need the sources, which no format reads."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+from ralph_tracker.formats.report import Unreadable
+
+_MARK: Final = b"SQLite format 3\0"
+_TIMEOUT_S: Final = 120
+_LONGEST: Final = 300
+_OTHERWISE: Final = "write a report with `coverage json` in the check and name that"
+
+
+def is_data(data: bytes) -> bool:
+    """Whether it is a database, which of all reports only coverage.py's data is."""
+    return data.startswith(_MARK)
+
+
+def as_json(path: Path, root: Path, python: str = sys.executable) -> bytes | Unreadable:
+    """Return the JSON report of a data file on the sources under `root`, with the project's settings of coverage.py.
+
+    coverage.py is the one that `python` imports; it is optional. Unreadable says why there is no report, and what to
+    do instead.
+    """
+    # -P: a folder `coverage` of the project, where JavaScript's reports are, is not the package.
+    command = [python, "-P", "-m", "coverage", "json", "-q", f"--data-file={path}", "-o", "-"]
+    try:
+        done = subprocess.run(command, cwd=root, capture_output=True, timeout=_TIMEOUT_S, check=False)  # noqa: S603
+    except subprocess.TimeoutExpired:
+        return Unreadable(f"coverage.py's data: no report of it in {_TIMEOUT_S} s; {_OTHERWISE}")
+    if done.returncode == 0:
+        return done.stdout
+    said = (done.stdout + done.stderr).decode(errors="replace").strip().splitlines() or ["no report of it"]
+    return Unreadable(f"coverage.py's data: {said[-1].removesuffix('.')[:_LONGEST]}; {_OTHERWISE}")

@@ -1,0 +1,65 @@
+"""Go: gotestsum, else `go test -json`, the coverage of the same run, golangci-lint.
+
+Packages named with `...` are looked for in no folder that begins with a dot, so `.aiwg` is left out.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from ralph_tracker.measure.ecosystems.found import Checks, Found
+from ralph_tracker.measure.ecosystems.programs import program, version_of
+
+NAME: Final = "go"
+_TIMEOUT: Final = "30m"  # go itself ends a package's tests after ten minutes
+_PROFILE: Final = "{reports}/cover.out"
+_BLOCK: Final = re.compile(r"^use\s*\((.*?)\)", re.MULTILINE | re.DOTALL)
+_USE: Final = re.compile(r"^use\s+([^\s(]+)", re.MULTILINE)
+_JSON_PATH_SINCE: Final = 2
+
+
+def detect(root: Path, environment: Mapping[str, str]) -> Found | None:
+    """Return how a Go project can be measured, None where it is none."""
+    if not any((root / name).is_file() for name in ("go.mod", "go.work")):
+        return None
+    version = version_of(("go",), root, environment, ["version"]) if program("go", environment) else None
+    if version is None:
+        return Found(NAME, notes=(f"no Go found for {root}; install it, and have go on PATH",))
+    tools = {name: (name,) for name in ("gotestsum", "golangci-lint") if program(name, environment)}
+    checks = _test_checks(_packages(root), with_gotestsum="gotestsum" in tools)
+    notes = ["golangci-lint not found: install it, lint findings are not measured"]
+    if "golangci-lint" in tools:
+        checks["lint"] = _lint_check(version_of(("golangci-lint",), root, environment))
+        notes = []
+    return Found(NAME, ("go",), version, tools, checks, tuple(notes))
+
+
+def _packages(root: Path) -> list[str]:
+    """Name the packages of a module, or of the modules that a workspace uses."""
+    try:
+        text = re.sub(r"//.*", "", (root / "go.work").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return ["./..."]
+    used = [*_USE.findall(text), *(word for block in _BLOCK.findall(text) for word in block.split())]
+    folders = [word.strip('"').rstrip("/") for word in used]
+    return [f"{folder}/..." for folder in folders] or ["./..."]
+
+
+def _test_checks(packages: list[str], *, with_gotestsum: bool) -> Checks:
+    tests = {"run": ["go", "test", "-json", f"-coverprofile={_PROFILE}", *packages], "reports": ["-"]}
+    told = {"format": "gotest-json"}
+    if with_gotestsum:
+        report = "{reports}/gotestsum.xml"
+        run = ["gotestsum", f"--junitfile={report}", "--", f"-coverprofile={_PROFILE}", *packages]
+        tests, told = {"run": run, "reports": [report]}, {"format": "junit"}
+    # the sum that go prints is of statements, and so is the report's
+    coverage = {"run": ["go", "tool", "cover", f"-func={_PROFILE}"], "reports": [_PROFILE], "format": "gocover"}
+    return {"tests": {**tests, **told, "timeout": _TIMEOUT}, "coverage": {**coverage, "needs": ["tests"]}}
+
+
+def _lint_check(version: str | None) -> dict[str, object]:
+    report = "{reports}/golangci.json"
+    major = int(version.split(".")[0]) if version is not None else _JSON_PATH_SINCE
+    how = f"--output.json.path={report}" if major >= _JSON_PATH_SINCE else f"--out-format=json:{report}"
+    return {"run": ["golangci-lint", "run", how], "reports": [report], "format": "golangci-json"}

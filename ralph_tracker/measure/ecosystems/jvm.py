@@ -1,0 +1,82 @@
+"""The JVM: Maven and Gradle, the project's own wrapper first, with JaCoCo where the project uses it.
+
+Both look at the modules that the build names, and a pattern of reports finds nothing below `.aiwg`.
+"""
+
+import os
+from collections.abc import Mapping
+from itertools import chain
+from pathlib import Path
+from typing import Final
+
+from ralph_tracker.measure.ecosystems.found import Checks, Found
+from ralph_tracker.measure.ecosystems.programs import program, version_of
+
+NAME: Final = "jvm"
+_TIMEOUT: Final = "30m"  # it builds first
+_MAVEN: Final = ("pom.xml",)
+_GRADLE: Final = ("build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts")
+_JACOCO_OF_MAVEN: Final = "jacoco-maven-plugin"
+_XML_OF_GRADLE: Final = ("xml.required", "xml.enabled", "xml { required", "xml.setRequired")
+
+
+def detect(root: Path, environment: Mapping[str, str]) -> Found | None:
+    """Return how a project of Maven or Gradle can be measured, None where it is none."""
+    for tool, wrapper, files, checks_of in (
+        ("mvn", "mvnw", _MAVEN, _maven_checks),
+        ("gradle", "gradlew", _GRADLE, _gradle_checks),
+    ):
+        if any((root / name).is_file() for name in files):
+            call = _call(root, tool, wrapper, environment)
+            if call is None:
+                return Found(NAME, notes=(f"neither {wrapper} nor {tool} found for {root}; install {tool}",))
+            checks, notes = checks_of(call, "\n".join(_texts(root, files)))
+            version = version_of((call,), root, environment)
+            return Found(NAME, (call,), version, {}, checks, notes)
+    return None
+
+
+def _call(root: Path, tool: str, wrapper: str, environment: Mapping[str, str]) -> str | None:
+    if os.access(root / wrapper, os.X_OK):
+        return f"./{wrapper}"
+    return tool if program(tool, environment) else None
+
+
+def _texts(root: Path, files: tuple[str, ...]) -> list[str]:
+    """Return the build files of the project and of the modules that lie one folder deep."""
+    paths = chain.from_iterable((root / name, *sorted(root.glob(f"[!.]*/{name}"))) for name in files)
+    return [path.read_text(encoding="utf-8", errors="replace") for path in paths if path.is_file()]
+
+
+def _maven_checks(call: str, text: str) -> tuple[Checks, tuple[str, ...]]:
+    how = [call, "-q", "-B"]
+    # a module with a failing test would keep the modules that need it from being tested
+    run = [*how, "-Dmaven.test.failure.ignore=true", "test"]
+    reports = ["**/target/surefire-reports/TEST-*.xml"]
+    checks: Checks = {"tests": {"run": run, "reports": reports, "format": "junit", "timeout": _TIMEOUT}}
+    if _JACOCO_OF_MAVEN not in text:
+        return checks, (f"coverage is not measured: add {_JACOCO_OF_MAVEN} to pom.xml",)
+    checks["coverage"] = {
+        "run": [*how, f"org.jacoco:{_JACOCO_OF_MAVEN}:report"],
+        "reports": ["**/target/site/jacoco/jacoco.xml"],
+        "format": "jacoco",
+        "needs": ["tests"],
+    }
+    return checks, ()
+
+
+def _gradle_checks(call: str, text: str) -> tuple[Checks, tuple[str, ...]]:
+    # nothing is left running behind, and what is up to date would write no report of this run
+    how = [call, "--no-daemon", "--console=plain", "--continue"]
+    tests = {"run": [*how, "cleanTest", "test"], "reports": ["**/build/test-results/test/*.xml"], "format": "junit"}
+    checks: Checks = {"tests": {**tests, "timeout": _TIMEOUT}}
+    if "jacoco" not in text or not any(word in text for word in _XML_OF_GRADLE):
+        return checks, ("coverage is not measured: use the jacoco plugin with xml.required = true",)
+    checks["coverage"] = {
+        # the tests have run, and where one has failed their task would stop the report
+        "run": [*how, "jacocoTestReport", "-x", "test"],
+        "reports": ["**/build/reports/jacoco/test/*.xml"],
+        "format": "jacoco",
+        "needs": ["tests"],
+    }
+    return checks, ()

@@ -1,0 +1,195 @@
+"""Python: pytest, coverage, ruff and mypy.
+
+The interpreter is the project's own, never the one that ralph-tracker runs in, unless that is the project's.
+"""
+
+import configparser
+import json
+import shlex
+import shutil
+import subprocess
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from ralph_tracker.measure.ecosystems.found import Checks, Found
+from ralph_tracker.measure.ecosystems.programs import PROBE_TIMEOUT_S, program
+
+NAME: Final = "python"
+_PROBE: Final = (
+    "import importlib.util as u, json, sys;"
+    # A folder of that name in the project is found too, but is no tool: it has no origin.
+    "found = [m for m in sys.argv[1:] if (s := u.find_spec(m)) and s.origin];"
+    "print(json.dumps(found + [sys.version.split()[0]]))"
+)
+_TOOLS: Final = ("pytest", "coverage", "pytest_cov", "ruff", "mypy")
+_MARKERS: Final = ("pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "pytest.ini", "requirements.txt", "Pipfile")
+_CODE: Final = ("*.py", "src/*.py", "src/*/*.py", "tests/*.py", "test/*.py")
+_MYPY_FILES: Final = ("mypy.ini", ".mypy.ini", "setup.cfg")
+_PYTEST_SECTIONS: Final = {
+    "pytest.ini": "pytest",
+    ".pytest.ini": "pytest",
+    "tox.ini": "pytest",
+    "setup.cfg": "tool:pytest",
+}
+_PYTEST_TABLES: Final = ("pytest.toml", ".pytest.toml")
+
+
+def detect(root: Path, environment: Mapping[str, str]) -> Found | None:
+    """Return how a Python project can be measured, None where it is no Python project."""
+    if not is_python_project(root):
+        return None
+    python = project_python(root, environment)
+    if python is None:
+        return Found(NAME, notes=(f"no Python found for {root}; install it, or make a .venv there",))
+    answer = _ask(root, python, environment)
+    if answer is None:
+        return Found(NAME, python, notes=(f"{' '.join(python)} does not run here; mend the environment first",))
+    *modules, version = answer
+    tools = _tools(python, modules, environment)
+    missing = _missing(root, tools, modules)
+    notes = [f"{tool} not found: pip install {tool} into the project's environment" for tool in missing]
+    return Found(NAME, python, version, tools, _checks(root, python, tools, modules), tuple(notes))
+
+
+def is_python_project(root: Path) -> bool:
+    """Tell whether a folder looks like one that Python tools can measure."""
+    return any((root / name).is_file() for name in _MARKERS) or any(next(root.glob(code), None) for code in _CODE)
+
+
+def project_python(root: Path, environment: Mapping[str, str]) -> tuple[str, ...] | None:
+    """Return how the project's own interpreter is called, None where there is none.
+
+    uv.lock → uv run, poetry.lock → poetry run, else the project's .venv, else PATH without our own environment.
+    """
+    for lock, tool in (("uv.lock", "uv"), ("poetry.lock", "poetry")):
+        if (root / lock).is_file() and shutil.which(tool, path=environment.get("PATH")):
+            return (tool, "run", "python")
+    for folder in (".venv", "venv"):
+        candidate = root / folder / "bin" / "python"
+        if candidate.exists():
+            return (f"{folder}/bin/python",)
+    found = program("python3", environment) or program("python", environment)
+    return (found,) if found else None
+
+
+def _ask(root: Path, python: Sequence[str], environment: Mapping[str, str]) -> list[str] | None:
+    command = [*python, "-c", _PROBE, *_TOOLS]
+    try:
+        done = subprocess.run(  # noqa: S603  # the project's own interpreter
+            command, cwd=root, env=dict(environment), capture_output=True, timeout=PROBE_TIMEOUT_S, check=True
+        )
+        answer: list[str] = json.loads(done.stdout.splitlines()[-1])
+    except (OSError, subprocess.SubprocessError, ValueError, IndexError):
+        return None
+    return answer
+
+
+def _tools(python: Sequence[str], modules: Sequence[str], environment: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """Return how each tool is called: as a module of the project's Python, else as a command on PATH."""
+    tools: dict[str, tuple[str, ...]] = {}
+    for name in ("pytest", "coverage", "ruff", "mypy"):
+        if name in modules:
+            tools[name] = (*python, "-m", name)
+        elif name in {"ruff", "mypy"} and (found := program(name, environment)):
+            tools[name] = (found,)
+    return tools
+
+
+def _missing(root: Path, tools: Mapping[str, Any], modules: Sequence[str]) -> list[str]:
+    wanted = ["pytest", "coverage", "ruff", *(["mypy"] if _uses_mypy(root) else [])]
+    plugins = ["pytest-cov"] if "pytest" in tools and _asks_for_pytest_cov(root) and "pytest_cov" not in modules else []
+    return [*(name for name in wanted if name not in tools), *plugins]
+
+
+def _checks(root: Path, python: Sequence[str], tools: Mapping[str, tuple[str, ...]], modules: Sequence[str]) -> Checks:
+    checks: Checks = {}
+    if "pytest" in tools:
+        checks |= _test_checks(root, python, tools, modules)
+    if "ruff" in tools:
+        # ruff looks into .aiwg where nothing ignores that, and what is kept of earlier iterations is no finding of now;
+        # a project that has set `fix` would be mended by being measured
+        words = ["--no-cache", "--no-fix", "--extend-exclude=.aiwg", "--output-format=json"]
+        run = [*tools["ruff"], "check", *words]
+        checks["lint"] = {"run": run, "reports": ["-"], "format": "ruff-json"}
+    if "mypy" in tools and _uses_mypy(root):
+        run = [*tools["mypy"], "--output=json", *([] if _mypy_names_files(root) else ["."])]
+        checks["types"] = {"run": run, "reports": ["-"], "format": "mypy-json"}
+    return checks
+
+
+def _test_checks(
+    root: Path, python: Sequence[str], tools: Mapping[str, tuple[str, ...]], modules: Sequence[str]
+) -> Checks:
+    """Run pytest under coverage where that is there; pytest-cov, where the project asks for it, measures itself."""
+    own_coverage = "pytest_cov" in modules and _asks_for_pytest_cov(root)
+    measured = "coverage" in tools
+    how = [*tools["coverage"], "run", "-m", "pytest"] if measured and not own_coverage else [*python, "-m", "pytest"]
+    data = {"COVERAGE_FILE": "{reports}/.coverage"}
+    tests: dict[str, Any] = {
+        # not quiet: that leaves out hooks of the project's own conftest, which counts where tests are in its coverage;
+        # pytest looks into .aiwg where a project's own norecursedirs has taken the place of the usual ones
+        "run": [*how, "--ignore=.aiwg", "--junitxml={reports}/junit.xml"],
+        "reports": ["{reports}/junit.xml"],
+        "format": "junit",
+    }
+    if not measured:
+        return {"tests": tests}
+    coverage = shlex.join(tools["coverage"])
+    script = f"{coverage} combine -q >/dev/null 2>&1; {coverage} json -q -o {{reports}}/coverage.json"
+    return {
+        "tests": {**tests, "env": data},
+        "coverage": {
+            "run": script,
+            "reports": ["{reports}/coverage.json"],
+            "format": "coveragepy-json",
+            "needs": ["tests"],
+            "env": data,
+        },
+    }
+
+
+def _pyproject(root: Path, *keys: str) -> Mapping[str, Any]:
+    return _table(root / "pyproject.toml", *keys)
+
+
+def _table(path: Path, *keys: str) -> Mapping[str, Any]:
+    """Return a table of a TOML file, {} where it has none or cannot be read."""
+    try:
+        table: Any = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    for key in keys:
+        table = table.get(key) if isinstance(table, Mapping) else None
+    return table if isinstance(table, Mapping) else {}
+
+
+def _section(path: Path, name: str) -> Mapping[str, str]:
+    """Return a section of an ini file, {} where it has none or cannot be read."""
+    parser = configparser.RawConfigParser(strict=False)
+    try:
+        parser.read_string(path.read_text(encoding="utf-8"))
+        return dict(parser[name])
+    except (OSError, ValueError, KeyError, configparser.Error):
+        return {}
+
+
+def _asks_for_pytest_cov(root: Path) -> bool:
+    """Tell whether pytest itself is set to measure coverage; a command line in tox.ini is none of ours."""
+    tables = [_pyproject(root, "tool", "pytest", "ini_options"), _pyproject(root, "tool", "pytest")]
+    tables += [_table(root / file, "pytest") for file in _PYTEST_TABLES]
+    sections = [_section(root / file, name) for file, name in _PYTEST_SECTIONS.items()]
+    return any("--cov" in str(table.get("addopts", "")) for table in (*tables, *sections))
+
+
+def _mypy_settings(root: Path) -> list[Mapping[str, Any]]:
+    return [_pyproject(root, "tool", "mypy"), *(_section(root / name, "mypy") for name in _MYPY_FILES)]
+
+
+def _uses_mypy(root: Path) -> bool:
+    return any(_mypy_settings(root)) or any((root / name).is_file() for name in _MYPY_FILES[:2])
+
+
+def _mypy_names_files(root: Path) -> bool:
+    return any({"files", "packages", "modules"} & table.keys() for table in _mypy_settings(root))

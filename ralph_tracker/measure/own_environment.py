@@ -1,0 +1,32 @@
+"""Which folders are the environment that we run in, and what a project's tools see of it: nothing, unless it is theirs.
+
+poetry runs in whatever environment VIRTUAL_ENV names, so that ours would take the place of the project's.
+"""
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+_ACTIVE: Final = "VIRTUAL_ENV"
+
+
+def is_our_bin(folder: str) -> bool:
+    """Tell whether a folder of PATH belongs to the virtual environment that we run in."""
+    return sys.prefix != sys.base_prefix and Path(folder).resolve() == Path(sys.prefix).resolve() / "bin"
+
+
+def without_ours(environment: Mapping[str, str], root: Path) -> dict[str, str]:
+    """Return the environment without the word that ours is active, where ours is not one in the project's folder."""
+    active = environment.get(_ACTIVE)
+    if not active or not _is_ours(Path(active)) or _lies_in(Path(active), root):
+        return dict(environment)
+    return {name: value for name, value in environment.items() if name != _ACTIVE}
+
+
+def _is_ours(folder: Path) -> bool:
+    return sys.prefix != sys.base_prefix and folder.resolve() == Path(sys.prefix).resolve()
+
+
+def _lies_in(folder: Path, root: Path) -> bool:
+    return folder.absolute().is_relative_to(root.absolute()) or folder.resolve().is_relative_to(root.resolve())

@@ -1,0 +1,104 @@
+"""Projects of other ecosystems, measured with their real tools.
+
+Not part of `make test`, because it needs the npm registry and minutes: `make test-ecosystems` runs it.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+_LIMIT_S = 600
+_FOREIGN = re.compile(r"RALPH_TRACKER_.*|NODE_OPTIONS|NODE_ENV|CI|npm_.*|CARGO_TERM_.*|GOFLAGS|MAVEN_.*|GIT_.*")
+_AUTHOR = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+
+
+@dataclass(frozen=True)
+class Project:
+    """A project on disk, and the folders in which its programs are found."""
+
+    root: Path
+    path: str
+
+    def run(self, *command: str) -> subprocess.CompletedProcess[str]:
+        """Run a command as its developer does."""
+        kept = {name: value for name, value in os.environ.items() if not _FOREIGN.fullmatch(name)}
+        whole = {**kept, "PATH": self.path, "NO_COLOR": "1"}
+        return subprocess.run(
+            command, cwd=self.root, env=whole, capture_output=True, text=True, timeout=_LIMIT_S, check=False
+        )
+
+    def ours(self, *words: str) -> str:
+        """Run ralph-tracker as a user does, and return what it printed."""
+        done = self.run(str(Path(sys.executable).with_name("ralph-tracker")), *words)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def record(self, phase: str) -> dict[str, Any]:
+        """Run a hook, and return the iteration that it put on record."""
+        metrics: dict[str, Any] = json.loads(self.ours("hook", phase, "--json"))["iteration_metrics"]
+        return metrics
+
+    def printed(self, *command: str) -> str:
+        """Return what a tool prints by itself, where no iteration has been kept."""
+        kept, aside = self.root / ".aiwg", self.root.with_name("aside")
+        if kept.is_dir():
+            kept.rename(aside)
+        try:
+            done = self.run(*command)
+        finally:
+            if aside.is_dir():
+                aside.rename(kept)
+        return done.stdout + done.stderr
+
+    def changed(self) -> list[str]:
+        """List the files that are not as they were committed."""
+        return self.run("git", "status", "--porcelain").stdout.splitlines()
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Callable[..., Project]:
+    """Make a project: its files, what it installs, one commit; `programs` alone are on its PATH where given."""
+
+    def make(files: Mapping[str, str], install: Sequence[str], programs: Sequence[str]) -> Project:
+        root = tmp_path / "project"
+        for name, text in files.items():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_text(text)
+        made = Project(root, _folder_of(tmp_path / "programs", programs) if programs else os.environ["PATH"])
+        if install:
+            words = ["npm", "install", "--no-audit", "--no-fund", "--loglevel=error", "--save-dev", *install]
+            done = made.run(*words)
+            assert done.returncode == 0, done.stdout + done.stderr
+        for words in (["init", "-q"], ["add", "-A"], [*_AUTHOR, "commit", "-q", "-m", "first"]):
+            assert made.run("git", *words).returncode == 0
+        return made
+
+    return make
+
+
+def _folder_of(folder: Path, programs: Sequence[str]) -> str:
+    folder.mkdir()
+    for name in programs:
+        found = shutil.which(name)
+        assert found is not None
+        (folder / name).symlink_to(found)
+    return str(folder)
+
+
+@pytest.fixture(scope="session")
+def registry() -> None:
+    """Skip where the npm registry cannot be reached."""
+    if shutil.which("npm") is None:
+        pytest.skip("npm is not installed; projects of JavaScript are measured where it is")
+    done = subprocess.run(["npm", "view", "is-number@7.0.0", "version"], capture_output=True, check=False, timeout=120)
+    if done.returncode:
+        pytest.skip("the npm registry cannot be reached; projects of JavaScript are measured where it can be")

@@ -1,0 +1,284 @@
+"""What a project with a package.json is measured with: what is installed for it and how its own scripts call that."""
+
+import json
+
+import pytest
+
+from ralph_tracker.measure.ecosystems.node import detect
+
+NODE = "echo v22.1.0"
+
+
+def package(*declared, **scripts):
+    return {"package.json": json.dumps({"devDependencies": dict.fromkeys(declared, "1"), "scripts": scripts})}
+
+
+def installed(*names, **versions):
+    """Give programs and packages as a package manager lays them, below node_modules."""
+    programs = {f"node_modules/.bin/{name}": "" for name in names}
+    packages = {
+        f"node_modules/{name}/package.json": json.dumps({"version": version}) for name, version in versions.items()
+    }
+    return programs | packages
+
+
+@pytest.fixture
+def found(tree, on_path):
+    """Detect in a project of the files given."""
+
+    def look(*files):
+        root = tree({name: text for each in files for name, text in each.items()})
+        return detect(root, on_path(node=NODE))
+
+    return look
+
+
+@pytest.mark.parametrize(
+    ("tool", "before", "after", "format_"),
+    [
+        ("jest", [], ["--json", "--outputFile={reports}/jest.json"], "jest-json"),
+        (
+            "vitest",
+            ["run"],
+            ["--exclude=.aiwg/**", "--reporter=json", "--outputFile={reports}/vitest.json"],
+            "jest-json",
+        ),
+        (
+            "mocha",
+            [],
+            ["--ignore=.aiwg/**", "--reporter", "json", "--reporter-option", "output={reports}/mocha.json"],
+            "mocha-json",
+        ),
+    ],
+)
+def test_a_runner_is_run_as_its_own_script_runs_it(found, tool, before, after, format_):
+    tests = found(package(tool, test=f"TZ=UTC {tool} --bail --watch spec"), installed(tool)).checks["tests"]
+    run = tests["run"]
+    assert run[: 3 + len(before)] == [f"node_modules/.bin/{tool}", *before, "--bail", "spec"]
+    assert run[-len(after) :] == after
+    assert (tests["format"], tests["env"]) == (format_, {"TZ": "UTC"})
+    assert any(".aiwg" in word for word in run)
+
+
+@pytest.mark.parametrize(
+    ("files", "runner"),
+    [
+        (package("mocha", "jest", "vitest", test="mocha"), "mocha"),
+        (package("mocha", "jest", **{"test:unit": "jest"}), "jest"),
+        (package("mocha", "jest"), "jest"),
+        (package(test="jest"), "jest"),
+    ],
+    ids=["the test script", "another test script", "declared", "of a workspace"],
+)
+def test_one_runner_is_chosen(found, files, runner):
+    seen = found(files, installed("mocha", "jest", "vitest"))
+    assert [name for name in seen.tools if name != "tsc"] == [runner]
+    others = {note.partition(" is here too")[0] for note in seen.notes if "is here too" in note}
+    declared = set(json.loads(files["package.json"])["devDependencies"])
+    assert others == declared - {runner}
+
+
+@pytest.mark.parametrize(
+    ("files", "step"),
+    [
+        ({"package-lock.json": "{}"}, "npm ci"),
+        ({"pnpm-lock.yaml": ""}, "pnpm install"),
+        ({"yarn.lock": ""}, "yarn install"),
+        ({"bun.lock": ""}, "bun install"),
+        ({}, "npm install"),
+    ],
+    ids=lambda value: next(iter(value), "no lock") if isinstance(value, dict) else value,
+)
+def test_what_is_declared_and_not_installed_is_named_with_the_managers_own_command(found, files, step):
+    seen = found(package("jest", "eslint", "typescript"), {"tsconfig.json": "{}", **files})
+    assert seen.checks == {}
+    assert seen.notes == tuple(f"{name} not found: {step}" for name in ("jest", "eslint", "typescript"))
+
+
+def test_tools_of_a_workspace_are_those_of_its_root(tree, on_path):
+    root = tree({**installed("jest"), "pnpm-lock.yaml": "", **{f"packages/a/{k}": v for k, v in package().items()}})
+    (root / "packages/a/package.json").write_text('{"scripts": {"test": "jest", "lint": "eslint"}}')
+    seen = detect(root / "packages/a", on_path(node=NODE))
+    assert seen.tools == {"jest": ("../../node_modules/.bin/jest",)}
+    assert seen.notes == ("eslint not found: pnpm add -D eslint",)
+
+
+def test_packages_that_are_unpacked_nowhere_are_run_by_their_manager(found):
+    seen = found(package("jest"), {".pnp.cjs": "", "yarn.lock": ""})
+    assert seen.checks["tests"]["run"][:3] == ["yarn", "run", "jest"]
+
+
+def test_a_runner_that_node_is_called_with_is_called_so(found):
+    how = "node --experimental-vm-modules node_modules/jest/bin/jest.js"
+    assert found(package("jest", test=how), installed("jest")).checks["tests"]["run"][:3] == how.split()
+
+
+def test_what_the_script_does_first_is_told(found):
+    seen = found(package("mocha", "c8", pretest="make", test="tsc && mocha dist"), installed("mocha", "c8"))
+    assert seen.notes == (
+        "the test script runs `make`, `tsc` first; put it in front of the check where the tests need it",
+    )
+
+
+@pytest.mark.parametrize(
+    ("providers", "words"),
+    [
+        ({"@vitest/coverage-v8": "3.0.0"}, ["--coverage.reportOnFailure"]),
+        ({"@vitest/coverage-istanbul": "3.0.0"}, ["--coverage.reportOnFailure", "--coverage.provider=istanbul"]),
+    ],
+    ids=["v8", "istanbul"],
+)
+def test_vitest_measures_coverage_with_the_provider_that_is_there(found, providers, words):
+    seen = found(package("vitest"), installed("vitest", **providers))
+    assert seen.checks["tests"]["run"][-len(words) :] == words
+    assert seen.checks["coverage"]["needs"] == ["tests"]
+    assert seen.notes == ()
+
+
+def test_vitest_without_a_provider_measures_no_coverage(found):
+    seen = found(package("vitest"), installed("vitest"))
+    assert list(seen.checks) == ["tests"]
+    assert seen.notes == ("coverage not found: npm install -D @vitest/coverage-v8",)
+
+
+def test_an_old_mocha_writes_what_it_can(found):
+    tests = found(package("mocha"), installed("mocha", mocha="8.4.0")).checks["tests"]
+    assert (tests["reports"], tests["format"]) == (["{reports}/mocha.xml"], "junit")
+    assert "xunit" in tests["run"]
+
+
+@pytest.mark.parametrize(
+    ("files", "start"),
+    [
+        (package("mocha", "nyc", test="nyc --reporter=text --include=src mocha"), ["nyc", "--include=src"]),
+        (package("mocha", "c8", test="mocha"), ["c8"]),
+    ],
+    ids=["as the script has it", "declared"],
+)
+def test_mocha_is_measured_by_what_measures_any_program(found, files, start):
+    run = found(files, installed("mocha", "nyc", "c8")).checks["tests"]["run"]
+    assert run[: len(start)] == [f"node_modules/.bin/{start[0]}", *start[1:]]
+    assert run.index("node_modules/.bin/mocha") > len(start)
+    assert sum(word.startswith("--reporter=") for word in run) == 1
+
+
+@pytest.mark.parametrize(
+    ("files", "note"),
+    [
+        (package("mocha"), "coverage not found: npm install -D c8"),
+        (package("mocha", "nyc"), "nyc not found: npm install"),
+    ],
+    ids=["none", "not installed"],
+)
+def test_mocha_alone_measures_no_coverage(found, files, note):
+    seen = found(files, installed("mocha"))
+    assert (list(seen.checks), seen.notes) == (["tests"], (note,))
+
+
+@pytest.mark.parametrize(
+    ("script", "files", "told"),
+    [
+        ("c8 --all mocha", {}, True),
+        ("c8 mocha", {".c8rc.json": '{"all": true}'}, True),
+        ("c8 mocha", {".c8rc.json": '{"all": true, "exclude": [".aiwg/**"]}'}, False),
+        ("c8 mocha", {".c8rc.json": "broken"}, False),
+        ("c8 mocha", {}, False),
+    ],
+)
+def test_a_measure_of_all_files_counts_what_is_kept_too(found, script, files, told):
+    notes = found(package("mocha", test=script), installed("mocha", "c8"), files).notes
+    assert any("add .aiwg/** to its exclude" in note for note in notes) == told
+
+
+@pytest.mark.parametrize(
+    ("says", "patterns"),
+    [
+        ('echo \'{"configs": [{"modulePathIgnorePatterns": ["/old/"]}]}\'', ["<rootDir>/.aiwg/", "/old/"]),
+        ("exit 1", ["<rootDir>/.aiwg/"]),
+        ("echo none", ["<rootDir>/.aiwg/"]),
+    ],
+    ids=["told", "failing", "no JSON"],
+)
+def test_patterns_that_jest_ignores_already_are_kept(found, says, patterns):
+    own = {"jest.config.js": 'module.exports = {modulePathIgnorePatterns: ["/old/"]}\n'}
+    jest = {"node_modules/.bin/jest": f"#!/bin/sh\n{says}\n"}
+    run = found(package("jest"), own, jest).checks["tests"]["run"]
+    assert [word.partition("=")[2] for word in run if word.startswith("--modulePathIgnore")] == patterns
+
+
+@pytest.mark.parametrize(
+    ("script", "file", "words"),
+    [
+        ("eslint --fix --cache --max-warnings 0 src test", "eslint.config.mjs", ["src", "test"]),
+        ("eslint . --ext .ts", ".eslintrc.json", [".", "--ext", ".ts"]),
+        ("echo", ".eslintrc", ["."]),
+        ("echo", "eslint.config.ts", ["."]),
+    ],
+)
+def test_eslint_looks_at_what_its_own_script_looks_at(found, script, file, words):
+    check = found(package("eslint", lint=script), installed("eslint"), {file: ""}).checks["lint"]
+    ours = ["--ignore-pattern", ".aiwg/**", "-f", "json", "-o", "{reports}/eslint.json"]
+    assert check["run"] == ["node_modules/.bin/eslint", *words, *ours]
+    assert check["reports"] == ["{reports}/eslint.json"]
+
+
+def test_eslint_keeps_the_environment_of_its_script(found):
+    files = package("eslint", lint="ESLINT_USE_FLAT_CONFIG=false eslint .")
+    assert found(files, installed("eslint"), {".eslintrc": ""}).checks["lint"]["env"] == {
+        "ESLINT_USE_FLAT_CONFIG": "false"
+    }
+
+
+def test_eslint_without_a_configuration_is_not_run(found):
+    seen = found(package("eslint"), installed("eslint"))
+    assert seen.checks == {}
+    assert "eslint has no configuration: npm init @eslint/config" in seen.notes
+
+
+@pytest.mark.parametrize(
+    ("text", "projects"),
+    [
+        ("{}", [None]),
+        ('{"references": [{"path": "./core"}]}', [None]),
+        ('{"files": [], "references": []}', [None]),
+        (
+            '{"files": [], "references": [{"path": "./app.json"}, {"path": "./node.json"}]}',
+            ["./app.json", "./node.json"],
+        ),
+        (
+            '{\n  // why\n  "files": [],\n  "references": [{"path": "./app.json"},\n  /* { "path": "./x" }, */],\n}',
+            ["./app.json"],
+        ),
+        ('{"compilerOptions": {"paths": {"@/*": ["./src/*"]}},}', [None]),
+    ],
+    ids=["a program", "with references", "empty", "a solution", "with comments", "not quite JSON"],
+)
+def test_each_program_of_a_solution_is_checked(found, text, projects):
+    seen = found(package("typescript"), installed("tsc"), {"tsconfig.json": text})
+    checks = [check for name, check in seen.checks.items() if name.startswith("types")]
+    runs = [check["run"] for check in checks]
+    assert [run[run.index("-p") + 1] if "-p" in run else None for run in runs] == projects
+    assert [check.get("kind") for check in checks] == [None, *["types"] * (len(projects) - 1)]
+    assert len({run[-1] for run in runs}) == len(runs)
+
+
+@pytest.mark.parametrize(
+    ("files", "programs", "why"),
+    [
+        ({"package.json": "{"}, {"node": NODE}, "is empty or cannot be read; mend it"),
+        ({"package.json": "[]"}, {"node": NODE}, "is empty or cannot be read; mend it"),
+        (package("jest"), {}, "install it, and have node on PATH"),
+        (package("jest"), {"node": "exit 1"}, "install it, and have node on PATH"),
+        (package(), {"node": NODE}, "no test runner found: npm install -D vitest, or jest, or mocha"),
+        ({"package.json": '{"scripts": [], "devDependencies": 1}'}, {"node": NODE}, "no test runner found: "),
+    ],
+    ids=["broken", "no object", "no node", "broken node", "nothing declared", "of another shape"],
+)
+def test_what_cannot_be_measured_is_told(tree, on_path, files, programs, why):
+    seen = detect(tree(files), on_path(**programs))
+    assert seen.checks == {}
+    assert why in seen.notes[0]
+
+
+def test_a_folder_without_a_package_is_none(tree, on_path):
+    assert detect(tree({"index.js": ""}), on_path(node=NODE)) is None

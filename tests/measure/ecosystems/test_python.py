@@ -1,0 +1,255 @@
+"""What a Python project can be measured with: its own interpreter, its own tools, nothing of ours."""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ralph_tracker.measure.detect import detect as detect_all
+from ralph_tracker.measure.ecosystems.python import detect, is_python_project, project_python
+
+ALL = ("pytest", "coverage", "pytest_cov", "ruff", "mypy")
+
+
+def program(path: Path, text: str = "exit 0") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return path
+
+
+def python_with(path: Path, *modules: str) -> Path:
+    """Make an interpreter that knows those modules."""
+    known = ", ".join(f'"{name}"' for name in (*modules, "3.12.1"))
+    return program(path, f"echo '[{known}]'")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "app.py").write_text("x = 1\n")
+    return folder
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Return a folder that is all of PATH."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("files", "programs", "expected"),
+    [
+        pytest.param(["uv.lock"], ["uv", "python3"], ("uv", "run", "python"), id="uv.lock"),
+        pytest.param(["uv.lock", ".venv/bin/python"], ["uv"], ("uv", "run", "python"), id="uv.lock before .venv"),
+        pytest.param(["uv.lock", ".venv/bin/python"], [], (".venv/bin/python",), id="uv.lock without uv"),
+        pytest.param(["poetry.lock"], ["poetry"], ("poetry", "run", "python"), id="poetry.lock"),
+        pytest.param(["poetry.lock"], ["python3"], ("python3",), id="poetry.lock without poetry"),
+        pytest.param([".venv/bin/python"], ["python3"], (".venv/bin/python",), id=".venv before PATH"),
+        pytest.param(["venv/bin/python"], ["python3"], ("venv/bin/python",), id="venv"),
+        pytest.param([], ["python3", "python"], ("python3",), id="python3 on PATH"),
+        pytest.param([], ["python"], ("python",), id="python on PATH"),
+        pytest.param([], [], None, id="none"),
+    ],
+)
+def test_the_interpreter_is_the_projects(root, path, files, programs, expected):
+    for name in files:
+        program(root / name)
+    for name in programs:
+        program(path / name)
+    found = project_python(root, {"PATH": str(path)})
+    assert (found and tuple(Path(found[0]).name if found[0].startswith("/") else word for word in found[:1])) == (
+        expected and expected[:1]
+    )
+    assert (found or ())[1:] == (expected or ())[1:]
+
+
+@pytest.mark.skipif(sys.prefix == sys.base_prefix, reason="not in a virtual environment")
+def test_our_own_environment_is_neither_interpreter_nor_tool(root, path):
+    own = Path(sys.prefix) / "bin"
+    python_with(path / "python3", "pytest")
+    found = detect(root, {"PATH": os.pathsep.join([str(own), str(path)])})
+    assert found.call == (str(path / "python3"),)
+    assert set(found.tools) == {"pytest"}
+    assert project_python(root, {"PATH": str(own)}) is None
+
+
+@pytest.mark.skipif(sys.prefix == sys.base_prefix, reason="not in a virtual environment")
+def test_our_own_environment_is_taken_where_it_is_the_projects(root):
+    (root / ".venv").symlink_to(sys.prefix)
+    assert project_python(root, {"PATH": ""}) == (".venv/bin/python",)
+
+
+@pytest.mark.parametrize(
+    ("modules", "checks"),
+    [
+        (ALL, ["tests", "coverage", "lint"]),
+        (("pytest",), ["tests"]),
+        (("pytest", "ruff"), ["tests", "lint"]),
+        (("coverage",), []),
+        ((), []),
+    ],
+)
+def test_checks_are_those_of_the_tools_that_are_there(root, path, modules, checks):
+    python_with(path / "python3", *modules)
+    found = detect(root, {"PATH": str(path)})
+    assert list(found.checks) == checks
+    assert found.version == "3.12.1"
+    missing = {"pytest", "coverage", "ruff"} - set(modules)
+    assert {note.split()[0] for note in found.notes} == missing
+    assert all("pip install" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("files", "own"),
+    [
+        ({"pyproject.toml": '[tool.pytest.ini_options]\naddopts = "--cov=app"\n'}, True),
+        ({"pyproject.toml": '[tool.pytest.ini_options]\naddopts = ["-q", "--cov"]\n'}, True),
+        ({"pytest.ini": "[pytest]\naddopts =\n    -q\n    --cov=app\n"}, True),
+        ({"setup.cfg": "[tool:pytest]\naddopts = --cov=app\n"}, True),
+        ({"tox.ini": "[testenv]\ncommands = pytest --cov=app\n"}, False),
+        ({"pyproject.toml": "[tool.pytest.ini_options]\naddopts = '--no-cov'\n"}, False),
+        ({"pyproject.toml": "[tool]\npytest = 5\n"}, False),
+        ({"pyproject.toml": "not [ toml"}, False),
+        ({"setup.cfg": "no section\n"}, False),
+        ({}, False),
+    ],
+)
+def test_coverage_is_measured_once(root, path, files, own):
+    python_with(path / "python3", *ALL)
+    for name, text in files.items():
+        (root / name).write_text(text)
+    tests = detect(root, {"PATH": str(path)}).checks["tests"]
+    assert ("coverage" in tests["run"]) != own
+    assert tests["env"] == {"COVERAGE_FILE": "{reports}/.coverage"}
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"pytest.toml": '[pytest]\naddopts = ["--cov=app"]\n'},
+        {".pytest.toml": '[pytest]\naddopts = ["--cov=app"]\n'},
+        {"tox.ini": "[pytest]\naddopts = --cov=app\n"},
+    ],
+    ids=lambda files: next(iter(files)),
+)
+def test_a_plugin_that_the_project_asks_for_is_named_where_it_is_not_there(root, path, files):
+    python_with(path / "python3", "pytest", "coverage", "ruff")
+    for name, text in files.items():
+        (root / name).write_text(text)
+    environment = {"PATH": str(path)}
+    assert detect(root, environment).notes == (
+        "pytest-cov not found: pip install pytest-cov into the project's environment",
+    )
+    python_with(path / "python3", *ALL)
+    assert detect(root, environment).notes == ()
+
+
+@pytest.mark.skipif(sys.prefix == sys.base_prefix, reason="not in a virtual environment")
+def test_a_tool_that_follows_the_active_environment_does_not_follow_ours(root, path):
+    (root / "poetry.lock").touch()
+    modules = ", ".join(f'"{name}"' for name in (*ALL, "3.12.1"))
+    program(path / "poetry", f"test -z \"$VIRTUAL_ENV\" && echo '[{modules}]'")
+    found = detect_all(root, {"PATH": str(path), "VIRTUAL_ENV": sys.prefix})
+    assert [each.version for each in found.ecosystems] == ["3.12.1"]
+    assert detect(root, {"PATH": str(path), "VIRTUAL_ENV": "/another"}).version is None
+
+
+needs_ruff = pytest.mark.skipif(importlib.util.find_spec("ruff") is None, reason="ruff is not importable here")
+
+
+@needs_ruff
+def test_measuring_mends_nothing_where_the_project_has_set_ruff_to_mend(root):
+    (root / ".venv").symlink_to(sys.prefix)
+    (root / "ruff.toml").write_text("fix = true\n")
+    (root / "app.py").write_text("import os\n")
+    run = detect(root, {"PATH": ""}).checks["lint"]["run"]
+    done = subprocess.run(run, cwd=root, capture_output=True, check=False)
+    assert [finding["code"] for finding in json.loads(done.stdout)] == ["F401"]
+    assert (root / "app.py").read_text() == "import os\n"
+
+
+def test_tests_that_are_kept_of_earlier_iterations_are_not_run(root):
+    (root / ".venv").symlink_to(sys.prefix)
+    (root / "pytest.ini").write_text("[pytest]\nnorecursedirs = build\n")
+    for folder in (root, root / ".aiwg/ralph"):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "test_app.py").write_text("def test_one():\n    pass\n")
+    run = [part.replace("{reports}", str(root)) for part in detect(root, {"PATH": ""}).checks["tests"]["run"]]
+    done = subprocess.run([*run, "-p", "no:randomly"], cwd=root, capture_output=True, text=True, check=False)
+    assert "1 passed" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("files", "run_as"),
+    [
+        ({}, None),
+        ({"mypy.ini": ""}, ["--output=json", "."]),
+        ({"setup.cfg": "[mypy]\nstrict = true\n"}, ["--output=json", "."]),
+        ({"setup.cfg": "[options]\npackages = find:\n[mypy]\nstrict = true\n"}, ["--output=json", "."]),
+        ({"setup.cfg": "[options]\npackages = find:\n"}, None),
+        ({"pyproject.toml": "[tool.mypy]\nfiles = ['src']\n"}, ["--output=json"]),
+        ({"mypy.ini": "[mypy]\npackages = app\n"}, ["--output=json"]),
+    ],
+)
+def test_types_are_checked_only_where_the_project_asks_for_it(root, path, files, run_as):
+    python_with(path / "python3", *ALL)
+    for name, text in files.items():
+        (root / name).write_text(text)
+    check = detect(root, {"PATH": str(path)}).checks.get("types")
+    assert (check and check["run"][3:]) == run_as
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        (["pyproject.toml"], True),
+        (["requirements.txt"], True),
+        (["main.py"], True),
+        (["src/app/core.py"], True),
+        (["tests/test_a.py"], True),
+        (["go.mod", "main.go"], False),
+        (["package.json", "node_modules/x/gyp/a.py"], False),
+        ([], False),
+    ],
+)
+def test_a_python_project_is_known_by_its_files(tmp_path, files, expected):
+    for name in files:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    assert is_python_project(tmp_path) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("exit 3", "does not run here"), ("echo nothing", "does not run here"), ("echo", "does not")]
+)
+def test_an_interpreter_that_does_not_run_is_named(root, path, text, expected):
+    program(path / "python3", text)
+    found = detect(root, {"PATH": str(path)})
+    assert not found.checks
+    assert expected in found.notes[0]
+
+
+def test_a_folder_of_a_tools_name_is_no_tool(root):
+    (root / "coverage").mkdir()
+    (root / "pytest_cov").mkdir()
+    (root / ".venv/bin").mkdir(parents=True)
+    (root / ".venv/bin/python").symlink_to(Path(sys.base_prefix) / "bin/python3")
+    assert "coverage" not in detect(root, {"PATH": "", "PYTHONNOUSERSITE": "1"}).tools
+
+
+def test_a_project_without_an_interpreter_is_told_so(root, path):
+    found = detect(root, {"PATH": str(path)})
+    assert (found.checks, found.version) == ({}, None)
+    assert found.notes == (f"no Python found for {root}; install it, or make a .venv there",)
+
+
+def test_a_folder_without_python_is_none(tmp_path, path):
+    assert detect(tmp_path, {"PATH": str(path)}) is None

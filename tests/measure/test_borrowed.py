@@ -1,0 +1,97 @@
+"""A copy of a project is measured with the project's environments, and with its own code."""
+
+import os
+
+import pytest
+
+from ralph_tracker.errors import InputError
+from ralph_tracker.measure.borrowed import lend
+from ralph_tracker.measure.checks import Check
+
+NO_PATH = {"PATH": ""}
+
+
+@pytest.fixture
+def root(tmp_path):
+    (tmp_path / "project").mkdir()
+    return (tmp_path / "project").resolve()
+
+
+@pytest.fixture
+def copy(tmp_path):
+    (tmp_path / "copy" / "web").mkdir(parents=True)
+    return tmp_path / "copy"
+
+
+@pytest.fixture
+def site(root):
+    """Return where the packages of the project's environment lie."""
+    site = root / ".venv/lib/python3.12/site-packages"
+    site.mkdir(parents=True)
+    (root / ".venv/pyvenv.cfg").touch()
+    return site
+
+
+def test_environments_are_linked_and_nothing_else(root, copy, site):
+    for name in ("node_modules", "build", "web/node_modules", "other/node_modules"):
+        (root / name).mkdir(parents=True)
+    checks = [Check(name="lint", run=["x"], cwd="web"), Check(name="gone", run="x", cwd="nowhere")]
+    lend(root, copy, checks, NO_PATH)
+    links = {path.relative_to(copy).as_posix(): path.resolve() for path in copy.rglob("*") if path.is_symlink()}
+    names = (".venv", "node_modules", "web/node_modules")
+    assert links == {name: root / name for name in names}
+
+
+def test_an_environment_that_was_kept_with_the_files_is_not_replaced(root, copy, site):
+    (copy / ".venv").mkdir()
+    lend(root, copy, (), NO_PATH)
+    assert not (copy / ".venv").is_symlink()
+
+
+def test_packages_of_the_projects_tree_come_from_the_copy(root, copy, site, tmp_path):
+    (site / "a.pth").write_text(f"import os\n{root}/src\n{tmp_path}\n../x\n")
+    (site / "__editable___b_finder.py").write_text(f"x = 1\nMAPPING: dict[str, str] = {{'b': '{root}/lib/b'}}\n")
+    found = lend(root, copy, (), {**NO_PATH, "PYTHONPATH": "mine"})
+    assert found["PYTHONPATH"].split(os.pathsep) == [f"{copy}/src", f"{copy}/lib", "mine"]
+    assert found["UV_NO_SYNC"] == "1"
+
+
+@pytest.mark.parametrize("how", ["PATH", "VIRTUAL_ENV"])
+def test_an_environment_elsewhere_is_looked_into_too(root, copy, tmp_path, how):
+    site, program = tmp_path / "env/lib/python3.12/site-packages", tmp_path / "env/bin/python"
+    site.mkdir(parents=True)
+    program.parent.mkdir()
+    program.touch(0o755)
+    (site / "a.pth").write_text(f"{root}\n")
+    environment = {"PATH": str(program.parent)} if how == "PATH" else {**NO_PATH, "VIRTUAL_ENV": str(tmp_path / "env")}
+    assert lend(root, copy, [Check(name="t", run="make")], environment)["PYTHONPATH"] == str(copy)
+
+
+@pytest.mark.parametrize("text", ["", "MAPPING = {x}\n", "MAPPING = {'a': 1, 2: 'b'}\n"])
+def test_a_finder_that_says_nothing_is_passed_over(root, copy, site, text):
+    (site / "__editable___b_finder.py").write_text(text)
+    (site / "folder.pth").mkdir()
+    assert "PYTHONPATH" not in lend(root, copy, (), NO_PATH)
+
+
+def test_a_package_under_another_name_cannot_be_redirected(root, copy, site):
+    (site / "__editable___b_finder.py").write_text(f"MAPPING = {{'b': '{root}/src'}}\n")
+    with pytest.raises(InputError, match="takes b from src of the working tree"):
+        lend(root, copy, (), NO_PATH)
+
+
+@pytest.mark.parametrize("name", ["part", "@scope/part"])
+def test_a_workspace_that_links_into_the_tree_is_refused(root, copy, name):
+    (root / "packages/part").mkdir(parents=True)
+    link = root / "node_modules" / name
+    link.parent.mkdir(parents=True)
+    link.symlink_to(root / "packages/part")
+    with pytest.raises(InputError, match=f"node_modules/{name} is a link into the working tree"):
+        lend(root, copy, (), NO_PATH)
+
+
+def test_links_within_node_modules_are_fine(root, copy):
+    (root / "node_modules/.store/part").mkdir(parents=True)
+    (root / "node_modules/part").symlink_to(root / "node_modules/.store/part")
+    lend(root, copy, (), NO_PATH)
+    assert (copy / "node_modules/part").is_dir()

@@ -1,0 +1,49 @@
+"""What a command has started does not outlive us, whatever ends us."""
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from ralph_tracker.measure.watcher import Watcher
+
+RUNS_A_CHECK = """
+import os, sys
+from pathlib import Path
+from ralph_tracker.measure.process import run_command
+here = Path(".")
+run_command(sys.argv[1], cwd=here, env=dict(os.environ), timeout_s=600, stdout=here / "out", stderr=here / "err")
+"""
+
+
+@pytest.fixture
+def process():
+    """Return a process with a group of its own, which ends when its standard input does."""
+    with subprocess.Popen(["/bin/cat"], stdin=subprocess.PIPE, start_new_session=True) as made:
+        yield made
+
+
+def test_what_a_check_has_started_ends_where_we_are_killed(tmp_path, lifeline):
+    """The inner process is deaf to SIGTERM."""
+    script = f"{lifeline.grip}; (trap '' TERM; sleep 600) & sleep 600"
+    with subprocess.Popen([sys.executable, "-c", RUNS_A_CHECK, script], cwd=tmp_path) as ours:
+        assert lifeline.wait() == b"\n"
+        ours.kill()
+        assert lifeline.wait() == b""
+    assert ours.returncode == -signal.SIGKILL
+
+
+def test_nothing_is_ended_where_we_go_on(process):
+    with Watcher(process.pid) as watcher:
+        watcher.start()
+    assert watcher.process.returncode == 0
+    assert process.poll() is None
+
+
+def test_a_watcher_that_somebody_has_killed_does_no_harm(process):
+    with Watcher(process.pid) as watcher:
+        watcher.start()
+        watcher.process.kill()
+        watcher.process.wait()
+    assert process.poll() is None
