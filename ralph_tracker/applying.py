@@ -3,44 +3,60 @@
 import shutil
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
 
 from ralph_tracker.core.documents import Document
-from ralph_tracker.errors import NoSnapshotError, StoreError
-from ralph_tracker.store.files import file_digest, sync_folder, told_plainly
+from ralph_tracker.errors import CollectedError, InputError, NoSnapshotError, StoreError
+from ralph_tracker.store.files import file_digest, sync_below, sync_folder, told_plainly
 from ralph_tracker.store.keeping import Keeper
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.snapshots import Change, shown
 
 Apply = Literal["output", "worktree", "branch", "none"]
 APPLY: Final[tuple[Apply, ...]] = ("output", "worktree", "branch", "none")
-NOTHING_KEPT: Final = "nothing was applied: no files were kept with the iterations, only their measurements"
+NOTHING_KEPT: Final = (
+    "nothing was applied: metrics were handed in and no files kept with them; set codebase.keep: always"
+)
 OUTPUT: Final = Path(".aiwg") / "output"
+_AS_RECORDED: Final = "measured again before, as on record"
 
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """Say what was applied, in words and as the selection document has it; `undo` undoes a restored tree."""
+    """Say what was applied, in words and as the selection document has it; `undo` undoes a restored tree.
+
+    `verified_again` tells whether the iteration was measured once more before.
+    """
 
     document: Document
     text: str
     undo: str | None = None
+    verified_again: bool = False
+
+    def after(self, *, verifying: bool) -> "Applied":
+        """Return it as what was applied after measuring once more, where that was done."""
+        return replace(self, text=f"{self.text}; {_AS_RECORDED}", verified_again=True) if verifying else self
 
 
 def apply_iteration(keeper: Keeper, number: int, how: Apply, branch: str | None = None) -> Applied:
     """Apply an iteration as output folder, working tree or branch.
 
     Seals and kept files are checked first, what was written is compared afterwards. A loop without files applies
-    nothing and says so. Raises StoreError where the disk, git or damage is in the way; nothing is applied then.
+    nothing and says so. Raises CollectedError where gc took the files away, StoreError where the disk, git or damage is
+    in the way; nothing is applied then.
     """
     source = f"{keeper.paths.shown}/iterations/{keeper.paths.iteration(number).name}/"
+    if branch is not None and how != "branch":
+        raise InputError(f"a branch was named ({shown(branch)}), which --apply branch makes, not {how}")
     if how == "none":
         return Applied(_document(source, None, (), "nothing was applied, as asked"), "nothing was applied, as asked")
     try:
         keeper.refuse_damaged(number)
         changes = keeper.differs_from_baseline(number)
+    except CollectedError as error:
+        raise CollectedError(f"{error}; nothing was applied, --apply none selects it all the same") from None
     except NoSnapshotError:
         return Applied(_document(None, None, (), NOTHING_KEPT), NOTHING_KEPT)
     if how == "worktree":
@@ -72,6 +88,7 @@ def _write_output(keeper: Keeper, number: int, changes: Sequence[Change]) -> Non
         for change in present:
             if file_digest(scratch / "new" / change.path) != change.sha256:
                 raise StoreError(f"{shown(change.path)}: written otherwise than it was kept; run it again")
+        sync_below(scratch / "new")
         if target.exists():
             target.rename(scratch / "old")
         (scratch / "new").rename(target)

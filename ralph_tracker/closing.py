@@ -12,6 +12,7 @@ from ralph_tracker.report.markdown import loop_report, output_selection
 from ralph_tracker.report.selection_view import LoopStory
 from ralph_tracker.report.view import AlertRow, iteration_view
 from ralph_tracker.store.history import Listed, Records
+from ralph_tracker.store.keeping import COLLECTED
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.summary import Summary
 
@@ -42,6 +43,9 @@ def close(
     listed = list(Records(store).all())
     problems = tuple(record.problem for record in listed if record.problem is not None)
     problems += tuple(f"iteration {number}: what was measured is damaged; it is left out" for number in lost)
+    chosen = selection.selected.iteration
+    if chosen in store.collected():
+        problems += (COLLECTED.format(chosen),)
     story = LoopStory(
         rows={row["iteration"]: row for row in rows},
         applied=applied.text,
@@ -53,11 +57,11 @@ def close(
     paths = store.paths
     report = f"{paths.shown}/reports/output-selection.md"
     document = selection_document(selection, paths.shown, applied.document, report)
-    document["best_output_selection"]["unreadable"] = list(problems)
+    document["best_output_selection"] |= {"verified_again": applied.verified_again, "unreadable": list(problems)}
     store.write_text(paths.selection, dump_yaml(document))
     store.write_text(paths.reports / "output-selection.md", output_selection(selection, story, paths.root))
     store.write_text(paths.reports / "loop-report.md", loop_report(selection, story, paths.root))
-    store.append_event(_event(selection, at))
+    store.append_event(_event(selection, at) | {"verified_again": applied.verified_again})
     if finish and summary.status != "finished":
         store.set_status(summary, "finished", at)
     files = (f"{paths.shown}/selection.yaml", report, f"{paths.shown}/reports/loop-report.md")

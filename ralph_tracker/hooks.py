@@ -1,5 +1,6 @@
 """The four hooks of a refine-until-done loop; each is one call on the tracker."""
 
+import warnings
 from pathlib import Path
 
 from ralph_tracker.applying import Apply
@@ -41,10 +42,13 @@ def post_iteration(
 
     `usage` has cost_usd, input_tokens, output_tokens, turns and duration_s (seconds), each optional. `blocked` says
     why a person is needed. With `iteration` the call may be repeated. Raises LoopError, InputError, RecordError and
-    StoreError; the iteration is not on record then.
+    StoreError; the iteration is not on record then. Warns where it is, but the report's template cannot be used.
     """
     tracker = Tracker(Path(root), loop_id)
-    return tracker.post_iteration(metrics, usage=usage, blocked=blocked, iteration=iteration).record
+    recorded = tracker.post_iteration(metrics, usage=usage, blocked=blocked, iteration=iteration)
+    if recorded.problem is not None:
+        warnings.warn(recorded.problem, stacklevel=2)
+    return recorded.record
 
 
 def loop_decision(*, root: str | Path = ".", loop_id: str | None = None, apply: bool = False) -> Decision:

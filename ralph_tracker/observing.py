@@ -4,18 +4,22 @@ import os
 import shutil
 import stat
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from ralph_tracker.core.metrics import Group, Metrics, TestResults
-from ralph_tracker.errors import ConfigError
+from ralph_tracker.core.metrics import Group, Measure, Metrics, TestResults
+from ralph_tracker.formats.damage import DEFAULT_LIMITS
+from ralph_tracker.formats.lint.severity import Severity
 from ralph_tracker.measure.checks import Check, CheckResult, environment_for_checks, run_checks
 from ralph_tracker.measure.code import count_code
+from ralph_tracker.measure.commands import absent, refuse_absent
 from ralph_tracker.measure.measuring import read_results
-from ralph_tracker.store.files import told_plainly
-from ralph_tracker.store.keeping import Keeper, Kept
+from ralph_tracker.measure.own_environment import without_ours
+from ralph_tracker.store.files import to_json, told_plainly, write_new
+from ralph_tracker.store.keeping import CHECKS, Keeper, Kept
 from ralph_tracker.store.snapshots import shown
+from ralph_tracker.store.summary import SCHEMA_VERSION
 
 Progress = Callable[[str], None]
 _FOLDERS: Final = ("reports", "output")
@@ -26,7 +30,10 @@ _NO_FUNCTION: Final = "no function was found in the code in scope"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Say where to observe: the project, what to run, which code to count, and a folder of ours for the results."""
+    """Say where to observe: the project, what to run, which code to count, and a folder of ours for the results.
+
+    `severity` overrides that of lint findings, by prefix of their code.
+    """
 
     root: Path
     checks: tuple[Check, ...]
@@ -34,18 +41,24 @@ class Place:
     scratch: Path
     cache: Path
     environment: Mapping[str, str]
+    severity: Mapping[str, Severity] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """Hold what was measured and what was kept; `scratch` has the raw reports and the captured output."""
+    """Hold what was measured, what each check gave, and what was kept.
+
+    `scratch` has the raw reports and the captured output of the checks that `ran`.
+    """
 
     metrics: Metrics
     tests: TestResults | None
     missing: Mapping[str, str]
     notes: tuple[str, ...]
+    measures: tuple[Measure, ...]
     kept: Kept
     scratch: Path
+    ran: tuple[CheckResult, ...] = ()
 
     def fill(self, folder: Path, keeper: Keeper, number: int) -> None:
         """Put everything of it into the iteration's folder, before that is sealed."""
@@ -54,6 +67,7 @@ class Observation:
         for name in _FOLDERS:
             if any((self.scratch / name).iterdir()):
                 (self.scratch / name).rename(folder / name)
+        write_new(folder / CHECKS, to_json(_checks_document(self.ran)))
         keeper.fill(folder, self.kept, number)
 
 
@@ -71,6 +85,8 @@ def observe(
     The tree is kept before the checks run, because checks write; what they changed is named in the notes. Raises
     ConfigError for a command that is not there, unless `allow_missing`.
     """
+    if not allow_missing:
+        refuse_absent(place.checks, place.root, place.environment)
     kept = keeper.capture(previous, segments)
     code = count_code(
         place.root,
@@ -86,12 +102,12 @@ def observe(
         root=place.root,
         folder=place.scratch / "output",
         reports=place.scratch / "reports",
-        environment=environment_for_checks(place.environment),
+        environment=without_ours(environment_for_checks(place.environment), place.root),
         on_progress=progress,
     )
     if not allow_missing:
         _refuse_missing(results)
-    measured = read_results(results)
+    measured = read_results(results, place.severity, place.root)
     metrics = replace(
         measured.metrics,
         file_count=code.file_count,
@@ -102,20 +118,25 @@ def observe(
     missing = dict(measured.missing)
     if code.complexity_score is None:
         missing[Group.CODE] = _NO_FUNCTION
-    notes = (*measured.notes, *code.notes, *_tree_notes(kept))
-    return Observation(metrics, measured.tests, missing, notes, kept, place.scratch)
+    notes = (*measured.notes, *code.notes, *tree_notes(kept))
+    return Observation(metrics, measured.tests, missing, notes, measured.measures, kept, place.scratch, results)
+
+
+def _checks_document(results: Sequence[CheckResult]) -> dict[str, Any]:
+    """Say how each check ended; `exit_code` or `signal` is there, neither where it could not be started."""
+    ends = ("exit_code", "signal", "timed_out", "problem", "duration_s", "summary")
+    checks = [{"name": each.check.name, **{key: getattr(each.finished, key) for key in ends}} for each in results]
+    return {"schema_version": SCHEMA_VERSION, "checks": checks}
 
 
 def _refuse_missing(results: Sequence[CheckResult]) -> None:
     for result in results:
         if result.finished.not_found:
-            raise ConfigError(
-                f"checks.{result.check.name}: {result.finished.problem}; install it, mend the configuration, "
-                "or say --allow-missing"
-            )
+            raise absent(result.check.name, result.finished.problem)
 
 
-def _tree_notes(kept: Kept) -> list[str]:
+def tree_notes(kept: Kept) -> list[str]:
+    """Say what a reader of the record has to know about the tree that was kept."""
     notes = [] if kept.snapshot.quiescent else ["quiescent: false; the tree was being written to while it was read"]
     changed = kept.changed_by_checks
     if changed:
@@ -131,14 +152,21 @@ def _trim(folder: Path) -> None:
         if not size:
             path.unlink()
         elif size > OUTPUT_KEPT:
-            os.truncate(path, OUTPUT_KEPT)
-            with path.open("ab") as file:
-                file.write(f"\n[ralph-tracker: {size} bytes, the first {OUTPUT_KEPT} are kept]\n".encode())
+            _cut(path, size)
+
+
+def _cut(path: Path, size: int) -> None:
+    os.truncate(path, OUTPUT_KEPT)
+    with path.open("ab") as file:
+        file.write(f"\n[ralph-tracker: {size} bytes, the first {OUTPUT_KEPT} are kept]\n".encode())
 
 
 def _drop_odd_files(folder: Path) -> None:
-    """Take away what is neither file nor folder nor link: a pipe would block who reads it."""
+    """Take away what is neither file nor folder nor link, as a pipe would block who reads it; cut what nobody read."""
     for place, _, names in os.walk(folder):
         for path in (Path(place) / name for name in names):
-            if not (stat.S_ISREG(path.lstat().st_mode) or path.is_symlink()):
+            status = path.lstat()
+            if not (stat.S_ISREG(status.st_mode) or path.is_symlink()):
                 path.unlink()
+            elif stat.S_ISREG(status.st_mode) and status.st_size > DEFAULT_LIMITS.max_bytes:
+                _cut(path, status.st_size)

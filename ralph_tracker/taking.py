@@ -1,48 +1,58 @@
 """Take the measurement of one iteration: handed in, or observed by the loop's own checks."""
 
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from ralph_tracker.config.load import Config, config_of
 from ralph_tracker.core.loop_state import LoopState
-from ralph_tracker.core.metrics import Group, Measurement, Metrics
-from ralph_tracker.errors import ConfigError, InputError
+from ralph_tracker.core.metrics import Group, Measurement, Metrics, Usage
+from ralph_tracker.errors import ConfigError, InputError, StoreError
 from ralph_tracker.measure.configured import checks_from
-from ralph_tracker.measure.detect import detect
-from ralph_tracker.measure.given import read_metrics, read_usage
 from ralph_tracker.measure.measuring import configured_groups
-from ralph_tracker.observing import Observation, Place, Progress, observe
-from ralph_tracker.store.keeping import Keeper
+from ralph_tracker.observing import Observation, Place, Progress, observe, tree_notes
+from ralph_tracker.store.keeping import Keeper, Kept
 from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.onlooker import STORE, Onlooker
 from ralph_tracker.store.opened import OpenLoop
 
 Source = Mapping[str, Any] | str | Path
+CODE_CACHE: Final = "code-cache.json"
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """Hold a measurement, and what was observed and kept where it is our own."""
+    """Hold a measurement, what was kept with it, and what was observed where it is our own."""
 
     measurement: Measurement
-    observation: Observation | None = None
     keeper: Keeper | None = None
+    kept: Kept | None = None
+    observation: Observation | None = None
 
     def fill(self, number: int) -> Callable[[Path], None] | None:
-        """Return what puts the observation's files into the iteration's folder, None where there are none."""
-        observation, keeper = self.observation, self.keeper
-        if observation is None or keeper is None:
+        """Return what puts the files into the iteration's folder, None where there are none."""
+        observation, keeper, kept = self.observation, self.keeper, self.kept
+        if keeper is None or kept is None:
             return None
+        if observation is None:
+            return lambda folder: keeper.fill(folder, kept, number)
         return lambda folder: observation.fill(folder, keeper, number)
 
     def name(self, number: int) -> None:
         """Name the kept files as those of an iteration, once it is on record, and clear what is left over."""
-        if self.observation is not None and self.keeper is not None:
-            self.keeper.name(number, self.observation.kept)
+        if self.keeper is not None and self.kept is not None:
+            self.keeper.name(number, self.kept)
+        if self.observation is not None:
             shutil.rmtree(self.observation.scratch, ignore_errors=True)
+
+    def tidy(self, number: int) -> None:
+        """Put the store in order from time to time; it never fails."""
+        if self.keeper is not None:
+            self.keeper.tidy(number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +69,29 @@ class Taking:
 
     def given(self, metrics: Source) -> Taken:
         """Take metrics that were measured by somebody else. Raises InputError for what cannot be used."""
+        from ralph_tracker.measure.given import read_metrics  # noqa: PLC0415  pydantic, for what is handed in only
+
         values, score, tests = read_metrics(metrics)
         return Taken(replace(self._circumstances(), metrics=values, quality_score=score, tests=tests))
+
+    def with_files(self, given: Taken, store: LoopStore, config: Config, state: LoopState) -> Taken:
+        """Keep the tree beside metrics that were handed in, if the baseline's is kept or is to be.
+
+        Raises StoreError where the disk, git or the size of the tree is in the way.
+        """
+        keeper = Keeper(store)
+        keep = config.document["codebase"]["keep"]
+        if not (keeper.begins(keep) if self.loop is None else keeper.goes_on):
+            return given
+        try:
+            if self.loop is None:
+                keeper.create()
+            kept = keeper.capture(state.line.head, state.line.segments)
+        except StoreError as error:
+            if self.loop is None and keep == "auto":
+                raise StoreError(f"{error}; or set codebase.keep: never") from None
+            raise
+        return Taken(_with_tree(given.measurement, kept, tree_notes(kept)), keeper, kept)
 
     def observed(
         self,
@@ -76,31 +107,56 @@ class Taking:
 
         Raises ConfigError for checks that cannot be run, StoreError where the disk or git refuses.
         """
-        circumstances = self._circumstances()
+        if self.loop is None and config.document["codebase"]["keep"] == "never":
+            raise ConfigError(
+                f"{config.source}: codebase.keep: never is for metrics handed in; checks read what is kept"
+            )
         keeper = Keeper(store)
         if self.loop is None:
             keeper.create()
-        place = Place(
-            root=store.paths.root,
-            checks=checks_from(config.document),
-            codebase=config.document["codebase"],
-            scratch=store.paths.staging / "measuring",
-            cache=store.paths.folder / "code-cache.json",
-            environment=environment,
-        )
-        line = state.line
+        cache = store.paths.folder / CODE_CACHE
+        place = place_of(config, store.paths.root, store.paths.staging, cache, environment)
+        return self._observed(place, keeper, state, allow_missing=allow_missing, progress=progress)
+
+    def unrecorded(
+        self,
+        loop: OpenLoop,
+        state: LoopState,
+        metrics: Source | None,
+        environment: Mapping[str, str],
+        folder: Path,
+        *,
+        progress: Progress | None,
+    ) -> Taken:
+        """Take the metrics, or observe, as for the next iteration; what is written goes to `folder`, an empty one.
+
+        Raises as `given` and `observed` do.
+        """
+        store = loop.store
+        if metrics is not None:
+            given = self.given(metrics)
+            if not Keeper(store).goes_on:
+                return given
+            kept = Onlooker(store, folder / STORE).capture(state.line.head, state.line.segments)
+            return Taken(_with_tree(given.measurement, kept, tree_notes(kept)))
+        cache = folder / CODE_CACHE
+        with suppress(OSError):  # without it every file is read
+            shutil.copyfile(store.paths.folder / CODE_CACHE, cache)
+        place = place_of(loop.config, store.paths.root, folder, cache, environment)
+        return self._observed(place, Onlooker(store, folder / STORE), state, allow_missing=True, progress=progress)
+
+    def _observed(
+        self, place: Place, keeper: Keeper, state: LoopState, *, allow_missing: bool, progress: Progress | None
+    ) -> Taken:
+        circumstances, line = self._circumstances(), state.line
         seen = observe(place, keeper, line.head, line.segments, allow_missing=allow_missing, progress=progress)
         measurement = replace(
             circumstances,
             metrics=seen.metrics,
             tests=seen.tests,
             missing=seen.missing,
-            notes=seen.notes,
-            tree=seen.kept.snapshot.tree,
-            tree_visits=seen.kept.visits.count,
-            tree_last=seen.kept.visits.last,
         )
-        return Taken(measurement, seen, keeper)
+        return Taken(_with_tree(measurement, seen.kept, seen.notes), keeper, seen.kept, seen)
 
     def _circumstances(self) -> Measurement:
         """Return a measurement that holds all but what was measured."""
@@ -108,11 +164,41 @@ class Taking:
         return Measurement(
             metrics=Metrics(),
             timestamp=stamp(self.now),
-            usage=None if self.usage is None else read_usage(self.usage),
+            usage=self._usage(),
             blocked=self.blocked,
             elapsed_s=None if loop is None else (self.now - loop.started).total_seconds(),
             config_changed=() if loop is None else loop.changed_keys(),
         )
+
+    def _usage(self) -> Usage | None:
+        if self.usage is None:
+            return None
+        from ralph_tracker.measure.given import read_usage  # noqa: PLC0415  as above
+
+        return read_usage(self.usage)
+
+
+def _with_tree(measurement: Measurement, kept: Kept, notes: Sequence[str]) -> Measurement:
+    return replace(
+        measurement,
+        notes=tuple(notes),
+        tree=kept.snapshot.tree,
+        tree_visits=kept.visits.count,
+        tree_last=kept.visits.last,
+    )
+
+
+def place_of(config: Config, root: Path, folder: Path, cache: Path, environment: Mapping[str, str]) -> Place:
+    """Return where to observe by a configuration; the results go to `folder`."""
+    return Place(
+        root=root,
+        checks=checks_from(config.document),
+        codebase=config.document["codebase"],
+        scratch=folder / "measuring",
+        cache=cache,
+        environment=environment,
+        severity=config.document["severity"],
+    )
 
 
 def with_detected_checks(config: Config, root: Path, environment: Mapping[str, str]) -> Config:
@@ -122,11 +208,13 @@ def with_detected_checks(config: Config, root: Path, environment: Mapping[str, s
     """
     if config.document["checks"]:
         return config
+    from ralph_tracker.measure.detect import detect  # noqa: PLC0415  a loop looks once
+
     found = detect(root, environment)
     if not found.checks:
         raise ConfigError(f"nothing to measure with: {'; '.join(found.notes)}; or hand metrics in with --metrics FILE")
     document = {**config.document, "checks": {name: dict(check) for name, check in found.checks.items()}}
-    return config_of(document, config.source, config.digest)
+    return replace(config_of(document, config.source, config.digest), detected=True)
 
 
 def configured_by(document: Mapping[str, Any]) -> frozenset[Group]:

@@ -1,5 +1,7 @@
 """What all tests share: the option that rewrites golden files, and fakes."""
 
+import os
+import select
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -7,8 +9,10 @@ from typing import Any
 
 import pytest
 
+from ralph_tracker.core.gate import Gate
 from ralph_tracker.core.metrics import BY_NAME
 from ralph_tracker.core.records import IterationRecord
+from ralph_tracker.gating import gate
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.tracker import Tracker
@@ -89,6 +93,11 @@ class Driven:
         own = {name: changes.pop(name) for name in ("usage", "blocked", "iteration") if name in changes}
         return self.tracker.post_iteration(handed_in(**changes), **own).record
 
+    def gate(self, **changes: Any) -> Gate:
+        """Ask the gate about metrics, a minute later; nothing is recorded."""
+        now = self.clock.now() + timedelta(minutes=1)
+        return gate(self.root, None, handed_in(**changes), now=now, environment={})
+
     def roll_back(self, to: int) -> None:
         """Record that a rollback was carried out; without files of ours the runner did it."""
         store = LoopStore(self.paths)
@@ -136,3 +145,32 @@ def _files(root: Path) -> Iterator[Path]:
 def _content(path: Path) -> bytes:
     data = path.read_bytes()
     return b"\n".join(dict.fromkeys(data.split(b"\n"))) if path.name == "events.jsonl" else data
+
+
+class Lifeline:
+    """A named pipe that processes hold open: its end tells that the last of them is gone.
+
+    A shell takes hold of it with `grip`.
+    """
+
+    def __init__(self, path: Path) -> None:
+        os.mkfifo(path)
+        self.grip = f"exec 9>{path}; echo >&9"
+        self._reading = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+
+    def wait(self) -> bytes:
+        """Return what comes next: a line from one that has taken hold, b"" once nobody holds it."""
+        ready, _, _ = select.select([self._reading], [], [], 60)
+        assert ready, "nothing happened"
+        return os.read(self._reading, 1)
+
+    def close(self) -> None:
+        os.close(self._reading)
+
+
+@pytest.fixture
+def lifeline(tmp_path: Path) -> Iterator[Lifeline]:
+    """Return a pipe that tells how long processes live."""
+    made = Lifeline(tmp_path / "lifeline")
+    yield made
+    made.close()

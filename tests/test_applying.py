@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.applying import NOTHING_KEPT, apply_iteration
-from ralph_tracker.errors import NoSnapshotError, StoreError
+from ralph_tracker.errors import InputError, NoSnapshotError, StoreError
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.snapshots import Change
 
@@ -80,6 +80,13 @@ def test_an_iteration_goes_where_it_is_asked_for(keeper, how, destination, text,
 def test_what_is_there_and_what_is_gone_are_listed_apart(keeper):
     document = apply_iteration(keeper, 3, "output").document
     assert (document["files_copied"], document["files_deleted"]) == (["a.txt", "b.txt"], ["c.txt"])
+
+
+@pytest.mark.parametrize("how", ["output", "worktree", "none"])
+def test_a_branch_that_nothing_would_make_is_refused(keeper, how):
+    with pytest.raises(InputError, match=rf"a branch was named \(peak\), which --apply branch makes, not {how}"):
+        apply_iteration(keeper, 3, how, "peak")
+    assert (keeper.done, keeper.asked) == ([], set())
 
 
 @pytest.mark.parametrize("how", ["output", "worktree", "branch"])

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.errors import ConfigError
+from ralph_tracker.formats.damage import DEFAULT_LIMITS
 from ralph_tracker.measure.checks import Check
 from ralph_tracker.observing import OUTPUT_KEPT, Place, observe
 from ralph_tracker.store.keeping import Keeper
@@ -79,10 +80,19 @@ def test_what_is_put_into_the_iterations_folder_is_short_and_says_what_was_cut(k
     assert (folder / "output/tests.stderr").read_text() == "told\n"
     kept = (folder / "output/tests.stdout").read_bytes()
     assert kept[OUTPUT_KEPT:] == b"\n[ralph-tracker: 3000000 bytes, the first 1000000 are kept]\n"
-    assert {path.name for path in folder.iterdir()} == {"output", "manifest.json"}
+    assert {path.name for path in folder.iterdir()} == {"output", "manifest.json", "checks.json"}
 
 
 def test_progress_is_told_of_every_check(keeper, place):
     told: list[str] = []
     observe(place("true"), keeper, None, (), progress=told.append)
     assert [line.split(" after")[0] for line in told] == ["tests: running", "tests: exit 0"]
+
+
+def test_a_report_that_was_too_large_to_read_is_kept_in_part(keeper, place, tmp_path):
+    size = DEFAULT_LIMITS.max_bytes + 1
+    seen = observe(place(f"truncate -s {size} ../scratch/reports/large.xml"), keeper, None, ())
+    folder = tmp_path / "iteration"
+    folder.mkdir()
+    seen.fill(folder, keeper, 0)
+    assert OUTPUT_KEPT < (folder / "reports/large.xml").stat().st_size < OUTPUT_KEPT + 200

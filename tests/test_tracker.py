@@ -155,7 +155,34 @@ class TestIteration:
         before = documents(driven.root)
         with pytest.raises(LoopError, match=words):
             driven.turn(**changes)
-        assert documents(driven.root) == before
+        mark = str(driven.paths.attempt.relative_to(driven.root))
+        assert documents(driven.root) == before | {mark: b'{"schema_version":1,"iteration":2}'}
+        with pytest.raises(NotRecordedError, match="iteration 2 was not recorded"):
+            driven.tracker.loop_decision()
+        driven.turn()
+        assert driven.tracker.loop_decision().decision.action in {"continue", "stop"}
+
+    def test_that_is_repeated_leaves_the_mark_of_the_next_one_that_failed(self, driven):
+        driven.start()
+        driven.turn()
+        with pytest.raises(InputError):
+            driven.turn(usage={"turns": -1})
+        driven.turn(iteration=1)
+        with pytest.raises(NotRecordedError, match="iteration 2 was not recorded"):
+            driven.tracker.loop_decision()
+
+    def test_is_not_decided_on_where_the_loops_own_document_is_damaged(self, driven):
+        driven.start()
+        driven.turn()
+        whole = driven.paths.loop_file.read_bytes()
+        driven.paths.loop_file.write_bytes(b"[")
+        with pytest.raises(RecordError):
+            driven.turn()
+        with pytest.raises(NotRecordedError, match="iteration 2 was not recorded"):
+            driven.tracker.loop_decision()
+        driven.paths.loop_file.write_bytes(whole)
+        assert driven.turn().iteration == 2
+        assert driven.tracker.loop_decision().decision.action in {"continue", "stop"}
 
     def test_is_refused_under_the_number_of_one_that_cannot_be_read(self, driven):
         driven.start()
@@ -190,13 +217,14 @@ class TestIteration:
         assert "Iteration 1" in driven.paths.report(1).read_text()
         assert not driven.paths.report(0).exists()
 
-    def test_is_on_record_although_a_template_of_the_user_is_broken(self, driven):
+    def test_is_on_record_although_a_template_of_the_user_is_broken(self, driven, metrics):
         templates = driven.root / ".aiwg" / "ralph" / "templates"
         templates.mkdir(parents=True)
         (templates / "iteration-report.md.j2").write_text("{% for %}")
         driven.start()
-        with pytest.raises(ConfigError, match="the iteration is on record; any next command finishes the rest"):
-            driven.turn()
+        recorded = driven.tracker.post_iteration(metrics())
+        assert "the report is written as shipped" in str(recorded.problem)
+        assert "Iteration 1" in driven.paths.report(1).read_text()
         assert driven.tracker.loop_decision().decision.action == "stop"
 
 
@@ -265,7 +293,7 @@ class TestDecision:
     def test_has_nothing_to_roll_back_with_where_no_files_are_kept(self, driven):
         driven.start()
         driven.turn(test_count=8, tests_passed=8)
-        with pytest.raises(NoSnapshotError, match="iteration 0 has no snapshot"):
+        with pytest.raises(NoSnapshotError, match="iteration 0 has no files"):
             driven.tracker.loop_decision(apply=True)
         assert driven.tracker.loop_decision().carried_out is False
 

@@ -16,7 +16,7 @@ from ralph_tracker.core.metrics import Measurement, Metrics, TestResults, Usage
 from ralph_tracker.core.score import Basis
 
 Plain = dict[str, Any]
-_NOT_STATE: Final = frozenset({"timestamp", "elapsed_s", "tree_visits", "tree_last", "config_changed", "notes"})
+_NOT_STATE: Final = frozenset({"timestamp", "elapsed_s", "tree", "tree_visits", "tree_last", "config_changed", "notes"})
 
 
 def alert_to_plain(alert: Alert) -> Plain:
@@ -155,7 +155,7 @@ def measurement_from_plain(plain: Mapping[str, Any], tests: TestResults | None) 
 
 
 def state_of_work(measurement: Measurement) -> Plain:
-    """Return what makes two calls for one iteration the same: everything but when they were made."""
+    """Return what makes two calls for one iteration the same: all that was handed in, whenever they were made."""
     plain = {key: value for key, value in measurement_to_plain(measurement).items() if key not in _NOT_STATE}
     return {**plain, "tests": None if measurement.tests is None else dict(measurement.tests.outcomes)}
 

@@ -17,7 +17,7 @@ from ralph_tracker.store import codec
 from ralph_tracker.store.files import file_digest
 from ralph_tracker.store.layout import LoopPaths, iteration_name
 from ralph_tracker.store.reading import read_json, read_lines
-from ralph_tracker.store.standing import refuse_newer, summary_at
+from ralph_tracker.store.standing import summary_at
 from ralph_tracker.store.summary import SCHEMA_VERSION, Summary, summary_from
 
 Plain = dict[str, Any]
@@ -26,6 +26,7 @@ _MISSHAPEN: Final = (KeyError, TypeError, ValueError, AttributeError)
 _EVENTS: Final[Mapping[str, Mapping[str, type]]] = {
     "accept": {"id": str, "reason": str, "alert": dict},
     "rollback": {"to": int, "after": int},
+    "gc": {"iterations": list},
     "selection": {},
     "status": {"status": str},
 }
@@ -81,7 +82,6 @@ class Committed:
         for path in (self.paths.amended(number), self.paths.iteration(number) / "state.json"):
             plain = read_json(path)
             if isinstance(plain, dict):
-                refuse_newer(plain, self.paths.shown)
                 return plain
         return {}
 
@@ -91,7 +91,7 @@ class Committed:
         return RecordError(f"iteration {number}: {folder} is damaged; restore it from a copy, or start with --new")
 
     def events(self) -> list[Plain]:
-        """Return the rollbacks, acceptances, selections and changes of status, oldest first; damaged ones are out."""
+        """Return the log of what happened between the records, oldest first; damaged events are out."""
         return [event for event in read_lines(self.paths.events) if _is_event(event)]
 
     def start(self, rules: Rules) -> LoopState:
@@ -105,6 +105,11 @@ class Committed:
         """Return the acceptances, each alert's first."""
         found = {event["id"]: event for event in reversed(self.events()) if event["event"] == "accept"}
         return list(reversed(found.values()))
+
+    def collected(self) -> frozenset[int]:
+        """Return the iterations whose files gc took away, or has begun to; their records stay."""
+        found = (event["iterations"] for event in self.events() if event["event"] == "gc")
+        return frozenset(number for numbers in found for number in numbers if isinstance(number, int))
 
     def state(self, summary: Summary, rules: Rules) -> LoopState:
         """Return what the judge needs for the next iteration: work that does not grow with the loop.
@@ -187,6 +192,21 @@ class Committed:
         if not isinstance(seal, dict) or not isinstance(seal.get("files"), dict):
             return ("seal.json",)
         return tuple(name for name, expected in seal["files"].items() if _digest_of(folder / name) != expected)
+
+    def altered_record(self, number: int) -> tuple[str, ...]:
+        """Name the record that people read where it is missing or not what was sealed."""
+        seal, path = read_json(self.paths.iteration(number) / "seal.json"), self.paths.record(number)
+        expected = seal.get("record") if isinstance(seal, dict) else None
+        if expected is None or (path.is_file() and file_digest(path) == expected):
+            return ()
+        return (path.relative_to(self.paths.folder).as_posix(),)
+
+    def broken_chain(self, number: int) -> tuple[str, ...]:
+        """Name the seal where it is not the one that the next iteration was sealed after."""
+        following = read_json(self.paths.iteration(number + 1) / "seal.json")
+        expected = following.get("previous_seal") if isinstance(following, dict) else None
+        path = self.paths.iteration(number) / "seal.json"
+        return ("seal.json",) if expected is not None and path.is_file() and file_digest(path) != expected else ()
 
     def rows(self) -> tuple[list[Plain], list[int]]:
         """Return one row an iteration, as amended, and the numbers of those that cannot be read."""

@@ -1,117 +1,40 @@
-"""The snapshot store: a private bare git directory beside the loop's records. Only this file imports GitPython.
+"""The snapshot store: a private bare git directory beside the loop's records.
 
 The user's repository lends objects and ignore rules when the store is made; after that only `branch` reads it or writes
 to it. The store holds no absolute path: it moves with the tree.
 """
 
 import contextlib
-import os
 import re
 import shutil
-import subprocess
-import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, BinaryIO, Final, cast
+from typing import Final
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.store import git_objects
 from ralph_tracker.store.files import told_plainly
-from ralph_tracker.store.git_branch import make_branch
-from ralph_tracker.store.git_create import BULK, DURABLE, fill, make_folder, private_environment, refuse_root
-from ralph_tracker.store.git_lock import hold
+from ralph_tracker.store.git_create import (
+    BULK,
+    DURABLE,
+    fill,
+    is_to_keep,
+    make_folder,
+    one_pack,
+    private_environment,
+    refuse_root,
+)
+from ralph_tracker.store.git_lock import clear_unfinished_packs, hold
 from ralph_tracker.store.git_note import Note, snapshot_of, write_commit
+from ralph_tracker.store.git_patch import PLAIN_PATHS, FileChange, file_changes
+from ralph_tracker.store.git_runner import AGAIN, GitRunner, through_gitpython
 from ralph_tracker.store.git_source import QUIET, find_source
-from ralph_tracker.store.git_verbs import NO_OBJECT, Answer, Runner, Verb
-from ralph_tracker.store.restore import restore_tree
-from ralph_tracker.store.snapshots import Change, Limits, Snapshot, shown
+from ralph_tracker.store.git_verbs import NO_OBJECT, Runner
+from ralph_tracker.store.snapshots import ITERATIONS, SAFETY, Begun, Change, Limits, Snapshot, shown
 from ralph_tracker.store.tree_capture import Captured, capture
 from ralph_tracker.store.tree_scan import TreeScanner
 
-if TYPE_CHECKING:
-    from git.cmd import Git
-    from git.exc import GitCommandNotFound
-
-_NOT_FOUND: Final = 127
 _UNDO_ID: Final = re.compile(r"undo-[0-9a-f]{12}")
-_AGAIN: Final = "look at free space and rights, then run it again"
-_NO_GIT: Final = "git was not found: install git 2.34 or newer, so that it is on PATH"
-
-
-class GitRunner:
-    """Run git through GitPython in the folder `where`, with no GIT_* variable but the given ones.
-
-    `inherited` are descriptors that git holds open too: a lock then lasts as long as the last git that works under it.
-    """
-
-    def __init__(self, environment: Mapping[str, str], where: Path, options: tuple[str, ...] = ()) -> None:
-        self._environment = environment
-        self._where = where
-        self._options = options
-        self.inherited: tuple[int, ...] = ()
-
-    def run(self, verb: Verb, *arguments: str, stdin: bytes = b"", index: Path | None = None) -> bytes:
-        """Return what git prints; raise StoreError where it does not end with 0."""
-        answer = self.ask(verb, *arguments, stdin=stdin, index=index)
-        if answer.status:
-            raise self._failure(verb, answer.status, answer.error)
-        return answer.out
-
-    def ask(self, verb: Verb, *arguments: str, stdin: bytes = b"", index: Path | None = None) -> Answer:
-        """Return how git ends; raise StoreError only where there is no git."""
-        with self._start(verb, arguments, subprocess.PIPE, index) as process:
-            out, error = process.communicate(stdin)
-        if process.returncode == _NOT_FOUND:
-            raise StoreError(_NO_GIT)
-        return Answer(process.returncode, out, error.decode("utf-8", "replace").strip())
-
-    @contextlib.contextmanager
-    def stream(self, verb: Verb, *arguments: str, stdin: bytes) -> Iterator[BinaryIO]:
-        """Yield git's output while it runs; raise StoreError where it does not end with 0."""
-        with tempfile.TemporaryFile() as feed:
-            feed.write(stdin)
-            feed.seek(0)
-            with self._start(verb, arguments, cast("BinaryIO", feed), None) as process:
-                try:
-                    yield cast("BinaryIO", process.stdout)
-                except BaseException:
-                    process.kill()
-                    raise
-                error = cast("IO[bytes]", process.stderr).read().decode("utf-8", "replace")
-        if process.returncode:
-            raise self._failure(verb, process.returncode, error)
-
-    def _start(
-        self, verb: Verb, arguments: tuple[str, ...], feed: int | BinaryIO, index: Path | None
-    ) -> subprocess.Popen[bytes]:
-        environment = dict(self._environment)
-        if index:
-            environment["GIT_INDEX_FILE"] = str(index)
-        # GitPython hands on the whole environment: `env` takes out what the caller's shell or a git hook has set.
-        foreign = sorted(name for name in os.environ if name.startswith("GIT_") and name not in environment)
-        clean = ["env", *(part for name in foreign for part in ("-u", name))] if foreign else []
-        git, missing = _gitpython()
-        program = git.GIT_PYTHON_GIT_EXECUTABLE or "git"
-        try:
-            guard = git(str(self._where)).execute(
-                [*clean, program, *self._options, verb, *arguments],
-                istream=feed,
-                as_process=True,
-                shell=False,
-                env=environment,
-                pass_fds=self.inherited,
-            )
-        except missing as error:
-            raise StoreError(_NO_GIT) from error
-        process = guard.proc
-        guard.proc = None  # from here on the process is ours to end
-        return cast("subprocess.Popen[bytes]", process)
-
-    def _failure(self, verb: Verb, status: int, error: str) -> StoreError:
-        lines = [line for line in error.splitlines() if line.startswith(("fatal:", "error:"))] or error.splitlines()
-        why = lines[0] if lines else (f"signal {-status}" if status < 0 else f"exit status {status}")
-        where = self._environment.get("GIT_DIR", self._where)
-        return StoreError(f"git {verb} failed in {where} ({why}): {_AGAIN}")
 
 
 class GitStore:
@@ -124,7 +47,7 @@ class GitStore:
         self._folder = folder.absolute()
         self._root = root.resolve()
         self._limits = limits or Limits()
-        self._git = _private(self._folder, self._root)
+        self._git = _private(self._folder, self._root, PLAIN_PATHS)
         self._bulk = _private(self._folder, self._root, BULK)
         self._last = _private(self._folder, self._root, DURABLE)
 
@@ -132,13 +55,18 @@ class GitStore:
     def exists(self) -> bool:
         return (self._folder / "HEAD").is_file()
 
+    @property
+    def is_in_repository(self) -> bool:
+        """Tell whether the tree belongs to a git repository and can be kept."""
+        return is_to_keep(self._root, self._folder.resolve()) and find_source(self._root, _of_user) is not None
+
     def create(self) -> None:
         """Make the store; one that exists stays as it is, with the ignore rules it was made with."""
         refuse_root(self._root, self._folder.resolve())
         if self.exists:
             return
         new = self._folder.with_name(self._folder.name + ".new")
-        with told_plainly(self._folder, _AGAIN):
+        with told_plainly(self._folder, AGAIN):
             shutil.rmtree(new, ignore_errors=True)
             new.mkdir(mode=0o700, parents=True)
             source = find_source(self._root, _of_user)
@@ -154,17 +82,21 @@ class GitStore:
         """
         with self._held():
             seen = self._capture()
-            note = Note(
-                message=message,
-                skipped=seen.skipped,
-                empty_directories=seen.empty_directories,
-                quiescent=seen.quiescent,
-            )
+            note = _note(seen, message)
             commit = write_commit(self._last, seen.tree, note)
-            found = git_objects.differences(self._git, previous, seen.tree) if previous else []
+            changed = self._differing(previous, seen.tree) if previous else ()
             if number is not None:
                 self._keep(number, commit)
-        return snapshot_of(seen.tree, commit, note, tuple(item.path for item in found))
+        return snapshot_of(seen.tree, commit, note, changed)
+
+    def look(self, known: str) -> tuple[str, tuple[str, ...]]:
+        """Return the tree as it is now, for nobody to come back to, and the paths that differ from the tree `known`."""
+        with self._held():
+            seen = self._capture()
+            if seen.tree == known:
+                return known, ()
+            write_commit(self._last, seen.tree, _note(seen))  # the index names new content, which has to last too
+            return seen.tree, self._differing(known, seen.tree)
 
     def keep(self, number: int, commit: str) -> None:
         """Name a snapshot as that of an iteration, once; the same again is no change, another one is refused."""
@@ -174,10 +106,7 @@ class GitStore:
     def find(self, number: int) -> Snapshot:
         """Return the snapshot of an iteration; `changed` is ()."""
         self._require()
-        try:
-            content = self._describe(f"refs/iterations/{number}")
-        except NoSnapshotError:
-            raise NoSnapshotError(f"iteration {number} has no snapshot; `ralph-tracker history` names those") from None
+        content = self._describe(f"{ITERATIONS}{number}")
         if content.commit is None or content.note is None:
             raise StoreError(f"the snapshot of iteration {number} is no commit; run `ralph-tracker verify`")
         return snapshot_of(content.tree, content.commit, content.note)
@@ -185,7 +114,17 @@ class GitStore:
     def changes(self, before: str | None, after: str | None) -> tuple[Change, ...]:
         """Compare two kept contents; None is the tree without files."""
         self._require()
-        return git_objects.changes(self._git, before, after)
+        return git_objects.changes(self._git, [before], after)[0]
+
+    def changes_since(self, befores: Sequence[str | None], after: str | None) -> list[tuple[Change, ...]]:
+        """Compare several kept contents with a later one, as `changes` does each."""
+        self._require()
+        return git_objects.changes(self._git, befores, after)
+
+    def file_changes(self, before: str, after: str) -> tuple[FileChange, ...]:
+        """Compare two kept contents file by file, with a patch of what is text; renames are found."""
+        self._require()
+        return file_changes(self._git, before, after)
 
     def read(self, content: str, path: str) -> bytes:
         """Return one kept file; for a symbolic link its text."""
@@ -194,37 +133,39 @@ class GitStore:
 
     def paths(self, content: str) -> tuple[str, ...]:
         """Return the paths of the files of a kept content."""
-        kept = self._describe(content)
-        return tuple(entry.path for entry in git_objects.entries_of(self._git, kept.tree, None))
+        self._require()
+        return git_objects.paths_in(self._git, content)
 
     def export(self, content: str, destination: Path, paths: Iterable[str] | None = None) -> None:
         """Write kept files, all or those named, into an empty folder, which is made where it is missing."""
-        kept = self._describe(content)
-        with told_plainly(destination, _AGAIN):
-            git_objects.export(self._git, kept, destination, paths)
+        self._require()
+        with told_plainly(destination, AGAIN):
+            git_objects.export(self._git, content, destination, paths)
 
-    def restore(self, content: str) -> str:
+    def restore(self, content: str, begun: Begun | None = None) -> str:
         """Make the working tree exactly what was kept and return the id that undoes it.
 
         A commit brings back its empty folders too and leaves alone what it had skipped; a tree is its files only.
+        `begun` is called when what stands there is kept, before anything is touched.
         """
         with self._held():
-            return self._restore(self._describe(content))
+            return self._restore(self._describe(content), begun)
 
-    def undo(self, undo_id: str) -> str:
+    def undo(self, undo_id: str, begun: Begun | None = None) -> str:
         """Bring back what stood there before a restore, and return the id that undoes this."""
         if not _UNDO_ID.fullmatch(undo_id):
             raise NoSnapshotError(f"{shown(undo_id)} is no undo id: they look like undo-0123456789ab")
-        with self._held():
-            return self._restore(self._describe(f"refs/safety/{undo_id}"))
+        return self.restore(f"{SAFETY}{undo_id}", begun)
 
     def branch(self, content: str, name: str) -> str:
         """Make a branch with that content on top of HEAD in the user's repository, and return its commit."""
+        from ralph_tracker.store.git_branch import make_branch  # noqa: PLC0415  # once in a loop, if at all
+
         kept = self._describe(content)
         source = find_source(self._root, _of_user)
         if source is None:
             raise StoreError(f"{self._root} is in no git repository: apply it as output or worktree")
-        with told_plainly(source.folder, _AGAIN):
+        with told_plainly(source.folder, AGAIN):
             return make_branch(self._git, source, _of_user, kept, name)
 
     def verify(self, content: str) -> tuple[str, ...]:
@@ -234,13 +175,40 @@ class GitStore:
     def pack(self) -> None:
         """Put the loose objects into packs; nothing is thrown away."""
         with self._held():
+            clear_unfinished_packs(self._folder)
             self._git.run("repack", "-d", "-q", "--geometric=2")
 
-    def _restore(self, goal: git_objects.Content) -> str:
-        return restore_tree(self._git, self._last, self._root, self._folder, self._capture(), goal)
+    def references(self) -> tuple[str, ...]:
+        """Return the full name of everything that is kept: iterations, and what stood there before a restore."""
+        self._require()
+        return tuple(self._git.run("for-each-ref", "--format=%(refname)").decode().split())
+
+    def forget(self, names: Sequence[str]) -> None:
+        """Take names away; what nothing else names goes with the next `sweep`."""
+        with self._held():
+            for name in names:
+                (self._folder / f"{name}.lock").unlink(missing_ok=True)
+            self._last.run("update-ref", "--stdin", stdin="".join(f"delete {name}\n" for name in names).encode())
+
+    def sweep(self) -> None:
+        """Throw away every object that no name leads to, and pack the others.
+
+        A pack that is the user's too, by a hard link, costs nothing and stays.
+        """
+        with self._held():
+            clear_unfinished_packs(self._folder)
+            packs = (self._folder / "objects" / "pack").glob("*.pack")
+            shared = [f"--keep-pack={pack.name}" for pack in packs if pack.stat().st_nlink > 1]
+            self._last.run("repack", "-a", "-d", "-q", *shared)
+            self._last.run("prune", "--expire=now")
+
+    def _restore(self, goal: git_objects.Content, begun: Begun | None) -> str:
+        from ralph_tracker.store.restore import restore_tree  # noqa: PLC0415  # few calls restore
+
+        return restore_tree(self._git, self._last, self._root, self._folder, self._capture(), goal, begun)
 
     def _keep(self, number: int, commit: str) -> None:
-        name = f"refs/iterations/{number}"
+        name = f"{ITERATIONS}{number}"
         (self._folder / f"{name}.lock").unlink(missing_ok=True)
         answer = self._last.ask("update-ref", name, commit, NO_OBJECT)
         if not answer.status:
@@ -251,6 +219,9 @@ class GitStore:
         if known != commit:
             raise StoreError(f"iteration {number} is kept already as {known}: give the next number")
 
+    def _differing(self, before: str, after: str) -> tuple[str, ...]:
+        return tuple(item.path for item in git_objects.differences(self._git, before, after))
+
     def _describe(self, content: str) -> git_objects.Content:
         self._require()
         return git_objects.describe(self._git, content)
@@ -260,12 +231,13 @@ class GitStore:
             raise NoSnapshotError(f"nothing is kept in {self._folder}: run `ralph-tracker hook pre-loop` first")
 
     def _capture(self) -> Captured:
-        return capture(self._git, self._bulk, TreeScanner(self._git, self._root, self._folder, self._limits))
+        bulk = self._bulk if one_pack(self._folder).exists() else self._git
+        return capture(self._git, bulk, TreeScanner(self._git, self._root, self._folder, self._limits))
 
     @contextlib.contextmanager
     def _held(self) -> Iterator[None]:
         self._require()
-        with told_plainly(self._folder, _AGAIN), hold(self._folder) as descriptor:
+        with told_plainly(self._folder, AGAIN), hold(self._folder) as descriptor:
             runners = (self._git, self._bulk, self._last)
             for runner in runners:
                 runner.inherited = (descriptor,)
@@ -276,18 +248,18 @@ class GitStore:
                     runner.inherited = ()
 
 
+def _note(seen: Captured, message: str = "") -> Note:
+    return Note(
+        message=message,
+        skipped=seen.skipped,
+        empty_directories=seen.empty_directories,
+        quiescent=seen.quiescent,
+    )
+
+
 def _private(folder: Path, root: Path, options: tuple[str, ...] = ()) -> GitRunner:
     return GitRunner(private_environment(folder, root), root, options)
 
 
 def _of_user(environment: Mapping[str, str], where: Path) -> Runner:
-    return GitRunner(environment, where, QUIET)
-
-
-def _gitpython() -> "tuple[type[Git], type[GitCommandNotFound]]":
-    try:
-        from git.cmd import Git  # noqa: PLC0415  costs 147 ms, which most commands need not pay
-        from git.exc import GitCommandNotFound  # noqa: PLC0415  as above
-    except ImportError as error:
-        raise StoreError(_NO_GIT) from error
-    return Git, GitCommandNotFound
+    return GitRunner(environment, where, QUIET, through_gitpython)

@@ -1,6 +1,7 @@
 """Make a new store: an empty git directory, the frozen scope, and what the user's repository has to lend."""
 
 import os
+import shutil
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +21,7 @@ from ralph_tracker.store.tree_filter import LOOP_FOLDER
 from ralph_tracker.store.tree_scan import Scope
 
 _WITH_FSYNC: Final = (2, 36)
+_WITH_ONE_PACK: Final = (2, 37)  # older ones would write a pack for each file
 _MISSING: Final = b" missing"
 
 # Options for what comes last, the commit and its name.
@@ -92,6 +94,20 @@ def refuse_root(root: Path, folder: Path) -> None:
         raise StoreError(f"{folder} lies inside the tree that it keeps: put it below {LOOP_FOLDER}/")
 
 
+def is_to_keep(root: Path, folder: Path) -> bool:
+    """Tell whether a tree may be kept as a whole, and git is there to do it."""
+    try:
+        refuse_root(root, folder)
+    except StoreError:
+        return False
+    return shutil.which("git") is not None
+
+
+def one_pack(folder: Path) -> Path:
+    """Return the mark of a store whose git puts many new files into one pack; asking git itself costs a process."""
+    return folder / "info" / "one-pack"
+
+
 def make_folder(bare: Runner, folder: Path) -> None:
     """Make an empty git directory; `bare` knows no working tree, with which git would refuse this."""
     bare.run("init", "-q", "--bare", "--template=", "--initial-branch=none", str(folder))
@@ -104,6 +120,8 @@ def fill(git: Runner, folder: Path, root: Path, source: Source | None, user: Run
         config.write(_CONFIG.format(fsync=_FSYNC if version >= _WITH_FSYNC else _OLD_FSYNC))
     scope = Scope(folder)
     scope.exclude.parent.mkdir(exist_ok=True)
+    if version >= _WITH_ONE_PACK:
+        one_pack(folder).touch()
     scope.exclude.with_name("attributes").write_text(_ATTRIBUTES, encoding="ascii")
     scope.exclude.write_bytes(frozen_rules(user, source, root))
     tree = head_tree(user, source) if user and source else None

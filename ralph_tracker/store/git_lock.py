@@ -16,6 +16,8 @@ _PAUSE_S: Final = 0.05
 # Git leaves these when it is killed; whoever holds the lock knows that no git works here any more.
 _LEFTOVERS: Final = ("index.lock", "safety.index", "safety.index.lock", "packed-refs.lock")
 
+_BEGUN_PACKS: Final = ("tmp_*", ".tmp-*")
+
 
 @contextlib.contextmanager
 def hold(folder: Path, patience_s: float = _PATIENCE_S) -> Iterator[int]:
@@ -31,6 +33,14 @@ def hold(folder: Path, patience_s: float = _PATIENCE_S) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+def clear_unfinished_packs(folder: Path) -> None:
+    """Remove the packs that a killed git has begun; the lock must be held."""
+    packs = folder / "objects" / "pack"
+    for pattern in _BEGUN_PACKS:
+        for path in packs.glob(pattern):
+            path.unlink(missing_ok=True)
 
 
 def _wait(descriptor: int, folder: Path, patience_s: float) -> None:

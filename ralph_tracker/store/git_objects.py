@@ -9,8 +9,8 @@ from typing import BinaryIO, Final, NamedTuple, cast
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.store.git_note import Note, decode_note
-from ralph_tracker.store.git_verbs import NO_OBJECT, Entry, Runner, tree_entries
-from ralph_tracker.store.snapshots import EMPTY_TREE, Change, Status, shown
+from ralph_tracker.store.git_verbs import NO_OBJECT, Answer, Entry, Runner, in_batches, listed_entries, paths_of
+from ralph_tracker.store.snapshots import EMPTY_TREE, ITERATIONS, Change, Status, shown
 from ralph_tracker.store.tree_writer import TreeWriter
 
 _CHUNK: Final = 1 << 20
@@ -58,7 +58,14 @@ def describe(git: Runner, content: str) -> Content:
         body = rest[: int(parts[2])]
         head, _, message = body.partition(b"\n\n")
         return Content(head[len("tree ") :].split(b"\n")[0].decode(), parts[0], decode_note(message))
-    raise NoSnapshotError(f"nothing is kept as {content}; `ralph-tracker history` names what is")
+    raise NoSnapshotError(_not_kept(content))
+
+
+def _not_kept(content: str) -> str:
+    number = content.removeprefix(ITERATIONS)
+    if number != content:
+        return f"iteration {number} has no snapshot; `ralph-tracker history` names those"
+    return f"nothing is kept as {content}; name an iteration, or an id that a restore has printed"
 
 
 def each_blob(git: Runner, object_ids: Sequence[str]) -> Iterator[Iterator[bytes]]:
@@ -81,20 +88,29 @@ def differences(git: Runner, before: str | None, after: str | None) -> list[Diff
     """Compare two trees or commits; None is the tree without files."""
     contents = [checked(content or EMPTY_TREE) for content in (before, after)]
     answer = git.ask("diff-tree", "-r", "-z", "--raw", "--no-renames", *contents)
-    if answer.status:
-        for content in contents:
-            describe(git, content)  # it tells what is not kept
-        raise StoreError(f"what was kept cannot be compared ({answer.error}); run `ralph-tracker verify`")
+    _refuse_failed(git, answer, contents)
     fields = answer.out.split(b"\0")
     return [_difference(about, path) for about, path in zip(fields[0::2], fields[1::2], strict=False)]
 
 
-def changes(git: Runner, before: str | None, after: str | None) -> tuple[Change, ...]:
-    """Compare two trees or commits with size and sha256 of each new content."""
-    found = differences(git, before, after)
-    wanted = list(dict.fromkeys(item.new_id for item in found if item.new_id != NO_OBJECT))
+def _refuse_failed(git: Runner, answer: Answer, contents: Iterable[str]) -> None:
+    if answer.status:
+        for content in contents:
+            describe(git, content)  # it tells what is not kept
+        raise StoreError(f"what was kept cannot be read ({answer.error}); run `ralph-tracker verify`")
+
+
+def changes(git: Runner, befores: Iterable[str | None], after: str | None) -> list[tuple[Change, ...]]:
+    """Compare trees or commits with a later one each, with size and sha256 of every new content."""
+    found = {before: differences(git, before, after) for before in dict.fromkeys(befores)}
+    new = (item.new_id for items in found.values() for item in items)
+    wanted = list(dict.fromkeys(object_id for object_id in new if object_id != NO_OBJECT))
     known = dict(zip(wanted, map(_measure, each_blob(git, wanted)), strict=True))
-    return tuple(_change(item, known.get(item.new_id, (None, None))) for item in found)
+    made = {
+        before: tuple(_change(item, known.get(item.new_id, (None, None))) for item in items)
+        for before, items in found.items()
+    }
+    return [made[before] for before in befores]
 
 
 def read_file(git: Runner, content: str, path: str) -> bytes:
@@ -112,15 +128,23 @@ def write_files(git: Runner, entries: Sequence[Entry], writer: TreeWriter) -> No
         writer.write(entry.path, entry.mode, chunks)
 
 
-def export(git: Runner, content: Content, destination: Path, paths: Iterable[str] | None) -> None:
+def paths_in(git: Runner, content: str) -> tuple[str, ...]:
+    """Return the paths of the files of a tree or a commit; raise NoSnapshotError where none is kept."""
+    answer = git.ask("ls-tree", "-r", "-z", "--full-tree", "--name-only", checked(content))
+    _refuse_failed(git, answer, [content])
+    return tuple(paths_of(answer.out))
+
+
+def export(git: Runner, content: str, destination: Path, paths: Iterable[str] | None) -> None:
     """Write files of a tree into an empty folder, with the empty folders of a commit where all of it is asked for."""
+    note = describe(git, content).note if paths is None else None
     destination.mkdir(parents=True, exist_ok=True)
     if any(destination.iterdir()):
         raise StoreError(f"{destination} is not empty: name an empty folder")
-    entries = entries_of(git, content.tree, paths)
+    entries = entries_of(git, content, paths)
     with TreeWriter(destination) as writer:
         write_files(git, entries, writer)
-        for path in content.note.empty_directories if content.note and paths is None else ():
+        for path in note.empty_directories if note else ():
             writer.make_folder(path)
 
 
@@ -146,19 +170,23 @@ def refuse_damaged(git: Runner, object_ids: Sequence[str]) -> None:
         )
 
 
-def entries_of(git: Runner, tree: str, paths: Iterable[str] | None) -> list[Entry]:
-    """List files of a tree; `paths` may name files and folders, None is all.
+def entries_of(git: Runner, content: str, paths: Iterable[str] | None) -> list[Entry]:
+    """List files of a tree or a commit; `paths` may name files and folders, None is all.
 
-    Raises NoSnapshotError for a path that the tree does not have.
+    Raises NoSnapshotError for a path that the tree does not have, and where there is none.
     """
-    entries = tree_entries(git, tree)
+    wanted = {path.rstrip("/") for path in paths or ()}
+    parts = list(in_batches(sorted(wanted)))
+    named = parts[0] if len(parts) == 1 else ()  # more than a command line holds: choose from all
+    answer = git.ask("ls-tree", "-r", "-z", "--full-tree", checked(content), "--", *named)
+    _refuse_failed(git, answer, [content])
+    entries = listed_entries(answer.out)
     if paths is None:
         return entries
-    wanted = {path.rstrip("/") for path in paths}
     chosen = [entry for entry in entries if not wanted.isdisjoint(_with_parents(entry.path))]
     missing = wanted.difference(*(_with_parents(entry.path) for entry in chosen))
     if missing:
-        raise NoSnapshotError(f"{shown(min(missing))} is not kept in {tree}")
+        raise NoSnapshotError(f"{shown(min(missing))} is not kept in {content}")
     return chosen
 
 

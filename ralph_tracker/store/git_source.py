@@ -83,18 +83,22 @@ def head_tree(git: Runner, source: Source) -> str | None:
 
 
 def frozen_rules(git: Runner | None, source: Source | None, root: Path) -> bytes:
-    """Return the ignore rules in force for a tree, as one list; without a repository there are none."""
-    if git is None or source is None:
-        return b""
+    """Return the ignore rules in force for a tree, as one list; without a repository those of the tree alone."""
+    lines = [] if git is None or source is None else _rules_from_outside(git, source)
+    for folder, file in _ignore_files(root):
+        lines += rules_below(_text(file), folder)
+    return os.fsencode("".join(f"{line}\n" for line in lines))
+
+
+def _rules_from_outside(git: Runner, source: Source) -> list[str]:
+    """Return the rules of the user, of the repository, and of the folders between its top and the tree."""
     way = [name for name in source.prefix.split("/") if name]
     lines: list[str] = []
     for file in (_user_rules(git), source.common / "info" / "exclude"):
         lines += rules_above(_text(file), way)
     for depth, _ in enumerate(way):
         lines += rules_above(_text(source.top.joinpath(*way[:depth], ".gitignore")), way[depth:])
-    for folder, file in _ignore_files(root):
-        lines += rules_below(_text(file), folder)
-    return os.fsencode("".join(f"{line}\n" for line in lines))
+    return lines
 
 
 def link_objects(source: Path, target: Path, deep: int = _ALTERNATES_DEEP) -> bool:

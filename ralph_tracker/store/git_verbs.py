@@ -17,9 +17,11 @@ Verb = Literal[
     "config",
     "diff-files",
     "diff-tree",
+    "for-each-ref",
     "init",
     "ls-files",
     "ls-tree",
+    "prune",
     "read-tree",
     "repack",
     "rev-parse",
@@ -110,7 +112,12 @@ def index_entries(git: Runner, index: Path | None = None) -> list[Entry]:
 
 def tree_entries(git: Runner, tree: str) -> list[Entry]:
     """List the files of a tree, in git's order of paths."""
-    return [_listed(item) for item in git.run("ls-tree", "-r", "-z", "--full-tree", tree).split(b"\0") if item]
+    return listed_entries(git.run("ls-tree", "-r", "-z", "--full-tree", tree))
+
+
+def listed_entries(output: bytes) -> list[Entry]:
+    """Read what `ls-tree -r -z` prints."""
+    return [_listed(item) for item in output.split(b"\0") if item]
 
 
 def in_batches(paths: Sequence[str]) -> Iterable[Sequence[str]]:

@@ -1,26 +1,32 @@
 """The files of an iteration: the tree as the agent left it, kept in git, and beside it as plain files."""
 
-import os
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
-from ralph_tracker.errors import NoSnapshotError, StoreError
+from ralph_tracker.errors import CollectedError, NoSnapshotError, StoreError
 from ralph_tracker.store.committed import Committed
-from ralph_tracker.store.files import file_digest, to_json, told_plainly, write_new, write_whole
+from ralph_tracker.store.files import to_json, told_plainly, write_new, write_whole
 from ralph_tracker.store.git import GitStore
+from ralph_tracker.store.git_patch import FileChange
 from ralph_tracker.store.reading import read_json
-from ralph_tracker.store.snapshots import Change, Snapshot, shown
+from ralph_tracker.store.restoring import RestoreMark, Restoring
+from ralph_tracker.store.snapshots import ITERATIONS, SAFETY, Change, Snapshot, as_utf8, shown
 from ralph_tracker.store.summary import SCHEMA_VERSION
 
 ARTIFACTS: Final = "artifacts"
 MANIFEST: Final = "manifest.json"
-SEAL: Final = "seal.json"
-_NO_FILES: Final = "iteration {} has no snapshot; this loop keeps no files"
+CHECKS: Final = "checks.json"
+_NO_FILES: Final = "iteration {} has no files: metrics were handed in; set codebase.keep: always"
 SNAPSHOT: Final = "the snapshot in store.git"
+COLLECTED: Final = "iteration {} was collected by gc; its record stays"
+# What gc takes away of an iteration's folder.
+COLLECTABLE: Final = (ARTIFACTS, "reports")
+_PACKED_EVERY: Final = 25
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +61,27 @@ class Keeper:
         self._committed = committed
         self._folder = self.paths.folder / "store.git"
         self._git = GitStore(self._folder, self.paths.root)
+        self._restoring = RestoreMark(self.paths)
 
     @property
     def exists(self) -> bool:
         """Tell whether the loop keeps files."""
         return self._git.exists
+
+    @property
+    def goes_on(self) -> bool:
+        """Tell whether the files of the baseline were kept, and so those of every iteration are."""
+        return (self.paths.iteration(0) / MANIFEST).exists()
+
+    def begins(self, keep: str) -> bool:
+        """Tell whether a new loop with metrics handed in keeps files, as `codebase.keep` says it.
+
+        Where it does not, what a call that never came to a baseline has left behind goes.
+        """
+        if keep == "always" or (keep == "auto" and self._git.is_in_repository):
+            return True
+        self._clear()
+        return False
 
     def create(self) -> None:
         """Make the store anew; the ignore rules of now are those of the whole loop.
@@ -67,26 +89,30 @@ class Keeper:
         What a call that never came to a baseline has left behind goes: its rules may be others.
         """
         if not self._committed.exists:
-            with told_plainly(self._folder):
-                shutil.rmtree(self._folder, ignore_errors=True)
+            self._clear()
         self._git.create()
+
+    def _clear(self) -> None:
+        with told_plainly(self._folder):
+            shutil.rmtree(self._folder, ignore_errors=True)
 
     def capture(self, previous: int | None, segments: Sequence[tuple[int, int]]) -> Kept:
         """Keep the tree as it is now. `previous` is the iteration it descends from, None for the baseline."""
-        before = None if previous is None else self.tree(previous)
-        baseline = None if previous is None else self.tree(0)
-        snapshot = self._git.snapshot(previous=before)
+        self._refuse_none(previous or 0)
+        snapshot = self._git.snapshot()
+        befores = () if previous is None else (_ref(previous), _ref(0))
+        changed, since_baseline = self._git.changes_since(befores, snapshot.tree) or ((), ())
         return Kept(
             snapshot=snapshot,
-            changed=self._git.changes(before, snapshot.tree) if before else (),
-            since_baseline=self._git.changes(baseline, snapshot.tree) if baseline else (),
+            changed=changed,
+            since_baseline=since_baseline,
             visits=self._visits(snapshot.tree, segments),
         )
 
     def after_checks(self, kept: Kept) -> Kept:
         """Look at the tree once more and add what the checks have changed in it."""
-        now = self._git.snapshot(previous=kept.snapshot.tree)
-        return replace(kept, after_checks=now.tree, changed_by_checks=now.changed)
+        now, changed = self._git.look(kept.snapshot.tree)
+        return replace(kept, after_checks=now, changed_by_checks=changed)
 
     def files_of(self, tree: str) -> tuple[str, ...]:
         """Return the paths of a kept tree."""
@@ -131,7 +157,9 @@ class Keeper:
 
     def damage(self, number: int) -> tuple[str, ...]:
         """Return what of an iteration is missing, damaged or not what was sealed, () where all is intact."""
-        sealed = (*self._committed.broken_seals(number), *self._broken_chain(number))
+        sealed = (*self._committed.broken_seals(number), *self._committed.broken_chain(number))
+        if number in self._committed.collected():
+            return tuple(name for name in sealed if name.partition("/")[0] not in COLLECTABLE)
         if not self.exists:
             return sealed
         try:
@@ -143,25 +171,9 @@ class Keeper:
         named = manifest.get("commit") if isinstance(manifest, dict) else None
         return (*sealed, *kept, *(() if named in {None, snapshot.commit} else (SNAPSHOT,)))
 
-    def altered_record(self, number: int) -> tuple[str, ...]:
-        """Name the record that people read where it is missing or not what was sealed."""
-        seal, path = read_json(self.paths.iteration(number) / SEAL), self.paths.record(number)
-        expected = seal.get("record") if isinstance(seal, dict) else None
-        if expected is None or (path.is_file() and file_digest(path) == expected):
-            return ()
-        return (path.relative_to(self.paths.folder).as_posix(),)
-
-    def _broken_chain(self, number: int) -> tuple[str, ...]:
-        """Name the seal where it is not the one that the next iteration was sealed after."""
-        following = read_json(self.paths.iteration(number + 1) / SEAL)
-        expected = following.get("previous_seal") if isinstance(following, dict) else None
-        path = self.paths.iteration(number) / SEAL
-        return (SEAL,) if expected is not None and path.is_file() and file_digest(path) != expected else ()
-
     def refuse_damaged(self, number: int) -> None:
-        """Raise StoreError where an iteration is not what was sealed, NoSnapshotError where the loop keeps no files."""
-        if not self.exists:
-            raise NoSnapshotError(_NO_FILES.format(number))
+        """Raise StoreError where an iteration is not what was sealed, NoSnapshotError where nothing of it is kept."""
+        self._refuse_absent(number)
         damaged = self.damage(number)
         if damaged:
             names = ", ".join(shown(path) for path in damaged[:3])
@@ -176,11 +188,31 @@ class Keeper:
         Raises as `refuse_damaged`.
         """
         self.refuse_damaged(number)
-        return self._git.restore(self._snapshot(number).commit)
+        commit = self._snapshot(number).commit
+        with self._restoring.marked(commit, number) as begun:
+            return self._git.restore(commit, begun)
 
-    def undo(self, undo_id: str) -> str:
-        """Bring back what stood there before a restore, and return the id that undoes this."""
-        return self._git.undo(undo_id)
+    def undo(self, undo_id: str, to: int | None = None) -> str:
+        """Bring back what stood there before a restore, and return the id that undoes this.
+
+        `to` is the iteration from which the next one descends then, None where the line stays.
+        """
+        with self._restoring.marked(f"{SAFETY}{undo_id}", to) as begun:
+            return self._git.undo(undo_id, begun)
+
+    def resumed(self) -> Restoring | None:
+        """End a restore whose call was killed; return what has to go on record, None for nothing."""
+        return self._restoring.resumed(self._git)
+
+    def settle(self) -> None:
+        """Take the mark of a restore away, once that is on record."""
+        self._restoring.clear()
+
+    def tidy(self, number: int) -> None:
+        """Pack what is kept, after every so many iterations; where that fails, the next time is early enough."""
+        if number % _PACKED_EVERY == 0:
+            with suppress(StoreError):
+                self._git.pack()
 
     def branch(self, number: int, name: str) -> str:
         """Make a branch of the user's repository with that iteration's content, and return its commit."""
@@ -190,14 +222,32 @@ class Keeper:
         """Return every path in which an iteration differs from the baseline."""
         return self._git.changes(self.tree(0), self.tree(number))
 
-    def export(self, number: int, destination: Path, paths: Sequence[str]) -> None:
-        """Write those files of an iteration into an empty folder."""
-        self._git.export(self.tree(number), destination, paths)
+    def file_changes(self, before: int, after: int) -> tuple[FileChange, ...]:
+        """Compare two iterations file by file. Raises NoSnapshotError where one is not kept, StoreError for damage."""
+        for number in (before, after):
+            self._refuse_absent(number)
+        return self._git.file_changes(_ref(before), _ref(after))
+
+    def export(self, number: int, destination: Path, paths: Sequence[str] | None = None) -> None:
+        """Write those files of an iteration into an empty folder; None: all, and its empty folders."""
+        self._git.export(self._snapshot(number).commit, destination, paths)
 
     def _snapshot(self, number: int) -> Snapshot:
+        self._refuse_none(number)
+        try:
+            return self._git.find(number)
+        except NoSnapshotError:
+            self._refuse_absent(number)  # asked only now: it reads the whole log
+            raise
+
+    def _refuse_absent(self, number: int) -> None:
+        self._refuse_none(number)
+        if number in self._committed.collected():
+            raise CollectedError(COLLECTED.format(number))
+
+    def _refuse_none(self, number: int) -> None:
         if not self.exists:
             raise NoSnapshotError(_NO_FILES.format(number))
-        return self._git.find(number)
 
     def _index(self, tree: str) -> Path:
         return self.paths.folder / "trees" / tree[:2] / f"{tree}.json"
@@ -215,6 +265,10 @@ class Keeper:
         return Visits(len(starts), on_line[-1] if on_line else None)
 
 
+def _ref(number: int) -> str:
+    return f"{ITERATIONS}{number}"
+
+
 def _manifest(kept: Kept, number: int) -> dict[str, Any]:
     snapshot = kept.snapshot
     return {
@@ -226,21 +280,16 @@ def _manifest(kept: Kept, number: int) -> dict[str, Any]:
         "quiescent": snapshot.quiescent,
         "since_baseline": [_change(change) for change in kept.since_baseline],
         "since_previous": [_change(change) for change in kept.changed],
-        "skipped": [{"path": _shown(path), "reason": reason} for path, reason in snapshot.skipped],
-        "empty_directories": [_shown(path) for path in snapshot.empty_directories],
+        "skipped": [{"path": as_utf8(path), "reason": reason} for path, reason in snapshot.skipped],
+        "empty_directories": [as_utf8(path) for path in snapshot.empty_directories],
     }
 
 
 def _change(change: Change) -> dict[str, Any]:
     return {
-        "path": _shown(change.path),
+        "path": as_utf8(change.path),
         "status": change.status,
         "mode": change.new_mode,
         "size": change.size,
         "sha256": change.sha256,
     }
-
-
-def _shown(path: str) -> str:
-    """Write a path as UTF-8; bytes that are none stay readable by their numbers."""
-    return os.fsencode(path).decode("utf-8", "backslashreplace")

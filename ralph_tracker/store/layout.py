@@ -87,6 +87,11 @@ class LoopPaths:
         return self.folder / "attempt.json"
 
     @property
+    def restoring(self) -> Path:
+        """Return the mark of a restore that has begun and is not on record."""
+        return self.folder / "restoring.json"
+
+    @property
     def staging(self) -> Path:
         """Return the folder where files are made before they are renamed into place."""
         return self.folder / "tmp"

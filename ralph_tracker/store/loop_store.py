@@ -32,6 +32,7 @@ from ralph_tracker.store.files import (
     digest,
     file_digest,
     files_below,
+    sync_below,
     sync_folder,
     to_json,
     told_plainly,
@@ -40,7 +41,6 @@ from ralph_tracker.store.files import (
 )
 from ralph_tracker.store.lock import locked
 from ralph_tracker.store.reading import read_json
-from ralph_tracker.store.standing import refuse_newer
 from ralph_tracker.store.summary import SCHEMA_VERSION, Status, Summary, summary_from
 
 ON_RECORD: Final = "the iteration is on record; any next command finishes the rest"
@@ -113,7 +113,6 @@ class LoopStore(Committed):
     def standing(self) -> Summary | None:
         """Return what state.json says, None where it, or the trajectory, is not of the latest iteration."""
         plain = read_json(self.paths.state)
-        refuse_newer(plain, self.paths.shown)
         summary = summary_from(plain)
         if summary is None or not self.paths.iteration(summary.iteration).is_dir():
             return None
@@ -162,6 +161,7 @@ class LoopStore(Committed):
             temporary.chmod(0o755)
             if entry.fill is not None:
                 entry.fill(temporary)
+                sync_below(temporary)
             attached = {name: file_digest(temporary / name) for name in files_below(temporary)}
             for name, data in self._files(entry, record, attached).items():
                 write_new(temporary / name, data)

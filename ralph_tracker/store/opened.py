@@ -1,11 +1,11 @@
 """A loop with its frozen configuration, made whole before it is used."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final, Literal
 
-from ralph_tracker.config.load import Config, changed_keys, config_of
+from ralph_tracker.config.load import Config, changed_keys, frozen_config, validity_mark
 from ralph_tracker.config.yaml_io import load_yaml
 from ralph_tracker.core.documents import SCHEMA_VERSION
 from ralph_tracker.core.judge import Judgement
@@ -15,8 +15,8 @@ from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.errors import ConfigError, InputError, RecordError, StoreError
 from ralph_tracker.store.files import told_plainly
 from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.reading import refuse_newer
 from ralph_tracker.store.replay import rebuild, replay
-from ralph_tracker.store.standing import refuse_newer
 from ralph_tracker.store.summary import Summary
 
 Origin = Literal["given", "measured"]
@@ -35,6 +35,8 @@ def loop_document(
         "metrics": origin,
         "configuration_source": config.source,
         "configuration_digest": config.digest,
+        "checks_detected": config.detected,
+        "configuration_validated": validity_mark(dict(config.document)),
         "configuration": dict(config.document),
         "environment": dict(facts),
     }
@@ -62,7 +64,9 @@ class OpenLoop:
             with told_plainly(store.paths.loop_file):
                 document = load_yaml(store.paths.loop_file.read_text(encoding="utf-8"), name)
             refuse_newer(document, name)
-            config = config_of(document["configuration"], name, document["configuration_digest"])
+            frozen, mark = document["configuration"], document.get("configuration_validated")
+            config = frozen_config(frozen, name, document["configuration_digest"], mark)
+            config = replace(config, detected=document.get("checks_detected") is True)
             origin: Origin = "measured" if document.get("metrics") == "measured" else "given"
             started = datetime.fromisoformat(document["created_at"]).astimezone(UTC)
             _ = document["environment"]  # the last key: what was cut short before it may still be good YAML
@@ -75,7 +79,8 @@ class OpenLoop:
 
     def changed_keys(self) -> tuple[str, ...]:
         """Name what differs now from the frozen configuration."""
-        return changed_keys(self.store.paths.root, self.config.document, self.config.digest)
+        config = self.config
+        return changed_keys(self.store.paths.root, config.document, config.digest, detected=config.detected)
 
     def recovered(self, *, unfinished: bool) -> Summary:
         """Return where the loop stands; what a killed call or damage left behind the iterations is made again."""

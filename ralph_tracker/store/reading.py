@@ -4,25 +4,26 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ralph_tracker.errors import StoreError
+from ralph_tracker.errors import NewerSchemaError, StoreError
+from ralph_tracker.store.summary import SCHEMA_VERSION
 
 
 def read_json(path: Path) -> Any:  # noqa: ANN401  # any document
     """Return the document in a file, None where there is none or it is damaged.
 
-    Raises StoreError where the system refuses: what cannot be read now is not lost.
+    Raises StoreError where the system refuses: what cannot be read now is not lost; NewerSchemaError as `refuse_newer`.
     """
     data = read_bytes(path)
-    return None if data is None else _parsed(data)
+    return None if data is None else refuse_newer(_parsed(data), str(path))
 
 
 def read_lines(path: Path) -> list[Any]:
     """Return the documents of a file of JSON lines, None in place of a damaged one; a torn last line is dropped.
 
-    Raises StoreError as `read_json` does.
+    Raises StoreError and NewerSchemaError as `read_json` does.
     """
     data = read_bytes(path) or b""
-    return [_parsed(line) for line in data.split(b"\n")[:-1] if line]
+    return [refuse_newer(_parsed(line), str(path)) for line in data.split(b"\n")[:-1] if line]
 
 
 def read_bytes(path: Path) -> bytes | None:
@@ -33,6 +34,17 @@ def read_bytes(path: Path) -> bytes | None:
         return None
     except OSError as error:
         raise StoreError(f"{path}: cannot be read ({error.strerror}); mend that and try again") from None
+
+
+def refuse_newer(plain: Any, name: str) -> Any:  # noqa: ANN401  # whatever the file held
+    """Return the document as it is. Raises NewerSchemaError for one that a newer version wrote."""
+    version = plain.get("schema_version") if isinstance(plain, dict) else None
+    if isinstance(version, int) and version > SCHEMA_VERSION:
+        raise NewerSchemaError(
+            f"{name}: written by a newer ralph-tracker (schema {version}, this one reads up to {SCHEMA_VERSION}); "
+            "upgrade ralph-tracker"
+        )
+    return plain
 
 
 def _parsed(data: bytes) -> Any:  # noqa: ANN401  # any document

@@ -16,7 +16,7 @@ from ralph_tracker.errors import StoreError
 from ralph_tracker.store.git_note import Note, write_commit
 from ralph_tracker.store.git_objects import Content, Difference, differences, each_blob, refuse_damaged
 from ralph_tracker.store.git_verbs import Runner, path_list, paths_of
-from ralph_tracker.store.snapshots import shown
+from ralph_tracker.store.snapshots import SAFETY, Begun, shown
 from ralph_tracker.store.tree_capture import Captured
 from ralph_tracker.store.tree_filter import LEFTOVER, kind_reason
 from ralph_tracker.store.tree_view import TreeView
@@ -49,7 +49,9 @@ class Plan:
         yield from self.in_the_way
 
 
-def restore_tree(git: Runner, last: Runner, root: Path, folder: Path, now: Captured, goal: Content) -> str:
+def restore_tree(
+    git: Runner, last: Runner, root: Path, folder: Path, now: Captured, goal: Content, begun: Begun | None
+) -> str:
     """Make the tree at `root`, which stands as `now`, the kept one, and return the id that undoes it.
 
     `last` writes what has to be durable before anything is touched: the commit of the safety snapshot and its name.
@@ -59,8 +61,10 @@ def restore_tree(git: Runner, last: Runner, root: Path, folder: Path, now: Captu
     plan = plan_restore(git, root, now, goal)
     commit = write_commit(last, *keep_safe(git, root, folder, now, plan))
     undo_id = f"undo-{commit[:12]}"
-    (folder / f"refs/safety/{undo_id}.lock").unlink(missing_ok=True)  # of a git that was killed in this very second
-    last.run("update-ref", f"refs/safety/{undo_id}", commit)
+    (folder / f"{SAFETY}{undo_id}.lock").unlink(missing_ok=True)  # of a git that was killed in this very second
+    last.run("update-ref", f"{SAFETY}{undo_id}", commit)
+    if begun is not None:
+        begun(undo_id, now.tree)
     carry_out(git, root, plan, undo_id)
     adopt(git, goal, undo_id)
     return undo_id

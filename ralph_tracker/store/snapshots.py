@@ -5,7 +5,7 @@ surrogates, and `os.fsencode` brings them back. A path that ends with a slash na
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, NamedTuple, Protocol
@@ -13,7 +13,15 @@ from typing import Final, Literal, NamedTuple, Protocol
 # The tree without entries; every git knows it without having it stored.
 EMPTY_TREE: Final = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
+# Where what stood in the tree before a restore is kept, by its undo id.
+SAFETY: Final = "refs/safety/"
+
+# Where the snapshot of an iteration is kept, by its number.
+ITERATIONS: Final = "refs/iterations/"
+
 Status = Literal["A", "M", "D", "T"]
+# Called with the undo id and the tree that stands there, before a restore touches anything.
+Begun = Callable[[str, str], None]
 
 
 class Skipped(NamedTuple):
@@ -87,9 +95,9 @@ class SnapshotStore(Protocol):
 
     def export(self, content: str, destination: Path, paths: Iterable[str] | None = None) -> None: ...
 
-    def restore(self, content: str) -> str: ...
+    def restore(self, content: str, begun: Begun | None = None) -> str: ...
 
-    def undo(self, undo_id: str) -> str: ...
+    def undo(self, undo_id: str, begun: Begun | None = None) -> str: ...
 
     def branch(self, content: str, name: str) -> str: ...
 
@@ -102,3 +110,8 @@ def shown(path: str) -> str:
     """Return a path as one printable line: control characters and bytes that are no UTF-8 are escaped."""
     text = os.fsencode(path).decode("utf-8", "backslashreplace")
     return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
+
+
+def as_utf8(path: str) -> str:
+    """Write a path as UTF-8; bytes that are none stay readable by their numbers."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")

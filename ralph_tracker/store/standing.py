@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-from ralph_tracker.errors import LoopError, NotRecordedError, RecordError, StoreError
-from ralph_tracker.store.layout import LOOP_ID, LoopPaths, ProjectPaths
+from ralph_tracker.errors import LoopError, NotRecordedError, StoreError
+from ralph_tracker.store.layout import BASE, LOOP_ID, LoopPaths, ProjectPaths
 from ralph_tracker.store.reading import read_bytes, read_json
-from ralph_tracker.store.summary import SCHEMA_VERSION, Summary, summary_from
+from ralph_tracker.store.summary import Summary, summary_from
 
 START = "run `ralph-tracker hook pre-loop` first"
 NEXT_LOOP = "start another one with `ralph-tracker hook pre-loop`"
@@ -17,7 +16,16 @@ def checked_root(root: Path) -> Path:
     """Return the project's root as an absolute path. Raises StoreError where it is no folder."""
     if not root.is_dir():
         raise StoreError(f"{root}: not a folder; name the project with --root")
-    return root.resolve()
+    resolved = root.resolve()
+    _refuse_links(resolved / BASE.parent, resolved / BASE)
+    return resolved
+
+
+def _refuse_links(*folders: Path) -> None:
+    """Raise StoreError where loops may be those of another project: nothing in them says whose they are."""
+    for folder in folders:
+        if folder.is_symlink():
+            raise StoreError(f"{folder}: a symbolic link; a loop belongs to one project, put a folder in its place")
 
 
 def current_loop(project: ProjectPaths) -> str | None:
@@ -36,6 +44,7 @@ def paths_of(root: Path, loop_id: str | None, environment: Mapping[str, str]) ->
     meant = named or current_loop(project)
     paths = None if meant is None else project.loop(meant)
     if paths is not None and paths.iteration(0).is_dir():
+        _refuse_links(paths.folder)
         return paths
     raise LoopError(f"loop {named}: not in {project.root}; {START}" if named else _no_loop(project))
 
@@ -51,10 +60,9 @@ def _no_loop(project: ProjectPaths) -> str:
 def summary_at(paths: LoopPaths) -> Summary:
     """Return where a loop stands; a state.json that is damaged or behind is made again from what is committed.
 
-    Raises RecordError where neither can be read, or where a newer version wrote it.
+    Raises RecordError where neither can be read, NewerSchemaError where a newer version wrote it.
     """
     plain = read_json(paths.state)
-    refuse_newer(plain, paths.shown)
     summary = summary_from(plain)
     if summary is not None and not paths.iteration(summary.iteration + 1).is_dir():
         return summary
@@ -72,9 +80,17 @@ def running(summary: Summary) -> Summary:
 
 def refuse_unrecorded(paths: LoopPaths, summary: Summary) -> None:
     """Raise NotRecordedError where an iteration was begun and is not on record."""
-    number = attempted(paths)
-    if number is not None and number > summary.iteration and not paths.iteration(number).is_dir():
+    number = unrecorded(paths, summary)
+    if number is not None:
         raise NotRecordedError(f"iteration {number} was not recorded; run `ralph-tracker hook post-iteration` again")
+
+
+def unrecorded(paths: LoopPaths, summary: Summary) -> int | None:
+    """Return the iteration that was begun after the latest on record and is not there, None where all is well."""
+    number = attempted(paths)
+    if number is None or number <= summary.iteration or paths.iteration(number).is_dir():
+        return None
+    return number
 
 
 def attempted(paths: LoopPaths) -> int | None:
@@ -82,10 +98,3 @@ def attempted(paths: LoopPaths) -> int | None:
     plain = read_json(paths.attempt)
     number = plain.get("iteration") if isinstance(plain, dict) else None
     return number if isinstance(number, int) else None
-
-
-def refuse_newer(plain: Any, shown: str) -> None:  # noqa: ANN401  # whatever the file held
-    """Raise RecordError for a document that a newer version wrote."""
-    version = plain.get("schema_version") if isinstance(plain, dict) else None
-    if isinstance(version, int) and version > SCHEMA_VERSION:
-        raise RecordError(f"{shown}: written by a newer ralph-tracker (schema {version}); upgrade to read it")

@@ -4,13 +4,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from ralph_tracker.errors import StoreError
-from ralph_tracker.store.git_verbs import Runner, git_version, path_list, removals
+from ralph_tracker.store.git_verbs import Runner, path_list, removals
 from ralph_tracker.store.snapshots import Skipped
 from ralph_tracker.store.tree_scan import Scan, TreeScanner
 
 _TRIES: Final = 3
-_MANY: Final = 100  # files; fewer are as quick one by one, and leave no pack of their own
-_ONE_PACK: Final = (2, 37)  # older ones would write a pack for each file
+_MANY: Final = 10  # files; fewer are as quick one by one, and leave no pack of their own
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +25,7 @@ class Captured:
 def capture(git: Runner, bulk: Runner, scanner: TreeScanner) -> Captured:
     """Bring the index up to the tree; try again, three times in all, where what is read changes meanwhile.
 
-    `bulk` puts new content into one pack, which is what a first snapshot without a repository needs. The tree is as
+    `bulk` puts new content into one pack, where git can do that: half the cost of a file for each. The tree is as
     the scan saw it: what changes later in a file that the scan found unchanged belongs to the next snapshot.
     """
     restless: tuple[str, ...] = ()
@@ -52,6 +51,5 @@ def _take_in(git: Runner, bulk: Runner, scan: Scan) -> None:
     if scan.removed:
         git.run("update-index", "-z", "--index-info", stdin=removals(scan.removed))
     if scan.added:
-        is_many = len(scan.added) > _MANY and git_version(git) >= _ONE_PACK
-        adder = bulk if is_many else git
+        adder = bulk if len(scan.added) > _MANY else git
         adder.run("update-index", "--add", "-z", "--stdin", stdin=path_list(scan.added))

@@ -159,3 +159,9 @@ def own_files() -> Callable[[Path], dict[str, bytes]]:
 def tool() -> Callable[..., list[str]]:
     """Return how a tool of the running interpreter is called."""
     return lambda name, *words: [sys.executable, "-m", name, *words]
+
+
+@pytest.fixture(scope="session")
+def program() -> Path:
+    """Return the command as it is installed."""
+    return Path(sys.executable).with_name("ralph-tracker")

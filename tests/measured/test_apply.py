@@ -115,7 +115,7 @@ def test_something_else_in_the_place_of_the_output_folder_gives_way(run_before, 
 
 def test_a_loop_that_keeps_no_files_says_so(workshop):
     workshop.tracker.pre_loop({"testing": {"test_count": 3, "tests_passed": 3, "tests_failed": 0}})
-    assert "only their measurements" in applied(workshop, "output")["note"]
+    assert "set codebase.keep: always" in applied(workshop, "output")["note"]
 
 
 def test_post_loop_prints_what_was_applied_and_its_document_has_both_lists(run_before, capsys):

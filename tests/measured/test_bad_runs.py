@@ -1,6 +1,8 @@
 """Whatever a check does, the iteration is on record with a word on what is missing, and the next one works."""
 
+import json
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -149,3 +151,25 @@ def test_what_nobody_can_measure_is_an_alert_that_says_why(workshop):
     alerts = {str(alert.note or alert.message) for alert in shop.start().alerts}
     assert any("tests: the check names no report" in alert for alert in alerts)
     assert any("gone.txt: absent" in alert for alert in alerts)
+
+
+def test_an_agent_that_still_writes_is_noted_and_shown_and_the_next_iteration_is_whole(workshop, capsys):
+    shop = workshop
+    shop.start()
+    writing = "n=0; while :; do n=$((n+1)); echo $n > busy.txt; done"
+    agent = subprocess.Popen(["/bin/sh", "-c", writing], cwd=shop.root)
+    try:
+        for _ in range(10):  # where it never gets its turn while we read, there is nothing to note
+            assert run(["hook", "post-iteration", "--root", str(shop.root)]) == 0
+            said = capsys.readouterr().out
+            if "quiescent" in said:
+                break
+    finally:
+        agent.kill()
+        agent.wait()
+    note = "quiescent: false; the tree was being written to while it was read"
+    assert f"  note: {note}\n" in said
+    number = shop.tracker.store().summary().iteration
+    assert note in shop.paths.report(number).read_text()
+    assert not json.loads((shop.paths.iteration(number) / "manifest.json").read_bytes())["quiescent"]
+    assert note not in shop.turn().notes

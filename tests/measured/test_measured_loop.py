@@ -141,3 +141,13 @@ def test_the_peak_is_selected_with_its_tests(loop):
     chosen = shop.tracker.select_output(apply="output", finish=False).selection.selected
     assert chosen.iteration in {1, 6}
     assert (shop.root / ".aiwg/output/test_calc.py").read_text() == TESTS + MORE
+
+
+def test_the_severity_of_lint_findings_is_frozen_with_the_configuration(workshop):
+    shop = workshop.prepare()
+    shop.write("lint.txt", "a.py:1:1: E501 line too long\na.py:2:1: W291 trailing whitespace\n")
+    checks = {"lint": {"run": "cat lint.txt", "reports": ["-"]}}
+    first = shop.configure(checks, severity={"E5": "warning", "W": "error", "W29": "note"}).start()
+    then = shop.configure(checks, severity={"": "error"}).turn()
+    for record in (first, then):
+        assert (record.metrics.lint_errors, record.metrics.lint_warnings) == (0, 1)

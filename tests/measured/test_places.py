@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.cli.app import run
-from ralph_tracker.errors import StoreError
+from ralph_tracker.errors import LoopError, StoreError
 
 
 def alone(maker, folder: Path):
@@ -104,3 +104,72 @@ def test_a_baseline_that_failed_leaves_no_ignore_rules_behind(workshop, rules):
     workshop.turn()
     names = [path.name for path in (workshop.paths.iteration(1)).rglob("*")]
     assert ("secret.txt" in names) == (not rules)
+
+
+def test_a_project_that_was_moved_takes_its_loop_along(workshop, tmp_path, workshop_at):
+    """Nothing that is kept names the place where it was made."""
+    workshop.commit().start()
+    peak = workshop.passing(6).write("new.txt", "new\n") and workshop.files()
+    workshop.turn()
+    inside = [path.read_bytes() for path in (workshop.root / ".aiwg").rglob("*") if path.is_file()]
+    assert not [data for data in inside if bytes(workshop.root) in data]
+    (tmp_path / "elsewhere").mkdir()
+    moved = workshop_at(workshop.root.rename(tmp_path / "elsewhere/moved"), workshop.clock)
+    assert moved.passing(1).turn().previous == 1
+    assert run(["verify", "--root", str(moved.root)]) == 0
+    assert moved.tracker.loop_decision(apply=True).carried_out
+    assert moved.files() == peak
+    assert run(["select-best", "--apply", "worktree", "--root", str(moved.root)]) == 0
+    assert moved.files() == peak
+
+
+def test_loops_copied_beside_another_tree_compare_it_with_what_they_kept(workshop, tmp_path, workshop_at):
+    """What stands there is what the next iteration is, whoever put it there."""
+    workshop.commit().start()
+    other = workshop_at(made(tmp_path / "other"), workshop.clock).prepare()
+    other.write("theirs.txt", "theirs\n")
+    shutil.copytree(workshop.root / ".aiwg", other.root / ".aiwg", symlinks=True)
+    other.turn()
+    changed = {path.name for path in (other.paths.iteration(1) / "artifacts").iterdir()}
+    assert changed == {"theirs.txt"}
+    assert workshop.turn().iteration == 1
+
+
+LINKS = {"the folder": ".aiwg", "its base": ".aiwg/ralph", "one loop": ".aiwg/ralph/ralph-001"}
+
+
+@pytest.mark.parametrize("link", LINKS.values(), ids=LINKS.keys())
+def test_two_roots_do_not_share_their_loops_through_a_link(workshop, tmp_path, workshop_at, link, capsys):
+    workshop.commit().start()
+    other = workshop_at(made(tmp_path / "other"), workshop.clock).prepare().commit()
+    (other.root / link).parent.mkdir(parents=True, exist_ok=True)
+    (other.root / link).symlink_to(workshop.root / link)
+    before = content(workshop.root / ".aiwg")
+    for words in (["hook", "post-iteration"], ["status"], ["restore", "0"], ["hook", "pre-loop"]):
+        assert run([*words, "--loop-id", "ralph-001", "--root", str(other.root)]) == 1
+        (line,) = capsys.readouterr().err.splitlines()
+        assert "a symbolic link; a loop belongs to one project" in line or "loop ralph-001 exists already" in line
+    assert content(workshop.root / ".aiwg") == before
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_root_that_is_reached_through_a_link_is_the_same_project(workshop, tmp_path, workshop_at):
+    workshop.commit().start()
+    (tmp_path / "way").symlink_to(workshop.root)
+    assert workshop_at(tmp_path / "way", workshop.clock).turn().iteration == 1
+    assert workshop.turn().iteration == 2
+
+
+def test_worktrees_of_one_repository_have_loops_of_their_own(workshop, tmp_path, workshop_at):
+    workshop.commit().start()
+    workshop.git("worktree", "add", "-q", str(tmp_path / "linked"))
+    linked = workshop_at((tmp_path / "linked").resolve(), workshop.clock)
+    with pytest.raises(LoopError, match="no loop in"):
+        linked.turn()
+    linked.start()
+    workshop.write("here.txt", "here\n")
+    workshop.turn()
+    assert linked.turn().tree == linked.tracker.store().measurement(0)[0].tree

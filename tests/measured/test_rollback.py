@@ -92,7 +92,7 @@ def test_an_unknown_undo_is_refused_and_changes_nothing(run_before, undo):
 
 def test_a_loop_whose_metrics_are_handed_in_has_nothing_to_restore(workshop):
     workshop.tracker.pre_loop({"testing": {"test_count": 3, "tests_passed": 3, "tests_failed": 0}})
-    with pytest.raises(NoSnapshotError, match="keeps no files"):
+    with pytest.raises(NoSnapshotError, match="iteration 0 has no files: metrics were handed in"):
         workshop.tracker.restore(0)
 
 

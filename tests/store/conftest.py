@@ -23,7 +23,8 @@ from ralph_tracker.errors import RalphTrackerError
 CHANGES = frozenset(
     {"open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.chmod", "os.truncate", "fcntl.flock"}
 )
-BELOW = frozenset({"os.remove", "os.rmdir"})  # within a folder that is open already
+BELOW = frozenset({"os.remove", "os.rmdir"})
+RELATIVE = BELOW | {"os.rename"}  # also within a folder that is open already
 FOR_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 
 
@@ -68,7 +69,7 @@ class Counter:
         if isinstance(path, int):
             return True
         name = os.fsdecode(path)
-        return name.startswith(self._root) or (event in BELOW and not Path(name).is_absolute())
+        return name.startswith(self._root) or (event in RELATIVE and not Path(name).is_absolute())
 
     def _counted(self, act: Callable[..., Any]) -> Callable[..., Any]:
         def counted(*arguments: Any) -> Any:

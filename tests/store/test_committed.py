@@ -1,12 +1,13 @@
 """What is committed, read back by those who hold no lock."""
 
 import json
+import re
 
 import pytest
 
 from ralph_tracker.core.identities import KnownTests
 from ralph_tracker.core.rules import Rules
-from ralph_tracker.errors import RecordError
+from ralph_tracker.errors import NewerSchemaError, RecordError
 from ralph_tracker.store.committed import Committed
 
 NAMES = {"test_a": "passed", "test_b": "skipped"}
@@ -178,17 +179,25 @@ class TestEvents:
 
 
 class TestNewerSchema:
-    @pytest.mark.parametrize("name", ["state.json", "iterations/iteration-002/state.json", "loop.yaml"])
-    def test_is_refused_with_a_word(self, three, name):
-        (three.paths.folder / name).write_bytes(b'{"schema_version": 2}')
-        with pytest.raises(RecordError, match=r"written by a newer ralph-tracker \(schema 2\); upgrade to read it"):
+    @pytest.mark.parametrize(
+        "name", ["state.json", "iterations/iteration-002/state.json", "loop.yaml", "tests-seen.json"]
+    )
+    def test_is_refused_with_a_word_and_what_is_there_stays(self, three, name, documents):
+        (three.paths.folder / name).write_bytes(b'{"schema_version": 2}\n')
+        said = rf"{re.escape(name)}: written by a newer ralph-tracker \(schema 2, this one reads up to 1\); upgrade "
+        before = documents(three.root)
+        with pytest.raises(NewerSchemaError, match=said):
             three.turn()
+        assert documents(three.root).items() >= before.items()
 
     def test_is_refused_by_listings_too(self, three, ask):
         (three.paths.iteration(1) / "seal.json").write_bytes(b'{"schema_version": 2}')
         history = ask(three.root, "history")
         assert (history.code, history.out) == (1, "")
-        assert "written by a newer ralph-tracker (schema 2); upgrade to read it" in history.err
+        assert (
+            "iteration-001/seal.json: written by a newer ralph-tracker (schema 2, this one reads up to 1); upgrade"
+            in history.err
+        )
 
 
 class TestBrokenSeals:

@@ -16,6 +16,7 @@ from ralph_tracker.store.files import (
     digest,
     file_digest,
     files_below,
+    sync_below,
     to_json,
     told_plainly,
     write_new,
@@ -179,6 +180,21 @@ class TestDigest:
         (tmp_path / "file").touch()
         (tmp_path / "link").symlink_to("a")
         assert files_below(tmp_path) == ["a/b/file", "file", "link"]
+
+
+class TestSyncing:
+    def test_reaches_every_file_and_folder_below_and_follows_no_link(self, tmp_path, monkeypatch):
+        (tmp_path / "in" / "deep").mkdir(parents=True)
+        (tmp_path / "outside").write_text("not ours")
+        for path in ("in/one", "in/deep/two"):
+            (tmp_path / path).write_text("data")
+        (tmp_path / "in" / "link").symlink_to(tmp_path / "outside")
+        (tmp_path / "in" / "nowhere").symlink_to("gone")
+        synced: list[int] = []
+        monkeypatch.setattr(os, "fsync", lambda descriptor: synced.append(os.fstat(descriptor).st_ino))
+        sync_below(tmp_path / "in")
+        wanted = ("in/deep/two", "in/deep", "in/one", "in")
+        assert synced == [(tmp_path / path).stat().st_ino for path in wanted]
 
 
 class TestStaging:

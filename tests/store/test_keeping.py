@@ -1,6 +1,7 @@
 """The files of a loop's iterations, kept beside records that a test writes by hand."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -117,6 +118,33 @@ def test_a_snapshot_that_a_killed_call_did_not_name_is_named_by_the_repair(bench
     bench.keeper.repair(0)
     bench.keeper.repair(0)
     assert bench.keeper.tree(0) == kept.snapshot.tree
+    assert bench.keeper.damage(0) == ()
+
+
+@pytest.mark.parametrize(("number", "packed"), [(24, False), (25, True), (26, False), (50, True)])
+def test_what_is_kept_is_packed_after_every_so_many_iterations(bench, number, packed):
+    bench.record(0)
+    bench.keeper.tidy(number)
+    objects = bench.store.paths.folder / "store.git/objects"
+    assert (not list(objects.glob("??/*"))) == packed
+    assert bench.keeper.damage(0) == ()
+
+
+def test_packs_that_a_killed_call_has_begun_go(bench):
+    bench.record(0)
+    packs = bench.store.paths.folder / "store.git/objects/pack"
+    begun = [packs / "tmp_pack_abcdef", packs / ".tmp-12-pack-abc.pack"]
+    for path in begun:
+        path.write_bytes(b"PACK")
+    bench.keeper.tidy(25)
+    assert not [path for path in begun if path.exists()]
+
+
+def test_a_store_that_cannot_be_packed_fails_nothing(bench):
+    bench.record(0)
+    shutil.rmtree(bench.store.paths.folder / "store.git/objects/pack")
+    (bench.store.paths.folder / "store.git/objects/pack").write_text("in the way")
+    bench.keeper.tidy(25)
     assert bench.keeper.damage(0) == ()
 
 

@@ -65,6 +65,13 @@ class TestOpenLoop:
         assert words in str(told.value)
         assert "\n" not in str(told.value)
 
+    def test_reads_a_document_that_carries_no_mark_of_its_validity(self, loop):
+        document = yaml.safe_load(loop.paths.loop_file.read_text())
+        del document["configuration_validated"]
+        before = opened(loop).config
+        loop.paths.loop_file.write_text(yaml.safe_dump(document))
+        assert opened(loop).config == before
+
     def test_takes_a_start_without_a_zone_as_it_can(self, loop):
         document = yaml.safe_load(loop.paths.loop_file.read_text())
         loop.paths.loop_file.write_text(yaml.safe_dump(document | {"created_at": "2026-02-02T10:00:00"}))

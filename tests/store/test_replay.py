@@ -1,6 +1,7 @@
 """Judging a loop again from what was measured gives what was stored, whatever happened in it."""
 
 import json
+import os
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -32,8 +33,11 @@ TURNS = st.fixed_dictionaries(
         "roll_back": st.integers(0, 9),
     },
 )
+EXAMPLES = {"sample": 40, "full": 200}.get(os.environ.get("RALPH_TRACKER_SWEEP", ""), 6)
 LAW = settings(
-    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=EXAMPLES,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
 
@@ -60,6 +64,7 @@ def opened(loop: Any) -> OpenLoop:
     return OpenLoop.read(LoopStore(loop.paths), lambda _: frozenset())
 
 
+@pytest.mark.faults
 class TestLaw:
     @LAW
     @given(baseline=TURNS, turns=st.lists(TURNS, max_size=5), given_score=st.booleans())

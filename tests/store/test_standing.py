@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from ralph_tracker.errors import InputError, LoopError, NotRecordedError, RecordError, StoreError
+from ralph_tracker.errors import InputError, LoopError, NewerSchemaError, NotRecordedError, RecordError, StoreError
 from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.standing import (
     attempted,
@@ -105,7 +105,9 @@ class TestSummary:
     def test_is_refused_where_a_newer_version_wrote_it(self, driven):
         driven.start()
         driven.paths.state.write_bytes(b'{"schema_version": 2}')
-        with pytest.raises(RecordError, match=r"ralph-001: written by a newer ralph-tracker \(schema 2\); upgrade"):
+        with pytest.raises(
+            NewerSchemaError, match=r"state.json: written by a newer ralph-tracker \(schema 2, this one"
+        ):
             summary_at(driven.paths)
 
     def test_is_refused_where_nothing_can_be_read(self, driven):

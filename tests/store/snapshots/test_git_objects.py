@@ -40,6 +40,46 @@ def test_changes_tell_status_modes_size_and_hash(project: Project) -> None:
     assert {item.status for item in store.changes(second.tree, None)} == {"D"}
 
 
+def test_several_trees_are_compared_with_a_later_one_as_each_alone(project: Project) -> None:
+    store = project.make_store()
+    first = store.snapshot()
+    project.write("a.txt", "two\n")
+    second = store.snapshot()
+    project.write("a.txt", "three\n")
+    third = store.snapshot()
+    befores = [first.tree, second.commit, first.tree, None]
+    assert store.changes_since(befores, third.tree) == [store.changes(before, third.tree) for before in befores]
+    assert store.changes_since([], third.tree) == []
+
+
+def test_a_look_names_what_differs_from_a_kept_tree(project: Project) -> None:
+    store = project.make_store()
+    kept = store.snapshot()
+    assert store.look(kept.tree) == (kept.tree, ())
+    project.write("a.txt", "two\n")
+    project.write("new.txt", "new\n")
+    tree, changed = store.look(kept.tree)
+    assert changed == ("a.txt", "new.txt")
+    assert store.snapshot().tree == tree
+    assert store.verify(tree) == ()
+
+
+def test_the_paths_of_a_tree_and_of_its_commit_are_the_same(project: Project) -> None:
+    store = project.make_store()
+    kept = store.snapshot()
+    assert store.paths(kept.tree) == store.paths(kept.commit)
+    assert set(store.paths(kept.tree)) == {".gitignore", "a.txt", "link", "run.sh", "src/b.py", "src/deep/c.py"}
+
+
+def test_more_paths_than_a_command_line_holds_are_exported_too(project: Project, tmp_path: Path) -> None:
+    names = [f"many/{'x' * 200}{number}.txt" for number in range(600)]
+    for name in names:
+        project.write(name)
+    store = project.make_store()
+    store.export(store.snapshot().tree, tmp_path / "out", names)
+    assert sum(path.is_file() for path in (tmp_path / "out").rglob("*")) == len(names)
+
+
 @pytest.mark.parametrize("path", ["missing", "src", "", "../a.txt", "-x"])
 def test_a_path_that_is_not_kept_is_named(path: str, project: Project) -> None:
     store = project.make_store()
@@ -58,6 +98,8 @@ def test_content_that_is_not_kept_is_named(content: str, project: Project, tmp_p
         lambda: store.read(content, "a.txt"),
         lambda: store.restore(content),
         lambda: store.export(content, tmp_path / "out"),
+        lambda: store.export(content, tmp_path / "some", ["a.txt"]),
+        lambda: store.paths(content),
         lambda: store.changes(content, None),
         lambda: store.verify(content),
     ):

@@ -8,6 +8,8 @@ import pytest
 
 from .projects import Project, look
 
+SEEDS = range({"sample": 8, "full": 40}.get(os.environ.get("RALPH_TRACKER_SWEEP", ""), 1))
+
 NAMES = ["a", "b", "c.txt", "d e", "-f", "g\nh", "\u00e9", "e\u0301", ":x", "*", "bad\udcff"]
 
 
@@ -49,7 +51,8 @@ def edit(project: Project, rng: random.Random) -> None:
 
 
 @pytest.mark.parametrize("place", ["with git", "without git"])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.faults
+@pytest.mark.parametrize("seed", SEEDS)
 def test_every_state_of_a_random_history_comes_back(seed: int, place: str, tmp_path: Path) -> None:
     rng = random.Random(seed)
     project = Project(tmp_path / "project")

@@ -71,18 +71,28 @@ def test_a_named_rules_file_takes_the_place_of_the_default(project: Project, hom
         store.read(store.snapshot().tree, "x.swp")
 
 
-def test_without_git_no_rule_counts(bare_project: Project) -> None:
-    bare_project.write(".gitignore", "*\n")
-    bare_project.write("a.txt")
+def test_without_git_the_rules_in_the_tree_count_and_are_frozen_too(bare_project: Project, tmp_path: Path) -> None:
+    bare_project.write(".gitignore", "*.log\n/build/\n")
+    bare_project.write("sub/.gitignore", "!kept.log\n")
+    for path in ("a.txt", "x.log", "build/out", "sub/build/out", "sub/kept.log", ".venv/bin/python", "node_modules/m"):
+        bare_project.write(path)
     store = bare_project.make_store()
-    assert store.read(store.snapshot().tree, "a.txt") == b"text\n"
+    expected = {".gitignore", "sub/.gitignore", "a.txt", "sub/build/out", "sub/kept.log"}
+    assert kept(store, store.snapshot().tree, tmp_path / "one") == expected
+    bare_project.write(".gitignore", "a.txt\n")
+    assert kept(store, store.snapshot().tree, tmp_path / "two") == expected
 
 
 def test_a_root_that_its_repository_ignores_is_taken_as_without_git(project: Project) -> None:
     inner = Project(project.root / "build" / "sandbox", project.root)
     inner.write("a.log")
+    inner.write("a.tmp")
+    inner.write(".gitignore", "*.tmp\n")
     store = inner.make_store()
-    assert store.read(store.snapshot().tree, "a.log") == b"text\n"
+    tree = store.snapshot().tree
+    assert store.read(tree, "a.log") == b"text\n"
+    with pytest.raises(NoSnapshotError):
+        store.read(tree, "a.tmp")
 
 
 def test_what_is_tracked_stays_in_scope_though_a_rule_ignores_it(project: Project) -> None:
@@ -140,6 +150,23 @@ def test_frozen_rules_mean_what_git_means(seed: int, tmp_path: Path, home: Path)
         inner.remove(".aiwg")
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_rules_without_git_mean_what_git_means(seed: int, bare_project: Project, tmp_path: Path) -> None:
+    """The oracle is a repository with the same files, made for a moment."""
+    rng = random.Random(f"without git {seed}")
+    folders = ["", "a/", "b/", "a/b/", "sub/", "sub/[ab]/"]
+    for folder in folders:
+        for name in ("a.o", "x.o", "#x", "c"):
+            bare_project.write(folder + name)
+    for folder in rng.sample(folders, 3):
+        bare_project.write(folder + ".gitignore", random_rules(rng))
+    bare_project.init()
+    wanted = bare_project.git("ls-files", "-z", "-o", "--exclude-standard").split("\0")[:-1]
+    bare_project.remove(".git")
+    store = bare_project.make_store()
+    assert sorted(wanted) == sorted(kept(store, store.snapshot().tree, tmp_path / "out"))
+
+
 def test_every_skip_has_its_reason(project: Project, tmp_path: Path) -> None:
     project.write("big.bin", b"x" * 2000)
     project.write("a.txt", b"y" * 2000)
@@ -148,6 +175,7 @@ def test_every_skip_has_its_reason(project: Project, tmp_path: Path) -> None:
     for path in (
         "__pycache__/x.pyc",
         "src/__pycache__/b.pyc",
+        "htmlcov/index.html",
         "new/node_modules/m/i.js",
         "new/i.js",
         ".coverage",
@@ -175,6 +203,7 @@ def test_every_skip_has_its_reason(project: Project, tmp_path: Path) -> None:
         "big.bin": over,
         "conf/.env.local": SECRET,
         "home/id_rsa": SECRET,
+        "htmlcov/": TOOL_CACHE,
         "key.pem": SECRET,
         "new/node_modules/": TOOL_CACHE,
         "odd/.GIT/": UNSTORABLE,

@@ -1,0 +1,162 @@
+"""Clean up a loop: which kept files nobody needs any more, and their way out; records always stay."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from ralph_tracker.core.loop_state import LoopState
+from ralph_tracker.errors import StoreError
+from ralph_tracker.recording import recovered
+from ralph_tracker.store.collector import Collector, occupied
+from ralph_tracker.store.committed import Committed
+from ralph_tracker.store.lock import locked
+from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.opened import OpenLoop
+from ralph_tracker.store.standing import paths_of, summary_at
+from ralph_tracker.store.summary import Summary
+from ralph_tracker.taking import configured_by, stamp
+
+KEEP_LAST: Final = 10
+UNDOS_KEPT: Final = 10
+_OF_ALERT: Final = re.compile(r"it(\d+)-")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Collection:
+    """Say what of a loop's kept files goes, or went where `freed` is not None: the bytes that the loop takes less.
+
+    `going` are iterations with the bytes of their plain files, `staying` the others with the reasons; `undos` are the
+    ids of safety snapshots, `leftovers` of killed writers are relative to the loop's folder. `keeps_files` is False
+    for a loop that has none to collect.
+    """
+
+    loop_id: str
+    keeps_files: bool
+    going: Mapping[int, int] = field(default_factory=dict)
+    staying: Mapping[int, Sequence[str]] = field(default_factory=dict)
+    undos: tuple[str, ...] = ()
+    leftovers: tuple[str, ...] = ()
+    freed: int | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Tell whether nothing is there to go."""
+        return not (self.going or self.undos or self.leftovers)
+
+
+def collect(
+    root: Path,
+    loop_id: str | None,
+    *,
+    now: datetime,
+    environment: Mapping[str, str],
+    carry_out: bool = False,
+    keep_last: int = KEEP_LAST,
+) -> Collection:
+    """Return which kept files of a loop go; with `carry_out`, take them away.
+
+    Raises LoopError where there is no loop, RecordError for one that cannot be read, StoreError where the disk or git
+    refuses, and for a loop whose store is lost: its plain files are all that is left.
+    """
+    store = LoopStore(paths_of(root, loop_id, environment))
+    collector = Collector(store)
+    if not collector.exists:
+        if collector.goes_on:
+            raise StoreError(f"{store.paths.shown}/store.git is missing; nothing was changed, restore it from a copy")
+        return Collection(loop_id=store.paths.loop_id, keeps_files=False)
+    with locked(store.paths.lock, "gc"):
+        leftovers = collector.leftovers()
+        if not carry_out:
+            loop, summary = OpenLoop.read(store, configured_by), summary_at(store.paths)
+            state = Committed(store.paths).state(summary, loop.config.rules)  # a reader's: nothing is mended
+            return _planned(collector, store, summary, state, keep_last, leftovers)
+    with store.writing("gc") as unfinished:
+        loop = OpenLoop.read(store, configured_by)
+        state, summary = loop.state(recovered(loop, unfinished=unfinished))
+        plan = _planned(collector, store, summary, state, keep_last, leftovers)
+        return _carried_out(collector, store, plan, stamp(now))
+
+
+def _planned(
+    collector: Collector,
+    store: Committed,
+    summary: Summary,
+    state: LoopState,
+    keep_last: int,
+    leftovers: tuple[str, ...],
+) -> Collection:
+    undos, held, collected = collector.undos(), collector.held(), store.collected()
+    reasons: defaultdict[int, list[str]] = defaultdict(list)
+    named = (*_by_state(summary, state, keep_last), *_by_events(store.events(), undos[-UNDOS_KEPT:]))
+    for number, why in named:
+        if number not in collected and why not in reasons[number]:
+            reasons[number].append(why)
+    return Collection(
+        loop_id=summary.loop_id,
+        keeps_files=True,
+        going={number: size for number, size in held.items() if not reasons.get(number)},
+        staying={number: tuple(reasons[number]) for number in held if reasons.get(number)},
+        undos=undos[:-UNDOS_KEPT],
+        leftovers=leftovers,
+    )
+
+
+def _by_state(summary: Summary, state: LoopState, keep_last: int) -> Iterator[tuple[int, str]]:
+    """Yield which iterations the loop may come back to, and why; one may have several reasons."""
+    yield 0, "the baseline"
+    target = summary.decision["target_iteration"]
+    for number, why in (
+        (summary.best_iteration, "the best"),
+        (summary.head, "the next iteration goes on from it"),
+        (target, "the decision's target"),
+    ):
+        if number is not None:
+            yield number, why
+    for candidate in state.frontier:
+        yield candidate.iteration, "it may become the best"
+    for number in range(max(0, summary.iteration - keep_last + 1), summary.iteration + 1):
+        yield number, "one of the last"
+    for found in (_OF_ALERT.match(alert["id"]) for alert in summary.alerts):
+        if found is not None:
+            yield int(found[1]), f"{found.string} is open"
+    for open_alert in state.line.open_alerts:
+        if open_alert.rollback_to is not None and open_alert.id not in summary.accepted:
+            yield open_alert.rollback_to, f"{open_alert.id} leads back to it"
+
+
+def _by_events(events: Sequence[Mapping[str, Any]], undos: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Yield the iterations that were selected, and those to which an undo that stays leads back."""
+    for event in events:
+        if event["event"] == "selection" and isinstance(event.get("iteration"), int):
+            yield event["iteration"], "it was selected"
+        if event["event"] == "rollback" and event.get("undo") in undos and isinstance(event.get("from"), int):
+            yield event["from"], f"{event['undo']} leads back to it"
+
+
+def _carried_out(collector: Collector, store: LoopStore, plan: Collection, at: str) -> Collection:
+    """Put on record what goes, then let it go: a call that was killed is ended by the next one."""
+    before = occupied(store.paths.folder)
+    new = sorted(plan.going.keys() - store.collected())
+    if new:
+        store.append_event({"event": "gc", "iterations": new, "at": at})
+    collector.take_away(plan.going, plan.undos, plan.leftovers)
+    collector.sweep()
+    return replace(plan, freed=max(0, before - occupied(store.paths.folder)))
+
+
+def collection_document(found: Collection) -> dict[str, Any]:
+    """Return it as a document; `freed_bytes` is None where nothing was carried out."""
+    return {
+        "loop_id": found.loop_id,
+        "keeps_files": found.keeps_files,
+        "collected": [{"iteration": number, "bytes": size} for number, size in found.going.items()],
+        "kept": [{"iteration": number, "reasons": list(why)} for number, why in found.staying.items()],
+        "undo": list(found.undos),
+        "leftovers": list(found.leftovers),
+        "carried_out": found.freed is not None,
+        "freed_bytes": found.freed,
+    }
