@@ -6,7 +6,10 @@
     ├── LoopError                 a hook out of order, an unknown loop, an unfinished one
     │   ├── NotRecordedError      the last iteration did not reach its record
     │   └── NoSnapshotError       files were asked for that nothing has kept
-    ├── RecordError               a stored document that is damaged, missing or of a newer schema
+    │       └── CollectedError    those that gc took away
+    ├── RecordError               a stored document that is damaged or missing
+    ├── NewerSchemaError          a stored document that a newer version wrote; never taken for damage
+    ├── NotReproducedError        an iteration that measures otherwise than its record says
     └── StoreError                the loop folder cannot be read, written or locked
 
 Everything else that is raised is a bug of ours (exit 70).
@@ -17,10 +20,13 @@ from typing import Final
 EXIT_OK: Final = 0
 EXIT_FAILURE: Final = 1
 EXIT_USAGE: Final = 2
+EXIT_REGRESSION: Final = 3
+EXIT_NOT_MEASURED: Final = 4
 EXIT_STOP: Final = 10
 EXIT_ROLLBACK: Final = 11
 EXIT_ESCALATE: Final = 12
 EXIT_BUG: Final = 70
+EXIT_SIGNAL: Final = 128  # and the number of the signal that ended us: 143 SIGTERM, 129 SIGHUP
 EXIT_INTERRUPTED: Final = 130
 
 
@@ -43,7 +49,16 @@ class NotRecordedError(LoopError): ...
 class NoSnapshotError(LoopError): ...
 
 
+class CollectedError(NoSnapshotError): ...
+
+
 class RecordError(RalphTrackerError): ...
+
+
+class NewerSchemaError(RalphTrackerError): ...
+
+
+class NotReproducedError(RalphTrackerError): ...
 
 
 class StoreError(RalphTrackerError): ...

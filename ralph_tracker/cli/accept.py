@@ -4,8 +4,10 @@ from pathlib import Path
 
 import click
 
+from ralph_tracker.cli.columns import say_wrapped
+from ralph_tracker.cli.next_step import next_step, say_next
 from ralph_tracker.cli.options import loop_options
-from ralph_tracker.cli.output import say, say_json
+from ralph_tracker.cli.output import say_json
 
 
 @click.command("accept")
@@ -16,12 +18,14 @@ def command(alert_id: str, root: Path, loop_id: str | None, as_json: bool, reaso
     """Accept alert ID, so that it no longer counts; the decision is made again, records stay as written."""
     from ralph_tracker.tracker import Tracker
 
-    summary = Tracker(root, loop_id).accept(alert_id, reason)
+    tracker = Tracker(root, loop_id)
+    summary = tracker.accept(alert_id, reason)
     decision = {key: value for key, value in summary.decision.items() if key != "rule"}
     if as_json:
         say_json(
             {"accepted": alert_id, "reason": reason, "best_iteration": summary.best_iteration, "decision": decision}
         )
         return
-    say(f"Accepted {alert_id}: {reason}")
-    say(f"  decision now: {decision['action']} ({decision['confidence']:.2f}): {decision['reason']}")
+    say_wrapped(f"Accepted {alert_id}: {reason}")
+    say_wrapped(f"decision now: {decision['action']} ({decision['confidence']:.2f}): {decision['reason']}", indent=2)
+    say_next(next_step(summary, None, tracker.store().paths))

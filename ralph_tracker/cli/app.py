@@ -1,17 +1,36 @@
 """The command line: the only error boundary, and the way to a verb."""
 
+import gc
+import signal
 import sys
-from typing import Final
+from types import FrameType
+from typing import Final, NoReturn
 
 from ralph_tracker.cli.output import complain, flush, say
-from ralph_tracker.errors import EXIT_BUG, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_OK, RalphTrackerError
+from ralph_tracker.errors import EXIT_BUG, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_OK, EXIT_SIGNAL, RalphTrackerError
 from ralph_tracker.version import __version__
 
 PROGRAM: Final = "ralph-tracker"
+_ENDING: Final = (signal.SIGTERM, signal.SIGHUP)
+_ON_RECORD: Final = "what was on record stays on record"
+# A command is short and makes few cycles: with Python's own thresholds, looking for them is a tenth of its time.
+_COLLECTING: Final = (200_000, 30, 30)
+
+
+class Terminated(BaseException):  # like KeyboardInterrupt: no error, and nobody on the way takes it for one
+    """Unwind everything that runs, as Ctrl-C does: another process has asked for our end by a signal."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
 
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
+    gc.set_threshold(*_COLLECTING)
+    for number in _ENDING:
+        if signal.getsignal(number) is signal.SIG_DFL:  # nohup's wish is left alone
+            signal.signal(number, _terminate)
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:  # a caller may have closed it
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # a terminal that cannot show it
@@ -27,11 +46,18 @@ def run(arguments: list[str]) -> int:
         complain(str(error))
         code = EXIT_FAILURE
     except KeyboardInterrupt:
-        complain("interrupted; what was on record stays on record")
+        complain(f"interrupted; {_ON_RECORD}")
         code = EXIT_INTERRUPTED
+    except Terminated as end:
+        complain(f"ended by {signal.Signals(end.number).name}; {_ON_RECORD}")
+        code = EXIT_SIGNAL + end.number
     except Exception as error:  # noqa: BLE001  # the boundary: a bug of ours, with a log
         code = _bug(error)
     return code
+
+
+def _terminate(number: int, _frame: FrameType | None) -> NoReturn:
+    raise Terminated(number)
 
 
 def _answered(arguments: list[str]) -> int:

@@ -1,9 +1,12 @@
 """`hook loop-decision`: state.json and nothing heavy, since a runner asks after every iteration."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from ralph_tracker.cli.columns import say_wrapped
+from ralph_tracker.cli.next_step import next_step, say_next
 from ralph_tracker.cli.output import say, say_json
 from ralph_tracker.errors import EXIT_ESCALATE, EXIT_OK, EXIT_ROLLBACK, EXIT_STOP
 from ralph_tracker.store.standing import paths_of, refuse_unrecorded, running, summary_at
@@ -33,11 +36,13 @@ def answer(root: Path, loop_id: str | None, *, as_json: bool, apply: bool) -> in
     if as_json:
         say_json(decision)
         return EXIT_OK if rollback else EXIT_OF[decision["action"]]
-    say(f"{decision['action']} ({decision['confidence']:.2f}): {decision['reason']}")
+    say_wrapped(f"{decision['action']} ({decision['confidence']:.2f}): {decision['reason']}")
     for alternative in decision["alternatives"]:
         say(f"  or: {alternative}")
     if restored is not None:
         say(f"  iteration {restored} is restored; the next iteration goes on from it")
+        summary = replace(summary, head=restored)
+    say_next(next_step(summary, None, paths))
     return EXIT_OK if rollback else EXIT_OF[decision["action"]]
 
 

@@ -60,37 +60,37 @@ def _configuration(root: Path, environment: Mapping[str, str]) -> list[Line]:
 
 
 def _command(check: Any, root: Path, environment: Mapping[str, str]) -> Line:  # noqa: ANN401  # a Check
-    import shutil
+    from ralph_tracker.measure.commands import command_of, is_there, located
 
-    what = f"check {check.name}"
+    what, name = f"check {check.name}", command_of(check)
+    if not is_there(check, root, environment):
+        return _line("missing", what, f"{name} not found", f"install it, or mend checks.{check.name}.run")
     if isinstance(check.run, str):
         return _line("ok", what, f"/bin/sh runs {check.run}")
-    name, cwd = check.run[0], root / check.cwd
-    path = {**environment, **check.env}.get("PATH")
-    found = shutil.which(str(cwd / name) if "/" in name else name, path=path)
-    if found is None:
-        return _line("missing", what, f"{name} not found", f"install it, or mend checks.{check.name}.run")
-    return _line("ok", what, found)
+    found = located(check.run[0], root / check.cwd, {**environment, **check.env})
+    return _line("ok", what, found or check.run[0])
 
 
 def _tools(root: Path, environment: Mapping[str, str], *, needed: bool) -> list[Line]:
-    """Look at the project's own Python and its tools; they are needed where no check is configured."""
-    from ralph_tracker.measure.detect import detect, version_of
+    """Look at the project's own languages and tools; they are needed where no check is configured."""
+    from ralph_tracker.measure.detect import detect
+    from ralph_tracker.measure.ecosystems.programs import version_of
 
     found, lines = detect(root, environment), []
-    if found.version is not None:
-        lines.append(_line("ok", "python", f"{found.version}, {' '.join(found.python)}"))
-    for name, call in found.tools.items():
-        version = version_of(call, root, environment)
-        state, step = ("ok", None) if version else ("warning", f"run `{' '.join(call)} --version`")
-        lines.append(_line(state, name, f"{version or 'does not run'}, {' '.join(call)}", step))
+    for each in found.ecosystems:
+        if each.version is not None:
+            lines.append(_line("ok", each.name, f"{each.version}, {' '.join(each.call)}"))
+        for name, call in each.tools.items():
+            version = version_of(call, root, environment)
+            state, step = ("ok", None) if version else ("warning", f"run `{' '.join(call)} --version`")
+            lines.append(_line(state, name, f"{version or 'does not run'}, {' '.join(call)}", step))
     state = "warning" if found.checks else "missing"
-    parts = [note.partition("; " if found.version is None else ": ") for note in found.notes]
+    parts = [note.partition("; " if "; " in note else ": ") for note in found.notes]
     return lines + [_line(state, "tools", what, step) for what, _, step in parts if needed]
 
 
 def _git(environment: Mapping[str, str]) -> Line:
-    from ralph_tracker.measure.detect import version_of
+    from ralph_tracker.measure.ecosystems.programs import version_of
 
     version = version_of(["git"], Path("/"), environment)
     wanted = ".".join(map(str, _OLDEST_GIT))

@@ -1,19 +1,35 @@
-"""ralph-tracker history: every iteration in a line."""
+"""ralph-tracker history: every iteration in a line, or those that are asked for."""
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import complain, say, say_json
 
-COLUMNS = ("iteration", "class", "tests", "coverage", "errors", "quality", "adjusted", "decision", "")
+COLUMNS: Final = ("it.", "class", "tests", "coverage", "errors", "quality", "adjusted", "decision", "")
+CLASSES: Final = ("baseline", "forward", "plateau", "regression", "stalled")
 
 
 @click.command("history")
 @loop_options
-def command(root: Path, loop_id: str | None, as_json: bool) -> None:
+@click.option("--last", type=click.IntRange(min=1), metavar="N", help="Only the last N of those that fit.")
+@click.option("--since", type=click.IntRange(min=0), metavar="N", help="Only iteration N and later ones.")
+@click.option(
+    "--class", "classes", type=click.Choice(CLASSES), multiple=True, help="Only those of this class; say it again."
+)
+@click.option("--alerts", is_flag=True, help="Only those that raised an alert.")
+def command(
+    root: Path,
+    loop_id: str | None,
+    as_json: bool,
+    last: int | None,
+    since: int | None,
+    classes: tuple[str, ...],
+    alerts: bool,
+) -> None:
     """List the iterations, the best marked; scores are as of now.
 
     A record that is damaged is named; the others go on.
@@ -21,35 +37,48 @@ def command(root: Path, loop_id: str | None, as_json: bool) -> None:
     from ralph_tracker.cli.listing import as_of_now, listing
 
     found = listing(root, loop_id)
-    records = as_of_now(found)
-    for problem in found.problems:
+    records = as_of_now(found, found.all())
+    for problem in (record.problem for record in records if record.problem is not None):
         complain(problem)
+    fitting = [record for record in records if _fits(record, since, classes, alerts=alerts)]
+    shown = fitting[-last:] if last is not None else fitting
     if as_json:
-        say_json([record.document for record in records if record.document is not None])
-        return
-    table = [COLUMNS, *(_line(record.number, record.document) for record in records)]
-    widths = [max(len(row[column]) for row in table) for column in range(len(COLUMNS))]
-    for row in table:
-        say("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        say_json([record.document for record in shown if record.document is not None])
+    elif shown:
+        _say((record.number, record.document) for record in shown)
+    else:
+        say(f"no iteration of loop {found.loop_id} fits; `ralph-tracker history` lists all {len(records)}")
+
+
+def _fits(record: Any, since: int | None, classes: tuple[str, ...], *, alerts: bool) -> bool:  # noqa: ANN401  # a Listed
+    """Tell whether a record is asked for; a damaged one is of no class and has no alerts."""
+    if since is not None and record.number < since:
+        return False
+    metrics = (record.document or {}).get("iteration_metrics") or {}
+    return (not classes or metrics.get("classification") in classes) and (not alerts or bool(metrics.get("alerts")))
+
+
+def _say(records: Iterable[tuple[int, Any]]) -> None:
+    from ralph_tracker.cli.columns import say_table
+
+    say_table([COLUMNS, *(_line(number, document) for number, document in records)])
 
 
 def _line(number: int, document: Any) -> tuple[str, ...]:  # noqa: ANN401  # a record's document or None
+    from ralph_tracker.core.rounding import plain_number
+    from ralph_tracker.report.numbers import ABSENT
     from ralph_tracker.report.view import iteration_view
 
     if document is None:
         return (str(number), "damaged", "", "", "", "", "", "", "")
     view, record = iteration_view(document), document["iteration_metrics"]
     testing = record.get("testing") or {}
-    tests = (
-        f"{testing['tests_passed']}/{testing['test_count']}"
-        if {"tests_passed", "test_count"} <= testing.keys()
-        else "n/a"
-    )
+    counts = [testing.get(name) for name in ("tests_passed", "test_count")]
     rows = {row.label: row.current for row in view.rows}
     return (
         str(view.iteration),
         view.classification,
-        tests,
+        ABSENT if None in counts else "/".join(plain_number(count or 0) for count in counts),
         rows["Coverage"],
         rows["Errors"],
         view.quality_score,

@@ -5,13 +5,18 @@ from typing import Any, Final
 
 import click
 
+from ralph_tracker.cli.columns import say_wrapped
 from ralph_tracker.cli.deciding import answer
+from ralph_tracker.cli.next_step import WORK, say_next
 from ralph_tracker.cli.options import loop_options
-from ralph_tracker.cli.output import progress, say, say_json
+from ralph_tracker.cli.output import complain, progress, say, say_json
 from ralph_tracker.errors import EXIT_OK
 
 MODES: Final = ("highest_quality_verified", "highest_quality", "most_recent_above_threshold")
 APPLY: Final = ("output", "worktree", "branch", "none")
+_NOTES: Final = 5
+_ANOTHER: Final = "`ralph-tracker hook pre-loop` starts another loop"
+_TAKE_OVER: Final = "`ralph-tracker select-best --apply worktree` puts it in place"
 
 metrics_option = click.option(
     "--metrics",
@@ -85,6 +90,8 @@ def post_iteration(  # one parameter an option
     if not recorded.new and not as_json:
         say(f"Iteration {iteration} is on record already, nothing was changed")
     _say_record(recorded.record, as_json)
+    if recorded.problem is not None:
+        complain(recorded.problem)
     return EXIT_OK
 
 
@@ -94,18 +101,25 @@ def _say_record(record: Any, as_json: bool) -> None:  # noqa: ANN401  # an Itera
 
         say_json(record_document(record))
         return
-    say(record.message)
-    best = "" if record.best.iteration is None else f", best: iteration {record.best.iteration}"
-    say(
-        f"  {record.loop_id} iteration {record.iteration}: {record.classification}, "
-        f"quality {record.quality_score:g}, adjusted {record.adjusted_score:g}{best}"
+    say_wrapped(record.message)
+    say_wrapped(
+        f"{record.loop_id} iteration {record.iteration}: {record.classification}, "
+        f"quality {record.quality_score:g}, adjusted {record.adjusted_score:g}",
+        indent=2,
     )
+    if record.best.iteration is not None:
+        say(f"  best: iteration {record.best.iteration}")
     for alert in record.alerts:
-        say(f"  {alert.kind.severity.name} {alert.id}: {alert.message}{f' ({alert.note})' if alert.note else ''}")
+        note = f" ({alert.note})" if alert.note else ""
+        say_wrapped(f"{alert.kind.severity.name} {alert.id}: {alert.message}{note}", indent=2)
     if record.open_alerts:
-        say(f"  still open: {', '.join(alert.id for alert in record.open_alerts[:5])}{_more(record.open_alerts, 5)}")
-    step = "post-iteration" if record.is_baseline else "loop-decision"
-    say(f"  next: ralph-tracker hook {step}")
+        names = ", ".join(alert.id for alert in record.open_alerts[:5])
+        say_wrapped(f"still open: {names}{_more(record.open_alerts, 5)}", indent=2)
+    for note in record.notes[:_NOTES]:
+        say_wrapped(f"note: {note}", indent=2)
+    if len(record.notes) > _NOTES:
+        say(f"  {_more(record.notes, _NOTES).strip()}; `ralph-tracker report {record.iteration}` has all")
+    say_next(WORK if record.is_baseline else "`ralph-tracker hook loop-decision`")
 
 
 def _more(items: Any, shown: int) -> str:  # noqa: ANN401  # any sized collection
@@ -127,6 +141,7 @@ def loop_decision(root: Path, loop_id: str | None, as_json: bool, apply: bool) -
 @click.option("--reason", metavar="WHY", help="Why; needed with --iteration.")
 @click.option("--apply", type=click.Choice(APPLY), default="output", help="Where the files go.")
 @click.option("--branch", metavar="NAME", help="The branch for --apply branch.")
+@click.option("--verify", is_flag=True, help="Restore it beside the project and measure it again before.")
 def post_loop(  # one parameter an option
     root: Path,
     loop_id: str | None,
@@ -136,17 +151,26 @@ def post_loop(  # one parameter an option
     reason: str | None,
     apply: Any,  # noqa: ANN401  # one of APPLY
     branch: str | None,
+    *,
+    verify: bool,
 ) -> int:
     """Select the output, report the loop and finish it."""
+    refuse_idle_branch(apply, branch)
     closed = _tracker(root, loop_id).select_output(
-        mode=mode, iteration=iteration, reason=reason, apply=apply, branch=branch
+        mode=mode, iteration=iteration, reason=reason, apply=apply, branch=branch, verify=verify
     )
-    say_selection(closed, as_json=as_json)
+    say_selection(closed, _TAKE_OVER if apply == "output" else _ANOTHER, as_json=as_json)
     return EXIT_OK
 
 
-def say_selection(closed: Any, *, as_json: bool) -> None:  # noqa: ANN401  # a Closed
-    """Print what was selected, why where it needs a word, and where to read on."""
+def refuse_idle_branch(apply: str, branch: str | None) -> None:
+    """Raise UsageError for the name of a branch that nothing would make."""
+    if branch is not None and apply != "branch":
+        raise click.UsageError(f"--branch needs --apply branch, not {apply}")
+
+
+def say_selection(closed: Any, step: str = "", *, as_json: bool) -> None:  # noqa: ANN401  # a Closed
+    """Print what was selected, why where it needs a word, where to read on, and the next step where there is one."""
     if as_json:
         say_json(closed.document)
         return
@@ -154,13 +178,14 @@ def say_selection(closed: Any, *, as_json: bool) -> None:  # noqa: ANN401  # a C
 
     selection = closed.selection
     say(selection.message)
-    if selection.why_not_final:
-        say(f"  {selection.why_not_final}")
-    if line := equal_ground(selection):
-        say(f"  {line}")
+    for line in (selection.why_not_final, equal_ground(selection)):
+        if line:
+            say_wrapped(line, indent=2)
     if not selection.accepted:
         say(f"  below the acceptance threshold of {selection.threshold:g}")
-    for problem in closed.problems:
-        say(f"  {problem}")
-    say(f"  {closed.applied}")
-    say(f"  read: {', '.join(closed.files[1:])}")
+    for line in (*closed.problems, closed.applied):
+        say_wrapped(line, indent=2)
+    for file in closed.files[1:]:
+        say(f"  read: {file}")
+    if step:
+        say_next(step)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from ralph_tracker.cli.columns import say_wrapped
 from ralph_tracker.cli.output import say
 
 
@@ -13,7 +14,7 @@ from ralph_tracker.cli.output import say
 @click.option("--root", type=click.Path(path_type=Path), default=Path(), help="The project's folder.")
 @click.option("--yes", is_flag=True, help="Ask nothing.")
 def command(root: Path, yes: bool) -> None:
-    """Find pytest, coverage, ruff and mypy, and write ralph-tracker.yaml; nothing is overwritten."""
+    """Find the project's test runner, linter and type checker, and write ralph-tracker.yaml; nothing is overwritten."""
     from ralph_tracker.config.load import CONFIG_FILE, PYPROJECT, config_of, load_config
     from ralph_tracker.config.yaml_io import dump_yaml
     from ralph_tracker.errors import ConfigError
@@ -32,12 +33,13 @@ def command(root: Path, yes: bool) -> None:
     found = detect(folder, os.environ)
     if not found.checks:
         raise ConfigError(f"nothing was written: {'; '.join(found.notes)}")
-    say(f"Python {found.version}: {' '.join(found.python)}")
+    for each in found.ecosystems:
+        say(f"{each.name} {each.version}: {' '.join(each.call)}" if each.version else f"{each.name}: does not run")
     for name, check in found.checks.items():
         run = check["run"]
-        say(f"  {name}: {run if isinstance(run, str) else ' '.join(run)}")
+        say_wrapped(f"{name}: {run if isinstance(run, str) else ' '.join(run)}", indent=2)
     for note in found.notes:
-        say(f"  {note}")
+        say_wrapped(note, indent=2)
     if not yes and sys.stdin.isatty() and not click.confirm(f"Write {CONFIG_FILE}?", default=True):
         say("Nothing was written")
         return

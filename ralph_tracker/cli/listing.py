@@ -1,45 +1,60 @@
 """The records that a listing shows: ours, as of now, or those that AIWG wrote."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+from ralph_tracker.cli.output import complain
 from ralph_tracker.config.load import config_of
 from ralph_tracker.errors import LoopError, RecordError
 from ralph_tracker.report.shape import unshowable
 from ralph_tracker.store import codec
 from ralph_tracker.store.committed import Committed
-from ralph_tracker.store.history import Listed, Records, foreign_folder, foreign_records
+from ralph_tracker.store.foreign import foreign_folder, foreign_records
+from ralph_tracker.store.history import Listed, Records
 from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.standing import checked_root, current_loop, paths_of
+
+_A_FEW: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Hold the records of a loop, oldest first; `committed` is None for a loop that AIWG wrote."""
+    """Find the records of a loop; `committed` is None for one that AIWG wrote, whose records are `foreign`."""
 
     loop_id: str
-    records: tuple[Listed, ...]
     committed: Committed | None
+    foreign: tuple[Listed, ...] = ()
 
-    @property
-    def problems(self) -> list[str]:
-        """Return what could not be read, each in a line."""
-        return [record.problem for record in self.records if record.problem is not None]
+    def all(self) -> tuple[Listed, ...]:
+        """Return every record, oldest first."""
+        return self.foreign if self.committed is None else tuple(Records(self.committed).all())
 
     def one(self, number: int | None) -> Listed:
         """Return a record, the latest where no number is given. Raises LoopError where it is not there."""
-        if number is None:
-            return self.records[-1]
-        for record in self.records:
-            if record.number == number:
-                return record
-        numbers = [record.number for record in self.records]
-        raise LoopError(
-            f"iteration {number} is not on record; loop {self.loop_id} has {min(numbers)} to {max(numbers)}"
-        )
+        if self.committed is None:
+            known = {record.number: record for record in self.foreign}
+            first, last = min(known), max(known)
+        else:
+            first, last = 0, self.committed.summary().iteration
+            known = {}
+        wanted = last if number is None else number
+        if wanted in known:
+            return known[wanted]
+        if self.committed is None or not first <= wanted <= last:
+            raise LoopError(f"iteration {wanted} is not on record; loop {self.loop_id} has {first} to {last}")
+        return Records(self.committed).one(wanted)
+
+
+def document_of(record: Listed) -> Mapping[str, Any]:
+    """Return a record's document, what is wrong with it said. Raises RecordError where nothing of it can be read."""
+    if record.document is None:
+        raise RecordError(record.problem or f"iteration {record.number} cannot be read")
+    if record.problem:
+        complain(record.problem)
+    return record.document
 
 
 def listing(root: Path, loop_id: str | None) -> Listing:
@@ -49,10 +64,9 @@ def listing(root: Path, loop_id: str | None) -> Listing:
     if named is not None and not project.loop(named).iteration(0).is_dir():
         folder = foreign_folder(project, named)
         if folder is not None:
-            return Listing(named, tuple(_showable(record) for record in foreign_records(folder)), None)
+            return Listing(named, None, tuple(_showable(record) for record in foreign_records(folder)))
     paths = paths_of(root, loop_id, os.environ)
-    committed = Committed(paths)
-    return Listing(paths.loop_id, tuple(Records(committed).all()), committed)
+    return Listing(paths.loop_id, Committed(paths))
 
 
 def _showable(record: Listed) -> Listed:
@@ -61,22 +75,29 @@ def _showable(record: Listed) -> Listed:
     return record if problem is None else Listed(record.number, None, f"iteration {record.number}: {problem}")
 
 
-def as_of_now(found: Listing) -> tuple[Listed, ...]:
-    """Return the records with the adjusted score and the verdicts of now.
+def as_of_now(found: Listing, records: Sequence[Listed]) -> tuple[Listed, ...]:
+    """Return records with the adjusted score and the verdicts of now.
 
     Tests that came later are work that an earlier iteration had not done, and an acceptance changes what it touches:
     `adjusted_score`, `verified` and `is_best_iteration` are those of now, `adjusted_score_recorded` the one written.
     """
     if found.committed is None:
-        return found.records
+        return tuple(records)
     try:
         summary = found.committed.summary()
         yardstick = found.committed.state(summary, config_of({}, None).rules).yardstick
     except RecordError:
-        return found.records  # what is derived is damaged: the next hook makes it again, the list goes on
-    rows = {row["iteration"]: row for row in found.committed.rows()[0]}
-    best = summary.best_iteration
-    return tuple(_now(record, rows.get(record.number), yardstick, best) for record in found.records)
+        return tuple(records)  # what is derived is damaged: the next hook makes it again, the list goes on
+    rows = _rows(found.committed, records)
+    return tuple(_now(record, rows.get(record.number), yardstick, summary.best_iteration) for record in records)
+
+
+def _rows(committed: Committed, records: Sequence[Listed]) -> dict[int, Mapping[str, Any]]:
+    """Return the line of the trajectory of each record; for a few they are read from the iterations themselves."""
+    if len(records) > _A_FEW:
+        return {row["iteration"]: row for row in committed.rows()[0]}
+    kept = ((record.number, committed.after(record.number).get("row")) for record in records)
+    return {number: row for number, row in kept if isinstance(row, dict) and "candidate" in row}
 
 
 def _now(record: Listed, row: Mapping[str, Any] | None, yardstick: Any, best: int | None) -> Listed:  # noqa: ANN401  # a Yardstick

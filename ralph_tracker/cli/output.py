@@ -71,6 +71,12 @@ def say_text(text: str) -> None:
         say(line)
 
 
+def say_source(text: str) -> None:
+    """Print source code or a patch: its lines as they are cut by newlines alone, its tabs kept, the rest harmless."""
+    for line in text.removesuffix("\n").split("\n") if text else ():
+        _write("\t".join(map(harmless, line.split("\t"))) + "\n")
+
+
 def progress() -> Callable[[str], None] | None:
     """Return how long work is shown: on a terminal only, silent in a pipe."""
     if sys.stderr is None or not sys.stderr.isatty():

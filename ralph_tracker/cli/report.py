@@ -1,12 +1,13 @@
 """ralph-tracker report: a report as Markdown."""
 
+import sys
 from pathlib import Path
 
 import click
 
+from ralph_tracker.cli.next_step import say_next
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import say_text
-from ralph_tracker.errors import RecordError
 
 
 @click.command("report")
@@ -23,16 +24,14 @@ def command(
     output: Path | None,
 ) -> None:
     """Print the report of iteration NUMBER (the latest where none is named)."""
-    from ralph_tracker.cli.listing import listing
+    from ralph_tracker.cli.listing import document_of, listing
     from ralph_tracker.cli.output import say_json
     from ralph_tracker.report.markdown import iteration_report
     from ralph_tracker.store.files import told_plainly
 
     del form
     record = listing(root, loop_id).one(number)
-    if record.document is None:
-        raise RecordError(record.problem or f"iteration {record.number} cannot be read")
-    text = iteration_report(record.document, root)
+    text = iteration_report(document_of(record), root)
     if output is not None:
         with told_plainly(output):
             output.write_text(text, encoding="utf-8", errors="replace")
@@ -40,3 +39,5 @@ def command(
         say_json({"iteration": record.number, "format": "md", "text": text})
     else:
         say_text(text)
+        if sys.stdout is not None and sys.stdout.isatty():  # what goes into a file or a pipe is the report alone
+            say_next("`ralph-tracker status` says what to do now")

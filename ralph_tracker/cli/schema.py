@@ -16,11 +16,16 @@ NAMES: Final = (
     "selection",
     "status",
     "history",
+    "show",
+    "diff",
     "acceptance",
     "report",
     "restore",
     "verify",
+    "gc",
     "doctor",
+    "gate",
+    "read",
 )
 
 
@@ -29,7 +34,7 @@ NAMES: Final = (
 def command(name: str) -> None:
     """Print the JSON Schema NAME.
 
-    config, metrics and usage are handed in. record is printed by pre-loop, post-iteration and show; decision by
+    config, metrics and usage are handed in. record is printed by pre-loop and post-iteration; decision by
     loop-decision; selection by post-loop and select-best; the others by the verb of their name (acceptance: accept).
     """
     from ralph_tracker.cli.schemas import SCHEMAS

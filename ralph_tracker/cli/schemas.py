@@ -11,7 +11,11 @@ from typing import (
 from pydantic import ConfigDict, TypeAdapter
 from typing_extensions import TypedDict
 
-from ralph_tracker.cli.schemas_upkeep import Examination, Restored, Verified
+from ralph_tracker.cli.schemas_gate import GateShape
+from ralph_tracker.cli.schemas_looking import DiffShape, ExplanationShape
+from ralph_tracker.cli.schemas_measured import Codebase, Quality, Testing
+from ralph_tracker.cli.schemas_read import ReadFile
+from ralph_tracker.cli.schemas_upkeep import CollectionShape, Examination, Restored, Verified
 from ralph_tracker.config.schema import ConfigDocument
 from ralph_tracker.measure.given import GivenMetrics, GivenUsage
 
@@ -20,36 +24,8 @@ Number = float
 Numbers = dict[str, float]
 
 
-class Testing(TypedDict, total=False):
-    __pydantic_config__ = _EXACT  # type: ignore[misc]  # pydantic's own way to refuse more keys
-    test_count: int
-    tests_passed: int
-    tests_failed: int
-    tests_skipped: int
-    pass_rate: Number
-    coverage_percentage: Number
-    coverage_lines_covered: int
-    coverage_lines_total: int
-
-
-class Quality(TypedDict, total=False):
-    __pydantic_config__ = _EXACT  # type: ignore[misc]  # as above
-    lint_errors: int
-    lint_warnings: int
-    type_errors: int
-    build_status: Literal["success", "failure"]
-    error_count: int
-
-
-class Codebase(TypedDict, total=False):
-    __pydantic_config__ = _EXACT  # type: ignore[misc]  # as above
-    file_count: int
-    loc_total: int
-    complexity_score: Number
-
-
 class AlertShape(TypedDict):
-    __pydantic_config__ = _EXACT  # type: ignore[misc]  # as above
+    __pydantic_config__ = _EXACT  # type: ignore[misc]  # pydantic's own way to refuse more keys
     id: str
     severity: Literal["CRITICAL", "HIGH", "MEDIUM"]
     type: str
@@ -140,6 +116,10 @@ class Record(TypedDict):
     message: str
 
 
+class Shown(Record):
+    explanation: ExplanationShape
+
+
 class Criteria(TypedDict):
     __pydantic_config__ = _EXACT  # type: ignore[misc]  # as above
     primary: str
@@ -207,6 +187,7 @@ class BestOutput(TypedDict):
     degradation_analysis: DegradationShape
     artifacts_applied: Applied
     report_generated: str
+    verified_again: bool
     unreadable: list[str]
 
 
@@ -242,6 +223,7 @@ class Status(TypedDict):
     alerts: list[AlertShape]
     accepted: list[str]
     cost_usd: Number | None
+    unrecorded: int | None
     carried_out: dict[str, int] | None
     next_step: str
 
@@ -274,9 +256,14 @@ SCHEMAS: Final[dict[str, Callable[[], dict[str, Any]]]] = {
     "selection": _of(SelectionShape),
     "status": _of(Status),
     "history": _of(list[Record]),
+    "show": _of(Shown),
+    "diff": _of(DiffShape),
     "acceptance": _of(Acceptance),
     "report": _of(ReportText),
     "restore": _of(Restored),
     "verify": _of(Verified),
+    "gc": _of(CollectionShape),
     "doctor": _of(Examination),
+    "gate": _of(GateShape),
+    "read": _of(list[ReadFile]),
 }

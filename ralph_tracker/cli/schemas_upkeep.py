@@ -1,4 +1,4 @@
-"""The published shapes of restore, verify and doctor; a part of the table in `schemas`."""
+"""The published shapes of restore, verify, gc and doctor; a part of the table in `schemas`."""
 
 from typing import Final, Literal
 
@@ -18,6 +18,31 @@ class Restored(TypedDict):
 class Verified(TypedDict):
     __pydantic_config__ = _EXACT  # type: ignore[misc]  # as above
     damaged: dict[str, list[str]]
+    collected: list[int]
+
+
+class CollectedIteration(TypedDict):
+    __pydantic_config__ = _EXACT  # type: ignore[misc]  # as above
+    iteration: int
+    bytes: int
+
+
+class KeptIteration(TypedDict):
+    __pydantic_config__ = _EXACT  # type: ignore[misc]  # as above
+    iteration: int
+    reasons: list[str]
+
+
+class CollectionShape(TypedDict):
+    __pydantic_config__ = _EXACT  # type: ignore[misc]  # as above
+    loop_id: str
+    keeps_files: bool
+    collected: list[CollectedIteration]
+    kept: list[KeptIteration]
+    undo: list[str]
+    leftovers: list[str]
+    carried_out: bool
+    freed_bytes: int | None
 
 
 class Examined(TypedDict):

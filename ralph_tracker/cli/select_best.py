@@ -5,8 +5,9 @@ from typing import Any
 
 import click
 
-from ralph_tracker.cli.hook import APPLY, MODES, say_selection
+from ralph_tracker.cli.hook import APPLY, MODES, refuse_idle_branch, say_selection
 from ralph_tracker.cli.options import loop_options
+from ralph_tracker.cli.output import progress
 
 
 @click.command("select-best")
@@ -16,6 +17,7 @@ from ralph_tracker.cli.options import loop_options
 @click.option("--reason", metavar="WHY", help="Why; needed with --iteration.")
 @click.option("--apply", type=click.Choice(APPLY), default="output", help="Where the files go.")
 @click.option("--branch", metavar="NAME", help="The branch for --apply branch.")
+@click.option("--verify", is_flag=True, help="Restore it beside the project and measure it again before.")
 def command(
     root: Path,
     loop_id: str | None,
@@ -25,11 +27,14 @@ def command(
     reason: str | None,
     apply: Any,  # noqa: ANN401  # one of APPLY
     branch: str | None,
+    *,
+    verify: bool,
 ) -> None:
     """Select the best iteration and report it; the loop goes on where it is running."""
     from ralph_tracker.tracker import Tracker
 
-    closed = Tracker(root, loop_id).select_output(
-        mode=mode, iteration=iteration, reason=reason, apply=apply, branch=branch, finish=False
+    refuse_idle_branch(apply, branch)
+    closed = Tracker(root, loop_id, progress=progress()).select_output(
+        mode=mode, iteration=iteration, reason=reason, apply=apply, branch=branch, finish=False, verify=verify
     )
-    say_selection(closed, as_json=as_json)
+    say_selection(closed, "`ralph-tracker status` says where the loop stands", as_json=as_json)

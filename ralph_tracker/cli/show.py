@@ -1,42 +1,108 @@
-"""ralph-tracker show: one iteration, the score down to its components."""
+"""ralph-tracker show: one iteration, the score down to its components, why each alert, what changed, what ran."""
 
 from pathlib import Path
+from typing import Any, Final
 
 import click
 
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import complain, say, say_json
-from ralph_tracker.errors import RecordError
+
+_TESTS_SHOWN: Final = 5
+_FILES_SHOWN: Final = 20
 
 
 @click.command("show")
 @click.argument("number", type=click.IntRange(min=0), required=False)
 @loop_options
 def command(number: int | None, root: Path, loop_id: str | None, as_json: bool) -> None:
-    """Show iteration NUMBER as it was recorded (the latest where none is named)."""
-    from ralph_tracker.cli.listing import listing
+    """Show iteration NUMBER as it was recorded (the latest where none is named), and why it came out so."""
+    from ralph_tracker.cli.listing import document_of, listing
+    from ralph_tracker.explaining import explain, explanation_document
+
+    found = listing(root, loop_id)
+    document = document_of(found.one(number))
+    explanation = None if found.committed is None else explain(found.committed, document)
+    if explanation is not None and explanation.problem is not None:
+        complain(explanation.problem)
+    if as_json:
+        extra = {} if explanation is None else {"explanation": explanation_document(explanation)}
+        say_json({**document, **extra})
+        return
+    _say(document, explanation)
+
+
+def _say(document: Any, explanation: Any) -> None:  # noqa: ANN401  # a record's document, an Explanation or None
+    from ralph_tracker.cli.columns import say_wrapped
     from ralph_tracker.report.view import iteration_view
 
-    record = listing(root, loop_id).one(number)
-    if record.document is None:
-        raise RecordError(record.problem or f"iteration {record.number} cannot be read")
-    if record.problem:
-        complain(record.problem)
-    if as_json:
-        say_json(record.document)
-        return
-    it = iteration_view(record.document)
+    it = iteration_view(document)
     say(f"iteration {it.iteration} ({it.timestamp}): {it.classification}, verified: {it.verified}")
-    say(f"quality {it.total}, adjusted {it.adjusted_score}{f': {it.adjusted_because}' if it.adjusted_because else ''}")
-    for row in (*it.rows, *it.more_rows):
-        say(
-            f"  {row.label:<14} {row.current:>9}  previous {row.previous:>9} ({row.change})  baseline {row.baseline:>9}"
-        )
-    components = record.document["iteration_metrics"].get("components") or {}
-    for dimension in it.dimensions:
-        say(f"  {dimension.label:<14} {dimension.score:>9}  weight {dimension.weight}")
-    for name, value in components.items():
-        say(f"    {name:<24} {'not measured, counts 0' if value is None else f'{value:g}'}")
+    because = f": {it.adjusted_because}" if it.adjusted_because else ""
+    say_wrapped(f"quality {it.total}, adjusted {it.adjusted_score}{because}")
+    _say_metrics(it)
+    if it.dimensions and explanation is not None and explanation.components:
+        _say_score(it, explanation.components)
+    reasons = {} if explanation is None else explanation.alerts
     for alert in it.all_alerts:
-        say(f"  {alert.severity} {alert.id} ({alert.state}): {alert.message}{f' ({alert.note})' if alert.note else ''}")
-    say(f"decision: {it.action} ({it.confidence}): {it.reason}")
+        note = f" ({alert.note})" if alert.note else ""
+        say_wrapped(f"{alert.severity} {alert.id or alert.type} ({alert.state}): {alert.message}{note}", hang=4)
+        if reason := reasons.get(alert.id):
+            say_wrapped(f"why: {reason}", indent=2, hang=2)
+    for closed in it.closed_alerts:
+        say(f"closed: {closed}")
+    _say_decision(it, explanation)
+    if explanation is not None:
+        _say_changes(explanation)
+        _say_checks(explanation)
+    for note in it.notes:
+        say_wrapped(f"note: {note}")
+
+
+def _say_metrics(it: Any) -> None:  # noqa: ANN401  # an IterationView
+    from ralph_tracker.cli.columns import say_table
+
+    header = ("metric", "now", "previous", "change", "baseline", "change")
+    rows = [
+        (f"  {row.label}", row.current, row.previous, row.change, row.baseline, row.change_from_baseline)
+        for row in (*it.rows, *it.more_rows)
+    ]
+    say_table([header, *rows], right=range(1, len(header)))
+
+
+def _say_score(it: Any, shares: Any) -> None:  # noqa: ANN401  # an IterationView, ComponentShares
+    from ralph_tracker.cli.columns import say_table
+
+    rows = [("score", "value", "weight", "adds")]
+    for dimension in it.dimensions:
+        rows.append((f"  {dimension.label}", dimension.score, dimension.weight, dimension.contribution))
+        for share in (share for share in shares if share.dimension == dimension.label.lower()):
+            value = "not measured" if share.value is None else f"{share.value:.2f}"
+            rows.append((f"    {share.name}", value, f"{share.weight:.4f}", f"{share.contribution:.4f}"))
+    say_table(rows, right={1, 2, 3})
+
+
+def _say_decision(it: Any, explanation: Any) -> None:  # noqa: ANN401  # as above
+    from ralph_tracker.cli.columns import say_wrapped
+
+    say_wrapped(f"decision: {it.action} ({it.confidence}): {it.reason}")
+    if explanation is not None and explanation.rule is not None:
+        number, condition = explanation.rule
+        say_wrapped(f"by rule {number}: {condition}", indent=2)
+    for alternative in it.alternatives:
+        say(f"  or: {alternative}")
+
+
+def _say_changes(explanation: Any) -> None:  # noqa: ANN401  # an Explanation
+    from ralph_tracker.cli.differing import say_differences
+
+    if explanation.compared_with is not None:
+        say(f"since iteration {explanation.compared_with}")
+        say_differences(explanation.differences, _TESTS_SHOWN, _FILES_SHOWN)
+
+
+def _say_checks(explanation: Any) -> None:  # noqa: ANN401  # an Explanation
+    for check in explanation.checks or ():
+        say(f"check {check['name']}: {check['summary']}")
+    if explanation.output is not None:
+        say(f"what they printed: {explanation.output}/")

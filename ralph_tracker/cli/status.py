@@ -2,14 +2,16 @@
 
 import os
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
 
+from ralph_tracker.cli.columns import say_wrapped
+from ralph_tracker.cli.next_step import next_step, say_next
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import say, say_json
 from ralph_tracker.errors import LoopError
-from ralph_tracker.store.standing import paths_of, summary_at
+from ralph_tracker.store.standing import paths_of, summary_at, unrecorded
 from ralph_tracker.store.summary import Summary
 
 ALERTS_SHOWN: Final = 10
@@ -20,29 +22,38 @@ ALERTS_SHOWN: Final = 10
 def command(root: Path, loop_id: str | None, as_json: bool) -> None:
     """Show where the loop stands, the best so far, open alerts and the next step."""
     try:
-        summary = summary_at(paths_of(root, loop_id, os.environ))
+        paths = paths_of(root, loop_id, os.environ)
     except LoopError:
-        from ralph_tracker.cli.listing import listing  # only where AIWG wrote the loop
-
-        found = listing(root, loop_id)
-        if as_json:
-            raise LoopError(
-                f"loop {found.loop_id}: AIWG wrote it, and no status; read it with `ralph-tracker history --json`"
-            ) from None
-        _say_foreign(found.loop_id, len(found.records))
+        _say_foreign(root, loop_id, as_json=as_json)
         return
+    summary = summary_at(paths)
+    begun = unrecorded(paths, summary)
+    step = next_step(summary, begun, paths)
     if as_json:
-        say_json({**summary.plain(), "next_step": next_step(summary)})
+        say_json({**summary.plain(), "unrecorded": begun, "next_step": step})
         return
-    _say(summary)
+    _say(summary, begun)
+    say_next(step)
 
 
-def _say_foreign(loop_id: str, count: int) -> None:
-    say(f"loop {loop_id}: {count} records written by AIWG; read them with `ralph-tracker history`")
+def _say_foreign(root: Path, loop_id: str | None, *, as_json: bool) -> None:
+    """Tell of a loop that AIWG wrote. Raises LoopError where there is no loop at all."""
+    from ralph_tracker.cli.listing import listing
+
+    found = listing(root, loop_id)
+    if as_json:
+        raise LoopError(
+            f"loop {found.loop_id}: AIWG wrote it, and no status; read it with `ralph-tracker history --json`"
+        )
+    say(f"loop {found.loop_id}: {len(found.all())} records written by AIWG; read them with `ralph-tracker history`")
 
 
-def _say(summary: Summary) -> None:
+def _say(summary: Summary, begun: int | None) -> None:
     say(f"loop {summary.loop_id}: {summary.status}, iteration {summary.iteration} ({summary.updated_at})")
+    if begun is not None:
+        say(f"  iteration {begun} was begun and is not on record")
+    if summary.head != summary.iteration:
+        say(f"  the working tree is iteration {summary.head} again; the next one goes on from it")
     say(f"  last: {summary.classification}, quality {summary.quality_score:g}, adjusted {summary.adjusted_score:g}")
     if summary.best_iteration is None:
         say("  best: none yet")
@@ -51,28 +62,16 @@ def _say(summary: Summary) -> None:
         say(f"  best: iteration {summary.best_iteration}, {scores}")
     cost = "unknown" if summary.cost_usd is None else f"${summary.cost_usd:.2f}"
     say(f"  cost: {cost}")
+    _say_alerts(summary)
+    decision: Any = summary.decision
+    say_wrapped(f"decision: {decision['action']} ({decision['confidence']:.2f}): {decision['reason']}", indent=2)
+
+
+def _say_alerts(summary: Summary) -> None:
     worst_first = sorted(summary.alerts, key=lambda alert: (alert["severity"], alert["type"]))  # CRITICAL, HIGH, MEDIUM
     for alert in worst_first[:ALERTS_SHOWN]:
-        say(f"  {alert['severity']} {alert['id']}: {alert['message']}")
+        say_wrapped(f"{alert['severity']} {alert['id']}: {alert['message']}", indent=2)
     if len(summary.alerts) > ALERTS_SHOWN:
         say(f"  and {len(summary.alerts) - ALERTS_SHOWN} more alerts")
     for accepted in summary.accepted:
         say(f"  accepted: {accepted}")
-    say(f"  decision: {summary.decision['action']}: {summary.decision['reason']}")
-    say(f"  next: {next_step(summary)}")
-
-
-def next_step(summary: Summary) -> str:
-    """Return what to do now, in words or as a command."""
-    if summary.status == "finished":
-        return "read the reports, or select again with `ralph-tracker select-best`"
-    if summary.status != "running":
-        return "the loop was given up; `ralph-tracker hook pre-loop` starts another"
-    action = summary.decision["action"]
-    if action == "rollback" and summary.carried_out is None:
-        return f"go back to iteration {summary.decision['target_iteration']}, or accept the alert"
-    if action == "stop":
-        return "`ralph-tracker hook post-loop`"
-    if action == "escalate":
-        return "a person looks; then go on, accept an alert, or `ralph-tracker hook post-loop`"
-    return "let the agent work, then `ralph-tracker hook post-iteration`"

@@ -13,13 +13,18 @@ from ralph_tracker.errors import EXIT_FAILURE, EXIT_OK
 @loop_options
 def command(root: Path, loop_id: str | None, as_json: bool) -> int:
     """Check seals, hashes and kept files of every iteration; exit code 1 where something is damaged."""
+    from ralph_tracker.cli.gc import numbers
     from ralph_tracker.tracker import Tracker
 
-    damage = Tracker(root, loop_id).verify()
+    tracker = Tracker(root, loop_id)
+    damage, collected = tracker.verify(), sorted(tracker.store().collected())
     if as_json:
-        say_json({"damaged": {str(number): list(files) for number, files in damage.items()}})
-    for number, files in () if as_json else damage.items():
+        say_json({"damaged": {str(number): list(files) for number, files in damage.items()}, "collected": collected})
+        return EXIT_FAILURE if damage else EXIT_OK
+    for number, files in damage.items():
         say(f"iteration {number}: damaged or missing: {', '.join(files)}")
-    if not damage and not as_json:
+    if collected:
+        say(f"collected by gc, their records stay: iterations {numbers(collected)}")
+    if not damage:
         say("Everything that is kept is whole")
     return EXIT_FAILURE if damage else EXIT_OK

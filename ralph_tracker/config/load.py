@@ -1,19 +1,25 @@
 """Find the configuration, validate it once, freeze it, and tell later what changed."""
 
 import hashlib
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from pydantic import ValidationError
-
-from ralph_tracker.config.problems import first_problem, shortened
-from ralph_tracker.config.schema import ConfigDocument
-from ralph_tracker.config.yaml_io import load_yaml
-from ralph_tracker.core.rules import Rules
+from ralph_tracker.config.wording import shortened
+from ralph_tracker.config.yaml_io import dump_yaml, load_yaml
+from ralph_tracker.core.rules import (
+    AlertRules,
+    ClassificationRules,
+    CyclingRules,
+    DecisionRules,
+    LoopLimits,
+    Rules,
+    ScoreRules,
+    StallRules,
+)
 from ralph_tracker.errors import ConfigError, InputError
+from ralph_tracker.version import __version__
 
 CONFIG_FILE: Final = "ralph-tracker.yaml"
 PYPROJECT: Final = "pyproject.toml"
@@ -25,13 +31,15 @@ class Config:
     """Hold a validated configuration.
 
     `document` is every key with its value, as it is frozen in loop.yaml. `source` is the file it came from, None
-    where the defaults stand alone. `digest` is that file's sha256, empty without one.
+    where the defaults stand alone. `digest` is that file's sha256, empty without one. `detected` says that the checks
+    were found in the project, because no file names any.
     """
 
     document: Mapping[str, Any]
     rules: Rules
     source: str | None
     digest: str
+    detected: bool = False
 
 
 def load_config(root: Path) -> Config:
@@ -53,11 +61,41 @@ def config_of(raw: Any, source: str | None, digest: str = NO_DIGEST) -> Config: 
         raw = {}
     if not isinstance(raw, Mapping):
         raise ConfigError(f"{name}: expected keys and values at the top, found {shortened(raw)}")
+    from ralph_tracker.config.schema import validated  # noqa: PLC0415  pydantic costs more than all a hook does
+
+    document = validated(raw, name)
+    return Config(document, rules_of(document), source, digest)
+
+
+def frozen_config(document: Any, source: str, digest: str, mark: object) -> Config:  # noqa: ANN401  # as parsed
+    """Take a configuration as it was frozen, or validate it where `mark` is not that of what stands there.
+
+    Raises ConfigError.
+    """
     try:
-        parsed = ConfigDocument.model_validate(raw)
-    except ValidationError as error:
-        raise ConfigError(f"{name}: {first_problem(error, ConfigDocument)}") from None
-    return Config(parsed.model_dump(mode="json"), parsed.rules(), source, digest)
+        is_known = mark == validity_mark(document)
+    except RecursionError:  # an anchor that holds itself
+        is_known = False
+    return Config(document, rules_of(document), source, digest) if is_known else config_of(document, source, digest)
+
+
+def validity_mark(document: Any) -> str:  # noqa: ANN401  # as parsed
+    """Return what tells that a document is one that this version has validated: a digest of it as it is written."""
+    return hashlib.sha256(f"{__version__}\n{dump_yaml(document)}".encode()).hexdigest()
+
+
+def rules_of(document: Mapping[str, Any]) -> Rules:
+    """Return the thresholds of a validated configuration as the core takes them."""
+    return Rules(
+        loop=LoopLimits(**document["loop"]),
+        alerts=AlertRules(**document["alerts"]),
+        classification=ClassificationRules(**document["classification"]),
+        stall=StallRules(**document["stall"]),
+        cycling=CyclingRules(**document["cycling"]),
+        decision=DecisionRules(**document["decision"]),
+        score=ScoreRules(**document["score"]),
+        selection_mode=document["selection"]["mode"],
+    )
 
 
 def config_digest(root: Path) -> str:
@@ -66,15 +104,19 @@ def config_digest(root: Path) -> str:
     return NO_DIGEST if found is None else hashlib.sha256(found[1]).hexdigest()
 
 
-def changed_keys(root: Path, frozen: Mapping[str, Any], digest: str) -> tuple[str, ...]:
+def changed_keys(root: Path, frozen: Mapping[str, Any], digest: str, *, detected: bool = False) -> tuple[str, ...]:
     """Name the keys in which the configuration now differs from the frozen one.
 
-    A file that can no longer be used is a change too, and says so in place of a key.
+    A file that can no longer be used is a change too, and says so in place of a key. A file without checks leaves
+    those alone that were `detected`.
     """
     try:
         if config_digest(root) == digest:
             return ()
-        return tuple(_differences(frozen, load_config(root).document))
+        now = load_config(root).document
+        if detected and not now["checks"]:
+            now = {**now, "checks": frozen["checks"]}
+        return tuple(_differences(frozen, now))
     except ConfigError as error:
         return (f"unusable now ({error})",)
 
@@ -107,8 +149,6 @@ def _parse(path: Path, data: bytes) -> Any:  # noqa: ANN401  # as parsed
         return _section(text) if path.name == PYPROJECT else load_yaml(text, path.name)
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path.name}: not UTF-8 (byte {error.start}); save it as UTF-8") from None
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path.name}: {error}") from None
     except RecursionError:
         raise ConfigError(f"{path.name}: nested too deeply; make it flatter") from None
     except InputError as error:
@@ -116,6 +156,11 @@ def _parse(path: Path, data: bytes) -> Any:  # noqa: ANN401  # as parsed
 
 
 def _section(text: str) -> Any:  # noqa: ANN401  # as parsed
-    """Return our part of a pyproject.toml, {} where it has none."""
-    tools = tomllib.loads(text).get("tool", {})
+    """Return our part of a pyproject.toml, {} where it has none. Raises ConfigError."""
+    import tomllib  # noqa: PLC0415  # most projects have a file of ours
+
+    try:
+        tools = tomllib.loads(text).get("tool", {})
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{PYPROJECT}: {error}") from None
     return tools.get("ralph-tracker", {}) if isinstance(tools, Mapping) else {}

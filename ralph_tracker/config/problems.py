@@ -1,13 +1,13 @@
 """A validation error as one line: the place, what is wrong, the nearest key where one is unknown."""
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Any, Final, get_args, get_origin
 
 from pydantic import AliasChoices, BaseModel, ValidationError
 from typing_extensions import is_typeddict
 
-_SHOWN: Final = 60
+from ralph_tracker.config.wording import cut, nearest, shortened
+
 _SELF_EXPLAINING: Final = frozenset({"extra_forbidden", "value_error", "missing"})
 _KEYS_AND_VALUES: Final = "should be keys and values"
 _WORDS: Final[Mapping[str, str]] = {
@@ -25,7 +25,7 @@ def first_problem(error: ValidationError, model: type[BaseModel]) -> str:
     problems = error.errors(include_url=False, include_context=False)
     places = [_path(problem["type"], problem["loc"]) for problem in problems]
     first, path, others = problems[0], places[0], len(set(places)) - 1
-    place = ".".join(_cut(str(part)) for part in path)
+    place = ".".join(cut(str(part)) for part in path)
     text = _text(first["type"], first["msg"], path, model)
     if first["type"] not in _SELF_EXPLAINING:
         text += f", found {shortened(first['input'])}"
@@ -37,20 +37,6 @@ def _path(kind: str, location: tuple[int | str, ...]) -> tuple[int | str, ...]:
     return location[:-1] if kind != "extra_forbidden" and location[-1:] and location[-1] in _BRANCHES else location
 
 
-def shortened(value: object) -> str:
-    """Write a value as it was given, cut where it is long; None is nothing."""
-    if value is None:
-        return "nothing"
-    try:
-        return _cut(repr(value))
-    except ValueError:  # Python writes no number of more than some thousand digits
-        return "a number of thousands of digits"
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
-
-
 def _text(kind: str, message: str, path: tuple[int | str, ...], model: type[BaseModel]) -> str:
     if kind == "extra_forbidden":
         key, known = str(path[-1]), _keys_at(path[:-1], model)
@@ -60,14 +46,6 @@ def _text(kind: str, message: str, path: tuple[int | str, ...], model: type[Base
             else f"unknown key{nearest(key, known)}"
         )
     return _WORDS.get(kind) or message.removeprefix("Value error, ").replace("Input should be", "should be")
-
-
-def nearest(word: str, known: list[str]) -> str:
-    """Return `; did you mean X?`, or the list of what is known where nothing is near."""
-    matches = get_close_matches(word, known, n=1, cutoff=0.6)
-    if matches:
-        return f"; did you mean {matches[0]}?"
-    return f"; known: {', '.join(sorted(known))}" if known else ""
 
 
 def _keys_at(path: tuple[int | str, ...], model: type[BaseModel]) -> list[str]:

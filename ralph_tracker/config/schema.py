@@ -1,21 +1,14 @@
 """The configuration as people write it: one pydantic model a section, unknown keys refused."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from ralph_tracker.core.rules import (
-    DIMENSIONS,
-    AlertRules,
-    ClassificationRules,
-    CyclingRules,
-    DecisionRules,
-    LoopLimits,
-    Rules,
-    ScoreRules,
-    SelectionMode,
-    StallRules,
-)
+from ralph_tracker.config.problems import first_problem
+from ralph_tracker.core.rules import DIMENSIONS, SelectionMode
+from ralph_tracker.errors import ConfigError
+from ralph_tracker.formats.lint.severity import Severity
 
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -60,10 +53,14 @@ class CheckSection(_Section):
 
 
 class CodebaseSection(_Section):
-    """Which files are counted as code."""
+    """Which files are counted as code, and whether the files of iterations with metrics handed in are kept.
+
+    `auto` keeps them in a git repository; those of iterations that checks measure are kept by `auto` and `always`.
+    """
 
     include: list[str] = ["**"]
     exclude: list[str] = []
+    keep: Literal["auto", "always", "never"] = "auto"
 
 
 class AlertsSection(_Section):
@@ -154,16 +151,15 @@ class ConfigDocument(_Section):
     decision: DecisionSection = DecisionSection()
     score: ScoreSection = ScoreSection()
     selection: SelectionSection = SelectionSection()
+    severity: dict[str, Severity] = Field(
+        default={},
+        description="The severity of linters' findings by the beginning of their codes; the longest beginning wins.",
+    )
 
-    def rules(self) -> Rules:
-        """Return the thresholds as the core takes them."""
-        return Rules(
-            loop=LoopLimits(**self.loop.model_dump()),
-            alerts=AlertRules(**self.alerts.model_dump()),
-            classification=ClassificationRules(**self.classification.model_dump()),
-            stall=StallRules(**self.stall.model_dump()),
-            cycling=CyclingRules(**self.cycling.model_dump()),
-            decision=DecisionRules(**self.decision.model_dump()),
-            score=ScoreRules(weights=self.score.weights.model_dump(), acceptance=self.score.acceptance),
-            selection_mode=self.selection.mode,
-        )
+
+def validated(raw: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return every key of a configuration with its value; `name` is how an error calls it. Raises ConfigError."""
+    try:
+        return ConfigDocument.model_validate(raw).model_dump(mode="json")
+    except ValidationError as error:
+        raise ConfigError(f"{name}: {first_problem(error, ConfigDocument)}") from None

@@ -138,6 +138,14 @@ def running(project: Project, _one_iteration: Path) -> Project:
     return project
 
 
+@pytest.fixture
+def dropped(running: Project) -> Project:
+    """Return a loop whose second iteration deleted a test."""
+    usage = running.file("usage.json", {"cost_usd": 1.5})
+    running.must("post-iteration", measured(test_count=9, tests_passed=9), "--usage", usage)
+    return running
+
+
 @pytest.fixture(scope="session")
 def metrics_of() -> Any:
     """Return the builder of metrics."""

@@ -37,6 +37,14 @@ USAGE = {
         ["hook", "post-iteration", "--iteration", "0"],
         f"Invalid value for '--iteration': 0 is not in the range x>=1; {SEE.format('hook post-iteration')}",
     ),
+    "a branch for the output folder": (
+        ["select-best", "--branch", "peak"],
+        f"--branch needs --apply branch, not output; {SEE.format('select-best')}",
+    ),
+    "a branch for the working tree": (
+        ["hook", "post-loop", "--branch", "peak", "--apply", "worktree"],
+        f"--branch needs --apply branch, not worktree; {SEE.format('hook post-loop')}",
+    ),
     "acceptance without an id": (["accept", "--reason", "x"], f"Missing argument 'ID'; {SEE.format('accept')}"),
     "acceptance without a reason": (["accept", "it1-x"], f"Missing option '--reason'; {SEE.format('accept')}"),
     "both ways to replace a loop": (

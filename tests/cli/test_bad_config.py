@@ -164,6 +164,20 @@ def test_a_damaged_template_of_the_user_is_named(running, template, said):
     assert running.ralph("status").code == 0
 
 
+@pytest.mark.parametrize("json", [(), ("--json",)], ids=["plain", "JSON"])
+def test_a_damaged_template_gives_way_to_the_shipped_one_and_the_iteration_is_on_record(running, metrics_of, json):
+    folder = running.root / ".aiwg/ralph/templates"
+    folder.mkdir()
+    (folder / "iteration-report.md.j2").write_text("{% for x in %}")
+    answer = running.hook("post-iteration", metrics_of(), *json)
+    assert answer.code == 0
+    assert answer.err.startswith("ralph-tracker: template iteration-report.md.j2, line 1: ")
+    assert answer.err.endswith("; the report is written as shipped\n")
+    assert answer.err.count("\n") == 1
+    assert "Iteration 2" in (running.root / ".aiwg/ralph/ralph-001/reports/iteration-002-report.md").read_text()
+    assert running.hook("loop-decision").code in {0, 10}
+
+
 def test_a_template_of_the_user_goes_before_the_shipped_one(running):
     folder = running.root / ".aiwg/ralph/templates"
     folder.mkdir()

@@ -52,7 +52,7 @@ def apply_is_refused(project: Any, target: int) -> None:
     before = project.content()
     answer = project.hook("loop-decision", None, "--apply")
     assert (answer.code, answer.out) == (1, "")
-    assert answer.err.startswith(f"ralph-tracker: iteration {target} has no snapshot")
+    assert answer.err.startswith(f"ralph-tracker: iteration {target} has no files")
     assert project.content() == before
 
 

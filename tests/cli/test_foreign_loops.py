@@ -98,9 +98,9 @@ def test_history_lists_what_aiwg_wrote(project, folder):
     assert (answer.code, answer.err) == (0, "")
     assert answer.out == textwrap.dedent(
         """\
-        iteration  class       tests  coverage  errors  quality  adjusted  decision
-        0          baseline    5/8    65.0%     n/a     0.60     n/a       n/a
-        3          regression  7/9    72.0%     n/a     0.75     n/a       rollback
+        it.  class       tests  coverage  errors  quality  adjusted  decision
+        0    baseline    5/8    65.0%     n/a     0.60     n/a       n/a
+        3    regression  7/9    72.0%     n/a     0.75     n/a       rollback
         """
     )
     assert project.ralph("history", *NAMED, "--json").json[1] == REGRESSION
@@ -110,12 +110,41 @@ def test_show_tells_what_is_there_and_says_na_for_the_rest(project, folder):
     answer = project.ralph("show", *NAMED)
     assert answer.code == 0
     assert "iteration 3 (2026-02-02T10:15:00Z): regression, verified: n/a\n" in answer.out
-    assert "Test Count             9  previous        10 (-1)  baseline         8\n" in answer.out
-    assert "Errors               n/a  previous       n/a (n/a)  baseline       n/a\n" in answer.out
-    assert "CRITICAL" in answer.out
+    assert "  Test Count        9        10      -1         8      +1\n" in answer.out
+    assert "  Errors          n/a       n/a     n/a       n/a     n/a\n" in answer.out
+    assert "\nCRITICAL test_deletion (new): Test count decreased from 10 to 9\n" in answer.out
     assert answer.out.endswith("decision: rollback (0.95): Multiple CRITICAL regressions detected\n")
     assert project.ralph("show", "3", *NAMED, "--json").json == REGRESSION
     assert project.ralph("show", "0", *NAMED).code == 0
+
+
+def test_diff_compares_the_metrics_and_says_that_nothing_else_is_kept(project, folder):
+    answer = project.ralph("diff", "0", *NAMED)
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.out == textwrap.dedent(
+        """\
+        old-loop: iteration 0 (baseline) → 3 (regression)
+                             0      3   change
+        Quality score     0.60   0.75  +0.1500  better
+        Test Count           8      9       +1  better
+        Tests Passed         5      7       +2  better
+        Tests Failed         3      2       -1  better
+        Tests Skipped        0    n/a
+        Pass Rate        62.5%  77.8%   +15.3%  better
+        Coverage         65.0%  72.0%    +7.0%  better
+        Lines Covered      292    n/a
+        Lines Total        450    n/a
+        Lint Errors          8    n/a
+        Lint Warnings        4    n/a
+        Type Errors          0    n/a
+        Build          success    n/a
+        Files                3    n/a
+        Lines of Code      450    n/a
+        Complexity       12.50    n/a
+        tests: AIWG wrote this loop; of tests and files it keeps nothing
+        files: AIWG wrote this loop; of tests and files it keeps nothing
+        """
+    )
 
 
 def test_a_report_is_rendered_from_what_aiwg_wrote(project, folder):
@@ -199,8 +228,8 @@ def test_a_damaged_record_is_named_and_the_others_are_listed(project, folder, da
 
 def test_reading_writes_nothing(project, folder):
     before = project.content()
-    for verb in ("history", "show", "report", "status"):
-        project.ralph(verb, *NAMED)
+    for verb in (("history",), ("show",), ("diff", "0"), ("report",), ("status",)):
+        project.ralph(*verb, *NAMED)
     assert project.content() == before
 
 

@@ -1,9 +1,6 @@
-"""Help and completion: every verb explains itself within 80 columns, and every shell can source its script."""
+"""Help: every verb explains itself within 80 columns."""
 
-import os
 import re
-import shutil
-import subprocess
 
 import pytest
 
@@ -60,44 +57,3 @@ def test_phases_take_hyphens_and_underscores(project, metrics_of):
     assert project.ralph("hook", "post_iteration", "--metrics", metrics).code == 0
     assert project.ralph("hook", "loop_decision").code == 0
     assert project.ralph("hook", "post_loop").code == 0
-
-
-# The shells' own ways to read a file without running it.
-READ_ONLY = {"bash": ["bash", "-n"], "zsh": ["zsh", "-n"], "fish": ["fish", "--no-execute"]}
-
-
-@pytest.mark.parametrize("shell", READ_ONLY)
-def test_the_completion_script_of_a_shell_can_be_sourced(project, tmp_path, shell):
-    script = project.plainly("completion", shell)
-    assert (script.code, script.err) == (0, "")
-    assert "_RALPH_TRACKER_COMPLETE" in script.out
-    assert "ralph-tracker" in script.out
-    if shutil.which(shell) is None:
-        pytest.skip(f"{shell} is not installed; its script was printed")
-    file = tmp_path / "completion"
-    file.write_text(script.out)
-    checked = subprocess.run([*READ_ONLY[shell], file], capture_output=True, text=True, timeout=60, check=False)
-    assert (checked.returncode, checked.stderr) == (0, "")
-
-
-@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
-def test_bash_completes_verbs_phases_and_options_after_sourcing_the_script(project, tmp_path, program):
-    file = tmp_path / "completion"
-    file.write_text(project.plainly("completion", "bash").out)
-    typed = {("ralph-tracker", "st"): "status", ("ralph-tracker", "hook", "post-i"): "post-iteration"}
-    typed[("ralph-tracker", "status", "--lo")] = "--loop-id"
-    script = f". {file}\n" + "".join(
-        f"COMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}; COMPREPLY=(); "
-        f'_ralph_tracker_completion ralph-tracker; echo "${{COMPREPLY[*]}}"\n'
-        for words in typed
-    )
-    search = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(
-        ["bash", "-c", script],
-        env={**os.environ, "PATH": search},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert (done.stdout.splitlines(), done.stderr) == (list(typed.values()), "")

@@ -1,23 +1,8 @@
-"""What a person reads: status with the next step, history, show and report, damaged records named."""
-
-import re
+"""What a person reads: hooks, history, reports, damaged records named."""
 
 import pytest
 
 LOOP = ".aiwg/ralph/ralph-001"
-AT = r"\(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\)"
-
-
-def timeless(text):
-    return re.sub(AT, "(then)", text)
-
-
-@pytest.fixture
-def dropped(running, metrics_of):
-    """Return a loop whose second iteration deleted a test."""
-    usage = running.file("usage.json", {"cost_usd": 1.5})
-    running.must("post-iteration", metrics_of(test_count=9, tests_passed=9), "--usage", usage)
-    return running
 
 
 def test_a_baseline_is_told_with_what_comes_next(project, metrics_of):
@@ -25,7 +10,7 @@ def test_a_baseline_is_told_with_what_comes_next(project, metrics_of):
     assert told == (
         "Baseline captured, await iteration 1\n"
         "  ralph-001 iteration 0: baseline, quality 0.8425, adjusted 0.8425\n"
-        "  next: ralph-tracker hook post-iteration\n"
+        "  next: let the agent work, then `ralph-tracker hook post-iteration`\n"
     )
 
 
@@ -33,83 +18,21 @@ def test_an_iteration_is_told_with_its_alerts_and_those_still_open(dropped, metr
     told = dropped.hook("post-iteration", metrics_of(test_count=9, tests_passed=8, tests_failed=1)).out.splitlines()
     assert told[0] == "ALERT: Test deletion, recommend rollback"
     assert told[1].startswith("  ralph-001 iteration 3: regression, quality ")
-    assert told[1].endswith(", best: iteration 1")
-    assert told[2] == (
-        "  CRITICAL it3-working_tests_failing: Previously passing tests now failing "
-        "(passed 9→8, failed 0→1; names are not known)"
-    )
-    assert told[3:] == [
+    assert told[2:] == [
+        "  best: iteration 1",
+        "  CRITICAL it3-working_tests_failing: Previously passing tests now failing",
+        "    (passed 9→8, failed 0→1; names are not known)",
         "  still open: it2-test_deletion, it2-functionality_loss",
-        "  next: ralph-tracker hook loop-decision",
+        "  next: `ralph-tracker hook loop-decision`",
     ]
-
-
-def test_status_shows_where_the_loop_stands(dropped):
-    assert timeless(dropped.ralph("status").out) == (
-        "loop ralph-001: running, iteration 2 (then)\n"
-        "  last: regression, quality 0.8425, adjusted 0.8075\n"
-        "  best: iteration 1, quality 0.8425, adjusted 0.8425\n"
-        "  cost: $1.50\n"
-        "  CRITICAL it2-test_deletion: Test count decreased from 10 to 9\n"
-        "  HIGH it2-functionality_loss: Passing tests decreased from 10 to 9\n"
-        "  decision: rollback: Rollback to iteration 1 due to regression: Test count decreased from 10 to 9\n"
-        "  next: go back to iteration 1, or accept the alert\n"
-    )
-
-
-def test_status_names_what_a_person_accepted(dropped):
-    dropped.ralph("accept", "it2-test_deletion", "--reason", "x")
-    dropped.ralph("accept", "it2-functionality_loss", "--reason", "x")
-    told = dropped.ralph("status").out
-    assert "  accepted: it2-functionality_loss\n  accepted: it2-test_deletion\n" in told
-    assert "CRITICAL" not in told
-
-
-def test_status_puts_the_worst_alert_first_though_it_is_the_oldest(dropped, metrics_of):
-    dropped.must("post-iteration", metrics_of(test_count=9, tests_passed=9, coverage_percentage=10, file_count=1))
-    told = [line.split()[0] for line in dropped.ralph("status").out.splitlines() if re.match("  [A-Z]+ it", line)]
-    assert told == ["CRITICAL", "HIGH", "HIGH", "MEDIUM"]
-
-
-def test_status_cuts_a_long_list_of_alerts_and_says_so(running, metrics_of):
-    for number in range(5):
-        running.must(
-            "post-iteration", metrics_of(test_count=9 - number, tests_passed=8 - 2 * number, tests_failed=1 + number)
-        )
-    told = running.ralph("status").out.splitlines()
-    shown = [line for line in told if re.match("  [A-Z]+ it", line)]
-    assert len(shown) <= 10
-    everything = len(running.ralph("status", "--json").json["alerts"])
-    assert (f"  and {everything - 10} more alerts" in told) is (everything > 10)
-
-
-def test_status_of_a_baseline_has_no_best_yet(project):
-    told = project.started().ralph("status").out
-    assert "  best: none yet\n  cost: unknown\n" in told
-
-
-def test_status_says_the_next_step_in_every_standing(project, metrics_of):
-    project.started()
-    step = lambda: project.ralph("status", "--json").json["next_step"]  # noqa: E731  # asked several times
-    assert step() == "let the agent work, then `ralph-tracker hook post-iteration`"
-    project.must("post-iteration", metrics_of(), "--blocked", "no key")
-    assert step() == "a person looks; then go on, accept an alert, or `ralph-tracker hook post-loop`"
-    project.must("post-iteration", metrics_of(coverage_percentage=100, lint_errors=0, lint_warnings=0))
-    assert step() == "`ralph-tracker hook post-loop`"
-    project.must("post-loop")
-    assert step() == "read the reports, or select again with `ralph-tracker select-best`"
-    project.started()
-    project.must("pre-loop", metrics_of(), "--new")
-    told = project.ralph("status", "--loop-id", "ralph-002").out
-    assert told.endswith("  next: the loop was given up; `ralph-tracker hook pre-loop` starts another\n")
 
 
 def test_history_is_a_line_an_iteration_with_the_best_marked(dropped):
     assert dropped.ralph("history").out == (
-        "iteration  class       tests  coverage  errors  quality  adjusted  decision\n"
-        "0          baseline    9/9    50.0%     10      0.8425   0.8075    continue\n"
-        "1          forward     10/10  50.0%     10      0.8425   0.8425    continue  ← best\n"
-        "2          regression  9/9    50.0%     10      0.8425   0.8075    rollback\n"
+        "it.  class       tests  coverage  errors  quality  adjusted  decision\n"
+        "0    baseline    9/9    50.0%     10      0.8425   0.8075    continue\n"
+        "1    forward     10/10  50.0%     10      0.8425   0.8425    continue  ← best\n"
+        "2    regression  9/9    50.0%     10      0.8425   0.8075    rollback\n"
     )
 
 
@@ -121,28 +44,6 @@ def test_history_says_na_for_what_was_not_measured(project, metrics_of):
         ["0", "baseline", "n/a", "n/a", "n/a", "0.50", "0.50", "continue", "←", "best"],
         ["1", "regression", "n/a", "n/a", "n/a", "0.25", "0.25", "rollback"],
     ]
-
-
-def test_show_goes_from_the_score_to_its_components(dropped):
-    told = timeless(dropped.ralph("show").out)
-    for line in (
-        "iteration 2 (then): regression, verified: no\n",
-        "quality 0.8425, adjusted 0.8075: 9 of the 10 tests ever seen pass here\n",
-        "  Test Count             9  previous        10 (-1)  baseline         9\n",
-        "  Validation         83.33  weight 0.30\n",
-        "    no_lint_errors           50\n",
-        "  CRITICAL it2-test_deletion (new): Test count decreased from 10 to 9\n",
-        "decision: rollback (0.95): Rollback to iteration 1 due to regression: Test count decreased from 10 to 9\n",
-    ):
-        assert line in told
-    assert timeless(dropped.ralph("show", "1").out).startswith("iteration 1 (then): forward, verified: yes\n")
-
-
-def test_show_says_what_counts_0_because_it_was_not_measured(running, metrics_of):
-    running.must("post-iteration", metrics_of(coverage_percentage=None))
-    told = running.ralph("show").out
-    assert "    coverage_percentage      not measured, counts 0\n" in told
-    assert "  Coverage             n/a  previous       n/a (n/a)  baseline       n/a\n" in told
 
 
 @pytest.mark.parametrize("verb", ["show", "report"])
@@ -216,6 +117,7 @@ def test_a_decision_to_stop_names_what_could_be_tried_instead(project, metrics_o
             "  or: Consider different approach",
             "  or: Request human intervention",
             "  or: Try alternative strategy",
+            "  next: `ralph-tracker hook post-loop`",
         ],
     )
 

@@ -2,6 +2,7 @@
 
 import copy
 import json
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -152,7 +153,8 @@ def eventful(project_at, metrics_of, tmp_path_factory):
         run({"history": "history", "status": "status"}.get(verb[-1], "selection"), *verb)
     run("selection", "hook", "post-loop", "--iteration", "0", "--reason", "as it was")
     for number in range(6):
-        run("record", "show", number)
+        run("show", "show", number)
+        run("diff", "diff", number)
         run("report", "report", number)
     return printed
 
@@ -173,6 +175,7 @@ def given(project_at, tmp_path_factory):
     return [*printed, ("history", "history", project.ralph("history", "--json").json)]
 
 
+REPORTS = Path(__file__).resolve().parents[2] / "fixtures" / "reports"
 # A check without tools: the shell writes the report of one test that passes.
 REPORT = '<testsuite tests="1"><testcase classname="a" name="b"/></testsuite>'
 CHECK = {"run": f"echo '{REPORT}' > {{reports}}/junit.xml", "reports": ["{reports}/junit.xml"]}
@@ -187,10 +190,18 @@ def measured(project_at, tmp_path_factory):
     printed = [("record", "pre-loop", project.must("pre-loop"))]
     (project.root / "code.py").write_text("a = 2\n")
     printed += [("record", "post-iteration", project.must("post-iteration"))]
-    for verb in ("verify", "doctor", "status", "history"):
+    for verb in ("verify", "doctor", "status", "history", "gate", "gc"):
         printed.append((verb, verb, project.ralph(verb, "--json").json))
+    kinds = ("junit/pytest-reruns", "coveragepy-json/branches", "ruff-json/findings", "mypy-text/clean")
+    folders = [REPORTS / kind for kind in kinds]
+    reports = [next(path for path in folder.glob("report.*")) for folder in folders]
+    printed += [("read", "read", project.plainly("read", *reports, __file__, "--json").json)]
     restored = project.ralph("restore", "0", "--json").json
     printed += [("restore", "restore", restored)]
+    printed += [("gc", "gc --yes", project.ralph("gc", "--yes", "--keep-last", "1", "--json").json)]
+    printed += [("show", "show", project.ralph("show", "1", "--json").json)]
+    printed += [("diff", "diff", project.ralph("diff", "0", "--json").json)]
+    printed += [("diff", "diff --stat", project.ralph("diff", "1", "0", "--stat", "--json").json)]
     printed += [("restore", "undo", project.ralph("restore", "--undo", restored["undo"], "--json").json)]
     return [*printed, ("selection", "post-loop", project.must("post-loop"))]
 
@@ -205,7 +216,7 @@ def test_everything_that_is_printed_as_json_fits_its_schema(validator, loop, req
 
 
 def test_the_eventful_loop_has_alerts_of_every_state_and_many_kinds(eventful):
-    records = [record["iteration_metrics"] for schema, _, record in eventful if schema == "record"]
+    records = [record["iteration_metrics"] for schema, _, record in eventful if schema in {"record", "show"}]
     alerts = [alert for record in records for alert in (*record["alerts"], *record["open_alerts"])]
     assert {alert["state"] for alert in alerts} == {"new", "open"}
     assert {alert["type"] for alert in alerts} >= {

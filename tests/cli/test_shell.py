@@ -76,7 +76,7 @@ def test_a_plain_shell_loop_leaves_at_a_rollback_that_nothing_can_carry_out_writ
     done = sh(underscores.replace("p-decision", "p_decision"), METRICS=str(folder))
     assert done.returncode == 0
     (line,) = done.stderr.splitlines()
-    assert line.startswith("ralph-tracker: iteration 1 has no snapshot; ")
+    assert line.startswith("ralph-tracker: iteration 1 has no files: ")
     assert "ALERT: Test deletion, recommend rollback\n" in done.stdout
     assert "Selected iteration 1 (quality: 0.80 vs final 0.70)\n" in done.stdout
 
@@ -122,7 +122,7 @@ def test_a_reader_that_goes_early_hears_no_complaint(sh, metrics):
     """
     done = sh(script, METRICS=str(folder))
     assert (done.returncode, done.stderr) == (0, "")
-    assert [line.split()[0] for line in done.stdout.splitlines()] == ["{", "iteration", "##"]
+    assert [line.split()[0] for line in done.stdout.splitlines()] == ["{", "it.", "##"]
 
 
 @pytest.mark.parametrize("buffered", ["", "1"], ids=["buffered", "unbuffered"])

@@ -4,7 +4,14 @@ import hashlib
 
 import pytest
 
-from ralph_tracker.config.load import changed_keys, config_digest, config_of, load_config
+from ralph_tracker.config.load import (
+    changed_keys,
+    config_digest,
+    config_of,
+    frozen_config,
+    load_config,
+    validity_mark,
+)
 from ralph_tracker.core.rules import Rules
 from ralph_tracker.errors import ConfigError
 
@@ -79,6 +86,40 @@ def test_the_frozen_document_has_every_key_and_makes_the_same_rules_again(root):
     assert config.document["checks"]["tests"]["timeout"] == "15m"
 
 
+def test_a_frozen_document_with_its_mark_is_taken_as_it_is():
+    config = config_of({"loop": {"max_iterations": 7}}, None)
+    again = frozen_config(config.document, "loop.yaml", "d", validity_mark(config.document))
+    assert (again.document, again.rules, again.source, again.digest) == (
+        config.document,
+        config.rules,
+        "loop.yaml",
+        "d",
+    )
+
+
+@pytest.mark.parametrize("mark", [None, "", 7, "0" * 64], ids=repr)
+def test_a_frozen_document_without_its_mark_is_validated(mark):
+    assert frozen_config({"loop": {"max_iterations": 7}}, "loop.yaml", "", mark).document["version"] == 1
+    with pytest.raises(ConfigError, match=r"^loop\.yaml: loop\.max_iterations: "):
+        frozen_config({"loop": {"max_iterations": 0}}, "loop.yaml", "", mark)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [({"a": 1}, {"a": 2}), ({"a": 1}, {"a": 1.0}), ({"1": "x"}, {1: "x"}), ({"a": 1}, {"a": 1, "b": 2})],
+    ids=["value", "type", "type of a key", "key"],
+)
+def test_an_edit_changes_the_mark(before, after):
+    assert validity_mark(before) != validity_mark(after)
+
+
+def test_a_document_that_holds_itself_is_refused():
+    document: dict[str, object] = {}
+    document["loop"] = document
+    with pytest.raises(ConfigError, match=r"^loop\.yaml: "):
+        frozen_config(document, "loop.yaml", "", "0" * 64)
+
+
 @pytest.mark.parametrize("raw", [[], "text", 5, True], ids=repr)
 def test_a_configuration_is_keys_and_values(raw):
     with pytest.raises(ConfigError, match=r"^configuration: expected keys and values at the top, found "):
@@ -117,6 +158,21 @@ def test_a_file_that_can_no_longer_be_used_is_told_in_place_of_keys(root):
     root(yaml="loop: {max_iterations: many}")
     (said,) = changed_keys(folder, frozen.document, frozen.digest)
     assert said.startswith("unusable now (ralph-tracker.yaml: loop.max_iterations: should be a valid integer")
+
+
+@pytest.mark.parametrize(
+    ("now", "keys"),
+    [
+        (OURS, ("loop.max_iterations",)),
+        ("checks: {tests: {run: pytest}}", ()),
+        ("checks: {tests: {run: other}}", ("checks.tests.run",)),
+        ("version: 1", ()),
+    ],
+)
+def test_checks_that_were_found_are_changed_by_a_file_that_names_some(root, now, keys):
+    folder = root(yaml=now)
+    frozen = config_of({"checks": {"tests": {"run": "pytest"}}}, None)
+    assert changed_keys(folder, frozen.document, frozen.digest, detected=True) == keys
 
 
 def test_a_file_of_our_own_beside_pyproject_is_a_change(root):

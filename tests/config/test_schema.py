@@ -9,14 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from ralph_tracker.config.load import rules_of
 from ralph_tracker.config.schema import ConfigDocument
 from ralph_tracker.core.rules import DIMENSIONS, SELECTION_MODES, Rules
+from ralph_tracker.formats.lint.severity import SEVERITIES
 
 CORE = ["loop", "alerts", "classification", "stall", "cycling", "decision"]
 
 
 def test_the_defaults_are_those_of_the_core():
-    assert ConfigDocument().rules() == Rules()
+    assert rules_of(ConfigDocument().model_dump()) == Rules()
 
 
 @pytest.mark.parametrize("section", CORE)
@@ -31,14 +33,14 @@ def test_every_threshold_of_the_core_is_a_key(section):
 def test_every_key_reaches_the_core(section):
     for name, value in ConfigDocument().model_dump()[section].items():
         other: Any = {int: 7, float: 0.25, type(None): 3.0}[type(value)]
-        rules = ConfigDocument.model_validate({section: {name: other}}).rules()
+        rules = rules_of(ConfigDocument.model_validate({section: {name: other}}).model_dump())
         assert getattr(getattr(rules, section), name) == other
 
 
 def test_weights_acceptance_and_mode_reach_the_core():
     weights = dict.fromkeys(DIMENSIONS, 0.2)
     document = {"score": {"weights": weights, "acceptance": 0.5}, "selection": {"mode": SELECTION_MODES[2]}}
-    rules = ConfigDocument.model_validate(document).rules()
+    rules = rules_of(ConfigDocument.model_validate(document).model_dump())
     assert (rules.score.weights, rules.score.acceptance, rules.selection_mode) == (weights, 0.5, SELECTION_MODES[2])
 
 
@@ -61,9 +63,24 @@ def test_the_names_of_the_seeds_are_taken_too(alias, name):
     assert {alias, name} <= ConfigDocument.model_json_schema()["$defs"]["LoopSection"]["properties"].keys()
 
 
+def test_severities_of_lint_findings_go_by_the_beginning_of_their_codes():
+    assert ConfigDocument().severity == {}
+    given = {"E": "error", "W": "none", "clippy::": "warning", "": "note"}
+    assert ConfigDocument.model_validate({"severity": given}).severity == given
+    assert ConfigDocument.model_json_schema()["properties"]["severity"]["additionalProperties"]["enum"] == [*SEVERITIES]
+
+
+@pytest.mark.parametrize(
+    "severity", [{"E": "off"}, {"E": False}, {"E": "ERROR"}, {"E": None}, ["E"], None, {1: "note"}]
+)
+def test_other_severities_are_refused(severity):
+    with pytest.raises(ValidationError, match="severity"):
+        ConfigDocument.model_validate({"severity": severity})
+
+
 def test_every_section_is_exact_and_strict():
     for name, field in ConfigDocument.model_fields.items():
-        if name not in {"version", "checks"}:
+        if name not in {"version", "checks", "severity"}:
             with pytest.raises(ValidationError, match="extra_forbidden"):
                 ConfigDocument.model_validate({name: {"surprise": 1}})
             assert field.get_default().model_config["strict"]

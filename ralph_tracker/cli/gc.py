@@ -1,0 +1,76 @@
+"""ralph-tracker gc: take away kept files that nobody needs any more; records stay."""
+
+import os
+from collections.abc import Collection, Iterator
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ralph_tracker.cli.columns import say_wrapped
+from ralph_tracker.cli.next_step import say_next
+from ralph_tracker.cli.options import loop_options
+from ralph_tracker.cli.output import say, say_json
+
+
+@click.command("gc")
+@loop_options
+@click.option("--yes", "carry_out", is_flag=True, help="Do it; without, what would go is printed.")
+@click.option(
+    "--keep-last", type=click.IntRange(min=1), default=10, metavar="N", help="How many of the latest stay: 10."
+)
+def command(root: Path, loop_id: str | None, as_json: bool, carry_out: bool, keep_last: int) -> None:
+    """Take away the kept files of iterations that nobody needs any more; their records stay.
+
+    The baseline, the best, the latest, and what an open alert, a selection or a way back names is kept.
+    """
+    from datetime import UTC, datetime
+
+    from ralph_tracker.collecting import collect, collection_document
+
+    now = datetime.now(UTC)
+    found = collect(root, loop_id, now=now, environment=os.environ, carry_out=carry_out, keep_last=keep_last)
+    if as_json:
+        say_json(collection_document(found))
+    else:
+        _say(found)
+
+
+def _say(found: Any) -> None:  # noqa: ANN401  # a Collection
+    if not found.keeps_files:
+        say(f"{found.loop_id}: no files are kept, metrics were handed in; nothing to collect")
+        return
+    went = "went" if found.freed is not None else "would go"
+    if found.is_empty:
+        say(f"{found.loop_id}: nothing to collect, {_counted(len(found.staying), 'iteration')} kept")
+    if found.going:
+        size = sum(found.going.values())
+        say_wrapped(
+            f"{found.loop_id}: files of iterations {numbers(found.going)} {went}, {size:,} bytes beside store.git"
+        )
+    if found.undos:
+        say_wrapped(f"{_counted(len(found.undos), 'old undo snapshot')} {went}: {', '.join(found.undos)}", indent=2)
+    if found.leftovers:
+        say_wrapped(f"left by calls that were killed, {went}: {', '.join(found.leftovers)}", indent=2)
+    for number, reasons in () if found.is_empty else found.staying.items():
+        say_wrapped(f"stays: iteration {number}, {', '.join(reasons)}", indent=2)
+    if found.freed is not None:
+        say(f"  freed: {found.freed:,} bytes")
+    elif not found.is_empty:
+        say_next("`ralph-tracker gc --yes` takes them away; their records stay")
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def numbers(iterations: Collection[int]) -> str:
+    """Write numbers of iterations in short: 1 to 4, 6."""
+    return ", ".join(_ranges(sorted(iterations)))
+
+
+def _ranges(ordered: list[int]) -> Iterator[str]:
+    for _, group in groupby(enumerate(ordered), key=lambda item: item[1] - item[0]):
+        run = [number for _, number in group]
+        yield str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}"

@@ -1,0 +1,43 @@
+"""What to do now, as every verb that changes where a loop stands says it."""
+
+from typing import Final
+
+from ralph_tracker.cli.columns import say_wrapped
+from ralph_tracker.store.layout import LoopPaths
+from ralph_tracker.store.summary import Summary
+
+_RECORD: Final = "`ralph-tracker hook post-iteration`"
+_FINISH: Final = "`ralph-tracker hook post-loop`"
+_ACCEPT: Final = "`ralph-tracker accept ID --reason WHY`"
+WORK: Final = f"let the agent work, then {_RECORD}"
+_ENDED: Final = {
+    "finished": "read {folder}/reports/loop-report.md, or select again with `ralph-tracker select-best`",
+    "abandoned": "the loop was given up; `ralph-tracker hook pre-loop` starts another",
+    "rebaselined": "another loop goes on from here: `ralph-tracker status` without --loop-id",
+}
+
+
+def say_next(step: str) -> None:
+    """Print the next step as the last line of an answer."""
+    say_wrapped(f"next: {step}", indent=2)
+
+
+def next_step(summary: Summary, begun: int | None, paths: LoopPaths) -> str:
+    """Return what to do now, in words or as a command; `begun` is an iteration that did not reach its record."""
+    if summary.status != "running":
+        return _ENDED[summary.status].format(folder=paths.shown)
+    if begun is not None:
+        return f"{_RECORD} again, unless it is still at work"
+    action = summary.decision["action"]
+    if action == "rollback" and summary.head == summary.iteration:
+        return _go_back(summary, paths)
+    if action == "escalate":
+        accept = f", {_ACCEPT}" if summary.alerts else ""
+        return f"a person looks; then {_RECORD}{accept}, or {_FINISH}"
+    return _FINISH if action == "stop" else WORK
+
+
+def _go_back(summary: Summary, paths: LoopPaths) -> str:
+    target = summary.decision["target_iteration"]
+    by = "`ralph-tracker hook loop-decision --apply`" if (paths.folder / "store.git").is_dir() else "your own means"
+    return f"go back to iteration {target} by {by}" + (f", or {_ACCEPT}" if summary.alerts else "")

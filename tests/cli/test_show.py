@@ -1,0 +1,102 @@
+"""One iteration down to its components: what each brings, why each alert, the rule that decided, within 80 columns."""
+
+import pytest
+
+
+def lines_of(answer):
+    assert (answer.code, answer.err) == (0, "")
+    lines = answer.out.splitlines()
+    assert max(map(len, lines)) <= 80
+    return lines
+
+
+def test_show_goes_from_the_score_to_its_components(dropped):
+    lines = lines_of(dropped.ralph("show"))
+    assert lines[0].startswith("iteration 2 (")
+    assert lines[0].endswith("): regression, verified: no")
+    assert lines[1] == "quality 0.8425, adjusted 0.8075: 9 of the 10 tests ever seen pass here"
+    for line in (
+        "metric               now  previous  change  baseline  change",
+        "  Test Count           9        10      -1         9       0",
+        "score                        value  weight    adds",
+        "  Validation                 83.33    0.30  0.2500",
+        "    no_lint_errors           50.00  0.1000  0.0500",
+    ):
+        assert line in lines
+    assert lines_of(dropped.ralph("show", "1"))[0].endswith("): forward, verified: yes")
+
+
+def test_show_says_why_each_alert_was_raised_and_which_rule_decided(dropped):
+    lines = lines_of(dropped.ralph("show"))
+    start = lines.index("CRITICAL it2-test_deletion (new): Test count decreased from 10 to 9")
+    assert lines[start + 1 : start + 10] == [
+        "  why: the count of tests must not fall: before 10, now 9",
+        "HIGH it2-functionality_loss (new): Passing tests decreased from 10 to 9",
+        "  why: passing tests must not be deleted, skipped or renamed away: before 10,",
+        "    now 9",
+        "decision: rollback (0.95): Rollback to iteration 1 due to regression: Test count",
+        "  decreased from 10 to 9",
+        "  by rule 4: a CRITICAL alert is new or open",
+        "since iteration 1",
+        "tests: iteration 1 has no names of tests",
+    ]
+
+
+def test_an_alert_that_was_carried_is_explained_where_it_was_raised(dropped, metrics_of):
+    dropped.must("post-iteration", metrics_of(test_count=9, tests_passed=9))
+    lines = lines_of(dropped.ralph("show", "3"))
+    at = lines.index("CRITICAL it2-test_deletion (open): Test count decreased from 10 to 9")
+    assert not lines[at + 1].startswith("  why")
+
+
+def test_an_alert_that_closed_is_named(dropped, metrics_of):
+    dropped.must("post-iteration", metrics_of())
+    assert "closed: it2-test_deletion" in lines_of(dropped.ralph("show"))
+
+
+def test_show_says_what_counts_0_because_it_was_not_measured(running, metrics_of):
+    running.must("post-iteration", metrics_of(coverage_percentage=None))
+    lines = lines_of(running.ralph("show"))
+    assert "    coverage_percentage     not measured  0.1250  0.0000" in lines
+    assert "  Coverage           n/a       n/a     n/a       n/a     n/a" in lines
+
+
+def test_alternatives_of_a_decision_are_named(project, metrics_of):
+    project.started()
+    for _ in range(3):
+        project.must("post-iteration", metrics_of())
+    lines = lines_of(project.ralph("show"))
+    at = lines.index("  by rule 10: the loop has stalled")
+    assert lines[at + 1] == "  or: Consider different approach"
+
+
+def test_a_baseline_has_nothing_before_it(running):
+    lines = lines_of(running.ralph("show", "0"))
+    assert not [line for line in lines if line.startswith(("since", "tests:", "files:"))]
+
+
+def test_a_given_score_has_no_components(project):
+    project.must("pre-loop", {"quality_score": 0.5, "testing": {"test_count": 3, "tests_passed": 3, "tests_failed": 0}})
+    lines = lines_of(project.ralph("show"))
+    assert lines[1] == "quality 0.50 (given), adjusted 0.50"
+    assert "score" not in [line.split(" ")[0] for line in lines]
+    assert project.ralph("show", "--json").json["explanation"]["components"] == []
+
+
+def test_the_explanation_stands_beside_the_record(dropped):
+    shown = dropped.ralph("show", "2", "--json").json
+    explanation = shown.pop("explanation")
+    assert shown == dropped.ralph("history", "--json").json[2] | shown
+    assert explanation["rule"] == {"number": 4, "condition": "a CRITICAL alert is new or open"}
+    assert explanation["alerts"].keys() == {"it2-test_deletion", "it2-functionality_loss"}
+    assert sum(part["contribution"] for part in explanation["components"]) == pytest.approx(0.8425, abs=0.001)
+
+
+def test_thresholds_that_cannot_be_read_are_named_and_the_rest_is_shown(dropped):
+    (dropped.root / ".aiwg/ralph/ralph-001/loop.yaml").write_text("{")
+    answer = dropped.ralph("show")
+    assert answer.code == 0
+    assert answer.err.count("\n") == 1
+    assert "loop.yaml" in answer.err
+    assert "  why: " not in answer.out
+    assert "CRITICAL it2-test_deletion" in answer.out

@@ -1,0 +1,168 @@
+"""The first loop of somebody who has read the README alone, command by command, in a pipe and on a screen."""
+
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+README = Path(__file__).resolve().parents[2] / "README.md"
+COLUMNS = 80
+SHORT = 24  # lines of a screen; a report is a document
+CALC = "import os\n\n\ndef mean(numbers):\n    return sum(numbers) / len(numbers)\n"
+TESTS = """\
+from calc import mean
+
+
+def test_mean():
+    assert mean([1, 3]) == 2
+
+
+def test_mean_of_nothing():
+    assert mean([]) == 0
+"""
+AGENT = """\
+#!/bin/sh
+if grep -q 'import os' calc.py
+then sed '/def test_mean_of_nothing/,$d' test_calc.py > new && mv new test_calc.py && sed -i.bak /^import/d calc.py
+else printf '\\n\\ndef test_of_one():\\n    assert mean([1]) == 1\\n' >> test_calc.py
+fi
+rm -f calc.py.bak
+"""
+# command: what its answer has to name
+NEXT = {
+    "init": "ralph-tracker hook pre-loop",
+    "hook pre-loop": "`ralph-tracker hook post-iteration`",
+    "hook post-iteration": "`ralph-tracker hook loop-decision`",
+    "hook loop-decision": "go back to iteration 0 by `ralph-tracker hook loop-decision --apply`",
+    "status": "`ralph-tracker hook loop-decision --apply`",
+    "select-best": "`ralph-tracker status`",
+    "hook post-loop": "`ralph-tracker select-best --apply worktree`",
+}
+
+
+def commands():
+    """Return the commands that the README shows for a loop by hand."""
+    section = README.read_text(encoding="utf-8").partition("## By hand")[2]
+    block = re.search(r"```shell\n(.*?)```", section, re.DOTALL)
+    assert block is not None
+    return [line.partition("#")[0].strip() for line in block[1].splitlines()]
+
+
+def in_a_pipe(command, root, environment):
+    done = subprocess.run(
+        ["/bin/sh", "-c", command],
+        cwd=root,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.stderr == ""
+    return done.returncode, done.stdout
+
+
+def on_a_screen(command, root, environment):
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        ["/bin/sh", "-c", command], cwd=root, env=environment, stdin=theirs, stdout=theirs, stderr=theirs
+    ) as running:
+        os.close(theirs)
+        printed = b""
+        while True:
+            try:
+                data = os.read(ours, 4096)
+            except OSError:  # Linux: the other side is closed
+                break
+            if not data:
+                break
+            printed += data
+        code = running.wait(timeout=120)
+    os.close(ours)
+    return code, printed.decode().replace("\r\n", "\n")
+
+
+WAYS = {
+    "in a pipe": (in_a_pipe, {"NO_COLOR": "1", "TERM": "dumb"}),
+    "on a screen": (on_a_screen, {"COLUMNS": str(COLUMNS), "TERM": "xterm-256color", "CLICOLOR_FORCE": "1"}),
+}
+
+
+@pytest.fixture(scope="module", params=WAYS)
+def walked(request, tmp_path_factory):
+    """Return every command of the path with its exit code and all that was printed."""
+    folder = tmp_path_factory.mktemp("stranger")
+    root, tools = folder / "project", folder / "bin"
+    for made in (root, tools):
+        made.mkdir()
+    (tools / "my-agent").write_text(AGENT)
+    (tools / "my-agent").chmod(0o755)
+    files = {"calc.py": CALC, "test_calc.py": TESTS, "pyproject.toml": '[project]\nname = "calc"\nversion = "1"\n'}
+    for name, text in files.items():
+        (root / name).write_text(text)
+    (root / ".venv").symlink_to(sys.prefix)
+    way, more = WAYS[request.param]
+    foreign = ("RALPH_", "PYTEST_", "COVERAGE_", "COV_CORE_", "VIRTUAL_ENV", "NO_COLOR")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
+    path = os.pathsep.join((str(tools), str(Path(sys.executable).parent), os.environ["PATH"]))
+    environment = {**kept, **more, "PATH": path, "HOME": str(folder)}
+    asked = ("ralph-tracker status", "ralph-tracker hook loop-decision")
+    steps = [step for shown in commands() for step in (shown, *(asked if shown.endswith("post-iteration") else ()))]
+    return request.param, [(command, *way(command, root, environment)) for command in steps]
+
+
+def verb(command):
+    return " ".join(word for word in command.split()[1:] if not word.startswith("-"))
+
+
+def test_the_path_is_init_two_iterations_report_selection():
+    verbs = [verb(command) for command in commands() if command.startswith("ralph-tracker")]
+    iteration = "hook post-iteration"
+    assert verbs == ["init", "hook pre-loop", iteration, iteration, "report", "select-best", "hook post-loop"]
+
+
+def test_every_step_works(walked):
+    codes = {(verb(command), code) for command, code, _ in walked[1] if verb(command)}
+    assert codes == {
+        *((name, 0) for name in NEXT if name != "hook loop-decision"),
+        ("report", 0),
+        ("hook loop-decision", 11),
+    }
+
+
+def test_every_answer_fits_a_screen_of_80_columns(walked):
+    for command, _, printed in walked[1]:
+        document = verb(command) == "report"  # Markdown, whose paragraphs and items are wrapped by what shows it
+        for line in (line for line in printed.splitlines() if not (document and line.startswith(("- ", "**")))):
+            without_paths = " ".join(word for word in line.split(" ") if "/" not in word)
+            assert len(without_paths) <= COLUMNS, (command, line)
+
+
+def test_no_answer_has_colours_or_moves_the_cursor(walked):
+    assert [command for command, _, printed in walked[1] if re.search(r"[\x00-\x09\x0b-\x1f\x7f]", printed)] == []
+
+
+def test_every_answer_but_a_report_is_short(walked):
+    told = {command: len(printed.splitlines()) for command, _, printed in walked[1]}
+    assert {command: lines for command, lines in told.items() if lines > SHORT} == {
+        "ralph-tracker report": told["ralph-tracker report"]
+    }
+
+
+def test_every_answer_ends_with_the_next_step(walked):
+    for command, _, printed in walked[1]:
+        if verb(command) in NEXT:
+            said = " ".join(printed.rpartition("  next: ")[2].split())
+            assert NEXT[verb(command)] in said, (command, printed)
+
+
+def test_a_report_says_what_to_do_and_on_a_screen_where_to_ask(walked):
+    way, told = walked
+    printed = next(printed for command, _, printed in told if verb(command) == "report")
+    assert "**Action**: rollback\n" in printed
+    assert printed.endswith("  next: `ralph-tracker status` says what to do now\n") is (way == "on a screen")
