@@ -3,10 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench mutants bless clean
+.PHONY: help demo test test-faults test-faults-full test-projects test-ecosystems test-interpreters check bench fuzz mutants bless clean
 
 help: ## list the targets
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ralph-tracker needs Python 3.11 or newer; name one with make PYTHON=…")'
@@ -19,6 +19,10 @@ $(VENV)/.test: $(BIN)/python pyproject.toml
 
 $(VENV)/.check: $(VENV)/.test
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group check
+	@touch $@
+
+$(VENV)/.projects: $(VENV)/.test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group projects
 	@touch $@
 
 $(VENV)/.mutants: $(VENV)/.test
@@ -36,7 +40,25 @@ test: $(VENV)/.test ## run the tests, with branch coverage and its gates
 	@$(BIN)/python -m coverage report --include='ralph_tracker/formats/*' --fail-under=95
 	@$(BIN)/python -m coverage report --fail-under=95 | tail -n 3
 
-check: $(VENV)/.check ## ruff, mypy, import layers, content of the wheel
+FAULTS = $(BIN)/python -m pytest -q -n auto --dist load -m faults $(ARGS)
+
+test-faults: $(VENV)/.test ## kill, damage and refuse at more points, a sample by a seed that is printed
+	@seed=$${RALPH_TRACKER_SEED:-$$(date +%s)}; echo "RALPH_TRACKER_SEED=$$seed"; \
+	RALPH_TRACKER_SEED=$$seed RALPH_TRACKER_SWEEP=sample $(FAULTS)
+
+test-faults-full: $(VENV)/.test ## kill, damage and refuse at every point
+	RALPH_TRACKER_SWEEP=full $(FAULTS)
+
+test-projects: $(VENV)/.projects ## measure projects from the package index, compare with what their tools print
+	$(BIN)/python -m pytest -q -n 2 --dist load tests/projects $(ARGS)
+
+test-ecosystems: $(VENV)/.test ## measure projects of Node, Go, Rust and the JVM with their real tools
+	$(BIN)/python -m pytest -q -n 2 --dist load tests/ecosystems $(ARGS)
+
+test-interpreters: $(VENV)/.check ## install the wheel with every Python 3.11 to 3.14 on PATH, and try it there
+	$(BIN)/python tools/test_interpreters.py
+
+check: $(VENV)/.check ## ruff, mypy, import layers, wheel and sdist
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m mypy
@@ -44,7 +66,14 @@ check: $(VENV)/.check ## ruff, mypy, import layers, content of the wheel
 	$(BIN)/python tools/check_wheel.py
 
 bench: $(VENV)/.test ## measure speed and memory, as ratios within one run
-	$(BIN)/python bench/run.py
+	$(BIN)/python bench/run.py $(ARGS)
+
+$(VENV)/.fuzz: $(VENV)/.test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group fuzz
+	@touch $@
+
+fuzz: $(VENV)/.fuzz ## throw a million mutated reports at the readers
+	$(BIN)/python fuzz/formats.py $(ARGS)
 
 mutants: $(VENV)/.mutants ## mutate the core and list what the tests let live
 	$(BIN)/python -m mutmut run

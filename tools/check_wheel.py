@@ -1,14 +1,13 @@
-"""Build the wheel, look into it, install it outside the checkout and use it there."""
+"""Build wheel and sdist twice, look into them, install the wheel outside the checkout and use it there."""
 
-import os
-import subprocess
 import sys
 import tempfile
 import venv
 import zipfile
 from pathlib import Path
 
-CHECKOUT = Path(__file__).resolve().parent.parent
+from building import CHECKOUT, built, run, unpacked
+
 REQUIRED = {
     "ralph_tracker/py.typed",
     *(f"ralph_tracker/templates/{path.name}" for path in (CHECKOUT / "templates").iterdir()),
@@ -18,21 +17,31 @@ REQUIRED = {
 METRICS = "testing: {test_count: 2, tests_passed: 2, tests_failed: 0}\n"
 
 
-def run(*command: str, cwd: Path) -> str:
-    """Run a command, show what it printed where it fails, and return its output."""
-    environment = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "RALPH_"))}
-    done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"{' '.join(command)}: exit {done.returncode}\n{done.stdout}{done.stderr}")
-    return done.stdout
+def refuse_other_bytes(one: tuple[Path, Path], other: tuple[Path, Path]) -> None:
+    """Leave with a message where a second build, at another time, gives other bytes."""
+    for first, second in zip(one, other, strict=True):
+        if first.read_bytes() != second.read_bytes():
+            sys.exit(f"{first.name}: two builds of the same files differ")
+
+
+def try_sdist(sdist: Path, folder: Path) -> None:
+    """Leave with a message where the tests of an sdist cannot be collected, or those of the core fail."""
+    top = unpacked(sdist, folder)
+    absent = {path.relative_to(CHECKOUT) for path in (CHECKOUT / "tests").rglob("*.py")}
+    absent = {path for path in absent if not (top / path).is_file()}
+    if absent:
+        sys.exit(f"the sdist lacks {', '.join(sorted(map(str, absent)))}")
+    for words in (("--collect-only", "tests"), ("tests/core", "tests/docs/test_tables.py")):
+        run(sys.executable, "-m", "pytest", "-q", *words, cwd=top, PYTHONPATH=str(top))
 
 
 def main() -> None:
     """Leave with a message where the wheel lacks something or does not work on its own."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        run(sys.executable, "-m", "build", "--sdist", "--wheel", "--no-isolation", "--outdir", scratch, cwd=CHECKOUT)
-        wheel = next(folder.glob("*.whl"))
+        wheel, sdist = built(folder / "one")
+        refuse_other_bytes((wheel, sdist), built(folder / "two"))
+        try_sdist(sdist, folder)
         missing = REQUIRED - set(zipfile.ZipFile(wheel).namelist())
         if missing:
             sys.exit(f"the wheel lacks {', '.join(sorted(missing))}")
@@ -48,7 +57,7 @@ def main() -> None:
         if not report.startswith("## Iteration 1 Progress Report"):
             sys.exit(f"the installed wheel printed another report:\n{report}")
         run(tracker, "hook", "post-loop", cwd=folder)
-        print(f"{wheel.name}: whole, and works on its own")
+        print(f"{wheel.name}, {sdist.name}: whole, the same bytes twice, and work on their own")
 
 
 if __name__ == "__main__":

@@ -3,13 +3,14 @@
 import json
 import re
 from collections.abc import Sequence
-from typing import Any, Final, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
 
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.damage import DamageError
 
+Count = Annotated[int, msgspec.Meta(ge=0)]
 _T = TypeVar("_T")
 _BYTE: Final = re.compile(r"^JSON is malformed: (?P<why>.*) \(byte (?P<at>\d+)\)$")
 _PATH: Final = re.compile(r"^(?P<why>.*?)(?: - at `(?:key in )?\$(?P<path>.*)`)?$", re.DOTALL)

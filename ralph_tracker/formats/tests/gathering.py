@@ -2,9 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Final
-
-import msgspec
+from typing import Final
 
 from ralph_tracker.core.metrics import FAILED
 from ralph_tracker.formats import markup, xml_numbers
@@ -17,7 +15,6 @@ from ralph_tracker.formats.tests.report import Counts, Declared, TestReport
 ERROR: Final = "error"  # failed, and not by a failed assertion: set-up, tear-down, collection, a crash
 WHOLE_RUN: Final = "(test run)"
 _NAMED: Final = 5
-Count = Annotated[int, msgspec.Meta(ge=0)]
 
 
 class Cases:

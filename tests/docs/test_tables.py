@@ -1,0 +1,70 @@
+"""The tables of the pages hold what the program has: every key of the configuration, every format."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args, get_origin
+
+import pytest
+from pydantic import BaseModel
+from pydantic_core import PydanticUndefined
+
+from ralph_tracker.config.schema import ConfigDocument
+from ralph_tracker.core.alert_types import TYPES
+from ralph_tracker.formats.registry import FORMATS
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+MADE_OF = {"xml": "XML", "json": "JSON", "lines": "JSON lines", "text": "text"}
+
+
+def rows(page: str, columns: int) -> list[list[str]]:
+    """Return the rows of a page's tables that have so many columns, the heads left out."""
+    lines = [line for line in (DOCS / page).read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
+    cells = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
+    return [row for row in cells if len(row) == columns]
+
+
+def keys(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield every key of a section with its default, those of the sections in it in their place."""
+    for name, field in model.model_fields.items():
+        many = get_origin(field.annotation) is dict
+        inner = get_args(field.annotation)[1] if many else field.annotation
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            yield from keys(inner, f"{prefix}{name}.NAME." if many else f"{prefix}{name}.")
+        else:
+            yield prefix + name, field.get_default(call_default_factory=True)
+
+
+def shown(default: Any) -> str:
+    return "required" if default is PydanticUndefined else f"`{json.dumps(default)}`"
+
+
+def test_every_key_of_the_configuration_is_on_its_page_with_its_default():
+    table = {row[0]: row[1] for row in rows("configuration.md", 3) if row[0] != "key"}
+    assert table == {f"`{key}`": shown(default) for key, default in keys(ConfigDocument)}
+
+
+def test_every_key_says_what_it_means():
+    assert all(len(row[2]) > 10 for row in rows("configuration.md", 3) if row[0] != "key")
+
+
+def test_every_format_is_on_its_page_with_what_it_measures_and_is_made_of():
+    table = [tuple(row[:3]) for row in rows("formats.md", 4) if row[0] != "format"]
+    assert sorted(table) == sorted((each.name, each.kind, MADE_OF[each.syntax]) for each in FORMATS)
+
+
+def test_every_format_says_who_writes_it():
+    assert all(row[3] for row in rows("formats.md", 4))
+
+
+def test_every_alert_is_on_the_page_of_semantics_with_its_severity():
+    table = {(row[1], row[0]) for row in rows("semantics.md", 3) if row[0] in {"CRITICAL", "HIGH", "MEDIUM"}}
+    assert table == {(kind.name, kind.severity.name) for kind in TYPES}
+
+
+@pytest.mark.parametrize(
+    ("page", "columns"), [("configuration.md", 3), ("formats.md", 4), ("semantics.md", 3), ("ci.md", 2)]
+)
+def test_the_tables_are_found(page, columns):
+    assert len(rows(page, columns)) > 4

@@ -1,0 +1,57 @@
+"""Install the wheel with every supported interpreter on PATH; try the demo, the core and the command line there."""
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from building import built, run, unpacked
+
+VERSIONS = ("3.11", "3.12", "3.13", "3.14")
+SMOKE = ("tests/core", "tests/cli/test_listing.py", "tests/cli/test_shell.py", "tests/cli/test_upgrade.py")
+
+
+def interpreter(version: str) -> str | None:
+    """Return the interpreter of that version, None where PATH has none that runs: a shim may stand for nothing."""
+    found = shutil.which(f"python{version}")
+    if found is None:
+        return None
+    asked = "import sys, venv; print('%d.%d' % sys.version_info[:2])"
+    done = subprocess.run([found, "-c", asked], capture_output=True, text=True, check=False)
+    return found if done.stdout.strip() == version else None
+
+
+def attempt(python: str, wheel: Path, tests: Path, folder: Path) -> str:
+    """Install and try with one interpreter; return what pytest said last."""
+    run(python, "-m", "venv", str(folder), cwd=tests)
+    own = str(folder / "bin" / "python")
+    pip = (own, "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+    run(*pip, "pip>=25.1", cwd=tests)
+    run(*pip, str(wheel), "--group", "test", cwd=tests)
+    run(str(folder / "bin" / "ralph-tracker"), "demo", "--no-keep", cwd=tests)
+    printed = run(own, "-m", "pytest", "-q", "-n", "auto", "-p", "no:cacheprovider", *SMOKE, cwd=tests)
+    return printed.strip().splitlines()[-1]
+
+
+def main() -> None:
+    """Try every interpreter; leave with a message at the first that fails, or where there is none at all."""
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        wheel, sdist = built(folder / "built")
+        tests = unpacked(sdist, folder)
+        shutil.rmtree(tests / "ralph_tracker")  # what is tried is what was installed
+        tried = 0
+        for version in VERSIONS:
+            python = interpreter(version)
+            if python is None:
+                print(f"Python {version}: none on PATH that runs, skipped")
+                continue
+            print(f"Python {version}: {attempt(python, wheel, tests, folder / version)}", flush=True)
+            tried += 1
+        if not tried:
+            sys.exit(f"none of Python {', '.join(VERSIONS)} is on PATH")
+
+
+if __name__ == "__main__":
+    main()
