@@ -117,7 +117,8 @@ def _by_state(summary: Summary, state: LoopState, keep_last: int) -> Iterator[tu
         if number is not None:
             yield number, why
     for candidate in state.frontier:
-        yield candidate.iteration, "it may become the best"
+        if candidate.iteration != summary.best_iteration:
+            yield candidate.iteration, "it may become the best"
     for number in range(max(0, summary.iteration - keep_last + 1), summary.iteration + 1):
         yield number, "one of the last"
     for found in (_OF_ALERT.match(alert["id"]) for alert in summary.alerts):

@@ -90,11 +90,12 @@ def run_command(
     """
     argv = [SHELL, "-c", run] if isinstance(run, str) else list(run)
     started = time.monotonic()
-    with _Output(stdout, output_cap) as out, _Output(stderr, output_cap) as err:
+    with Watcher() as watcher, _Output(stdout, output_cap) as out, _Output(stderr, output_cap) as err:
         try:
             process = _start(argv, cwd, env, out, err)
         except (OSError, ValueError) as error:
             return Finished(not_found=_is_absent(error, cwd), problem=_why_not(error, argv, cwd))
+        watcher.watch(process.pid)
         timed_out = _attend(process, (out, err), None if timeout_s is None else started + timeout_s, stop)
         duration = time.monotonic() - started
     code = process.returncode
@@ -173,15 +174,13 @@ def _attend(
 ) -> bool:
     """Wait for the command and leave nothing of its group; tell whether the limit ended it."""
     timed_out = stopped = False
-    with Watcher(process.pid) as watcher:
-        try:
-            watcher.start()
-            while not (timed_out or stopped or _has_ended(process)):
-                _cut(outputs)
-                timed_out = deadline is not None and time.monotonic() >= deadline
-                stopped = stop is not None and stop.is_set()
-        finally:
-            _end_group(process, outputs)
+    try:
+        while not (timed_out or stopped or _has_ended(process)):
+            _cut(outputs)
+            timed_out = deadline is not None and time.monotonic() >= deadline
+            stopped = stop is not None and stop.is_set()
+    finally:
+        _end_group(process, outputs)
     return timed_out
 
 

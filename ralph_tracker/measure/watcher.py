@@ -7,26 +7,27 @@ from types import TracebackType
 from typing import Final, Self
 
 SHELL: Final = "/bin/sh"
-# Nobody writes into the pipe: it ends with us, whatever ends us. A line says that there is nothing to do any more.
-_SCRIPT: Final = 'read -r _ && exit; kill -TERM "-$1"; sleep 2; kill -KILL "-$1"'
+# The first line is the group. Nobody writes after that: the pipe ends with us, whatever ends us. Another line says that
+# there is nothing to do any more.
+_SCRIPT: Final = 'read -r group || exit 0; read -r _ && exit; kill -TERM "-$group"; sleep 2; kill -KILL "-$group"'
 
 
 class Watcher:
     """Watch over one process group for as long as the body runs; without a shell nobody watches.
 
-    Only this process holds the other end of the watcher's standard input, so that it is closed by our end, SIGKILL
-    included. The watcher has a session of its own: what ends our group does not end it.
+    It is there before the group is, so that there is next to no time in which nobody watches. Only this process holds
+    the other end of the watcher's standard input, so that it is closed by our end, SIGKILL included. The watcher has
+    a session of its own: what ends our group does not end it.
     """
 
-    def __init__(self, group: int) -> None:
-        self._group = group
+    def __init__(self) -> None:
         self.process: subprocess.Popen[bytes] | None = None
+        self._watching = False
 
-    def start(self) -> None:
-        """Begin to watch."""
+    def __enter__(self) -> Self:
         with suppress(OSError):
             self.process = subprocess.Popen(  # noqa: S603  # a script of our own
-                [SHELL, "-c", _SCRIPT, "watcher", str(self._group)],
+                [SHELL, "-c", _SCRIPT],
                 cwd="/",
                 env={"PATH": os.defpath},
                 stdin=subprocess.PIPE,
@@ -34,9 +35,15 @@ class Watcher:
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,
             )
-
-    def __enter__(self) -> Self:
         return self
+
+    def watch(self, group: int) -> None:
+        """Watch over that group from now on."""
+        if self.process is not None and self.process.stdin is not None:
+            self._watching = True
+            with suppress(BrokenPipeError):
+                self.process.stdin.write(f"{group}\n".encode())
+                self.process.stdin.flush()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -44,4 +51,4 @@ class Watcher:
         if self.process is None:
             return
         with suppress(BrokenPipeError):
-            self.process.communicate(b"\n")
+            self.process.communicate(b"\n" if self._watching else b"")

@@ -176,7 +176,7 @@ class GitStore:
         """Put the loose objects into packs; nothing is thrown away."""
         with self._held():
             clear_unfinished_packs(self._folder)
-            self._git.run("repack", "-d", "-q", "--geometric=2")
+            self._last.run("repack", "-d", "-q", "--geometric=2")
 
     def references(self) -> tuple[str, ...]:
         """Return the full name of everything that is kept: iterations, and what stood there before a restore."""

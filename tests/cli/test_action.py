@@ -139,7 +139,7 @@ def test_an_input_is_never_a_part_of_the_script(step, measured, name, text):
 def test_the_lines_that_the_readme_has_for_ci_work(project, program):
     """The base is measured as the baseline, and the change judged against it, in one checkout."""
     section = (CHECKOUT / "README.md").read_text(encoding="utf-8").partition("## In CI\n")[2].partition("\n## ")[0]
-    lines = [line.strip() for line in section.splitlines() if line.startswith("    ")]
+    lines = section.partition("```shell\n")[2].partition("```")[0].splitlines()
     check = {"run": 'cp results.xml "{reports}/junit.xml"', "reports": ["{reports}/junit.xml"]}
     (project.root / "ralph-tracker.yaml").write_text(json.dumps({"checks": {"tests": check}}))
     (project.root / "results.xml").write_text(REPORT.format('<testcase classname="a" name="c"/>'))

@@ -35,15 +35,22 @@ def test_what_a_check_has_started_ends_where_we_are_killed(tmp_path, lifeline):
 
 
 def test_nothing_is_ended_where_we_go_on(process):
-    with Watcher(process.pid) as watcher:
-        watcher.start()
+    with Watcher() as watcher:
+        watcher.watch(process.pid)
+    assert watcher.process.returncode == 0
+    assert process.poll() is None
+
+
+def test_a_watcher_of_nothing_ends_with_the_body(process):
+    with Watcher() as watcher:
+        assert watcher.process.poll() is None
     assert watcher.process.returncode == 0
     assert process.poll() is None
 
 
 def test_a_watcher_that_somebody_has_killed_does_no_harm(process):
-    with Watcher(process.pid) as watcher:
-        watcher.start()
+    with Watcher() as watcher:
+        watcher.watch(process.pid)
         watcher.process.kill()
         watcher.process.wait()
     assert process.poll() is None

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -73,7 +74,7 @@ def test_a_run_that_goes_wrong_is_alerts_in_words_and_the_next_iteration_works(s
     broken = ralph("hook", "post-iteration")
     for alert in alerts:
         assert f"  {alert}" in broken
-    assert word in broken
+    assert word in " ".join(broken.split())  # lines of the screen
     shop.write("test_app.py", GOOD)
     mended = ralph("hook", "post-iteration")
     assert "CRITICAL it2-" not in mended
@@ -88,6 +89,7 @@ def test_a_test_that_writes_into_the_tree_is_named(shop, ralph):
     assert "tree_changed_by_checks: app.py" in ralph("hook", "post-iteration", "--json")
 
 
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux tells the peak of a process")
 def test_200_mb_of_output_are_cut_in_bounded_memory_and_the_report_beside_them_counts(workshop):
     """Standard output is named as a report too: that one is missing, in one line; the other is read."""
     line = 'yes 0123456789 | head -c 200M; cp results.xml "$1/junit.xml"'
@@ -98,17 +100,17 @@ def test_200_mb_of_output_are_cut_in_bounded_memory_and_the_report_beside_them_c
         }
     )
     program = (
-        "import resource, sys\nfrom ralph_tracker.cli.app import run\n"
+        "import sys\nfrom pathlib import Path\nfrom ralph_tracker.cli.app import run\n"
         f"code = run(['hook', 'pre-loop', '--root', {str(shop.root)!r}])\n"
-        "print('peak', resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)\nsys.exit(code)\n"
+        "peak = Path('/proc/self/status').read_text().partition('VmHWM:')[2].split()[0]\n"
+        "print('peak', peak, file=sys.stderr)\nsys.exit(code)\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0
     assert done.stdout.count("metric_missing") == 1
     assert "cut: standard output was longer than what is kept of it" in done.stdout
     name, peak = done.stderr.split()
-    unit = 1 if sys.platform == "darwin" else 1024
     assert name == "peak"
-    assert int(peak) * unit < 150_000_000, peak
+    assert int(peak) * 1024 < 150_000_000, peak
     assert sum(path.stat().st_size for path in shop.paths.folder.rglob("*") if path.is_file()) < 3_000_000
     assert shop.turn().metrics.test_count == 4

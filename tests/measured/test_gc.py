@@ -96,7 +96,10 @@ def test_it_takes_away_what_nothing_names_and_tells_the_bytes(long_loop, ralph):
         assert not (long_loop.paths.iteration(number) / "artifacts").exists()
         assert not (long_loop.paths.iteration(number) / "reports").exists()
         assert long_loop.paths.record(number).is_file()
-    assert collected_by(ralph, "--keep-last", 1, "--yes")["collected"] == []
+    assert ralph("gc", "--keep-last", 1, "--yes")[1].splitlines() == [
+        "ralph-001: nothing to collect, 4 iterations kept",
+        "  freed: 0 bytes",
+    ]
 
 
 def test_what_stays_comes_back_byte_for_byte_and_what_went_says_so(long_loop, ralph):
@@ -166,6 +169,7 @@ def test_of_the_safety_snapshots_the_last_ten_stay(long_loop, ralph):
     for number in range(12):
         long_loop.write("work.txt", str(number))
         undos.append(long_loop.tracker.restore(0))
+    assert f"2 old undo snapshots would go: {undos[0]}" in ralph("gc")[1]
     assert collected_by(ralph, "--yes")["undo"] == undos[:2]
     assert set(Keeper(LoopStore(long_loop.paths))._git.references()) >= {f"refs/safety/{undo}" for undo in undos[2:]}
     assert ralph("restore", "--undo", undos[0])[0] == 1

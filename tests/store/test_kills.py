@@ -1,5 +1,6 @@
 """A call that is killed, or that the disk refuses, at any point: nothing on record is lost, the next call goes on."""
 
+import json
 import os
 import random
 import shutil
@@ -154,7 +155,7 @@ class TestKilled:
         for at in points(total, request.node):
             loop = copies(named)
             assert cut_short(loop.base, lambda loop=loop: loop.turn(tests=NEW_ONES), at).killed
-            on_record = "iteration 4 " in ask(loop.root, "status").out
+            on_record = json.loads(ask(loop.root, "status", "--json").out)["iteration"] == 4
             loop.clock.tick(1 if on_record else 0)
             if not on_record:
                 loop.turn(tests=NEW_ONES)
