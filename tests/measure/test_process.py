@@ -30,7 +30,7 @@ if manner == "escape":
 file = open(path, "w")
 fcntl.flock(file, fcntl.LOCK_EX)
 open(path + ".ready", "w").close()
-while not os.path.exists(path + ".go"):
+while os.path.exists(os.path.dirname(path)) and not os.path.exists(path + ".go"):
     time.sleep(0.01)
 """
 # Starts a holder, holds a lock of its own, and ends only if told to by a third argument.

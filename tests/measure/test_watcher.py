@@ -8,11 +8,17 @@ import pytest
 
 from ralph_tracker.measure.watcher import Watcher
 
+# Says when the group is watched over; a check that begins earlier than that waits for it.
 RUNS_A_CHECK = """
 import os, sys
 from pathlib import Path
 from ralph_tracker.measure.process import run_command
-here = Path(".")
+from ralph_tracker.measure.watcher import Watcher
+here, watch = Path("."), Watcher.watch
+def told(watcher, group):
+    watch(watcher, group)
+    (here / "watched").touch()
+Watcher.watch = told
 run_command(sys.argv[1], cwd=here, env=dict(os.environ), timeout_s=600, stdout=here / "out", stderr=here / "err")
 """
 
@@ -26,7 +32,7 @@ def process():
 
 def test_what_a_check_has_started_ends_where_we_are_killed(tmp_path, lifeline):
     """The inner process is deaf to SIGTERM."""
-    script = f"{lifeline.grip}; (trap '' TERM; sleep 600) & sleep 600"
+    script = f"until [ -e watched ]; do sleep 0.02; done; {lifeline.grip}; (trap '' TERM; sleep 600) & sleep 600"
     with subprocess.Popen([sys.executable, "-c", RUNS_A_CHECK, script], cwd=tmp_path) as ours:
         assert lifeline.wait() == b"\n"
         ours.kill()

@@ -2,21 +2,36 @@
 
 import signal
 import subprocess
+import sys
 
 import pytest
 
 from ralph_tracker.errors import NotRecordedError
 
-HANGS = "{}; (exec sleep 600) & exec sleep 600\n"
+# The command line, which says when a check is watched over: what kills it earlier leaves the check alone.
+OURS = """
+import sys
+from pathlib import Path
+from ralph_tracker.cli.app import main
+from ralph_tracker.measure.watcher import Watcher
+watched, watch = Path(sys.argv.pop(1)), Watcher.watch
+def told(watcher, group):
+    watch(watcher, group)
+    watched.touch()
+Watcher.watch = told
+main()
+"""
+HANGS = "until [ -e {} ]; do sleep 0.02; done; {}; (exec sleep 600) & exec sleep 600\n"
 
 
 @pytest.fixture
-def hanging(workshop, program, lifeline):
+def hanging(workshop, lifeline):
     """Return how a hook is sent a signal while its check hangs: (phase, signal) → (exit code, stderr)."""
 
     def run(phase: str, number: signal.Signals) -> tuple[int, str]:
-        workshop.write("measure.sh", HANGS.format(lifeline.grip))
-        words = [program, "hook", phase, "--root", workshop.root]
+        watched = workshop.root.parent / "watched"
+        workshop.write("measure.sh", HANGS.format(watched, lifeline.grip))
+        words = [sys.executable, "-c", OURS, watched, "hook", phase, "--root", workshop.root]
         with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as ours:
             assert lifeline.wait() == b"\n"
             ours.send_signal(number)
