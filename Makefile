@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-faults test-faults-full test-projects test-ecosystems test-interpreters check bench fuzz mutants bless clean
+.PHONY: help demo test test-slow test-faults test-faults-full test-projects test-ecosystems test-interpreters check bench fuzz mutants bless clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,11 +34,14 @@ demo: $(VENV)/.test ## see a whole loop on a sample project
 
 test: $(VENV)/.test ## run the tests, with branch coverage and its gates
 	@rm -f .coverage .coverage.*
-	$(BIN)/python -m coverage run -m pytest -q -n auto --dist loadfile $(ARGS)
+	$(BIN)/python -m coverage run -m pytest -q -n auto --dist loadfile -m "not slow" $(ARGS)
 	@$(BIN)/python -m coverage combine --quiet
 	@$(BIN)/python -m coverage report --include='ralph_tracker/core/*' --fail-under=100
 	@$(BIN)/python -m coverage report --include='ralph_tracker/formats/*' --fail-under=95
 	@$(BIN)/python -m coverage report --fail-under=95 | tail -n 3
+
+test-slow: $(VENV)/.test ## the tests that take their time: every page's commands, a stranger's path, pytest gone wrong
+	$(BIN)/python -m pytest -q -n auto --dist loadfile -m slow $(ARGS)
 
 FAULTS = $(BIN)/python -m pytest -q -n auto --dist load -m faults $(ARGS)
 

@@ -3,6 +3,10 @@
 import re
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.slow
+
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "messages.md"
 ROW = re.compile(r"^\| `(.+?)` \| (.+) \| (\d+) \|$", re.MULTILINE)
 

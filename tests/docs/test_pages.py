@@ -50,6 +50,7 @@ def test_an_ellipsis_stands_for_the_rest_of_a_line_or_for_lines_and_nothing_else
     assert fits(shown, printed) is fitting
 
 
+@pytest.mark.slow
 @page
 def test_what_a_page_shows_is_what_happens(path, place, blocks):
     printed = None

@@ -8,6 +8,8 @@ import pytest
 
 from ralph_tracker.cli.app import run
 
+pytestmark = pytest.mark.slow
+
 GOOD = "def test_one():\n    assert True\n\n\ndef test_two():\n    assert True\n"
 RUN = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--junitxml={reports}/junit.xml"]
 BYTES = """
