@@ -82,11 +82,9 @@ class Content:
         except DamageError as damage:
             return damage.unreadable
 
-    def stream(
-        self, start: markup.StartHandler, end: markup.EndHandler, text: markup.TextHandler | None = None
-    ) -> None:
+    def stream(self, start: markup.StartHandler, end: markup.EndHandler) -> None:
         """Read the XML as `markup.stream` does. Raises DamageError."""
-        markup.stream(self.data, start, end, text=text, encoding=self.encoding, limits=self.limits)
+        markup.stream(self.data, start, end, encoding=self.encoding, limits=self.limits)
 
     @cached_property
     def json_keys(self) -> frozenset[str]:

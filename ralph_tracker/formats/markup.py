@@ -8,7 +8,6 @@ from ralph_tracker.formats.damage import DEFAULT_LIMITS, DamageError, Limits
 
 StartHandler = Callable[[str, dict[str, str]], None]
 EndHandler = Callable[[str], None]
-TextHandler = Callable[[str], None]
 Element = tuple[str, Mapping[str, str]]
 
 _FIRST: Final = 2
@@ -26,21 +25,19 @@ def stream(
     start: StartHandler,
     end: EndHandler,
     *,
-    text: TextHandler | None = None,
     encoding: str | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> None:
     """Call `start` and `end` for each element, as expat does: names as written, attributes as a dict.
 
-    `text` is called for the characters between, in pieces. `encoding` is what a byte order mark says. Raises
-    DamageError, with the place, where the document is malformed, cut short or declares an entity. A DamageError of
-    the handlers goes through with the place put in, which is the end of what they were called for.
+    `encoding` is what a byte order mark says. Raises DamageError, with the place, where the document is malformed, cut
+    short or declares an entity. A DamageError of the handlers goes through with the place put in, which is the end of
+    what they were called for.
     """
     _refuse_long_tags(data, limits.max_tag)
     parser = pyexpat.ParserCreate(_EXPAT_ENCODINGS[encoding])
     parser.StartElementHandler = start
     parser.EndElementHandler = end
-    parser.CharacterDataHandler = text
     parser.EntityDeclHandler = _refuse_entity
     try:
         parser.Parse(data, True)  # noqa: FBT003 (the C function takes no keywords)

@@ -1,13 +1,14 @@
 """Clover's XML, which OpenClover, PHPUnit and Istanbul write: rows of lines, and metrics of statements."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from ralph_tracker.formats import xml_numbers
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.coverage import rows
-from ralph_tracker.formats.coverage.elements import Elements
 from ralph_tracker.formats.coverage.report import CoverageReport, share
 from ralph_tracker.formats.damage import DamageError
+from ralph_tracker.formats.elements import Elements
 
 _COUNTS: Final = ("count", "truecount", "falsecount")  # OpenClover counts a condition by its outcomes alone
 
@@ -25,16 +26,16 @@ def read(content: Content) -> CoverageReport:
     What is declared is the statements of the project, which are no lines: without rows there is no data. OpenClover
     counts a row of a method as none and one of a condition as a statement or not.
     """
-    reader = _Reader(content.limits.max_depth)
-    content.stream(reader.start, reader.end)
+    reader = _Reader(content)
+    reader.walk()
     return reader.report()
 
 
 class _Reader(Elements):
     """Take the events of one document."""
 
-    def __init__(self, max_depth: int) -> None:
-        super().__init__(max_depth)
+    def __init__(self, content: Content) -> None:
+        super().__init__(content)
         self._files: dict[str, dict[int, bool]] = {}
         self._rows: dict[int, bool] = {}
         self._statements = [0, 0]  # listed and not covered, covered
@@ -44,7 +45,7 @@ class _Reader(Elements):
         self._numbers = rows.LineNumbers()
         self._hits = rows.Hits()
 
-    def opened(self, name: str, attributes: dict[str, str]) -> None:
+    def opened(self, name: str, attributes: Mapping[str, str]) -> None:
         if not self.path and name != "coverage":
             raise DamageError(f"the root element is <{name}>, not Clover's")
         if name == "line":
@@ -61,7 +62,7 @@ class _Reader(Elements):
     def closed(self, name: str) -> None:
         """Nothing ends that is not begun anew."""
 
-    def _row(self, attributes: dict[str, str]) -> None:
+    def _row(self, attributes: Mapping[str, str]) -> None:
         if "file" not in self.path:
             raise DamageError("a line stands outside of any file")
         counts = [attributes[key] for key in _COUNTS if key in attributes]

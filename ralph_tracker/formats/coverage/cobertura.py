@@ -5,14 +5,15 @@ count. Several classes of one file are one file.
 """
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
 from ralph_tracker.formats import xml_numbers
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.coverage import rows
-from ralph_tracker.formats.coverage.elements import Elements
 from ralph_tracker.formats.coverage.report import CoverageReport
 from ralph_tracker.formats.damage import DamageError
+from ralph_tracker.formats.elements import Elements
 
 _SECOND: Final = frozenset({"sources", "packages"})
 _SOURCE: Final = re.compile(rb"<source>([^<]*)</source>")
@@ -34,8 +35,8 @@ def read(content: Content) -> CoverageReport:
     A rate has few digits, cut or rounded. The paths of a report with one source folder begin with it, since the
     packages of a workspace have files of the same name.
     """
-    reader = _Reader(content.limits.max_depth)
-    content.stream(reader.start, reader.end)
+    reader = _Reader(content)
+    reader.walk()
     return reader.report(_folder(content.data))
 
 
@@ -49,8 +50,8 @@ def _folder(data: bytes) -> str:
 class _Reader(Elements):
     """Take the events of one document. `start` and `end` run for each line: these they handle themselves."""
 
-    def __init__(self, max_depth: int) -> None:
-        super().__init__(max_depth)
+    def __init__(self, content: Content) -> None:
+        super().__init__(content)
         self._files: dict[str, dict[int, bool]] = {}
         self._outside: dict[int, bool] = {}
         self._of_methods: dict[int, bool] = {}
@@ -76,7 +77,7 @@ class _Reader(Elements):
         if name != "line":
             super().end(name)
 
-    def opened(self, name: str, attributes: dict[str, str]) -> None:
+    def opened(self, name: str, attributes: Mapping[str, str]) -> None:
         if not self.path:
             self._root(name, attributes)
         elif name == "class":
@@ -84,7 +85,7 @@ class _Reader(Elements):
         elif name == "method":
             self._rows = self._of_methods
 
-    def _root(self, name: str, attributes: dict[str, str]) -> None:
+    def _root(self, name: str, attributes: Mapping[str, str]) -> None:
         if name != "coverage":
             raise DamageError(f"the root element is <{name}>, not Cobertura's")
         digit = xml_numbers.last_digit(attributes.get("line-rate", "")) * 100
@@ -95,7 +96,7 @@ class _Reader(Elements):
             rounding=min(max(digit, 0.01), 1),
         )
 
-    def _open_class(self, attributes: dict[str, str]) -> None:
+    def _open_class(self, attributes: Mapping[str, str]) -> None:
         path = attributes.get("filename", attributes.get("name"))
         if path is None:
             raise DamageError("a class has neither filename nor name")

@@ -1,13 +1,14 @@
 """JaCoCo's XML: rows of lines for each source file, counters for everything."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from ralph_tracker.formats import xml_numbers
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.coverage import rows
-from ralph_tracker.formats.coverage.elements import Elements
 from ralph_tracker.formats.coverage.report import CoverageReport
 from ralph_tracker.formats.damage import DamageError
+from ralph_tracker.formats.elements import Elements
 
 _SECOND: Final = frozenset({"sessioninfo", "group", "package", "counter"})
 _DOCTYPE: Final = "//JACOCO//DTD"
@@ -26,16 +27,16 @@ def read(content: Content) -> CoverageReport:
     Without rows it is the counter of lines for the whole; without that too there is no data, whatever other
     counters say.
     """
-    reader = _Reader(content.limits.max_depth)
-    content.stream(reader.start, reader.end)
+    reader = _Reader(content)
+    reader.walk()
     return rows.report(reader.files, reader.stated)
 
 
 class _Reader(Elements):
     """Take the events of one document; a file's path is those of the groups and the package around it."""
 
-    def __init__(self, max_depth: int) -> None:
-        super().__init__(max_depth)
+    def __init__(self, content: Content) -> None:
+        super().__init__(content)
         self.files: dict[str, dict[int, bool]] = {}
         self.stated = rows.NOTHING
         self._names: list[str] = []
@@ -43,7 +44,7 @@ class _Reader(Elements):
         self._numbers = rows.LineNumbers()
         self._hits = rows.Hits()
 
-    def opened(self, name: str, attributes: dict[str, str]) -> None:
+    def opened(self, name: str, attributes: Mapping[str, str]) -> None:
         if not self.path and name != "report":
             raise DamageError(f"the root element is <{name}>, not JaCoCo's")
         if name == "line":
@@ -60,7 +61,7 @@ class _Reader(Elements):
         if name in ("group", "package"):
             self._names.pop()
 
-    def _row(self, attributes: dict[str, str]) -> None:
+    def _row(self, attributes: Mapping[str, str]) -> None:
         if self.path[-1] != "sourcefile":
             raise DamageError("a line stands outside of any sourcefile")
         try:
@@ -69,7 +70,7 @@ class _Reader(Elements):
             raise DamageError(f"a line has no attribute {missing}") from None
         rows.mark(self._rows, number, hit=hit)
 
-    def _total(self, attributes: dict[str, str]) -> None:
+    def _total(self, attributes: Mapping[str, str]) -> None:
         covered, missed = xml_numbers.count(attributes, "covered"), xml_numbers.count(attributes, "missed")
         if covered is not None and missed is not None:
             self.stated = rows.Stated(covered=covered, total=covered + missed)

@@ -1,13 +1,14 @@
 """OpenCover's XML, which coverlet and AltCover write too: points of a sequence, which are .NET's statements."""
 
 from collections import Counter
+from collections.abc import Mapping
 
 from ralph_tracker.formats import xml_numbers
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.coverage import rows
-from ralph_tracker.formats.coverage.elements import Elements
 from ralph_tracker.formats.coverage.report import Block, CoverageReport, Files
 from ralph_tracker.formats.damage import DamageError
+from ralph_tracker.formats.elements import Elements
 
 
 def sniff(content: Content) -> bool:
@@ -20,8 +21,8 @@ def read(content: Content) -> CoverageReport:
 
     Where one place has several points, each counts, as in the tool's own numbers.
     """
-    reader = _Reader(content.limits.max_depth)
-    content.stream(reader.start, reader.end)
+    reader = _Reader(content)
+    reader.walk()
     if reader.stated is None:
         raise DamageError("the session has no summary of its points")
     return rows.report(reader.files(), reader.stated)
@@ -30,8 +31,8 @@ def read(content: Content) -> CoverageReport:
 class _Reader(Elements):
     """Take the events of one document."""
 
-    def __init__(self, max_depth: int) -> None:
-        super().__init__(max_depth)
+    def __init__(self, content: Content) -> None:
+        super().__init__(content)
         self.stated: rows.Stated | None = None
         self._paths: dict[str, str] = {}
         self._points: dict[str, dict[Block, bool]] = {}
@@ -39,7 +40,7 @@ class _Reader(Elements):
         self._file = ""
         self._hits = rows.Hits()
 
-    def opened(self, name: str, attributes: dict[str, str]) -> None:
+    def opened(self, name: str, attributes: Mapping[str, str]) -> None:
         if not self.path and name != "CoverageSession":
             raise DamageError(f"the root element is <{name}>, not OpenCover's")
         if name == "SequencePoint" and "sl" in attributes:
@@ -61,7 +62,7 @@ class _Reader(Elements):
     def closed(self, name: str) -> None:
         """Nothing ends that is not begun anew."""
 
-    def _point(self, attributes: dict[str, str]) -> None:
+    def _point(self, attributes: Mapping[str, str]) -> None:
         if "vc" not in attributes:
             raise DamageError("a SequencePoint has no attribute 'vc'")
         file = attributes.get("fileid", self._file)

@@ -1,14 +1,12 @@
-"""What readers of test reports share: cases gathered one by one, XML walked by local names, declared counts weighed."""
+"""What readers of test reports share: cases gathered one by one, declared counts weighed."""
 
 import math
 from collections.abc import Iterable, Mapping
 from typing import Final
 
 from ralph_tracker.core.metrics import FAILED
-from ralph_tracker.formats import markup, xml_numbers
+from ralph_tracker.formats import xml_numbers
 from ralph_tracker.formats.adding import both
-from ralph_tracker.formats.content import Content
-from ralph_tracker.formats.damage import DamageError
 from ralph_tracker.formats.tests import identity
 from ralph_tracker.formats.tests.report import Counts, Declared, TestReport
 
@@ -81,38 +79,6 @@ class Cases:
             broken=frozenset(self._broken),
             skipped_lines=skipped_lines,
         )
-
-
-class Elements:
-    """Walk one XML document: `opened` and `closed` are told the local names, `path` holds the open ones."""
-
-    def __init__(self, content: Content) -> None:
-        self.path: list[str] = []
-        self._content = content
-
-    def walk(self) -> None:
-        """Read the document. Raises DamageError where it is malformed, nested too deep, or refused by `opened`."""
-        self._content.stream(self._start, self._end, self.text)
-
-    def opened(self, name: str, attributes: Mapping[str, str]) -> None:
-        """Take an element; the last of `path` is the one around it."""
-
-    def closed(self, name: str) -> None:
-        """Take the end of an element; the last of `path` is the one around it."""
-
-    def text(self, piece: str) -> None:
-        """Take a piece of the characters between elements."""
-
-    def _start(self, name: str, attributes: dict[str, str]) -> None:
-        local = markup.local_name(name)
-        self.opened(local, attributes)
-        self.path.append(local)
-        limit = self._content.limits.max_depth
-        if len(self.path) > limit:
-            raise DamageError(f"elements are nested deeper than {limit}")
-
-    def _end(self, _name: str) -> None:
-        self.closed(self.path.pop())
 
 
 def seconds(text: str | None) -> float | None:

@@ -11,8 +11,9 @@ from typing import Final
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.damage import DamageError
+from ralph_tracker.formats.elements import Elements
 from ralph_tracker.formats.tests import identity
-from ralph_tracker.formats.tests.gathering import ERROR, Cases, Elements, contradiction, first_count, seconds
+from ralph_tracker.formats.tests.gathering import ERROR, Cases, contradiction, first_count, seconds
 from ralph_tracker.formats.tests.report import Declared, TestReport
 from ralph_tracker.formats.xml_numbers import count
 
