@@ -34,7 +34,9 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:  # a caller may have closed it
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # a terminal that cannot show it
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    gc.freeze()  # the process ends: to look through all that it has for cycles would be a sixth of its time
+    sys.exit(code)
 
 
 def run(arguments: list[str]) -> int:
@@ -68,7 +70,7 @@ def _answered(arguments: list[str]) -> int:
         say(f"{PROGRAM} {__version__}")
         return EXIT_OK
     if arguments[:1] == ["hook"]:
-        from ralph_tracker.cli.deciding import answer_plainly
+        from ralph_tracker.cli.plainly import answer_plainly
 
         code = answer_plainly(arguments)
         if code is not None:

@@ -12,9 +12,6 @@ from ralph_tracker.errors import EXIT_ESCALATE, EXIT_OK, EXIT_ROLLBACK, EXIT_STO
 from ralph_tracker.store.standing import paths_of, refuse_unrecorded, running, summary_at
 
 EXIT_OF: Final = {"continue": EXIT_OK, "stop": EXIT_STOP, "rollback": EXIT_ROLLBACK, "escalate": EXIT_ESCALATE}
-_NAMES: Final = frozenset({"loop-decision", "loop_decision"})
-_FLAGS: Final = {"--json": "as_json", "--apply": "apply"}
-_VALUES: Final = {"--root": "root", "--loop-id": "loop_id"}
 
 
 def answer(root: Path, loop_id: str | None, *, as_json: bool, apply: bool) -> int:
@@ -44,21 +41,3 @@ def answer(root: Path, loop_id: str | None, *, as_json: bool, apply: bool) -> in
         summary = replace(summary, head=restored)
     say_next(next_step(summary, None, paths))
     return EXIT_OK if rollback else EXIT_OF[decision["action"]]
-
-
-def answer_plainly(arguments: list[str]) -> int | None:
-    """Answer a plainly written `hook loop-decision`; None leaves everything else to the whole command line."""
-    if len(arguments) < 2 or arguments[0] != "hook" or arguments[1] not in _NAMES:  # noqa: PLR2004  # two words
-        return None
-    found: dict[str, str | bool] = {}
-    rest = iter(arguments[2:])
-    for word in rest:
-        if word in _FLAGS:
-            found[_FLAGS[word]] = True
-        elif word in _VALUES and (value := next(rest, ""))[:1] not in {"", "-"}:
-            found[_VALUES[word]] = value
-        else:
-            return None
-    loop_id = str(found["loop_id"]) if "loop_id" in found else None
-    flags = {name: bool(found.get(name)) for name in _FLAGS.values()}
-    return answer(Path(str(found.get("root", "."))), loop_id, **flags)

@@ -7,14 +7,14 @@ import click
 
 from ralph_tracker.cli.columns import say_wrapped
 from ralph_tracker.cli.deciding import answer
-from ralph_tracker.cli.next_step import WORK, say_next
+from ralph_tracker.cli.next_step import say_next
 from ralph_tracker.cli.options import loop_options
-from ralph_tracker.cli.output import complain, progress, say, say_json
+from ralph_tracker.cli.output import say, say_json
+from ralph_tracker.cli.recorded import record_next, say_record, tracker_of
 from ralph_tracker.errors import EXIT_OK
 
 MODES: Final = ("highest_quality_verified", "highest_quality", "most_recent_above_threshold")
 APPLY: Final = ("output", "worktree", "branch", "none")
-_NOTES: Final = 5
 _ANOTHER: Final = "`ralph-tracker hook pre-loop` starts another loop"
 _TAKE_OVER: Final = "`ralph-tracker select-best --apply worktree` puts it in place"
 
@@ -39,12 +39,6 @@ def command() -> None:
     """Record and judge a loop, one phase after the other."""
 
 
-def _tracker(root: Path, loop_id: str | None) -> Any:  # noqa: ANN401  # a Tracker, imported when it is needed
-    from ralph_tracker.tracker import Tracker
-
-    return Tracker(root, loop_id, progress=progress())
-
-
 @command.command("pre-loop")
 @loop_options
 @metrics_option
@@ -63,8 +57,9 @@ def pre_loop(
     """Capture the baseline, iteration 0."""
     if new and rebaseline:
         raise click.UsageError("--new and --rebaseline exclude each other")
-    record = _tracker(root, loop_id).pre_loop(metrics, new=new, rebaseline=rebaseline, allow_missing=allow_missing)
-    _say_record(record, as_json)
+    tracker = tracker_of(root, loop_id)
+    record = tracker.pre_loop(metrics, new=new, rebaseline=rebaseline, allow_missing=allow_missing)
+    say_record(record, as_json=as_json)
     return EXIT_OK
 
 
@@ -86,44 +81,9 @@ def post_iteration(  # one parameter an option
     iteration: int | None,
 ) -> int:
     """Record and judge the next iteration; a regression is no failure."""
-    recorded = _tracker(root, loop_id).post_iteration(metrics, usage=usage, blocked=blocked, iteration=iteration)
-    if not recorded.new and not as_json:
-        say(f"Iteration {iteration} is on record already, nothing was changed")
-    _say_record(recorded.record, as_json)
-    if recorded.problem is not None:
-        complain(recorded.problem)
-    return EXIT_OK
-
-
-def _say_record(record: Any, as_json: bool) -> None:  # noqa: ANN401  # an IterationRecord
-    if as_json:
-        from ralph_tracker.core.documents import record_document
-
-        say_json(record_document(record))
-        return
-    say_wrapped(record.message)
-    say_wrapped(
-        f"{record.loop_id} iteration {record.iteration}: {record.classification}, "
-        f"quality {record.quality_score:g}, adjusted {record.adjusted_score:g}",
-        indent=2,
+    return record_next(
+        root, loop_id, as_json=as_json, metrics=metrics, usage=usage, blocked=blocked, iteration=iteration
     )
-    if record.best.iteration is not None:
-        say(f"  best: iteration {record.best.iteration}")
-    for alert in record.alerts:
-        note = f" ({alert.note})" if alert.note else ""
-        say_wrapped(f"{alert.kind.severity.name} {alert.id}: {alert.message}{note}", indent=2)
-    if record.open_alerts:
-        names = ", ".join(alert.id for alert in record.open_alerts[:5])
-        say_wrapped(f"still open: {names}{_more(record.open_alerts, 5)}", indent=2)
-    for note in record.notes[:_NOTES]:
-        say_wrapped(f"note: {note}", indent=2)
-    if len(record.notes) > _NOTES:
-        say(f"  {_more(record.notes, _NOTES).strip()}; `ralph-tracker report {record.iteration}` has all")
-    say_next(WORK if record.is_baseline else "`ralph-tracker hook loop-decision`")
-
-
-def _more(items: Any, shown: int) -> str:  # noqa: ANN401  # any sized collection
-    return f" and {len(items) - shown} more" if len(items) > shown else ""
 
 
 @command.command("loop-decision", short_help="Say what to do next.")
@@ -156,7 +116,7 @@ def post_loop(  # one parameter an option
 ) -> int:
     """Select the output, report the loop and finish it."""
     refuse_idle_branch(apply, branch)
-    closed = _tracker(root, loop_id).select_output(
+    closed = tracker_of(root, loop_id).select_output(
         mode=mode, iteration=iteration, reason=reason, apply=apply, branch=branch, verify=verify
     )
     say_selection(closed, _TAKE_OVER if apply == "output" else _ANOTHER, as_json=as_json)

@@ -1,6 +1,5 @@
 """How a line calls what it is about: values cut to a length, and the name that was probably meant."""
 
-from difflib import get_close_matches
 from typing import Final
 
 _SHOWN: Final = 60
@@ -8,6 +7,8 @@ _SHOWN: Final = 60
 
 def nearest(word: str, known: list[str]) -> str:
     """Return `; did you mean X?`, or the list of what is known where nothing is near."""
+    from difflib import get_close_matches  # noqa: PLC0415  # nobody but a typing error needs it
+
     matches = get_close_matches(word, known, n=1, cutoff=0.6)
     if matches:
         return f"; did you mean {matches[0]}?"

@@ -3,7 +3,6 @@
 A new format is one file with `sniff` and `read`, one line in its kind's `table.py`, one folder in fixtures/reports/.
 """
 
-import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
@@ -90,6 +89,8 @@ def candidates(content: Content) -> Iterator[Format]:
 
 
 def _unknown(name: str) -> Unreadable:
+    import difflib  # noqa: PLC0415  # most names are right
+
     near = difflib.get_close_matches(name, BY_NAME, n=1)
     hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(BY_NAME)}"
     return Unreadable(f"no format is called {name!r}; {hint}")

@@ -4,15 +4,13 @@ import functools
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 _TIME_LIMIT_S: Final = 20.0
 _LOOK_EVERY: Final = 500
 
 
-@dataclass(frozen=True, slots=True)
-class FileCount:
+class FileCount(NamedTuple):
     """Hold what one file adds: lines of code, functions and the sum of their cyclomatic complexities.
 
     `note` says why the lines are plain non-blank ones and no function was looked for, None where it was analysed.

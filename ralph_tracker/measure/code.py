@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from ralph_tracker.core.rounding import COMPLEXITY_DECIMALS, half_up
 from ralph_tracker.measure.analyser import Analyser, FileCount, LizardAnalyser
@@ -24,8 +24,7 @@ _NAMED: Final = 5
 _UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 
 
-@dataclass(frozen=True, slots=True)
-class CodeCount:
+class CodeCount(NamedTuple):
     """Hold the size and complexity of the code in scope.
 
     `complexity_score` is the mean cyclomatic complexity of all functions, 2 decimals, None where there is no
@@ -77,7 +76,7 @@ def count_code(
 
 
 def _summed(files: Mapping[str, Known], tool: str, notes: Iterable[str | None]) -> CodeCount:
-    counts = [known.count for known in files.values()]
+    counts = [known.counted for known in files.values()]
     functions = sum(count.functions for count in counts)
     complexity = sum(count.complexity for count in counts)
     return CodeCount(
@@ -93,8 +92,8 @@ def _file_notes(files: Mapping[str, Known]) -> list[str]:
     """Name the files that were counted otherwise, one note a reason."""
     named: dict[str, list[str]] = {}
     for path, known in files.items():
-        if known.count.note is not None:
-            named.setdefault(known.count.note, []).append(path)
+        if known.counted.note is not None:
+            named.setdefault(known.counted.note, []).append(path)
     return [f"{note}: {_shortened(paths)}" for note, paths in sorted(named.items())]
 
 
@@ -146,8 +145,7 @@ class _Counting:
         return FileCount(content.lines, note=f"counted by non-blank lines, {reason}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Content:
+class _Content(NamedTuple):
     """What is in a file: its lines that are not blank, and the bytes unless they are too many."""
 
     sha256: str

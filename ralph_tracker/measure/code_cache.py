@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ralph_tracker.measure.analyser import FileCount, suffix_of
 
@@ -16,8 +16,7 @@ _SETTLED_NS: Final = 2_000_000_000
 Stamp = tuple[int, int, int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(NamedTuple):
     """Hold what was found in one file.
 
     `sha256` is of its content. `stamp` tells by itself that the file has not changed since, None where only the
@@ -26,7 +25,7 @@ class Known:
 
     sha256: str
     stamp: Stamp | None
-    count: FileCount
+    counted: FileCount
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +42,7 @@ class CodeCache:
 
     def by_content(self) -> dict[tuple[str, str], FileCount]:
         """Return the counts by `content_key`, for files that were moved, copied or only touched."""
-        return {content_key(path, known.sha256): known.count for path, known in self.files.items()}
+        return {content_key(path, known.sha256): known.counted for path, known in self.files.items()}
 
 
 def content_key(path: str, sha256: str) -> tuple[str, str]:
@@ -105,9 +104,8 @@ def _replace(path: Path, data: bytes) -> None:
 
 
 def _entry(known: Known) -> tuple[object, ...]:
-    """Return what `_known` takes; dataclasses.astuple would copy it, a tenth of a count where nothing has changed."""
-    count = known.count
-    return known.sha256, known.stamp, count.loc, count.functions, count.complexity, count.note
+    """Return what `_known` takes."""
+    return known.sha256, known.stamp, *known.counted
 
 
 def _known(sha256: Any, stamp: Any, loc: Any, functions: Any, complexity: Any, note: Any) -> Known:  # noqa: ANN401  # as parsed

@@ -18,6 +18,7 @@ from ralph_tracker.measure.last_words import last_words
 from ralph_tracker.measure.report_files import FoundReport, Missing
 
 BUILD: Final = "build"
+INTEGRITY: Final = "integrity"
 NO_LINES: Final = "the report has no line to cover"
 _STOPPED: Final = "the checker stopped at an error, there may be more than it counted; mend that one first"
 _NO_REPORT: Final = "the check names no report; add `reports:` to it"
@@ -30,7 +31,8 @@ class Measured:
     """Hold what the checks of one iteration came to.
 
     `missing` says per group why nothing was measured, `measures` the same of each check in the order in which they
-    ran; `notes` are what a person should know of what was.
+    ran; `notes` are what a person should know of what was. `integrity` is the report of the check of that kind, or why
+    there is none; None where no check is.
     """
 
     metrics: Metrics
@@ -38,11 +40,12 @@ class Measured:
     missing: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     measures: tuple[Measure, ...] = ()
+    integrity: bytes | str | None = None
 
 
 def kind_of(check: Check) -> str | None:
     """Return what a check measures: as configured, else by its format or its name; None leaves it to its reports."""
-    return _declared(check) or (check.name if check.name in _GROUPS else None)
+    return _declared(check) or (check.name if check.name in {*_GROUPS, INTEGRITY} else None)
 
 
 def _declared(check: Check) -> str | None:
@@ -73,7 +76,10 @@ def read_results(
         elif kind is not None and not result.check.reports:
             gathered.fail(result.check.name, kind, f"{result.check.name}: {_NO_REPORT}")
         for found in result.reports if kind != BUILD else ():
-            gathered.take(result, found, kind)
+            if kind == INTEGRITY:
+                gathered.judge(result, found)
+            else:
+                gathered.take(result, found, kind)
         for path, other in result.shared.items():
             gathered.note(f"{result.check.name}: {path} counts once, with check {other}")
     return gathered.measured()
@@ -92,6 +98,7 @@ class _Gathered:
         self._notes: list[str] = []
         self._builds: list[bool] = []
         self._measures: dict[str, Measure] = {}
+        self._integrity: bytes | str | None = None
 
     def ran(self, name: str, kind: str | None) -> None:
         """Take a check that ran, in its place among the others."""
@@ -123,6 +130,13 @@ class _Gathered:
             name = _KIND[type(report)]
             self._sums[name] = self._sums[name] + report if name in self._sums else report
 
+    def judge(self, result: CheckResult, found: FoundReport) -> None:
+        """Take the report of a tool that compares files, unread; the last one counts."""
+        read = _bytes(found)
+        if isinstance(read, Unreadable):
+            self.fail(result.check.name, None, _why(result, found, read))
+        self._integrity = _why(result, found, read) if isinstance(read, Unreadable) else read
+
     def miss(self, kind: str | None, why: str) -> None:
         """Remember why a group was not measured; the first reason stands."""
         if kind is None:
@@ -151,6 +165,7 @@ class _Gathered:
             missing=self._missing,
             notes=tuple(self._notes),
             measures=tuple(self._measures.values()),
+            integrity=self._integrity,
         )
 
     def _explain(self, values: Mapping[str, Any]) -> None:
@@ -168,16 +183,22 @@ class _Gathered:
             self._notes.append(text)
 
 
-def _read(result: CheckResult, found: FoundReport, kind: str | None, root: Path | None) -> Report | Unreadable:
+def _bytes(found: FoundReport) -> bytes | Unreadable:
     if found.data_path is None:
         return Unreadable(found.reason or "absent")
     try:
         size = found.data_path.stat().st_size
         if size > DEFAULT_LIMITS.max_bytes:  # not even read: it may be larger than the memory
             return Unreadable(f"{size} bytes are more than the limit of {DEFAULT_LIMITS.max_bytes}")
-        data = found.data_path.read_bytes()
+        return found.data_path.read_bytes()
     except OSError as error:
         raise StoreError(f"{found.data_path}: {error.strerror}; the report cannot be read") from None
+
+
+def _read(result: CheckResult, found: FoundReport, kind: str | None, root: Path | None) -> Report | Unreadable:
+    data = _bytes(found)
+    if isinstance(data, Unreadable) or found.data_path is None:
+        return data if isinstance(data, Unreadable) else Unreadable("absent")
     if root is not None and is_data(data):
         report = _on_sources(found.data_path, root)
     else:

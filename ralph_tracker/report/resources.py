@@ -1,5 +1,6 @@
 """The only place that finds a template: the user's folder, then the package, then the checkout."""
 
+import os
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -23,9 +24,9 @@ def render(template: str, values: Mapping[str, Any], root: Path | None = None) -
     """
     folders = ((root / USER_FOLDER),) if root is not None else ()
     try:
-        return _environment((*folders, *SHIPPED)).get_template(template).render(values)
+        return jinja_environment((*folders, *SHIPPED)).get_template(template).render(values)
     except Exception as error:
-        if not any((folder / template).is_file() for folder in folders):
+        if not has_own(template, root):
             raise  # ours
         line, what = getattr(error, "lineno", None), getattr(error, "message", None)
         place = f"{template}, line {line}" if line else template
@@ -33,8 +34,14 @@ def render(template: str, values: Mapping[str, Any], root: Path | None = None) -
         raise ConfigError(f"template {place}: {what}; mend it or remove it from {USER_FOLDER}") from None
 
 
+def has_own(template: str, root: Path | None) -> bool:
+    """Tell whether a project has a template of its own; one without a root, or that cannot be looked at, has none."""
+    return root is not None and os.path.isfile(root / USER_FOLDER / template)  # noqa: PTH113  # raises nothing
+
+
 @cache
-def _environment(folders: tuple[Path, ...]) -> "jinja2.Environment":
+def jinja_environment(folders: tuple[Path, ...]) -> "jinja2.Environment":
+    """Return what renders the templates of the folders, the first of a name."""
     import jinja2  # noqa: PLC0415  # 100 ms that only a report has to pay
     from jinja2.sandbox import SandboxedEnvironment  # noqa: PLC0415  # as above; the agent may write a template too
 
