@@ -7,6 +7,7 @@ kept of an iteration is a line in 1 / |U|, which gives its value at any later ti
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 from ralph_tracker.core.components import (
@@ -20,11 +21,13 @@ from ralph_tracker.core.components import (
     falling,
     growth_percent,
 )
+from ralph_tracker.core.findings import SuppressionKind
 from ralph_tracker.core.metrics import Metrics
 from ralph_tracker.core.rounding import SCORE_DECIMALS, half_up, without_noise
 from ralph_tracker.core.score import Basis, dimension_scores, plain_components, weighted
 
 HALF: Final = 50.0
+NO_SUPPRESSIONS: Final[Mapping[SuppressionKind, int]] = MappingProxyType({})
 LOC_OF_NOTHING: Final = 1000
 TEST_PASS_COMPONENTS: Final = ("all_tests_pass", "pass_rate")
 TEST_COUNT_COMPONENT: Final = "test_count_vs_baseline"
@@ -68,15 +71,25 @@ def test_weights(basis: Basis) -> TestWeights:
 test_weights.__test__ = False  # type: ignore[attr-defined]  # a test runner would collect it by its name
 
 
-def ground_of(basis: Basis, now: Metrics, *, given: float | None, passes: int, present: int, unseen: int) -> Ground:
+def ground_of(
+    basis: Basis,
+    now: Metrics,
+    *,
+    given: float | None,
+    passes: int,
+    present: int,
+    unseen: int,
+    suppressions: Mapping[SuppressionKind, int] = NO_SUPPRESSIONS,
+) -> Ground:
     """Take the fixed parts of the adjusted score of one iteration.
 
-    Tests count only where their components were measured: half a report raises no score.
+    `suppressions` are those that are new since the baseline: each counts as a finding. Tests count only where their
+    components were measured: half a report raises no score.
     """
     if basis.given_score:
         value = given or 0.0
         return Ground(fixed=value, alone=value)
-    components = adjusted_components(basis, now)
+    components = adjusted_components(basis, now, suppressions)
     alone = weighted(basis, dimension_scores(basis, components))
     without = {name: 0.0 if name in _TEST_COMPONENTS else value for name, value in components.items()}
     passes_known = all(components.get(name, 0.0) is not None for name in TEST_PASS_COMPONENTS)
@@ -131,15 +144,30 @@ def passing_growth(baseline: Metrics, now: Metrics) -> float:
     return max(1.0, now.tests_passed / max(1, baseline.tests_passed))
 
 
-def adjusted_components(basis: Basis, now: Metrics) -> dict[str, float | None]:
+def suppressed(basis: Basis, suppressions: Mapping[SuppressionKind, int]) -> dict[str, int]:
+    """Return how many new suppressions each count of findings grows by; a linter's are errors where those count."""
+    lint, types = (max(0, suppressions.get(kind, 0)) for kind in ("lint", "types"))
+    parts = ("lint_errors", "type_errors") if basis.error_parts is None else basis.error_parts
+    has_errors = "no_lint_errors" in basis.components
+    return {
+        "lint_errors": lint if has_errors else 0,
+        "lint_warnings": 0 if has_errors else lint,
+        "error_count": (lint if "lint_errors" in parts else 0) + (types if "type_errors" in parts else 0),
+    }
+
+
+def adjusted_components(
+    basis: Basis, now: Metrics, suppressions: Mapping[SuppressionKind, int] = NO_SUPPRESSIONS
+) -> dict[str, float | None]:
     """Return the components on equal ground, the test components as the formula has them."""
+    more = suppressed(basis, suppressions)
     factor = size_factor(basis.baseline, now)
     components = plain_components(basis, now)
     for name, cost in _COSTS.items():
         if components.get(name) is not None:
             metric = COMPONENT_BY_NAME[name].reads[0]
             scale = 1.0 if metric == "complexity_score" else factor
-            components[name] = _cost_against(basis.baseline, now, metric, cost, scale)
+            components[name] = _cost_against(basis.baseline, now, metric, cost, scale, more.get(metric, 0))
     growth = code_growth(basis.baseline, now)
     if growth is not None:
         components["loc_appropriate"] = appropriate_size(growth)
@@ -161,8 +189,10 @@ def starts_high(baseline: Metrics, metric: str, cost: float) -> bool:
     return start is not None and cost * start > HALF
 
 
-def _cost_against(baseline: Metrics, now: Metrics, metric: str, cost: float, factor: float) -> float:
-    value = (now.number(metric) or 0.0) * factor
+def _cost_against(  # a count, its price and the ground that it is judged on
+    baseline: Metrics, now: Metrics, metric: str, cost: float, factor: float, more: int
+) -> float:
+    value = ((now.number(metric) or 0.0) + more) * factor
     start = baseline.number(metric) or 0.0
     if starts_high(baseline, metric, cost):
         return max(0.0, 100.0 - HALF * value / start)

@@ -8,6 +8,7 @@ from ralph_tracker.core.alert_types import TYPE_BY_NAME, Alert, in_order
 from ralph_tracker.core.components import COMPONENT_BY_NAME
 from ralph_tracker.core.cycles import Cycle
 from ralph_tracker.core.deltas import Reading, Readings, delta, errors_at_size
+from ralph_tracker.core.findings import Integrity
 from ralph_tracker.core.identities import Comparison, names_in_short
 from ralph_tracker.core.line import Classification
 from ralph_tracker.core.metrics import BY_NAME, Group, Metrics
@@ -28,7 +29,9 @@ class Situation:
     """Hold the facts that alerts are raised on.
 
     `readings` are the previous values on the line, `tests` the comparison by name (None: no names on one side),
-    `components` those of the score (None: not measured), `missing` says why a group was not measured.
+    `components` those of the score (None: not measured), `missing` says why a group was not measured. `integrity` is
+    what was found in files and tests (None: nobody looked), `open_findings` the keys of those that are open,
+    `accepted_findings` the stamps of those that a person accepted.
     """
 
     iteration: int
@@ -42,6 +45,19 @@ class Situation:
     rules: Rules
     config_changed: tuple[str, ...]
     already_missing: frozenset[str]
+    integrity: Integrity | None = None
+    open_findings: frozenset[str] = frozenset()
+    accepted_findings: frozenset[str] = frozenset()
+
+    @property
+    def matched(self) -> bool:
+        """Tell whether tests that are gone were matched with those that stand for them."""
+        return self.integrity is not None and self.tests is not None
+
+    @property
+    def fall_is_explained(self) -> bool:
+        """Tell whether each test that is gone is matched, so that fewer tests are no loss."""
+        return self.matched and self.tests is not None and not self.tests.vanished
 
     def fall(self, name: str) -> tuple[float, Reading] | None:
         """Return the value now and the previous reading where the metric fell, else None."""
@@ -88,24 +104,12 @@ def working_tests_failing(at: Situation) -> Alert | None:
     now, before = passed
     counts = f"passed {before.value:g}→{now:g}, failed {failed.value:g}→{now_failed}; names are not known"
     alert = at.alert(kind, "Previously passing tests now failing", counts, at.age(before))
-    return _until(alert, "tests_passed", now, before.value)
+    return until(alert, "tests_passed", now, before.value)
 
 
-def _until(alert: Alert, metric: str, now: float, before: float) -> Alert:
+def until(alert: Alert, metric: str, now: float, before: float) -> Alert:
     """Close the alert when the count is back, since no names are known."""
     return replace(alert, until=(metric, before), fall=int(before - now))
-
-
-def _test_deletion(at: Situation) -> Alert | None:
-    fall = at.fall("test_count")
-    if fall is None:
-        return None
-    now, before = fall
-    message = f"Test count decreased from {before.value:g} to {now:g}"
-    gone = at.tests.vanished if at.tests is not None else {}
-    if gone:
-        return at.alert("test_deletion", message, f"gone: {names_in_short(gone)}", at.age(before), tests=gone)
-    return _until(at.alert("test_deletion", message, at.age(before)), "test_count", now, before.value)
 
 
 def _functionality_loss(at: Situation) -> Alert | None:
@@ -117,10 +121,12 @@ def _functionality_loss(at: Situation) -> Alert | None:
         return None
     message = f"Passing tests decreased from {before.value:g} to {now:g}"
     lost = at.tests.lost if at.tests is not None else {}
+    if at.matched and not lost:
+        return None
     if lost:
         note = f"deleted, skipped or renamed away: {names_in_short(lost)}"
         return at.alert("functionality_loss", message, note, at.age(before), tests=lost)
-    return _until(at.alert("functionality_loss", message, at.age(before)), "tests_passed", now, before.value)
+    return until(at.alert("functionality_loss", message, at.age(before)), "tests_passed", now, before.value)
 
 
 def _coverage_regression(at: Situation) -> Alert | None:
@@ -174,14 +180,6 @@ def _complexity_explosion(at: Situation) -> Alert | None:
     return at.alert("complexity_explosion", message, note, at.age(before))
 
 
-def _tests_replaced(at: Situation) -> Alert | None:
-    if at.tests is None or not at.tests.vanished or at.fall("test_count") is not None:
-        return None
-    gone, new = at.tests.vanished, at.tests.added
-    message = f"{len(gone)} tests disappeared, {len(new)} new: {names_in_short(gone)}"
-    return at.alert("tests_replaced", message, at.age_of_names, tests=gone)
-
-
 def _flaky_test(at: Situation) -> Alert | None:
     if at.tests is None or not at.tests.flaky:
         return None
@@ -190,7 +188,6 @@ def _flaky_test(at: Situation) -> Alert | None:
 
 
 _ONE_EACH: Final[tuple[Callable[[Situation], Alert | None], ...]] = (
-    _test_deletion,
     working_tests_failing,
     _functionality_loss,
     _coverage_regression,
@@ -198,7 +195,6 @@ _ONE_EACH: Final[tuple[Callable[[Situation], Alert | None], ...]] = (
     _config_changed,
     _file_deletion,
     _complexity_explosion,
-    _tests_replaced,
     _flaky_test,
 )
 
@@ -241,7 +237,7 @@ def _metrics_missing(at: Situation) -> list[Alert]:
 
 
 def raise_alerts(at: Situation, classification: Classification, cycle: Cycle | None) -> tuple[Alert, ...]:
-    """Return the new alerts of an iteration, the worst first."""
+    """Return the new alerts of an iteration but for those of integrity, the worst first."""
     alerts = [alert for rule in _ONE_EACH if (alert := rule(at)) is not None]
     alerts += _metrics_missing(at)
     if cycle is not None:

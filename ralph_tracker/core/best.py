@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ralph_tracker.core.adjusted import Ground, size_factor
+from ralph_tracker.core.findings import Verdict
 from ralph_tracker.core.line import Yardstick
 from ralph_tracker.core.metrics import Metrics
 
@@ -17,7 +18,8 @@ _NOISE: Final = 1e-9
 class Candidate:
     """Hold what the choice of the best needs of one iteration.
 
-    `findings` is error_count at the baseline's size, which decides a tie; None (unknown) loses it.
+    `findings` is error_count at the baseline's size, which decides a tie; None (unknown) loses it. `verdict` is that of
+    integrity, None where nobody looked.
     """
 
     iteration: int
@@ -25,11 +27,27 @@ class Candidate:
     ground: Ground
     verified: bool
     findings: float | None
+    verdict: Verdict | None = None
 
     @property
-    def tie(self) -> tuple[float, int]:
-        """Order equals: fewer findings, then the earlier."""
-        return (float("inf") if self.findings is None else self.findings, self.iteration)
+    def clean(self) -> bool:
+        """Tell whether nothing is held against it; while nobody looks, each is clean (semantics § 0)."""
+        return self.verdict in {None, "PASS"}
+
+    @property
+    def believed(self) -> bool:
+        """Tell whether its score can be believed: neither tampered with nor unproven."""
+        return self.verdict not in {"TAMPERED", "UNPROVEN"}
+
+    @property
+    def rank(self) -> int:
+        """Order the pools that the best is taken from: verified and believed ones, believed ones, the others."""
+        return 2 if not self.believed else 0 if self.verified else 1
+
+    @property
+    def tie(self) -> tuple[bool, float, int]:
+        """Order equals: nothing found against them, fewer findings of the linters, then the earlier."""
+        return (self.verdict == "SUSPECT", float("inf") if self.findings is None else self.findings, self.iteration)
 
 
 def findings_of(baseline: Metrics, now: Metrics) -> float | None:
@@ -38,18 +56,22 @@ def findings_of(baseline: Metrics, now: Metrics) -> float | None:
 
 
 def best_of(candidates: Iterable[Candidate], yardstick: Yardstick, *, verified_only: bool) -> Candidate | None:
-    """Return the highest adjusted score as of now among the verified ones (or all).
+    """Return the highest adjusted score as of now among the believed and verified ones (or all that are believed).
 
-    A tie goes to fewer findings, then to the earlier. None where there is no such candidate.
+    A tie goes to one that is not suspect, to fewer findings, then to the earlier. None where there is no such one.
     """
-    pool = [c for c in candidates if c.verified or not verified_only]
+    return _highest((c for c in candidates if c.rank <= (0 if verified_only else 1)), yardstick)
+
+
+def _highest(pool: Iterable[Candidate], yardstick: Yardstick) -> Candidate | None:
     return min(pool, key=lambda c: (-yardstick.score(c.iteration, c.ground), c.tie), default=None)
 
 
 def best_now(candidates: Iterable[Candidate], yardstick: Yardstick) -> Candidate | None:
-    """Return what `highest_quality_verified` selects now: the best verified one, else the best of all."""
+    """Return what `highest_quality_verified` selects now: the best of the best pool that holds any."""
     pool = tuple(candidates)
-    return best_of(pool, yardstick, verified_only=True) or best_of(pool, yardstick, verified_only=False)
+    rank = min((c.rank for c in pool), default=0)
+    return _highest((c for c in pool if c.rank == rank), yardstick)
 
 
 def kept(frontier: tuple[Candidate, ...], new: Candidate, yardstick: Yardstick) -> tuple[Candidate, ...]:
@@ -61,7 +83,7 @@ def kept(frontier: tuple[Candidate, ...], new: Candidate, yardstick: Yardstick) 
 
 def _dominates(one: Candidate, other: Candidate, yardstick: Yardstick) -> bool:
     """Tell whether `other` can never again be chosen before `one`, however many tests are still to come."""
-    if other.verified and not one.verified:
+    if other.rank < one.rank:
         return False
     lead = one.ground.fixed - other.ground.fixed
     if yardstick.seen.union == 0:

@@ -1,7 +1,7 @@
 """One word for what an iteration was: baseline, forward, plateau, regression or stalled (semantics § 4)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import pvariance
 from types import MappingProxyType
 from typing import Final
@@ -32,6 +32,12 @@ class Step:
         if name not in self.now:
             return None
         return delta(self.now[name], self.before[name], BY_NAME[name].decimals)
+
+    def without_fall(self, name: str) -> "Step":
+        """Return the same with that metric as it was, where it fell."""
+        if name not in self.now or self.now[name] >= self.before[name]:
+            return self
+        return replace(self, now={**self.now, name: self.before[name]})
 
 
 def step_of(

@@ -4,8 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from ralph_tracker.core.alert_types import Alert, Severity
+from ralph_tracker.core.alert_types import Alert
 from ralph_tracker.core.alerts import STALL_ALTERNATIVES
+from ralph_tracker.core.findings import Severity
 from ralph_tracker.core.line import Classification
 from ralph_tracker.core.rounding import SCORE_DECIMALS, half_up, plain_number
 from ralph_tracker.core.rules import Rules
@@ -46,7 +47,7 @@ class Facts:
     `alerts` are the new and the open ones that nobody accepted, in order. `cost_usd` is what is known of the cost so
     far, None where nothing is. `elapsed_s` counts from pre_loop. `rollbacks` is how many of the latest decisions in
     a row were a rollback, or the escalation that stands for one. `target_tests_hold`: no test fails and one passes,
-    or the loop has none.
+    or the loop has none. `trusted`: integrity holds nothing against it, or was not asked.
     """
 
     iteration: int
@@ -58,6 +59,7 @@ class Facts:
     verified: bool
     evidence: float
     target_tests_hold: bool
+    trusted: bool = True
     same_tree_cycle: bool = False
     cost_usd: float | None = None
     elapsed_s: float | None = None
@@ -129,7 +131,7 @@ def _third_rollback(facts: Facts, rules: Rules) -> Decision | None:
 
 
 def _critical(facts: Facts, _: Rules) -> Decision | None:
-    alerts = [alert for alert in facts.alerts if alert.kind.severity is Severity.CRITICAL]
+    alerts = [alert for alert in facts.alerts if alert.severity is Severity.CRITICAL]
     if not alerts:
         return None
     target = min(alerts, key=lambda alert: alert.iteration).rollback_to
@@ -172,10 +174,10 @@ def _uncertain(facts: Facts, rules: Rules) -> Decision | None:
 
 def _target(facts: Facts, rules: Rules) -> Decision | None:
     target = rules.loop.target_score
-    grave = any(alert.kind.severity <= Severity.HIGH for alert in facts.alerts)
+    grave = any(alert.severity <= Severity.HIGH for alert in facts.alerts)
     if target is None or facts.score < target or grave:
         return None
-    if not facts.verified or not facts.target_tests_hold:
+    if not (facts.verified and facts.trusted and facts.target_tests_hold):
         return None
     return Decision(action="stop", reason="Target reached", confidence=0.95, rule=9)
 

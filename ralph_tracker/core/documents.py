@@ -1,16 +1,22 @@
 """Records as documents: the seed's shape, one mapping for YAML, JSON and the command line."""
 
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 from ralph_tracker.core.alert_types import Alert, AlertState
 from ralph_tracker.core.decision import Decision
+from ralph_tracker.core.findings import Finding, SuppressionKind
 from ralph_tracker.core.metrics import METRICS, SECTIONS, Metrics
 from ralph_tracker.core.records import BestTracker, IterationRecord
 from ralph_tracker.core.rounding import SCORE_DECIMALS, half_up
-from ralph_tracker.core.selection import Contender, Selection
+from ralph_tracker.core.trust import Trust
+
+if TYPE_CHECKING:
+    from ralph_tracker.core.selection import Contender, Selection
 
 SCHEMA_VERSION: Final = 1
 TESTS_LISTED: Final = 20
+FINDINGS_LISTED: Final = 50
 Document = dict[str, Any]
 
 
@@ -54,7 +60,7 @@ def _iteration(record: IterationRecord) -> Document:
         "alerts": [alert_document(a, _state(a, record, "new")) for a in record.alerts],
         "open_alerts": [carried_document(a, _state(a, record, "open")) for a in record.open_alerts],
         "closed_alerts": list(record.closed_alerts),
-        "integrity": record.integrity,
+        "integrity": trust_document(record.integrity),
         "usage": record.usage.known() if record.usage else None,
         "blocked": record.blocked,
         "tree": record.tree,
@@ -83,7 +89,7 @@ def alert_document(alert: Alert, state: AlertState) -> Document:
     """Return an alert with everything that a person needs to act on it; long lists of tests are cut."""
     document: Document = {
         "id": alert.id,
-        "severity": alert.kind.severity.name,
+        "severity": alert.severity.name,
         "type": alert.kind.name,
         "message": alert.message,
         "action": alert.kind.action,
@@ -95,14 +101,55 @@ def alert_document(alert: Alert, state: AlertState) -> Document:
     if alert.tests:
         document["tests"] = sorted(alert.tests)[:TESTS_LISTED]
         document["tests_total"] = len(alert.tests)
+    if alert.findings:
+        document["findings"] = [finding_document(each) for each in alert.findings[:FINDINGS_LISTED]]
+        document["findings_total"] = len(alert.findings)
     return document
+
+
+def finding_document(finding: Finding) -> Document:
+    """Return a finding with its place and both texts; long lists of tests are cut."""
+    return {
+        "rule": finding.rule,
+        "severity": finding.severity.name,
+        "message": finding.message,
+        "file": finding.file,
+        "line": finding.line,
+        "test": finding.test,
+        "tests": list(finding.tests[:TESTS_LISTED]),
+        "old": finding.old,
+        "new": finding.new,
+        "compared_with": finding.against,
+    }
+
+
+def trust_document(trust: Trust | None) -> Document | None:
+    """Return how far an iteration is believed, None where nobody compared its files and tests."""
+    if trust is None:
+        return None
+    found = trust.found
+    return {
+        "verdict": trust.verdict,
+        "union_rate": trust.union_rate,
+        "compared_with": list(found.compared_with),
+        "findings": [finding_document(each) for each in found.findings[:FINDINGS_LISTED]],
+        "findings_total": len(found.findings),
+        "tests_matched": len(found.matches),
+        "suppressions": suppressions_document(found.suppressions),
+        "unread": dict(found.unread),
+    }
+
+
+def suppressions_document(counts: Mapping[SuppressionKind, int]) -> Document:
+    """Return how many suppressions of each kind are new since the baseline; fewer than there were is below 0."""
+    return {kind: counts.get(kind, 0) for kind in get_args(SuppressionKind)}
 
 
 def carried_document(alert: Alert, state: AlertState) -> Document:
     """Return an open alert in short: its own record has the rest."""
     return {
         "id": alert.id,
-        "severity": alert.kind.severity.name,
+        "severity": alert.severity.name,
         "type": alert.kind.name,
         "message": alert.message,
         "triggered_at": alert.triggered_at,
@@ -133,7 +180,7 @@ def decision_document(decision: Decision) -> Document:
     }
 
 
-def selection_document(selection: Selection, folder: str, applied: Document, report: str) -> Document:
+def selection_document(selection: "Selection", folder: str, applied: Document, report: str) -> Document:
     """Return the seed's best_output_selection document; `folder` is the loop's, as users see it."""
     selected, final = selection.selected, selection.final
     later = [c for c in selection.contenders if c.iteration > 0]
@@ -147,6 +194,7 @@ def selection_document(selection: Selection, folder: str, applied: Document, rep
             "mode": selection.mode,
             "accepted": selection.accepted,
             "verified": selected.candidate.verified,
+            "integrity": selected.candidate.verdict,
             "override_reason": selection.override_reason,
             "quality_trajectory": {f"iteration_{c.iteration}": c.candidate.quality_score for c in later},
             "adjusted_quality_trajectory": {f"iteration_{c.iteration}": c.adjusted for c in later},
@@ -172,7 +220,7 @@ def _iteration_name(number: int | None) -> str | None:
     return None if number is None else f"iteration_{number}"
 
 
-def _criteria(selection: Selection) -> Document:
+def _criteria(selection: "Selection") -> Document:
     recent = selection.mode == "most_recent_above_threshold"
     return {
         "primary": "most_recent_above_threshold" if recent else "highest_quality_score",
@@ -181,7 +229,7 @@ def _criteria(selection: Selection) -> Document:
     }
 
 
-def _details(selected: Contender, folder: str) -> Document:
+def _details(selected: "Contender", folder: str) -> Document:
     details: Document = {
         "iteration": selected.iteration,
         "quality_score": selected.candidate.quality_score,
@@ -193,7 +241,7 @@ def _details(selected: Contender, folder: str) -> Document:
     return details
 
 
-def _comparison(selection: Selection) -> Document:
+def _comparison(selection: "Selection") -> Document:
     selected, final = selection.selected, selection.final
     return {
         "final_quality": final.candidate.quality_score,

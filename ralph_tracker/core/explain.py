@@ -6,6 +6,7 @@ from ralph_tracker.core.adjusted import (
     passing_growth,
     size_factor,
     starts_high,
+    suppressed,
 )
 from ralph_tracker.core.components import (
     COMPLEXITY_COST,
@@ -14,6 +15,7 @@ from ralph_tracker.core.components import (
     WARNING_COST,
     growth_percent,
 )
+from ralph_tracker.core.findings import Integrity
 from ralph_tracker.core.line import Yardstick
 from ralph_tracker.core.metrics import BY_NAME, Metrics
 from ralph_tracker.core.rounding import half_up, plain_number
@@ -28,7 +30,13 @@ _FINDINGS = (
 
 
 def difference(
-    basis: Basis, now: Metrics, quality: float, adjusted: float, ground: Ground, yardstick: Yardstick
+    basis: Basis,
+    now: Metrics,
+    quality: float,
+    adjusted: float,
+    ground: Ground,
+    yardstick: Yardstick,
+    integrity: Integrity | None = None,
 ) -> str:
     """Say on which ground the adjusted score stands, in one line; empty where both scores are equal."""
     if basis.given_score or quality == adjusted:
@@ -36,6 +44,7 @@ def difference(
     reasons = [
         *_tests(basis, now, ground, yardstick),
         *_findings(basis, now),
+        *_suppressions(basis, integrity),
         *_growth(basis, now),
     ]
     return "; ".join(reasons)
@@ -64,6 +73,11 @@ def _findings(basis: Basis, now: Metrics) -> list[str]:
     if many:
         reasons.append(f"{', '.join(many)} measured against the many of the baseline")
     return reasons
+
+
+def _suppressions(basis: Basis, integrity: Integrity | None) -> list[str]:
+    more = max(suppressed(basis, integrity.suppressions).values()) if integrity is not None else 0
+    return [f"{more} new suppressions count as findings"] if more else []
 
 
 def _growth(basis: Basis, now: Metrics) -> list[str]:

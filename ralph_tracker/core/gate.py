@@ -4,14 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from ralph_tracker.core.alert_types import Alert, AlertState, Severity, in_order
+from ralph_tracker.core.alert_types import Alert, AlertState, in_order
 from ralph_tracker.core.components import COMPONENT_BY_NAME
 from ralph_tracker.core.documents import (
     SCHEMA_VERSION,
     Document,
     alert_document,
     metrics_document,
+    trust_document,
 )
+from ralph_tracker.core.findings import Severity
 from ralph_tracker.core.metrics import BY_NAME, FOUR, Direction, Group, Measure
 from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.core.rounding import COMPLEXITY_DECIMALS, half_up, plain_number
@@ -20,6 +22,7 @@ Verdict = Literal["pass", "regression", "not_measured"]
 PASS: Final[Verdict] = "pass"  # noqa: S105  # a verdict, no password
 REGRESSION: Final[Verdict] = "regression"
 NOT_MEASURED: Final[Verdict] = "not_measured"
+UNPROVEN: Final = "integrity UNPROVEN: the loop has tests, and none ran"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +55,7 @@ class Gate:
     @property
     def critical(self) -> tuple[Alert, ...]:
         """Return the alerts that no gate lets pass."""
-        return tuple(alert for alert in self.alerts if alert.kind.severity is Severity.CRITICAL)
+        return tuple(alert for alert in self.alerts if alert.severity is Severity.CRITICAL)
 
     @property
     def regressed(self) -> bool:
@@ -68,11 +71,16 @@ class Gate:
     def verdict(self) -> Verdict:
         """Return the verdict; a regression that was measured stands, whatever else was not measured.
 
-        `record.integrity` joins here once it is built: TAMPERED is a regression, UNPROVEN not measured.
+        TAMPERED is a regression, since a CRITICAL alert says so; UNPROVEN is not measured.
         """
         if self.critical or self.regressed:
             return REGRESSION
-        return NOT_MEASURED if self.unmeasured else PASS
+        return NOT_MEASURED if self.unmeasured or self.unproven else PASS
+
+    @property
+    def unproven(self) -> bool:
+        """Tell whether the loop has tests and none ran."""
+        return self.record.integrity is not None and self.record.integrity.verdict == "UNPROVEN"
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -80,7 +88,8 @@ class Gate:
         critical = [f"{alert.kind.name}: {told(alert)}" for alert in self.critical]
         regressed = [f"class regression: {self.fall}"] if self.regressed else []
         unmeasured = [f"{measure.name} could not be measured: {measure.why}" for measure in self.unmeasured]
-        return (*critical, *regressed, *unmeasured)
+        unproven = [UNPROVEN] if self.unproven else []
+        return (*critical, *regressed, *unmeasured, *unproven)
 
     @property
     def next_step(self) -> str | None:
@@ -142,7 +151,7 @@ def gate_of(
 
 
 def gate_document(gate: Gate, exit_code: int) -> Document:
-    """Return what a gate found as a document; `integrity` is null until it is built."""
+    """Return what a gate found as a document; `integrity` is null where nobody compared files and tests."""
     record = gate.record
     return {
         "schema_version": SCHEMA_VERSION,
@@ -161,7 +170,7 @@ def gate_document(gate: Gate, exit_code: int) -> Document:
         "measures": [
             {"name": m.name, "measured": m.why is None, "why": m.why, "accepted": m.accepted} for m in gate.measures
         ],
-        "integrity": record.integrity,
+        "integrity": trust_document(record.integrity),
         "notes": list(record.notes),
     }
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from ralph_tracker.core.aliases import NO_ALIASES, Aliases
 from ralph_tracker.core.metrics import FAILED, OUTCOME_RANK, PASSED, SKIPPED, TestResults
 
 Ranges = tuple[tuple[int, int], ...]
@@ -33,39 +34,54 @@ class Comparison:
 
     `vanished`: in the latest report, not in this one. `broken`: passed before, fails now, and not known to be
     flaky; `flaky`: the same, but known to be flaky. `lost`: passed in the latest report, neither passes nor fails
-    now. `added`: in no report of the line so far.
+    now. `skipped`: ran in the latest report, is skipped now. `added`: in no report of the line so far. A test that
+    another one stands for has not vanished; what is said of it goes by its name of today.
     """
 
     vanished: Mapping[str, str]
     broken: Mapping[str, str]
     flaky: Mapping[str, str]
     lost: Mapping[str, str]
+    skipped: Mapping[str, str]
     added: tuple[str, ...]
 
 
-def compare(known: KnownTests, tests: TestResults | None, flaky: frozenset[str]) -> Comparison | None:
-    """Compare by name; None where either side has no identities."""
+def compare(
+    known: KnownTests,
+    tests: TestResults | None,
+    flaky: frozenset[str],
+    aliases: Aliases = NO_ALIASES,
+    none: frozenset[str] = frozenset(),
+) -> Comparison | None:
+    """Compare by name; None where either side has no identities. Ids in `none` were no tests, and do not vanish."""
     if tests is None or not (known.present or known.gone):
         return None
-    now, before = tests.outcomes, known.present
+    now, before = aliases.outcomes(tests.outcomes), aliases.outcomes(known.present)
+    today = aliases.today(tests.outcomes)
     same = now == before
     changed = [] if same else [name for name, outcome in before.items() if now.get(name) != outcome]
     new = set() if same else now.keys() - before.keys()
     failing = [name for name in changed if now.get(name) == FAILED and before[name] == PASSED]
     failing += [name for name in sorted(new) if now[name] == FAILED and known.gone.get(name) == PASSED]
     return Comparison(
-        vanished={name: before[name] for name in changed if name not in now},
-        broken=dict.fromkeys((name for name in failing if name not in flaky), PASSED),
-        flaky=dict.fromkeys((name for name in failing if name in flaky), PASSED),
-        lost={name: PASSED for name in changed if before[name] == PASSED and now.get(name) != FAILED},
+        vanished={name: before[name] for name in changed if name not in now and name not in none},
+        broken=dict.fromkeys((today.get(name, name) for name in failing if name not in flaky), PASSED),
+        flaky=dict.fromkeys((today.get(name, name) for name in failing if name in flaky), PASSED),
+        lost={today.get(name, name): PASSED for name in changed if before[name] == PASSED and now.get(name) != FAILED},
+        skipped={
+            today.get(name, name): before[name]
+            for name in changed
+            if now.get(name) == SKIPPED and before[name] != SKIPPED
+        },
         added=tuple(name for name in new if name not in known.gone),
     )
 
 
-def restored(before: Mapping[str, str], tests: TestResults) -> bool:
+def restored(before: Mapping[str, str], tests: TestResults, aliases: Aliases = NO_ALIASES) -> bool:
     """Tell whether all those tests are back with an outcome at least as good as before."""
-    now = tests.outcomes
-    return all(name in now and OUTCOME_RANK[now[name]] >= OUTCOME_RANK[was] for name, was in before.items())
+    now = aliases.outcomes(tests.outcomes)
+    wanted = ((name, was) for test, was in before.items() for name in aliases.names(test))
+    return all(name in now and OUTCOME_RANK[now[name]] >= OUTCOME_RANK[was] for name, was in wanted)
 
 
 def names_in_short(names: Iterable[str]) -> str:
@@ -83,7 +99,8 @@ class SeenTests:
     `ran`: tests that passed or failed at least once; accepted removals (`excluded`) are not in it. `waiting`:
     tests that were only ever skipped, with the iterations whose reports had them, as ranges. `enrolled`: how many
     waiting tests with those ranges ran later; it credits earlier iterations. `counted`: the highest test_count of
-    iterations without identities, less `excluded_count`. `flaky`: tests whose reruns disagreed.
+    iterations without identities, less `excluded_count`. `flaky`: tests whose reruns disagreed. All by the names
+    under which they were first seen, to which `aliases` leads.
     """
 
     ran: frozenset[str] = frozenset()
@@ -93,6 +110,7 @@ class SeenTests:
     counted: int = 0
     excluded: frozenset[str] = frozenset()
     excluded_count: int = 0
+    aliases: Aliases = NO_ALIASES
 
     @property
     def union(self) -> int:
@@ -103,11 +121,24 @@ class SeenTests:
         """Return how many tests that were only skipped in that iteration's report have run since."""
         return sum(count for ranges, count in self.enrolled.items() if _within(ranges, iteration))
 
+    def renamed(self, matches: Mapping[str, tuple[str, ...]]) -> "SeenTests":
+        """Return the same with more tests known under other names; what stands for nothing was none."""
+        if not matches:
+            return self
+        none = frozenset(gone for gone, news in matches.items() if not news)
+        return replace(self, aliases=self.aliases.after(matches), ran=self.ran - none, excluded=self.excluded | none)
+
+    def noticed(self, tests: TestResults | None) -> "SeenTests":
+        """Return the same with the tests whose reruns disagreed."""
+        if tests is None or not tests.flaky:
+            return self
+        return replace(self, flaky=self.flaky | self.aliases.roots(tests.flaky))
+
     def after(self, iteration: int, test_count: int | None, tests: TestResults | None) -> "SeenTests":
         """Return what the loop has seen after one more clean iteration."""
         if tests is None:
             return replace(self, counted=max(self.counted, test_count or 0))
-        now = tests.outcomes
+        now = self.aliases.outcomes(tests.outcomes)
         unknown = set() if self.ran.issuperset(now) else now.keys() - self.ran - self.excluded
         running = {name for name in unknown if now[name] != SKIPPED}
         skipped = unknown - running
@@ -123,20 +154,41 @@ class SeenTests:
             ran=self.ran | running if running else self.ran,
             waiting=waiting,
             enrolled=enrolled,
-            flaky=self.flaky | tests.flaky,
-        )
+        ).noticed(tests)
 
-    def standing(self, metrics_passed: int | None, test_count: int | None, tests: TestResults | None) -> "Standing":
-        """Count an iteration's tests that are among those ever seen; by its counts where it has no names."""
+    def standing(
+        self,
+        metrics_passed: int | None,
+        test_count: int | None,
+        tests: TestResults | None,
+        discounted: Iterable[str] = (),
+    ) -> "Standing":
+        """Count an iteration's tests that are among those ever seen; by its counts where it has no names.
+
+        Those that are `discounted` do not pass, whatever the report says.
+        """
         if tests is None:
             return Standing(metrics_passed or 0, test_count or 0, 0)
-        now = tests.outcomes
+        now = self.aliases.outcomes(tests.outcomes)
+        doubted = self.aliases.roots(discounted) & self.ran
+        doubtful = sum(now.get(name) == PASSED for name in doubted)
         if self.ran.issuperset(now):
-            return Standing(list(now.values()).count(PASSED), len(now), 0)
+            return Standing(list(now.values()).count(PASSED) - doubtful, len(now), 0)
         seen = now.keys() & self.ran
-        passes = sum(now[name] == PASSED for name in seen)
+        passes = sum(now[name] == PASSED for name in seen) - doubtful
         unseen = len(now.keys() & self.waiting.keys()) if self.waiting else 0
         return Standing(passes, len(seen), unseen)
+
+    def passing_share(self, tests: TestResults) -> float | None:
+        """Return the share of tests that pass here, of all ever seen and those here, 0 to 1; None where there is none.
+
+        Those here count though nothing is clean yet: an iteration is not held against tests of its own.
+        """
+        now = self.aliases.outcomes(tests.outcomes)
+        here = now.keys() - self.excluded if self.excluded else now.keys()
+        counted = (name for name in here if name in self.ran or now[name] != SKIPPED)
+        union = len(self.ran.union(counted))
+        return sum(now[name] == PASSED for name in here) / union if union else None
 
 
 @dataclass(frozen=True, slots=True)

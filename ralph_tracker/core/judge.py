@@ -19,9 +19,9 @@ from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Group, Measurement, Metrics
 from ralph_tracker.core.records import BestTracker, IterationRecord
 from ralph_tracker.core.rounding import whole
-from ralph_tracker.core.rules import Rules
 from ralph_tracker.core.score import Basis, Score, basis_of, quality_score, recorded_metrics
-from ralph_tracker.core.verdicts import Verdicts, View, is_verified, verdicts_of
+from ralph_tracker.core.trust import Doubts, doubts_of, trust_of
+from ralph_tracker.core.verdicts import Verdicts, View, is_verified, situation_of, verdicts_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +72,19 @@ def _judge(state: LoopState, measurement: Measurement, basis: Basis) -> Judgemen
     number = state.iteration + 1
     metrics = recorded_metrics(measurement.metrics, basis.error_parts)
     score = quality_score(basis, metrics, measurement.quality_score)
-    seen = state.seen.after(number, metrics.test_count, measurement.tests)
+    matches = {} if measurement.integrity is None else measurement.integrity.matches
+    known = state.seen.renamed(matches).noticed(measurement.tests)
+    state = replace(state, seen=known)
+    at = situation_of(state, basis, metrics, measurement, score)
+    doubts = doubts_of(state, basis, at, metrics, measurement)
+    seen = known.after(number, metrics.test_count, measurement.tests) if doubts.clean else known
     yardstick = Yardstick(test_weights(basis), seen)
-    point, candidate = _placed(number, basis, metrics, measurement, score, seen)
-    view = View(state, basis, metrics, measurement, score, yardstick, point)
+    point, candidate = _placed(number, basis, metrics, measurement, score, seen, doubts)
+    view = View(state, basis, metrics, measurement, score, yardstick, point, at, doubts)
     verdicts = verdicts_of(view)
     candidate = replace(candidate, verified=is_verified(view, verdicts))
     point = replace(point, classification=verdicts.classification)
+    view = replace(view, point=point)
     frontier = kept(state.frontier, candidate, yardstick)
     best = _tracker(frontier, yardstick, number)
     cost = _total_cost(state.cost_usd, measurement)
@@ -88,7 +94,7 @@ def _judge(state: LoopState, measurement: Measurement, basis: Basis) -> Judgemen
         state,
         basis=basis,
         iteration=number,
-        line=_line_after(state.line, point, metrics, state.rules, verdicts.lasting),
+        line=_line_after(view, verdicts.lasting),
         known=state.known.after(measurement.tests),
         seen=seen,
         frontier=frontier,
@@ -99,9 +105,15 @@ def _judge(state: LoopState, measurement: Measurement, basis: Basis) -> Judgemen
 
 
 def _placed(
-    number: int, basis: Basis, metrics: Metrics, measurement: Measurement, score: Score, seen: SeenTests
+    number: int,
+    basis: Basis,
+    metrics: Metrics,
+    measurement: Measurement,
+    score: Score,
+    seen: SeenTests,
+    doubts: Doubts,
 ) -> tuple[Point, Candidate]:
-    standing = seen.standing(_passes(metrics), metrics.test_count, measurement.tests)
+    standing = seen.standing(_passes(metrics), metrics.test_count, measurement.tests, doubts.discounted)
     ground = ground_of(
         basis,
         metrics,
@@ -109,6 +121,7 @@ def _placed(
         passes=standing.passes,
         present=standing.present,
         unseen=standing.unseen,
+        suppressions=measurement.integrity.suppressions if measurement.integrity else {},
     )
     point = Point(
         iteration=number,
@@ -124,6 +137,7 @@ def _placed(
         ground=ground,
         verified=False,
         findings=findings_of(basis.baseline, metrics),
+        verdict=doubts.verdict,
     )
     return point, candidate
 
@@ -164,6 +178,7 @@ def _decision(view: View, verdicts: Verdicts, candidate: Candidate, best: BestTr
         best_iteration=best.iteration or 0,
         verified=candidate.verified,
         evidence=view.score.evidence,
+        trusted=view.doubts.clean,
         target_tests_hold=not view.basis.has_tests or raising.none_fails(view.metrics),
         same_tree_cycle=verdicts.same_tree_cycle,
         cost_usd=cost,
@@ -188,7 +203,13 @@ def _record(
         quality_score=view.score.value,
         adjusted_score=view.adjusted,
         adjusted_because=difference(
-            view.basis, view.metrics, view.score.value, view.adjusted, view.point.ground, view.yardstick
+            view.basis,
+            view.metrics,
+            view.score.value,
+            view.adjusted,
+            view.point.ground,
+            view.yardstick,
+            view.measurement.integrity,
         ),
         score_given=view.basis.given_score,
         dimensions={} if view.basis.given_score else view.score.dimensions,
@@ -209,6 +230,7 @@ def _record(
         usage=view.measurement.usage,
         blocked=view.measurement.blocked,
         tree=view.measurement.tree,
+        integrity=trust_of(view.doubts, view.yardstick.seen, view.measurement),
         notes=(*_notes(view.measurement.metrics, view.metrics), *view.measurement.notes),
     )
 
@@ -221,14 +243,16 @@ def _notes(measured: Metrics, recorded: Metrics) -> tuple[str, ...]:
     return (f"error_count {given} was given; this loop sums it from its parts since the baseline: {sums}",)
 
 
-def _line_after(line: Line, point: Point, metrics: Metrics, rules: Rules, lasting: tuple[Alert, ...]) -> Line:
-    readings = read(metrics, point.iteration, line.readings)
+def _line_after(view: View, lasting: tuple[Alert, ...]) -> Line:
+    line, point, rules, found = view.state.line, view.point, view.state.rules, view.measurement.integrity
     after = Line(
         segments=line.extended(point.iteration),
-        readings=readings,
+        readings=read(view.metrics, point.iteration, line.readings),
         points=(*line.points, point)[-max(rules.stall.window, 1) :],
         complete=line.complete,
         open_alerts=lasting,
+        clean=point.iteration if view.doubts.clean else line.clean,
+        suppressions=line.suppressions if found is None else found.suppressions,
     )
     if not point.has(after.parts()):
         return after
@@ -245,4 +269,9 @@ def acceptance(state: LoopState, alert: Alert) -> LoopState:
         excluded=state.seen.excluded | raising.removed_tests([alert]),
         excluded_count=state.seen.excluded_count + (alert.fall if alert.kind.name == "test_deletion" else 0),
     )
-    return replace(state, accepted=state.accepted | {alert.id}, seen=seen)
+    return replace(
+        state,
+        accepted=state.accepted | {alert.id},
+        accepted_findings=state.accepted_findings | {finding.stamp for finding in alert.findings},
+        seen=seen,
+    )

@@ -1,11 +1,13 @@
 """The line of descent: what the present state descends from, and all that later iterations need of it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from ralph_tracker.core.adjusted import Ground, TestWeights, adjusted_score
 from ralph_tracker.core.alert_types import Alert
 from ralph_tracker.core.deltas import NO_READINGS, Readings
+from ralph_tracker.core.findings import SuppressionKind
 from ralph_tracker.core.identities import SeenTests
 from ralph_tracker.core.metrics import FOUR, Metrics
 
@@ -48,7 +50,8 @@ class Line:
     """Hold the state of a line after its last iteration.
 
     `segments` are the iterations on it as ranges (a rollback cuts one short). `readings` are the latest values of
-    each metric. `points` are the last iterations, `complete` the last that had every part of the signature.
+    each metric. `points` are the last iterations, `complete` the last that had every part of the signature. `clean` is
+    the last that nothing is held against, None where none was; `suppressions` those that are new since the baseline.
     """
 
     segments: tuple[tuple[int, int], ...] = ()
@@ -56,6 +59,8 @@ class Line:
     points: tuple[Point, ...] = ()
     complete: tuple[Point, ...] = ()
     open_alerts: tuple[Alert, ...] = ()
+    clean: int | None = None
+    suppressions: Mapping[SuppressionKind, int] = field(default_factory=dict)
 
     @property
     def head(self) -> int | None:

@@ -17,7 +17,7 @@ class LoopState:
     `basis` is None before the baseline, `iteration` then -1. `line` and `known` belong to the iteration that the next
     one descends from, the rest to the loop. `rollbacks` counts the latest decisions in a row that were a rollback, or
     the escalation that stands for one. `cost_usd` is what is known of the cost, None where nothing is. `accepted` are
-    alert ids.
+    alert ids, `accepted_findings` stamps of what those stand for.
     """
 
     loop_id: str
@@ -31,6 +31,7 @@ class LoopState:
     rollbacks: int = 0
     cost_usd: float | None = None
     accepted: frozenset[str] = frozenset()
+    accepted_findings: frozenset[str] = frozenset()
 
     @property
     def yardstick(self) -> Yardstick:

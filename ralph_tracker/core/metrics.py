@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Final, Literal
 
+from ralph_tracker.core.findings import Integrity
 from ralph_tracker.core.rounding import COMPLEXITY_DECIMALS, PERCENT_DECIMALS
 
 
@@ -185,8 +186,8 @@ class Measurement:
     the content of the tree (None: not kept); `tree_visits` is how often the line came to that same content before,
     from another one, and `tree_last` the latest iteration that did. `elapsed_s` counts from pre_loop. `blocked` is
     the runner's word that a person is needed. `config_changed` names the keys that differ from the frozen
-    configuration.
-    `notes` are what a person should know of how it was measured.
+    configuration. `notes` are what a person should know of how it was measured. `integrity` is what comparing the
+    files and tests found, None where nobody compared them.
     """
 
     metrics: Metrics
@@ -202,3 +203,4 @@ class Measurement:
     tree_last: int | None = None
     config_changed: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    integrity: Integrity | None = None

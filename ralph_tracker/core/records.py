@@ -7,6 +7,7 @@ from ralph_tracker.core.alert_types import Alert
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.line import Classification
 from ralph_tracker.core.metrics import Metrics, Usage
+from ralph_tracker.core.trust import Trust
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +30,8 @@ class IterationRecord:
 
     Scores are 0 to 1 with 4 decimals; `adjusted_score` is as of this iteration. `dimensions` are 0 to 100 and hold
     only those of the loop, `components` None where not measured. `previous` is the iteration that this one descends
-    from (None for the baseline). `integrity` is null until it is built. `alerts` are new, `open_alerts` carried;
-    `closed_alerts` and `accepted` name ids.
+    from (None for the baseline). `integrity` is None where nobody compared files and tests. `alerts` are new,
+    `open_alerts` carried; `closed_alerts` and `accepted` name ids.
     """
 
     loop_id: str
@@ -61,7 +62,7 @@ class IterationRecord:
     usage: Usage | None = None
     blocked: str | None = None
     tree: str | None = None
-    integrity: None = None
+    integrity: Trust | None = None
     notes: tuple[str, ...] = ()
 
     @property

@@ -120,11 +120,11 @@ def select(
 def _choose(contenders: Sequence[Contender], yardstick: Yardstick, mode: SelectionMode, acceptance: float) -> int:
     candidates = [c.candidate for c in contenders]
     if mode == "most_recent_above_threshold":
-        good = [c for c in contenders if c.candidate.verified and c.adjusted >= acceptance]
+        good = [c for c in contenders if c.candidate.rank == 0 and c.adjusted >= acceptance]
         if good:
             return good[-1].iteration
     if mode == "highest_quality":
-        best = best_of(candidates, yardstick, verified_only=False)
+        best = best_of(candidates, yardstick, verified_only=False) or best_now(candidates, yardstick)
     else:
         best = best_now(candidates, yardstick)
     if best is None:
@@ -148,6 +148,8 @@ def _why_not_final(selected: Contender, final: Contender) -> str | None:
         return f"Quality degraded after iteration {selected.iteration}"
     if not final.candidate.verified:
         return "Final iteration is not verified"
+    if not final.candidate.believed:
+        return f"Final iteration is {final.candidate.verdict}"
     if final.adjusted == selected.adjusted:
         return "Tie: the earlier iteration is kept"
     return None
@@ -183,8 +185,14 @@ def _rationale(
         last = contenders[-1].iteration
         span = f"iteration {last}" if degradation.started == last else f"iterations {degradation.started}-{last}"
         lines.append(f"Quality degraded in {span}")
+    lines += _verdict_line(selected)
     lines.append(SOURCE)
     return tuple(lines)
+
+
+def _verdict_line(selected: Contender) -> list[str]:
+    verdict = selected.candidate.verdict
+    return [] if selected.candidate.clean else [f"Integrity: {verdict}; read its findings before you rely on it"]
 
 
 def _test_line(metrics: Metrics) -> list[str]:

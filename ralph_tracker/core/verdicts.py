@@ -3,15 +3,17 @@
 from dataclasses import dataclass, replace
 
 from ralph_tracker.core import alerts as raising
-from ralph_tracker.core.alert_types import Alert, in_order, is_mended
+from ralph_tracker.core.alert_types import Alert, in_order
 from ralph_tracker.core.best import best_of
-from ralph_tracker.core.classify import Scored, classify, step_of
+from ralph_tracker.core.classify import Scored, Step, classify, step_of
 from ralph_tracker.core.cycles import find_cycle
+from ralph_tracker.core.findings import Severity
 from ralph_tracker.core.identities import compare
 from ralph_tracker.core.line import Classification, Point, Yardstick
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Measurement, Metrics
 from ralph_tracker.core.score import Basis, Score
+from ralph_tracker.core.trust import Doubts
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,8 @@ class View:
     score: Score
     yardstick: Yardstick
     point: Point
+    at: raising.Situation
+    doubts: Doubts
 
     @property
     def number(self) -> int:
@@ -53,66 +57,72 @@ class Verdicts:
     def lasting(self) -> tuple[Alert, ...]:
         """Return what stays open; an accepted report that is missing stays too, so that it is not raised anew."""
         known = in_order((*self.new, *self.carried))
-        return tuple(a for a in known if a.kind.lasting and (a.group is not None or a.id not in self.accepted))
+        return tuple(a for a in known if a.lasting and (a.group is not None or a.id not in self.accepted))
 
 
 def verdicts_of(view: View) -> Verdicts:
-    state, line = view.state, view.state.line
+    state, line, doubts = view.state, view.state.line, view.doubts
     if view.number == 0:
-        at = _situation(view)
-        new = tuple(raising.raise_alerts(at, "baseline", None))
+        new = raising.raise_alerts(view.at, "baseline", None)
         return Verdicts("baseline", new, (), (), _accepted(new, state), same_tree_cycle=False)
-    at = _situation(view)
-    step = step_of(view.metrics, line.readings, view.score.components)
     scored = Scored(point=view.point, line=line, yardstick=view.yardstick, given=view.basis.given_score)
-    broken = raising.working_tests_failing(at) is not None
-    classification = classify(step, scored, state.rules, working_tests_failing=broken)
+    broken = raising.working_tests_failing(view.at) is not None
+    classification = classify(_step(view), scored, state.rules, working_tests_failing=broken)
     cycle = find_cycle(view.point, line, view.measurement, view.yardstick, state.rules.cycling)
     target = best_of(state.frontier, view.yardstick, verified_only=True)
-    new = tuple(
+    new = in_order(
         replace(alert, rollback_to=target.iteration if target else None)
-        for alert in raising.raise_alerts(at, classification, cycle)
+        for alert in (*doubts.new, *raising.raise_alerts(view.at, classification, cycle))
     )
-    groups = raising.measured_groups(at)
-    mended = [a for a in line.open_alerts if is_mended(a, view.metrics, view.measurement.tests, groups)]
-    carried = in_order(a for a in line.open_alerts if a not in mended)
     return Verdicts(
         classification,
         new,
-        carried,
-        tuple(alert.id for alert in in_order(mended)),
-        _accepted((*new, *carried), state),
+        doubts.carried,
+        tuple(alert.id for alert in doubts.mended),
+        _accepted((*new, *doubts.carried), state),
         same_tree_cycle=cycle is not None and cycle.same_tree,
     )
+
+
+def _step(view: View) -> Step:
+    """Return the four metrics as the class compares them; tests that are gone by merging alone are no fall."""
+    step = step_of(view.metrics, view.state.line.readings, view.score.components)
+    return step.without_fall("test_count") if view.at.fall_is_explained else step
 
 
 def _accepted(alerts: tuple[Alert, ...], state: LoopState) -> tuple[str, ...]:
     return tuple(alert.id for alert in alerts if alert.id in state.accepted)
 
 
-def _situation(view: View) -> raising.Situation:
-    state, line = view.state, view.state.line
-    tests = view.measurement.tests
-    flaky = view.yardstick.seen.flaky
+def situation_of(
+    state: LoopState, basis: Basis, metrics: Metrics, measurement: Measurement, score: Score
+) -> raising.Situation:
+    line, seen = state.line, state.seen
+    matches = {} if measurement.integrity is None else measurement.integrity.matches
+    none = frozenset(gone for gone, news in matches.items() if not news)
     return raising.Situation(
-        iteration=view.number,
+        iteration=state.iteration + 1,
         previous=line.head or 0,
-        metrics=view.metrics,
+        metrics=metrics,
         readings=line.readings,
-        tests=compare(state.known, tests, flaky),
-        components=view.score.components,
-        missing=view.measurement.missing,
-        basis=view.basis,
+        tests=compare(state.known, measurement.tests, seen.flaky, seen.aliases, none),
+        components=score.components,
+        missing=measurement.missing,
+        basis=basis,
         rules=state.rules,
-        config_changed=view.measurement.config_changed,
+        config_changed=measurement.config_changed,
         already_missing=frozenset(a.group for a in line.open_alerts if a.group is not None),
+        integrity=measurement.integrity,
+        open_findings=frozenset(f.key for alert in line.open_alerts for f in alert.findings),
+        accepted_findings=state.accepted_findings,
     )
 
 
 def is_verified(view: View, verdicts: Verdicts) -> bool:
-    """Tell whether the build holds, tests were measured where the loop has them, and none is a CRITICAL alert's."""
+    """Tell whether the build holds, tests were measured where the loop has them, and no CRITICAL alert is about any."""
     if view.metrics.build_status == "failure":
         return False
     if view.basis.has_tests and view.metrics.test_count is None and view.metrics.pass_rate is None:
         return False
-    return not any(alert.kind.about_tests for alert in verdicts.counting)
+    about = (a for a in verdicts.counting if a.kind.about_tests or a.kind.rule is not None)
+    return not any(alert.severity is Severity.CRITICAL for alert in about)

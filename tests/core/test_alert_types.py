@@ -2,7 +2,8 @@
 
 import pytest
 
-from ralph_tracker.core.alert_types import TYPES, Severity, in_order, is_mended
+from ralph_tracker.core.alert_types import TYPES, Mending, in_order
+from ralph_tracker.core.findings import Severity
 from ralph_tracker.core.metrics import Metrics, TestResults
 
 P, F, S = "passed", "failed", "skipped"
@@ -20,9 +21,29 @@ _TABLE = [
     ("MEDIUM", "file_deletion", "alert_and_review"),
     ("MEDIUM", "complexity_explosion", "alert_complexity"),
     ("MEDIUM", "tests_replaced", "alert_and_review"),
+    ("MEDIUM", "tests_merged", "alert_and_review"),
     ("MEDIUM", "flaky_test", "alert_and_review"),
     ("MEDIUM", "stalled", "suggest_termination"),
+    ("HIGH", "tests_skipped", "alert_and_flag_iteration"),
+    ("HIGH", "run_narrowed", "alert_and_flag_iteration"),
+    ("CRITICAL", "vacuous_assertion", "immediate_alert_and_rollback"),
+    ("HIGH", "assertions_removed", "alert_and_flag_iteration"),
+    ("HIGH", "assertion_weakened", "alert_and_flag_iteration"),
+    ("MEDIUM", "expectation_edited", "alert_and_review"),
+    ("HIGH", "failure_swallowed", "alert_and_flag_iteration"),
+    ("CRITICAL", "runner_forged", "immediate_alert_and_rollback"),
+    ("CRITICAL", "test_rigged", "immediate_alert_and_rollback"),
+    ("HIGH", "test_detected", "alert_and_flag_iteration"),
+    ("MEDIUM", "special_cased", "alert_and_review"),
+    ("MEDIUM", "lint_suppressed", "alert_and_review"),
+    ("MEDIUM", "types_suppressed", "alert_and_review"),
+    ("MEDIUM", "coverage_suppressed", "alert_and_review"),
+    ("HIGH", "gate_lowered", "alert_and_flag_iteration"),
+    ("HIGH", "ci_edited", "alert_and_flag_iteration"),
+    ("CRITICAL", "records_edited", "immediate_alert_and_rollback"),
 ]
+
+_BY_RULE = {kind.name for kind in TYPES if kind.rule not in {None, "T1"}}
 
 
 def test_severities_and_actions():
@@ -32,7 +53,7 @@ def test_severities_and_actions():
 @pytest.mark.parametrize(
     ("flag", "expected"),
     [
-        ("lasting", {"test_deletion", "functionality_loss", "working_tests_failing", "metric_missing"}),
+        ("lasting", {"test_deletion", "functionality_loss", "working_tests_failing", "metric_missing"} | _BY_RULE),
         ("about_tests", {"test_deletion", "working_tests_failing"}),
     ],
 )
@@ -91,17 +112,18 @@ class TestMended:
     def test_by_name(self, make_alert, before, now, expected):
         alert = make_alert("test_deletion", tests=before)
         tests = None if now is None else TestResults(now)
-        assert is_mended(alert, Metrics(test_count=99, tests_passed=99), tests, frozenset()) is expected
+        assert (Mending(Metrics(test_count=99, tests_passed=99), tests, frozenset()).left_of(alert) is None) is expected
 
     @pytest.mark.parametrize(("count", "expected"), [(10, True), (11, True), (9, False), (None, False)], ids=str)
     def test_by_count_where_no_names_are_known(self, make_alert, count, expected):
         alert = make_alert("test_deletion", until=("test_count", 10))
-        assert is_mended(alert, Metrics(test_count=count), None, frozenset()) is expected
+        assert (Mending(Metrics(test_count=count), None, frozenset()).left_of(alert) is None) is expected
 
     @pytest.mark.parametrize(("measured", "expected"), [({"lint"}, True), ({"types"}, False)])
     def test_what_was_missing_closes_when_measured(self, make_alert, measured, expected):
         alert = make_alert("metric_missing", group="lint")
-        assert is_mended(alert, Metrics(), None, frozenset(measured)) is expected
+        assert (Mending(Metrics(), None, frozenset(measured)).left_of(alert) is None) is expected
 
     def test_one_that_is_about_nothing_to_come_back_stays(self, make_alert):
-        assert not is_mended(make_alert("functionality_loss"), Metrics(tests_passed=99), None, frozenset())
+        alert = make_alert("functionality_loss")
+        assert Mending(Metrics(tests_passed=99), None, frozenset()).left_of(alert) == alert

@@ -1,0 +1,64 @@
+"""Ask every rule about every changed file of one comparison."""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from ralph_tracker.core.findings import Finding
+from ralph_tracker.integrity.changes import ChangedFile, FileChange, opened
+from ralph_tracker.integrity.evidence import Evidence, Outcomes, TestsAround
+from ralph_tracker.integrity.source_tests import Unparsable
+from ralph_tracker.integrity.table import RULES, Rule
+
+_TOO_DEEP = "is nested too deeply"
+
+
+class Examined(NamedTuple):
+    """Hold what was found in one comparison, by what it was found, and why a file could not be looked into."""
+
+    findings: tuple[Finding, ...]
+    unread: Mapping[str, str]
+    evidence: Evidence
+
+
+def examine(
+    changes: Iterable[FileChange],
+    outcomes: Outcomes | None = None,
+    rules: Iterable[Rule] = RULES,
+    around: TestsAround | None = None,
+) -> Examined:
+    """Return the findings of one comparison in the order of files and rules, each key once.
+
+    `around` finds test files that did not change. No content of a file makes it fail.
+    """
+    files, unread = [], {}
+    for change in changes:
+        file = opened(change)
+        if isinstance(file, str):
+            unread[change.path] = file
+        else:
+            files.append(file)
+    evidence = Evidence(files, outcomes, around)
+    rules = tuple(rules)
+    found: dict[str, Finding] = {}
+    for file in files:
+        unread |= _without_tests(file)
+        for rule in (each for each in rules if each.looks_at(file)):
+            try:
+                found |= {each.key: each for each in rule.find(file, evidence) if each.key not in found}
+            except Unparsable as reason:
+                unread[file.path] = str(reason)
+            except (RecursionError, MemoryError):
+                unread[file.path] = _TOO_DEEP
+    return Examined(tuple(found.values()), unread, evidence)
+
+
+def _without_tests(file: ChangedFile) -> Mapping[str, str]:
+    """Return why the tests of a file could not be read; pairs pass over those, and rules see none of it."""
+    try:
+        for side in file.sides():
+            _ = side.tests
+    except Unparsable as reason:
+        return {file.path: str(reason)}
+    except (RecursionError, MemoryError):
+        return {file.path: _TOO_DEEP}
+    return {}

@@ -1,0 +1,1 @@
+"""What other checkers of a diff say, as findings of ours: `integrity.tool` reads one in place of the diff rules."""

@@ -1,0 +1,104 @@
+"""What `checkwash check BASE..HEAD --format json` prints."""
+
+from collections.abc import Mapping
+from typing import Final, Literal
+
+import msgspec
+
+from ralph_tracker.core.findings import Finding, Severity
+from ralph_tracker.integrity.evidence import one_line
+from ralph_tracker.integrity.foreign.document import decoded, unknown
+from ralph_tracker.integrity.source_tests import SEPARATOR
+
+NAME: Final = "checkwash"
+COMMAND: Final = "checkwash check BASE..HEAD --format json"
+# What it only informs about is none of its findings; "warn" is below what it stops a change for.
+_SEVERITIES: Final[Mapping[str, Severity | None]] = {
+    "critical": Severity.CRITICAL,
+    "high": Severity.HIGH,
+    "warn": Severity.MEDIUM,
+    "info": None,
+}
+# None: tests that are gone or skipped are told by the reports' names, or the kind says nothing about tests and gates.
+_ROWS: Final[Mapping[str, str | None]] = {
+    "ASSERT_REMOVED": "T5",
+    "ASSERT_SUBSTITUTED": "T6",
+    "ASSERT_WEAKENED": "T6",
+    "BROAD_EXCEPT_ADDED": "T8",
+    "CI_WORKFLOW_TOUCHED": "G2",
+    "CONFTEST_PATCHES_PROD": "T10",
+    "EXEMPTION_ADDED": "G1",
+    "EXPECTATION_DEFINITION_CHANGED": "T7",
+    "EXPECTED_VALUE_CHANGED": "T7",
+    "EXPECTED_VALUE_DERIVED": "T7",
+    "EXPECTED_VALUE_HARDCODED": "T7",
+    "GUARDRAIL_TOUCHED": "G1",
+    "HIDDEN_UNICODE": None,
+    "IMPORT_UNRESOLVED": None,
+    "SCOPE_DRIFT": None,
+    "SNAPSHOT_CODE_COCHANGE": "T7",
+    "SUBJECT_INPUT_CHANGED": "T7",
+    "SUBJECT_NORMALIZED": "T6",
+    "SUPPRESSION_ADDED": "S1",
+    "TEST_DISABLED": None,
+    "TEST_FILE_UNPARSEABLE": "T3",
+    "TEST_PATCHES_SUBJECT": "T10",
+    "TOLERANCE_LOOSENED": "T6",
+}
+_NARROWING: Final = "collection_control"
+_WHOLE: Final = "<"  # <suite>, <file>: about no single test
+
+
+class _Evidence(msgspec.Struct):
+    text: str
+
+
+class _Finding(msgspec.Struct):
+    rule: str
+    severity: Literal["critical", "high", "warn", "info"]
+    message: str
+    path: str
+    fingerprint: str
+    unit: str | None = None
+    before: _Evidence | None = None
+    after: _Evidence | None = None
+    shape: str | None = None
+
+
+class _Run(msgspec.Struct):
+    checkwash_version: str
+
+
+class _Document(msgspec.Struct):
+    checkwash_findings_version: Literal[2]
+    run: _Run
+    findings: list[_Finding]
+
+
+def read(data: bytes) -> tuple[Finding, ...]:
+    """Return its findings in their order, those of its allowlist too: the agent may write that. Raises InputError.
+
+    It names no lines. A rule of a later version is refused rather than passed over.
+    """
+    document = decoded(data, _Document, NAME, COMMAND)
+    found = [_finding(each, document.run.checkwash_version) for each in document.findings]
+    return tuple(each for each in found if each is not None)
+
+
+def _finding(told: _Finding, version: str) -> Finding | None:
+    if told.rule not in _ROWS:
+        raise unknown(NAME, version, told.rule)
+    rule = "T3" if told.shape == _NARROWING else _ROWS[told.rule]
+    severity = _SEVERITIES[told.severity]
+    if rule is None or severity is None:
+        return None
+    return Finding(
+        rule=rule,
+        severity=severity,
+        message=told.message,
+        file=told.path,
+        test=None if told.unit is None or told.unit.startswith(_WHOLE) else told.unit.replace(".", SEPARATOR),
+        old=None if told.before is None else one_line(told.before.text),
+        new=None if told.after is None else one_line(told.after.text),
+        about=told.fingerprint,
+    )

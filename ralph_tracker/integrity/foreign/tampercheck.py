@@ -1,0 +1,85 @@
+"""What `tampercheck --from BASE --json` prints."""
+
+from collections.abc import Mapping
+from typing import Final, Literal
+
+import msgspec
+
+from ralph_tracker.core.findings import Finding, Severity
+from ralph_tracker.integrity.evidence import one_line
+from ralph_tracker.integrity.foreign.document import decoded, unknown
+from ralph_tracker.integrity.languages import is_test_path
+
+NAME: Final = "tampercheck"
+COMMAND: Final = "tampercheck --from BASE --json"
+_SEVERITIES: Final[Mapping[str, Severity]] = {
+    "critical": Severity.CRITICAL,
+    "high": Severity.HIGH,
+    "medium": Severity.MEDIUM,
+}
+# None: tests that are gone or skipped are told by the reports' names, or the kind says nothing about tests and gates.
+_ROWS: Final[Mapping[str, str | None]] = {
+    "assertion-weakened": "T5",
+    "placeholder": None,
+    "swallowed-error": "T8",
+    "test-deleted": None,
+    "test-filtered": "T3",
+    "test-focused": "T3",
+    "test-skipped": None,
+    "unconditional-success": "T4",
+}
+_ALWAYS: Final = "unconditional-success"
+_EXIT: Final = "exit"
+
+
+class _Finding(msgspec.Struct):
+    kind: str
+    severity: Literal["critical", "high", "medium"]
+    path: str
+    evidence: str
+    line: int | None = None
+
+
+class _Document(msgspec.Struct):
+    schema: Literal[1]
+    tool: Literal["tampercheck"]
+    version: str
+    findings: list[_Finding]
+
+
+def read(data: bytes) -> tuple[Finding, ...]:
+    """Return its findings in their order, those that a comment in the diff allows too: the agent may write that.
+
+    It names no tests; `assertion-weakened` counts lines, which move, so each file has one. Raises InputError; a kind of
+    a later version is refused rather than passed over.
+    """
+    document = decoded(data, _Document, NAME, COMMAND)
+    found = [_finding(each, document.version) for each in document.findings]
+    return tuple(each for each in found if each is not None)
+
+
+def _finding(told: _Finding, version: str) -> Finding | None:
+    if told.kind not in _ROWS:
+        raise unknown(NAME, version, told.kind)
+    rule = _row(told)
+    if rule is None:
+        return None
+    counted = told.line is None
+    return Finding(
+        rule=rule,
+        severity=_SEVERITIES[told.severity],
+        message=f"{told.kind}: {one_line(told.evidence)}",
+        file=told.path,
+        line=told.line,
+        new=None if counted else one_line(told.evidence),
+        about=told.kind if counted else f"{told.kind} {told.evidence}",
+    )
+
+
+def _row(told: _Finding) -> str | None:
+    """Return its row of integrity.md: of one kind are assertions, exits of a runner and steps of CI."""
+    if told.kind != _ALWAYS:
+        return _ROWS[told.kind]
+    if not is_test_path(told.path):
+        return "G2"
+    return "T9" if _EXIT in told.evidence else "T4"

@@ -1,0 +1,110 @@
+"""Find tests that are gone in a test that holds more than before: as a case of it, or by what it asserts besides."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from ralph_tracker.integrity.fingerprints import Bag, Fingerprint, is_literal
+from ralph_tracker.integrity.likeness import Index, Weights
+
+COVERED: Final = 0.75  # share of a test that stands in the one that holds it
+_OF_ROW: Final = 0.5  # share of a case that stands in the test that it stands for
+
+
+class Cases:
+    """Be the cases of a test that are free to stand for another one, each for one."""
+
+    def __init__(self, test: Fingerprint, known: Iterable[Bag] = ()) -> None:
+        self._test = test
+        self._frame = Counter(test.bag)
+        before = list(known)
+        self._rows: dict[int, Bag] = {}
+        self._holders: dict[str, list[int]] = {}
+        for number, row in enumerate(test.rows):
+            self._frame.subtract(row)
+            if row in before:
+                before.remove(row)
+                continue
+            self._rows[number] = row
+            for token in row:
+                self._holders.setdefault(token, []).append(number)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def take(self, single: Fingerprint) -> bool:
+        """Take the first case that the other test is one of; False where there is none."""
+        known = [token for token in single.bag if token in self._holders]
+        likely = self._holders[min(known, key=lambda token: len(self._holders[token]))] if known else []
+        for number in likely:
+            if number in self._rows and self._is_of(self._rows[number], single):
+                del self._rows[number]
+                return True
+        return False
+
+    def _is_of(self, row: Bag, single: Fingerprint) -> bool:
+        """Tell whether it uses the values of that case and no others, and asks what the test of the cases asks."""
+        if any(is_literal(token) and token not in row and self._frame[token] <= 0 for token in single.bag):
+            return False
+        if sum(token in single.bag for token in row) < _OF_ROW * len(row):
+            return False
+        return all(self._test.asks(demand, row) for demand in single.demands)
+
+
+class _Target:
+    """Be a test that may hold others: what it gained besides what it was."""
+
+    def __init__(self, test: Fingerprint, origin: Fingerprint | None) -> None:
+        self.test = test
+        self._origin = origin
+        self.cases = Cases(test, origin.rows if origin is not None else ())
+        self._asserted: Counter[tuple[str, ...]] | None = None
+
+    def takes(self, old: Fingerprint, weights: Weights) -> bool:
+        """Take the other test in, as a case or by its assertions, each of which stands for one."""
+        if not (self.cases or old.literals <= self.test.literals):
+            return False
+        if weights.covered(old.bag, self.test.bag) < COVERED or not old.test.assertions:
+            return False
+        return self.cases.take(old) or self._assert(old)
+
+    def _assert(self, old: Fingerprint) -> bool:
+        if self._asserted is None:
+            self._asserted = Counter(self.test.asserted)
+            self._asserted.subtract(self._origin.asserted if self._origin is not None else {})
+        if not old.literals <= self.test.literals or any(
+            self._asserted[each] < number for each, number in old.asserted.items()
+        ):
+            return False
+        self._asserted.subtract(old.asserted)
+        return True
+
+
+def merges(
+    gone: Iterable[Fingerprint],
+    targets: Iterable[Fingerprint],
+    origins: Mapping[Fingerprint, Fingerprint],
+    weights: Weights,
+) -> dict[Fingerprint, list[Fingerprint]]:
+    """Return the tests that are gone by the test that holds each of them now, in the order given.
+
+    `origins` are what the targets come from: what they held before is not what they gained.
+    """
+    gained = {new: gain for new in targets if (gain := _gain(new, origins.get(new)))}
+    index = Index(gained, gained.__getitem__)
+    known: dict[Fingerprint, _Target] = {}
+    found: dict[Fingerprint, list[Fingerprint]] = {}
+    for old in gone:
+        for new in index.likely(old.bag):
+            if new not in known:
+                known[new] = _Target(new, origins.get(new))
+            if known[new].takes(old, weights):
+                found.setdefault(new, []).append(old)
+                break
+    return found
+
+
+def _gain(new: Fingerprint, origin: Fingerprint | None) -> Bag:
+    if origin is None:
+        return new.bag
+    return {} if origin.test.text == new.test.text else Counter(new.bag) - Counter(origin.bag)

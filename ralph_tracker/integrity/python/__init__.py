@@ -1,0 +1,1 @@
+"""Python source as integrity sees it."""

@@ -1,0 +1,145 @@
+"""What a Python test demands, each demand with its subject, its strength, and whether anything can fail it."""
+
+import ast
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Final
+
+from ralph_tracker.integrity.python.calls import demands_of_call, uncalled
+from ralph_tracker.integrity.python.constants import NOT_CALLED, truth
+from ralph_tracker.integrity.python.demands import EQUAL, Demand, demands_of
+from ralph_tracker.integrity.python.expectations import Values, local_values, sides_of
+from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted, same
+from ralph_tracker.integrity.source_tests import REPEATED, UNREACHED, Assertion
+
+_ENDING_CALLS: Final = frozenset(
+    {"pytest.skip", "pytest.xfail", "pytest.exit", "pytest.fail", "self.skipTest", "self.fail"}
+    | {"sys.exit", "os._exit", "exit", "quit"}
+)
+_BLOCKS: Final = ("body", "orelse", "finalbody")
+_SIMPLE: Final = (ast.Expr, ast.Assign, ast.AnnAssign, ast.Return)
+_TWO: Final = 2
+Body = Sequence[ast.stmt]
+
+
+def assertions_of(node: Function) -> tuple[Assertion, ...]:
+    """Return the assertions of a test function in the order of the source, those of functions inside it too."""
+    again = _Again(node)
+    found = [
+        Assertion(
+            line=statement.lineno,
+            text=demand.text or text,
+            subject=demand.subject,
+            strength=REPEATED if demand.strength == EQUAL and again.asks(statement) else demand.strength,
+            vacuous=demand.vacuous or (None if reached else UNREACHED),
+        )
+        for statement, reached in statements_of(node)
+        for text, demands in demands_in(statement)
+        for demand in demands
+    ]
+    return tuple(sorted(found, key=lambda each: each.line))
+
+
+class _Again:
+    """Know what the names of a test stand for, so that `f(x)` compared with the name of `f(x)` is told as such."""
+
+    def __init__(self, node: Function) -> None:
+        self._node = node
+
+    @cached_property
+    def _known(self) -> Values:
+        return local_values(self._node)
+
+    def asks(self, statement: ast.stmt) -> bool:
+        claim = statement.test if isinstance(statement, ast.Assert) else getattr(statement, "value", None)
+        sides = sides_of(claim) if isinstance(claim, ast.Compare | ast.Call) else []
+        if len(sides) != _TWO or not any(isinstance(each, ast.Name) for each in sides):
+            return False
+        left, right = (self._known.get(each.id, each) if isinstance(each, ast.Name) else each for each in sides)
+        return isinstance(left, ast.Call) and same(left, right)
+
+
+def statements_of(node: Function, *, nested: bool = True) -> Iterator[tuple[ast.stmt, bool]]:
+    """Yield the statements of a function and whether they are reached; `nested`: those of functions inside too."""
+    waiting: list[tuple[Body, bool, bool]] = [(node.body, True, False)]
+    while waiting:
+        body, reached, is_class = waiting.pop()
+        for statement in body:
+            yield statement, reached
+            if isinstance(statement, FUNCTIONS):
+                if nested:
+                    waiting.append((statement.body, reached and (is_class or _is_used(statement, node)), False))
+            elif nested or not isinstance(statement, ast.ClassDef):
+                inside = isinstance(statement, ast.ClassDef)
+                waiting.extend((inner, reached and entered, inside) for inner, entered in blocks_of(statement))
+            reached = reached and not ends(statement)
+
+
+def blocks_of(statement: ast.stmt) -> Iterator[tuple[Body, bool]]:
+    """Yield the blocks of a statement, and whether they are ever entered."""
+    if isinstance(statement, ast.If | ast.While):
+        known = truth(statement.test)
+        yield statement.body, known is None or known[0]
+        yield statement.orelse, known is None or not known[0]
+        return
+    for name in _BLOCKS:
+        inner = getattr(statement, name, None)
+        if inner:
+            yield inner, True
+    for part in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
+        yield part.body, True
+
+
+def ends(statement: ast.stmt) -> bool:
+    """Tell whether nothing after a statement is reached in its block."""
+    while isinstance(statement, ast.With | ast.AsyncWith) and statement.body:
+        statement = statement.body[-1]
+        if isinstance(statement, ast.Raise):
+            return False
+    if isinstance(statement, ast.Return | ast.Raise | ast.Continue | ast.Break):
+        return True
+    if isinstance(statement, ast.Expr):
+        return isinstance(statement.value, ast.Call) and dotted(statement.value.func) in _ENDING_CALLS
+    if not isinstance(statement, ast.If):
+        return False
+    entered = [body for body, reached in blocks_of(statement) if reached]
+    return bool(entered) and all(any(ends(each) for each in body) for body in entered)
+
+
+def _is_used(function: Function, within: Function) -> bool:
+    """Tell whether anybody may call a function that is defined inside another: classes hand their methods out."""
+    if function.decorator_list:
+        return True
+    return any(isinstance(each, ast.Name) and each.id == function.name for each in ast.walk(within))
+
+
+def demands_in(statement: ast.stmt) -> Iterator[tuple[str, tuple[Demand, ...]]]:
+    """Yield the text and the demands of each assertion in the head of a statement."""
+    if isinstance(statement, ast.Assert):
+        yield ast.unparse(ast.Assert(statement.test)), demands_of(statement.test)
+    elif isinstance(statement, ast.With | ast.AsyncWith):
+        for item in statement.items:
+            if isinstance(item.context_expr, ast.Call):
+                yield from _of_call(item.context_expr, statement.body)
+    elif isinstance(statement, _SIMPLE) and statement.value is not None:
+        yield from _of_value(statement.value)
+
+
+def _of_value(value: ast.expr) -> Iterator[tuple[str, tuple[Demand, ...]]]:
+    if isinstance(value, ast.Await):
+        value = value.value
+    if isinstance(value, ast.Call):
+        yield from _of_call(value, ())
+    elif uncalled(value):
+        yield ast.unparse(value), (Demand(vacuous=NOT_CALLED),)
+
+
+def _of_call(call: ast.Call, body: Body) -> Iterator[tuple[str, tuple[Demand, ...]]]:
+    demands = demands_of_call(call, body)
+    if demands:
+        yield ast.unparse(call) + (f": {_first_line(body[0])}" if body else ""), demands
+
+
+def _first_line(statement: ast.stmt) -> str:
+    """Return what a block begins with: of two that catch the same, it tells which is which."""
+    return ast.unparse(statement).partition("\n")[0]

@@ -1,0 +1,220 @@
+"""The calls that demand something: unittest's methods, pytest.raises, numpy.testing, mocks, helpers by name."""
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from ralph_tracker.integrity.patterns import Pattern
+from ralph_tracker.integrity.python.constants import value_of
+from ralph_tracker.integrity.python.demands import (
+    CALLED,
+    EQUAL,
+    KIND,
+    MEMBER,
+    Demand,
+    compared,
+    demands_of,
+    strength_within,
+    subject_of,
+)
+from ralph_tracker.integrity.python.syntax import dotted
+from ralph_tracker.integrity.source_tests import REPEATED
+
+_HELPER: Final = Pattern(r"_*(assert|check|expect|verify)(_\w|[A-Z]|s?$)")
+_RAISES: Final = frozenset(
+    {"raises", "warns", "deprecated_call", "assertRaises", "assertRaisesRegex", "assertWarns", "assertWarnsRegex"}
+    | {
+        "assertRaisesRegexp",
+        "assertRaisesMessage",
+        "assert_raises",
+        "assert_warns",
+        "assert_raises_regex",
+        "RaisesGroup",
+    }
+)
+_MATCHERS: Final = ("match", "expected_regex", "expected_message")
+_COMPARISONS: Final[dict[str, type[ast.cmpop]]] = {
+    "equal": ast.Eq,
+    "equals": ast.Eq,
+    "listequal": ast.Eq,
+    "dictequal": ast.Eq,
+    "setequal": ast.Eq,
+    "tupleequal": ast.Eq,
+    "sequenceequal": ast.Eq,
+    "multilineequal": ast.Eq,
+    "countequal": ast.Eq,
+    "itemsequal": ast.Eq,
+    "arrayequal": ast.Eq,
+    "stringequal": ast.Eq,
+    "notequal": ast.NotEq,
+    "is": ast.Is,
+    "isnot": ast.IsNot,
+    "in": ast.In,
+    "notin": ast.NotIn,
+    "greater": ast.Gt,
+    "greaterequal": ast.GtE,
+    "less": ast.Lt,
+    "lessequal": ast.LtE,
+    "arrayless": ast.Lt,
+}
+_MOCKS: Final = {
+    "assert_called_once_with": EQUAL,
+    "assert_called_with": EQUAL - 200,
+    "assert_has_calls": EQUAL - 400,
+    "assert_any_call": EQUAL - 600,
+    "assert_called_once": CALLED + 100,
+    "assert_called": CALLED,
+    "assert_not_called": EQUAL,
+}
+_BROAD: Final = {"BaseException": 0, "Exception": 1, "Warning": 1, "LookupError": 2, "ArithmeticError": 2}
+_ANY_MATCH: Final = frozenset({"", ".*", ".", ".+", "^", "(?s).*"})
+_TWO, _THREE, _MANY = 2, 3, 9
+
+
+def is_assertion_name(name: str) -> bool:
+    """Tell whether a function bears the name of one that asserts: `assert_same`, `checkBox`, `_verify`."""
+    return _HELPER.match(name) is not None
+
+
+def demands_of_call(node: ast.Call, body: Sequence[ast.stmt] = ()) -> tuple[Demand, ...]:
+    """Return what a call demands, () where it is none that does; `body` stands under it where it opens a block."""
+    name = dotted(node.func).rpartition(".")[2] if not isinstance(node.func, ast.Name) else node.func.id
+    if name in _RAISES:
+        return (_raises(node, body),)
+    mock = _mock(node, name)
+    if mock is not None:
+        return (mock,)
+    if not is_assertion_name(name):
+        return ()
+    key = name.lower().lstrip("_").removeprefix("assert").replace("_", "")
+    reader = _READERS.get(key)
+    if reader is not None and node.args:
+        return reader(node)
+    operator = _COMPARISONS.get(key)
+    if operator is not None and len(node.args) >= _TWO:
+        return demands_of(compared(node.args[0], operator(), node.args[1]))
+    return (Demand(f"{name} {ast.unparse(node.args[0])}" if node.args else name),)
+
+
+def uncalled(node: ast.expr) -> bool:
+    """Tell whether a statement names an assertion of a mock or of unittest and does not call it."""
+    return isinstance(node, ast.Attribute) and (
+        node.attr in _MOCKS or (node.attr.startswith("assert") and node.attr[6:7].isupper())
+    )
+
+
+def _mock(node: ast.Call, name: str) -> Demand | None:
+    plain = name.replace("await", "call") if "await" in name else name
+    plain = plain.replace("any_callc", "any_c")
+    strength = _MOCKS.get(plain)
+    if strength is None or not isinstance(node.func, ast.Attribute):
+        return None
+    return Demand(ast.unparse(node.func.value), strength)
+
+
+def _raises(node: ast.Call, body: Sequence[ast.stmt]) -> Demand:
+    name = dotted(node.func).rpartition(".")[2]
+    kinds = node.args[:1]
+    kind = kinds[0] if kinds else next((each.value for each in node.keywords if each.arg == "expected_exception"), None)
+    regex = _TWO if name.lower().endswith(("regex", "regexp", "message")) else 0
+    match = next((each.value for each in node.keywords if each.arg in _MATCHERS), None)
+    if match is None and regex and len(node.args) >= regex:
+        match = node.args[1]
+    says_something = match is not None and value_of(match) not in _ANY_MATCH
+    under = "" if not body else _first_call(body)
+    if not under and len(node.args) > 1 + bool(regex):
+        under = dotted(node.args[1 + bool(regex)])
+    return Demand(f"raises {under}", KIND + 1000 * breadth(kind) + 500 * says_something)
+
+
+def _first_call(body: Sequence[ast.stmt]) -> str:
+    for statement in body:
+        for each in ast.walk(statement):
+            if isinstance(each, ast.Call):
+                return dotted(each)
+    return ""
+
+
+def breadth(kind: ast.expr | None) -> int:
+    """Return how narrow an exception is: 0 for BaseException, 1 for Exception, 3 for what is no family."""
+    if kind is None:
+        return 0
+    if isinstance(kind, ast.Tuple):
+        return min((breadth(each) for each in kind.elts), default=0)
+    return _BROAD.get(dotted(kind).rpartition(".")[2], _THREE)
+
+
+def _true(node: ast.Call) -> tuple[Demand, ...]:
+    return demands_of(node.args[0])
+
+
+def _false(node: ast.Call) -> tuple[Demand, ...]:
+    return demands_of(ast.UnaryOp(ast.Not(), node.args[0]))
+
+
+def _none(node: ast.Call) -> tuple[Demand, ...]:
+    return demands_of(compared(node.args[0], ast.Is(), ast.Constant(None)))
+
+
+def _not_none(node: ast.Call) -> tuple[Demand, ...]:
+    return demands_of(compared(node.args[0], ast.IsNot(), ast.Constant(None)))
+
+
+def _instance(node: ast.Call) -> tuple[Demand, ...]:
+    return demands_of(ast.Call(ast.Name("isinstance"), node.args[:2], []))
+
+
+def _regex(node: ast.Call) -> tuple[Demand, ...]:
+    return (Demand(ast.unparse(node.args[0]), MEMBER + 200),)
+
+
+def _close(places: float) -> Callable[[ast.Call], tuple[Demand, ...]]:
+    """Read a comparison within a tolerance, of so many places where it gives none."""
+
+    def read(node: ast.Call) -> tuple[Demand, ...]:
+        if len(node.args) < _TWO:
+            return ()
+        given = {each.arg: value_of(each.value) for each in node.keywords}
+        third = node.args[2] if len(node.args) > _TWO else None
+        for name, is_places in (("places", True), ("decimal", True), ("significant", True), ("delta", False)):
+            given.setdefault(name, value_of(third) if third is not None and is_places else None)
+        return demands_within(node, given, places)
+
+    return read
+
+
+def demands_within(node: ast.Call, given: dict[str | None, object], places: float) -> tuple[Demand, ...]:
+    """Return what a comparison within what is `given` demands."""
+    subject = subject_of(node.args[0], node.args[1])
+    exact = demands_of(compared(node.args[0], ast.Eq(), node.args[1]))
+    if exact[0].vacuous is not None or exact[0].strength == REPEATED:
+        return exact
+    digits = next((given[name] for name in ("places", "decimal", "significant") if given.get(name) is not None), None)
+    close = [given[name] for name in ("delta", "rtol", "atol") if given.get(name) is not None]
+    if close:
+        numbers = [strength_within(float(each)) for each in close if isinstance(each, int | float) and each > 0]
+        return (Demand(subject, sum(numbers) // len(numbers) if len(numbers) == len(close) else None),)
+    if digits is None:
+        return (Demand(subject, strength_within(10.0**-places)),)
+    return (
+        Demand(subject, strength_within(10.0**-digits) if isinstance(digits, int) and abs(digits) < _MANY**2 else None),
+    )
+
+
+_READERS: Final[dict[str, Callable[[ast.Call], tuple[Demand, ...]]]] = {
+    "true": _true,
+    "false": _false,
+    "": _true,
+    "none": _none,
+    "isnone": _none,
+    "isnotnone": _not_none,
+    "notnone": _not_none,
+    "isinstance": _instance,
+    "regex": _regex,
+    "regexpmatches": _regex,
+    "almostequal": _close(7),
+    "almostequals": _close(7),
+    "arrayalmostequal": _close(6),
+    "allclose": _close(7),
+    "approxequal": _close(7),
+}

@@ -1,0 +1,286 @@
+"""What an expression is worth whatever is under test: constants folded, comparisons that come out one way."""
+
+import ast
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any, Final
+
+from ralph_tracker.integrity.python.syntax import dotted, same
+
+Known = tuple[bool, str]
+CONSTANT: Final = "it is a constant"
+ITSELF: Final = "it compares a thing with itself"
+LENGTH: Final = "a length is never negative"
+EVERYTHING: Final = "everything is one"
+BOTH_WAYS: Final = "it holds either way"
+NOT_EMPTY: Final = "a tuple that is not empty is always true"
+NOT_CALLED: Final = "it is not called"
+UNKNOWN: Final = object()
+_PURE_CALLS: Final = frozenset(
+    {"abs", "bool", "bytes", "dict", "float", "frozenset", "hash", "id", "int", "len", "list", "repr", "set", "str"}
+    | {"max", "min", "sorted", "sum", "tuple", "type", "vars"}
+)
+_NEVER_NONE: Final = _PURE_CALLS | {"isinstance", "callable", "hasattr", "dir", "any", "all"}
+_OPERATORS: Final[dict[type[ast.cmpop], Callable[[Any, Any], Any]]] = {
+    ast.Eq: lambda a, b: a == b,
+    ast.NotEq: lambda a, b: a != b,
+    ast.Lt: lambda a, b: a < b,
+    ast.LtE: lambda a, b: a <= b,
+    ast.Gt: lambda a, b: a > b,
+    ast.GtE: lambda a, b: a >= b,
+    ast.In: lambda a, b: a in b,
+    ast.NotIn: lambda a, b: a not in b,
+    ast.Is: lambda a, b: a is b or a == b,
+    ast.IsNot: lambda a, b: not (a is b or a == b),
+}
+_REFLEXIVE: Final = (ast.Eq, ast.Is, ast.LtE, ast.GtE)
+_OPPOSITES: Final[dict[type[ast.cmpop], type[ast.cmpop]]] = {
+    ast.Eq: ast.NotEq,
+    ast.Is: ast.IsNot,
+    ast.In: ast.NotIn,
+    ast.Lt: ast.GtE,
+    ast.Gt: ast.LtE,
+}
+_MIRRORED: Final[dict[type[ast.cmpop], type[ast.cmpop]]] = {
+    ast.Lt: ast.Gt,
+    ast.LtE: ast.GtE,
+    ast.Gt: ast.Lt,
+    ast.GtE: ast.LtE,
+}
+_ARITHMETIC: Final[dict[type[ast.operator], Callable[[Any, Any], Any]]] = {
+    ast.Add: lambda a, b: a + b,
+    ast.Sub: lambda a, b: a - b,
+    ast.Mult: lambda a, b: a * b,
+}
+_DIGITS: Final = 1e9
+
+
+def always_true(node: ast.expr) -> str | None:
+    """Return why an expression is true whatever is under test, None where it may be false."""
+    known = truth(node)
+    return known[1] if known is not None and known[0] else None
+
+
+def truth(node: ast.expr) -> Known | None:
+    """Return whether an expression is true, and why that is known; None where it is not."""
+    reader = _READERS.get(type(node))
+    return reader(node) if reader is not None else None
+
+
+def value_of(node: ast.expr) -> object:
+    """Return what a literal or arithmetic on numbers comes to, UNKNOWN for anything else."""
+    if isinstance(node, ast.Constant):
+        return node.value
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        value = value_of(node.operand)
+        return -value if isinstance(value, int | float) else UNKNOWN
+    if isinstance(node, ast.BinOp):
+        return _arithmetic(node)
+    if isinstance(node, ast.Tuple | ast.List):
+        values = [value_of(each) for each in node.elts]
+        return UNKNOWN if any(each is UNKNOWN for each in values) else (type(node), *values)
+    return UNKNOWN
+
+
+def is_literal(node: ast.expr) -> bool:
+    """Tell whether an expression holds no name at all."""
+    return not any(isinstance(each, ast.Name | ast.Await) for each in ast.walk(node))
+
+
+def _arithmetic(node: ast.BinOp) -> object:
+    left, right = value_of(node.left), value_of(node.right)
+    operation = _ARITHMETIC.get(type(node.op))
+    if operation is None or not (isinstance(left, int | float) and isinstance(right, int | float)):
+        return UNKNOWN
+    return operation(left, right) if max(abs(left), abs(right)) < _DIGITS else UNKNOWN
+
+
+def _constant(node: ast.Constant) -> Known:
+    return bool(node.value), CONSTANT
+
+
+def _format(node: ast.JoinedStr) -> Known | None:
+    return (True, CONSTANT) if any(isinstance(each, ast.Constant) and each.value for each in node.values) else None
+
+
+def _display(node: ast.Tuple | ast.List | ast.Set) -> Known | None:
+    if not node.elts:
+        return False, CONSTANT
+    if all(isinstance(each, ast.Starred) for each in node.elts):
+        return None
+    return True, NOT_EMPTY if isinstance(node, ast.Tuple) else CONSTANT
+
+
+def _mapping(node: ast.Dict) -> Known | None:
+    if not node.keys:
+        return False, CONSTANT
+    return (True, CONSTANT) if any(key is not None for key in node.keys) else None
+
+
+def _lambda(_: ast.Lambda) -> Known:
+    return True, CONSTANT
+
+
+def _unary(node: ast.UnaryOp) -> Known | None:
+    if not isinstance(node.op, ast.Not):
+        value = value_of(node)
+        return None if value is UNKNOWN else (bool(value), CONSTANT)
+    known = truth(node.operand)
+    return None if known is None else (not known[0], known[1])
+
+
+def _boolean(node: ast.BoolOp) -> Known | None:
+    decides = isinstance(node.op, ast.Or)
+    parts = [truth(each) for each in node.values]
+    for known in parts:
+        if known is not None and known[0] == decides:
+            return known
+    if all(known is not None for known in parts):
+        return not decides, CONSTANT
+    if _complementary(node.values):
+        return decides, BOTH_WAYS
+    return None
+
+
+def _complementary(values: list[ast.expr]) -> bool:
+    """Tell whether one of them is the opposite of another."""
+    for index, left in enumerate(values):
+        if any(_opposite(left, right) or _opposite(right, left) for right in values[index + 1 :]):
+            return _is_pure(left)
+    return False
+
+
+def _opposite(left: ast.expr, right: ast.expr) -> bool:
+    if isinstance(right, ast.UnaryOp) and isinstance(right.op, ast.Not):
+        return same(left, right.operand)
+    if not (isinstance(left, ast.Compare) and isinstance(right, ast.Compare)):
+        return False
+    if len(left.ops) != 1 or len(right.ops) != 1 or _OPPOSITES.get(type(left.ops[0])) is not type(right.ops[0]):
+        return False
+    return same(left.left, right.left) and same(left.comparators[0], right.comparators[0])
+
+
+def _comparison(node: ast.Compare) -> Known | None:
+    parts = [
+        _compared(left, operator, right)
+        for (left, right), operator in zip(pairwise([node.left, *node.comparators]), node.ops, strict=True)
+    ]
+    for known in parts:
+        if known is not None and not known[0]:
+            return known
+    return parts[0] if all(known is not None for known in parts) else None
+
+
+def _compared(left: ast.expr, operator: ast.cmpop, right: ast.expr) -> Known | None:
+    values = value_of(left), value_of(right)
+    if values[0] is not UNKNOWN and values[1] is not UNKNOWN:
+        try:
+            return bool(_OPERATORS[type(operator)](*values)), CONSTANT
+        except TypeError:
+            return None
+    if isinstance(operator, _REFLEXIVE) and same(left, right) and _is_pure(left):
+        return True, ITSELF
+    if isinstance(operator, ast.In) and isinstance(right, ast.Tuple | ast.List | ast.Set) and _is_pure(left):
+        return (True, ITSELF) if any(same(left, each) for each in right.elts) else None
+    if isinstance(operator, ast.IsNot | ast.NotEq) and values[1] is None and _never_none(left):
+        return True, EVERYTHING
+    return _length(left, operator, values[1]) or _length(right, _mirror(operator), values[0])
+
+
+def _mirror(operator: ast.cmpop) -> ast.cmpop:
+    return _MIRRORED.get(type(operator), type(operator))()
+
+
+def _length(node: ast.expr, operator: ast.cmpop, bound: object) -> Known | None:
+    if not (isinstance(node, ast.Call) and dotted(node.func) == "len" and isinstance(bound, int | float)):
+        return None
+    vacuous = (isinstance(operator, ast.GtE) and bound <= 0) or (isinstance(operator, ast.Gt | ast.NotEq) and bound < 0)
+    return (True, LENGTH) if vacuous else None
+
+
+def _never_none(node: ast.expr) -> bool:
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Name) and node.func.id in _NEVER_NONE - {"max", "min", "sum"}
+    return isinstance(node, ast.JoinedStr | ast.Dict | ast.Set | ast.List | ast.Tuple | ast.ListComp | ast.Lambda)
+
+
+def _call(node: ast.Call) -> Known | None:
+    name = node.func.id if isinstance(node.func, ast.Name) else ""
+    if name in {"isinstance", "issubclass"} and len(node.args) == _TWO:
+        kinds = node.args[1].elts if isinstance(node.args[1], ast.Tuple) else [node.args[1]]
+        return (True, EVERYTHING) if any(dotted(kind) == "object" for kind in kinds) else None
+    if name in {"bool", "all", "any"} and len(node.args) == 1:
+        return _over(name, node.args[0])
+    if name in {"repr", "type", "id"} and len(node.args) == 1:
+        return True, CONSTANT
+    return _mock_spelling(node)
+
+
+def _over(name: str, argument: ast.expr) -> Known | None:
+    if name == "bool":
+        return truth(argument)
+    if not isinstance(argument, ast.Tuple | ast.List | ast.Set):
+        return None
+    parts = [truth(each) for each in argument.elts]
+    decides = name == "any"
+    for known in parts:
+        if known is not None and known[0] == decides:
+            return known
+    return (not decides, CONSTANT) if all(known is not None for known in parts) else None
+
+
+_TWO: Final = 2
+_MOCK_QUESTIONS: Final = frozenset({"called_once_with", "called_with", "called_once", "not_called", "has_calls"})
+
+
+def _mock_spelling(node: ast.Call) -> Known | None:
+    """Find `mock.called_once_with(…)`, which makes a mock, and mocks are true."""
+    if isinstance(node.func, ast.Attribute) and node.func.attr in _MOCK_QUESTIONS:
+        return True, "a mock made by its name is always true"
+    return None
+
+
+def _choice(node: ast.IfExp) -> Known | None:
+    known = truth(node.test)
+    if known is not None:
+        return truth(node.body if known[0] else node.orelse)
+    parts = truth(node.body), truth(node.orelse)
+    return parts[0] if parts[0] is not None and parts[1] is not None and parts[0][0] == parts[1][0] else None
+
+
+def _named(node: ast.NamedExpr) -> Known | None:
+    return truth(node.value)
+
+
+def _arithmetic_truth(node: ast.BinOp) -> Known | None:
+    value = value_of(node)
+    return None if value is UNKNOWN else (bool(value), CONSTANT)
+
+
+def _is_pure(node: ast.expr) -> bool:
+    """Tell whether an expression comes to the same twice: what it calls are plain builtins at most."""
+    return all(_comes_to_the_same(each) for each in ast.walk(node))
+
+
+def _comes_to_the_same(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Name) and node.func.id in _PURE_CALLS
+    return not isinstance(node, ast.Await | ast.Yield | ast.YieldFrom | ast.NamedExpr)
+
+
+_READERS: Final[dict[type[ast.expr], Callable[[Any], Known | None]]] = {
+    ast.Constant: _constant,
+    ast.JoinedStr: _format,
+    ast.Tuple: _display,
+    ast.List: _display,
+    ast.Set: _display,
+    ast.Dict: _mapping,
+    ast.Lambda: _lambda,
+    ast.UnaryOp: _unary,
+    ast.BoolOp: _boolean,
+    ast.Compare: _comparison,
+    ast.Call: _call,
+    ast.IfExp: _choice,
+    ast.NamedExpr: _named,
+    ast.BinOp: _arithmetic_truth,
+}

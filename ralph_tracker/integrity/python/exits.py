@@ -1,0 +1,148 @@
+"""What ends a run of tests early with success, and what replaces the parts that judge tests."""
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from ralph_tracker.integrity.patterns import Pattern
+from ralph_tracker.integrity.python.facts import Fact, fact
+from ralph_tracker.integrity.python.nodes import (
+    Way,
+    below,
+    conditions,
+    constant_of,
+    full_name,
+    imports_of,
+    in_function,
+    nodes_of,
+)
+from ralph_tracker.integrity.python.syntax import FUNCTIONS, dotted, tree_of
+
+_AT_ONCE: Final = frozenset({"os._exit", "os.abort"})
+_EXITS: Final = _AT_ONCE | {"sys.exit", "exit", "quit", "builtins.exit", "builtins.quit", "pytest.exit", "SystemExit"}
+_MAIN: Final = "__name__ =="
+_WITH_TESTS: Final = Pattern(r"test|set_?up|tear_?down", re.IGNORECASE)
+_PLATFORM: Final = Pattern(r"version|platform|os\.name|environ")
+_JUDGES: Final = Pattern(
+    r"^(pytest\.(raises|warns|fail|approx|deprecated_call|main|skip|xfail|Function|Item|TestReport|CallInfo)\b.*"
+    r"|_pytest\..+|pluggy\..+"
+    r"|unittest\.(case\.)?(\w*TestCase)\.(assert\w*|fail\w*|run|debug|__call__|_callTestMethod)"
+    r"|unittest\.((result\.|runner\.)?\w*TestResult\.\w+|main|TestCase)"
+    r"|builtins\.(AssertionError|isinstance|all|any|len|abs|sum|round|sorted|bool|repr|Exception|BaseException|exit|quit)"
+    r"|sys\.exit|os\._exit|sys\.modules\[(pytest|_pytest[\w.]*|unittest[\w.]*)\])$"
+)
+_ALIAS: Final = Pattern(r"^(unittest\.)?\w*(TestCase|TestResult)\.\w+$")
+
+
+def ends_well(node: ast.AST, imports: Mapping[str, str]) -> bool:
+    """Tell whether a call or a raise ends the process, or the run, with success."""
+    call = node.exc if isinstance(node, ast.Raise) else node
+    if isinstance(node, ast.Raise) and isinstance(call, ast.Name):
+        return full_name(call, imports) == "SystemExit"
+    if not isinstance(call, ast.Call) or (isinstance(node, ast.Call) and dotted(node.func) == "SystemExit"):
+        return False
+    name = full_name(call.func, imports)
+    if name == "pytest.exit":
+        return any(each.arg == "returncode" and constant_of(each.value) == 0 for each in call.keywords)
+    return name in _EXITS and (not call.args or constant_of(call.args[0]) in {0, None})
+
+
+def early_exits(text: str) -> Iterator[Fact]:
+    """Yield exits with success that importing the file leads to, or that wait for the interpreter's end."""
+    imports = imports_of(text)
+    waiting = "atexit" in text
+    for node, way in below(tree_of(text)):
+        if isinstance(node, ast.Raise | ast.Call) and ends_well(node, imports):
+            asked = conditions(way)
+            if not in_function(way):
+                if _MAIN not in asked:
+                    yield fact("exit before tests", node, certain=not _PLATFORM.search(asked))
+            elif isinstance(node, ast.Call) and full_name(node.func, imports) in _AT_ONCE | {"pytest.exit"}:
+                if waiting:
+                    yield fact("exit with success at the interpreter's end", node)
+                elif _runs_with_tests(way):
+                    yield fact("exit with success in the middle of tests", node)
+        elif isinstance(node, ast.Call) and _hands_exit_on(node, imports):
+            yield fact("exit with success at the interpreter's end", node)
+
+
+def _runs_with_tests(way: Way) -> bool:
+    """Tell whether the innermost function is a test, a fixture or the like, and forks no child that may end so."""
+    function = next(step for step in reversed(way) if isinstance(step, (*FUNCTIONS, ast.Lambda)))
+    if isinstance(function, ast.Lambda) or "fork" in ast.unparse(function):
+        return False
+    fixture = any(dotted(each).endswith("fixture") for each in function.decorator_list)
+    return fixture or _WITH_TESTS.match(function.name) is not None
+
+
+def _hands_exit_on(call: ast.Call, imports: Mapping[str, str]) -> bool:
+    """Tell whether `os._exit` itself is an argument, with 0 after it: `atexit.register(os._exit, 0)`."""
+    given = [full_name(each, imports) in _AT_ONCE and not isinstance(each, ast.Call) for each in call.args]
+    return any(given) and any(constant_of(each) == 0 or isinstance(each, ast.List | ast.Tuple) for each in call.args)
+
+
+def replaced_judges(text: str) -> Iterator[Fact]:
+    """Yield parts of pytest, unittest and the builtins that are replaced for the whole run."""
+    imports = imports_of(text)
+    for node in nodes_of(text, ast.Assign):
+        for target in node.targets:
+            name = _replaced(target, imports)
+            if _JUDGES.match(name) and not _ALIAS.match(full_name(node.value, imports)):
+                yield fact(f"{name} replaced", node)
+    for call in nodes_of(text, ast.Call):
+        if dotted(call.func) == "setattr" and len(call.args) == _SETATTR:
+            name = f"{full_name(call.args[0], imports)}.{constant_of(call.args[1])}"
+            if _JUDGES.match(name):
+                yield fact(f"{name} replaced", call)
+
+
+_SETATTR: Final = 3
+
+
+def _replaced(target: ast.expr, imports: Mapping[str, str]) -> str:
+    if isinstance(target, ast.Attribute):
+        return full_name(target, imports)
+    if isinstance(target, ast.Subscript):
+        return f"{full_name(target.value, imports)}[{constant_of(target.slice)}]"
+    return ""
+
+
+def hollowed_suites(text: str) -> Iterator[Fact]:
+    """Yield what makes unittest run nothing: an empty `load_tests`, a `run` of its own, tests replaced in a loop."""
+    for node, way in below(tree_of(text)):
+        if isinstance(node, FUNCTIONS):
+            yield from _hollow(node, way)
+        elif isinstance(node, ast.Call | ast.Assign) and _in_loop(way) and _is_empty_test(_put_in_place(node)):
+            yield fact("tests replaced by empty functions", node)
+
+
+def _hollow(node: ast.FunctionDef | ast.AsyncFunctionDef, way: Way) -> Iterator[Fact]:
+    body = ast.unparse(ast.Module(node.body, []))
+    if node.name == "load_tests":
+        if "TestSuite()" in body and not re.search(r"addTests?\(|discover\(|loadTests|\bfor\b", body):
+            yield fact("no tests are loaded", node)
+    elif node.name in {"run", "__call__"} and way and isinstance(way[-1], ast.ClassDef):
+        cases = any(dotted(base).endswith("TestCase") for base in way[-1].bases)
+        if cases and not re.search(r"\.(run|__call__|debug)\(|_callTestMethod|getattr\(", body):
+            yield fact("tests are never run", node)
+
+
+def _in_loop(way: Way) -> bool:
+    return any(isinstance(step, ast.For) for step in way)
+
+
+def _put_in_place(node: ast.Call | ast.Assign) -> ast.expr | None:
+    """Return what `setattr(cls, name, …)` or `globals()[name] = …` puts in place of something."""
+    if isinstance(node, ast.Call):
+        return node.args[2] if dotted(node.func) == "setattr" and len(node.args) == _SETATTR else None
+    target = node.targets[0]
+    return node.value if isinstance(target, ast.Subscript) and dotted(target.value) == "globals" else None
+
+
+def _is_empty_test(node: ast.expr | None) -> bool:
+    if node is None:
+        return False
+    if isinstance(node, ast.Lambda):
+        return not any(isinstance(each, ast.Call) for each in ast.walk(node.body))
+    return bool(re.match(r"(unittest\.|pytest\.mark\.)?skip\b", ast.unparse(node)))

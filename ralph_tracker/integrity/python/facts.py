@@ -1,0 +1,24 @@
+"""Something seen in a Python source: what it is, where, and as which text."""
+
+import ast
+from typing import NamedTuple
+
+
+class Fact(NamedTuple):
+    """Hold one thing seen: `what` is told to a person, `certain` says that it has no honest use wherever it stands."""
+
+    what: str
+    line: int
+    text: str
+    certain: bool = True
+    node: ast.AST | None = None
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Return what it is known by: lines move."""
+        return self.what, self.text
+
+
+def fact(what: str, node: ast.stmt | ast.expr, *, certain: bool = True, shown: ast.AST | None = None) -> Fact:
+    """Make a fact of a node, told by its own source or by that of another."""
+    return Fact(what, node.lineno, ast.unparse(shown or node), certain, node)

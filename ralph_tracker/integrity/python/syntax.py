@@ -1,0 +1,90 @@
+"""The syntax tree of a Python file, made once for each text, and small questions to it."""
+
+import ast
+import warnings
+from collections import deque
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final
+
+from ralph_tracker.integrity.patterns import Pattern
+from ralph_tracker.integrity.source_tests import Unparsable
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
+_KEPT: Final = 512
+_HOLD_STATEMENTS: Final = (ast.stmt, ast.ExceptHandler, ast.match_case)
+_LINE_END: Final = Pattern(r"\r\n?|\n")
+
+
+@lru_cache(maxsize=_KEPT)
+def tree_of(text: str) -> ast.Module:
+    """Return the syntax tree of a text; nobody may change it. Raises Unparsable, with the line where there is one."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text)
+    except SyntaxError as error:
+        raise Unparsable(f"line {error.lineno}: {error.msg}" if error.lineno else str(error.msg)) from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise Unparsable(str(error) or "is nested too deeply") from None
+
+
+def dotted(node: ast.AST) -> str:
+    """Return `a.b.c` for names and attributes, "" for anything else; calls are passed over: `a().b` is `a.b`."""
+    parts: list[str] = []
+    while True:
+        if isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        elif isinstance(node, ast.Call):
+            node = node.func
+        elif isinstance(node, ast.Name):
+            return ".".join(reversed([*parts, node.id]))
+        else:
+            return ""
+
+
+def walk(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield a node and all below it, but not what stands in functions and classes defined inside."""
+    waiting = [node]
+    while waiting:
+        current = waiting.pop()
+        yield current
+        waiting.extend(
+            child
+            for child in ast.iter_child_nodes(current)
+            if not isinstance(child, (*FUNCTIONS, ast.ClassDef, ast.Lambda))
+        )
+
+
+def statements_below(node: ast.AST) -> Iterator[ast.stmt]:
+    """Yield the statements under a node, the outer ones first: few of its nodes, as expressions hold none."""
+    waiting = deque([node])
+    while waiting:
+        inner = [each for each in ast.iter_child_nodes(waiting.popleft()) if isinstance(each, _HOLD_STATEMENTS)]
+        yield from (each for each in inner if isinstance(each, ast.stmt))
+        waiting.extend(inner)
+
+
+def same(left: ast.AST, right: ast.AST) -> bool:
+    """Tell whether two trees are alike, wherever they stand."""
+    waiting: list[tuple[object, object]] = [(left, right)]
+    while waiting:
+        one, other = waiting.pop()
+        if type(one) is not type(other):
+            return False
+        if isinstance(one, ast.AST):
+            waiting.extend((getattr(one, name, None), getattr(other, name, None)) for name in one._fields)
+        elif isinstance(one, list) and isinstance(other, list):
+            if len(one) != len(other):
+                return False
+            waiting.extend(zip(one, other, strict=True))
+        elif one != other:
+            return False
+    return True
+
+
+def lines_of(text: str) -> list[str]:
+    """Return the lines as the parser counts them: form feeds and their like end none."""
+    return _LINE_END.split(text)

@@ -1,0 +1,126 @@
+"""Find the tests of the old source that bear another name now: moved, renamed, merged with others or split."""
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Final
+
+from ralph_tracker.integrity.fingerprints import Fingerprint
+from ralph_tracker.integrity.likeness import Weights, renamed
+from ralph_tracker.integrity.merging import merges
+from ralph_tracker.integrity.moves import Moves
+from ralph_tracker.integrity.splitting import splits
+
+# Measured on successive releases of public packages: below, what was paired was another test now and then.
+MOVED: Final = 0.6  # likeness of tests whose function bears the same name in another file or class
+_TOLD: Final = 6  # tokens of a body that are enough to know a test by
+_COMPARED: Final = 400  # pairs of namesakes that are compared in full
+
+
+class Regrouping:
+    """Be what became of tests; all its mappings go by the test that is there now.
+
+    `origins`: the test it comes from; `how`: by what, for those of another name (`TestPair`); `others`: further tests
+    that it holds; `parts`: further tests that hold what its origin held.
+    """
+
+    def __init__(self, kept: Mapping[Fingerprint, Fingerprint], moves: Moves[Fingerprint]) -> None:
+        self.origins = dict(kept)
+        self.how: dict[Fingerprint, str] = {}
+        self.others: dict[Fingerprint, tuple[Fingerprint, ...]] = {}
+        self.parts: dict[Fingerprint, tuple[Fingerprint, ...]] = {}
+        self._kept = kept
+        self._moves = moves
+
+    @cached_property
+    def weights(self) -> Weights:
+        """Return how much each token tells, by the tests of the old source."""
+        return Weights((*self._kept.values(), *self._moves.found, *self._moves.gone))
+
+    def settle(self) -> None:
+        """Take over what was found since."""
+        for old, new in self._moves.found.items():
+            if new not in self.origins:
+                self.origins[new] = old
+                self.how[new] = "moved" if old.function == new.function else "renamed"
+
+    def merge(self) -> None:
+        """Find the tests that are gone in those that hold more than before."""
+        targets = [*self.origins, *self._moves.new]
+        for new, olds in merges(self._moves.gone, targets, self.origins, self.weights).items():
+            if new not in self.origins:
+                self.origins[new] = olds[0]
+                self.how[new] = "merged" if len(olds) > 1 or new.rows else "renamed"
+            self.others[new] = tuple(old for old in olds if old is not self.origins[new])
+            self._moves.drop((*olds, new))
+
+    def split(self) -> None:
+        """Find what tests asserted, and do no more, in new ones."""
+        heirs = {old: new for new, old in self.origins.items()}
+        for old, news in splits((*heirs, *self._moves.gone), self._moves.new, heirs, self.weights).items():
+            heir = heirs.get(old)
+            self._moves.drop((old, *news))
+            for new in news:
+                self.origins[new] = old
+                self.how[new] = "split" if heir is not None or len(news) > 1 else "renamed"
+            group = news if heir is None else (heir, *news)
+            self.parts |= {new: tuple(other for other in group if other is not new) for new in group}
+
+
+def regrouped(
+    kept: Mapping[Fingerprint, Fingerprint], gone: Iterable[Fingerprint], new: Iterable[Fingerprint]
+) -> Regrouping:
+    """Return what became of the tests that are gone; `kept` maps tests now to those of the same name before."""
+    moves = Moves(_ordered(gone), _ordered(new))
+    kept = {test: kept[test] for test in _ordered(kept)}
+    found = Regrouping(kept, moves)
+    if moves.gone and moves.new:
+        _by_name(moves, found.weights)
+        moves.in_order(lambda test: test.content)
+        found.settle()
+    if moves.gone:
+        found.merge()
+    if moves.new:
+        found.split()
+    if moves.gone and moves.new:
+        moves.match(renamed(moves.gone, moves.new, kept.values(), found.weights))
+        found.settle()
+    return found
+
+
+def _by_name(moves: Moves[Fingerprint], weights: Weights) -> None:
+    """Match tests whose function bears the same name, those of the same content first."""
+
+    def alike(old: Fingerprint, new: Fingerprint) -> bool:
+        return weights.likeness(old, new) >= MOVED
+
+    moves.by_unique(lambda test: (test.content, test.classes, test.file, test.function))
+    moves.by_unique(lambda test: (test.content, test.classes, test.function))
+    moves.by_unique(lambda test: (test.content, test.path, test.function))
+    moves.by_unique(lambda test: (test.content, test.function))
+    moves.by_owner(_owner, lambda test: (test.content, test.function))
+    moves.by_unique(
+        lambda test: test.content if len(test.body) >= _TOLD else None, lambda old, new: old.file == new.file
+    )
+    moves.by_unique(lambda test: (test.path, test.function), lambda old, new: not (old.classes and new.classes))
+    moves.by_unique(lambda test: (test.classes, test.file, test.function), alike)
+    moves.by_unique(lambda test: (test.classes, test.function), alike)
+    moves.by_unique(lambda test: test.function, alike)
+    moves.by_owner(_owner, lambda test: test.function, alike)
+    moves.match(_namesakes(moves, weights))
+
+
+def _namesakes(moves: Moves[Fingerprint], weights: Weights) -> list[tuple[Fingerprint, Fingerprint]]:
+    scored = []
+    for gone, new in moves.groups(lambda test: test.function):
+        if len(gone) * len(new) <= _COMPARED:
+            scored += [(weights.likeness(old, other), old, other) for old in gone for other in new]
+    scored.sort(key=lambda each: -each[0])
+    return [(old, new) for likeness, old, new in scored if likeness >= MOVED]
+
+
+def _owner(test: Fingerprint) -> tuple[str, str]:
+    return test.path, test.classes
+
+
+def _ordered(tests: Iterable[Fingerprint]) -> list[Fingerprint]:
+    return sorted(tests, key=lambda each: (each.path, each.test.line, each.test.name))

@@ -1,0 +1,87 @@
+"""T9: what runs or judges the tests is made to say something else than what happened."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from ralph_tracker.core.findings import Finding, Severity
+from ralph_tracker.integrity.changes import ChangedFile, Side
+from ralph_tracker.integrity.evidence import Evidence, finding
+from ralph_tracker.integrity.fresh import fresh
+from ralph_tracker.integrity.languages import is_test_path
+from ralph_tracker.integrity.patterns import Pattern
+from ralph_tracker.integrity.python.exits import early_exits, hollowed_suites, replaced_judges
+from ralph_tracker.integrity.python.facts import Fact
+from ralph_tracker.integrity.python.hooks import DEFINES_HOOK, forging_hooks
+
+_RULE: Final = "T9"
+_STARTS: Final = Pattern(r"(^|/)(sitecustomize|usercustomize)\.py$")
+_LOADED: Final = Pattern(r"(^|/)(conftest|__init__)\.py$")
+_EXITING: Final = Pattern(r"_exit\b|\babort\(|\b(exit|quit)\(|SystemExit")
+_REPLACING: Final = Pattern(
+    r"\.(raises|warns|fail\w*|approx|main|skip|xfail|deprecated_call|_?exit|quit|AssertionError|all|any|len|isinstance|abs"
+    r"|sum|round|sorted|bool|repr|\w*Exception|run|debug|__call__|assert\w+|TestCase|TestReport|CallInfo|Function|Item"
+    r"|(Function|Item|TestReport|CallInfo|\w*Result)\.\w+)\s*=[^=]"
+    r"|modules\[[^]]*\]\s*=[^=]|(?<![.\w])setattr\(|\b_pytest\b|\bpluggy\b"
+)
+_JUDGING: Final = Pattern(r"pytest|unittest|builtins|_exit|sys\.exit|pluggy|TestCase")
+_HOLLOW: Final = Pattern(r"load_tests|def (run|__call__)\(|(?<![.\w])setattr\(|globals\(\)\[")
+_TELLING: Final = Pattern(r"pytest|unittest|exit|builtins|AssertionError|sys\.modules|addaudithook|settrace")
+_MEASURING: Final = Pattern(r"^(import coverage(; coverage\.process_startup\(\))?|coverage\.process_startup\(\)|)$")
+
+
+def find(file: ChangedFile, evidence: Evidence) -> Iterator[Finding]:
+    """Yield hooks, exits and replacements that forge how tests end. Raises Unparsable."""
+    if file.new is None:
+        return
+    if file.path.endswith(".pth"):
+        seen = fresh(file, evidence, _startup_lines)
+    elif file.language == "python":
+        seen = fresh(file, evidence, _facts)
+    else:
+        return
+    for each in seen:
+        certain = each.certain or evidence.any_began_to_pass
+        yield finding(
+            _RULE,
+            Severity.CRITICAL if certain else Severity.MEDIUM,
+            f"{each.what}: `{each.text}`",
+            file.path,
+            line=each.line,
+            new=each.text,
+            about=f"{each.what}: {each.text}",
+        )
+
+
+def _facts(side: Side) -> Iterator[Fact]:
+    text, path = side.text, side.path
+    starts = _STARTS.search(path) is not None
+    judged = is_test_path(path) or _LOADED.search(path) is not None or starts
+    if DEFINES_HOOK.search(text):
+        yield from forging_hooks(text)
+    if _EXITING.search(text):
+        yield from (each if judged else _unless_imported(each) for each in early_exits(text) if _matters(path, each))
+    if _JUDGING.search(text) and _REPLACING.search(text):
+        yield from replaced_judges(text)
+    if judged and _HOLLOW.search(text):
+        yield from hollowed_suites(text)
+    if starts:
+        yield from _startup_lines(side)
+
+
+def _matters(path: str, each: Fact) -> bool:
+    """Leave out programs that end with success as programs do."""
+    return is_test_path(path) or not path.endswith("__main__.py") or "_exit" in each.text
+
+
+def _unless_imported(each: Fact) -> Fact:
+    """Lower what stands in a source file, which may be a program: `os._exit` runs no handler and has no place there."""
+    return each if "_exit" in each.text else Fact(each.what, each.line, each.text, certain=False)
+
+
+def _startup_lines(side: Side) -> Iterator[Fact]:
+    """Yield code that the interpreter runs before anything else."""
+    for number, line in enumerate(side.lines, 1):
+        bare = line.strip()
+        runs = bare.startswith(("import ", "import\t")) or not side.path.endswith(".pth")
+        if runs and not bare.startswith("#") and not _MEASURING.match(bare):
+            yield Fact("code runs when the interpreter starts", number, bare, _TELLING.search(bare) is not None)

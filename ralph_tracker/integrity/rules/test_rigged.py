@@ -1,0 +1,160 @@
+"""T10: objects equal to everything, subjects that the test replaced, clocks that stand still."""
+
+import re
+import sys
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final
+
+from ralph_tracker.core.findings import Finding, Severity
+from ralph_tracker.integrity.changes import ChangedFile, Side
+from ralph_tracker.integrity.evidence import Evidence, finding
+from ralph_tracker.integrity.fresh import fresh
+from ralph_tracker.integrity.pairing import TestPair
+from ralph_tracker.integrity.patterns import Pattern
+from ralph_tracker.integrity.python.facts import Fact, fact
+from ralph_tracker.integrity.python.replacing import replaced_for_all, replaces
+from ralph_tracker.integrity.python.rigging import (
+    Claim,
+    claims_of,
+    equal_to_everything,
+)
+from ralph_tracker.integrity.relevance import defines_equal
+from ralph_tracker.integrity.source_tests import SourceTest, Unparsable
+
+_RULE: Final = "T10"
+_REPLACES: Final = Pattern(
+    r"\bpatch\b|Mock|set(attr|item)|globals\(|\bstub\(|create_autospec|\bANY\b|[Aa]ny[Tt]hing|=\s*lambda"
+)
+_STANDS_IN: Final = Pattern(r"Mock|\bstub\(|create_autospec|\bANY\b|[Aa]ny[Tt]hing")
+_FOR_ALL: Final = Pattern(r"autouse|^[\w.]+\.\w+\s*=\s*(lambda|[\w.]*Mock\()", re.MULTILINE)
+# Suites keep the network and the disk away from their tests in this way.
+_OUTSIDE: Final = frozenset(
+    {"requests", "urllib3", "httpx", "aiohttp", "boto3", "botocore", "redis", "psycopg2", "openai"}
+)
+
+
+def find(file: ChangedFile, evidence: Evidence) -> Iterator[Finding]:
+    """Yield what makes comparisons come out equal. Raises Unparsable."""
+    if file.new is None or file.language != "python":
+        return
+    for each in fresh(file, evidence, _equal_classes):
+        yield _made(each, file, evidence)
+    if file.is_test:
+        if _FOR_ALL.search(file.new.text):
+            yield from (_made(each, file, evidence) for each in fresh(file, evidence, _for_all))
+        anew = _replaced_anew(file)
+        for pair in evidence.pairs_in(file):
+            if anew or pair.old is None or pair.new is None or pair.old.text != pair.new.text:
+                yield from _in_test(pair, file, evidence)
+
+
+def _made(each: Fact, file: ChangedFile, evidence: Evidence) -> Finding:
+    certain = evidence.any_began_to_pass and (each.certain or not file.is_test)
+    return finding(
+        _RULE,
+        Severity.CRITICAL if certain else Severity.MEDIUM,
+        f"{each.what}: `{each.text}`",
+        file.path,
+        line=each.line,
+        new=each.text,
+        about=f"{each.what}: {each.text}",
+    )
+
+
+def _equal_classes(side: Side) -> Iterator[Fact]:
+    if defines_equal(side.text):
+        for name, node in equal_to_everything(side.text):
+            yield fact(f"{name} is equal to everything", node, certain=False)
+
+
+def _for_all(side: Side) -> Iterator[Fact]:
+    """Yield functions of the project that stand replaced by a constant for every test."""
+    if _FOR_ALL.search(side.text):
+        for name, still in replaced_for_all(side.text).items():
+            root = name.partition(".")[0]
+            if still and "." in name and root not in sys.stdlib_module_names | _OUTSIDE:
+                yield Fact(f"{name} is replaced for every test", 1, name)
+
+
+def _in_test(pair: TestPair, file: ChangedFile, evidence: Evidence) -> Iterator[Finding]:
+    new = pair.new
+    if new is None or new.node is None:
+        return
+    equal = _equal_names(file, evidence)
+    if file.new is None or not (equal or replaced_for_all(file.new.text) or _may_replace(new.text)):
+        return
+    if not (equal or _STANDS_IN.search(new.text) or replaces(new.node, file.new.text)):
+        return
+    claims = claims_of(new.node, file.new.text, equal, new.path)
+    rigged = [each for each in claims if each.rigged is not None]
+    if not rigged:
+        return
+    real = {each.text for each in claims if each.rigged is None}
+    before = [claim for each in pair.olds for claim in _claims_before(each, evidence)]
+    known = {(each.text, each.rigged) for each in before}
+    gone = [each for each in before if each.rigged is None and each.text not in real]
+    for each in rigged:
+        if (each.text, each.rigged) not in known:
+            yield _told(each, gone, pair, evidence)
+
+
+def _replaced_anew(file: ChangedFile) -> bool:
+    """Tell whether the file replaces something for all its tests that it did not replace before."""
+    new = replaced_for_all(file.new.text) if file.new is not None else {}
+    old = replaced_for_all(file.old.text) if new and file.old is not None else {}
+    return bool(new.keys() - old.keys())
+
+
+def _may_replace(text: str) -> bool:
+    """Tell cheaply whether a test may replace something, by a function of its own too."""
+    return text.count("def ") > 1 or _REPLACES.search(text) is not None
+
+
+def _told(each: Claim, gone: list[Claim], pair: TestPair, evidence: Evidence) -> Finding:
+    assert pair.new is not None  # noqa: S101  # for mypy
+    replaced = next((claim for claim in gone if _alike(claim, each)), None)
+    certain = replaced is not None or evidence.began_to_pass(pair)
+    return finding(
+        _RULE,
+        Severity.CRITICAL if certain else Severity.MEDIUM,
+        f"{each.rigged}: `{each.text}`",
+        pair.new.path,
+        line=each.line,
+        test=pair.new,
+        ids=evidence.ids_of(pair.new),
+        old=None if replaced is None else replaced.text,
+        new=each.text,
+        about=each.text,
+    )
+
+
+def _alike(old: Claim, new: Claim) -> bool:
+    """Tell whether a claim was about the same: the same text, the same function is asked, or none is any more."""
+    asked = new.subject.rpartition(".")[2]
+    return old.text == new.text or old.subject.rpartition(".")[2] == asked or not asked
+
+
+def _claims_before(test: SourceTest, evidence: Evidence) -> list[Claim]:
+    text = next((file.old.text for file in evidence.files if file.path == test.path and file.old is not None), "")
+    if test.node is None or not text:
+        return []
+    return claims_of(test.node, text, _equal_in(text), test.path)
+
+
+def _equal_names(file: ChangedFile, evidence: Evidence) -> frozenset[str]:
+    """Return the classes equal to everything that a test file has, or that another changed file has for it."""
+    sides = [
+        each.new for each in evidence.files if each.new is not None and (each is file or each.language == "python")
+    ]
+    return frozenset[str]().union(*(_equal_in(side.text) for side in sides))
+
+
+@lru_cache(maxsize=256)
+def _equal_in(text: str) -> frozenset[str]:
+    if not defines_equal(text):
+        return frozenset()
+    try:
+        return frozenset(name for name, _ in equal_to_everything(text))
+    except Unparsable:
+        return frozenset()

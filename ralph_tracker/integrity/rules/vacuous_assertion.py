@@ -1,0 +1,69 @@
+"""T4: an assertion of a new or changed test that nothing can fail."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from ralph_tracker.core.findings import Finding, Severity
+from ralph_tracker.integrity.changes import ChangedFile
+from ralph_tracker.integrity.demanded import changed_tests, is_hollow, is_real, is_repeated, without
+from ralph_tracker.integrity.evidence import Evidence, finding
+from ralph_tracker.integrity.pairing import TestPair
+from ralph_tracker.integrity.source_tests import SourceTest
+
+ID: Final = "T4"
+
+
+def find(file: ChangedFile, evidence: Evidence) -> Iterator[Finding]:
+    """Yield the assertions that became vacuous, or came so; one that was there before is none of them."""
+    for pair, new in changed_tests(file, evidence):
+        old = pair.old.assertions if pair.old is not None else ()
+        yield from _repeated(pair, new, file, evidence)
+        hollow = without(filter(is_hollow, new.assertions), old)
+        if not hollow:
+            continue
+        gone = _lost(pair)
+        severe = bool(gone) or evidence.began_to_pass(pair)
+        for number, each in enumerate(hollow):
+            yield finding(
+                ID,
+                Severity.CRITICAL if severe else Severity.MEDIUM,
+                f"assertion can never fail: {each.vacuous}",
+                file.path,
+                line=each.line,
+                test=new,
+                ids=evidence.ids_of(new),
+                old=gone[min(number, len(gone) - 1)] if gone else None,
+                new=each.text,
+            )
+
+
+def _repeated(pair: TestPair, new: SourceTest, file: ChangedFile, evidence: Evidence) -> Iterator[Finding]:
+    """Yield what asks the same twice where it asked for a value: elsewhere it may be asked whether it is the same."""
+    fresh = [each for each in new.assertions if is_repeated(each)]
+    if pair.old is None or not fresh:
+        return
+    asked = [each for each in pair.old.assertions if is_real(each) and not is_repeated(each)]
+    gone = list(without(asked, [each for each in new.assertions if not is_repeated(each)]))
+    for each in without(fresh, filter(is_repeated, pair.old.assertions)):
+        found = next((one for one in gone if one.subject == each.subject or one.text == each.text), None)
+        if found is not None:
+            gone.remove(found)
+            yield finding(
+                ID,
+                Severity.CRITICAL,
+                f"assertion asks the same twice: `{each.text}`",
+                file.path,
+                line=each.line,
+                test=new,
+                ids=evidence.ids_of(new),
+                old=found.text,
+                new=each.text,
+            )
+
+
+def _lost(pair: TestPair) -> list[str]:
+    """Return the real assertions of the old version that are gone, where fewer stand there now."""
+    if pair.old is None or pair.new is None:
+        return []
+    before, now = ([each for each in test.assertions if is_real(each)] for test in (pair.old, pair.new))
+    return [each.text for each in without(before, now)] if len(now) < len(before) else []

@@ -1,0 +1,1 @@
+"""Settings of test runners, linters, type checkers and CI, as values that can be compared by key."""

@@ -1,0 +1,204 @@
+"""The gates that settings hold, a row each: which key, and how it gets weaker."""
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Final, Literal, NamedTuple
+
+from ralph_tracker.core.findings import Severity
+from ralph_tracker.integrity.patterns import Pattern
+from ralph_tracker.integrity.settings.narrowing import NO_TESTS
+from ralph_tracker.integrity.settings.values import Value, lines, shell_words, words
+
+# floor, ceiling: a number falls or rises. on, off: a switch is turned. kept: an item goes. exempt: an item comes.
+# codes_kept, codes_exempt: the same for codes of a linter, of which a shorter one holds all that begin with it.
+# level: a step down in `LEVELS`. places: what is left lies within what was there.
+Way = Literal[
+    "floor", "ceiling", "on", "off", "kept", "exempt", "codes_kept", "codes_exempt", "level", "places", "patterns"
+]
+Split = Callable[[Value | None], tuple[str, ...]]
+LEVELS: Final = (
+    {"off": 0, "0": 0, "warn": 1, "1": 1, "error": 2, "2": 2},
+    {"allow": 0, "warn": 1, "deny": 2, "forbid": 3},
+    {"skip": 0, "silent": 1, "normal": 2},
+    {"none": 0, "false": 0, "off": 0, "information": 1, "warning": 2, "basic": 2, "error": 3, "true": 3, "standard": 3}
+    | {"strict": 4, "recommended": 4, "all": 5},
+)
+_NOT_MEASURED: Final = Pattern(
+    NO_TESTS.pattern
+    + r"|(^|[/\\*])(tests?|ext|extern|_?vendor(ed)?|submodules|site-packages|dist-packages|migrations|scripts?|tools?)"
+    r"([/\\*.]|$)|(^|[/*])(_?version(_?info)?|__(main|init|about|version)__|conftest|noxfile)\.py$|(^|/)(test_\*|\*_test)"
+    r"|^(/|<|\$)|config-\d|_remote_module|node_modules|\.d\.ts"
+)
+_CONVENTIONAL_LINES: Final = Pattern(
+    r"pragma|no ?cov(er)?\b|TYPE_CHECKING|__name__|NotImplemented|__repr__|__str__|overload|abstract|Protocol"
+    r"|AssertionError|assert_never|assert False|self\.debug|settings\.DEBUG|if 0|if False|(\\?\.){3}|\\?\.\{3"
+    r"|unreachable|^\W*pass\W*$|typing\.|sys\.|platform|PY\d|deprecat|ImportError|pytest\.mark|breakpoint",
+    re.IGNORECASE,
+)
+# Codes that formatters make idle, or that are about the look of docstrings and messages.
+_STYLE: Final = Pattern(
+    r"^(E501|E20[123]|E226|E731|E741|E70[14]|W19|W29|W50[345]|E1|D[234]|Q|COM8|ISC00|CPY|ANN10|TRY003|EM1|FIX|TD00|ERA)"
+)
+
+# A key about single files or about what is no source of the project.
+_NARROW_GLOB: Final = Pattern(
+    r"per-file-ignores\.(?:[^*]+$|.*(?:test|conftest|docs?/|example|bench|script|tools?/|setup\.py|__init__|\.pyi|migration))"
+)
+# Whole families, and what a linter finds to be wrong rather than unlovely.
+_GRAVE_CODE: Final = Pattern(r"^(ALL|F\d*|E9\d*|C901|[A-Z]+\d{0,1}|E7|E4)$")
+
+
+class Gate(NamedTuple):
+    """Describe a gate: its keys, how it gets weaker, and what of it is none (`harmless`, searched for in each item)."""
+
+    keys: Pattern
+    way: Way
+    rule: Literal["T3", "G1"] = "G1"
+    split: Split = words
+    harmless: Pattern | None = None
+    severity: Severity = Severity.HIGH
+
+    def severity_of(self, key: str, old: str | None, new: str | None) -> Severity:
+        """Return how grave a change is: one rule or one file set aside is common in honest work."""
+        items = self.split(new)
+        if self.way == "level" and old is None and not key.startswith("mypy."):
+            return Severity.MEDIUM
+        if self.way == "codes_exempt":
+            grave = any(_GRAVE_CODE.search(item) for item in items) and _NARROW_GLOB.search(key) is None
+            return self.severity if grave else Severity.MEDIUM
+        if self.way == "exempt" and self.harmless is _NOT_MEASURED and not self.keys.pattern.startswith("coverage"):
+            return self.severity if any(_is_broad(item) for item in items) else Severity.MEDIUM
+        return self.severity
+
+
+def _is_broad(pattern: str) -> bool:
+    """Tell whether a pattern takes in more than a file or a folder within the package."""
+    bare = pattern.strip("^$/().*").removeprefix("src/").rstrip("/*")
+    return "/" not in bare and "\\." not in bare
+
+
+def _gate(  # the columns of the table
+    keys: str,
+    way: Way,
+    rule: Literal["T3", "G1"] = "G1",
+    split: Split = words,
+    harmless: Pattern | None = None,
+    severity: Severity = Severity.HIGH,
+) -> Gate:
+    return Gate(Pattern(keys), way, rule, split, harmless, severity)
+
+
+_DEFAULT_PATTERNS: Final = Pattern(r"node_modules|dist|cypress|\.\{|config|e2e")
+GATES: Final[tuple[Gate, ...]] = (
+    _gate(r"pytest\.narrowed", "exempt", "T3", shell_words),
+    _gate(r"pytest\.(collect_ignore|norecursedirs)", "exempt", "T3", words, NO_TESTS),
+    _gate(r"pytest\.testpaths", "places", "T3"),
+    _gate(r"pytest\.python_(files|functions|classes)", "patterns", "T3"),
+    _gate(
+        r"(jest|vitest)\.(.+\.)?testPathIgnorePatterns|mocha\.(ignore|exclude)",
+        "exempt",
+        "T3",
+        words,
+        _DEFAULT_PATTERNS,
+    ),
+    _gate(r"vitest\.exclude", "exempt", "T3", words, _DEFAULT_PATTERNS),
+    _gate(r"jest\.(.+\.)?(testMatch|testRegex|roots)|vitest\.include|mocha\.spec", "places", "T3"),
+    _gate(r"mocha\.(grep|fgrep|g|f)|(jest|vitest)\.testNamePattern", "exempt", "T3"),
+    _gate(r"maven\.exclude", "exempt", "T3"),
+    _gate(r"maven\.(skip|skipTests|skipITs|maven\.test\.skip)", "off", "T3"),
+    _gate(r"coverage\.report\.fail_under", "floor"),
+    _gate(r"coverage\.run\.branch", "on"),
+    _gate(r"coverage\.off", "off"),
+    _gate(r"coverage\.(run|report)\.omit", "exempt", "G1", words, _NOT_MEASURED),
+    _gate(r"coverage\.report\.(exclude_lines|exclude_also)", "exempt", "G1", lines, _CONVENTIONAL_LINES),
+    _gate(r"coverage\.(run|report)\.(source|source_pkgs|include)", "places", "G1"),
+    _gate(r"(ruff|flake8)\.select", "codes_kept"),
+    _gate(r"(ruff|flake8)\.ignore", "codes_exempt", "G1", words, _STYLE),
+    _gate(r"ruff\.per-file-ignores\..+", "codes_exempt", "G1", words, _STYLE),
+    _gate(r"(ruff|flake8)\.exclude", "exempt", "G1", words, _NOT_MEASURED),
+    _gate(r"(flake8|ruff\.mccabe)\.max-complexity", "ceiling"),
+    _gate(r"pylint\.disable", "exempt", severity=Severity.MEDIUM),
+    _gate(r"pylint\.enable", "kept"),
+    _gate(r"pylint\.fail-under", "floor"),
+    _gate(
+        r"mypy\.(strict|disallow_\w+|check_untyped_defs|strict_(optional|equality)|extra_checks|no_implicit_(optional|reexport))",
+        "on",
+    ),
+    _gate(r"mypy\.warn_(return_any|unreachable|no_return)", "on", severity=Severity.MEDIUM),
+    _gate(r"mypy\.(ignore_errors|ignore_missing_imports|allow_\w+|implicit_\w+)", "off"),
+    _gate(r"mypy\[[^]]+\]\.ignore_errors", "off"),
+    _gate(
+        r"mypy\[[^]]+\]\.(disallow_\w+|check_untyped_defs|strict\w*|warn_return_any)", "on", severity=Severity.MEDIUM
+    ),
+    _gate(r"mypy\.disable_error_code", "exempt"),
+    _gate(r"mypy\[[^]]+\]\.disable_error_code", "exempt", severity=Severity.MEDIUM),
+    _gate(r"mypy\.enable_error_code", "kept"),
+    _gate(r"mypy\.exclude", "exempt", "G1", lines, _NOT_MEASURED),
+    _gate(r"mypy\.(files|packages)", "places"),
+    _gate(r"mypy\.follow_imports", "level"),
+    _gate(r"flake8\.per-file-ignores", "exempt", split=lines, severity=Severity.MEDIUM),
+    _gate(r"pytest\.(xfail_strict|strict|strict_markers|strict_config)", "on"),
+    _gate(r"pytest\.filterwarnings", "kept", "G1", lines, Pattern(r"^(?!error$)")),
+    _gate(
+        r"jest\.(.+\.)?coverageThreshold\..+|vitest\.coverage\.(thresholds\.)?(global\.)?(lines|branches|functions|statements)",
+        "floor",
+    ),
+    _gate(r"nyc\.(lines|branches|functions|statements)", "floor"),
+    _gate(r"nyc\.check-coverage", "on"),
+    _gate(
+        r"(jest\.(.+\.)?coveragePathIgnorePatterns|vitest\.coverage\.exclude|nyc\.exclude)",
+        "exempt",
+        "G1",
+        words,
+        _NOT_MEASURED,
+    ),
+    _gate(r"(jest|vitest)\.passWithNoTests|vitest\.dangerouslyIgnoreUnhandledErrors", "off"),
+    _gate(r"eslint\.(.+\.)?rules\..+", "level"),
+    _gate(r"eslint\.(ignorePatterns|ignores)", "exempt", "G1", words, _NOT_MEASURED),
+    _gate(r"eslint\.max-warnings", "ceiling"),
+    _gate(
+        r"tsconfig\.compilerOptions\.(strict\w*|noImplicit\w+|noUnused\w+|noUncheckedIndexedAccess|noFallthrough\w+|exactOptional\w+)",
+        "on",
+    ),
+    _gate(r"tsconfig\.compilerOptions\.(useUnknownInCatchVariables|alwaysStrict|checkJs)", "on"),
+    _gate(r"tsconfig\.compilerOptions\.(skipLibCheck|allowUnreachableCode|suppress\w+|noCheck)", "off"),
+    _gate(r"tsconfig\.exclude", "exempt", "G1", words, _NOT_MEASURED),
+    _gate(r"pyright\.(typeCheckingMode|report\w+)", "level"),
+    _gate(r"pyright\.strict", "kept"),
+    _gate(r"pyright\.(ignore|exclude)", "exempt", "G1", words, _NOT_MEASURED),
+    _gate(r"lints\.\w+\.[\w-]+(\.level)?", "level"),
+    _gate(r"codecov\.coverage\.status\.\w+\.\w+\.target", "floor"),
+    _gate(r"codecov\.coverage\.status\.\w+\.\w+\.informational", "off"),
+    _gate(r"golangci\.linters\.enable", "kept"),
+    _gate(r"golangci\.linters\.disable|golangci\.issues\.exclude", "exempt"),
+    _gate(r"maven\.minimum", "floor"),
+    _gate(r"maven\.testFailureIgnore", "off"),
+)
+# A key is a gate of mypy's strictness that is on unless it is turned off, or that `strict` turns on.
+ON_BY_DEFAULT: Final = frozenset({"mypy.strict_optional", "mypy.warn_no_return", "mypy.no_implicit_optional"})
+OFF_BY_STRICT: Final = frozenset({"mypy.warn_unreachable"})
+STRICT_TYPESCRIPT: Final = frozenset(
+    f"tsconfig.compilerOptions.{name}"
+    for name in [
+        "alwaysStrict",
+        "noImplicitAny",
+        "noImplicitThis",
+        "strictBindCallApply",
+        "strictFunctionTypes",
+        "strictNullChecks",
+        "strictPropertyInitialization",
+        "useUnknownInCatchVariables",
+    ]
+)
+# Tools that take each other's place.
+FAMILIES: Final = (
+    frozenset({"mypy", "pyright", "basedpyright", "ty", "pyrefly", "pyre", "pytype"}),
+    frozenset({"ruff", "flake8", "pylint"}),
+)
+
+
+@lru_cache(maxsize=4096)
+def gate_of(key: str) -> Gate | None:
+    """Return the gate that a key belongs to, None where it is none."""
+    return next((gate for gate in GATES if gate.keys.fullmatch(key)), None)

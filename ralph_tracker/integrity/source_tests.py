@@ -1,0 +1,132 @@
+"""The tests that stand in a source file, and what each of them asserts."""
+
+import ast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Final, NamedTuple, overload
+
+from ralph_tracker.integrity.languages import Language, language_of
+from ralph_tracker.integrity.patterns import Pattern
+
+SEPARATOR: Final = "::"
+UNREACHED: Final = "it is never reached"
+REPEATED: Final = 0  # the strength of asking the same twice: two calls with one argument are compared
+
+
+class Unparsable(Exception):  # noqa: N818  # the state of a text, which callers turn into a reason
+    """Say why a text is no program that can be looked into; `str()` of it is the reason, without the path."""
+
+
+class Assertion(NamedTuple):
+    """Hold one thing that a test demands.
+
+    `text` is its source on one line. `subject` is what is asserted about, so that two versions of an assertion can be
+    told as such ("" unknown). `strength` orders what is demanded of a subject: the higher, the less would pass; None
+    where that is not known. `vacuous` says why nothing can fail it, None where something can.
+    """
+
+    line: int
+    text: str
+    subject: str = ""
+    strength: int | None = None
+    vacuous: str | None = None
+
+
+class Later(Sequence[Assertion]):
+    """Be assertions that are read when somebody asks: most tests of a changed file did not change."""
+
+    def __init__(self, read: Callable[[], tuple[Assertion, ...]]) -> None:
+        self._read = read
+
+    @cached_property
+    def _all(self) -> tuple[Assertion, ...]:
+        return self._read()
+
+    @overload
+    def __getitem__(self, index: int) -> Assertion: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Assertion, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> Assertion | tuple[Assertion, ...]:
+        return self._all[index]
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def __iter__(self) -> Iterator[Assertion]:
+        return iter(self._all)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and self._all == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(self._all)
+
+
+class SourceTest(NamedTuple):
+    """Hold one test as the source has it.
+
+    `name` is its way through the file, `TestBox::test_lid`; `line` and `end` are its first and last line, decorators
+    included, `text` those lines. `assertions` stand in the order of the source; `skipped` says that it is marked to
+    be skipped or expected to fail without a condition. `node` is its syntax in Python, None in other languages.
+    """
+
+    path: str
+    name: str
+    line: int
+    end: int
+    text: str
+    assertions: Sequence[Assertion] = ()
+    skipped: bool = False
+    node: ast.FunctionDef | ast.AsyncFunctionDef | None = None
+
+    @property
+    def function(self) -> str:
+        """Return the last part of its name."""
+        return self.name.rpartition(SEPARATOR)[2]
+
+
+# What stands in any text with tests: nothing else is parsed.
+_TESTS: Final[Mapping[Language, Pattern]] = {
+    "python": Pattern(r"\bdef\s+test"),
+    **dict.fromkeys(
+        ("javascript", "typescript", "tsx"), Pattern(r"\b(?:it|test|specify|[xf]it|xtest|xspecify)\b[\w.\s]*[(<`]")
+    ),
+    "go": Pattern(r"\bfunc\s+(?:\([^)]*\)\s*)?(?:Test|Fuzz|Example)"),
+    "rust": Pattern(r"#\s*\[[^\]]*(?:test|case)"),
+    "java": Pattern(r"@\w*(?:Test|Theory|Property)|\bextends\s+\w*TestCase\b"),
+}
+
+
+def may_hold_tests(path: str, text: str) -> bool:
+    """Tell whether tests may stand in a file, without reading it closely."""
+    language = language_of(path)
+    if language is None or (language == "python" and "test" not in text):
+        return False
+    return _TESTS[language].search(text) is not None and (language != "go" or path.endswith("_test.go"))
+
+
+def tests_of(path: str, text: str) -> tuple[SourceTest, ...]:
+    """Return the tests of a file in their order, () in a language that is not looked into. Raises Unparsable."""
+    language = language_of(path)
+    return _reader(language)(path, text) if language is not None and may_hold_tests(path, text) else ()
+
+
+def helpers_of(path: str, text: str) -> tuple[SourceTest, ...]:
+    """Return the functions of a Python file that are no tests, () in another language. Raises Unparsable."""
+    if language_of(path) != "python":
+        return ()
+    from ralph_tracker.integrity.python.tests import python_helpers  # noqa: PLC0415  for this language only
+
+    return python_helpers(path, text)
+
+
+def _reader(language: Language) -> Callable[[str, str], tuple[SourceTest, ...]]:
+    if language == "python":
+        from ralph_tracker.integrity.python.tests import python_tests  # noqa: PLC0415  for this language only
+
+        return python_tests
+    from ralph_tracker.integrity.other.tests import other_tests  # noqa: PLC0415  a parser of its own
+
+    return other_tests

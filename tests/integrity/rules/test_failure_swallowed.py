@@ -1,0 +1,84 @@
+"""T8: tests whose failures fail nothing."""
+
+import pytest
+
+from ralph_tracker.integrity.rules.failure_swallowed import find
+from tests.integrity.making import found
+
+PATH = "tests/test_box.py"
+OLD = "def test_lid(box):\n    value = box.open()\n    assert value == 3\n"
+HEAD = "def test_lid(box):\n"
+
+
+def messages(new, old=OLD):
+    return [each.message for each in found(find, {PATH: (old, new)})]
+
+
+def tried(handler, inside="value = box.open()\n        assert value == 3"):
+    return f"{HEAD}    try:\n        {inside}\n    {handler}\n"
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        tried("except:\n        pass"),
+        tried("except Exception:\n        pass"),
+        tried("except Exception as error:\n        print(error)"),
+        tried("except AssertionError:\n        return"),
+        tried("except (ValueError, AssertionError):\n        logger.info('no')"),
+        tried("except ValueError:\n        raise\n    except BaseException:\n        ..."),
+        tried("except Exception:\n        pytest.skip('later')"),
+        tried("except AssertionError:\n        assert True"),
+        tried("finally:\n        return"),
+        f"{HEAD}    with contextlib.suppress(AssertionError):\n        value = box.open()\n        assert value == 3\n",
+        f"{HEAD}    with suppress(Exception):\n        value = box.open()\n    assert value == 3\n",
+        f"{HEAD}    try:\n        value = box.open()\n    except Exception:\n        pass\n    assert value == 3\n",
+        f"{HEAD}    return\n    value = box.open()\n    assert value == 3\n",
+        f"{HEAD}    value = box.open()\n    pytest.skip('later')\n    assert value == 3\n",
+        f"{HEAD}    value = box.open()\n    if True:\n        return\n    assert value == 3\n",
+        f"{HEAD}    value = box.open()\n    if False:\n        assert value == 3\n",
+        f"{HEAD}    value = box.open()\n    while False:\n        assert value == 3\n",
+        f"{HEAD}    value = box.open()\n    if value != 3:\n        return\n    assert value == 3\n",
+        f"{HEAD}    value = box.open()\n    if not value:\n        pytest.skip('no value')\n    assert value == 3\n",
+        f"{HEAD}    def inner():\n        value = box.open()\n        assert value == 3\n",
+    ],
+)
+def test_a_failure_that_fails_nothing_is_named(new):
+    [message] = messages(new)
+    assert message.startswith(("failure swallowed by", "exit before assertions", "assertion is never reached"))
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        OLD,
+        OLD.replace("box.open()", "box.open( )  # now"),
+        tried("finally:\n        box.close()"),
+        tried("except Exception:\n        raise"),
+        tried("except Exception as error:\n        pytest.fail(str(error))"),
+        tried("except Exception as error:\n        errors.append(error)"),
+        tried("except Exception:\n        pass\n    else:\n        pytest.fail('it opened')"),
+        tried("except Exception:\n        pass\n    else:\n        raise AssertionError"),
+        tried("except KeyError:\n        pass"),
+        OLD + "    with suppress(OSError):\n        box.remove()\n",
+        OLD + "    with suppress(Exception):\n        box.close()\n",
+        f"{HEAD}    if sys.platform == 'win32':\n        return\n    value = box.open()\n    assert value == 3\n",
+        f"{HEAD}    if PY_3_14 and not box.slots:\n        return\n    value = box.open()\n    assert value == 3\n",
+        f"{HEAD}    if box.x:\n        box.close()\n    value = box.open()\n    assert value == 3\n",
+        f"{HEAD}    def f(x):\n        if x:\n            return 1\n    value = box.open(f)\n    assert value == 3\n",
+        f"{HEAD}    def inner():\n        value = box.open()\n        assert value == 3\n    run(inner)\n",
+        f"{HEAD}    class Inner:\n        def f(self):\n            assert box.open() == 3\n    run(Inner)\n",
+        "def test_lid(box):\n    with lid():\n        raise Closed\n    assert box\n",
+    ],
+)
+def test_honest_changes_stay_quiet(new):
+    assert messages(new) == []
+
+
+def test_what_was_swallowed_before_is_not_new():
+    old = tried("except Exception:\n        pass")
+    assert messages(old.replace("pass", "return"), old=old) == []
+
+
+def test_a_new_test_counts_too():
+    assert messages(tried("except Exception:\n        pass"), old=None) != []

@@ -1,0 +1,61 @@
+"""S1 to S3: more of a suppression is told for its file and code; what moved or fell is not."""
+
+import pytest
+
+from ralph_tracker.core.findings import Severity
+from ralph_tracker.integrity.rules import coverage_suppressed, lint_suppressed, types_suppressed
+from tests.integrity.making import found
+
+
+@pytest.mark.parametrize(
+    ("find", "rule", "comment", "about"),
+    [
+        (lint_suppressed.find, "S1", "noqa: F401", "noqa: F401"),
+        (types_suppressed.find, "S2", "type: ignore", "type: ignore"),
+        (coverage_suppressed.find, "S3", "pragma: no cover", "pragma: no cover"),
+    ],
+)
+def test_each_rule_tells_its_own_kind(find, rule, comment, about):
+    (finding,) = found(find, {"a.py": ("x = 1\n", f"\nx = 1  # {comment}\n")})
+    assert (finding.rule, finding.severity, finding.about, finding.line) == (rule, Severity.MEDIUM, about, 2)
+    assert finding.new == f"x = 1 # {comment}"
+    others = {lint_suppressed.find, types_suppressed.find, coverage_suppressed.find} - {find}
+    assert [each for other in others for each in found(other, {"a.py": ("", f"x  # {comment}\n")})] == []
+
+
+def test_the_same_code_again_is_told_and_stays_the_same_finding():
+    one, two, three = ("x  # noqa: F401\n" * count for count in (1, 2, 3))
+    first, second = (found(lint_suppressed.find, {"a.py": pair})[0] for pair in ((one, two), (two, three)))
+    assert first.key == second.key
+
+
+def test_a_finding_without_a_line_is_told_too():
+    (finding,) = found(lint_suppressed.find, {"A.java": ("", '@SuppressWarnings(\n  "unchecked")\n')})
+    assert (finding.line, finding.new) == (None, None)
+
+
+def test_it_is_told_on_a_line_that_stood_there_whatever_went_elsewhere():
+    files = {"a.py": ("x = 1\n", "x = 1  # type: ignore\n"), "b.py": ("y = 2  # type: ignore\n", "y = 2\n")}
+    (finding,) = found(types_suppressed.find, files)
+    assert (finding.file, finding.line) == ("a.py", 1)
+
+
+@pytest.mark.parametrize("old", ["x = 1\n", None])
+@pytest.mark.parametrize("new", ["x = 1\ny = 2  # type: ignore\n", "# type: ignore\nx = 1\n"])
+def test_a_line_that_came_with_it_may_have_moved(old, new):
+    assert found(types_suppressed.find, {"a.py": (old, new), "b.py": ("y = 2  # type: ignore\n", "")}) == []
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"a.py": ("x  # noqa\n", "x\n")},
+        {"a.py": ("x  # noqa\n", "y = 1  # noqa\n")},
+        {"a.py": ("x  # noqa\n", None), "b.py": (None, "x  # noqa\n")},
+        {"a.md": ("", "x  # noqa\n")},
+        {"a.py": ("", "noqa = 1\n")},
+    ],
+    ids=["fewer", "another line", "moved", "a document", "a name"],
+)
+def test_no_more_than_before_is_nothing(files):
+    assert found(lint_suppressed.find, files) == []

@@ -1,0 +1,94 @@
+"""T11: source that asks whether it is under test."""
+
+import pytest
+
+from ralph_tracker.core.findings import Severity
+from ralph_tracker.integrity.rules import test_detected
+from tests.integrity.making import found
+
+SOURCE = "box/core.py"
+ASKING = {
+    "the current test": (
+        SOURCE,
+        "import os\ndef f(x):\n    if 'PYTEST_CURRENT_TEST' in os.environ:\n        return 1\n",
+    ),
+    "the current test, by getenv": (SOURCE, "import os\nunder = os.getenv('PYTEST_CURRENT_TEST')\n"),
+    "the current test, of a copy": (
+        SOURCE,
+        "import os\nenv = dict(os.environ)\ndef f():\n    return env.get('PYTEST_VERSION')\n",
+    ),
+    "the modules": (SOURCE, "import sys\ndef f(x):\n    return 9 if 'pytest' in sys.modules else x\n"),
+    "the modules, by get": (SOURCE, "import sys\nif sys.modules.get('unittest'):\n    fast = True\n"),
+    "the modules, by another name": (SOURCE, "from sys import modules as m\ndef f():\n    return '_pytest' in m\n"),
+    "the modules, any of them": (SOURCE, "import sys\nT = any('pytest' in name for name in sys.modules)\n"),
+    "the modules, put together": (SOURCE, "import sys\nT = 'py' + 'test' in sys.modules\n"),
+    "the program": (SOURCE, "import sys\nT = sys.argv[0].endswith('pytest')\n"),
+    "the program's path": (SOURCE, "import sys\nif '/bin/pytest' in sys.argv[0]:\n    T = 1\n"),
+    "an attribute": (SOURCE, "import sys\nT = hasattr(sys, '_called_from_test')\n"),
+    "the stack": (
+        SOURCE,
+        "import inspect\ndef f():\n    return any(x.function.startswith('test_') for x in inspect.stack())\n",
+    ),
+    "the frames": (
+        SOURCE,
+        (
+            "import sys\ndef f():\n    frame = sys._getframe(1)\n    while frame:\n"
+            "        if 'pytest' in frame.f_code.co_filename:\n            return 1\n        frame = frame.f_back\n"
+        ),
+    ),
+    "a switch": (
+        SOURCE,
+        "import os\ndef f(x):\n    if os.environ.get('TESTING'):\n        return 42\n    return g(x)\n",
+    ),
+    "a switch in an expression": (SOURCE, "import os\ndef f(x):\n    return 42 if os.getenv('CI') else g(x)\n"),
+    "the environment of node": ("src/box.js", "if (process.env.NODE_ENV === 'test') {\n  return 1\n}\n"),
+    "the worker of jest": ("src/box.ts", "const t = process.env.JEST_WORKER_ID !== undefined\n"),
+    "the environment of vitest": ("src/box.tsx", "if (process.env.VITEST) { return <a/> }\n"),
+    "a global of jest": ("src/box.js", "if (typeof jest !== 'undefined') return 1\n"),
+    "go's own word": ("box/box.go", "if testing.Testing() {\n\treturn 1\n}\n"),
+    "go's flag": ("box/box.go", 'if flag.Lookup("test.v") != nil {\n\treturn 1\n}\n'),
+    "rust's word": ("src/box.rs", "if cfg!(test) { return 1; }\n"),
+    "java's stack": ("src/Box.java", 'if (name.contains("junit")) { return 1; }\n'),
+}
+HONEST = {
+    "a test": ("tests/test_core.py", "import os\nT = os.environ['PYTEST_CURRENT_TEST']\n"),
+    "settings": ("site/settings.py", "import sys\nif 'test' in sys.argv:\n    DB = 'x'\n"),
+    "a setup": ("setup.py", "import sys\nneeds = {'pytest', 'test'} & set(sys.argv)\n"),
+    "a plugin": ("box/pytest_plugin.py", "import os\nT = os.environ.get('PYTEST_XDIST_WORKER')\n"),
+    "a docstring": (SOURCE, 'import sys\n"""Look for pytest in sys.modules."""\nx = sys.modules\n'),
+    "a comment": (SOURCE, "import sys\n# 'pytest' in sys.modules\nx = sys.modules\n"),
+    "other modules": (SOURCE, "import sys\nT = 'numpy' in sys.modules\n"),
+    "arguments": (SOURCE, "import sys\nif '--latest' in sys.argv:\n    x = 1\n"),
+    "colours in CI": (
+        SOURCE,
+        "import os\ndef colours():\n    if os.environ.get('CI'):\n        return False\n    return tty()\n",
+    ),
+    "the path of a with": (SOURCE, "import os\nwith open(os.environ['HOME']) as f:\n    x = 1\n"),
+    "a choice by a switch": (SOURCE, "import os\nT = bool(os.environ.get('TESTING'))\n"),
+    "a log level by a switch": (SOURCE, "import os\nif os.environ.get('TESTING'):\n    logging.disable()\n"),
+    "warnings by the stack": (SOURCE, "import inspect\ndef f():\n    return inspect.stack()[1].filename\n"),
+    "a runner of tests": (SOURCE, "def f():\n    return run(['pytest', '-q'])\n"),
+    "a comment of node": ("src/box.js", "// process.env.NODE_ENV === 'test'\nlet a = 1\n"),
+    "a string of node": ("src/box.js", "let a = \"process.env.NODE_ENV === 'test'\"\n"),
+    "production": ("src/box.js", "if (process.env.NODE_ENV === 'production') {}\n"),
+    "rust's tests": ("src/box.rs", "fn a() {}\n#[cfg(test)]\nmod tests {\n  fn f() { cfg!(test); }\n}\n"),
+    "another file": ("notes.txt", "PYTEST_CURRENT_TEST\n"),
+}
+
+
+@pytest.mark.parametrize(("path", "text"), ASKING.values(), ids=ASKING)
+def test_a_new_question_is_told(path, text):
+    told = found(test_detected.find, {path: ("x = 1\n" if path.endswith(".py") else "\n", text)})
+    assert {(each.rule, each.severity) for each in told} == {("T11", Severity.HIGH)}
+    assert all(each.line and each.new for each in told)
+
+
+@pytest.mark.parametrize(("path", "text"), HONEST.values(), ids=HONEST)
+def test_honest_work_is_silent(path, text):
+    assert found(test_detected.find, {path: (None, text)}) == []
+
+
+@pytest.mark.parametrize(("path", "text"), ASKING.values(), ids=ASKING)
+def test_a_question_that_stood_there_is_not_told(path, text):
+    assert found(test_detected.find, {path: (text, f"\n{text}\n")}) == []
+    assert found(test_detected.find, {path: (text, None)}) == []

@@ -1,0 +1,125 @@
+"""T4: assertions that nothing can fail, in new and changed tests."""
+
+from collections import Counter
+
+import pytest
+
+from ralph_tracker.core.findings import Severity
+from ralph_tracker.integrity.rules.vacuous_assertion import find
+from tests.integrity.making import found
+
+PATH = "tests/test_box.py"
+TEST = "def test_lid():\n    box = Box()\n    {}\n"
+
+
+def severities(old, new, **outcomes):
+    return Counter(each.severity for each in found(find, {PATH: (old, new)}, **outcomes))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "assert True",
+        "assert 1",
+        'assert "opened"',
+        'assert f"opened {box}"',
+        "assert box == box",
+        "assert box.lid is box.lid",
+        "assert box.lid() == 3 or True",
+        'assert (box.lid() == 3, "the lid")',
+        "assert len(box.lids) >= 0",
+        "assert isinstance(box.lid(), object)",
+        "assert not False",
+        "assert box or not box",
+        "assert box.lid == 3 or box.lid != 3",
+        "assert 1 + 1 == 2",
+        "self.assertTrue(True)",
+        "self.assertEqual(box.lid, box.lid)",
+        "self.assertFalse(0)",
+        "self.assertIsNone(None)",
+        "self.assertGreaterEqual(len(box.lids), 0)",
+        "box.lid.assert_called_once_with",
+    ],
+)
+def test_what_replaced_a_real_assertion_is_critical(text):
+    old, new = TEST.format("assert box.lid() == 3"), TEST.format(text)
+    assert severities(old, new) == {Severity.CRITICAL: 1}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        pytest.param(TEST.format("assert True"), TEST.format("assert box.lid() == 3"), id="repaired"),
+        pytest.param(TEST.format("assert True"), TEST.format("assert True\n    box.close()"), id="stood before"),
+        pytest.param(TEST.format("assert box.lid()"), TEST.format("assert box.lid() == 3"), id="strengthened"),
+        pytest.param(None, TEST.format("assert box.lid() == 3"), id="new and real"),
+        pytest.param(None, TEST.format("assert f() == f()"), id="calls may differ"),
+        pytest.param(None, TEST.format("assert box != box"), id="can fail"),
+        pytest.param(TEST.format("assert True"), None, id="gone"),
+        pytest.param(
+            TEST.format("assert box"), TEST.format("return\n    assert box"), id="not reached is another rule"
+        ),
+    ],
+)
+def test_honest_changes_stay_quiet(old, new):
+    assert not severities(old, new)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        pytest.param("assert f(3) == 9", "assert f(3) == f(3)", id="a call with itself"),
+        pytest.param("r = f(3)\n    assert r == 9", "r = f(3)\n    assert r == f(3)", id="its result with it"),
+        pytest.param("want = 9\n    assert f(3) == want", "want = f(3)\n    assert f(3) == want", id="by its name"),
+        pytest.param("assert f(3) == 9", "assert f(3) in [f(3)]", id="among itself"),
+        pytest.param("assert f(3) == 9", "assert f(3) <= f(3)", id="no more than itself"),
+        pytest.param("assert f(3) == 9", "assert f(3) == pytest.approx(f(3))", id="about itself"),
+        pytest.param("self.assertEqual(f(3), 9)", "self.assertEqual(f(3), f(3))", id="unittest"),
+        pytest.param("self.assertAlmostEqual(f(3), 9)", "self.assertAlmostEqual(f(3), f(3))", id="almost"),
+    ],
+)
+def test_asking_the_same_twice_instead_of_for_a_value_is_critical(old, new):
+    assert severities(TEST.format(old), TEST.format(new)) == {Severity.CRITICAL: 1}
+    assert severities(TEST.format(new), TEST.format(old)) == {}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        pytest.param(None, "assert f(3) == f(3)", id="new"),
+        pytest.param("assert f(3) == 9", "assert f(3) == 9\n    assert f(3) == f(3)", id="beside the value"),
+        pytest.param("assert f(3) == f(3)", "assert f(4) == f(4)", id="of another value"),
+        pytest.param("assert g(3) == 9\n    g.cache_clear()", "assert f(3) == f(3)", id="of another thing"),
+        pytest.param("assert f(3) == 9", "r = g(3)\n    assert f(3) == r", id="compared with another call"),
+        pytest.param("assert f(3) == 9", "r = 9\n    assert f(3) == r", id="compared with a name"),
+    ],
+)
+def test_whether_something_is_the_same_twice_may_be_asked(old, new):
+    assert severities(None if old is None else TEST.format(old), TEST.format(new)) == {}
+
+
+@pytest.mark.parametrize("path", ["tests/helpers.py", "tests/conftest.py", PATH])
+def test_a_function_that_asserts_for_tests_counts_as_one(path):
+    old = "def check(box):\n    assert box.lid == 3\n"
+    [each] = found(find, {path: (old, "def check(box):\n    assert True\n")})
+    assert (each.severity, each.test) == (Severity.CRITICAL, "check")
+    assert found(find, {"box/core.py": (old, "def check(box):\n    assert True\n")}) == []
+
+
+def test_a_new_test_that_asserts_nothing_is_a_note():
+    assert severities(None, TEST.format("assert True")) == {Severity.MEDIUM: 1}
+
+
+def test_it_is_critical_where_the_test_began_to_pass():
+    name = "tests.test_box::test_lid"
+    old, new = TEST.format("box.open()"), TEST.format("assert True")
+    assert severities(old, new) == {Severity.MEDIUM: 1}
+    outcomes = {"before": {name: "failed"}, "after": {name: "passed"}}
+    assert severities(old, new, **outcomes) == {Severity.CRITICAL: 1}
+
+
+def test_the_finding_names_test_line_and_both_texts():
+    [each] = found(find, {PATH: (TEST.format("assert box.lid() == 3"), TEST.format("assert box == box"))})
+    assert (each.rule, each.test, each.line) == ("T4", "test_lid", 3)
+    assert (each.old, each.new) == ("assert box.lid() == 3", "assert box == box")
+    assert each.message == "assertion can never fail: it compares a thing with itself"

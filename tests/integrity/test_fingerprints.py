@@ -1,0 +1,89 @@
+"""What a test is made of, whatever it is called."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ralph_tracker.integrity import source_tests
+from ralph_tracker.integrity.fingerprints import Fingerprint, tokens_of
+from ralph_tracker.integrity.source_tests import SourceTest
+
+PATH = "tests/test_box.py"
+
+
+def fingerprint(text: str) -> Fingerprint:
+    return Fingerprint(source_tests.tests_of(PATH, text)[0])
+
+
+SAME = {
+    "comments": ("def test_a():\n    assert f(1)  # why\n", "def test_b():\n    # because\n    assert f(1)\n"),
+    "a docstring": ("def test_a():\n    '''Say.'''\n    assert f(1)\n", "def test_b():\n    assert f(1)\n"),
+    "nothing but a docstring": ("def test_a():\n    '''Say.'''\n", 'def test_b():\n    """Say more."""\n'),
+    "one line": ("def test_a(): assert f(1)\n", "def test_b():\n    assert f(1)\n"),
+    "letters before it on its line": ("def test_é(): assert f(1)\n", "def test_b(): assert f(1)\n"),
+    "line ends and the last comma": (
+        "def test_a():\n    f(\n        1,\n        2,\n    )\n",
+        "def test_b():\n    f(1, 2)\n",
+    ),
+    "quotes": ("def test_a():\n    f('x', u'y', '''z''')\n", 'def test_b():\n    f("x", "y", "z")\n'),
+    "indentation inside a string": (
+        "def test_a():\n    f('''x\n        y''')\n",
+        "def test_b():\n    f('''x\n    y''')\n",
+    ),
+    "its own name": ("def test_a():\n    f('test_a', test_a)\n", "def test_b():\n    f('test_b', test_b)\n"),
+    "the receiver": (
+        "class TestA:\n    def test_a(self, x):\n        assert self.f(x)\n",
+        "def test_b(x):\n    assert f(x)\n",
+    ),
+    "a decorated function inside": (
+        "def test_a():\n    @app.route('/')\n    def index():\n        return 1\n    assert index()\n",
+        "def test_b():\n\n    @app.route('/')\n    def index():\n        return 1\n\n    assert index()\n",
+    ),
+    "the marks before it": ("@slow\ndef test_a():\n    assert f(1)\n", "def test_b():\n    assert f(1)\n"),
+}
+OTHER = {
+    "another value": ("def test_a():\n    f(1)\n", "def test_a():\n    f(2)\n"),
+    "another string": ("def test_a():\n    f('x')\n", "def test_a():\n    f(f'x')\n"),
+    "bytes": ("def test_a():\n    f('x')\n", "def test_a():\n    f(b'x')\n"),
+    "another parameter": ("def test_a(x):\n    f(1)\n", "def test_a(y):\n    f(1)\n"),
+    "another decorator inside": (
+        "def test_a():\n    @route('/')\n    def index(): ...\n",
+        "def test_a():\n    @route('/x')\n    def index(): ...\n",
+    ),
+}
+
+
+@pytest.mark.parametrize(("one", "other"), SAME.values(), ids=SAME)
+def test_the_way_of_writing_makes_no_difference(one: str, other: str) -> None:
+    assert fingerprint(one).content == fingerprint(other).content
+
+
+@pytest.mark.parametrize(("one", "other"), OTHER.values(), ids=OTHER)
+def test_what_is_done_does(one: str, other: str) -> None:
+    assert fingerprint(one).content != fingerprint(other).content
+
+
+ROWS = {
+    "pytest": ("@pytest.mark.parametrize(('a', 'b'), [(1, 'x'), (2, 'y')])\ndef test_a(a, b): ...\n", 2),
+    "parameterized": ("@parameterized.expand([(1, 2), (3, 4), (5, 6)])\ndef test_a(a, b): ...\n", 3),
+    "a loop": ("def test_a():\n    for a in (1, 2):\n        f(a)\n", 2),
+    "a list that stands elsewhere": ("@pytest.mark.parametrize('a', CASES)\ndef test_a(a): ...\n", 0),
+    "a mark": ("@slow\ndef test_a():\n    f([1, 2])\n", 0),
+}
+
+
+@pytest.mark.parametrize(("text", "number"), ROWS.values(), ids=ROWS)
+def test_rows_are_its_cases(text: str, number: int) -> None:
+    assert len(fingerprint(text).rows) == number
+
+
+def test_other_languages_are_read_by_their_own_tokens() -> None:
+    text = "it('opens', () => { /* why */ expect(this.box('a')).toBe(`b`) // so\n})"
+    test = Fingerprint(SourceTest(path="box.test.js", name="opens", line=1, end=2, text=text))
+    assert (test.header, test.rows, test.literals) == ((), (), {"'a'", "'b'"})
+    assert not {"why", "so", "this", "'opens'"} & set(test.body)
+
+
+@given(st.text(alphabet="ab'\"\\\n#/*`1.,()= ", max_size=60))
+def test_any_text_has_tokens(text: str) -> None:
+    assert all(tokens_of(text))

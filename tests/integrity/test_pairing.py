@@ -1,0 +1,360 @@
+"""Which test of the new source is which of the old."""
+
+import textwrap
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ralph_tracker.integrity.pairing import TestPair, paired
+from tests.integrity.making import Texts, changed
+
+BOX = "tests/test_box.py"
+LID = "tests/test_lid.py"
+Shown = tuple[tuple[str, ...], tuple[str, ...], str]
+
+
+def pairs_of(files: dict[str, Texts]) -> tuple[TestPair, ...]:
+    return paired(
+        [
+            changed(path, *(None if text is None else textwrap.dedent(text) for text in texts))
+            for path, texts in files.items()
+        ]
+    )
+
+
+def shown(files: dict[str, Texts]) -> list[Shown]:
+    """Return the pairs by the names of their tests."""
+    return sorted(
+        (tuple(old.name for old in pair.olds), tuple(new.name for new in pair.news), pair.how)
+        for pair in pairs_of(files)
+    )
+
+
+OPENS = """
+box = Box(width=3)
+box.open()
+assert box.lid.angle == 90
+assert box.is_open
+"""
+TWICE = OPENS.replace("box.open()", "box.open(2)")
+CLOSES = """
+crate = Crate('wood', height=7)
+crate.fill(['apple', 'pear'])
+crate.shut(slowly=True)
+assert crate.content() == ['apple', 'pear']
+assert crate.latch == 'shut'
+"""
+
+
+def function(name: str, body: str, parameters: str = "") -> str:
+    return f"def {name}({parameters}):\n{textwrap.indent(body, '    ')}\n"
+
+
+def in_class(name: str, *tests: str) -> str:
+    return f"class {name}:\n" + "\n".join(textwrap.indent(each, "    ") for each in tests)
+
+
+BOTH = OPENS + CLOSES
+OF_BOX = function("test_opens", OPENS, "self")
+OF_CRATE = function("test_closes", CLOSES, "self")
+PARAMETRIZED = """
+@pytest.mark.parametrize(("width", "area"), [(2, 4), (3, 9), (17, 289)])
+def test_area(width, area):
+    assert square(width).area == area
+"""
+SINGLE = """
+def test_area_of_two():
+    assert square(2).area == 4
+
+def test_area_of_three():
+    assert square(3).area == 9
+
+def test_large_area():
+    assert square(17).area == 289
+"""
+SINGLE_NAMES = ("test_area_of_two", "test_area_of_three", "test_large_area")
+
+FOUND = {
+    "the same name": (
+        {BOX: (function("test_opens", OPENS), function("test_opens", "assert True"))},
+        [(("test_opens",), ("test_opens",), "")],
+    ),
+    "nothing like it": (
+        {BOX: (function("test_opens", OPENS), function("test_other", "pass"))},
+        [((), ("test_other",), ""), (("test_opens",), (), "")],
+    ),
+    "a cheap test with a fresh name": (
+        {BOX: (function("test_opens", OPENS), function("test_opens_box", "box = Box(width=3)\nassert box"))},
+        [((), ("test_opens_box",), ""), (("test_opens",), (), "")],
+    ),
+    "renamed and hollowed out": (
+        {BOX: (function("test_opens", OPENS), function("test_opens_box", OPENS.replace("assert", "seen =")))},
+        [((), ("test_opens_box",), ""), (("test_opens",), (), "")],
+    ),
+    "renamed": (
+        {BOX: (function("test_opens", OPENS), function("test_lid_swings", "'''Say more.'''  # why" + OPENS))},
+        [(("test_opens",), ("test_lid_swings",), "renamed")],
+    ),
+    "renamed with a small edit": (
+        {BOX: (function("test_opens", OPENS), function("test_opens_wide", OPENS.replace("90", "95")))},
+        [(("test_opens",), ("test_opens_wide",), "renamed")],
+    ),
+    "a copy of a test that stays, for one that is gone": (
+        {
+            BOX: (
+                function("test_opens", OPENS) + function("test_opens_twice", TWICE),
+                function("test_opens", OPENS) + function("test_opens_more", OPENS.replace("90", "90.0")),
+            )
+        },
+        [
+            ((), ("test_opens_more",), ""),
+            (("test_opens",), ("test_opens",), ""),
+            (("test_opens_twice",), (), ""),
+        ],
+    ),
+    "quotes, brackets and line ends": (
+        {
+            BOX: (
+                function("test_a", "assert names(\n    'a',\n    u'b',\n) == {'a': [1, 2]}"),
+                function("test_b", 'assert names("a", "b") == {"a": [1, 2,],}'),
+            )
+        },
+        [(("test_a",), ("test_b",), "renamed")],
+    ),
+    "to another class": (
+        {BOX: (in_class("TestBox", OF_BOX), in_class("TestLid", OF_BOX))},
+        [(("TestBox::test_opens",), ("TestLid::test_opens",), "moved")],
+    ),
+    "to another class of the same function names": (
+        {BOX: (in_class("TestBox", OF_BOX), in_class("TestLid", OF_CRATE.replace("closes", "opens")))},
+        [((), ("TestLid::test_opens",), ""), (("TestBox::test_opens",), (), "")],
+    ),
+    "a class flattened, each test rewritten": (
+        {
+            BOX: (
+                in_class("TestBox(TestCase)", function("test_lid", "self.assertEqual(Box().lid, 1)", "self")),
+                function("test_lid", "assert Box().lid == 1"),
+            )
+        },
+        [(("TestBox::test_lid",), ("test_lid",), "moved")],
+    ),
+    "to another file": (
+        {BOX: (function("test_opens", OPENS), None), LID: (None, function("test_opens", OPENS))},
+        [(("test_opens",), ("test_opens",), "moved")],
+    ),
+    "to another file, edited": (
+        {BOX: (function("test_opens", OPENS), ""), LID: ("", function("test_opens", OPENS.replace("90", "95")))},
+        [(("test_opens",), ("test_opens",), "moved")],
+    ),
+    "the name alone in another file": (
+        {BOX: (function("test_opens", OPENS), ""), LID: ("", function("test_opens", CLOSES))},
+        [((), ("test_opens",), ""), (("test_opens",), (), "")],
+    ),
+    "a module split in two": (
+        {
+            BOX: (function("test_opens", OPENS) + function("test_closes", CLOSES), None),
+            LID: (None, function("test_opens", OPENS)),
+            "tests/test_crate.py": (None, function("test_closes", CLOSES)),
+        },
+        [(("test_closes",), ("test_closes",), "moved"), (("test_opens",), ("test_opens",), "moved")],
+    ),
+    "two classes of the same function names": (
+        {
+            BOX: (
+                in_class("TestA", OF_BOX) + in_class("TestB", OF_CRATE.replace("closes", "opens")),
+                in_class("TestC", OF_CRATE.replace("closes", "opens").replace("7", "8"))
+                + in_class("TestD", OF_BOX.replace("90", "91")),
+            )
+        },
+        [
+            (("TestA::test_opens",), ("TestD::test_opens",), "moved"),
+            (("TestB::test_opens",), ("TestC::test_opens",), "moved"),
+        ],
+    ),
+    "merged into parameters": (
+        {BOX: (SINGLE, PARAMETRIZED)},
+        [(SINGLE_NAMES, ("test_area",), "merged")],
+    ),
+    "merged into parameters, but for one": (
+        {BOX: (SINGLE, PARAMETRIZED.replace(", (17, 289)", ""))},
+        [(("test_area_of_two", "test_area_of_three"), ("test_area",), "merged"), (("test_large_area",), (), "")],
+    ),
+    "merged into a loop": (
+        {
+            BOX: (
+                SINGLE,
+                function(
+                    "test_area",
+                    "for width, area in [(2, 4), (3, 9), (17, 289)]:\n    assert square(width).area == area",
+                ),
+            )
+        },
+        [(SINGLE_NAMES, ("test_area",), "merged")],
+    ),
+    "merged into parameters of one that stays": (
+        {
+            BOX: (
+                PARAMETRIZED.replace(", (17, 289)", "") + function("test_large_area", "assert square(17).area == 289"),
+                PARAMETRIZED,
+            )
+        },
+        [(("test_area", "test_large_area"), ("test_area",), "")],
+    ),
+    "its values are in different cases": (
+        {BOX: (function("test_mixed_area", "assert square(2).area == 9"), PARAMETRIZED)},
+        [((), ("test_area",), ""), (("test_mixed_area",), (), "")],
+    ),
+    "its values are taken, but nothing is asked": (
+        {BOX: (SINGLE, PARAMETRIZED.replace("assert square(width).area == area", "print(square(width).area == area)"))},
+        [((), ("test_area",), ""), *(((name,), (), "") for name in SINGLE_NAMES)],
+    ),
+    "merged into one that asserts the same": (
+        {BOX: (function("test_opens", OPENS) + function("test_closes", CLOSES), function("test_both", BOTH))},
+        [(("test_opens", "test_closes"), ("test_both",), "merged")],
+    ),
+    "one of several of the same content": (
+        {
+            BOX: (
+                function("test_a", "assert f(1) == g(client)") + function("test_b", "assert f(1) == g(client)"),
+                function("test_c", "assert f(1) == g(client)\nassert h(3)"),
+            )
+        },
+        [(("test_a",), ("test_c",), "renamed"), (("test_b",), (), "")],
+    ),
+    "absorbed by one that stays": (
+        {BOX: (function("test_opens", OPENS) + function("test_closes", CLOSES), function("test_opens", BOTH))},
+        [(("test_opens", "test_closes"), ("test_opens",), "")],
+    ),
+    "held by one that stays before": (
+        {BOX: (function("test_both", BOTH) + function("test_closes", CLOSES), function("test_both", BOTH))},
+        [(("test_both",), ("test_both",), ""), (("test_closes",), (), "")],
+    ),
+    "split": (
+        {BOX: (function("test_both", BOTH), function("test_opens", OPENS) + function("test_closes", CLOSES))},
+        [
+            (("test_both",), ("test_closes", "test_opens"), "split"),
+            (("test_both",), ("test_opens", "test_closes"), "split"),
+        ],
+    ),
+    "split off one that stays": (
+        {BOX: (function("test_opens", BOTH), function("test_opens", OPENS) + function("test_closes", CLOSES))},
+        [
+            (("test_opens",), ("test_closes", "test_opens"), "split"),
+            (("test_opens",), ("test_opens", "test_closes"), ""),
+        ],
+    ),
+    "half of it is gone": (
+        {BOX: (function("test_both", BOTH), function("test_opens", OPENS))},
+        [((), ("test_opens",), ""), (("test_both",), (), "")],
+    ),
+    "its cases are tests of their own": (
+        {BOX: (PARAMETRIZED, SINGLE)},
+        [
+            (("test_area",), ("test_area_of_three", "test_area_of_two", "test_large_area"), "split"),
+            (("test_area",), ("test_area_of_two", "test_area_of_three", "test_large_area"), "split"),
+            (("test_area",), ("test_large_area", "test_area_of_two", "test_area_of_three"), "split"),
+        ],
+    ),
+    "some of its cases are": (
+        {BOX: (PARAMETRIZED, SINGLE.partition("def test_large")[0])},
+        [((), ("test_area_of_three",), ""), ((), ("test_area_of_two",), ""), (("test_area",), (), "")],
+    ),
+    "a file that is no program": (
+        {BOX: (function("test_opens", OPENS), "def (:")},
+        [(("test_opens",), (), "")],
+    ),
+}
+
+
+@pytest.mark.parametrize(("files", "expected"), FOUND.values(), ids=FOUND)
+def test_finds_what_became_of_tests(files: dict[str, Texts], expected: list[Shown]) -> None:
+    assert shown(files) == sorted(expected)
+
+
+def test_a_helper_taken_out_leaves_the_pair_of_the_name() -> None:
+    old = function("test_opens", OPENS) + function("test_closes", CLOSES)
+    new = function("check", OPENS) + function("test_opens", "check()") + function("test_closes", CLOSES)
+    assert [pair.how for pair in pairs_of({BOX: (old, new)})] == ["", ""]
+
+
+def test_most_deleted_and_few_new_ones_matches_the_renamed_one_alone() -> None:
+    def suite(name: str, numbers: range, call: str) -> str:
+        return "".join(
+            function(
+                f"test_{name}_{each}",
+                f"box = Box({each}, {each % 7})\nassert box.{call}({each * 3}) == {each % 5}\nassert box.lid",
+            )
+            for each in numbers
+        )
+
+    kept = suite("kept", range(72), "open")
+    old = kept + suite("gone", range(1000, 1133), "close") + function("test_crate", CLOSES)
+    new = kept + suite("fresh", range(5000, 5032), "paint") + function("test_wooden_crate", CLOSES)
+    pairs = pairs_of({BOX: (old, new)})
+    assert sum(pair.new is None for pair in pairs) == 133
+    assert [pair.new.name for pair in pairs if pair.how and pair.new] == ["test_wooden_crate"]
+
+
+def test_thousands_are_each_found_again() -> None:
+    old = "".join(function(f"test_a_{each}", f"assert f({each}) == {each % 9}") for each in range(2000))
+    pairs = pairs_of({BOX: (old, old.replace("test_a_", "test_b_"))})
+    assert all(pair.old and pair.new and pair.old.name[7:] == pair.new.name[7:] for pair in pairs)
+
+
+def test_tests_of_other_languages_are_found_by_their_text() -> None:
+    old = 'package box\nfunc TestOpens(t *testing.T) {\n\t// why\n\tif box.Open() != 3 {\n\t\tt.Fatal("shut")\n\t}\n}\n'
+    pairs = pairs_of({"box_test.go": (old, old.replace("TestOpens", "TestSwings").replace("// why", ""))})
+    assert [(pair.how, pair.old and pair.old.name, pair.new and pair.new.name) for pair in pairs] == [
+        ("renamed", "TestOpens", "TestSwings")
+    ]
+
+
+NAMES = st.lists(st.sampled_from("abcdefghijkl"), unique=True, min_size=1, max_size=8)
+BODIES = st.sampled_from(["assert f(1)", "pass", OPENS, CLOSES, "assert box.lid == 2\nassert box", "g('x', 3)"])
+SUITES = st.lists(BODIES, min_size=1, max_size=6)
+PLACES = st.sampled_from([BOX, LID, "tests/deep/test_box.py"])
+
+
+def laid_out(bodies: list[str], places: list[str], names: list[str]) -> dict[str, str]:
+    files: dict[str, str] = {}
+    for number, body in enumerate(bodies):
+        place = places[number % len(places)]
+        files[place] = files.get(place, "") + function(f"test_{names[number % len(names)]}_{number}", body)
+    return files
+
+
+def as_changes(old: dict[str, str], new: dict[str, str]) -> dict[str, Texts]:
+    return {path: (old.get(path), new.get(path)) for path in old.keys() | new.keys()}
+
+
+@given(SUITES, st.lists(PLACES, min_size=1), st.lists(PLACES, min_size=1), NAMES, NAMES)
+def test_renames_and_moves_leave_nothing_unmatched(bodies, places, other_places, names, other_names) -> None:
+    pairs = pairs_of(as_changes(laid_out(bodies, places, names), laid_out(bodies, other_places, other_names)))
+    assert all(pair.old is not None and pair.new is not None for pair in pairs)
+
+
+@given(SUITES, st.randoms(use_true_random=False), st.lists(PLACES, min_size=1), NAMES)
+def test_the_order_of_tests_and_files_makes_no_difference(bodies, random, places, names) -> None:
+    old, new = laid_out(bodies, places, names), laid_out(bodies[::-1], places[::-1], names[::-1])
+    changes = as_changes(old, new)
+    again = list(changes)
+    random.shuffle(again)
+    assert shown(changes) == shown({path: changes[path] for path in again})
+
+
+@given(SUITES, st.lists(PLACES, min_size=1), st.lists(PLACES, min_size=1), NAMES, NAMES)
+def test_every_test_is_told_of_once(bodies, places, other_places, names, other_names) -> None:
+    old, new = laid_out(bodies, places, names), laid_out(bodies[1:], other_places, other_names)
+    pairs = pairs_of(as_changes(old, new))
+    news = [(pair.new.path, pair.new.name) for pair in pairs if pair.new is not None]
+    olds = {(each.path, each.name) for pair in pairs for each in pair.olds}
+    assert len(news) == len(set(news)) == len(bodies) - 1
+    assert len(olds) == len(bodies)
+
+
+@given(SUITES, st.integers(0, 5), NAMES)
+def test_what_is_taken_away_is_gone(bodies, number, names) -> None:
+    old = laid_out(bodies, [BOX], names)
+    kept = {BOX: "".join(text for text in old[BOX].split("\ndef ")[:number])}
+    assert all(not pair.how for pair in pairs_of(as_changes(old, kept)) if pair.new is None)
