@@ -6,29 +6,74 @@ from typing import Any, Final
 
 from ralph_tracker.core.adjusted import Ground
 from ralph_tracker.core.alert_types import TYPE_BY_NAME, Alert
+from ralph_tracker.core.aliases import Aliases
 from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.components import COMPONENT_BY_NAME
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.deltas import Reading
+from ralph_tracker.core.findings import Finding, Integrity, Severity
 from ralph_tracker.core.identities import KnownTests, Ranges, SeenTests
 from ralph_tracker.core.line import Line, Point
 from ralph_tracker.core.metrics import Measurement, Metrics, TestResults, Usage
 from ralph_tracker.core.score import Basis
 
 Plain = dict[str, Any]
-_NOT_STATE: Final = frozenset({"timestamp", "elapsed_s", "tree", "tree_visits", "tree_last", "config_changed", "notes"})
+_NOT_STATE: Final = frozenset(
+    {"timestamp", "elapsed_s", "tree", "tree_visits", "tree_last", "config_changed", "notes", "integrity"}
+)
 
 
 def alert_to_plain(alert: Alert) -> Plain:
     """Return an alert with all its tests."""
     plain = {item.name: getattr(alert, item.name) for item in fields(alert)}
-    return {**plain, "kind": alert.kind.name, "tests": dict(alert.tests)}
+    findings = [finding_to_plain(each) for each in alert.findings]
+    rated = None if alert.rated is None else alert.rated.name
+    return {**plain, "kind": alert.kind.name, "tests": dict(alert.tests), "findings": findings, "rated": rated}
 
 
 def alert_from_plain(plain: Mapping[str, Any]) -> Alert:
     """Return the alert."""
-    until = plain["until"]
-    return Alert(**{**plain, "kind": TYPE_BY_NAME[plain["kind"]], "until": tuple(until) if until else None})
+    until, rated = plain["until"], plain.get("rated")
+    return Alert(
+        **{
+            **plain,
+            "kind": TYPE_BY_NAME[plain["kind"]],
+            "until": tuple(until) if until else None,
+            "findings": tuple(finding_from_plain(each) for each in plain.get("findings", ())),
+            "rated": None if rated is None else Severity[rated],
+        }
+    )
+
+
+def finding_to_plain(finding: Finding) -> Plain:
+    """Return a finding."""
+    plain = {item.name: getattr(finding, item.name) for item in fields(finding)}
+    return {**plain, "severity": finding.severity.name}
+
+
+def finding_from_plain(plain: Mapping[str, Any]) -> Finding:
+    """Return the finding."""
+    return Finding(**{**plain, "severity": Severity[plain["severity"]], "tests": tuple(plain["tests"])})
+
+
+def _integrity_to_plain(integrity: Integrity) -> Plain:
+    return {
+        "findings": [finding_to_plain(each) for each in integrity.findings],
+        "matches": dict(integrity.matches),
+        "suppressions": dict(integrity.suppressions),
+        "unread": dict(integrity.unread),
+        "compared_with": integrity.compared_with,
+    }
+
+
+def _integrity_from_plain(plain: Mapping[str, Any]) -> Integrity:
+    return Integrity(
+        findings=tuple(finding_from_plain(each) for each in plain["findings"]),
+        matches={gone: tuple(news) for gone, news in plain["matches"].items()},
+        suppressions=plain["suppressions"],
+        unread=plain["unread"],
+        compared_with=tuple(plain["compared_with"]),
+    )
 
 
 def _point_to_plain(point: Point) -> Plain:
@@ -47,6 +92,8 @@ def line_to_plain(line: Line) -> Plain:
         "points": [_point_to_plain(point) for point in line.points],
         "complete": [_point_to_plain(point) for point in line.complete],
         "open_alerts": [alert_to_plain(alert) for alert in line.open_alerts],
+        "clean": line.clean,
+        "suppressions": dict(line.suppressions),
     }
 
 
@@ -58,6 +105,8 @@ def line_from_plain(plain: Mapping[str, Any]) -> Line:
         points=tuple(_point_from_plain(point) for point in plain["points"]),
         complete=tuple(_point_from_plain(point) for point in plain["complete"]),
         open_alerts=tuple(alert_from_plain(alert) for alert in plain["open_alerts"]),
+        clean=plain.get("clean"),
+        suppressions=plain.get("suppressions", {}),
     )
 
 
@@ -106,6 +155,7 @@ def seen_to_plain(seen: SeenTests) -> Plain:
         "counted": seen.counted,
         "excluded": sorted(seen.excluded),
         "excluded_count": seen.excluded_count,
+        "aliases": dict(sorted(seen.aliases.stands_for.items())),
     }
 
 
@@ -119,6 +169,7 @@ def seen_from_plain(plain: Mapping[str, Any]) -> SeenTests:
         counted=plain["counted"],
         excluded=frozenset(plain["excluded"]),
         excluded_count=plain["excluded_count"],
+        aliases=Aliases({test: tuple(names) for test, names in plain.get("aliases", {}).items()}),
     )
 
 
@@ -134,6 +185,7 @@ def measurement_to_plain(measurement: Measurement) -> Plain:
         **plain,
         "metrics": measurement.metrics.measured(),
         "missing": dict(measurement.missing),
+        "integrity": None if measurement.integrity is None else _integrity_to_plain(measurement.integrity),
         "usage": measurement.usage.known() if measurement.usage else None,
         "flaky": sorted(measurement.tests.flaky) if measurement.tests else [],
     }
@@ -150,6 +202,7 @@ def measurement_from_plain(plain: Mapping[str, Any], tests: TestResults | None) 
             "config_changed": tuple(plain["config_changed"]),
             "notes": tuple(plain.get("notes", ())),
             "tests": tests,
+            "integrity": None if plain.get("integrity") is None else _integrity_from_plain(plain["integrity"]),
         }
     )
 

@@ -7,13 +7,18 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
+from ralph_tracker.store.choosing import CONTENTS, GIT
+from ralph_tracker.store.contents.objects import STAGING
 from ralph_tracker.store.files import told_plainly
 from ralph_tracker.store.keeping import COLLECTABLE, Keeper
 from ralph_tracker.store.snapshots import ITERATIONS, SAFETY
 
-_IN_STORE: Final = "store.git/"
+_IN_STORE: Final = (f"{GIT}/", f"{CONTENTS}/")
 # Nobody but a writer that was killed leaves these; the ones in the store go when that is swept.
-_LEFTOVERS: Final = ("tmp/*", ".tmp-*", "*/.tmp-*", "store.git.new", "store.git/objects/*/tmp_*")
+_LEFTOVERS: Final = (
+    *("tmp/*", ".tmp-*", "*/.tmp-*", f"{CONTENTS}/{STAGING}/*"),
+    *(f"{GIT}.new", f"{CONTENTS}.new", f"{GIT}/objects/*/tmp_*"),
+)
 _AGAIN: Final = "run `ralph-tracker gc --yes` again"
 
 
@@ -22,14 +27,14 @@ class Collector(Keeper):
 
     def held(self) -> Mapping[int, int]:
         """Return the iterations of which files are kept, each with the bytes of its plain files."""
-        names = (name for name in self._git.references() if name.startswith(ITERATIONS))
+        names = (name for name in self._store.references() if name.startswith(ITERATIONS))
         named = {int(name.removeprefix(ITERATIONS)) for name in names}
         plain = {number for number in range(self._committed.latest() + 1) if any(map(_is_there, self._plain(number)))}
         return {number: sum(map(occupied, self._plain(number))) for number in sorted(named | plain)}
 
     def undos(self) -> tuple[str, ...]:
         """Return the undo ids of the safety snapshots, oldest first; those that no event names come before others."""
-        kept = {name.removeprefix(SAFETY) for name in self._git.references() if name.startswith(SAFETY)}
+        kept = {name.removeprefix(SAFETY) for name in self._store.references() if name.startswith(SAFETY)}
         events = self._committed.events()
         latest_first = (event.get("undo") for event in reversed(events) if event["event"] == "rollback")
         known = tuple(dict.fromkeys(undo for undo in latest_first if undo in kept))
@@ -47,9 +52,9 @@ class Collector(Keeper):
         What is gone already is no error, so that a call that was killed is ended by the next one.
         """
         numbers = tuple(numbers)
-        named = set(self._git.references())
+        named = set(self._store.references())
         gone = [*(f"{ITERATIONS}{number}" for number in numbers), *(f"{SAFETY}{undo}" for undo in undos)]
-        self._git.forget([name for name in gone if name in named])
+        self._store.forget([name for name in gone if name in named])
         with told_plainly(self.paths.folder, _AGAIN):
             for number in numbers:
                 for path in self._plain(number):
@@ -60,7 +65,7 @@ class Collector(Keeper):
 
     def sweep(self) -> None:
         """Throw away what nothing names any more, and pack the rest. Raises StoreError where git refuses."""
-        self._git.sweep()
+        self._store.sweep()
 
     def _plain(self, number: int) -> tuple[Path, ...]:
         return tuple(self.paths.iteration(number) / name for name in COLLECTABLE)

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Final, TypeGuard
 
 from ralph_tracker.core.best import Candidate
@@ -14,9 +13,9 @@ from ralph_tracker.core.metrics import Measurement, Metrics, TestResults
 from ralph_tracker.core.rules import Rules
 from ralph_tracker.errors import RecordError
 from ralph_tracker.store import codec
-from ralph_tracker.store.files import file_digest
 from ralph_tracker.store.layout import LoopPaths, iteration_name
 from ralph_tracker.store.reading import read_json, read_lines
+from ralph_tracker.store.seals import Seals
 from ralph_tracker.store.standing import summary_at
 from ralph_tracker.store.summary import SCHEMA_VERSION, Summary, summary_from
 
@@ -131,6 +130,7 @@ class Committed:
                 rollbacks=latest["rollbacks"],
                 cost_usd=latest["cost_usd"],
                 accepted=frozenset(latest["accepted"]),
+                accepted_findings=frozenset(latest.get("accepted_findings", ())),
             )
         except _MISSHAPEN:
             raise self.damaged(summary.iteration) from None
@@ -167,9 +167,17 @@ class Committed:
         seen = self.start(Rules()).seen
         for number in range(iteration + 1):
             measured = self.measurement(number)
-            if measured is not None:
-                seen = seen.after(number, measured[0].metrics.test_count, measured[0].tests)
+            if measured is None:
+                continue
+            now = measured[0]
+            seen = seen.renamed(now.integrity.matches if now.integrity else {}).noticed(now.tests)
+            if self._was_clean(number):
+                seen = seen.after(number, now.metrics.test_count, now.tests)
         return seen
+
+    def _was_clean(self, number: int) -> bool:
+        row = self.after(number).get("row")
+        return not _is_row(row) or codec.candidate_from_plain(row["candidate"]).clean
 
     def measurement(self, number: int) -> tuple[Measurement, int | None] | None:
         """Return what was measured and the iteration it descends from; None where either is damaged."""
@@ -185,28 +193,10 @@ class Committed:
         except _MISSHAPEN:
             return None
 
-    def broken_seals(self, number: int) -> tuple[str, ...]:
-        """Return the files of an iteration that differ from its seal or are missing, () where all agree."""
-        folder = self.paths.iteration(number)
-        seal = read_json(folder / "seal.json")
-        if not isinstance(seal, dict) or not isinstance(seal.get("files"), dict):
-            return ("seal.json",)
-        return tuple(name for name, expected in seal["files"].items() if _digest_of(folder / name) != expected)
-
-    def altered_record(self, number: int) -> tuple[str, ...]:
-        """Name the record that people read where it is missing or not what was sealed."""
-        seal, path = read_json(self.paths.iteration(number) / "seal.json"), self.paths.record(number)
-        expected = seal.get("record") if isinstance(seal, dict) else None
-        if expected is None or (path.is_file() and file_digest(path) == expected):
-            return ()
-        return (path.relative_to(self.paths.folder).as_posix(),)
-
-    def broken_chain(self, number: int) -> tuple[str, ...]:
-        """Name the seal where it is not the one that the next iteration was sealed after."""
-        following = read_json(self.paths.iteration(number + 1) / "seal.json")
-        expected = following.get("previous_seal") if isinstance(following, dict) else None
-        path = self.paths.iteration(number) / "seal.json"
-        return ("seal.json",) if expected is not None and path.is_file() and file_digest(path) != expected else ()
+    @property
+    def seals(self) -> Seals:
+        """Return what tells whether all stands as it was written."""
+        return Seals(self.paths)
 
     def rows(self) -> tuple[list[Plain], list[int]]:
         """Return one row an iteration, as amended, and the numbers of those that cannot be read."""
@@ -243,13 +233,6 @@ def _is_row(plain: Any) -> TypeGuard[Plain]:  # noqa: ANN401  # as above
         return False
 
 
-def _digest_of(path: Path) -> str | None:
-    try:
-        return file_digest(path)
-    except OSError:
-        return None
-
-
 def after_plain(
     state: LoopState, candidate: Candidate, row: Mapping[str, Any], summary: Summary, seen_at: int
 ) -> Plain:
@@ -265,6 +248,7 @@ def after_plain(
         "rollbacks": state.rollbacks,
         "cost_usd": state.cost_usd,
         "accepted": sorted(state.accepted),
+        "accepted_findings": sorted(state.accepted_findings),
         "seen_at": seen_at,
         "row": dict(row),
         "summary": summary.plain(),

@@ -49,6 +49,7 @@ def summary_of(judgement: Judgement, started_at: str) -> Summary:
         alerts=tuple(short_alerts(record)),
         accepted=tuple(sorted(judgement.state.accepted)),
         cost_usd=judgement.state.cost_usd,
+        integrity=None if record.integrity is None else record.integrity.verdict,
     )
 
 

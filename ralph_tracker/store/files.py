@@ -14,6 +14,7 @@ from typing import Any, Final
 from ralph_tracker.errors import StoreError
 
 TEMPORARY: Final = ".tmp-"
+AGAIN: Final = "look at free space and rights, then run it again"
 
 
 @contextmanager
@@ -29,6 +30,11 @@ def told_plainly(what: Path, consequence: str = "nothing was changed") -> Iterat
 def sync_folder(folder: Path) -> None:
     """Make the names in a folder durable."""
     _sync(folder, os.O_RDONLY | os.O_DIRECTORY)
+
+
+def sync_file(path: Path) -> None:
+    """Make the content of a file durable."""
+    _sync(path, os.O_RDONLY | os.O_NOFOLLOW)
 
 
 def _sync(path: Path, flags: int) -> None:
@@ -47,7 +53,7 @@ def sync_below(folder: Path) -> None:
     for place, _, names in os.walk(folder, topdown=False):
         for name in names:
             if not (Path(place) / name).is_symlink():
-                _sync(Path(place) / name, os.O_RDONLY | os.O_NOFOLLOW)
+                sync_file(Path(place) / name)
         sync_folder(Path(place))
 
 

@@ -5,36 +5,28 @@ to it. The store holds no absolute path: it moves with the tree.
 """
 
 import contextlib
-import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Self
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.store import git_objects
-from ralph_tracker.store.files import told_plainly
-from ralph_tracker.store.git_create import (
-    BULK,
-    DURABLE,
-    fill,
-    is_to_keep,
-    make_folder,
-    one_pack,
-    private_environment,
-    refuse_root,
-)
-from ralph_tracker.store.git_lock import clear_unfinished_packs, hold
-from ralph_tracker.store.git_note import Note, snapshot_of, write_commit
-from ralph_tracker.store.git_patch import PLAIN_PATHS, FileChange, file_changes
-from ralph_tracker.store.git_runner import AGAIN, GitRunner, through_gitpython
-from ralph_tracker.store.git_source import QUIET, find_source
+from ralph_tracker.store.files import AGAIN, told_plainly
+from ralph_tracker.store.git_index import IndexTree, take_in
+from ralph_tracker.store.git_lock import LEFTOVERS, clear_unfinished_packs
+from ralph_tracker.store.git_private import BULK, DURABLE, PLAIN_PATHS, one_pack, private_environment
+from ralph_tracker.store.git_runner import GitRunner, through_gitpython
 from ralph_tracker.store.git_verbs import NO_OBJECT, Runner
-from ralph_tracker.store.snapshots import ITERATIONS, SAFETY, Begun, Change, Limits, Snapshot, shown
+from ralph_tracker.store.holding import hold
+from ralph_tracker.store.notes import Content, checked_undo_id, note_of, refuse_taken, snapshot_named, snapshot_of
+from ralph_tracker.store.snapshots import ITERATIONS, SAFETY, Begun, Change, Limits, Snapshot
 from ralph_tracker.store.tree_capture import Captured, capture
 from ralph_tracker.store.tree_scan import TreeScanner
 
-_UNDO_ID: Final = re.compile(r"undo-[0-9a-f]{12}")
+# What only the first or the last call of a loop needs is imported there: a hook follows every iteration.
+if TYPE_CHECKING:
+    from ralph_tracker.store.patches import FileChange
 
 
 class GitStore:
@@ -50,6 +42,7 @@ class GitStore:
         self._git = _private(self._folder, self._root, PLAIN_PATHS)
         self._bulk = _private(self._folder, self._root, BULK)
         self._last = _private(self._folder, self._root, DURABLE)
+        self._tree = IndexTree(self._git, self._folder / "index")
 
     @property
     def exists(self) -> bool:
@@ -58,10 +51,22 @@ class GitStore:
     @property
     def is_in_repository(self) -> bool:
         """Tell whether the tree belongs to a git repository and can be kept."""
+        from ralph_tracker.store.git_source import find_source  # noqa: PLC0415  # as above
+        from ralph_tracker.store.tree_root import is_to_keep  # noqa: PLC0415  # as above
+
         return is_to_keep(self._root, self._folder.resolve()) and find_source(self._root, _of_user) is not None
+
+    @property
+    def note(self) -> str | None:
+        """Return nothing: what it keeps and leaves out is as everywhere described."""
+        return None
 
     def create(self) -> None:
         """Make the store; one that exists stays as it is, with the ignore rules it was made with."""
+        from ralph_tracker.store.git_create import fill, make_folder  # noqa: PLC0415  # as above
+        from ralph_tracker.store.git_source import find_source  # noqa: PLC0415  # as above
+        from ralph_tracker.store.tree_root import refuse_root  # noqa: PLC0415  # as above
+
         refuse_root(self._root, self._folder.resolve())
         if self.exists:
             return
@@ -75,6 +80,14 @@ class GitStore:
             fill(_private(new, self._root), new, self._root, source, user)
             new.rename(self._folder)
 
+    def lend(self, folder: Path) -> Self:
+        """Make a store in `folder` that begins as this one stands, which is not written to; it knows no names."""
+        from ralph_tracker.store.git_lend import borrow  # noqa: PLC0415  # as above
+
+        with told_plainly(self._folder):
+            borrow(self._folder, folder)
+        return type(self)(folder, self._root, self._limits)
+
     def snapshot(self, previous: str | None = None, message: str = "", number: int | None = None) -> Snapshot:
         """Keep the tree as it is; with a number also under that one, as `keep` does.
 
@@ -82,8 +95,8 @@ class GitStore:
         """
         with self._held():
             seen = self._capture()
-            note = _note(seen, message)
-            commit = write_commit(self._last, seen.tree, note)
+            note = note_of(seen, message)
+            commit = git_objects.write_commit(self._last, seen.tree, note)
             changed = self._differing(previous, seen.tree) if previous else ()
             if number is not None:
                 self._keep(number, commit)
@@ -95,7 +108,8 @@ class GitStore:
             seen = self._capture()
             if seen.tree == known:
                 return known, ()
-            write_commit(self._last, seen.tree, _note(seen))  # the index names new content, which has to last too
+            # The index names new content, which has to last too.
+            git_objects.write_commit(self._last, seen.tree, note_of(seen))
             return seen.tree, self._differing(known, seen.tree)
 
     def keep(self, number: int, commit: str) -> None:
@@ -106,10 +120,7 @@ class GitStore:
     def find(self, number: int) -> Snapshot:
         """Return the snapshot of an iteration; `changed` is ()."""
         self._require()
-        content = self._describe(f"{ITERATIONS}{number}")
-        if content.commit is None or content.note is None:
-            raise StoreError(f"the snapshot of iteration {number} is no commit; run `ralph-tracker verify`")
-        return snapshot_of(content.tree, content.commit, content.note)
+        return snapshot_named(number, self._describe(f"{ITERATIONS}{number}"))
 
     def changes(self, before: str | None, after: str | None) -> tuple[Change, ...]:
         """Compare two kept contents; None is the tree without files."""
@@ -121,8 +132,20 @@ class GitStore:
         self._require()
         return git_objects.changes(self._git, befores, after)
 
-    def file_changes(self, before: str, after: str) -> tuple[FileChange, ...]:
+    def contents(self, object_ids: Iterable[str], at_most: int) -> dict[str, bytes]:
+        """Return kept contents by the ids that a change names, each cut after `at_most` bytes."""
+        self._require()
+        return git_objects.read_objects(self._git, object_ids, at_most)
+
+    def holding(self, tree: str, words: Iterable[str]) -> list[str]:
+        """Return the paths of the text files of a kept tree that hold one of the words."""
+        self._require()
+        return git_objects.holding(self._git, tree, words)
+
+    def file_changes(self, before: str, after: str) -> "tuple[FileChange, ...]":
         """Compare two kept contents file by file, with a patch of what is text; renames are found."""
+        from ralph_tracker.store.git_patch import file_changes  # noqa: PLC0415  # as above
+
         self._require()
         return file_changes(self._git, before, after)
 
@@ -153,13 +176,12 @@ class GitStore:
 
     def undo(self, undo_id: str, begun: Begun | None = None) -> str:
         """Bring back what stood there before a restore, and return the id that undoes this."""
-        if not _UNDO_ID.fullmatch(undo_id):
-            raise NoSnapshotError(f"{shown(undo_id)} is no undo id: they look like undo-0123456789ab")
-        return self.restore(f"{SAFETY}{undo_id}", begun)
+        return self.restore(f"{SAFETY}{checked_undo_id(undo_id)}", begun)
 
     def branch(self, content: str, name: str) -> str:
         """Make a branch with that content on top of HEAD in the user's repository, and return its commit."""
-        from ralph_tracker.store.git_branch import make_branch  # noqa: PLC0415  # once in a loop, if at all
+        from ralph_tracker.store.git_branch import make_branch  # noqa: PLC0415  # as above
+        from ralph_tracker.store.git_source import find_source  # noqa: PLC0415  # as above
 
         kept = self._describe(content)
         source = find_source(self._root, _of_user)
@@ -202,10 +224,12 @@ class GitStore:
             self._last.run("repack", "-a", "-d", "-q", *shared)
             self._last.run("prune", "--expire=now")
 
-    def _restore(self, goal: git_objects.Content, begun: Begun | None) -> str:
-        from ralph_tracker.store.restore import restore_tree  # noqa: PLC0415  # few calls restore
+    def _restore(self, goal: Content, begun: Begun | None) -> str:
+        from ralph_tracker.store.git_restore import GitRestoring  # noqa: PLC0415  # as above
+        from ralph_tracker.store.restore import restore_tree  # noqa: PLC0415  # as above
 
-        return restore_tree(self._git, self._last, self._root, self._folder, self._capture(), goal, begun)
+        kept = GitRestoring(self._git, self._last, self._folder)
+        return restore_tree(kept, self._root, self._capture(), goal, begun)
 
     def _keep(self, number: int, commit: str) -> None:
         name = f"{ITERATIONS}{number}"
@@ -216,13 +240,12 @@ class GitStore:
         known = self._git.ask("rev-parse", "-q", "--verify", name).out.decode().strip()
         if not known:
             raise StoreError(f"iteration {number} could not be named ({answer.error}): run it again")
-        if known != commit:
-            raise StoreError(f"iteration {number} is kept already as {known}: give the next number")
+        refuse_taken(number, known, commit)
 
     def _differing(self, before: str, after: str) -> tuple[str, ...]:
         return tuple(item.path for item in git_objects.differences(self._git, before, after))
 
-    def _describe(self, content: str) -> git_objects.Content:
+    def _describe(self, content: str) -> Content:
         self._require()
         return git_objects.describe(self._git, content)
 
@@ -232,12 +255,13 @@ class GitStore:
 
     def _capture(self) -> Captured:
         bulk = self._bulk if one_pack(self._folder).exists() else self._git
-        return capture(self._git, bulk, TreeScanner(self._git, self._root, self._folder, self._limits))
+        scanner = TreeScanner(self._git, self._root, self._folder, self._limits)
+        return capture(scanner, lambda scan: take_in(self._git, bulk, scan), self._tree.write)
 
     @contextlib.contextmanager
     def _held(self) -> Iterator[None]:
         self._require()
-        with told_plainly(self._folder, AGAIN), hold(self._folder) as descriptor:
+        with told_plainly(self._folder, AGAIN), hold(self._folder, LEFTOVERS) as descriptor:
             runners = (self._git, self._bulk, self._last)
             for runner in runners:
                 runner.inherited = (descriptor,)
@@ -248,18 +272,11 @@ class GitStore:
                     runner.inherited = ()
 
 
-def _note(seen: Captured, message: str = "") -> Note:
-    return Note(
-        message=message,
-        skipped=seen.skipped,
-        empty_directories=seen.empty_directories,
-        quiescent=seen.quiescent,
-    )
-
-
 def _private(folder: Path, root: Path, options: tuple[str, ...] = ()) -> GitRunner:
     return GitRunner(private_environment(folder, root), root, options)
 
 
 def _of_user(environment: Mapping[str, str], where: Path) -> Runner:
+    from ralph_tracker.store.git_source import QUIET  # noqa: PLC0415  # as above
+
     return GitRunner(environment, where, QUIET, through_gitpython)

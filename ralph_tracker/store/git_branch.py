@@ -11,19 +11,19 @@ from pathlib import Path
 from typing import Final
 
 from ralph_tracker.errors import StoreError
-from ralph_tracker.store.git_objects import Content, write_files
+from ralph_tracker.store.git_objects import write_files
 from ralph_tracker.store.git_source import RunnerFor, Source
 from ralph_tracker.store.git_verbs import (
     GITLINK_MODE,
     NO_OBJECT,
-    Entry,
     Runner,
     index_entries,
     path_list,
     removals,
     tree_entries,
 )
-from ralph_tracker.store.snapshots import shown
+from ralph_tracker.store.notes import Content
+from ralph_tracker.store.snapshots import Entry, shown
 from ralph_tracker.store.tree_filter import LOOP_FOLDER
 from ralph_tracker.store.tree_writer import TreeWriter
 

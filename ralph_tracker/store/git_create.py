@@ -1,15 +1,12 @@
 """Make a new store: an empty git directory, the frozen scope, and what the user's repository has to lend."""
 
-import os
-import shutil
 from pathlib import Path
 from typing import Final
 
-from ralph_tracker.errors import StoreError
+from ralph_tracker.store.git_private import one_pack
 from ralph_tracker.store.git_source import Source, frozen_rules, head_tree, link_objects
 from ralph_tracker.store.git_verbs import (
     GITLINK_MODE,
-    Entry,
     Runner,
     git_version,
     index_entries,
@@ -17,17 +14,13 @@ from ralph_tracker.store.git_verbs import (
     paths_of,
     removals,
 )
+from ralph_tracker.store.snapshots import Entry
 from ralph_tracker.store.tree_filter import LOOP_FOLDER
 from ralph_tracker.store.tree_scan import Scope
 
 _WITH_FSYNC: Final = (2, 36)
 _WITH_ONE_PACK: Final = (2, 37)  # older ones would write a pack for each file
 _MISSING: Final = b" missing"
-
-# Options for what comes last, the commit and its name.
-DURABLE: Final = ("-c", "core.fsyncMethod=fsync")
-# Options for many new files: content goes into one pack, a tenth of the cost of as many files.
-BULK: Final = ("-c", "core.bigFileThreshold=1")
 
 # Nothing that a tree, a user or a machine has set may change a byte or start a program.
 _ATTRIBUTES: Final = "* -text -eol -filter -ident -working-tree-encoding -diff -merge\n"
@@ -59,53 +52,6 @@ _CONFIG: Final = """\
 # snapshot, that of its commit (DURABLE), makes all of them durable.
 _FSYNC: Final = "\tfsync = all\n\tfsyncMethod = writeout-only"
 _OLD_FSYNC: Final = "\tfsyncObjectFiles = true"
-
-
-def private_environment(folder: Path, root: Path | None) -> dict[str, str]:
-    """Return the only git variables with which a store is worked on; without a root there is no working tree."""
-    environment = {
-        "GIT_DIR": str(folder),
-        "GIT_INDEX_FILE": str(folder / "index"),
-        "GIT_CONFIG_GLOBAL": "/dev/null",
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_ATTR_NOSYSTEM": "1",
-        "GIT_LITERAL_PATHSPECS": "1",
-        "GIT_NO_REPLACE_OBJECTS": "1",
-        "GIT_NO_LAZY_FETCH": "1",
-        "GIT_TERMINAL_PROMPT": "0",
-    }
-    if root:
-        environment["GIT_WORK_TREE"] = str(root)
-    for role in ("AUTHOR", "COMMITTER"):
-        environment |= {f"GIT_{role}_NAME": "ralph-tracker", f"GIT_{role}_EMAIL": "ralph-tracker@localhost"}
-    return environment
-
-
-def refuse_root(root: Path, folder: Path) -> None:
-    """Raise StoreError for a tree that nobody means to keep as a whole, or that would keep the store in itself."""
-    home = Path(os.path.expanduser("~")).resolve()  # noqa: PTH111  Path.home() fails where nobody has one
-    if home.is_relative_to(root):
-        raise StoreError(
-            f"{root} is {'your home folder' if root == home else 'above your home folder'}: run it in a project"
-        )
-    if not root.is_dir():
-        raise StoreError(f"{root} is no folder: name the root of a project")
-    if folder.is_relative_to(root) and LOOP_FOLDER not in folder.relative_to(root).parts:
-        raise StoreError(f"{folder} lies inside the tree that it keeps: put it below {LOOP_FOLDER}/")
-
-
-def is_to_keep(root: Path, folder: Path) -> bool:
-    """Tell whether a tree may be kept as a whole, and git is there to do it."""
-    try:
-        refuse_root(root, folder)
-    except StoreError:
-        return False
-    return shutil.which("git") is not None
-
-
-def one_pack(folder: Path) -> Path:
-    """Return the mark of a store whose git puts many new files into one pack; asking git itself costs a process."""
-    return folder / "info" / "one-pack"
 
 
 def make_folder(bare: Runner, folder: Path) -> None:

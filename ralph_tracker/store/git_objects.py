@@ -2,46 +2,27 @@
 
 import hashlib
 import os
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import BinaryIO, Final, NamedTuple, cast
+from typing import BinaryIO, Final, cast
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
-from ralph_tracker.store.git_note import Note, decode_note
-from ralph_tracker.store.git_verbs import NO_OBJECT, Answer, Entry, Runner, in_batches, listed_entries, paths_of
-from ralph_tracker.store.snapshots import EMPTY_TREE, ITERATIONS, Change, Status, shown
+from ralph_tracker.store import notes
+from ralph_tracker.store.exporting import into_empty_folder
+from ralph_tracker.store.git_verbs import EMPTY_TREE, NO_OBJECT, Answer, Runner, in_batches, listed_entries, paths_of
+from ralph_tracker.store.notes import Content, Difference, Note, decode_note
+from ralph_tracker.store.snapshots import Change, Entry, Status, shown
 from ralph_tracker.store.tree_writer import TreeWriter
 
 _CHUNK: Final = 1 << 20
 _HEADER_PARTS: Final = 3
-_CONTENT: Final = re.compile(r"[0-9a-f]{40}|refs/(iterations/[0-9]+|safety/undo-[0-9a-f]+)")
-
-
-class Content(NamedTuple):
-    """Hold what an id names: a tree, and the commit with its note where the id was that of a commit."""
-
-    tree: str
-    commit: str | None
-    note: Note | None
-
-
-class Difference(NamedTuple):
-    """Hold one path that differs between two trees; modes and ids of an absent path are 000000 and zeros."""
-
-    path: str
-    status: Status
-    old_mode: str
-    new_mode: str
-    old_id: str
-    new_id: str
+_DIGITS: Final = 40
+_NO_MODE: Final = "000000"
 
 
 def checked(content: str) -> str:
     """Return a name that git can be given; raise NoSnapshotError for what is none."""
-    if not _CONTENT.fullmatch(content):
-        raise NoSnapshotError(f"{shown(content)} is not the id of a tree or a commit")
-    return content
+    return notes.checked(content, _DIGITS)
 
 
 def describe(git: Runner, content: str) -> Content:
@@ -58,14 +39,12 @@ def describe(git: Runner, content: str) -> Content:
         body = rest[: int(parts[2])]
         head, _, message = body.partition(b"\n\n")
         return Content(head[len("tree ") :].split(b"\n")[0].decode(), parts[0], decode_note(message))
-    raise NoSnapshotError(_not_kept(content))
+    raise notes.not_kept(content)
 
 
-def _not_kept(content: str) -> str:
-    number = content.removeprefix(ITERATIONS)
-    if number != content:
-        return f"iteration {number} has no snapshot; `ralph-tracker history` names those"
-    return f"nothing is kept as {content}; name an iteration, or an id that a restore has printed"
+def write_commit(git: Runner, tree: str, note: Note) -> str:
+    """Write a commit without parents, so that none keeps another one alive, and return its id."""
+    return git.run("commit-tree", tree, stdin=note.encode()).decode().strip()
 
 
 def each_blob(git: Runner, object_ids: Sequence[str]) -> Iterator[Iterator[bytes]]:
@@ -104,10 +83,10 @@ def changes(git: Runner, befores: Iterable[str | None], after: str | None) -> li
     """Compare trees or commits with a later one each, with size and sha256 of every new content."""
     found = {before: differences(git, before, after) for before in dict.fromkeys(befores)}
     new = (item.new_id for items in found.values() for item in items)
-    wanted = list(dict.fromkeys(object_id for object_id in new if object_id != NO_OBJECT))
+    wanted = list(dict.fromkeys(object_id for object_id in new if object_id))
     known = dict(zip(wanted, map(_measure, each_blob(git, wanted)), strict=True))
     made = {
-        before: tuple(_change(item, known.get(item.new_id, (None, None))) for item in items)
+        before: tuple(item.change(*known.get(item.new_id, (None, None))) for item in items)
         for before, items in found.items()
     }
     return [made[before] for before in befores]
@@ -120,6 +99,30 @@ def read_file(git: Runner, content: str, path: str) -> bytes:
         describe(git, content)
         raise NoSnapshotError(f"{shown(path)} is not kept in {content}: {answer.error}")
     return answer.out
+
+
+def read_objects(git: Runner, object_ids: Iterable[str], at_most: int) -> dict[str, bytes]:
+    """Return contents by their ids, each cut after `at_most` bytes. Raises StoreError for one that is not there."""
+    wanted = list(dict.fromkeys(object_ids))
+    return {name: _beginning(chunks, at_most) for name, chunks in zip(wanted, each_blob(git, wanted), strict=True)}
+
+
+def _beginning(chunks: Iterable[bytes], size: int) -> bytes:
+    data = b""
+    for chunk in chunks:
+        data += chunk
+        if len(data) >= size:
+            break
+    return data[:size]
+
+
+def holding(git: Runner, tree: str, words: Iterable[str]) -> list[str]:
+    """Return the paths of the text files of a tree that hold one of the words, whatever stands around it."""
+    asked = [option for word in words for option in ("-e", word)]
+    answer = git.ask("grep", "-z", "-l", "-I", "-F", *asked, checked(tree), "--")
+    if answer.status > 1:
+        raise StoreError(f"what was kept cannot be searched ({answer.error}); run `ralph-tracker verify`")
+    return [path.partition(":")[2] for path in paths_of(answer.out)]
 
 
 def write_files(git: Runner, entries: Sequence[Entry], writer: TreeWriter) -> None:
@@ -138,12 +141,8 @@ def paths_in(git: Runner, content: str) -> tuple[str, ...]:
 def export(git: Runner, content: str, destination: Path, paths: Iterable[str] | None) -> None:
     """Write files of a tree into an empty folder, with the empty folders of a commit where all of it is asked for."""
     note = describe(git, content).note if paths is None else None
-    destination.mkdir(parents=True, exist_ok=True)
-    if any(destination.iterdir()):
-        raise StoreError(f"{destination} is not empty: name an empty folder")
-    entries = entries_of(git, content, paths)
-    with TreeWriter(destination) as writer:
-        write_files(git, entries, writer)
+    with into_empty_folder(destination) as writer:
+        write_files(git, entries_of(git, content, paths), writer)
         for path in note.empty_directories if note else ():
             writer.make_folder(path)
 
@@ -163,11 +162,7 @@ def damaged(git: Runner, content: Content) -> tuple[str, ...]:
 
 def refuse_damaged(git: Runner, object_ids: Sequence[str]) -> None:
     """Raise StoreError where one of the objects cannot be brought back as it was."""
-    bad = _damaged_objects(git, list(dict.fromkeys(object_ids)))
-    if bad:
-        raise StoreError(
-            f"{len(bad)} kept files are missing or damaged, nothing was changed: run `ralph-tracker verify`"
-        )
+    notes.refuse_missing(len(_damaged_objects(git, list(dict.fromkeys(object_ids)))))
 
 
 def entries_of(git: Runner, content: str, paths: Iterable[str] | None) -> list[Entry]:
@@ -181,18 +176,7 @@ def entries_of(git: Runner, content: str, paths: Iterable[str] | None) -> list[E
     answer = git.ask("ls-tree", "-r", "-z", "--full-tree", checked(content), "--", *named)
     _refuse_failed(git, answer, [content])
     entries = listed_entries(answer.out)
-    if paths is None:
-        return entries
-    chosen = [entry for entry in entries if not wanted.isdisjoint(_with_parents(entry.path))]
-    missing = wanted.difference(*(_with_parents(entry.path) for entry in chosen))
-    if missing:
-        raise NoSnapshotError(f"{shown(min(missing))} is not kept in {content}")
-    return chosen
-
-
-def _with_parents(path: str) -> list[str]:
-    parts = path.split("/")
-    return ["/".join(parts[:depth]) for depth in range(1, len(parts) + 1)]
+    return entries if paths is None else notes.chosen(entries, wanted, content)
 
 
 def _all_entries(git: Runner, tree: str) -> list[Entry]:
@@ -258,15 +242,9 @@ def _measure(chunks: Iterator[bytes]) -> tuple[int, str]:
 
 
 def _difference(about: bytes, path: bytes) -> Difference:
-    old_mode, new_mode, old_id, new_id, status = about.decode().lstrip(":").split(" ")
-    name = os.fsdecode(path)
-    return Difference(name, cast("Status", status[0]), old_mode, new_mode, old_id, new_id)
-
-
-def _change(item: Difference, measured: tuple[int, str] | tuple[None, None]) -> Change:
-    old = None if item.status == "A" else item.old_mode
-    new = None if item.status == "D" else item.new_mode
-    return Change(item.path, item.status, old, new, *measured)
+    *both, status = about.decode().lstrip(":").split(" ")
+    sides = ("" if each in {_NO_MODE, NO_OBJECT} else each for each in both)
+    return Difference(os.fsdecode(path), cast("Status", status[0]), *sides)
 
 
 def _lines(object_ids: Iterable[str]) -> bytes:

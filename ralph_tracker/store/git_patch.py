@@ -2,54 +2,20 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
-from typing import Final, Literal, get_args
+from typing import Final
 
 from ralph_tracker.errors import StoreError
 from ralph_tracker.store.git_objects import checked, describe, each_blob
 from ralph_tracker.store.git_verbs import NO_OBJECT, Runner, in_batches
+from ralph_tracker.store.patches import SECTION, STATUS, FileChange, counted, kind_of, kind_of_both
 
-# Options for a patch whose paths a person reads: letters that are not English stand as they are.
-PLAIN_PATHS: Final = ("-c", "core.quotePath=false")
-PATCH_BYTES: Final = 1_000_000
-FileStatus = Literal["added", "modified", "deleted", "renamed", "type_changed"]
-Content = Literal["text", "large", "binary"]
-_CONTENTS: Final[tuple[Content, ...]] = get_args(Content)
 # A rename of many files into many others costs the product of both; beyond this only equal contents are matched.
 _RENAMES: Final = ("--find-renames", "--no-rename-empty", "-l200")
 # Nothing that is configured anywhere starts a program or changes a line.
 _PATCH: Final = ("--patch", "--text", "--unified=3", "--no-color", "--no-ext-diff", "--no-textconv")
-_STATUS: Final[dict[str, FileStatus]] = {
-    "A": "added",
-    "M": "modified",
-    "D": "deleted",
-    "R": "renamed",
-    "T": "type_changed",
-}
-_BINARY_LOOK: Final = 8000  # as far as git itself looks for a NUL
 _NO_MODE: Final = "000000"
-_HEADER: Final = "diff --git "
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileChange:
-    """Hold how one file differs between two kept trees.
-
-    Modes are git's (100755 is executable, 120000 a symbolic link), None where the file is absent; `old_path` is set
-    for a rename only. Lines `added` and `deleted` and the `patch` are None where the content is no text, or larger
-    than a person reads (`large`).
-    """
-
-    path: str
-    status: FileStatus
-    old_path: str | None = None
-    old_mode: str | None = None
-    new_mode: str | None = None
-    content: Content = "text"
-    added: int | None = None
-    deleted: int | None = None
-    patch: str | None = None
 
 
 def file_changes(git: Runner, before: str, after: str) -> tuple[FileChange, ...]:
@@ -78,7 +44,7 @@ def _listed(raw: bytes) -> Iterator[tuple[FileChange, tuple[str, ...]]]:
         old_path = next(fields) if status[0] == "R" else None
         change = FileChange(
             path=next(fields),
-            status=_STATUS[status[0]],
+            status=STATUS[status[0]],
             old_path=old_path,
             old_mode=None if old_mode == _NO_MODE else old_mode,
             new_mode=None if new_mode == _NO_MODE else new_mode,
@@ -89,18 +55,9 @@ def _listed(raw: bytes) -> Iterator[tuple[FileChange, tuple[str, ...]]]:
 def _judged(git: Runner, found: Sequence[tuple[FileChange, tuple[str, ...]]]) -> list[FileChange]:
     """Look at both sides of every file that differs; one that is no text, or large, makes both so."""
     wanted = list(dict.fromkeys(object_id for _, ids in found for object_id in ids))
-    known = dict(zip(wanted, map(_content, each_blob(git, wanted)), strict=True))
-    kinds = [max((known[object_id] for object_id in ids), key=_CONTENTS.index) for _, ids in found]
+    known = dict(zip(wanted, map(kind_of, each_blob(git, wanted)), strict=True))
+    kinds = [kind_of_both(known[object_id] for object_id in ids) for _, ids in found]
     return [replace(change, content=kind) for (change, _), kind in zip(found, kinds, strict=True)]
-
-
-def _content(chunks: Iterator[bytes]) -> Content:
-    first, size = b"", 0
-    for chunk in chunks:
-        first, size = first or chunk[:_BINARY_LOOK], size + len(chunk)
-    if b"\0" in first:
-        return "binary"
-    return "large" if size > PATCH_BYTES else "text"
 
 
 def _patched(git: Runner, before: str, after: str, paths: Sequence[str]) -> Iterator[FileChange]:
@@ -115,13 +72,13 @@ def _patched(git: Runner, before: str, after: str, paths: Sequence[str]) -> Iter
 def _with_patch(change: FileChange, sections: Iterator[str]) -> FileChange:
     """Add the patch; a change of type is a deletion and an addition there."""
     patch = next(sections) + (next(sections) if change.status == "type_changed" else "")
-    added, deleted = _counted(patch)
+    added, deleted = counted(patch)
     return replace(change, added=added, deleted=deleted, patch=patch)
 
 
 def _sections(patch: str) -> list[str]:
     """Cut a patch where the next file begins: inside of a hunk no line begins like that."""
-    starts = [0, *(at + 1 for at in _found(patch, f"\n{_HEADER}"))] if patch else []
+    starts = [0, *(at + 1 for at in _found(patch, f"\n{SECTION}"))] if patch else []
     return [patch[start:end] for start, end in pairwise([*starts, len(patch)])]
 
 
@@ -130,14 +87,3 @@ def _found(text: str, wanted: str) -> Iterator[int]:
     while at >= 0:
         yield at
         at = text.find(wanted, at + 1)
-
-
-def _counted(patch: str) -> tuple[int, int]:
-    """Count the lines that a patch adds and takes away; before its first hunk `+++` and `---` name the files."""
-    added = deleted = 0
-    in_hunk = False
-    for line in patch.split("\n"):
-        in_hunk = line.startswith("@@") or (in_hunk and not line.startswith(_HEADER))
-        added += in_hunk and line.startswith("+")
-        deleted += in_hunk and line.startswith("-")
-    return added, deleted

@@ -9,16 +9,18 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, BinaryIO, Final, NamedTuple, Protocol, cast
 
 from ralph_tracker.errors import StoreError
+from ralph_tracker.store.files import AGAIN
 from ralph_tracker.store.git_verbs import Answer, Verb
 
 if TYPE_CHECKING:
     from git.cmd import Git
     from git.exc import GitCommandNotFound
 
-AGAIN: Final = "look at free space and rights, then run it again"
 _GIT: Final = "git"
 _NOT_FOUND: Final = 127
-_NO_GIT: Final = "git was not found: install git 2.34 or newer, so that it is on PATH"
+_NO_GIT: Final = (
+    "git was not found, with which this loop keeps its files: install git 2.34 or newer, so that it is on PATH"
+)
 _WORDS: Final = {"LANGUAGE": "C", "LC_ALL": "C"}  # git's messages, as we read them
 
 

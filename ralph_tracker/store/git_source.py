@@ -56,18 +56,24 @@ class Source:
         }
 
 
-def find_source(root: Path, runner_for: RunnerFor) -> Source | None:
-    """Return the repository that a tree belongs to, None where there is none or that one ignores the whole tree."""
+def nearest_source(root: Path) -> Source | None:
+    """Return the repository around a tree, None where there is none."""
     for top in (root, *root.parents):
         folder = _git_folder(top)
-        if folder is None:
-            continue
-        prefix = "" if top == root else root.relative_to(top).as_posix() + "/"
-        source = Source(folder, _common(folder), top, prefix)
-        git = runner_for(source.environment, top)
-        is_foreign = prefix and head_tree(git, source) is None and _is_ignored(git, prefix)
-        return None if is_foreign else source
+        if folder is not None:
+            prefix = "" if top == root else root.relative_to(top).as_posix() + "/"
+            return Source(folder, _common(folder), top, prefix)
     return None
+
+
+def find_source(root: Path, runner_for: RunnerFor) -> Source | None:
+    """Return the repository that a tree belongs to, None where there is none or that one ignores the whole tree."""
+    source = nearest_source(root)
+    if source is None:
+        return None
+    git = runner_for(source.environment, source.top)
+    is_foreign = source.prefix and head_tree(git, source) is None and _is_ignored(git, source.prefix)
+    return None if is_foreign else source
 
 
 def _is_ignored(git: Runner, prefix: str) -> bool:
@@ -84,21 +90,35 @@ def head_tree(git: Runner, source: Source) -> str | None:
 
 def frozen_rules(git: Runner | None, source: Source | None, root: Path) -> bytes:
     """Return the ignore rules in force for a tree, as one list; without a repository those of the tree alone."""
-    lines = [] if git is None or source is None else _rules_from_outside(git, source)
+    return rules_in_force(source, None if git is None else _user_rules(git), root)
+
+
+def rules_in_force(source: Source | None, of_user: Path | None, root: Path) -> bytes:
+    """Return the ignore rules of a repository, of its user's file and of a tree, as one list of lines."""
+    lines = [] if of_user is None or source is None else _rules_from_outside(of_user, source)
     for folder, file in _ignore_files(root):
-        lines += rules_below(_text(file), folder)
+        lines += rules_below(text_of(file), folder)
     return os.fsencode("".join(f"{line}\n" for line in lines))
 
 
-def _rules_from_outside(git: Runner, source: Source) -> list[str]:
+def _rules_from_outside(of_user: Path, source: Source) -> list[str]:
     """Return the rules of the user, of the repository, and of the folders between its top and the tree."""
-    way = [name for name in source.prefix.split("/") if name]
     lines: list[str] = []
-    for file in (_user_rules(git), source.common / "info" / "exclude"):
-        lines += rules_above(_text(file), way)
-    for depth, _ in enumerate(way):
-        lines += rules_above(_text(source.top.joinpath(*way[:depth], ".gitignore")), way[depth:])
+    for folder, file in rule_files_around(source, of_user):
+        way = source.prefix.removeprefix(folder).strip("/")
+        lines += rules_above(text_of(file), way.split("/") if way else [])
     return lines
+
+
+def rule_files_around(source: Source, of_user: Path) -> Iterator[tuple[str, Path]]:
+    """Yield the ignore files outside of a tree that concern it, weakest first, each with its folder below the top.
+
+    A folder is "" or ends with a slash.
+    """
+    yield from (("", of_user), ("", source.common / "info" / "exclude"))
+    way = [name for name in source.prefix.split("/") if name]
+    for depth, _ in enumerate(way):
+        yield "".join(f"{name}/" for name in way[:depth]), source.top.joinpath(*way[:depth], ".gitignore")
 
 
 def link_objects(source: Path, target: Path, deep: int = _ALTERNATES_DEEP) -> bool:
@@ -117,7 +137,7 @@ def link_objects(source: Path, target: Path, deep: int = _ALTERNATES_DEEP) -> bo
         if error.errno not in {errno.EXDEV, errno.EPERM, errno.EACCES, errno.EMLINK, errno.ENOTSUP}:
             raise
         return False
-    lines = _text(source / "info" / "alternates").splitlines() if deep else []
+    lines = text_of(source / "info" / "alternates").splitlines() if deep else []
     others = [source / os.fsdecode(line) for line in lines if line and not line.startswith(b"#")]
     return all(link_objects(other, target, deep - 1) for other in others if other.is_dir())
 
@@ -135,13 +155,13 @@ def _objects(source: Path) -> Iterator[tuple[str, list[str]]]:
 def _git_folder(top: Path) -> Path | None:
     dot = top / ".git"
     if dot.is_file():
-        text = os.fsdecode(_text(dot)).strip()
+        text = os.fsdecode(text_of(dot)).strip()
         dot = top / text.removeprefix("gitdir: ") if text.startswith("gitdir: ") else dot
     return dot.resolve() if os.path.lexists(dot / "HEAD") else None
 
 
 def _common(folder: Path) -> Path:
-    name = os.fsdecode(_text(folder / "commondir")).strip()
+    name = os.fsdecode(text_of(folder / "commondir")).strip()
     return (folder / name).resolve() if name else folder
 
 
@@ -149,8 +169,11 @@ def _user_rules(git: Runner) -> Path:
     """Return the file that `core.excludesFile` names, else the one git looks for by itself."""
     answer = git.ask("config", "--includes", "--type=path", "--get", "core.excludesFile")
     name = os.fsdecode(answer.out.rstrip(b"\n"))
-    if not answer.status and name:
-        return Path(name)
+    return Path(name) if not answer.status and name else default_user_rules()
+
+
+def default_user_rules() -> Path:
+    """Return the user's own ignore file, where no setting names another one."""
     base = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")  # noqa: PTH111  "~" may stay
     return Path(base) / "git" / "ignore"
 
@@ -165,7 +188,8 @@ def _ignore_files(root: Path) -> Iterator[tuple[str, Path]]:
             yield "" if below == "." else below, file
 
 
-def _text(file: Path) -> bytes:
+def text_of(file: Path) -> bytes:
+    """Return what a file holds; nothing where it cannot be read."""
     try:
         return file.read_bytes()
     except OSError:

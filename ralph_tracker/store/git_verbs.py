@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import BinaryIO, Final, Literal, NamedTuple, Protocol
 
 from ralph_tracker.errors import StoreError
+from ralph_tracker.store.choosing import OLDEST_GIT
+from ralph_tracker.store.snapshots import Entry
 
 Verb = Literal[
     "cat-file",
@@ -18,6 +20,7 @@ Verb = Literal[
     "diff-files",
     "diff-tree",
     "for-each-ref",
+    "grep",
     "init",
     "ls-files",
     "ls-tree",
@@ -32,11 +35,10 @@ Verb = Literal[
 ]
 
 NO_OBJECT: Final = "0" * 40
+# The tree without entries; every git knows it without having it stored.
+EMPTY_TREE: Final = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 EMPTY_BLOB: Final = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
-LINK_MODE: Final = "120000"
-EXEC_MODE: Final = "100755"
 GITLINK_MODE: Final = "160000"
-_OLDEST: Final = (2, 34)  # the first with `repack --geometric` in a state to rely on; Ubuntu 22.04 has it
 _ARGUMENT_BYTES: Final = 100_000  # what one command line may hold, well under every system's limit
 
 
@@ -64,21 +66,13 @@ class Runner(Protocol):
         ...
 
 
-class Entry(NamedTuple):
-    """Hold one file of a tree or an index."""
-
-    path: str
-    mode: str
-    object_id: str
-
-
 def git_version(git: Runner) -> tuple[int, ...]:
     """Return the version of git; raise StoreError for one that is too old."""
     text = git.run("version").decode("utf-8", "replace")
     found = re.search(r"(\d+)\.(\d+)", text)
     version = tuple(map(int, found.groups())) if found else (0,)
-    if version < _OLDEST:
-        raise StoreError(f"{text.strip()} is too old: install git {_OLDEST[0]}.{_OLDEST[1]} or newer")
+    if version < OLDEST_GIT:
+        raise StoreError(f"{text.strip()} is too old: install git {OLDEST_GIT[0]}.{OLDEST_GIT[1]} or newer")
     return version
 
 

@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -45,6 +45,8 @@ from ralph_tracker.store.summary import SCHEMA_VERSION, Status, Summary, summary
 
 ON_RECORD: Final = "the iteration is on record; any next command finishes the rest"
 _NOT_RECORDED: Final = "this iteration was NOT recorded"
+# What a git that is killed leaves, and no later one of another name or content takes away; objects take long to list.
+_BEGUN: Final = ("store.git/refs/*/*.lock", "store.git/objects/??/tmp_obj_*")
 _TAIL: Final = 4096
 
 
@@ -87,6 +89,7 @@ class LoopStore(Committed):
         with locked(self.paths.lock, purpose):
             with told_plainly(self.paths.folder):
                 unfinished = cleared(self.paths.staging)
+                self._clear_begun(_BEGUN if unfinished else _BEGUN[:1])
             try:
                 yield unfinished
             except RalphTrackerError as error:
@@ -94,6 +97,12 @@ class LoopStore(Committed):
                     self._end_well()
                 raise
             self._end_well()
+
+    def _clear_begun(self, patterns: Iterable[str]) -> None:
+        """Remove what a killed git has begun; one that still works for a dead caller has nobody to answer to."""
+        for pattern in patterns:
+            for path in self.paths.folder.glob(pattern):
+                path.unlink(missing_ok=True)
 
     def _end_well(self) -> None:
         with suppress(OSError):  # the next writer makes the rest once more, which changes nothing
@@ -190,6 +199,7 @@ class LoopStore(Committed):
             "iteration": entry.number,
             "files": {name: digest(data) for name, data in files.items()} | dict(attached),
             "record": digest(record),
+            "loop": file_digest(self.paths.loop_file),
             "previous_seal": self._seal_digest(entry.number - 1),
         }
         return {**files, "seal.json": to_json(seal)}

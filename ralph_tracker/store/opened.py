@@ -16,7 +16,6 @@ from ralph_tracker.errors import ConfigError, InputError, RecordError, StoreErro
 from ralph_tracker.store.files import told_plainly
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.reading import refuse_newer
-from ralph_tracker.store.replay import rebuild, replay
 from ralph_tracker.store.summary import Summary
 
 Origin = Literal["given", "measured"]
@@ -89,10 +88,14 @@ class OpenLoop:
 
     def rebuilt(self) -> Summary:
         """Write everything that is derived again, and return where the loop stands."""
+        from ralph_tracker.store.replay import rebuild  # noqa: PLC0415  # after damage only
+
         return rebuild(self.store, self.config.rules, self._started_at, self.configured)
 
     def judged(self) -> tuple[Judgement, ...]:
         """Judge every iteration again, as of now."""
+        from ralph_tracker.store.replay import replay  # noqa: PLC0415  # few calls judge again
+
         return replay(self.store, self.store.paths.loop_id, self.config.rules, self.configured).judgements
 
     def record(self, number: int) -> IterationRecord:

@@ -5,24 +5,51 @@ first; what cannot be kept (a socket, the git folder of a nested repository) end
 """
 
 import os
-import shutil
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Protocol
 
 from ralph_tracker.errors import StoreError
-from ralph_tracker.store.git_note import Note, write_commit
-from ralph_tracker.store.git_objects import Content, Difference, differences, each_blob, refuse_damaged
-from ralph_tracker.store.git_verbs import Runner, path_list, paths_of
-from ralph_tracker.store.snapshots import SAFETY, Begun, shown
+from ralph_tracker.store.notes import Content, Difference, Note
+from ralph_tracker.store.snapshots import Begun, shown
 from ralph_tracker.store.tree_capture import Captured
 from ralph_tracker.store.tree_filter import LEFTOVER, kind_reason
 from ralph_tracker.store.tree_view import TreeView
 from ralph_tracker.store.tree_writer import TreeWriter
 
-_SAFETY_INDEX: Final = "safety.index"
+
+class Kept(Protocol):
+    """Answer what a restore asks of a store."""
+
+    def differences(self, before: str, after: str) -> Sequence[Difference]:
+        """Compare two trees."""
+        ...
+
+    def refuse_damaged(self, object_ids: Sequence[str]) -> None:
+        """Raise StoreError where one of the objects cannot be brought back as it was."""
+        ...
+
+    def each(self, object_ids: Sequence[str]) -> Iterator[Iterator[bytes]]:
+        """Yield the content of each object in chunks; what of it is not read is passed over."""
+        ...
+
+    def tree_with(self, tree: str, more: Sequence[str]) -> str:
+        """Keep more files than the index has, which stays as it is, and return the tree with them."""
+        ...
+
+    def name_safety(self, tree: str, note: Note) -> str:
+        """Keep what stands there under the undo id that is returned, durable before anything is touched."""
+        ...
+
+    def adopt(self, tree: str) -> Sequence[str]:
+        """Make the index a tree that was restored; return the paths that are not what was kept, by their hashes."""
+        ...
+
+    def narrow(self, tree: str) -> None:
+        """Make the index hold no more than a tree."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,39 +76,31 @@ class Plan:
         yield from self.in_the_way
 
 
-def restore_tree(
-    git: Runner, last: Runner, root: Path, folder: Path, now: Captured, goal: Content, begun: Begun | None
-) -> str:
-    """Make the tree at `root`, which stands as `now`, the kept one, and return the id that undoes it.
-
-    `last` writes what has to be durable before anything is touched: the commit of the safety snapshot and its name.
-    """
+def restore_tree(kept: Kept, root: Path, now: Captured, goal: Content, begun: Begun | None) -> str:
+    """Make the tree at `root`, which stands as `now`, the kept one, and return the id that undoes it."""
     if not now.quiescent:
         raise StoreError(f"{root} is being written to: stop what writes there, then restore again")
-    plan = plan_restore(git, root, now, goal)
-    commit = write_commit(last, *keep_safe(git, root, folder, now, plan))
-    undo_id = f"undo-{commit[:12]}"
-    (folder / f"{SAFETY}{undo_id}.lock").unlink(missing_ok=True)  # of a git that was killed in this very second
-    last.run("update-ref", f"{SAFETY}{undo_id}", commit)
+    plan = plan_restore(kept, root, now, goal)
+    undo_id = kept.name_safety(kept.tree_with(now.tree, plan.in_the_way), safety_note(root, now, plan))
     if begun is not None:
         begun(undo_id, now.tree)
-    carry_out(git, root, plan, undo_id)
-    adopt(git, goal, undo_id)
+    carry_out(kept, root, plan, undo_id)
+    adopt(kept, goal, undo_id)
     return undo_id
 
 
-def plan_restore(git: Runner, root: Path, now: Captured, goal: Content) -> Plan:
+def plan_restore(kept: Kept, root: Path, now: Captured, goal: Content) -> Plan:
     """Compare the tree as it stands with what it shall be.
 
     Raises StoreError, with nothing touched, for what is in the way and cannot be kept, and for damaged objects.
     """
     note = goal.note or Note()
-    found = differences(git, now.tree, goal.tree)
+    found = kept.differences(now.tree, goal.tree)
     spared = {skip.path for skip in note.skipped}
     deletes = [item.path for item in found if item.status == "D" and item.path not in spared]
     deletes += [skip.path for skip in now.skipped if skip.reason == LEFTOVER]
     writes = tuple(item for item in found if item.status != "D")
-    refuse_damaged(git, [item.new_id for item in writes])
+    kept.refuse_damaged([item.new_id for item in writes])
     gone = set(now.empty_directories) - set(note.empty_directories) if goal.note else set()
     folders, files = _in_the_way(
         TreeView(root), writes, {*deletes, *(item.path for item in writes if item.status != "A")}
@@ -97,8 +116,8 @@ def plan_restore(git: Runner, root: Path, now: Captured, goal: Content) -> Plan:
     )
 
 
-def keep_safe(git: Runner, root: Path, folder: Path, now: Captured, plan: Plan) -> tuple[str, Note]:
-    """Write the tree that brings back all that the plan destroys, and the note of its commit."""
+def safety_note(root: Path, now: Captured, plan: Plan) -> Note:
+    """Return the note of the safety snapshot, which brings back all that the plan destroys."""
     view = TreeView(root)
     modes = {}
     for path in plan.touched:
@@ -106,17 +125,16 @@ def keep_safe(git: Runner, root: Path, folder: Path, now: Captured, plan: Plan) 
         if status and stat.S_ISREG(status.st_mode):
             modes[path] = stat.S_IMODE(status.st_mode) & 0o777
     empty = {path for way in plan.ways for path in view.empty_folders(way) or ()}
-    note = Note(
+    return Note(
         message="before a restore",
         skipped=now.skipped,
         empty_directories=tuple(sorted({*now.empty_directories, *empty})),
         modes=modes,
         scope=now.tree,
     )
-    return _tree_with(git, folder, now.tree, plan.in_the_way), note
 
 
-def carry_out(git: Runner, root: Path, plan: Plan, undo_id: str) -> None:
+def carry_out(kept: Kept, root: Path, plan: Plan, undo_id: str) -> None:
     """Change the working tree; raise StoreError naming the undo id where the system refuses."""
     try:
         with TreeWriter(root) as writer:
@@ -124,7 +142,7 @@ def carry_out(git: Runner, root: Path, plan: Plan, undo_id: str) -> None:
                 writer.remove(path)
             for path in (*plan.ways, *plan.emptied):
                 writer.remove_folder(path)
-            blobs = each_blob(git, [item.new_id for item in plan.writes])
+            blobs = kept.each([item.new_id for item in plan.writes])
             for item, chunks in zip(plan.writes, blobs, strict=True):
                 writer.write(item.path, item.new_mode, chunks, plan.modes.get(item.path))
             for path in plan.folders:
@@ -136,31 +154,16 @@ def carry_out(git: Runner, root: Path, plan: Plan, undo_id: str) -> None:
         ) from error
 
 
-def adopt(git: Runner, goal: Content, undo_id: str) -> None:
+def adopt(kept: Kept, goal: Content, undo_id: str) -> None:
     """Make the index the restored tree and compare every hash; raise StoreError where a file is not what was kept."""
-    git.run("read-tree", "-i", "-m", goal.tree)
-    is_clean = git.ask("update-index", "--refresh").status == 0  # it hashes what was written
-    wrong = [] if is_clean else paths_of(git.run("diff-files", "-z", "--name-only"))
+    wrong = kept.adopt(goal.tree)
     if wrong:
         raise StoreError(
             f"{shown(wrong[0])} is not what was kept after the restore, {len(wrong)} in all: stop what writes to the "
             f"tree, then undo {undo_id} or restore again"
         )
     if goal.note and goal.note.scope:
-        git.run("read-tree", "-i", "-m", goal.note.scope)
-
-
-def _tree_with(git: Runner, folder: Path, tree: str, more: tuple[str, ...]) -> str:
-    """Return a tree with more files than the index has, which stays as it is."""
-    if not more:
-        return tree
-    index = folder / _SAFETY_INDEX
-    try:
-        shutil.copyfile(folder / "index", index)
-        git.run("update-index", "--add", "--replace", "-z", "--stdin", stdin=path_list(more), index=index)
-        return git.run("write-tree", index=index).decode().strip()
-    finally:
-        index.unlink(missing_ok=True)
+        kept.narrow(goal.note.scope)
 
 
 def _in_the_way(

@@ -1,17 +1,22 @@
-"""What a kept tree is: its values, its limits, its commit note, and the seam behind which git keeps it.
+"""What a kept tree is: its values, its limits, and the seam behind which git or our own store keeps it.
 
 Paths are relative to the root with forward slashes, as `os.fsdecode` gives them: bytes that are no UTF-8 stand as
 surrogates, and `os.fsencode` brings them back. A path that ends with a slash names a folder as a whole.
 """
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol, Self
 
-# The tree without entries; every git knows it without having it stored.
-EMPTY_TREE: Final = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+if TYPE_CHECKING:
+    from ralph_tracker.store.patches import FileChange
+
+# Modes as git writes them, and everything here.
+FILE_MODE: Final = "100644"
+EXEC_MODE: Final = "100755"
+LINK_MODE: Final = "120000"
 
 # Where what stood in the tree before a restore is kept, by its undo id.
 SAFETY: Final = "refs/safety/"
@@ -22,6 +27,14 @@ ITERATIONS: Final = "refs/iterations/"
 Status = Literal["A", "M", "D", "T"]
 # Called with the undo id and the tree that stands there, before a restore touches anything.
 Begun = Callable[[str, str], None]
+
+
+class Entry(NamedTuple):
+    """Hold one file of a tree or an index."""
+
+    path: str
+    mode: str
+    object_id: str
 
 
 class Skipped(NamedTuple):
@@ -62,7 +75,8 @@ class Change:
 
     The status is A added, M modified (content or exec bit), D deleted, T another type (file or link). Modes are git's:
     100644, 100755, 120000 for a symbolic link; None where the path is absent. `size` in bytes and `sha256` are those of
-    the new content (the link's text for a link), None for a deletion.
+    the new content (the link's text for a link), None for a deletion. The ids name both contents in the store, None
+    where the path is absent.
     """
 
     path: str
@@ -71,23 +85,46 @@ class Change:
     new_mode: str | None
     size: int | None
     sha256: str | None
+    old_id: str | None = None
+    new_id: str | None = None
 
 
 class SnapshotStore(Protocol):
-    """Keep and bring back states of one tree; `content` is always the id of a tree or of a commit."""
+    """Keep and bring back states of one tree; `content` is always the id of a tree or of a commit.
+
+    `note` is what a person has to know of the way it keeps them, None for nothing.
+    """
 
     @property
     def exists(self) -> bool: ...
 
+    @property
+    def is_in_repository(self) -> bool: ...
+
+    @property
+    def note(self) -> str | None: ...
+
     def create(self) -> None: ...
 
+    def lend(self, folder: Path) -> Self: ...
+
     def snapshot(self, previous: str | None = None, message: str = "", number: int | None = None) -> Snapshot: ...
+
+    def look(self, known: str) -> tuple[str, tuple[str, ...]]: ...
 
     def keep(self, number: int, commit: str) -> None: ...
 
     def find(self, number: int) -> Snapshot: ...
 
     def changes(self, before: str | None, after: str | None) -> tuple[Change, ...]: ...
+
+    def changes_since(self, befores: Sequence[str | None], after: str | None) -> list[tuple[Change, ...]]: ...
+
+    def contents(self, object_ids: Iterable[str], at_most: int) -> dict[str, bytes]: ...
+
+    def holding(self, tree: str, words: Iterable[str]) -> list[str]: ...
+
+    def file_changes(self, before: str, after: str) -> "tuple[FileChange, ...]": ...
 
     def read(self, content: str, path: str) -> bytes: ...
 
@@ -104,6 +141,12 @@ class SnapshotStore(Protocol):
     def verify(self, content: str) -> tuple[str, ...]: ...
 
     def pack(self) -> None: ...
+
+    def references(self) -> tuple[str, ...]: ...
+
+    def forget(self, names: Sequence[str]) -> None: ...
+
+    def sweep(self) -> None: ...
 
 
 def shown(path: str) -> str:

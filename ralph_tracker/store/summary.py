@@ -17,7 +17,7 @@ class Summary:
     `iteration` is the latest on record, `head` the one that the next will descend from (another one after a
     rollback that was carried out). `decision` is the stored decision as a plain mapping. `alerts` are new and open
     ones in short. `carried_out` holds `target` and `after` once the rollback of this decision was carried out.
-    Costs are in USD, None where unknown.
+    Costs are in USD, None where unknown. `integrity` is the verdict, None where nobody compared files and tests.
     """
 
     loop_id: str
@@ -39,6 +39,7 @@ class Summary:
     accepted: tuple[str, ...] = ()
     cost_usd: float | None = None
     carried_out: Mapping[str, int] | None = None
+    integrity: str | None = None
 
     def plain(self) -> dict[str, Any]:
         """Return it as it is written."""

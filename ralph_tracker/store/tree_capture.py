@@ -1,15 +1,33 @@
-"""Read a tree into the store's index until it holds still, and write it as a git tree."""
+"""Read a tree into a store until it holds still."""
 
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import Final
+from pathlib import Path
+from typing import Final, Protocol
 
 from ralph_tracker.errors import StoreError
-from ralph_tracker.store.git_verbs import Runner, path_list, removals
-from ralph_tracker.store.snapshots import Skipped
-from ralph_tracker.store.tree_scan import Scan, TreeScanner
+from ralph_tracker.store.snapshots import Limits, Skipped
+from ralph_tracker.store.tree_view import Prints
 
 _TRIES: Final = 3
-_MANY: Final = 10  # files; fewer are as quick one by one, and leave no pack of their own
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """Hold what has to happen to a store's index so that it is the tree.
+
+    `folders` are those of which the index has nothing so far, `prints` tell whether what was seen has changed since.
+    """
+
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+    skipped: tuple[Skipped, ...]
+    folders: tuple[str, ...]
+    prints: Prints
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        return self.added + self.removed
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,18 +40,34 @@ class Captured:
     quiescent: bool
 
 
-def capture(git: Runner, bulk: Runner, scanner: TreeScanner) -> Captured:
-    """Bring the index up to the tree; try again, three times in all, where what is read changes meanwhile.
+class Scanner(Protocol):
+    """Compare a tree with a store's index."""
 
-    `bulk` puts new content into one pack, where git can do that: half the cost of a file for each. The tree is as
-    the scan saw it: what changes later in a file that the scan found unchanged belongs to the next snapshot.
+    def scan(self) -> Scan:
+        """List what changed; raise StoreError for more files than the limit allows."""
+        ...
+
+    def prints(self, paths: Collection[str]) -> Prints:
+        """Return what tells whether paths have changed since, as they are now."""
+        ...
+
+    def empty_folders(self, scan: Scan) -> tuple[str, ...]:
+        """Return the folders that hold nothing at all, innermost ones, sorted; the scan must be in the index by now."""
+        ...
+
+
+def capture(scanner: Scanner, take_in: Callable[[Scan], None], write: Callable[[], str]) -> Captured:
+    """Bring an index up to the tree; try again, three times in all, where what is read changes meanwhile.
+
+    `take_in` does to the index what a scan found, `write` returns the tree that it is then. That is the tree as the
+    scan saw it: what changes later in a file that the scan found unchanged belongs to the next snapshot.
     """
     restless: tuple[str, ...] = ()
     for attempt in range(1, _TRIES + 1):
         before = scanner.prints(restless)
         scan = scanner.scan()
         try:
-            _take_in(git, bulk, scan)
+            take_in(scan)
         except StoreError:  # what was read has changed its kind or is gone, or there is a real trouble
             if attempt == _TRIES:
                 raise
@@ -42,14 +76,13 @@ def capture(git: Runner, bulk: Runner, scanner: TreeScanner) -> Captured:
         if quiescent:
             break
         restless += scan.paths
-    tree = git.run("write-tree").decode().strip()
-    return Captured(tree, scan.skipped, scanner.empty_folders(scan), quiescent)
+    return Captured(write(), scan.skipped, scanner.empty_folders(scan), quiescent)
 
 
-def _take_in(git: Runner, bulk: Runner, scan: Scan) -> None:
-    """Take removals in first, so that a file can take the place of a folder and the other way round."""
-    if scan.removed:
-        git.run("update-index", "-z", "--index-info", stdin=removals(scan.removed))
-    if scan.added:
-        adder = bulk if len(scan.added) > _MANY else git
-        adder.run("update-index", "--add", "-z", "--stdin", stdin=path_list(scan.added))
+def refuse_too_many(root: Path, count: int, limits: Limits) -> None:
+    """Raise StoreError where a tree holds more files than the limit allows."""
+    if count > limits.max_files:
+        raise StoreError(
+            f"{root} holds {count} files to keep, over the limit of {limits.max_files}: "
+            "ignore what need not be kept, or raise the limit"
+        )

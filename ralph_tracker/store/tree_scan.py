@@ -7,10 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from ralph_tracker.errors import StoreError
 from ralph_tracker.store.git_verbs import (
     EMPTY_BLOB,
-    Entry,
     Runner,
     in_batches,
     index_lines,
@@ -18,7 +16,8 @@ from ralph_tracker.store.git_verbs import (
     paths_of,
     removals,
 )
-from ralph_tracker.store.snapshots import Limits, Skipped
+from ralph_tracker.store.snapshots import Entry, Limits, Skipped
+from ralph_tracker.store.tree_capture import Scan, refuse_too_many
 from ralph_tracker.store.tree_filter import (
     NESTED,
     PASSED_OVER,
@@ -33,24 +32,6 @@ from ralph_tracker.store.tree_view import Prints, TreeView
 
 _PROBE: Final = ".ralph-tracker-probe"
 _INDEX_HEADER: Final = struct.Struct(">4sII")
-
-
-@dataclass(frozen=True, slots=True)
-class Scan:
-    """Hold what has to happen to the index so that it is the tree.
-
-    `folders` are those of which the index has nothing so far, `prints` tell whether what was seen has changed since.
-    """
-
-    added: tuple[str, ...]
-    removed: tuple[str, ...]
-    skipped: tuple[Skipped, ...]
-    folders: tuple[str, ...]
-    prints: Prints
-
-    @property
-    def paths(self) -> tuple[str, ...]:
-        return self.added + self.removed
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,10 +105,10 @@ class _Found:
     def folder(self, path: str) -> None:
         """Take in a folder of which the index has nothing."""
         reason = folder_reason(path.rpartition("/")[2])
-        if reason:
-            self.skipped[path + "/"] = reason
-        else:
+        if reason is None:
             self.folders.append(path)
+        elif self.view.empty_folders(path) is None:  # without a file nothing is skipped
+            self.skipped[path + "/"] = reason
 
     def below(self, path: str) -> None:
         """Take in a file somewhere below such a folder."""
@@ -150,14 +131,14 @@ class TreeScanner:
 
     def scan(self) -> Scan:
         """List what changed; raise StoreError for more files than the limit allows."""
-        found = _Found(TreeView(self._root), self._limits)
+        found, count = _Found(TreeView(self._root), self._limits), self._count()
         self._find_tracked(found)
         self._find_others(found)
         self._expand(found)
         self._find_tracked_ignored(found)
         self._name_nested(found)
         self._name_special(found)
-        self._refuse_too_many(len(found.added) - len(found.removed))
+        refuse_too_many(self._root, count + len(found.added) - len(found.removed), self._limits)
         skipped = tuple(Skipped(path, reason) for path, reason in sorted(found.skipped.items()))
         prints = found.view.prints((*found.added, *found.removed))
         return Scan(tuple(found.added), tuple(found.removed), skipped, tuple(found.folders), prints)
@@ -172,10 +153,21 @@ class TreeScanner:
         found = {folder: view.empty_folders(folder) for folder in scan.folders}
         others = [folder for folder, empty in found.items() if empty is None]
         found |= {folder: view.empty_folders(folder) for folder in {view.nearest_folder(path) for path in scan.removed}}
-        for part in in_batches(others):
-            inner = [path[:-1] for path in self._list_others("--directory", "--", *part) if path.endswith("/")]
-            found |= {folder: view.empty_folders(folder) for folder in inner if not skipped_folder(folder + "/")}
-        return tuple(sorted({path for empty in found.values() for path in empty or ()}))
+        while others:
+            listed = (path for part in in_batches(others) for path in self._list_others("--directory", "--", *part))
+            inner = [path[:-1] for path in listed if path.endswith("/") and not skipped_folder(path)]
+            found |= {folder: view.empty_folders(folder) for folder in inner}
+            # A folder that is listed as one has nothing in the index; what it holds was left out, or is a folder.
+            others = [path for folder in inner if found[folder] is None for path in view.folders_in(folder)]
+        empty = {path for paths in found.values() for path in paths or () if not skipped_folder(path + "/")}
+        return tuple(sorted(empty - self._ignored(empty.difference(found))))
+
+    def _ignored(self, folders: Collection[str]) -> set[str]:
+        """Return those of some empty folders that a rule leaves out; git has not named them by themselves."""
+        listed = {
+            path for part in in_batches(sorted(folders)) for path in self._list_others("--directory", "--", *part)
+        }
+        return {folder for folder in folders if f"{folder}/" not in listed}
 
     def _find_tracked(self, found: _Found) -> None:
         """Ask `diff-files`, as `ls-files -d` takes a file behind a symbolic link for present.
@@ -188,6 +180,9 @@ class TreeScanner:
             paths = self._differing()
         for path in paths:
             found.tracked(path)
+        turned = found.removed.keys() & set(found.folders)
+        if turned:  # git does not list a nested repository where its index has a file
+            self._git.run("update-index", "-z", "--index-info", stdin=removals(turned))
 
     def _differing(self) -> list[str]:
         fields = self._git.run("diff-files", "-z", "--raw").split(b"\0")
@@ -249,14 +244,6 @@ class TreeScanner:
 
     def _list_others(self, *arguments: str) -> list[str]:
         return paths_of(self._git.run("ls-files", "-o", "-z", "-X", str(self._scope.exclude), *arguments))
-
-    def _refuse_too_many(self, more: int) -> None:
-        count = self._count() + more
-        if count > self._limits.max_files:
-            raise StoreError(
-                f"{self._root} holds {count} files to keep, over the limit of {self._limits.max_files}: "
-                "ignore what need not be kept, or raise the limit"
-            )
 
     def _count(self) -> int:
         """Return how many files the index holds, which stands in its first bytes."""

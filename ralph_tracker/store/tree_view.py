@@ -67,9 +67,17 @@ class TreeView:
             waiting += [f"{path}/{name}" for name in names]
         return sorted(found)
 
-    def special_files(self, leave_out: Collection[str]) -> Iterator[tuple[str, os.stat_result]]:
-        """Yield what is neither file, folder nor link; folders of the names in `leave_out` are not looked into."""
-        waiting = [""]
+    def folders_in(self, folder: str) -> list[str]:
+        """Return the real folders in a folder, none where it cannot be listed."""
+        try:
+            with os.scandir(f"{self._root}/{folder}") as entries:
+                return [f"{folder}/{entry.name}" for entry in entries if entry.is_dir(follow_symlinks=False)]
+        except OSError:
+            return []
+
+    def special_files(self, leave_out: Collection[str], start: str = "") -> Iterator[tuple[str, os.stat_result]]:
+        """Yield what is no file, folder or link below a folder; folders named in `leave_out` are not looked into."""
+        waiting = [start]
         while waiting:
             folder = waiting.pop()
             with contextlib.suppress(OSError), os.scandir(f"{self._root}/{folder}") as entries:

@@ -9,10 +9,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from ralph_tracker.store.git_verbs import EXEC_MODE, LINK_MODE
+from ralph_tracker.store.snapshots import EXEC_MODE, LINK_MODE
 from ralph_tracker.store.tree_filter import TEMPORARY_PREFIX, TEMPORARY_SUFFIX
+from ralph_tracker.store.tree_steps import TreeSteps
 
-_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -23,15 +23,13 @@ class TreeWriter:
     """
 
     def __init__(self, root: Path) -> None:
-        self._root = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        self._last: tuple[str, int] | None = None
+        self._steps = TreeSteps(root)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._forget()
-        os.close(self._root)
+        self._steps.close()
 
     def write(self, path: str, mode: str, chunks: Iterable[bytes], permissions: int | None = None) -> None:
         """Put a file or a link in the place of what file or link stands there; parents are made.
@@ -41,7 +39,7 @@ class TreeWriter:
         """
         folder, name = _split(path)
         with _about(path):
-            parent = self._open(folder, make=True)
+            parent = self._steps.open(folder, make=True)
             with _in_place_of(parent, name) as temporary:
                 if mode == LINK_MODE:
                     os.symlink(b"".join(chunks), os.fsencode(temporary), dir_fd=parent)
@@ -55,14 +53,14 @@ class TreeWriter:
         """Remove a file or link; nothing happens where none stands."""
         folder, name = _split(path)
         with _about(path), contextlib.suppress(FileNotFoundError):
-            os.unlink(name, dir_fd=self._open(folder))
+            os.unlink(name, dir_fd=self._steps.open(folder))
 
     def remove_folder(self, path: str) -> bool:
         """Remove a folder if it is empty, and say whether it is gone."""
         folder, name = _split(path)
-        self._forget()
+        self._steps.forget()
         try:
-            os.rmdir(name, dir_fd=self._open(folder))
+            os.rmdir(name, dir_fd=self._steps.open(folder))
         except FileNotFoundError:
             return True
         except OSError:
@@ -72,29 +70,7 @@ class TreeWriter:
     def make_folder(self, path: str) -> None:
         """Make a folder and its parents; one that is there already will do."""
         with _about(path):
-            self._open(path, make=True)
-
-    def _open(self, folder: str, *, make: bool = False) -> int:
-        """Return a descriptor of a folder below the root; the last one is remembered."""
-        if not folder:
-            return self._root
-        if self._last and self._last[0] == folder:
-            return self._last[1]
-        self._forget()
-        here = os.dup(self._root)
-        for name in folder.split("/"):
-            try:
-                step = _step(here, name, make=make)
-            finally:
-                os.close(here)
-            here = step
-        self._last = (folder, here)
-        return here
-
-    def _forget(self) -> None:
-        if self._last:
-            os.close(self._last[1])
-        self._last = None
+            self._steps.open(path, make=True)
 
 
 @contextlib.contextmanager
@@ -118,17 +94,6 @@ def _about(path: str) -> Iterator[None]:
     except OSError as error:
         error.filename, error.filename2 = path, None
         raise
-
-
-def _step(here: int, name: str, *, make: bool) -> int:
-    try:
-        return os.open(name, _FOLDER, dir_fd=here)
-    except FileNotFoundError:
-        if not make:
-            raise
-    with contextlib.suppress(FileExistsError):
-        os.mkdir(name, dir_fd=here)
-    return os.open(name, _FOLDER, dir_fd=here)
 
 
 def _inherited(parent: int, name: str, *, is_executable: bool) -> int | None:

@@ -8,9 +8,11 @@ from hypothesis import strategies as st
 
 from ralph_tracker.core.adjusted import Ground
 from ralph_tracker.core.alert_types import TYPES, Alert
+from ralph_tracker.core.aliases import Aliases
 from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.deltas import Reading
+from ralph_tracker.core.findings import Finding, Integrity, Severity
 from ralph_tracker.core.identities import KnownTests, SeenTests
 from ralph_tracker.core.line import Line, Point
 from ralph_tracker.core.metrics import METRICS, Group, Measurement, Metrics, TestResults, Usage
@@ -28,6 +30,30 @@ NAMED = st.dictionaries(NAMES, OUTCOMES, max_size=4)
 METRIC_NAMES = st.sampled_from([spec.name for spec in METRICS])
 RANGES = st.lists(st.tuples(COUNTS, COUNTS), min_size=1, max_size=2).map(tuple)
 GROUND = st.builds(Ground, fixed=NUMBERS, alone=NUMBERS, passes=COUNTS, present=COUNTS, unseen=COUNTS)
+FINDINGS = st.builds(
+    Finding,
+    rule=st.sampled_from(["T4", "G3"]),
+    severity=st.sampled_from(Severity),
+    message=st.text(max_size=5),
+    file=NAMES,
+    line=MAYBE,
+    test=st.none() | NAMES,
+    tests=st.lists(NAMES, max_size=2).map(tuple),
+    old=st.none() | NAMES,
+    new=st.none() | NAMES,
+    against=MAYBE,
+    about=NAMES,
+)
+SUPPRESSIONS = st.dictionaries(st.sampled_from(["lint", "types", "coverage"]), st.integers(-9, 9))
+MATCHES = st.dictionaries(NAMES, st.lists(NAMES, min_size=1, max_size=2).map(tuple), max_size=2)
+INTEGRITY = st.builds(
+    Integrity,
+    findings=st.lists(FINDINGS, max_size=2).map(tuple),
+    matches=MATCHES,
+    suppressions=SUPPRESSIONS,
+    unread=st.dictionaries(NAMES, st.text(max_size=5), max_size=2),
+    compared_with=st.lists(COUNTS, max_size=3).map(tuple),
+)
 POINTS = st.builds(
     Point,
     iteration=COUNTS,
@@ -48,6 +74,8 @@ ALERTS = st.builds(
     fall=COUNTS,
     group=st.none() | st.sampled_from([group.value for group in Group]),
     rollback_to=MAYBE,
+    findings=st.lists(FINDINGS, max_size=2).map(tuple),
+    rated=st.none() | st.sampled_from(Severity),
 )
 LINES = st.builds(
     Line,
@@ -56,6 +84,8 @@ LINES = st.builds(
     points=st.lists(POINTS, max_size=2).map(tuple),
     complete=st.lists(POINTS, max_size=2).map(tuple),
     open_alerts=st.lists(ALERTS, max_size=2).map(tuple),
+    clean=MAYBE,
+    suppressions=SUPPRESSIONS,
 )
 CANDIDATES = st.builds(
     Candidate,
@@ -64,6 +94,7 @@ CANDIDATES = st.builds(
     ground=GROUND,
     verified=st.booleans(),
     findings=st.none() | NUMBERS,
+    verdict=st.none() | st.sampled_from(["PASS", "UNPROVEN"]),
 )
 METRIC_VALUES = st.builds(Metrics, test_count=MAYBE, pass_rate=st.none() | NUMBERS, build_status=st.just("failure"))
 BASES = st.builds(
@@ -83,6 +114,7 @@ SEEN = st.builds(
     counted=COUNTS,
     excluded=st.frozensets(NAMES, max_size=2),
     excluded_count=COUNTS,
+    aliases=MATCHES.map(Aliases),
 )
 RESULTS = st.builds(
     TestResults,
@@ -105,6 +137,7 @@ MEASUREMENTS = st.builds(
     tree_last=MAYBE,
     config_changed=st.lists(st.text(max_size=5), max_size=2).map(tuple),
     notes=st.lists(st.text(max_size=5), max_size=2).map(tuple),
+    integrity=st.none() | INTEGRITY,
 )
 DECISIONS = st.builds(
     Decision,

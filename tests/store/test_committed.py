@@ -202,14 +202,14 @@ class TestNewerSchema:
 
 class TestBrokenSeals:
     def test_are_none_of_an_iteration_that_is_as_it_was_written(self, committed):
-        assert [committed.broken_seals(number) for number in range(3)] == [(), (), ()]
+        assert [committed.seals.broken(number) for number in range(3)] == [(), (), ()]
 
     def test_name_the_files_that_differ_or_are_missing(self, three, committed):
         (three.paths.iteration(1) / "tests.json").write_bytes(b"{}")
         (three.paths.iteration(1) / "metrics.json").unlink()
-        assert sorted(committed.broken_seals(1)) == ["metrics.json", "tests.json"]
+        assert sorted(committed.seals.broken(1)) == ["metrics.json", "tests.json"]
 
     @pytest.mark.parametrize("data", [b"", b"[]", b"{}", b'{"files": 7}'], ids=str)
     def test_are_the_seal_itself_where_that_is_damaged(self, three, committed, data):
         (three.paths.iteration(1) / "seal.json").write_bytes(data)
-        assert committed.broken_seals(1) == ("seal.json",)
+        assert committed.seals.broken(1) == ("seal.json",)

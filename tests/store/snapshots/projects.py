@@ -7,8 +7,11 @@ import stat
 import subprocess
 from pathlib import Path
 
+from ralph_tracker.store.contents.store import ContentStore
 from ralph_tracker.store.git import GitStore
-from ralph_tracker.store.snapshots import Limits
+from ralph_tracker.store.snapshots import Limits, SnapshotStore
+
+STORES = {"git": ("store.git", GitStore), "contents": ("store", ContentStore)}
 
 
 def names(folder: Path) -> list[str]:
@@ -37,13 +40,22 @@ def look(root: Path, leave_out: tuple[str, ...] = (".git", ".aiwg")) -> dict[str
 
 
 class Project:
-    """A working tree, the git repository around it where there is one, and its store."""
+    """A working tree, the git repository around it where there is one, and its store of the kind that is tried."""
+
+    kind = "git"
 
     def __init__(self, root: Path, top: Path | None = None) -> None:
         self.root = root
         self.top = top or root
-        self.folder = root / ".aiwg" / "ralph" / "ralph-001" / "store.git"
         root.mkdir(parents=True, exist_ok=True)
+
+    @property
+    def folder(self) -> Path:
+        return self.root / ".aiwg" / "ralph" / "ralph-001" / STORES[self.kind][0]
+
+    def store(self, limits: Limits | None = None) -> SnapshotStore:
+        """Return the store as a new call has it."""
+        return STORES[self.kind][1](self.folder, self.root, limits)
 
     def git(self, *arguments: str, at: Path | None = None, check: bool = True) -> str:
         """Run git as the user would."""
@@ -79,13 +91,25 @@ class Project:
         (self.root / path).parent.mkdir(parents=True, exist_ok=True)
         (self.root / path).symlink_to(target)
 
-    def make_store(self, limits: Limits | None = None) -> GitStore:
+    def make_store(self, limits: Limits | None = None) -> SnapshotStore:
         """Make the store, and spare the disk of whoever runs the tests."""
-        store = GitStore(self.folder, self.root, limits)
+        store = self.store(limits)
         store.create()
-        with (self.folder / "config").open("a") as config:
-            config.write("[core]\n\tfsync = none\n")
+        if self.kind == "git":
+            with (self.folder / "config").open("a") as config:
+                config.write("[core]\n\tfsync = none\n")
         return store
+
+    def stored(self, content: bytes) -> Path:
+        """Return the file of the store that holds a content alone, whether it is there or not."""
+        if self.kind == "git":
+            name = hashlib.sha1(f"blob {len(content)}\0".encode() + content, usedforsecurity=False).hexdigest()
+        else:
+            name = hashlib.sha256(content).hexdigest()
+        return self.object(name)
+
+    def object(self, object_id: str) -> Path:
+        return self.folder / "objects" / object_id[:2] / object_id[2:]
 
     def look(self, *leave_out: str) -> dict[str, tuple[str, bool, bytes]]:
         return look(self.root, (".git", ".aiwg", *leave_out))

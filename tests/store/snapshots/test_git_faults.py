@@ -13,7 +13,7 @@ import pytest
 
 from ralph_tracker.errors import StoreError
 from ralph_tracker.store.git import GitStore
-from ralph_tracker.store.git_lock import hold
+from ralph_tracker.store.holding import hold
 
 from .projects import Project, look
 

@@ -5,14 +5,15 @@ import stat
 import pytest
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
-from ralph_tracker.store.git import GitStore
-from ralph_tracker.store.git_patch import PATCH_BYTES
+from ralph_tracker.store.patches import PATCH_BYTES
+
+pytestmark = pytest.mark.usefixtures("each_store")
 
 
 @pytest.fixture
 def compared(bare_project, tmp_path):
     """Return a function that keeps the tree, edits it, keeps it again and returns what differs, by path."""
-    store = GitStore(tmp_path / "store.git", bare_project.root)
+    store = bare_project.store()
 
     def compare(before, edit):
         for path, content in before.items():
@@ -169,11 +170,11 @@ def test_equal_contents_do_not_differ(compared):
 
 @pytest.mark.parametrize(
     ("content", "said"),
-    [("0" * 40, "nothing is kept as 0000"), ("HEAD", "HEAD is not the id")],
+    [("refs/iterations/7", "iteration 7 has no snapshot"), ("HEAD", "HEAD is not the id")],
     ids=["unknown", "HEAD"],
 )
 def test_what_is_not_kept_is_refused(bare_project, tmp_path, content, said):
-    store = GitStore(tmp_path / "store.git", bare_project.root)
+    store = bare_project.store()
     bare_project.write("a", "1\n")
     store.create()
     tree = store.snapshot().tree
@@ -184,13 +185,13 @@ def test_what_is_not_kept_is_refused(bare_project, tmp_path, content, said):
 
 
 def test_a_damaged_content_is_told(bare_project, tmp_path):
-    store = GitStore(tmp_path / "store.git", bare_project.root)
+    store = bare_project.store()
     bare_project.write("a", "1\n")
     store.create()
     first = store.snapshot().tree
     bare_project.write("a", "other\n")
     second = store.snapshot().tree
-    for path in (tmp_path / "store.git/objects").rglob("*"):
+    for path in (bare_project.folder / "objects").rglob("*"):
         if path.is_file() and path.suffix in {".pack", ".idx", ""} and "info" not in path.parts:
             path.chmod(0o644)
             path.write_bytes(b"")

@@ -8,6 +8,8 @@ import pytest
 
 from .projects import Project, look
 
+pytestmark = pytest.mark.usefixtures("each_store")
+
 SEEDS = range({"sample": 8, "full": 40}.get(os.environ.get("RALPH_TRACKER_SWEEP", ""), 1))
 
 NAMES = ["a", "b", "c.txt", "d e", "-f", "g\nh", "\u00e9", "e\u0301", ":x", "*", "bad\udcff"]

@@ -30,7 +30,7 @@ def test_messages_are_in_english(start: Start, tmp_path: Path, monkeypatch) -> N
 def test_without_git_it_is_said_what_to_install(start: Start, tmp_path: Path, monkeypatch) -> None:
     GitRunner({}, tmp_path, start=start).run("version")  # GitPython looks for it once, when it is imported
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(StoreError, match=r"^git was not found: install git 2\.34"):
+    with pytest.raises(StoreError, match=r"^git was not found, with which .*: install git 2\.34"):
         GitRunner({}, tmp_path, start=start).run("version")
 
 

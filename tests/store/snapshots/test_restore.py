@@ -2,17 +2,18 @@
 
 import os
 import stat
-import threading
 import time
 from pathlib import Path
 
 import pytest
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
-from ralph_tracker.store import tree_capture
 from ralph_tracker.store.tree_writer import TreeWriter
 
 from .projects import Project, names
+
+pytestmark = pytest.mark.usefixtures("each_store")
+GIT_ONLY = pytest.mark.parametrize("each_store", ["git"], indirect=True)
 
 
 def test_a_symlink_in_place_of_a_folder_is_replaced_and_not_followed(project: Project, tmp_path: Path) -> None:
@@ -33,6 +34,7 @@ def test_a_symlink_in_place_of_a_folder_is_replaced_and_not_followed(project: Pr
     assert names(outside) == ["b.py", "deep"]
 
 
+@GIT_ONLY
 def test_an_ignored_symlink_in_place_of_a_folder_comes_back_too(project: Project, tmp_path: Path) -> None:
     (tmp_path / "outside").mkdir()
     project.write("out.log/kept.txt")
@@ -197,9 +199,7 @@ def test_damaged_content_is_found_before_anything_is_touched(project: Project) -
     store = project.make_store()
     first = store.snapshot()
     project.write("a.txt", "two\n")
-    blob = project.git("hash-object", "-t", "blob", "--stdin", check=False)
-    blob = project.git("rev-parse", "HEAD:a.txt").strip()
-    file = project.folder / "objects" / blob[:2] / blob[2:]
+    file = project.stored(b"one\n")
     file.unlink()
     file.write_bytes(b"garbage")
     with pytest.raises(StoreError, match="1 kept files are missing or damaged, nothing was changed"):
@@ -207,17 +207,11 @@ def test_damaged_content_is_found_before_anything_is_touched(project: Project) -
     assert (project.root / "a.txt").read_text() == "two\n"
 
 
-def test_a_tree_that_is_written_to_is_not_restored(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tree_that_is_written_to_is_not_restored(project: Project, while_reading) -> None:
     store = project.make_store()
     first = store.snapshot()
-    take_in = tree_capture._take_in
-
-    def meddle(*arguments: object) -> None:
-        take_in(*arguments)
-        project.write("a.txt", f"{time.monotonic_ns()}\n")
-
     project.write("a.txt", "two\n")
-    monkeypatch.setattr(tree_capture, "_take_in", meddle)
+    while_reading(lambda: project.write("a.txt", f"{time.monotonic_ns()}\n"))
     with pytest.raises(StoreError, match="is being written to: stop what writes"):
         store.restore(first.commit)
 
@@ -248,8 +242,12 @@ def test_what_the_system_refuses_is_named_with_the_undo_id(project: Project, mon
     project.write("src/b.py", "changed\n")
     after = project.look()
 
-    def refuse(*arguments: object, **options: object) -> None:
-        raise OSError(28, "No space left on device", "b.py")
+    rename = os.rename
+
+    def refuse(*arguments: str, **options: int) -> None:
+        if "dst_dir_fd" in options:  # in the tree, not in the store
+            raise OSError(28, "No space left on device", "b.py")
+        rename(*arguments, **options)
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "rename", refuse)
@@ -260,63 +258,42 @@ def test_what_the_system_refuses_is_named_with_the_undo_id(project: Project, mon
     assert project.look() == after
 
 
-def test_a_moving_tree_is_captured_and_says_so(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_moving_tree_is_captured_and_says_so(project: Project, while_reading) -> None:
     store = project.make_store()
-    stop = threading.Event()
-
-    def write() -> None:
-        count = 0
-        while not stop.is_set():
-            count += 1
-            project.write("moving.txt", f"{count}\n" * 100)
-
-    writer = threading.Thread(target=write)
-    writer.start()
-    try:
-        snapshot = store.snapshot(number=1)
-    finally:
-        stop.set()
-        writer.join()
+    lines = ["text\n" * count for count in range(9, 0, -1)]
+    project.write("moving.txt")
+    while_reading(lambda: project.write("moving.txt", lines.pop()) if len(lines) > 3 else None)
+    snapshot = store.snapshot(number=1)
     assert not snapshot.quiescent
     assert not store.find(1).quiescent
+    lines.clear()
     assert store.snapshot().quiescent
 
 
-def test_one_change_while_reading_is_read_again(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_change_while_reading_is_read_again(project: Project, while_reading) -> None:
     store = project.make_store()
     store.snapshot()
-    take_in = tree_capture._take_in
     changes = ["late\n"]
-
-    def meddle(*arguments: object) -> None:
-        take_in(*arguments)
-        if changes:
-            project.write("a.txt", changes.pop())
-
     project.write("a.txt", "early\n")
-    monkeypatch.setattr(tree_capture, "_take_in", meddle)
+    while_reading(lambda: project.write("a.txt", changes.pop()) if changes else None)
     snapshot = store.snapshot()
     assert snapshot.quiescent
     assert store.read(snapshot.tree, "a.txt") == b"late\n"
 
 
-def test_a_file_that_changes_its_kind_while_it_is_read_is_read_again(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_changes_its_kind_while_it_is_read_is_read_again(project: Project, while_reading) -> None:
     store = project.make_store()
     store.snapshot()
-    take_in = tree_capture._take_in
     once = [True]
 
-    def meddle(*arguments: object) -> None:
+    def change() -> None:
         if once:
             once.pop()
             project.remove("a.txt")
             project.write("a.txt/inside")
-        take_in(*arguments)
 
     project.write("a.txt", "early\n")
-    monkeypatch.setattr(tree_capture, "_take_in", meddle)
+    while_reading(change, before=True)
     snapshot = store.snapshot()
     assert snapshot.quiescent
     assert store.read(snapshot.tree, "a.txt/inside") == b"text\n"

@@ -4,8 +4,8 @@ import pytest
 
 from ralph_tracker.errors import StoreError
 from ralph_tracker.store.git_ignore import rules_above, rules_below
-from ralph_tracker.store.git_note import Note, decode_note
 from ralph_tracker.store.git_verbs import in_batches
+from ralph_tracker.store.notes import Note, decode_note
 from ralph_tracker.store.snapshots import Skipped, shown
 from ralph_tracker.store.tree_filter import SECRET, TOOL_CACHE, folder_reason, skipped_folder, untracked_reason
 

@@ -1,0 +1,130 @@
+"""Read what a content store holds: trees, notes, contents, differences, and whether all of it is intact."""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from ralph_tracker.errors import NoSnapshotError, StoreError
+from ralph_tracker.store.contents.documents import Differing, File, decode_snapshot, differing, read_line, tree_lines
+from ralph_tracker.store.contents.names import Names
+from ralph_tracker.store.contents.objects import Objects
+from ralph_tracker.store.exporting import into_empty_folder
+from ralph_tracker.store.notes import Content, checked, chosen, not_kept
+from ralph_tracker.store.patches import is_text
+from ralph_tracker.store.snapshots import LINK_MODE, Change, Entry, shown
+
+DIGITS: Final = 64
+_TREES_REMEMBERED: Final = 4
+
+
+class Kept:
+    """Answer questions about what is kept; content is the id of a tree or a snapshot, or a name.
+
+    Raises NoSnapshotError for what is not kept, StoreError for what is damaged.
+    """
+
+    def __init__(self, objects: Objects, names: Names) -> None:
+        self.objects = objects
+        self._names = names
+        self._trees: dict[str, list[bytes]] = {}
+
+    def describe(self, content: str) -> Content:
+        """Look up an id or a name."""
+        object_id = self._names.read(content) if checked(content, DIGITS).startswith("refs/") else content
+        if object_id is None or not self.objects.has(object_id):
+            raise not_kept(content)
+        if object_id in self._trees:
+            return Content(object_id, None, None)
+        document = self.objects.read(object_id)
+        lines = tree_lines(document)
+        found = decode_snapshot(document, object_id) if lines is None else Content(object_id, None, None)
+        if found is None:
+            raise not_kept(content)
+        return found
+
+    def files(self, content: str) -> list[File]:
+        """Return the files of a content, in the order of the bytes of their paths."""
+        return list(map(read_line, self._lines(content)))
+
+    def differing(self, before: str | None, after: str | None) -> list[Differing]:
+        """Compare two contents; None is the tree without files."""
+        old, new = (self._lines(content) if content else [] for content in (before, after))
+        return differing(old, new)
+
+    def changes(self, before: str | None, after: str | None) -> tuple[Change, ...]:
+        """Compare two contents; the id of a content is its sha256."""
+        return tuple(item.change(size, item.new_id or None) for item, size in self.differing(before, after))
+
+    def read(self, content: str, path: str) -> bytes:
+        """Return one file; of a link its text."""
+        found = next((file for file in self.files(content) if file.path == path), None)
+        if found is None:
+            raise NoSnapshotError(f"{shown(path)} is not kept in {content}: there is no such file")
+        return self.objects.read(found.object_id)
+
+    def beginnings(self, object_ids: Iterable[str], at_most: int) -> dict[str, bytes]:
+        """Return contents by their ids, each cut after `at_most` bytes."""
+        return {object_id: self._beginning(object_id, at_most) for object_id in dict.fromkeys(object_ids)}
+
+    def _beginning(self, object_id: str, size: int) -> bytes:
+        data = b""
+        for chunk in self.objects.chunks(object_id):
+            data += chunk
+            if len(data) >= size:
+                break
+        return data[:size]
+
+    def holding(self, content: str, words: Iterable[str]) -> list[str]:
+        """Return the paths of the text files that hold one of the words, whatever stands around it."""
+        wanted = [os.fsencode(word) for word in words]
+        return [file.path for file in self.files(content) if file.mode != LINK_MODE and self._holds(file, wanted)]
+
+    def _holds(self, file: File, words: Sequence[bytes]) -> bool:
+        data = self.objects.read(file.object_id)
+        return is_text(data) and any(word in data for word in words)
+
+    def each(self, object_ids: Iterable[str]) -> Iterator[Iterator[bytes]]:
+        """Yield each content in parts."""
+        return map(self.objects.chunks, object_ids)
+
+    def export(self, content: str, destination: Path, paths: Iterable[str] | None) -> None:
+        """Write files into an empty folder, with the empty folders of a snapshot where all of it is asked for."""
+        note = self.describe(content).note if paths is None else None
+        with into_empty_folder(destination) as writer:
+            entries = [Entry(file.path, file.mode, file.object_id) for file in self.files(content)]
+            if paths is not None:
+                entries = chosen(entries, {path.rstrip("/") for path in paths}, content)
+            for entry in entries:
+                writer.write(entry.path, entry.mode, self.objects.chunks(entry.object_id))
+            for path in note.empty_directories if note else ():
+                writer.make_folder(path)
+
+    def damaged(self, content: Content) -> tuple[str, ...]:
+        """Return the paths whose content is missing or is not what its id says, "/" for the tree itself."""
+        self._trees.clear()
+        try:
+            files = self.files(content.tree)
+        except (StoreError, NoSnapshotError):
+            return ("/",)
+        bad = self.damaged_objects({file.object_id for file in files})
+        return tuple(file.path for file in files if file.object_id in bad)
+
+    def damaged_objects(self, object_ids: Iterable[str]) -> set[str]:
+        return {object_id for object_id in object_ids if not self.objects.is_intact(object_id)}
+
+    def _lines(self, content: str) -> list[bytes]:
+        """Return the lines of a tree; the last ones are remembered, as one is compared with several."""
+        known = self._trees.get(content)
+        if known is not None:
+            return known
+        tree = self.describe(content).tree
+        lines = self._trees.get(tree)
+        if lines is None:
+            lines = tree_lines(self.objects.read(tree))
+            if lines is None:
+                raise StoreError(f"the kept tree {tree} is damaged; run `ralph-tracker verify`")
+            if len(self._trees) >= _TREES_REMEMBERED:
+                del self._trees[next(iter(self._trees))]
+            self._trees[tree] = lines
+        return lines

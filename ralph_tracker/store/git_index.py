@@ -1,0 +1,48 @@
+"""The index of a git store: brought up to what a scan saw, and written as a tree."""
+
+import os
+from pathlib import Path
+from typing import Final
+
+from ralph_tracker.store.git_verbs import Runner, path_list, removals
+from ralph_tracker.store.tree_capture import Scan
+
+_MANY: Final = 10  # files; fewer are as quick one by one, and leave no pack of their own
+_CHECKSUM_BYTES: Final = 20
+
+
+class IndexTree:
+    """Write the index as a git tree; while its content stays the same, git is asked once."""
+
+    def __init__(self, git: Runner, index: Path) -> None:
+        self._git = git
+        self._index = index
+        self._known: tuple[bytes, str] | None = None
+
+    def write(self) -> str:
+        """Return the id of the tree."""
+        if self._known is None or self._known[0] != self._checksum():
+            tree = self._git.run("write-tree").decode().strip()  # which may write the index too
+            self._known = self._checksum(), tree
+        return self._known[1]
+
+    def _checksum(self) -> bytes:
+        """Return the hash of its content that an index ends with, nothing where there is no index."""
+        try:
+            with self._index.open("rb") as file:
+                file.seek(-_CHECKSUM_BYTES, os.SEEK_END)
+                return file.read()
+        except FileNotFoundError:
+            return b""
+
+
+def take_in(git: Runner, bulk: Runner, scan: Scan) -> None:
+    """Take removals in first, so that a file can take the place of a folder and the other way round.
+
+    `bulk` puts new content into one pack, where git can do that: half the cost of a file for each.
+    """
+    if scan.removed:
+        git.run("update-index", "-z", "--index-info", stdin=removals(scan.removed))
+    if scan.added:
+        adder = bulk if len(scan.added) > _MANY else git
+        adder.run("update-index", "--add", "-z", "--stdin", stdin=path_list(scan.added))
