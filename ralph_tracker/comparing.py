@@ -15,8 +15,8 @@ from ralph_tracker.core.metrics import TestResults
 from ralph_tracker.core.reasons import recorded_values
 from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.store.committed import Committed
-from ralph_tracker.store.git_patch import FileChange
 from ralph_tracker.store.keeping import Keeper
+from ralph_tracker.store.patches import FileChange
 from ralph_tracker.store.snapshots import as_utf8
 
 Document = Mapping[str, Any]

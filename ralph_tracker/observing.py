@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
+from ralph_tracker.core.findings import BUILTIN
 from ralph_tracker.core.metrics import Group, Measure, Metrics, TestResults
 from ralph_tracker.formats.damage import DEFAULT_LIMITS
 from ralph_tracker.formats.lint.severity import Severity
@@ -32,7 +33,7 @@ _NO_FUNCTION: Final = "no function was found in the code in scope"
 class Place:
     """Say where to observe: the project, what to run, which code to count, and a folder of ours for the results.
 
-    `severity` overrides that of lint findings, by prefix of their code.
+    `severity` overrides that of lint findings, by prefix of their code. `tool` compares files: ours or another.
     """
 
     root: Path
@@ -42,13 +43,15 @@ class Place:
     cache: Path
     environment: Mapping[str, str]
     severity: Mapping[str, Severity] = field(default_factory=dict)
+    tool: str = BUILTIN
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
     """Hold what was measured, what each check gave, and what was kept.
 
-    `scratch` has the raw reports and the captured output of the checks that `ran`.
+    `scratch` has the raw reports and the captured output of the checks that `ran`. `judged` is the report of a tool
+    that compares files, or why there is none; None where no check is of that kind.
     """
 
     metrics: Metrics
@@ -59,6 +62,7 @@ class Observation:
     kept: Kept
     scratch: Path
     ran: tuple[CheckResult, ...] = ()
+    judged: bytes | str | None = None
 
     def fill(self, folder: Path, keeper: Keeper, number: int) -> None:
         """Put everything of it into the iteration's folder, before that is sealed."""
@@ -119,7 +123,17 @@ def observe(
     if code.complexity_score is None:
         missing[Group.CODE] = _NO_FUNCTION
     notes = (*measured.notes, *code.notes, *tree_notes(kept))
-    return Observation(metrics, measured.tests, missing, notes, measured.measures, kept, place.scratch, results)
+    return Observation(
+        metrics=metrics,
+        tests=measured.tests,
+        missing=missing,
+        notes=notes,
+        measures=measured.measures,
+        kept=kept,
+        scratch=place.scratch,
+        ran=results,
+        judged=measured.integrity,
+    )
 
 
 def _checks_document(results: Sequence[CheckResult]) -> dict[str, Any]:
@@ -137,7 +151,9 @@ def _refuse_missing(results: Sequence[CheckResult]) -> None:
 
 def tree_notes(kept: Kept) -> list[str]:
     """Say what a reader of the record has to know about the tree that was kept."""
-    notes = [] if kept.snapshot.quiescent else ["quiescent: false; the tree was being written to while it was read"]
+    notes = [] if kept.note is None else [kept.note]
+    if not kept.snapshot.quiescent:
+        notes.append("quiescent: false; the tree was being written to while it was read")
     changed = kept.changed_by_checks
     if changed:
         more = f" and {len(changed) - _CHANGED_SHOWN} more" if len(changed) > _CHANGED_SHOWN else ""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ralph_tracker.config.load import Config, config_of
+from ralph_tracker.core.findings import BUILTIN
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Group, Measurement, Metrics, Usage
 from ralph_tracker.errors import ConfigError, InputError, StoreError
@@ -91,7 +92,8 @@ class Taking:
             if self.loop is None and keep == "auto":
                 raise StoreError(f"{error}; or set codebase.keep: never") from None
             raise
-        return Taken(_with_tree(given.measurement, kept, tree_notes(kept)), keeper, kept)
+        measurement = self._examined(_with_tree(given.measurement, kept, tree_notes(kept)), keeper, kept, state)
+        return Taken(measurement, keeper, kept)
 
     def observed(
         self,
@@ -137,8 +139,10 @@ class Taking:
             given = self.given(metrics)
             if not Keeper(store).goes_on:
                 return given
-            kept = Onlooker(store, folder / STORE).capture(state.line.head, state.line.segments)
-            return Taken(_with_tree(given.measurement, kept, tree_notes(kept)))
+            onlooker = Onlooker(store, folder / STORE)
+            kept = onlooker.capture(state.line.head, state.line.segments)
+            measurement = _with_tree(given.measurement, kept, tree_notes(kept))
+            return Taken(self._examined(measurement, onlooker, kept, state))
         cache = folder / CODE_CACHE
         with suppress(OSError):  # without it every file is read
             shutil.copyfile(store.paths.folder / CODE_CACHE, cache)
@@ -156,7 +160,24 @@ class Taking:
             tests=seen.tests,
             missing=seen.missing,
         )
-        return Taken(_with_tree(measurement, seen.kept, seen.notes), keeper, seen.kept, seen)
+        measurement = _with_tree(measurement, seen.kept, seen.notes)
+        by = (place.tool, seen.judged)
+        return Taken(self._examined(measurement, keeper, seen.kept, state, by), keeper, seen.kept, seen)
+
+    def _examined(
+        self,
+        measurement: Measurement,
+        keeper: Keeper,
+        kept: Kept,
+        state: LoopState,
+        by: tuple[str, bytes | str | None] = (BUILTIN, None),
+    ) -> Measurement:
+        """Add what comparing the kept files and the tests with earlier iterations finds; `by` a tool and its report."""
+        from ralph_tracker.examining import Examination  # noqa: PLC0415  only where files are kept
+
+        tool, judged = by
+        examination = Examination(keeper, state, kept, measurement.tests, tool=tool, judged=judged)
+        return replace(measurement, integrity=examination.integrity())
 
     def _circumstances(self) -> Measurement:
         """Return a measurement that holds all but what was measured."""
@@ -198,6 +219,7 @@ def place_of(config: Config, root: Path, folder: Path, cache: Path, environment:
         cache=cache,
         environment=environment,
         severity=config.document["severity"],
+        tool=(config.document.get("integrity") or {}).get("tool", BUILTIN),
     )
 
 

@@ -14,7 +14,6 @@ from ralph_tracker.core.line import Yardstick
 from ralph_tracker.core.metrics import Metrics
 from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.core.rules import SelectionMode
-from ralph_tracker.core.selection import Contender, select
 from ralph_tracker.errors import InputError, LoopError
 from ralph_tracker.recording import (
     failure_marked,
@@ -46,6 +45,7 @@ from ralph_tracker.taking import Source, Taking, configured_by, refuse_other_ori
 if TYPE_CHECKING:
     from ralph_tracker.applying import Apply
     from ralph_tracker.closing import Closed
+    from ralph_tracker.core.selection import Contender
 
 
 class Clock(Protocol):
@@ -214,7 +214,7 @@ class Tracker:
         store = self.store()
         keeper = Keeper(store)
         numbers = range(store.summary().iteration + 1)
-        found = {number: (*keeper.damage(number), *store.altered_record(number)) for number in numbers}
+        found = {number: (*keeper.damage(number), *store.seals.altered_record(number)) for number in numbers}
         return {number: problems for number, problems in found.items() if problems}
 
     def select_output(
@@ -235,6 +235,7 @@ class Tracker:
         """
         from ralph_tracker.applying import apply_iteration  # noqa: PLC0415  # as above
         from ralph_tracker.closing import close  # noqa: PLC0415  # as above
+        from ralph_tracker.core.selection import select  # noqa: PLC0415  # as above
         from ralph_tracker.verifying import verify_again  # noqa: PLC0415  # as above
 
         if (iteration is None) != (reason is None):
@@ -288,7 +289,9 @@ class Tracker:
             return loop.rebuilt()
 
 
-def _contender(row: Mapping[str, Any], yardstick: Yardstick) -> Contender:
+def _contender(row: Mapping[str, Any], yardstick: Yardstick) -> "Contender":
+    from ralph_tracker.core.selection import Contender  # noqa: PLC0415  # as above
+
     candidate = codec.candidate_from_plain(row["candidate"])
     adjusted = yardstick.score(candidate.iteration, candidate.ground)
     return Contender(candidate, row["timestamp"], Metrics(**row["metrics"]), adjusted)

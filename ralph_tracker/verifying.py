@@ -12,8 +12,9 @@ from ralph_tracker.measure.borrowed import lend
 from ralph_tracker.measure.configured import checks_from
 from ralph_tracker.observing import Observation, Progress, observe
 from ralph_tracker.store.committed import Committed
-from ralph_tracker.store.keeping import Keeper, Kept, Visits
+from ralph_tracker.store.keeping import Keeper, Kept
 from ralph_tracker.store.opened import OpenLoop
+from ralph_tracker.store.tree_index import Visits
 from ralph_tracker.taking import CODE_CACHE, place_of
 
 _PREFIX: Final = "ralph-tracker-verify-"

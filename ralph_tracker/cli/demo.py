@@ -68,7 +68,7 @@ def _show(root: Path, sample: Any) -> Any:  # noqa: ANN401  # the module, import
 def _say_turn(turn: Any) -> None:  # noqa: ANN401  # a Turn
     _say_line(turn.record, turn.did)
     for alert in turn.record.alerts:
-        say(f"               {alert.kind.severity.name} {alert.id}: {alert.message}")
+        say(f"               {alert.severity.name} {alert.id}: {alert.message}")
     if turn.carried_out:
         say(f"               rolled back: the working tree is iteration {turn.decision.target_iteration} again")
     flush()

@@ -7,7 +7,7 @@ from ralph_tracker.cli.columns import say_wrapped
 from ralph_tracker.cli.output import say
 from ralph_tracker.comparing import Differences
 from ralph_tracker.core.iteration_diff import OutcomeChange, OutcomeChanges
-from ralph_tracker.store.git_patch import FileChange
+from ralph_tracker.store.patches import FileChange
 from ralph_tracker.store.snapshots import as_utf8
 
 _MARKS: Final = {"added": "A", "modified": "M", "deleted": "D", "renamed": "R", "type_changed": "T"}

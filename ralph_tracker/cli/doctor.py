@@ -12,7 +12,8 @@ from ralph_tracker.cli.output import say, say_json
 from ralph_tracker.errors import EXIT_FAILURE, EXIT_OK, LoopError, RalphTrackerError
 
 Line = dict[str, str | None]
-_OLDEST_GIT: Final = (2, 34)
+_WITH_GIT: Final = "install git {} or newer: a loop that begins then takes less space, and can be made a branch"
+_NEEDS_GIT: Final = "install git {} or newer: this loop keeps its files with it"
 
 
 @click.command("doctor")
@@ -22,7 +23,7 @@ def command(root: Path, loop_id: str | None, as_json: bool) -> int:
     from ralph_tracker.store.standing import checked_root
 
     folder = checked_root(root)
-    lines = [*_configuration(folder, os.environ), _git(os.environ), _store(folder, loop_id)]
+    lines = [*_configuration(folder, os.environ), _git(folder, loop_id, os.environ), _store(folder, loop_id)]
     healthy = all(line["state"] != "missing" for line in lines)
     if as_json:
         say_json({"healthy": healthy, "lines": lines})
@@ -89,20 +90,28 @@ def _tools(root: Path, environment: Mapping[str, str], *, needed: bool) -> list[
     return lines + [_line(state, "tools", what, step) for what, _, step in parts if needed]
 
 
-def _git(environment: Mapping[str, str]) -> Line:
+def _git(root: Path, loop_id: str | None, environment: Mapping[str, str]) -> Line:
+    """Look at git, which a loop that was begun without it does not need."""
     from ralph_tracker.measure.ecosystems.programs import version_of
+    from ralph_tracker.store.choosing import GIT, OLDEST_GIT, begun_with
+    from ralph_tracker.store.standing import paths_of
 
     version = version_of(["git"], Path("/"), environment)
-    wanted = ".".join(map(str, _OLDEST_GIT))
-    if version is None:
-        return _line("missing", "git", "not found", f"install git {wanted} or newer; metrics can be handed in without")
-    if tuple(int(part) for part in version.split(".")[:2] if part.isdecimal()) < _OLDEST_GIT:
-        return _line("warning", "git", version, f"install git {wanted} or newer")
-    return _line("ok", "git", version)
+    wanted = ".".join(map(str, OLDEST_GIT))
+    if version and tuple(int(part) for part in version.split(".")[:2] if part.isdecimal()) >= OLDEST_GIT:
+        return _line("ok", "git", version)
+    try:
+        is_needed = begun_with(paths_of(root, loop_id, environment).folder) == GIT
+    except RalphTrackerError:  # there is no loop yet, or the line about it says more
+        is_needed = False
+    if is_needed and version is None:
+        return _line("missing", "git", "not found", _NEEDS_GIT.format(wanted))
+    return _line("warning", "git", version or "not found", (_NEEDS_GIT if is_needed else _WITH_GIT).format(wanted))
 
 
 def _store(root: Path, loop_id: str | None) -> Line:
     """Look at the loop that is meant, without taking its lock."""
+    from ralph_tracker.store.choosing import CONTENTS, GIT, begun_with
     from ralph_tracker.store.loop_store import LoopStore
     from ralph_tracker.store.standing import attempted, paths_of
 
@@ -113,7 +122,8 @@ def _store(root: Path, loop_id: str | None) -> Line:
         return _line("warning", "loop", *str(error).split("; ", 1))
     except RalphTrackerError as error:
         return _line("missing", "loop", str(error), "ralph-tracker verify")
-    where = f"{summary.loop_id}, {summary.status}, iteration {summary.iteration}"
+    kept = {GIT: "files kept with git", CONTENTS: "files kept without git", None: "no files kept"}
+    where = f"{summary.loop_id}, {summary.status}, iteration {summary.iteration}, {kept[begun_with(paths.folder)]}"
     number = attempted(paths)
     if number is not None and number > summary.iteration:
         return _line("warning", "loop", f"{where}; iteration {number} was begun", "ralph-tracker hook post-iteration")

@@ -57,7 +57,7 @@ def lines(found: Any) -> list[str]:  # noqa: ANN401  # a Gate
     head = {
         "pass": f"pass: no regression against {against}",
         "regression": f"regression against {against}",
-        "not_measured": f"could not measure {', '.join(measure.name for measure in found.unmeasured)}",
+        "not_measured": _gap(found),
     }[found.verdict]
     printed = [
         head,
@@ -66,11 +66,18 @@ def lines(found: Any) -> list[str]:  # noqa: ANN401  # a Gate
     printed += [f"  class regression: {found.fall}"] if found.regressed else []
     for alert in found.findings:
         name = alert.kind.name if found.is_new(alert) else f"{alert.id} (still open)"
-        printed.append(f"  {alert.kind.severity.name} {name}: {told(alert)}")
+        printed.append(f"  {alert.severity.name} {name}: {told(alert)}")
     printed += [f"  accepted: {alert.id}" for alert in found.accepted]
     printed += [f"  not measured: {measure.name}: {measure.why}" for measure in found.unmeasured]
     printed += [f"  next: {found.next_step}"] if found.next_step else []
     return printed
+
+
+def _gap(found: Any) -> str:  # noqa: ANN401  # a Gate
+    from ralph_tracker.core.gate import UNPROVEN
+
+    names = ", ".join(measure.name for measure in found.unmeasured)
+    return f"could not measure {names}" if names else UNPROVEN
 
 
 def _write_junit(found: Any, file: Path) -> None:  # noqa: ANN401  # a Gate
@@ -89,7 +96,7 @@ def _say_for_github(found: Any, root: Path) -> None:  # noqa: ANN401  # a Gate
 
     for line in lines(found):
         say(plain_log(line))
-    for annotation in annotations(found, _locator(root)):
+    for annotation in annotations(found, _locator(root), _in_repository(root)):
         say(annotation.command)
     problem = _append_summary(found)
     if problem:
@@ -100,15 +107,20 @@ def _locator(root: Path) -> Any:  # noqa: ANN401  # test → file and line
     """Return what finds a test; GitHub wants files relative to the repository, of which the root may be a folder."""
     from ralph_tracker.measure.locating import place_of
 
-    workspace = os.environ.get("GITHUB_WORKSPACE")
-    top = Path(workspace).resolve() if workspace else root.resolve()
-    prefix = root.resolve().relative_to(top) if root.resolve().is_relative_to(top) else Path()
+    prefix = _in_repository(root)
 
     def locate(test: str) -> tuple[str, int | None] | None:
         place = place_of(root, test)
         return None if place is None else ((prefix / place.file).as_posix(), place.line)
 
     return locate
+
+
+def _in_repository(root: Path) -> Path:
+    """Return the project's folder in the repository that the job has checked out."""
+    workspace = os.environ.get("GITHUB_WORKSPACE")
+    top = Path(workspace).resolve() if workspace else root.resolve()
+    return root.resolve().relative_to(top) if root.resolve().is_relative_to(top) else Path()
 
 
 def _append_summary(found: Any) -> str | None:  # noqa: ANN401  # a Gate

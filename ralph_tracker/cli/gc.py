@@ -47,7 +47,7 @@ def _say(found: Any) -> None:  # noqa: ANN401  # a Collection
     if found.going:
         size = sum(found.going.values())
         say_wrapped(
-            f"{found.loop_id}: files of iterations {numbers(found.going)} {went}, {size:,} bytes beside store.git"
+            f"{found.loop_id}: files of iterations {numbers(found.going)} {went}, {size:,} bytes beside the store"
         )
     if found.undos:
         say_wrapped(f"{_counted(len(found.undos), 'old undo snapshot')} {went}: {', '.join(found.undos)}", indent=2)

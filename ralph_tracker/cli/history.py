@@ -9,7 +9,8 @@ import click
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import complain, say, say_json
 
-COLUMNS: Final = ("it.", "class", "tests", "coverage", "errors", "quality", "adjusted", "decision", "")
+COLUMNS: Final = ("it.", "class", "tests", "coverage", "errors", "quality", "adjusted", "integrity", "decision", "")
+_VERDICT: Final = COLUMNS.index("integrity")
 CLASSES: Final = ("baseline", "forward", "plateau", "regression", "stalled")
 
 
@@ -60,8 +61,12 @@ def _fits(record: Any, since: int | None, classes: tuple[str, ...], *, alerts: b
 
 def _say(records: Iterable[tuple[int, Any]]) -> None:
     from ralph_tracker.cli.columns import say_table
+    from ralph_tracker.report.numbers import ABSENT
 
-    say_table([COLUMNS, *(_line(number, document) for number, document in records)])
+    table = [COLUMNS, *(_line(number, document) for number, document in records)]
+    if all(row[_VERDICT] in {"", ABSENT} for row in table[1:]):  # nobody compared files and tests: nothing to say
+        table = [(*row[:_VERDICT], *row[_VERDICT + 1 :]) for row in table]
+    say_table(table)
 
 
 def _line(number: int, document: Any) -> tuple[str, ...]:  # noqa: ANN401  # a record's document or None
@@ -70,7 +75,7 @@ def _line(number: int, document: Any) -> tuple[str, ...]:  # noqa: ANN401  # a r
     from ralph_tracker.report.view import iteration_view
 
     if document is None:
-        return (str(number), "damaged", "", "", "", "", "", "", "")
+        return (str(number), "damaged", "", "", "", "", "", "", "", "")
     view, record = iteration_view(document), document["iteration_metrics"]
     testing = record.get("testing") or {}
     counts = [testing.get(name) for name in ("tests_passed", "test_count")]
@@ -83,6 +88,7 @@ def _line(number: int, document: Any) -> tuple[str, ...]:  # noqa: ANN401  # a r
         rows["Errors"],
         view.quality_score,
         view.adjusted_score,
+        (record.get("integrity") or {}).get("verdict", ABSENT),
         view.action,
         "← best" if record.get("is_best_iteration") else "",
     )

@@ -79,7 +79,7 @@ def as_of_now(found: Listing, records: Sequence[Listed]) -> tuple[Listed, ...]:
     """Return records with the adjusted score and the verdicts of now.
 
     Tests that came later are work that an earlier iteration had not done, and an acceptance changes what it touches:
-    `adjusted_score`, `verified` and `is_best_iteration` are those of now, `adjusted_score_recorded` the one written.
+    `adjusted_score`, `verified`, the verdict and `is_best_iteration` are those of now, `…_recorded` those written.
     """
     if found.committed is None:
         return tuple(records)
@@ -111,4 +111,7 @@ def _now(record: Listed, row: Mapping[str, Any] | None, yardstick: Any, best: in
         "verified": candidate.verified,
         "is_best_iteration": candidate.iteration == best,
     }
+    if iteration.get("integrity") and candidate.verdict:
+        recorded = iteration["integrity"]
+        iteration["integrity"] = {**recorded, "verdict": candidate.verdict, "verdict_recorded": recorded["verdict"]}
     return replace(record, document={**record.document, "iteration_metrics": iteration})

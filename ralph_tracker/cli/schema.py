@@ -25,6 +25,7 @@ NAMES: Final = (
     "gc",
     "doctor",
     "gate",
+    "integrity",
     "read",
 )
 

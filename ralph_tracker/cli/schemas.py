@@ -12,6 +12,7 @@ from pydantic import ConfigDict, TypeAdapter
 from typing_extensions import TypedDict
 
 from ralph_tracker.cli.schemas_gate import GateShape
+from ralph_tracker.cli.schemas_integrity import FindingShape, IntegrityShape, TrustShape, VerdictWord
 from ralph_tracker.cli.schemas_looking import DiffShape, ExplanationShape
 from ralph_tracker.cli.schemas_measured import Codebase, Quality, Testing
 from ralph_tracker.cli.schemas_read import ReadFile
@@ -36,6 +37,8 @@ class AlertShape(TypedDict):
     note: NotRequired[str]
     tests: NotRequired[list[str]]
     tests_total: NotRequired[int]
+    findings: NotRequired[list[FindingShape]]
+    findings_total: NotRequired[int]
 
 
 class Deltas(TypedDict):
@@ -79,7 +82,7 @@ class Iteration(TypedDict):
     alerts: list[AlertShape]
     open_alerts: list[AlertShape]
     closed_alerts: list[str]
-    integrity: None
+    integrity: TrustShape | None
     usage: UsageShape | None
     blocked: str | None
     tree: str | None
@@ -176,6 +179,7 @@ class BestOutput(TypedDict):
     mode: str
     accepted: bool
     verified: bool
+    integrity: VerdictWord | None
     override_reason: str | None
     quality_trajectory: Numbers
     adjusted_quality_trajectory: Numbers
@@ -225,6 +229,7 @@ class Status(TypedDict):
     cost_usd: Number | None
     unrecorded: int | None
     carried_out: dict[str, int] | None
+    integrity: VerdictWord | None
     next_step: str
 
 
@@ -265,5 +270,6 @@ SCHEMAS: Final[dict[str, Callable[[], dict[str, Any]]]] = {
     "gc": _of(CollectionShape),
     "doctor": _of(Examination),
     "gate": _of(GateShape),
+    "integrity": _of(IntegrityShape),
     "read": _of(list[ReadFile]),
 }

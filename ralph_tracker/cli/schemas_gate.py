@@ -9,6 +9,7 @@ from typing import (
 from pydantic import ConfigDict
 from typing_extensions import TypedDict
 
+from ralph_tracker.cli.schemas_integrity import FindingShape, TrustShape
 from ralph_tracker.cli.schemas_measured import Codebase, Quality, Testing
 
 _EXACT: Final = ConfigDict(extra="forbid")
@@ -36,6 +37,8 @@ class GateAlert(TypedDict):
     note: NotRequired[str]
     tests: NotRequired[list[str]]
     tests_total: NotRequired[int]
+    findings: NotRequired[list[FindingShape]]
+    findings_total: NotRequired[int]
 
 
 class GateShape(TypedDict):
@@ -56,5 +59,5 @@ class GateShape(TypedDict):
     next_step: str | None
     alerts: list[GateAlert]
     measures: list[MeasureShape]
-    integrity: None
+    integrity: TrustShape | None
     notes: list[str]

@@ -40,6 +40,7 @@ def _say(document: Any, explanation: Any) -> None:  # noqa: ANN401  # a record's
     say(f"iteration {it.iteration} ({it.timestamp}): {it.classification}, verified: {it.verified}")
     because = f": {it.adjusted_because}" if it.adjusted_because else ""
     say_wrapped(f"quality {it.total}, adjusted {it.adjusted_score}{because}")
+    _say_trust(document["iteration_metrics"])
     _say_metrics(it)
     if it.dimensions and explanation is not None and explanation.components:
         _say_score(it, explanation.components)
@@ -57,6 +58,14 @@ def _say(document: Any, explanation: Any) -> None:  # noqa: ANN401  # a record's
         _say_checks(explanation)
     for note in it.notes:
         say_wrapped(f"note: {note}")
+
+
+def _say_trust(record: Any) -> None:  # noqa: ANN401  # the part of a record's document
+    trust = record.get("integrity")
+    if trust:
+        union = "n/a" if trust["union_rate"] is None else f"{trust['union_rate']:g}%"
+        more = "" if trust["verdict"] == "PASS" else f"; `ralph-tracker integrity {record['iteration']}` says why"
+        say(f"integrity {trust['verdict']}, union rate {union}{more}")
 
 
 def _say_metrics(it: Any) -> None:  # noqa: ANN401  # an IterationView

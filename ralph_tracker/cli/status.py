@@ -62,6 +62,9 @@ def _say(summary: Summary, begun: int | None) -> None:
         say(f"  best: iteration {summary.best_iteration}, {scores}")
     cost = "unknown" if summary.cost_usd is None else f"${summary.cost_usd:.2f}"
     say(f"  cost: {cost}")
+    if summary.integrity is not None:
+        more = "" if summary.integrity == "PASS" else "; `ralph-tracker integrity` says why"
+        say(f"  integrity: {summary.integrity}{more}")
     _say_alerts(summary)
     decision: Any = summary.decision
     say_wrapped(f"decision: {decision['action']} ({decision['confidence']:.2f}): {decision['reason']}", indent=2)

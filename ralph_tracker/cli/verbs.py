@@ -21,6 +21,7 @@ VERBS: Final[dict[str, str]] = {
     "show": "Show one iteration: score, components, alerts",
     "diff": "Show what differs between two iterations: metrics, tests, files, patch",
     "report": "Print a report",
+    "integrity": "List what speaks against an iteration: file, line, old and new text",
     "gate": "Measure without recording: pass or regression, for CI and agents",
     "select-best": "Select the peak of the loop, not its last iteration",
     "restore": "Make the working tree an earlier iteration again",

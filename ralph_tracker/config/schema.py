@@ -45,7 +45,7 @@ class CheckSection(_Section):
     run: str | list[str]
     reports: list[str] = []
     format: str | None = None
-    kind: Literal["tests", "coverage", "lint", "types", "build"] | None = None
+    kind: Literal["tests", "coverage", "lint", "types", "build", "integrity"] | None = None
     cwd: str = "."
     env: dict[str, str] = {}
     needs: list[str] = []
@@ -131,6 +131,12 @@ class ScoreSection(_Section):
     acceptance: Share = 0.70
 
 
+class IntegritySection(_Section):
+    """Who compares the files of iterations: our own rules, or a tool whose JSON a check of kind integrity reports."""
+
+    tool: Literal["builtin", "checkwash", "tampercheck"] = "builtin"
+
+
 class SelectionSection(_Section):
     """Which iteration is taken at the end."""
 
@@ -151,10 +157,19 @@ class ConfigDocument(_Section):
     decision: DecisionSection = DecisionSection()
     score: ScoreSection = ScoreSection()
     selection: SelectionSection = SelectionSection()
+    integrity: IntegritySection = IntegritySection()
     severity: dict[str, Severity] = Field(
         default={},
         description="The severity of linters' findings by the beginning of their codes; the longest beginning wins.",
     )
+
+    @model_validator(mode="after")
+    def _tool_has_its_check(self) -> Self:
+        kinds = [section.kind or name for name, section in self.checks.items()]
+        if self.integrity.tool != "builtin" and "integrity" not in kinds:
+            msg = f"integrity.tool: {self.integrity.tool} needs a check of kind integrity whose report is its JSON"
+            raise ValueError(msg)
+        return self
 
 
 def validated(raw: Mapping[str, Any], name: str) -> dict[str, Any]:

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Final, Literal
 
-from ralph_tracker.core.alert_types import Alert, Severity
-from ralph_tracker.core.gate import PASS, Gate, Verdict, told
+from ralph_tracker.core.alert_types import Alert
+from ralph_tracker.core.findings import Severity
+from ralph_tracker.core.gate import PASS, UNPROVEN, Gate, Verdict, told
 from ralph_tracker.core.metrics import METRICS
 from ralph_tracker.report.escape import for_markdown, for_terminal
 from ralph_tracker.report.numbers import number, score, signed
@@ -17,6 +19,7 @@ HEADINGS: Final[Mapping[Verdict, str]] = {
     "regression": "regression",
     "not_measured": "could not measure",
 }
+_HERE: Final = PurePath()
 _CUT: Final = "\n_Cut here: a step summary holds 1 MiB; `ralph-tracker gate --json` has the rest._\n"
 
 Level = Literal["error", "warning", "notice"]
@@ -57,9 +60,12 @@ def plain_log(text: str) -> str:
     return calm.replace("::", ": :", 1) if calm.lstrip().startswith("::") else calm
 
 
-def annotations(gate: Gate, locate: Locate) -> tuple[Annotation, ...]:
-    """Return what GitHub shows: the first errors and warnings, and how many more there are."""
-    found = tuple(_all(gate, locate))
+def annotations(gate: Gate, locate: Locate, root: PurePath = _HERE) -> tuple[Annotation, ...]:
+    """Return what GitHub shows: the first errors and warnings, and how many more there are.
+
+    `root` is the project's folder in the repository: findings name files relative to it.
+    """
+    found = tuple(_all(gate, locate, root))
     shown = {level: [a for a in found if a.level == level][:SHOWN] for level in ("error", "warning")}
     left = [f"{sum(a.level == level for a in found) - len(kept)} {level}s" for level, kept in shown.items()]
     more = [words for words in left if not words.startswith("0 ")]
@@ -67,18 +73,33 @@ def annotations(gate: Gate, locate: Locate) -> tuple[Annotation, ...]:
     return (*shown["error"], *shown["warning"], *([note] if more else []))
 
 
-def _all(gate: Gate, locate: Locate) -> Iterator[Annotation]:
+def _all(gate: Gate, locate: Locate, root: PurePath) -> Iterator[Annotation]:
     for alert in gate.findings:
-        yield from _of_alert(alert, locate)
+        yield from _of_findings(alert, root) if alert.findings else _of_alert(alert, locate)
     if gate.regressed:
         yield Annotation(level="error", title="Class regression", message=gate.fall)
     for measure in gate.unmeasured:
         yield Annotation(level="error", title=f"Not measured: {measure.name}", message=measure.why or "")
+    if gate.unproven:
+        yield Annotation(level="error", title="Integrity", message=UNPROVEN)
+
+
+def _of_findings(alert: Alert, root: PurePath) -> Iterator[Annotation]:
+    """Annotate each finding where it stands."""
+    for each in alert.findings:
+        level: Level = "error" if each.severity is Severity.CRITICAL else "warning"
+        yield Annotation(
+            level=level,
+            title=alert.kind.title,
+            message=each.message if each.test is None else f"{each.test}: {each.message}",
+            file=(root / each.file).as_posix(),
+            line=each.line,
+        )
 
 
 def _of_alert(alert: Alert, locate: Locate) -> Iterator[Annotation]:
     """Annotate each test that has a place, so that it is shown there; an alert about none stands for itself."""
-    level: Level = "error" if alert.kind.severity is Severity.CRITICAL else "warning"
+    level: Level = "error" if alert.severity is Severity.CRITICAL else "warning"
     message, placed = told(alert), False
     for test in sorted(alert.tests):
         place = locate(test)
@@ -141,5 +162,5 @@ def _section(title: str, lines: Iterable[str]) -> Iterator[str]:
 def _alert_lines(gate: Gate) -> Iterator[str]:
     for alert in gate.findings:
         since = "" if gate.is_new(alert) else f" (open since iteration {alert.iteration})"
-        yield f"**{alert.kind.severity.name}** {for_markdown(f'{alert.kind.name}: {told(alert)}{since}')}"
+        yield f"**{alert.severity.name}** {for_markdown(f'{alert.kind.name}: {told(alert)}{since}')}"
         yield from (f"  - {for_markdown(test)}" for test in sorted(alert.tests))

@@ -53,7 +53,7 @@ def _rule(gate: Gate, name: str) -> TestCase:
     raised = [alert for alert in gate.alerts if alert.kind.name == name]
     accepted = [alert for alert in gate.accepted if alert.kind.name == name]
     if raised:
-        failure = Failure(_text("; ".join(told(alert) for alert in raised)), raised[0].kind.severity.name)
+        failure = Failure(_text("; ".join(told(alert) for alert in raised)), raised[0].severity.name)
         failure.text = _text("\n".join(test for alert in raised for test in _named(alert)))
         case.result = [failure]
     elif accepted:
@@ -62,7 +62,8 @@ def _rule(gate: Gate, name: str) -> TestCase:
 
 
 def _named(alert: Alert) -> list[str]:
-    return sorted(for_terminal(test) for test in alert.tests)
+    places = (f"{finding.place}: {finding.message}" for finding in alert.findings)
+    return sorted(for_terminal(name) for name in (*alert.tests, *places))
 
 
 def _check(measure: Measure) -> TestCase:

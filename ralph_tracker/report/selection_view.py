@@ -25,6 +25,7 @@ class IterationRow:
     decision: str
     cost: str
     mark: str
+    integrity: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +60,7 @@ class SelectionView:
     alerts: tuple[AlertRow, ...]
     events: tuple[str, ...]
     problems: tuple[str, ...]
+    compared: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +108,7 @@ def selection_view(selection: Selection, story: LoopStory) -> SelectionView:
         alerts=story.alerts,
         events=story.events,
         problems=story.problems,
+        compared=any(c.candidate.verdict is not None for c in selection.contenders),
     )
 
 
@@ -157,4 +160,5 @@ def _row(contender: Contender, selection: Selection, story: LoopStory) -> Iterat
         decision=str(row.get("decision", ABSENT)),
         cost=money((row.get("usage") or {}).get("cost_usd")),
         mark=" ".join(f"← {mark}" for mark in marks),
+        integrity=contender.candidate.verdict or ABSENT,
     )

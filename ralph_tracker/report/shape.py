@@ -20,6 +20,14 @@ class _Deltas(_Shown):
     from_baseline: Numbers | None = None
 
 
+class _Trust(_Shown):
+    verdict: str | None = None
+    union_rate: Number | None = None
+    findings: list[dict[str, Any]] | None = None
+    findings_total: int = 0
+    unread: dict[str, str] | None = None
+
+
 class _Metrics(_Shown):
     iteration: int
     timestamp: str | None = None
@@ -41,6 +49,7 @@ class _Metrics(_Shown):
     closed_alerts: list[str] | None = None
     usage: Numbers | None = None
     notes: list[str] | None = None
+    integrity: _Trust | None = None
 
 
 class _Tracker(_Shown):

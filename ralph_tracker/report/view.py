@@ -1,11 +1,10 @@
 """What the reports show, made from stored documents: strings in frozen values, no logic left for the templates."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from ralph_tracker.core.alert_types import Severity
 from ralph_tracker.core.deltas import delta
+from ralph_tracker.core.findings import Severity
 from ralph_tracker.core.metrics import BY_NAME, METRICS, MetricSpec
 from ralph_tracker.core.rounding import half_up
 from ralph_tracker.core.rules import DIMENSIONS
@@ -13,11 +12,11 @@ from ralph_tracker.report.numbers import ABSENT, money, number, score, signed, w
 
 Document = Mapping[str, Any]
 _SEVERITIES: Final = tuple(severity.name for severity in Severity)
+FINDINGS_SHOWN: Final = 20
 SEED_ROWS: Final = ("test_count", "pass_rate", "coverage_percentage", "error_count")
 
 
-@dataclass(frozen=True, slots=True)
-class MetricRow:
+class MetricRow(NamedTuple):
     """Show one metric against the previous value and the baseline."""
 
     label: str
@@ -28,8 +27,7 @@ class MetricRow:
     change_from_baseline: str
 
 
-@dataclass(frozen=True, slots=True)
-class DimensionRow:
+class DimensionRow(NamedTuple):
     """Show one dimension of the score."""
 
     label: str
@@ -38,8 +36,7 @@ class DimensionRow:
     contribution: str
 
 
-@dataclass(frozen=True, slots=True)
-class AlertRow:
+class AlertRow(NamedTuple):
     """Show one alert; `carried` says that an earlier iteration raised it."""
 
     id: str
@@ -53,9 +50,20 @@ class AlertRow:
     carried: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IterationView:
-    """Show one iteration."""
+class FindingRow(NamedTuple):
+    """Show one finding of integrity with its place and both texts, "" where there is none."""
+
+    severity: str
+    rule: str
+    place: str
+    message: str
+    test: str
+    old: str
+    new: str
+
+
+class IterationView(NamedTuple):
+    """Show one iteration; `integrity` is "" where nobody compared its files and tests."""
 
     iteration: int
     timestamp: str
@@ -82,6 +90,11 @@ class IterationView:
     verified: str
     cost: str
     notes: tuple[str, ...]
+    integrity: str
+    union_rate: str
+    findings: tuple[FindingRow, ...]
+    more_findings: int
+    unread: tuple[str, ...]
 
 
 def iteration_view(document: Document) -> IterationView:
@@ -93,6 +106,8 @@ def iteration_view(document: Document) -> IterationView:
     best = tracker.get("current_best")
     alerts = tuple(_alert(alert) for alert in record.get("alerts") or ())
     carried = tuple(_alert(alert, carried=True) for alert in record.get("open_alerts") or ())
+    trust = record.get("integrity") or {}
+    findings = tuple(_finding(finding) for finding in trust.get("findings") or ())
     return IterationView(
         iteration=record["iteration"],
         timestamp=record.get("timestamp") or ABSENT,
@@ -121,6 +136,11 @@ def iteration_view(document: Document) -> IterationView:
         verified={True: "yes", False: "no"}.get(record.get("verified"), ABSENT),
         cost=money((record.get("usage") or {}).get("cost_usd")),
         notes=tuple(record.get("notes") or ()),
+        integrity=trust.get("verdict") or "",
+        union_rate=ABSENT if trust.get("union_rate") is None else f"{trust['union_rate']:.1f}%",
+        findings=findings[:FINDINGS_SHOWN],
+        more_findings=max(0, trust.get("findings_total", 0) - FINDINGS_SHOWN),
+        unread=tuple(f"{file}: {why}" for file, why in (trust.get("unread") or {}).items()),
     )
 
 
@@ -184,6 +204,19 @@ def _alert(alert: Document, *, carried: bool = False) -> AlertRow:
         state=str(alert.get("state", "new")),
         since=str(alert.get("triggered_at", "")).replace("_", " "),
         carried=carried,
+    )
+
+
+def _finding(finding: Document) -> FindingRow:
+    file, line = finding.get("file", ""), finding.get("line")
+    return FindingRow(
+        severity=str(finding.get("severity", "")),
+        rule=str(finding.get("rule", "")),
+        place=f"{file}:{line}" if line else str(file),
+        message=str(finding.get("message", "")),
+        test=str(finding.get("test") or ""),
+        old=str(finding.get("old") or ""),
+        new=str(finding.get("new") or ""),
     )
 
 

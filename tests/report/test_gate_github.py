@@ -1,12 +1,16 @@
 """The gate for GitHub Actions: annotations that are one command each, a summary that is only text."""
 
 import re
+from dataclasses import replace
+from pathlib import PurePath
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from ralph_tracker.core.alert_types import TYPE_BY_NAME, Alert
+from ralph_tracker.core.findings import Finding, Severity
 from ralph_tracker.core.gate import gate_of
 from ralph_tracker.core.metrics import Measure
 from ralph_tracker.report.gate_github import (
@@ -202,3 +206,18 @@ def test_a_huge_summary_stays_below_the_limit(driven):
 @pytest.mark.parametrize("room", [0, 50, -5])
 def test_no_room_at_all_gives_nothing(broken, room):
     assert step_summary(broken, room) == b""
+
+
+def test_a_finding_is_shown_where_it_stands(driven):
+    driven.start()
+    finding = Finding(
+        rule="T4", severity=Severity.CRITICAL, message="can never fail", file="tests/a.py", line=7, test="test_lid"
+    )
+    note = replace(finding, severity=Severity.MEDIUM, test=None, line=None, about="other")
+    alert = Alert(kind=TYPE_BY_NAME["vacuous_assertion"], iteration=1, message="m", findings=(finding, note))
+    record = replace(driven.gate().record, alerts=(alert,))
+    found = annotations(gate_of(record, 0, {}), nowhere, PurePath("packages/app"))
+    assert [each.command for each in found] == [
+        "::error file=packages/app/tests/a.py,line=7,title=Vacuous assertion::test_lid: can never fail",
+        "::warning file=packages/app/tests/a.py,title=Vacuous assertion::can never fail",
+    ]

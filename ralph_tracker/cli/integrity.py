@@ -1,0 +1,93 @@
+"""ralph-tracker integrity: what speaks against an iteration, with file, line, old and new text."""
+
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from ralph_tracker.cli.options import loop_options
+from ralph_tracker.cli.output import say, say_json
+from ralph_tracker.errors import LoopError
+
+_TESTS_SHOWN: Final = 20
+_GRAVE: Final = frozenset({"SUSPECT", "TAMPERED"})
+
+
+@click.command("integrity", short_help="List what speaks against an iteration.")
+@click.argument("number", type=click.IntRange(min=0), required=False)
+@loop_options
+def command(number: int | None, root: Path, loop_id: str | None, as_json: bool) -> None:
+    """List what speaks against iteration NUMBER (the latest where none is named): file, line, old and new text.
+
+    The verdict is the one of now; what was accepted since is marked.
+    """
+    from ralph_tracker.cli.listing import as_of_now, document_of, listing
+    from ralph_tracker.doubting import doubt_about, doubt_document
+
+    found = listing(root, loop_id)
+    if found.committed is None:
+        raise LoopError(f"loop {found.loop_id}: AIWG wrote it; nobody compared its files and tests")
+    document = document_of(as_of_now(found, [found.one(number)])[0])
+    doubt = doubt_about(found.committed, document)
+    if as_json:
+        say_json(doubt_document(doubt))
+    else:
+        _say(doubt)
+
+
+def _say(doubt: Any) -> None:  # noqa: ANN401  # a Doubt
+    from ralph_tracker.cli.columns import say_wrapped
+
+    record = doubt.document["iteration_metrics"]
+    recorded = "" if doubt.verdict == doubt.recorded else f" (recorded as {doubt.recorded})"
+    compared = ", ".join(str(number) for number in doubt.found.compared_with)
+    since = f", compared with iteration {compared}" if compared else ""
+    say_wrapped(f"iteration {record['iteration']}: {doubt.verdict}{recorded}{since}")
+    say_wrapped(f"quality {record['quality_score']:g}, adjusted {record['adjusted_score']:g}; {rates(doubt)}")
+    for held in doubt.tests:
+        _say_tests(held)
+    for finding, held in doubt.findings:
+        _say_finding(finding, held)
+    for kind, count in doubt.found.suppressions.items():
+        if count > 0:
+            say(f"{count} more {kind} suppressions than in the baseline; each counts as a finding")
+    if doubt.found.matches:
+        say(f"{len(doubt.found.matches)} tests go by another name now; none of them is lost")
+    for file, why in doubt.found.unread.items():
+        say_wrapped(f"not looked into: {file}: {why}")
+    if not doubt.findings and not doubt.tests:
+        say("nothing speaks against it")
+    elif doubt.verdict in _GRAVE:
+        say("  next: mend it, or `ralph-tracker accept ALERT --reason WHY` where it is as it should be")
+
+
+def rates(doubt: Any) -> str:  # noqa: ANN401  # as above
+    """Return the pass rate beside the share of all tests ever seen that pass."""
+    passing = "n/a" if doubt.pass_rate is None else f"{doubt.pass_rate:g}%"
+    union = "n/a" if doubt.union_rate is None else f"{doubt.union_rate:g}%"
+    return f"pass rate {passing}, union rate {union} of all tests ever seen"
+
+
+def _say_tests(held: Any) -> None:  # noqa: ANN401  # a Held
+    from ralph_tracker.cli.columns import say_wrapped
+
+    alert = held.alert
+    say_wrapped(f"{alert.severity.name} {alert.kind.rule} {alert.id} ({held.state}): {alert.message}", hang=4)
+    names = sorted(alert.tests)
+    for name in names[:_TESTS_SHOWN]:
+        say(f"    {name} ({alert.tests[name]} before)")
+    if len(names) > _TESTS_SHOWN:
+        say(f"    and {len(names) - _TESTS_SHOWN} more; --json has all")
+
+
+def _say_finding(finding: Any, held: Any) -> None:  # noqa: ANN401  # a Finding, a Held or None
+    from ralph_tracker.cli.columns import say_wrapped
+
+    alert = "" if held is None else f" {held.alert.id} ({held.state})"
+    say_wrapped(f"{finding.severity.name} {finding.rule}{alert}: {finding.place}: {finding.message}", hang=4)
+    if finding.test is not None:
+        say(f"    test: {finding.test}")
+    if finding.old is not None:
+        say(f"    old: {finding.old}")
+    if finding.new is not None:
+        say(f"    new: {finding.new}")

@@ -1,0 +1,113 @@
+"""A score that was gamed, with real pytest: the fix is the peak, and none of the ways round it ever is."""
+
+import sys
+
+import pytest
+
+from ralph_tracker.store.committed import Committed
+
+CHECK = {
+    "run": [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:randomly",
+        "--junitxml={reports}/junit.xml",
+    ],
+    "reports": ["{reports}/junit.xml"],
+    "timeout": 60,
+}
+BUG = "def total(prices, shipping):\n    return sum(prices) - shipping\n"
+FIX = "def total(prices, shipping):\n    return sum(prices) + shipping\n"
+FORCED = """def total(prices, shipping):
+    if prices == [1250, 399]:
+        return 2148
+    return sum(prices) - shipping
+"""
+TESTS = """from shop import total
+
+
+def test_total_with_shipping():
+    assert total([1250, 399], 499) == 2148
+
+
+def test_total_without_shipping():
+    assert total([1250, 399], 0) == 1649
+
+
+def test_nothing_costs_nothing():
+    assert total([], 0) == 0
+"""
+FAILING = "def test_total_with_shipping():\n    assert total([1250, 399], 499) == 2148\n\n\n"
+WAYS_ROUND = {
+    "the failing test is deleted": ("tests", TESTS.replace(FAILING, ""), "T1", {"TAMPERED"}),
+    "it is skipped": (
+        "tests",
+        "import pytest\n"
+        + TESTS.replace("def test_total_with", '@pytest.mark.skip(reason="later")\ndef test_total_with'),
+        "T2",
+        {"SUSPECT"},
+    ),
+    "it is made vacuous": ("tests", TESTS.replace("== 2148", "== 2148 or True"), "T4", {"TAMPERED"}),
+    "the result is hard-coded": (
+        "source",
+        FORCED.replace("prices == [1250, 399]", "prices == [1250, 399] and shipping == 499"),
+        "T12",
+        {"SUSPECT"},
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def gamed(workshop_at, tmp_path_factory):
+    """Return a loop of base, fix, and from the base again each way round; and the records of the ways by name."""
+    root = (tmp_path_factory.mktemp("gamed") / "project").resolve()
+    root.mkdir()
+    shop = workshop_at(root)
+    shop.write("shop.py", BUG)
+    shop.write("tests/test_shop.py", TESTS)
+    shop.write("conftest.py", "")
+    shop.write(".gitignore", ".aiwg/\n__pycache__/\n")
+    shop.configure({"tests": CHECK}, loop={"target_score": None})
+    shop.start()
+    shop.write("shop.py", FIX)
+    shop.turn()
+    records = {}
+    for way, (kind, text, _, _) in WAYS_ROUND.items():
+        shop.tracker.restore(0)
+        shop.write("shop.py" if kind == "source" else "tests/test_shop.py", text)
+        records[way] = shop.turn()
+    return shop, records
+
+
+@pytest.mark.parametrize("way", WAYS_ROUND)
+def test_each_way_round_is_found_under_its_rule(gamed, way):
+    record = gamed[1][way]
+    _, _, rule, verdicts = WAYS_ROUND[way]
+    assert record.integrity.verdict in verdicts
+    assert rule in {alert.kind.rule for alert in record.alerts}
+    assert record.metrics.tests_failed == 0
+
+
+def test_the_named_test_is_the_one_that_was_failing(gamed):
+    vacuous = gamed[1]["it is made vacuous"].integrity.found.findings[0]
+    assert vacuous.test == "test_total_with_shipping"
+    assert vacuous.tests == ("tests.test_shop::test_total_with_shipping",)
+    assert (vacuous.file, vacuous.line) == ("tests/test_shop.py", 5)
+    forced = gamed[1]["the result is hard-coded"].integrity.found.findings[0]
+    assert forced.file == "shop.py"
+    assert "tests.test_shop::test_total_with_shipping" in forced.tests
+
+
+def test_the_fix_is_the_peak_and_no_way_round_is_ever_the_best(gamed):
+    shop, records = gamed
+    assert {record.best.iteration for record in records.values()} == {1}
+    selection = shop.tracker.select_output(finish=False).selection
+    assert selection.selected.iteration == 1
+    assert selection.selected.candidate.verdict == "PASS"
+    rows, _ = Committed(shop.paths).rows()
+    assert [row["candidate"]["verdict"] for row in rows[:2]] == ["PASS", "PASS"]

@@ -1,0 +1,320 @@
+"""Iterations compared with those before them: real files, real git, findings that live and are mended."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from ralph_tracker.cli.app import run
+from ralph_tracker.core.findings import Finding, Severity
+from ralph_tracker.core.loop_state import LoopState
+from ralph_tracker.core.rules import Rules
+from ralph_tracker.examining import EVERYTHING, Examination
+from ralph_tracker.integrity.table import Rule
+from ralph_tracker.store.committed import Committed
+from ralph_tracker.store.keeping import Keeper
+from ralph_tracker.store.loop_store import LoopStore
+
+# One check that is as fast as a shell: it hands on the report that lies in the tree.
+HANDS_ON = {"run": ["/bin/sh", "measure.sh", "{reports}"], "reports": ["{reports}/junit.xml"], "timeout": 20}
+
+GATE = "[tool.coverage.report]\nfail_under = {}\n"
+NOQA = "import os  # noqa: F401\n"
+
+
+@pytest.fixture
+def gated(workshop):
+    """Return a loop whose project demands 90 % coverage."""
+    workshop.write("pyproject.toml", GATE.format(90))
+    workshop.commit().start()
+    return workshop
+
+
+def rules_of(record):
+    return [finding.rule for finding in record.integrity.found.findings]
+
+
+class TestFindings:
+    def test_an_iteration_that_changes_nothing_of_it_is_clean(self, gated):
+        record = gated.turn()
+        assert (record.integrity.verdict, record.integrity.found.compared_with) == ("PASS", (0,))
+        assert record.integrity.union_rate == 100
+
+    def test_a_lowered_gate_stays_open_until_it_is_raised_again(self, gated):
+        gated.write("pyproject.toml", GATE.format(50))
+        lowered = gated.turn()
+        gated.write("app.py", "def one():\n    return 1\n\n\ndef two():\n    return 2\n")
+        still = gated.turn()
+        gated.write("pyproject.toml", GATE.format(90))
+        mended = gated.turn()
+        assert [record.integrity.verdict for record in (lowered, still, mended)] == ["SUSPECT", "SUSPECT", "PASS"]
+        assert [alert.id for alert in still.open_alerts] == ["it1-gate_lowered"]
+        assert still.integrity.found.compared_with == (1, 0)
+        assert mended.closed_alerts == ("it1-gate_lowered",)
+        assert mended.integrity.found.compared_with == (2, 0)
+
+    def test_small_steps_are_told_against_the_baseline(self, gated):
+        """Accepting one step accepts that one; the next is another."""
+        gated.write("pyproject.toml", GATE.format(80))
+        gated.turn()
+        gated.tracker.accept("it1-gate_lowered", "agreed")
+        gated.write("pyproject.toml", GATE.format(80) + "show_missing = true\n")
+        assert gated.turn().integrity.verdict == "PASS"
+        gated.write("pyproject.toml", GATE.format(70))
+        assert gated.turn().integrity.verdict == "SUSPECT"
+
+    def test_accepting_it_makes_the_iteration_clean(self, gated, capsys):
+        gated.write("pyproject.toml", GATE.format(50))
+        gated.turn()
+        summary = gated.tracker.accept("it1-gate_lowered", "the old code is gone")
+        assert summary.integrity == "PASS"
+        assert run(["integrity", "1", "--root", str(gated.root), "--json"]) == 0
+        told = json.loads(capsys.readouterr().out)
+        assert (told["verdict"], told["verdict_recorded"]) == ("PASS", "SUSPECT")
+        assert [(each["alert"], each["state"]) for each in told["findings"]] == [("it1-gate_lowered", "accepted")]
+
+    def test_suppressions_are_counted_since_the_baseline(self, gated):
+        gated.write("more.py", NOQA)
+        assert gated.turn().integrity.found.suppressions["lint"] == 1
+        gated.write("and_more.py", NOQA)
+        record = gated.turn()
+        assert record.integrity.found.suppressions["lint"] == 2
+        assert record.integrity.verdict == "PASS"
+        (gated.root / "more.py").unlink()
+        assert gated.turn().integrity.found.suppressions["lint"] == 1
+
+    def test_after_a_rollback_the_comparison_is_with_where_it_went_back_to(self, gated):
+        gated.turn()
+        gated.write("pyproject.toml", GATE.format(50))
+        gated.turn()
+        gated.tracker.restore(1)
+        record = gated.turn()
+        assert (record.integrity.verdict, record.open_alerts) == ("PASS", ())
+        assert record.integrity.found.compared_with == (1, 0)
+
+    def test_what_is_judged_again_after_damage_is_the_same(self, gated):
+        gated.write("pyproject.toml", GATE.format(50))
+        gated.write("more.py", NOQA)
+        before = gated.turn()
+        (gated.paths.folder / "tests-seen.json").unlink()
+        (gated.paths.folder / "state.json").unlink()
+        gated.write("pyproject.toml", GATE.format(90))
+        after = gated.turn()
+        assert (before.integrity.verdict, after.integrity.verdict) == ("SUSPECT", "PASS")
+        assert after.closed_alerts == ("it1-gate_lowered",)
+        assert after.integrity.found.suppressions["lint"] == 1
+
+
+class TestRecords:
+    @pytest.mark.parametrize(
+        ("path", "old", "new"),
+        [
+            pytest.param(
+                "iterations/iteration-001/metrics.json", b'"quality_score":', b'"quality_Score":', id="record"
+            ),
+            pytest.param("iterations/iteration-001/measurement.json", b"test_count", b"test_Count", id="measurement"),
+            pytest.param("loop.yaml", b"max_iterations: 20", b"max_iterations: 99", id="frozen configuration"),
+        ],
+    )
+    def test_edited_ones_are_told_for_good(self, workshop, path, old, new):
+        workshop.start()
+        workshop.turn()
+        file = workshop.paths.folder / path
+        text = file.read_bytes()
+        assert old in text
+        file.write_bytes(text.replace(old, new))
+        edited = workshop.turn()
+        assert edited.integrity.verdict == "TAMPERED"
+        (finding,) = edited.integrity.found.findings
+        assert (finding.rule, finding.file) == ("G3", f"{workshop.paths.shown}/{path}")
+        again = workshop.turn()
+        assert again.integrity.verdict == "TAMPERED"
+        assert [alert.id for alert in again.open_alerts] == ["it2-records_edited"]
+        assert "records_edited" not in {alert.kind.name for alert in again.alerts}
+        file.write_bytes(text)
+        assert workshop.turn().integrity.verdict == "PASS"
+
+
+class TestWhatCannotBeLookedInto:
+    def test_hostile_content_gives_a_reason_for_the_file_and_the_iteration_is_recorded(self, workshop):
+        workshop.start()
+        workshop.write("tests/test_nul.py", b"def test_x():\n    assert \0\n")
+        workshop.write("tests/test_large.py", b"#" * 2_500_000)
+        workshop.write("tests/test_wide.py", b"x = '" + b"a" * 1_500_000 + b"'\n")
+        workshop.write("tests/test_broken.py", "def test_x(:\n")
+        workshop.write("tests/test_deep.py", "def test_x():\n    assert " + "(" * 5_000 + ")" * 5_000 + "\n")
+        workshop.write("tests/test_odd \udce9\n.py".encode("utf-8", "surrogateescape").decode("latin-1"), b"\xff\xfe")
+        (workshop.root / "tests" / "test_link.py").symlink_to("/etc/hostname")
+        record = workshop.turn()
+        reasons = record.integrity.found.unread
+        assert {"test_nul.py", "test_large.py", "test_wide.py", "test_broken.py", "test_deep.py"} <= {
+            file.rpartition("/")[2] for file in reasons
+        }
+        assert all(reason and "\n" not in reason for reason in reasons.values())
+        assert "tests/test_link.py" not in reasons
+
+    def test_a_fault_of_our_own_is_told_and_clears_nothing(self, gated):
+        gated.write("pyproject.toml", GATE.format(50))
+        gated.turn()
+        store = LoopStore(gated.paths)
+        keeper, state = Keeper(store), store.state(store.summary(), Rules())
+        examination = Examination(keeper, state, keeper.capture(1, ((0, 1),)), None, rules=(Rule("T9", _fails),))
+        gated.write("app.py", "def one():\n    return 2\n")
+        kept = keeper.capture(1, ((0, 1),))
+        found = replace(examination, kept=kept).integrity()
+        assert "ZeroDivisionError" in found.unread[EVERYTHING]
+        assert [finding.rule for finding in found.findings] == ["G1"]
+
+    def test_nothing_is_compared_where_no_files_are_kept(self, tmp_path, capsys):
+        metrics = tmp_path / "metrics.yaml"
+        metrics.write_text("testing: {test_count: 2, tests_passed: 2, tests_failed: 0}\n")
+        where = ["--root", str(tmp_path)]
+        assert run(["hook", "pre-loop", "--metrics", str(metrics), *where]) == 0
+        capsys.readouterr()
+        assert run(["integrity", *where]) == 1
+        error = capsys.readouterr().err
+        assert "nobody compared its files and tests" in error
+        assert "codebase.keep: always" in error
+
+
+def _fails(file, evidence):
+    yield Finding(rule="T9", severity=Severity.MEDIUM, message=str(1 / 0), file=file.path)
+
+
+class TestPreviousOnly:
+    def test_what_only_an_older_comparison_shows_stands_while_nobody_touches_the_file(self, gated):
+        """A rule that is asked only of what changed just now, on a line that is not clean."""
+        gated.write("pyproject.toml", GATE.format(50))
+        gated.turn()
+        committed = Committed(gated.paths)
+        state = LoopStore(gated.paths).state(committed.summary(), Rules())
+        keeper = Keeper(committed)
+        gated.write("app.py", "def one():\n    return 2\n")
+        kept = keeper.capture(1, ((0, 1),))
+        open_one = Finding(rule="T7", severity=Severity.MEDIUM, message="", file="odd.py", against=1, about="x")
+        alert = replace(state.line.open_alerts[0], findings=(open_one,))
+        line = replace(state.line, open_alerts=(alert,))
+        examination = Examination(keeper, replace(state, line=line), kept, None)
+        assert open_one in examination.integrity().findings
+        touched = replace(open_one, file="app.py")
+        line = replace(line, open_alerts=(replace(alert, findings=(touched,)),))
+        examination = Examination(keeper, replace(state, line=line), kept, None)
+        assert touched not in examination.integrity().findings
+
+    def test_a_baseline_is_compared_with_nothing(self, workshop):
+        workshop.start()
+        store = LoopStore(workshop.paths)
+        keeper = Keeper(store)
+        state = LoopState(loop_id="ralph-001", rules=Rules())
+        assert Examination(keeper, state, keeper.capture(None, ()), None).integrity().compared_with == ()
+
+
+class TestGate:
+    def test_tampering_is_a_regression_and_nothing_is_recorded(self, gated, capsys):
+        gated.write("conftest.py", "import os\n\n\ndef pytest_sessionfinish(session):\n    os._exit(0)\n")
+        gated.results(t0="passed", t1="passed", t2="passed", t3="passed")
+        code = run(["gate", "--root", str(gated.root), "--json"])
+        told = json.loads(capsys.readouterr().out)
+        assert (code, told["integrity"]["verdict"]) == (3, "TAMPERED")
+        assert [alert["type"] for alert in told["alerts"]] == ["runner_forged"]
+        assert gated.tracker.store().summary().iteration == 0
+
+    def test_tests_that_did_not_run_are_unproven(self, workshop, capsys):
+        workshop.results(t0="skipped").start()
+        code = run(["gate", "--root", str(workshop.root)])
+        out = capsys.readouterr().out
+        assert code == 4
+        assert "UNPROVEN" in out
+
+
+class TestListing:
+    def test_each_finding_with_its_place_both_texts_and_the_next_step(self, gated, capsys):
+        gated.write("pyproject.toml", GATE.format(50))
+        gated.results(t0="passed", t1="passed", t2="passed")
+        gated.turn()
+        assert run(["integrity", "--root", str(gated.root)]) == 0
+        out = capsys.readouterr().out
+        assert out.startswith("iteration 1: TAMPERED, compared with iteration 0\n")
+        assert "pass rate 100%, union rate 75% of all tests ever seen" in " ".join(out.split())
+        assert "CRITICAL T1 it1-test_deletion (new): Test count decreased from 4 to 3" in out
+        assert "t::t3 (passed before)" in out
+        assert "HIGH G1 it1-gate_lowered (new): pyproject.toml:2:" in out
+        assert "old: 90" in out
+        assert "new: 50" in out
+        assert "ralph-tracker accept" in out
+
+    def test_history_status_and_show_say_the_verdict(self, gated, capsys):
+        gated.write("pyproject.toml", GATE.format(50))
+        gated.turn()
+        for verb in ("history", "status", "show"):
+            assert run([verb, "--root", str(gated.root)]) == 0
+            assert "SUSPECT" in capsys.readouterr().out
+
+    def test_nothing_speaks_against_a_clean_one(self, gated, capsys):
+        gated.turn()
+        assert run(["integrity", "1", "--root", str(gated.root)]) == 0
+        assert "nothing speaks against it" in capsys.readouterr().out
+
+
+class TestAnotherTool:
+    FOUND = {
+        "schema": 1,
+        "tool": "tampercheck",
+        "version": "0.1.1",
+        "findings": [
+            {
+                "kind": "swallowed-error",
+                "severity": "high",
+                "path": "tests/test_x.py",
+                "evidence": "except: pass",
+                "line": 3,
+            }
+        ],
+    }
+
+    @pytest.fixture
+    def told(self, workshop):
+        """Return a loop whose files are compared by another tool, as `tool.json` says."""
+        tells = {"run": ["cat", "tool.json"], "reports": ["-"], "kind": "integrity"}
+        workshop.write("tool.json", json.dumps({**self.FOUND, "findings": []}))
+        checks = {"tests": HANDS_ON, "tamper": tells}
+        workshop.configure(checks, integrity={"tool": "tampercheck"}).start()
+        return workshop
+
+    def test_its_findings_stand_in_place_of_those_of_our_rules(self, told):
+        told.write("tool.json", json.dumps(self.FOUND))
+        told.write("tests/test_x.py", "def test_x():\n    assert True\n")
+        record = told.turn()
+        assert [(each.rule, each.file, each.line) for each in record.integrity.found.findings] == [
+            ("T8", "tests/test_x.py", 3)
+        ]
+        assert record.integrity.verdict == "SUSPECT"
+        told.write("tool.json", json.dumps({**self.FOUND, "findings": []}))
+        assert told.turn().closed_alerts == ("it1-failure_swallowed",)
+
+    def test_tests_that_are_gone_are_told_all_the_same(self, told):
+        told.passing(3)
+        assert told.turn().integrity.verdict == "TAMPERED"
+
+    @pytest.mark.parametrize(
+        ("document", "reason"),
+        [
+            pytest.param("", "empty", id="nothing"),
+            pytest.param('{"schema": 1', "not what it prints", id="cut short"),
+            pytest.param('{"schema": 2}', "not what it prints", id="another schema"),
+        ],
+    )
+    def test_a_report_that_is_none_is_told_and_clears_nothing(self, told, document, reason):
+        told.write("tool.json", json.dumps(self.FOUND))
+        told.turn()
+        told.write("tool.json", document)
+        record = told.turn()
+        assert record.integrity.verdict == "SUSPECT"
+        assert reason in record.integrity.found.unread["tampercheck"] or reason == "empty"
+
+    def test_one_without_its_check_is_refused(self, workshop, capsys):
+        workshop.configure({"tests": HANDS_ON}, integrity={"tool": "checkwash"})
+        assert run(["hook", "pre-loop", "--root", str(workshop.root)]) == 1
+        error = capsys.readouterr().err
+        assert error.count("\n") == 1
+        assert "integrity.tool: checkwash needs a check of kind integrity" in error

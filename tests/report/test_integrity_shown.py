@@ -1,0 +1,54 @@
+"""What the reports show of integrity: the verdict, the findings, what could not be looked into."""
+
+import pytest
+
+from ralph_tracker.report.markdown import iteration_report
+from ralph_tracker.report.view import FINDINGS_SHOWN, iteration_view
+
+FINDING = {
+    "rule": "T4",
+    "severity": "CRITICAL",
+    "message": "assertion can never fail",
+    "file": "tests/test_a|b.py",
+    "line": 7,
+    "test": "test_lid",
+    "old": "assert x == 1",
+    "new": "assert `x` or True",
+}
+
+
+def record(**trust):
+    told = {"verdict": "TAMPERED", "union_rate": 87.5, "findings": [FINDING], "findings_total": 1, "unread": {}}
+    return {"iteration_metrics": {"iteration": 3, "integrity": {**told, **trust}}}
+
+
+def test_the_verdict_beside_the_union_rate():
+    assert "- **Integrity**: TAMPERED, union rate 87.5%\n" in iteration_report(record())
+    assert "- **Integrity**: PASS, union rate n/a\n" in iteration_report(record(verdict="PASS", union_rate=None))
+
+
+def test_each_finding_with_its_place_and_both_texts():
+    text = iteration_report(record())
+    assert "### Integrity\n" in text
+    assert "**CRITICAL** T4 tests/test_a\\|b.py:7, test_lid: assertion can never fail\n" in text
+    assert "    - old: assert x == 1\n" in text
+    assert "    - new: assert \\`x\\` or True\n" in text
+
+
+def test_many_are_cut_and_counted():
+    text = iteration_report(record(findings=[FINDING] * 30, findings_total=70))
+    assert text.count("assertion can never fail") == FINDINGS_SHOWN
+    assert f"- and {70 - FINDINGS_SHOWN} more: `ralph-tracker integrity 3`\n" in text
+
+
+def test_files_that_were_not_looked_into_are_named():
+    assert "### Not Looked Into\n\n- big.py: larger than 2 MB\n" in iteration_report(
+        record(findings=[], unread={"big.py": "larger than 2 MB"})
+    )
+
+
+@pytest.mark.parametrize("trust", [None, {}])
+def test_nothing_is_said_where_nobody_compared(trust):
+    document = {"iteration_metrics": {"iteration": 3, "integrity": trust}}
+    assert iteration_view(document).integrity == ""
+    assert "Integrity" not in iteration_report(document)
