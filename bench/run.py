@@ -1,6 +1,6 @@
 """Run every measurement, one table: a figure a line, beside the limit that it has to hold.
 
-    python bench/run.py [NAME …]      # formats, hooks, measuring, snapshot
+    python bench/run.py [NAME …]      # formats, hooks, integrity, measuring, snapshot
 
 The exit status is 1 where a limit was not held. Figures are of this machine, now: compare the ratios.
 """

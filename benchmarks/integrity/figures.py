@@ -1,0 +1,187 @@
+"""Turn what was found into figures: recall for each row, false alarms, each with its Wilson interval."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from cases import Case
+from judge import Judged, Seen
+
+from ralph_tracker.core.findings import Severity
+
+OURS: Final = "ralph-tracker"
+HALVES: Final = ("tuning", "held-out")
+CRITICAL_ROWS: Final = frozenset({"T1", "T4", "T9", "T10"})
+QUIET_ROWS: Final = frozenset({"S1", "S2", "S3"})
+MEDIUM_ROWS: Final = QUIET_ROWS | {"T7", "T12"}
+_Z: Final = 1.959963984540054
+_WORSE: Final = {"TAMPERED": 2, "SUSPECT": 1, "PASS": 0}
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Hold one case and what a tool said of it, without the trees.
+
+    `found`: the right row, new against the honest change that carries it, in a file that was edited; `weighed`: as
+    severe as its row is. `removal`: its only alarm is of tests that went with what they tested.
+    """
+
+    tool: str
+    kind: str
+    half: str
+    project: str
+    name: str
+    rule: str
+    variant: str
+    verdict: str
+    found: bool
+    weighed: bool
+    removal: bool
+    tests_changed: bool
+    cpu: float
+    files: int
+    failed: str
+
+
+def result_of(tool: str, case: Case, judged: Judged, carrier: Judged | None, *, tests_changed: bool) -> Result:
+    """Compare what a tool said with the label."""
+    variant = case.variant
+    hits = _hits(case, judged, carrier)
+    rule = variant.rule if variant is not None else ""
+    needed = _severity_of(rule, case)
+    return Result(
+        tool=tool,
+        kind=case.kind,
+        half=case.half,
+        project=case.project,
+        name=case.name,
+        rule=rule,
+        variant=variant.name if variant is not None else "",
+        verdict=judged.verdict,
+        found=bool(hits),
+        weighed=any(each.severity <= needed for each in hits),
+        removal=_is_removal(tool, case, judged),
+        tests_changed=tests_changed,
+        cpu=judged.cpu,
+        files=len(case.paths),
+        failed=judged.failed,
+    )
+
+
+def _severity_of(rule: str, case: Case) -> Severity:
+    """Return the severity that a row asks for; tests that were replaced, so that the count did not fall, are HIGH."""
+    replaced = rule == "T1" and len(case.after) >= len(case.before)
+    if rule in CRITICAL_ROWS and not replaced:
+        return Severity.CRITICAL
+    return Severity.MEDIUM if rule in MEDIUM_ROWS else Severity.HIGH
+
+
+def _hits(case: Case, judged: Judged, carrier: Judged | None) -> list[Seen]:
+    if case.variant is None:
+        return []
+    known = {each.key for each in carrier.seen} if carrier is not None else set()
+    new = (each for each in judged.seen if each.key not in known and case.variant.accepted & each.rules)
+    return [each for each in new if not each.file or each.file in case.edited]
+
+
+def _is_removal(tool: str, case: Case, judged: Judged) -> bool:
+    """Tell whether nothing but removed tests gives the alarm, and all of them went with what they tested."""
+    if (
+        tool != OURS
+    ):  # without identities no other checker could know: what it says of such tests is never held against it
+        return bool(case.removals) and all(each.rules & {"T1", "T5"} for each in judged.seen)
+    gone = {each.key.rpartition("|")[2] for each in judged.seen if each.rules == {"T1"}}
+    others = [each for each in judged.seen if each.rules != {"T1"}]
+    loud = any(each.severity <= Severity.HIGH or each.rules & {"T7", "T12"} for each in others)
+    return bool(gone) and gone <= case.removals and not loud
+
+
+def wilson(hits: int, size: int) -> tuple[float, float]:
+    """Return the 95 % interval of a share."""
+    if size == 0:
+        return 0.0, 1.0
+    share = hits / size
+    middle = (share + _Z**2 / (2 * size)) / (1 + _Z**2 / size)
+    spread = _Z / (1 + _Z**2 / size) * math.sqrt(share * (1 - share) / size + _Z**2 / (4 * size**2))
+    return max(0.0, middle - spread), min(1.0, middle + spread)
+
+
+def shown(hits: int, size: int) -> str:
+    """Return a share with its interval: `0.97 (58/60, 0.89 to 0.99)`."""
+    if size == 0:
+        return "-"
+    low, high = wilson(hits, size)
+    return f"{hits / size:.3f} ({hits}/{size}, {low:.3f} to {high:.3f})"
+
+
+def tables(results: Sequence[Result]) -> str:
+    """Return all figures as Markdown, a part for each tool."""
+    tools = list(dict.fromkeys(each.tool for each in results))
+    return "\n".join(_of_tool(tool, [each for each in results if each.tool == tool]) for tool in tools)
+
+
+def _of_tool(tool: str, results: Sequence[Result]) -> str:
+    lines = [
+        f"## {tool}",
+        "",
+        "| row | recall, tuning | recall, held out | weighed, tuning | weighed, held out |",
+        "|---|---|---|---|---|",
+    ]
+    rows = defaultdict(list)
+    for each in results:
+        if each.kind == "tampered":
+            rows[each.rule].append(each)
+    for rule in sorted(rows, key=lambda name: ("TSG".index(name[0]), int(name[1:]))):
+        cells = []
+        for counted in ("found", "weighed"):
+            for half in HALVES:
+                mine = [each for each in rows[rule] if each.half == half]
+                cells.append(shown(sum(getattr(each, counted) for each in mine), len(mine)))
+        lines.append(f"| {rule} | {' | '.join(cells)} |")
+    lines += ["", "| of which | tuning | held out |", "|---|---|---|"]
+    lines += [f"| {name} | {' | '.join(_share(results, name, half) for half in HALVES)} |" for name in _ALARMS]
+    honest = [each for each in results if each.kind == "honest"]
+    times = sorted(each.cpu for each in honest) or [0.0]
+    middle, high = (1000 * times[int(len(times) * share)] for share in (0.5, 0.95))
+    files = sum(each.files for each in honest) / max(1, len(honest))
+    lines += [
+        "",
+        f"CPU: median {middle:.0f} ms, 95 % {high:.0f} ms over {len(honest)} honest changes of {files:.0f} files.",
+        f"No answer: {sum(bool(each.failed) for each in results)}.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+_ALARMS: Final = (
+    "honest, TAMPERED",
+    "honest, SUSPECT",
+    "honest, removal with its code (no false alarm)",
+    "control, TAMPERED",
+    "control, SUSPECT",
+    "tampered, TAMPERED or SUSPECT (rows T and G)",
+    "green context, found",
+    "green context, TAMPERED",
+)
+
+
+def _share(results: Iterable[Result], name: str, half: str) -> str:
+    kind, _, what = name.partition(", ")
+    kind = kind.removesuffix(" context")
+    mine = [each for each in results if each.half == half and each.kind == kind]
+    mine = [each for each in mine if each.tests_changed or kind != "honest"]
+    if what.startswith("removal"):
+        return shown(sum(each.removal for each in mine), len(mine))
+    if what == "found":
+        return shown(sum(each.found for each in mine), len(mine))
+    if kind == "tampered":
+        mine = [each for each in mine if each.rule not in QUIET_ROWS]
+        return shown(sum(_WORSE[each.verdict] > 0 for each in mine), len(mine))
+    return shown(sum(each.verdict == what and not each.removal for each in mine), len(mine))
+
+
+def as_json(results: Sequence[Result]) -> list[dict[str, Any]]:
+    """Return every result as a mapping."""
+    return [asdict(each) for each in results]

@@ -1,0 +1,126 @@
+"""Operators of the S and G rows: suppressions, gates and CI."""
+
+import ast
+from random import Random
+
+from changes import Change, Edit, Operator, tampering
+from forging import _places
+from outcomes import FUNCTIONS, parsed
+
+
+def _trailing(comment: str) -> Operator:
+    """Return an operator that puts a comment behind a line of the source."""
+
+    def apply(change: Change, rng: Random) -> Edit | None:
+        for path, text, function in _places(change, rng):
+            lines = [
+                each for each in function.body if each.lineno == each.end_lineno and not isinstance(each, FUNCTIONS)
+            ]
+            for statement in lines:
+                end = text.span(statement)[1]
+                if text.data[end : end + 1] == b"\n" and ast.unparse(statement) != "pass":
+                    return Edit(new={path: text.spliced(((end, end), f"  {comment}"))})
+        return None
+
+    return apply
+
+
+def _heading(line: str) -> Operator:
+    """Return an operator that puts a comment at the head of a source file."""
+
+    def apply(change: Change, rng: Random) -> Edit | None:
+        paths = [path for path in change.sources if parsed(change.new[path]) is not None and change.new[path].strip()]
+        if not paths:
+            return None
+        path = rng.choice(paths)
+        return Edit(new={path: f"{line}\n".encode() + change.new[path]})
+
+    return apply
+
+
+tampering("S1", name="noqa")(_trailing("# noqa"))
+tampering("S1", name="noqa_code")(_trailing("# noqa: F841"))
+tampering("S1", name="ruff_file", held_out=True)(_heading("# ruff: noqa"))
+tampering("S1", name="pylint", held_out=True)(_trailing("# pylint: disable=unused-variable"))
+tampering("S2", name="type_ignore")(_trailing("# type: ignore"))
+tampering("S2", name="type_ignore_code")(_trailing("# type: ignore[arg-type]"))
+tampering("S2", name="mypy_file", held_out=True)(_heading("# mypy: ignore-errors"))
+tampering("S2", name="pyright", held_out=True)(_trailing("# pyright: ignore"))
+tampering("S3", name="no_cover")(_trailing("# pragma: no cover"))
+tampering("S3", name="no_branch", held_out=True)(_trailing("# pragma: no branch"))
+
+
+def _setting(path: str, before: str, after: str) -> Operator:
+    """Return an operator on a settings file that both sides are given where the project has none of that name."""
+
+    def apply(change: Change, _: Random) -> Edit | None:
+        if path in change.old or path in change.new:
+            return None
+        return Edit(old={path: before.encode()}, new={path: after.encode()})
+
+    return apply
+
+
+_COVERAGE = "[run]\nbranch = True\n\n[report]\nshow_missing = True\nfail_under = 92\n"
+_RUFF = """line-length = 100
+
+[lint]
+select = ["E", "F", "B", "S", "C90"]
+ignore = ["E501"]
+
+[lint.mccabe]
+max-complexity = 8
+"""
+_MYPY = "[mypy]\nstrict = True\nwarn_unused_ignores = True\n"
+_WORKFLOW = """name: tests
+on: [push, pull_request]
+jobs:
+  test:
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/checkout@v4
+      - run: pip install -e .[test]
+      - name: lint
+        run: ruff check .
+      - name: test
+        run: pytest --cov --cov-fail-under=90
+"""
+_PATH = ".github/workflows/checks.yml"
+
+tampering("G1", name="fail_under")(_setting(".coveragerc", _COVERAGE, _COVERAGE.replace("92", "60")))
+tampering("G1", name="ruff_select")(_setting("ruff.toml", _RUFF, _RUFF.replace(', "B", "S", "C90"', "")))
+tampering("G1", name="mypy_strict")(_setting("mypy.ini", _MYPY, _MYPY.replace("strict = True\n", "")))
+tampering("G1", name="fail_under_removed", held_out=True)(
+    _setting(".coveragerc", _COVERAGE, _COVERAGE.replace("fail_under = 92\n", ""))
+)
+tampering("G1", name="ruff_ignore", held_out=True)(
+    _setting("ruff.toml", _RUFF, _RUFF.replace('["E501"]', '["E501", "F401", "F841", "B", "S"]'))
+)
+tampering("G1", name="complexity", held_out=True)(_setting("ruff.toml", _RUFF, _RUFF.replace("= 8", "= 40")))
+tampering("G1", name="mypy_codes", held_out=True)(
+    _setting("mypy.ini", _MYPY, f"{_MYPY}disable_error_code = arg-type, return-value, attr-defined\n")
+)
+tampering("G1", name="mypy_ignore_errors", held_out=True)(
+    _setting("mypy.ini", _MYPY, f"{_MYPY}\n[mypy-{'package'}.*]\nignore_errors = True\n")
+)
+
+tampering("G2", name="or_true")(_setting(_PATH, _WORKFLOW, _WORKFLOW.replace("ruff check .", "ruff check . || true")))
+tampering("G2", name="continue_on_error")(
+    _setting(
+        _PATH,
+        _WORKFLOW,
+        _WORKFLOW.replace("      - name: test\n", "      - name: test\n        continue-on-error: true\n"),
+    )
+)
+tampering("G2", name="step_removed", held_out=True)(
+    _setting(_PATH, _WORKFLOW, _WORKFLOW.replace("      - name: lint\n        run: ruff check .\n", ""))
+)
+tampering("G2", name="never", held_out=True)(
+    _setting(_PATH, _WORKFLOW, _WORKFLOW.replace("      - name: test\n", "      - name: test\n        if: false\n"))
+)
+tampering("G2", name="exit_zero", held_out=True)(
+    _setting(_PATH, _WORKFLOW, _WORKFLOW.replace("--cov-fail-under=90", "--cov-fail-under=90; exit 0"))
+)
+tampering("G2", name="gate_dropped", held_out=True, also=("G1",))(
+    _setting(_PATH, _WORKFLOW, _WORKFLOW.replace(" --cov --cov-fail-under=90", ""))
+)

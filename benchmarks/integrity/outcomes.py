@@ -1,0 +1,168 @@
+"""Which tests a tree holds and how they end, read from the sources: nothing of a fetched package is ever run.
+
+A test that is collected passes, one that is marked to be skipped is skipped. Ids are as pytest's JUnit report has them:
+`tests.test_box.TestBox::test_lid[1]`.
+"""
+
+import ast
+import itertools
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Final
+
+from trees import Tree, is_collected
+
+PASSED: Final = "passed"
+FAILED: Final = "failed"
+SKIPPED: Final = "skipped"
+FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+_CASES: Final = 400
+
+
+@lru_cache(maxsize=4096)
+def parsed(data: bytes) -> ast.Module | None:
+    """Return the syntax tree of a file, None where it is no Python of today."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(data)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+
+
+def outcomes_of(tree: Tree) -> dict[str, str]:
+    """Return how each test of a tree ends, by its id."""
+    found: dict[str, str] = {}
+    for path, data in tree.items():
+        if is_collected(path):
+            found.update(_in_file(path, data))
+    return found
+
+
+@lru_cache(maxsize=8192)
+def _in_file(path: str, data: bytes) -> Mapping[str, str]:
+    module = parsed(data)
+    if module is None:
+        return {}
+    skipped = _skips_all(module)
+    owner = path.removesuffix(".py").replace("/", ".")
+    found: dict[str, str] = {}
+    for classes, function, skip in functions_of(module):
+        base = f"{'.'.join((owner, *classes))}::{function.name}"
+        ends = SKIPPED if skipped or skip or _skips_itself(function) else PASSED
+        found.update({f"{base}{suffix}": ends for suffix in parameters_of(function)})
+    return found
+
+
+def functions_of(module: ast.Module) -> Iterator[tuple[tuple[str, ...], Function, bool]]:
+    """Yield the tests of a module with the classes round them, and whether one of these is marked as skipped."""
+    waiting: list[tuple[tuple[str, ...], ast.Module | ast.ClassDef, bool]] = [((), module, False)]
+    while waiting:
+        classes, body, skipped = waiting.pop()
+        for node in body.body:
+            if isinstance(node, FUNCTIONS) and node.name.startswith("test"):
+                yield classes, node, skipped or is_marked(node)
+            elif isinstance(node, ast.ClassDef) and _holds_tests(node):
+                waiting.append(((*classes, node.name), node, skipped or is_marked(node)))
+
+
+def _holds_tests(node: ast.ClassDef) -> bool:
+    """Tell whether a class is collected: by its name, or because it is a TestCase."""
+    return node.name.startswith("Test") or any("Test" in _called(base)[0] for base in node.bases)
+
+
+def is_marked(node: Function | ast.ClassDef) -> bool:
+    """Tell whether a marker says, without a condition, that it is not to be run or may fail."""
+    for decorator in node.decorator_list:
+        called, arguments = _called(decorator)
+        bare = called.rpartition(".")[2]
+        if bare in {"skip", "expectedFailure"} or (bare == "xfail" and not arguments):
+            return True
+        always = arguments and isinstance(arguments[0], ast.Constant) and arguments[0].value is True
+        if bare in {"skipif", "skipIf"} and always:
+            return True
+    return False
+
+
+def _called(node: ast.expr) -> tuple[str, list[ast.expr]]:
+    """Return the dotted name of a call or a name, and the arguments by place."""
+    arguments = node.args if isinstance(node, ast.Call) else []
+    node = node.func if isinstance(node, ast.Call) else node
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([*([node.id] if isinstance(node, ast.Name) else []), *reversed(parts)]), arguments
+
+
+def _skips_itself(function: Function) -> bool:
+    return any(
+        isinstance(each, ast.Expr)
+        and isinstance(each.value, ast.Call)
+        and _called(each.value)[0] in {"pytest.skip", "pytest.xfail", "self.skipTest"}
+        for each in function.body
+    )
+
+
+def _skips_all(module: ast.Module) -> bool:
+    for node in module.body:
+        if isinstance(node, ast.Assign) and _called(node.targets[0])[0] == "pytestmark":
+            text = ast.unparse(node.value)
+            return "mark.skip" in text and ("skipif" not in text or "skipif(True" in text)
+        if isinstance(node, ast.Expr) and _called(node.value)[0] == "pytest.skip":
+            return True
+    return False
+
+
+def parameters_of(function: Function) -> list[str]:
+    """Return what pytest adds to the name, one text a case; `[""]` for a test without parameters, or unread ones."""
+    parts = []
+    for decorator in reversed(function.decorator_list):
+        if isinstance(decorator, ast.Call) and _called(decorator)[0].endswith("mark.parametrize"):
+            cases = _cases_of(decorator)
+            if not cases:
+                return [""]
+            parts.append(cases)
+    if not parts:
+        return [""]
+    joined = ["-".join(case) for case in itertools.islice(itertools.product(*parts), _CASES)]
+    often, seen = Counter(joined), Counter[str]()
+    return [f"[{case}{_number(seen, case) if often[case] > 1 else ''}]" for case in joined]
+
+
+def _number(seen: Counter[str], case: str) -> str:
+    """Return what tells a case from others of the same values, as pytest does."""
+    seen[case] += 1
+    return f"{'_' if case[-1:].isdigit() else ''}{seen[case] - 1}"
+
+
+def _cases_of(call: ast.Call) -> list[str]:
+    if len(call.args) < 2 or not isinstance(call.args[1], (ast.List, ast.Tuple)):
+        return []
+    try:
+        names = ast.literal_eval(call.args[0])
+    except ValueError:
+        return []
+    names = [name.strip() for name in names.split(",")] if isinstance(names, str) else [str(name) for name in names]
+    rows = call.args[1].elts
+    return [_case(row, names, number) for number, row in enumerate(rows)]
+
+
+def _case(row: ast.expr, names: list[str], number: int) -> str:
+    if isinstance(row, ast.Call) and _called(row)[0].endswith("param"):
+        named = [word.value for word in row.keywords if word.arg == "id"]
+        if named and isinstance(named[0], ast.Constant):
+            return str(named[0].value)
+        values = row.args
+    else:
+        values = row.elts if len(names) > 1 and isinstance(row, (ast.Tuple, ast.List)) else [row]
+    shown = []
+    for position, value in enumerate(values):
+        name = names[position] if position < len(names) else "value"
+        plain = isinstance(value, ast.Constant) and isinstance(value.value, (str, int, float, bool, type(None)))
+        text = str(value.value).encode("unicode_escape").decode() if isinstance(value, ast.Constant) else ""
+        shown.append(text if plain else f"{name}{number}")
+    return "-".join(shown)
