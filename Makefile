@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-faults test-faults-full test-projects test-ecosystems test-interpreters check bench fuzz mutants bless clean
+.PHONY: help demo test test-slow test-faults test-faults-full test-projects test-ecosystems test-interpreters check bench bench-integrity fuzz mutants bless clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,10 +40,11 @@ test: $(VENV)/.test ## run the tests, with branch coverage and its gates
 	@$(BIN)/python -m coverage report --include='ralph_tracker/formats/*' --fail-under=95
 	@$(BIN)/python -m coverage report --fail-under=95 | tail -n 3
 
-test-slow: $(VENV)/.test ## the tests that take their time: every page's commands, a stranger's path, pytest gone wrong
-	$(BIN)/python -m pytest -q -n auto --dist loadfile -m slow $(ARGS)
+test-slow: $(VENV)/.test ## what takes its time: every page's commands, laws with many examples, pytest gone wrong
+	$(BIN)/python -m pytest -q -n auto --dist loadfile -m "slow or hypothesis" --hypothesis-profile=full $(ARGS)
 
-FAULTS = $(BIN)/python -m pytest -q -n auto --dist load -m faults $(ARGS)
+# The folder whose table of figures is printed at the end is named beside all others.
+FAULTS = $(BIN)/python -m pytest -q -n auto --dist load -m faults tests tests/measured/faults $(ARGS)
 
 test-faults: $(VENV)/.test ## kill, damage and refuse at more points, a sample by a seed that is printed
 	@seed=$${RALPH_TRACKER_SEED:-$$(date +%s)}; echo "RALPH_TRACKER_SEED=$$seed"; \
@@ -70,6 +71,9 @@ check: $(VENV)/.check ## ruff, mypy, import layers, wheel and sdist
 
 bench: $(VENV)/.test ## measure speed and memory, as ratios within one run
 	$(BIN)/python bench/run.py $(ARGS)
+
+bench-integrity: $(VENV)/.test ## judge tampered and honest changes of packages from the index, beside other checkers
+	$(BIN)/python benchmarks/integrity/run.py --peers 4 $(ARGS)
 
 $(VENV)/.fuzz: $(VENV)/.test
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group fuzz

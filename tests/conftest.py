@@ -1,4 +1,4 @@
-"""What all tests share: the option that rewrites golden files, and fakes."""
+"""What all tests share: the option that rewrites golden files, where they write, and fakes."""
 
 import os
 import select
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from ralph_tracker.core.gate import Gate
 from ralph_tracker.core.metrics import BY_NAME
@@ -17,9 +18,33 @@ from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.tracker import Tracker
 
+# Laws that name no number of examples: few in each run, many where they are asked for (make test-slow).
+settings.register_profile("quick", settings(), max_examples=40, deadline=None)
+settings.register_profile("full", settings(), max_examples=300, deadline=None)
+settings.load_profile("quick")
+
+MEMORY = Path("/dev/shm")  # noqa: S108  # the system's, pytest makes its own folder there
+ROOM = 256 << 20
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--bless", action="store_true", help="rewrite the golden files from what is produced now")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Write to memory where there is room and programs may be run: what is kept is synced, which a disk charges for."""
+    if "PYTEST_DEBUG_TEMPROOT" not in os.environ and "TMPDIR" not in os.environ and _takes_projects(MEMORY):
+        os.environ["PYTEST_DEBUG_TEMPROOT"] = str(MEMORY)
+    # A process of its own that a test starts is not what the gates of coverage go by, and starts sooner unmeasured.
+    if hasattr(config, "workerinput"):
+        os.environ.pop("COVERAGE_PROCESS_CONFIG", None)
+
+
+def _takes_projects(folder: Path) -> bool:
+    if not (folder.is_dir() and os.access(folder, os.W_OK)):
+        return False
+    system = os.statvfs(folder)
+    return system.f_bavail * system.f_frsize >= ROOM and not system.f_flag & os.ST_NOEXEC
 
 
 @pytest.fixture(scope="session")

@@ -188,9 +188,9 @@ def measured(project_at, tmp_path_factory):
     (project.root / "ralph-tracker.yaml").write_text(json.dumps({"checks": {"tests": CHECK}}))
     (project.root / "code.py").write_text("a = 1\n")
     printed = [("record", "pre-loop", project.must("pre-loop"))]
-    (project.root / "code.py").write_text("a = 2\n")
+    (project.root / "code.py").write_text("import a  # noqa: F401\n")
     printed += [("record", "post-iteration", project.must("post-iteration"))]
-    for verb in ("verify", "doctor", "status", "history", "gate", "gc"):
+    for verb in ("verify", "doctor", "status", "history", "gate", "gc", "integrity"):
         printed.append((verb, verb, project.ralph(verb, "--json").json))
     kinds = ("junit/pytest-reruns", "coveragepy-json/branches", "ruff-json/findings", "mypy-text/clean")
     folders = [REPORTS / kind for kind in kinds]

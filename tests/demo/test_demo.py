@@ -1,4 +1,4 @@
-"""The demo as a user runs it, once; then every iteration measured again by hand, from what was kept."""
+"""The demo as a user runs it, once; then iterations measured again by hand, from what was kept."""
 
 import importlib.util
 import io
@@ -154,22 +154,44 @@ def recorded(it: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-@needs_ruff
-def test_measured_by_hand_every_iteration_is_what_its_record_says(shown, tmp_path):
-    trees = [tmp_path / str(it["iteration"]) for it in shown.records]
-    for it, tree in zip(shown.records, trees, strict=True):
-        shown.tracker.restore(it["iteration"])
-        shutil.copytree(shown.root, tree, ignore=shutil.ignore_patterns(".aiwg"))
-    with ThreadPoolExecutor(2) as pool:
-        assert list(pool.map(measured_by_hand, trees)) == [recorded(it) for it in shown.records]
+@pytest.fixture
+def by_hand_as_recorded(shown, tmp_path):
+    """Compare what the tools say of kept iterations with their records."""
+
+    def compare(records: list[dict[str, Any]]) -> None:
+        trees = [tmp_path / str(it["iteration"]) for it in records]
+        for it, tree in zip(records, trees, strict=True):
+            shown.tracker.restore(it["iteration"])
+            shutil.copytree(shown.root, tree, ignore=shutil.ignore_patterns(".aiwg"))
+        with ThreadPoolExecutor(2) as pool:
+            assert list(pool.map(measured_by_hand, trees)) == [recorded(it) for it in records]
+
+    return compare
 
 
 @needs_ruff
-def test_a_folder_that_is_not_to_be_kept_is_removed_whatever_happens(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("PATH", str(tmp_path))  # no git is found there: the loop cannot begin
+def test_measured_by_hand_the_baseline_and_the_peak_are_what_their_records_say(shown, by_hand_as_recorded):
+    by_hand_as_recorded([shown.records[0], shown.records[shown.selection["selected_iteration"]]])
+
+
+@pytest.mark.slow
+@needs_ruff
+def test_measured_by_hand_every_iteration_is_what_its_record_says(shown, by_hand_as_recorded):
+    by_hand_as_recorded(shown.records)
+
+
+MAIN = "from ralph_tracker.cli.app import main; main()"
+
+
+def test_a_folder_that_is_not_to_be_kept_is_removed_whatever_happens(tmp_path):
+    """No file may be larger than a few blocks: the loop cannot begin."""
     root = tmp_path / "gone"
-    assert run(["demo", "--folder", str(root), "--no-keep"]) == 1
-    assert "git" in capsys.readouterr().err
+    limited = ["/bin/sh", "-c", 'ulimit -f 4; exec "$@"', "sh", sys.executable, "-c", MAIN]
+    done = subprocess.run(
+        [*limited, "demo", "--folder", str(root), "--no-keep"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert re.fullmatch(r"ralph-tracker: .*: File too large; .*\n", done.stderr.splitlines(keepends=True)[-1])
     assert not root.exists()
 
 

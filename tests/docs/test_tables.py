@@ -60,11 +60,17 @@ def test_every_format_says_who_writes_it():
 
 def test_every_alert_is_on_the_page_of_semantics_with_its_severity():
     table = {(row[1], row[0]) for row in rows("semantics.md", 3) if row[0] in {"CRITICAL", "HIGH", "MEDIUM"}}
-    assert table == {(kind.name, kind.severity.name) for kind in TYPES}
+    assert table == {(kind.name, kind.severity.name) for kind in TYPES if kind.rule in {None, "T1"}}
+
+
+def test_every_rule_of_integrity_is_on_its_page_with_its_alert_and_severity():
+    table = {tuple(row[:3]) for row in rows("integrity.md", 4) if row[0] != "rule"}
+    assert table == {(kind.rule, kind.name, kind.severity.name) for kind in TYPES if kind.rule is not None}
 
 
 @pytest.mark.parametrize(
-    ("page", "columns"), [("configuration.md", 3), ("formats.md", 4), ("semantics.md", 3), ("ci.md", 2)]
+    ("page", "columns"),
+    [("configuration.md", 3), ("formats.md", 4), ("semantics.md", 3), ("integrity.md", 4), ("ci.md", 2)],
 )
 def test_the_tables_are_found(page, columns):
     assert len(rows(page, columns)) > 4

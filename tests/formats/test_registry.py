@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tracker.formats import registry
@@ -16,20 +16,17 @@ RESULTS = TestReport | CoverageReport | LintReport | TypeReport | Unreadable
 FORMATS = st.sampled_from([None, *registry.BY_NAME])
 
 
-@settings(deadline=None)
 @given(st.binary(), FORMATS)
 def test_arbitrary_bytes_never_raise(data, name):
     assert isinstance(registry.read(data, format=name), RESULTS)
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.text(), st.sampled_from(["utf-8-sig", "utf-16"]), FORMATS)
 def test_arbitrary_text_never_raises(text, encoding, name):
     data = text.encode(encoding, errors="surrogatepass")
     assert isinstance(registry.read(data, format=name), RESULTS)
 
 
-@settings(deadline=None)
 @given(st.sampled_from(REAL), st.data(), FORMATS)
 def test_real_reports_with_damage_never_raise(data, draw, name):
     start = draw.draw(st.integers(0, len(data)))

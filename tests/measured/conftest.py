@@ -122,7 +122,7 @@ def workshop_at() -> type[Workshop]:
     return Workshop
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def _run_before(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
     """Return a loop with a baseline and three iterations: better, much worse, half of the way back."""
     root = (tmp_path_factory.mktemp("measured") / "project").resolve()

@@ -26,7 +26,7 @@ def test_a_project_that_is_ready_is_told_so(workshop, doctor):
     code, lines = doctor()
     assert code == 0
     assert {lines[what]["state"] for what in ("configuration", "check tests", "git", "loop")} == {"ok"}
-    assert lines["loop"]["found"] == "ralph-001, running, iteration 0"
+    assert lines["loop"]["found"] == "ralph-001, running, iteration 0, files kept with git"
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,18 @@ def test_a_loop_that_is_not_there_or_was_interrupted_is_a_warning(workshop, doct
     assert doctor()[1]["loop"]["next_step"] == "ralph-tracker hook post-iteration"
 
 
-def test_git_that_is_missing_is_needed(workshop, doctor, tmp_path, monkeypatch, capsys):
+def test_git_that_is_missing_would_be_better(workshop, doctor, tmp_path, monkeypatch):
+    (tmp_path / "bin").mkdir()
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    _, lines = doctor()
+    assert (lines["git"]["state"], lines["git"]["found"]) == ("warning", "not found")
+    assert "a loop that begins then takes less space" in lines["git"]["next_step"]
+
+
+def test_git_that_is_missing_is_needed_by_a_loop_that_was_begun_with_it(
+    workshop, doctor, tmp_path, monkeypatch, capsys
+):
+    workshop.start()
     (tmp_path / "bin").mkdir()
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     code, lines = doctor()

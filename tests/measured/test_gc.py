@@ -171,7 +171,7 @@ def test_of_the_safety_snapshots_the_last_ten_stay(long_loop, ralph):
         undos.append(long_loop.tracker.restore(0))
     assert f"2 old undo snapshots would go: {undos[0]}" in ralph("gc")[1]
     assert collected_by(ralph, "--yes")["undo"] == undos[:2]
-    assert set(Keeper(LoopStore(long_loop.paths))._git.references()) >= {f"refs/safety/{undo}" for undo in undos[2:]}
+    assert set(Keeper(LoopStore(long_loop.paths))._store.references()) >= {f"refs/safety/{undo}" for undo in undos[2:]}
     assert ralph("restore", "--undo", undos[0])[0] == 1
     assert ralph("restore", "--undo", undos[2])[0] == 0
 
@@ -200,7 +200,7 @@ def test_a_lost_store_is_refused_as_the_plain_files_are_all_that_is_left(long_lo
     shutil.rmtree(long_loop.paths.folder / "store.git")
     code, out, err = ralph("gc", "--yes", "--keep-last", 1)
     assert (code, out) == (1, "")
-    assert "store.git is missing; nothing was changed" in err
+    assert "the store is missing; nothing was changed" in err
     assert (long_loop.paths.iteration(1) / "artifacts").is_dir()
 
 

@@ -132,11 +132,15 @@ def test_a_tree_that_cannot_be_kept_names_the_way_out_of_the_default(plain, keep
     assert not shop.paths.iteration(0).exists()
 
 
-def test_without_the_git_program_a_loop_in_a_repository_keeps_no_files(plain, monkeypatch, tmp_path: Path):
+def test_without_the_git_program_a_loop_in_a_repository_keeps_its_files_all_the_same(
+    plain, monkeypatch, tmp_path: Path
+):
     shop = plain.commit()
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
-    assert shop.tracker.pre_loop(METRICS).tree is None
-    assert hand_in(shop).tree is None
+    assert shop.tracker.pre_loop(METRICS).tree is not None
+    shop.write("app.py", "def one():\n    return 11\n")
+    assert hand_in(shop).tree is not None
+    assert (shop.paths.iteration(1) / "artifacts/app.py").exists()
 
 
 def test_a_store_left_by_a_call_that_never_came_to_a_baseline_goes(plain):

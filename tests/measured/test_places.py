@@ -80,15 +80,49 @@ def test_a_whole_loop_runs_there_and_touches_no_file_of_the_users_git(workshop_a
     assert [own_files(path) for path in gits] == before
 
 
-def test_without_the_git_program_the_loop_does_not_begin_and_says_what_to_install(workshop, tmp_path, monkeypatch):
+@pytest.fixture
+def without_git(tmp_path, monkeypatch):
+    """Return a function that takes git from PATH, or puts an old one there."""
     tools = made(tmp_path / "bin")
     for name in ("sh", "cp", "env"):
         (tools / name).symlink_to(str(shutil.which(name)))
-    monkeypatch.setenv("PATH", str(tools))
-    with pytest.raises(StoreError, match=r"git was not found: install git 2\.34"):
-        workshop.start()
-    monkeypatch.undo()
-    assert workshop.start().iteration == 0
+
+    def hide(version: str | None = None) -> None:
+        monkeypatch.setenv("PATH", str(tools))
+        if version:
+            (tools / "git").write_text(f"#!/bin/sh\necho git version {version}\n")
+            (tools / "git").chmod(0o755)
+
+    return hide
+
+
+@pytest.mark.parametrize("version", [None, "2.25.1"], ids=["no git", "an old git"])
+def test_a_loop_that_begins_without_git_keeps_its_files_and_stays_with_its_store(
+    workshop, without_git, monkeypatch, version, capsys
+):
+    with monkeypatch.context():
+        without_git(version)
+        record = workshop.start()
+    assert any(note.startswith("store: files are kept without git") for note in record.notes)
+    first = workshop.files()
+    workshop.write("deep/new.txt", "new\n")
+    assert not any(note.startswith("store:") for note in workshop.passing(3).turn().notes)
+    assert [path.name for path in workshop.paths.folder.glob("store*")] == ["store"]
+    for words in (["status"], ["verify"], ["restore", "0"], ["diff", "0", "1"], ["gc"], ["doctor"]):
+        assert run([*words, "--root", str(workshop.root)]) == 0, capsys.readouterr().err
+    assert workshop.files() == first
+    assert "files kept without git" in capsys.readouterr().out
+    assert run(["select-best", "--apply", "branch", "--branch", "best", "--root", str(workshop.root)]) == 1
+    assert "this loop was begun without git; apply it as output or worktree" in capsys.readouterr().err
+
+
+def test_a_loop_that_was_begun_with_git_says_what_to_install_where_that_is_missing(workshop, without_git):
+    workshop.start()
+    without_git()
+    with pytest.raises(StoreError, match=r"git was not found, with which .*: install git 2\.34") as raised:
+        workshop.turn()
+    assert "\n" not in str(raised.value)
+    assert not (workshop.paths.folder / "store").exists()
 
 
 @pytest.mark.parametrize("rules", ["", "secret.txt\n"], ids=["rules taken out", "rules put in"])

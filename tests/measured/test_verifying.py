@@ -11,7 +11,6 @@ import pytest
 from ralph_tracker.cli.app import run
 
 GREEN = "from shop import price\n\n\ndef test_price():\n    assert price() == 3\n"
-RED = "from shop import price\n\n\ndef test_price():\n    assert price() == 4\n"
 PYTEST = [".venv/bin/python", "-m", "pytest", "-q", "-p", "no:cacheprovider", "--junitxml={reports}/junit.xml"]
 CHECK = {
     "run": [*PYTEST, "tests"],
@@ -47,15 +46,15 @@ def with_venv(shop) -> None:
     (site / "tools.pth").write_text(sysconfig.get_path("purelib") + "\n")
     (site / "__editable__.shop-1.0.pth").write_text(f"{shop.root}/src\n")
     shop.write(".gitignore", ".aiwg/\n.venv/\n__pycache__/\n")
-    shop.write("src/shop/__init__.py", "def price():\n    return 3\n")
-    shop.write("tests/test_shop.py", RED)
+    shop.write("src/shop/__init__.py", "def price():\n    return 4\n")
+    shop.write("tests/test_shop.py", GREEN)
     shop.configure({"tests": CHECK})
 
 
 def test_a_real_project_with_its_venv_is_measured_from_what_was_kept(workshop, ask, scratch):
     with_venv(workshop)
     workshop.commit().start()
-    workshop.write("tests/test_shop.py", GREEN)
+    workshop.write("src/shop/__init__.py", "def price():\n    return 3\n")
     assert workshop.turn().metrics.tests_passed == 1
     workshop.write("src/shop/__init__.py", "def price():\n    raise SystemError\n")
     workshop.turn()
@@ -67,7 +66,7 @@ def test_a_real_project_with_its_venv_is_measured_from_what_was_kept(workshop, a
     assert list(scratch.iterdir()) == []
     assert workshop.files() == before
     assert (workshop.root / ".venv/bin/python").exists()
-    assert (workshop.root / ".aiwg/output/tests/test_shop.py").read_text() == GREEN
+    assert "return 3" in (workshop.root / ".aiwg/output/src/shop/__init__.py").read_text()
 
 
 def test_the_document_says_whether_it_was_measured_again(run_before, ask):

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 import junitparser
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tracker.formats import registry
@@ -77,7 +77,6 @@ def read(root: ET.Element, encoding: str = "utf-8") -> TestReport:
     return result
 
 
-@settings(deadline=None, max_examples=60)
 @given(documents(), st.sampled_from(["utf-8", "us-ascii", "utf-16"]))
 def test_a_generated_document_reads_back(document, encoding):
     root, cases = document
@@ -91,7 +90,6 @@ def test_a_generated_document_reads_back(document, encoding):
         assert report.durations[name] == case.seconds
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.lists(st.builds(Case, st.just(("box",)), NAMES, NAMES, st.just("passed"), SECONDS), unique_by=lambda c: c.id))
 def test_no_other_test_changes_an_id(cases):
     shuffled = random.Random(len(cases)).sample(cases, len(cases))
@@ -102,7 +100,6 @@ def test_no_other_test_changes_an_id(cases):
     assert set(read(some).outcomes) <= set(read(everything).outcomes)
 
 
-@settings(deadline=None, max_examples=60)
 @given(documents(), st.data())
 def test_a_document_cut_anywhere_is_unreadable(document, data):
     whole = ET.tostring(document[0])
@@ -128,7 +125,6 @@ def verdicts(report: TestReport) -> list[str]:
     return ["error" if name in report.in_error else outcome for name, outcome in report.outcomes.items()]
 
 
-@settings(deadline=None, max_examples=60)
 @given(documents())
 def test_the_oracle_finds_the_same_outcomes(document):
     theirs = by_the_oracle(ET.tostring(document[0]))
