@@ -10,6 +10,7 @@ from ralph_tracker.store.snapshots import Limits, Skipped
 from ralph_tracker.store.tree_view import Prints
 
 _TRIES: Final = 3
+_WHILE_MOVING: Final = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,23 +60,27 @@ class Scanner(Protocol):
 def capture(scanner: Scanner, take_in: Callable[[Scan], None], write: Callable[[], str]) -> Captured:
     """Bring an index up to the tree; try again, three times in all, where what is read changes meanwhile.
 
+    A file that is cut short under the reader's eyes is tried more often: an agent that never rests costs no iteration.
     `take_in` does to the index what a scan found, `write` returns the tree that it is then. That is the tree as the
     scan saw it: what changes later in a file that the scan found unchanged belongs to the next snapshot.
     """
     restless: tuple[str, ...] = ()
-    for attempt in range(1, _TRIES + 1):
+    tries = failures = 0
+    quiescent = moving = False
+    while not quiescent and tries < _TRIES:
         before = scanner.prints(restless)
         scan = scanner.scan()
         try:
             take_in(scan)
-        except StoreError:  # what was read has changed its kind or is gone, or there is a real trouble
-            if attempt == _TRIES:
+        except StoreError:  # what was read has changed its kind, was cut short or is gone, or there is a real trouble
+            failures += 1
+            moving = moving or scanner.prints(scan.paths) != scan.prints
+            if failures >= (_WHILE_MOVING if moving else _TRIES):
                 raise
             continue
+        tries += 1
         quiescent = scanner.prints(scan.paths) == scan.prints and scanner.prints(restless) == before
-        if quiescent:
-            break
-        restless += scan.paths
+        restless += () if quiescent else scan.paths
     return Captured(write(), scan.skipped, scanner.empty_folders(scan), quiescent)
 
 
