@@ -76,9 +76,10 @@ def change(project: Project, kind: str, place: int, content: Any) -> None:
             old.rename(new)
     elif file.is_file() and not file.is_symlink():
         status = file.stat()
-        if kind == "same":
+        if kind == "same":  # a second later: git looks at whole seconds, and would miss it in the same one
             file.write_bytes(file.read_bytes()[::-1])
-        os.utime(file, ns=(1, 1) if kind == "touch" else (status.st_atime_ns, status.st_mtime_ns))
+        later = status.st_mtime_ns + 1_000_000_000
+        os.utime(file, ns=(1, 1) if kind == "touch" else (status.st_atime_ns, later))
 
 
 def edit(project: Project, kind: str, where: Any, content: Any) -> None:
