@@ -82,11 +82,11 @@ def _union_rate(committed: Committed, number: int) -> float | None:
 
 def _held(committed: Committed, number: int) -> Iterator[Held]:
     """Yield the alerts of integrity that an iteration raised or inherited; accepted ones as such."""
-    for event in committed.acceptances():
-        alert = codec.alert_from_plain(event["alert"])
+    accepted = {event["id"]: event["alert"] for event in committed.acceptances()}
+    for plain in accepted.values():
+        alert = codec.alert_from_plain(plain)
         if alert.kind.rule is not None and alert.iteration <= number:
             yield Held(alert, "accepted")
-    accepted = {event["id"] for event in committed.acceptances()}
     for alert in committed.line(number)[0].open_alerts:
         if alert.kind.rule is not None and alert.id not in accepted:
             yield Held(alert, "new" if alert.iteration == number else "open")

@@ -66,7 +66,7 @@ class Examination:
             found = _differing(found, changes) | _since(examined.findings, clean)
             unread |= examined.unread
             gone = {**self._matches(examined), **gone}
-        if clean and line.head:
+        if clean:
             found = {**_since(self._eroded(), 0), **found}
         found = {**self._standing(clean), **found}
         return Integrity(

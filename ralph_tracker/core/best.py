@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ralph_tracker.core.adjusted import Ground, size_factor
-from ralph_tracker.core.findings import Verdict
+from ralph_tracker.core.findings import Verdict, is_clean
 from ralph_tracker.core.line import Yardstick
 from ralph_tracker.core.metrics import Metrics
 
@@ -31,8 +31,8 @@ class Candidate:
 
     @property
     def clean(self) -> bool:
-        """Tell whether nothing is held against it; while nobody looks, each is clean (semantics § 0)."""
-        return self.verdict in {None, "PASS"}
+        """Tell whether nothing is held against it."""
+        return is_clean(self.verdict)
 
     @property
     def believed(self) -> bool:

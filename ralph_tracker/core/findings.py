@@ -15,6 +15,11 @@ DISCOUNTING: Final = frozenset({"T4", "T5", "T6", "T7", "T8", "T12"})
 SUSPICIOUS: Final = frozenset({"T7", "T12"})
 
 
+def is_clean(verdict: Verdict | None) -> bool:
+    """Tell whether nothing is held against an iteration; while nobody compares, each is clean (semantics § 0)."""
+    return verdict in {None, "PASS"}
+
+
 class Severity(IntEnum):
     """Lower is worse, so that sorting puts the worst first."""
 
@@ -77,3 +82,11 @@ class Integrity:
     suppressions: Mapping[SuppressionKind, int] = field(default_factory=dict)
     unread: Mapping[str, str] = field(default_factory=dict)
     compared_with: tuple[int, ...] = ()
+
+    @property
+    def no_tests(self) -> frozenset[str]:
+        """Return the ids that are gone and were no tests."""
+        return frozenset(gone for gone, news in self.matches.items() if not news)
+
+
+NOTHING_FOUND: Final = Integrity()

@@ -121,11 +121,10 @@ class SeenTests:
         """Return how many tests that were only skipped in that iteration's report have run since."""
         return sum(count for ranges, count in self.enrolled.items() if _within(ranges, iteration))
 
-    def renamed(self, matches: Mapping[str, tuple[str, ...]]) -> "SeenTests":
-        """Return the same with more tests known under other names; what stands for nothing was none."""
+    def renamed(self, matches: Mapping[str, tuple[str, ...]], none: frozenset[str] = frozenset()) -> "SeenTests":
+        """Return the same with more tests known under other names, and without ids that were `none`."""
         if not matches:
             return self
-        none = frozenset(gone for gone, news in matches.items() if not news)
         return replace(self, aliases=self.aliases.after(matches), ran=self.ran - none, excluded=self.excluded | none)
 
     def noticed(self, tests: TestResults | None) -> "SeenTests":

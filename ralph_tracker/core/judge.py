@@ -13,6 +13,7 @@ from ralph_tracker.core.best import Candidate, best_now, findings_of, kept
 from ralph_tracker.core.decision import Decision, Facts, decide, first_decision, message_of
 from ralph_tracker.core.deltas import deltas, read
 from ralph_tracker.core.explain import difference
+from ralph_tracker.core.findings import NOTHING_FOUND
 from ralph_tracker.core.identities import KnownTests, SeenTests
 from ralph_tracker.core.line import Line, Point, Yardstick, signature_of
 from ralph_tracker.core.loop_state import LoopState
@@ -72,8 +73,8 @@ def _judge(state: LoopState, measurement: Measurement, basis: Basis) -> Judgemen
     number = state.iteration + 1
     metrics = recorded_metrics(measurement.metrics, basis.error_parts)
     score = quality_score(basis, metrics, measurement.quality_score)
-    matches = {} if measurement.integrity is None else measurement.integrity.matches
-    known = state.seen.renamed(matches).noticed(measurement.tests)
+    found = measurement.integrity or NOTHING_FOUND
+    known = state.seen.renamed(found.matches, found.no_tests).noticed(measurement.tests)
     state = replace(state, seen=known)
     at = situation_of(state, basis, metrics, measurement, score)
     doubts = doubts_of(state, basis, at, metrics, measurement)
@@ -121,7 +122,7 @@ def _placed(
         passes=standing.passes,
         present=standing.present,
         unseen=standing.unseen,
-        suppressions=measurement.integrity.suppressions if measurement.integrity else {},
+        suppressions=(measurement.integrity or NOTHING_FOUND).suppressions,
     )
     point = Point(
         iteration=number,

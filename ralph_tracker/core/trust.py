@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from ralph_tracker.core import alerts as raising
 from ralph_tracker.core.alert_types import Alert, Mending, in_order
-from ralph_tracker.core.findings import DISCOUNTING, SUSPICIOUS, Integrity, Severity, Verdict
+from ralph_tracker.core.findings import DISCOUNTING, SUSPICIOUS, Integrity, Severity, Verdict, is_clean
 from ralph_tracker.core.identities import SeenTests
 from ralph_tracker.core.integrity_alerts import raise_integrity_alerts
 from ralph_tracker.core.loop_state import LoopState
@@ -42,8 +42,8 @@ class Doubts:
 
     @property
     def clean(self) -> bool:
-        """Tell whether nothing is held against the iteration; while nobody compares, each is clean (semantics § 0)."""
-        return self.verdict in {None, "PASS"}
+        """Tell whether nothing is held against the iteration."""
+        return is_clean(self.verdict)
 
 
 def doubts_of(

@@ -7,7 +7,7 @@ from ralph_tracker.core.alert_types import Alert, in_order
 from ralph_tracker.core.best import best_of
 from ralph_tracker.core.classify import Scored, Step, classify, step_of
 from ralph_tracker.core.cycles import find_cycle
-from ralph_tracker.core.findings import Severity
+from ralph_tracker.core.findings import NOTHING_FOUND, Severity
 from ralph_tracker.core.identities import compare
 from ralph_tracker.core.line import Classification, Point, Yardstick
 from ralph_tracker.core.loop_state import LoopState
@@ -98,8 +98,7 @@ def situation_of(
     state: LoopState, basis: Basis, metrics: Metrics, measurement: Measurement, score: Score
 ) -> raising.Situation:
     line, seen = state.line, state.seen
-    matches = {} if measurement.integrity is None else measurement.integrity.matches
-    none = frozenset(gone for gone, news in matches.items() if not news)
+    none = (measurement.integrity or NOTHING_FOUND).no_tests
     return raising.Situation(
         iteration=state.iteration + 1,
         previous=line.head or 0,

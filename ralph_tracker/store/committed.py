@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any, Final, TypeGuard
 
 from ralph_tracker.core.best import Candidate
+from ralph_tracker.core.findings import NOTHING_FOUND
 from ralph_tracker.core.identities import KnownTests, SeenTests
 from ralph_tracker.core.judge import acceptance
 from ralph_tracker.core.line import Line
@@ -170,7 +171,8 @@ class Committed:
             if measured is None:
                 continue
             now = measured[0]
-            seen = seen.renamed(now.integrity.matches if now.integrity else {}).noticed(now.tests)
+            found = now.integrity or NOTHING_FOUND
+            seen = seen.renamed(found.matches, found.no_tests).noticed(now.tests)
             if self._was_clean(number):
                 seen = seen.after(number, now.metrics.test_count, now.tests)
         return seen

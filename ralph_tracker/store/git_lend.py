@@ -12,11 +12,11 @@ _LENT: Final = ("HEAD", "config", "index")
 def borrow(store: Path, folder: Path) -> None:
     """Make a git directory that begins as a store stands, and reads that one's objects where they lie."""
     for name in ("objects/info", "refs"):
-        (folder / name).mkdir(parents=True, exist_ok=True)
+        (folder / name).mkdir(parents=True)
     for name in _LENT:
         if (store / name).exists():
             shutil.copy2(store / name, folder / name)  # git trusts what is older than its index: times go along
-    shutil.copytree(store / "info", folder / "info", dirs_exist_ok=True)
+    shutil.copytree(store / "info", folder / "info")
     (folder / "objects" / "info" / "alternates").write_bytes(_quoted(store.absolute() / "objects") + b"\n")
 
 
