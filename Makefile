@@ -38,6 +38,7 @@ test: $(VENV)/.test ## run the tests, with branch coverage and its gates
 	@$(BIN)/python -m coverage combine --quiet
 	@$(BIN)/python -m coverage report --include='ralph_tracker/core/*' --fail-under=100
 	@$(BIN)/python -m coverage report --include='ralph_tracker/formats/*' --fail-under=95
+	@$(BIN)/python -m coverage report --include='ralph_tracker/integrity/*' --fail-under=95
 	@$(BIN)/python -m coverage report --fail-under=95 | tail -n 3
 
 test-slow: $(VENV)/.test ## what takes its time: every page's commands, laws with many examples, pytest gone wrong
