@@ -102,9 +102,8 @@ def plan_restore(kept: Kept, root: Path, now: Captured, goal: Content) -> Plan:
     writes = tuple(item for item in found if item.status != "D")
     kept.refuse_damaged([item.new_id for item in writes])
     gone = set(now.empty_directories) - set(note.empty_directories) if goal.note else set()
-    folders, files = _in_the_way(
-        TreeView(root), writes, {*deletes, *(item.path for item in writes if item.status != "A")}
-    )
+    known = {*deletes, *(item.path for item in writes if item.status != "A")}
+    folders, files = _in_the_way(TreeView(root), [item.path for item in writes], note.empty_directories, known)
     return Plan(
         writes=writes,
         deletes=tuple(deletes),
@@ -167,13 +166,13 @@ def adopt(kept: Kept, goal: Content, undo_id: str) -> None:
 
 
 def _in_the_way(
-    view: TreeView, writes: Iterable[Difference], known: set[str]
+    view: TreeView, writes: Sequence[str], wanted: Sequence[str], known: set[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the folders and the files that stand where a file is to be written and that no snapshot has."""
+    """Return the folders and the files that no snapshot has, where a file is written or an empty folder is wanted."""
     files: dict[str, None] = {}
     folders: dict[str, None] = {}
-    for item in writes:
-        blocker = _blocker(view, item.path)
+    blockers = [*(_blocker(view, path) for path in writes), *(_not_folder(view, path) for path in wanted)]
+    for blocker in blockers:
         if blocker is None or blocker in known:
             continue
         for path, status in view.walk(blocker):
@@ -187,12 +186,15 @@ def _in_the_way(
 
 def _blocker(view: TreeView, path: str) -> str | None:
     """Return what stands at a path or in the place of one of its parent folders, None where nothing does."""
+    return path if view.is_folder(path) else _not_folder(view, path)
+
+
+def _not_folder(view: TreeView, path: str) -> str | None:
+    """Return what stands in the place of a folder or of one of its parents, None where nothing does."""
     parts = path.split("/")
-    for depth in range(1, len(parts) + 1):
-        step = "/".join(parts[:depth])
-        if not view.is_folder(step):
-            return step if view.status(step) else None
-    return path
+    steps = ("/".join(parts[:depth]) for depth in range(1, len(parts) + 1))
+    step = next((step for step in steps if not view.is_folder(step)), None)
+    return step if step is not None and view.status(step) else None
 
 
 def _refuse_unkept(view: TreeView, path: str, status: os.stat_result) -> None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ralph_tracker.errors import StoreError
@@ -168,6 +168,7 @@ def scratch() -> Iterator[Project]:
         shutil.rmtree(folder)
 
 
+@example([], [[("folder", "c.txt", b"")], [("write", "c.txt", b"x" * 300)]], [0])
 @settings(max_examples=EXAMPLES // 4 if IN_HASTE else EXAMPLES, derandomize=IN_HASTE, deadline=None)
 @given(st.lists(st.sampled_from(RULES), max_size=3), rounds, st.lists(st.integers(0, 50), max_size=3))
 def test_both_stores_agree_on_every_state_of_a_random_history(

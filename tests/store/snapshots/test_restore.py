@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
+from ralph_tracker.store.snapshots import Limits
 from ralph_tracker.store.tree_writer import TreeWriter
 
 from .projects import Project, names
@@ -78,6 +79,21 @@ def test_an_ignored_file_that_is_overwritten_comes_back(project: Project) -> Non
     assert store.snapshot().tree == middle.tree, "what was ignored is not in scope after the undo"
     store.undo(redo)
     assert (project.root / "notes").read_text() == "tracked\n"
+
+
+@pytest.mark.parametrize("way", ["hollow", "hollow/deep"])
+def test_a_skipped_file_in_the_way_of_an_empty_folder_is_kept_by_the_safety_snapshot(
+    way: str, project: Project
+) -> None:
+    (project.root / way).mkdir(parents=True)
+    store = project.make_store(limits=Limits(max_file_bytes=50))
+    first = store.snapshot()
+    project.remove("hollow")
+    project.write("hollow", "mine\n" * 20)
+    undo = store.restore(first.commit)
+    assert (project.root / way).is_dir()
+    store.undo(undo)
+    assert (project.root / "hollow").read_text() == "mine\n" * 20
 
 
 @pytest.mark.parametrize("kind", ["fifo", "nested"])
