@@ -24,7 +24,7 @@ from pathlib import Path
 import git  # noqa: F401  imported before anything is measured
 from table import Table
 
-from ralph_tracker.store.git import GitStore
+from ralph_tracker.store.git.store import GitStore
 
 PER_FOLDER = 10
 SETTLE_S = 1.1

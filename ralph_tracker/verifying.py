@@ -14,7 +14,7 @@ from ralph_tracker.observing import Observation, Progress, observe
 from ralph_tracker.store.committed import Committed
 from ralph_tracker.store.keeping import Keeper, Kept
 from ralph_tracker.store.opened import OpenLoop
-from ralph_tracker.store.tree_index import Visits
+from ralph_tracker.store.tree.index import Visits
 from ralph_tracker.taking import CODE_CACHE, place_of
 
 _PREFIX: Final = "ralph-tracker-verify-"

@@ -46,7 +46,7 @@ def git_is_usable() -> bool:
 
 def _store(name: str, folder: Path, root: Path) -> SnapshotStore:
     if name == GIT:
-        from ralph_tracker.store.git import GitStore  # noqa: PLC0415  # the other one is not needed
+        from ralph_tracker.store.git.store import GitStore  # noqa: PLC0415  # the other one is not needed
 
         return GitStore(folder / name, root)
     from ralph_tracker.store.contents.store import ContentStore  # noqa: PLC0415  # as above

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ralph_tracker.errors import StoreError
-from ralph_tracker.store.tree_writer import TreeWriter
+from ralph_tracker.store.tree.writer import TreeWriter
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from ralph_tracker.store.manifests import manifest_document
 from ralph_tracker.store.reading import read_json
 from ralph_tracker.store.restoring import RestoreMark, Restoring
 from ralph_tracker.store.snapshots import ITERATIONS, SAFETY, Change, Snapshot, shown
-from ralph_tracker.store.tree_index import TreeIndex, Visits
+from ralph_tracker.store.tree.index import TreeIndex, Visits
 
 if TYPE_CHECKING:
     from ralph_tracker.store.patches import FileChange

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.store.snapshots import ITERATIONS, Change, Entry, Skipped, Snapshot, Status, shown
-from ralph_tracker.store.tree_capture import Captured
+from ralph_tracker.store.tree.capture import Captured
 
 _SCHEMA: Final = 1
 _REFERENCE: Final = re.compile(r"refs/(iterations/[0-9]+|safety/undo-[0-9a-f]+)")

@@ -14,10 +14,10 @@ from typing import Protocol
 from ralph_tracker.errors import StoreError
 from ralph_tracker.store.notes import Content, Difference, Note
 from ralph_tracker.store.snapshots import Begun, shown
-from ralph_tracker.store.tree_capture import Captured
-from ralph_tracker.store.tree_filter import LEFTOVER, kind_reason
-from ralph_tracker.store.tree_view import TreeView
-from ralph_tracker.store.tree_writer import TreeWriter
+from ralph_tracker.store.tree.capture import Captured
+from ralph_tracker.store.tree.filter import LEFTOVER, kind_reason
+from ralph_tracker.store.tree.view import TreeView
+from ralph_tracker.store.tree.writer import TreeWriter
 
 
 class Kept(Protocol):

@@ -6,7 +6,7 @@ import pytest
 
 from ralph_tracker.store.choosing import CONTENTS, GIT, begun_with, chosen_store, git_is_usable, store_to_begin
 from ralph_tracker.store.contents.store import ContentStore
-from ralph_tracker.store.git import GitStore
+from ralph_tracker.store.git.store import GitStore
 
 
 @pytest.fixture

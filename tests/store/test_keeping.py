@@ -11,7 +11,7 @@ from ralph_tracker.store.files import digest, to_json
 from ralph_tracker.store.keeping import Keeper
 from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.tree_index import Visits
+from ralph_tracker.store.tree.index import Visits
 
 
 class Bench:

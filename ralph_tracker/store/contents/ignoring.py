@@ -10,7 +10,7 @@ import string
 from collections.abc import Iterator
 from typing import Final
 
-from ralph_tracker.store.git_ignore import Rule, rules_in
+from ralph_tracker.store.git.ignore import Rule, rules_in
 
 # The file that holds a store's rules.
 IGNORE: Final = "ignore"

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, Self
 from ralph_tracker.errors import StoreError
 from ralph_tracker.store.contents.objects import CHUNK, Objects
 from ralph_tracker.store.snapshots import EXEC_MODE, FILE_MODE, LINK_MODE, shown
-from ralph_tracker.store.tree_steps import TreeSteps
+from ralph_tracker.store.tree.steps import TreeSteps
 
 _FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 Take = Callable[[Iterator[bytes]], tuple[str, int]]

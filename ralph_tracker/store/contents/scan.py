@@ -9,8 +9,8 @@ from ralph_tracker.store.contents.ignoring import IgnoreRules
 from ralph_tracker.store.contents.index import Index, Print, Seen, print_of, settled_print
 from ralph_tracker.store.contents.reading import TreeReader
 from ralph_tracker.store.snapshots import Limits, Skipped
-from ralph_tracker.store.tree_capture import Scan, refuse_too_many
-from ralph_tracker.store.tree_filter import (
+from ralph_tracker.store.tree.capture import Scan, refuse_too_many
+from ralph_tracker.store.tree.filter import (
     NESTED,
     PASSED_OVER,
     UNREADABLE,
@@ -19,7 +19,7 @@ from ralph_tracker.store.tree_filter import (
     kind_reason,
     untracked_reason,
 )
-from ralph_tracker.store.tree_view import Prints, TreeView
+from ralph_tracker.store.tree.view import Prints, TreeView
 
 _GIT: Final = ".git"
 

@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 
 from ralph_tracker.store.contents.ignoring import IgnoreRules
-from ralph_tracker.store.git_ignore import rules_below
-from ralph_tracker.store.git_source import (
+from ralph_tracker.store.git.ignore import rules_below
+from ralph_tracker.store.git.source import (
     Source,
     default_user_rules,
     nearest_source,

@@ -23,7 +23,7 @@ from ralph_tracker.store.files import AGAIN, told_plainly
 from ralph_tracker.store.holding import hold, touched
 from ralph_tracker.store.notes import Content, checked_undo_id, note_of, refuse_taken, snapshot_named, snapshot_of
 from ralph_tracker.store.snapshots import ITERATIONS, SAFETY, Begun, Change, Limits, Snapshot
-from ralph_tracker.store.tree_capture import Captured, Scan, capture
+from ralph_tracker.store.tree.capture import Captured, Scan, capture
 
 # What only the first or the last call of a loop needs is imported there: a hook follows every iteration.
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class ContentStore:
     def is_in_repository(self) -> bool:
         """Tell whether the tree belongs to a git repository and can be kept."""
         from ralph_tracker.store.contents.scope import source_of  # noqa: PLC0415  # as above
-        from ralph_tracker.store.tree_root import is_to_keep  # noqa: PLC0415  # as above
+        from ralph_tracker.store.tree.root import is_to_keep  # noqa: PLC0415  # as above
 
         return is_to_keep(self._root, self._folder.resolve()) and source_of(self._root) is not None
 
@@ -71,7 +71,7 @@ class ContentStore:
     def create(self) -> None:
         """Make the store; one that exists stays as it is, with the ignore rules it was made with."""
         from ralph_tracker.store.contents.making import make  # noqa: PLC0415  # as above
-        from ralph_tracker.store.tree_root import refuse_root  # noqa: PLC0415  # as above
+        from ralph_tracker.store.tree.root import refuse_root  # noqa: PLC0415  # as above
 
         refuse_root(self._root, self._folder.resolve())
         if not self.exists:

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from ralph_tracker.errors import StoreError
 from ralph_tracker.store.contents.store import ContentStore
-from ralph_tracker.store.git import GitStore
+from ralph_tracker.store.git.store import GitStore
 from ralph_tracker.store.snapshots import Limits, Snapshot, SnapshotStore
-from ralph_tracker.store.tree_filter import NESTED
+from ralph_tracker.store.tree.filter import NESTED
 
 from ..snapshots.projects import Project  # noqa: TID252  # one folder of tests for each store
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.store.contents.ignoring import IgnoreRules
-from ralph_tracker.store.git_ignore import rules_below
+from ralph_tracker.store.git.ignore import rules_below
 
 SEEDS = range({"sample": 20, "full": 200}.get(os.environ.get("RALPH_TRACKER_SWEEP", ""), 4))
 PIECES = (

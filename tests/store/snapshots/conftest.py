@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tracker.store import git
 from ralph_tracker.store.contents.scan import ContentScanner
+from ralph_tracker.store.git import store as git_store
 
 from .projects import STORES, Project
 
@@ -55,7 +55,7 @@ def while_reading(monkeypatch: pytest.MonkeyPatch):
 
             return taken
 
-        monkeypatch.setattr(git, "take_in", around(git.take_in))
+        monkeypatch.setattr(git_store, "take_in", around(git_store.take_in))
         monkeypatch.setattr(ContentScanner, "take_in", around(ContentScanner.take_in))
 
     return meddle

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 from ralph_tracker.store.contents.store import ContentStore
-from ralph_tracker.store.git import GitStore
+from ralph_tracker.store.git.store import GitStore
 from ralph_tracker.store.snapshots import Limits, SnapshotStore
 
 STORES = {"git": ("store.git", GitStore), "contents": ("store", ContentStore)}

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.errors import StoreError
-from ralph_tracker.store.git import GitStore
+from ralph_tracker.store.git.store import GitStore
 from ralph_tracker.store.holding import hold
 
 from .projects import Project, look
@@ -151,7 +151,7 @@ def test_a_restore_that_fails_can_be_repeated(how: str, project: Project, faulty
 CHILD = """\
 import sys
 from pathlib import Path
-from ralph_tracker.store.git import GitStore
+from ralph_tracker.store.git.store import GitStore
 store = GitStore(Path(sys.argv[1]), Path(sys.argv[2]))
 for turn in range(100):
     for number in (0, 1):

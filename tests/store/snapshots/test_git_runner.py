@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.errors import StoreError
-from ralph_tracker.store.git_runner import GitRunner, Start, plainly, through_gitpython
+from ralph_tracker.store.git.runner import GitRunner, Start, plainly, through_gitpython
 
 WAYS = pytest.mark.parametrize("start", [plainly, through_gitpython], ids=["plainly", "through GitPython"])
 

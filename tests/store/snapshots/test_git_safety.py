@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
-from ralph_tracker.store.git import GitStore
+from ralph_tracker.store.git.store import GitStore
 
 from .projects import Project, look, names
 

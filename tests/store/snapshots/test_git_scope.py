@@ -9,7 +9,7 @@ import pytest
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.store.snapshots import Limits, SnapshotStore
-from ralph_tracker.store.tree_filter import NESTED, OWN_FOLDER, SECRET, TOOL_CACHE, UNREADABLE, UNSTORABLE
+from ralph_tracker.store.tree.filter import NESTED, OWN_FOLDER, SECRET, TOOL_CACHE, UNREADABLE, UNSTORABLE
 
 from .projects import STORES, Project, look
 

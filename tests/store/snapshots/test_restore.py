@@ -9,7 +9,7 @@ import pytest
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.store.snapshots import Limits
-from ralph_tracker.store.tree_writer import TreeWriter
+from ralph_tracker.store.tree.writer import TreeWriter
 
 from .projects import Project, names
 

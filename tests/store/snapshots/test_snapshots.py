@@ -3,11 +3,11 @@
 import pytest
 
 from ralph_tracker.errors import StoreError
-from ralph_tracker.store.git_ignore import rules_above, rules_below
-from ralph_tracker.store.git_verbs import in_batches
+from ralph_tracker.store.git.ignore import rules_above, rules_below
+from ralph_tracker.store.git.verbs import in_batches
 from ralph_tracker.store.notes import Note, decode_note
 from ralph_tracker.store.snapshots import Skipped, shown
-from ralph_tracker.store.tree_filter import SECRET, TOOL_CACHE, folder_reason, skipped_folder, untracked_reason
+from ralph_tracker.store.tree.filter import SECRET, TOOL_CACHE, folder_reason, skipped_folder, untracked_reason
 
 
 @pytest.mark.parametrize(

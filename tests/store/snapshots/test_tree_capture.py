@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tracker.store.git_index import IndexTree
+from ralph_tracker.store.git.index import IndexTree
 
 
 class Writer:

@@ -9,10 +9,10 @@ from typing import BinaryIO, Final, cast
 from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.store import notes
 from ralph_tracker.store.exporting import into_empty_folder
-from ralph_tracker.store.git_verbs import EMPTY_TREE, NO_OBJECT, Answer, Runner, in_batches, listed_entries, paths_of
+from ralph_tracker.store.git.verbs import EMPTY_TREE, NO_OBJECT, Answer, Runner, in_batches, listed_entries, paths_of
 from ralph_tracker.store.notes import Content, Difference, Note, decode_note
 from ralph_tracker.store.snapshots import Change, Entry, Status, shown
-from ralph_tracker.store.tree_writer import TreeWriter
+from ralph_tracker.store.tree.writer import TreeWriter
 
 _CHUNK: Final = 1 << 20
 _HEADER_PARTS: Final = 3

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from ralph_tracker.store.git_verbs import (
+from ralph_tracker.store.git.verbs import (
     EMPTY_BLOB,
     Runner,
     in_batches,
@@ -17,8 +17,8 @@ from ralph_tracker.store.git_verbs import (
     removals,
 )
 from ralph_tracker.store.snapshots import Entry, Limits, Skipped
-from ralph_tracker.store.tree_capture import Scan, refuse_too_many
-from ralph_tracker.store.tree_filter import (
+from ralph_tracker.store.tree.capture import Scan, refuse_too_many
+from ralph_tracker.store.tree.filter import (
     NESTED,
     PASSED_OVER,
     UNREADABLE,
@@ -28,7 +28,7 @@ from ralph_tracker.store.tree_filter import (
     skipped_folder,
     untracked_reason,
 )
-from ralph_tracker.store.tree_view import Prints, TreeView
+from ralph_tracker.store.tree.view import Prints, TreeView
 
 _PROBE: Final = ".ralph-tracker-probe"
 _INDEX_HEADER: Final = struct.Struct(">4sII")

@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Final
 
-from ralph_tracker.store.git_private import one_pack
-from ralph_tracker.store.git_source import Source, frozen_rules, head_tree, link_objects
-from ralph_tracker.store.git_verbs import (
+from ralph_tracker.store.git.private import one_pack
+from ralph_tracker.store.git.source import Source, frozen_rules, head_tree, link_objects
+from ralph_tracker.store.git.verbs import (
     GITLINK_MODE,
     Runner,
     git_version,
@@ -15,8 +15,8 @@ from ralph_tracker.store.git_verbs import (
     removals,
 )
 from ralph_tracker.store.snapshots import Entry
-from ralph_tracker.store.tree_filter import LOOP_FOLDER
-from ralph_tracker.store.tree_scan import Scope
+from ralph_tracker.store.tree.filter import LOOP_FOLDER
+from ralph_tracker.store.tree.scan import Scope
 
 _WITH_FSYNC: Final = (2, 36)
 _WITH_ONE_PACK: Final = (2, 37)  # older ones would write a pack for each file

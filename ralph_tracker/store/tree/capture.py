@@ -7,7 +7,7 @@ from typing import Final, Protocol
 
 from ralph_tracker.errors import StoreError
 from ralph_tracker.store.snapshots import Limits, Skipped
-from ralph_tracker.store.tree_view import Prints
+from ralph_tracker.store.tree.view import Prints
 
 _TRIES: Final = 3
 _WHILE_MOVING: Final = 30

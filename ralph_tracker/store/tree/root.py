@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from ralph_tracker.errors import StoreError
-from ralph_tracker.store.tree_filter import LOOP_FOLDER
+from ralph_tracker.store.tree.filter import LOOP_FOLDER
 
 
 def refuse_root(root: Path, folder: Path) -> None:

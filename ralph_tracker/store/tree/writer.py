@@ -10,8 +10,8 @@ from types import TracebackType
 from typing import Final, Self
 
 from ralph_tracker.store.snapshots import EXEC_MODE, LINK_MODE
-from ralph_tracker.store.tree_filter import TEMPORARY_PREFIX, TEMPORARY_SUFFIX
-from ralph_tracker.store.tree_steps import TreeSteps
+from ralph_tracker.store.tree.filter import TEMPORARY_PREFIX, TEMPORARY_SUFFIX
+from ralph_tracker.store.tree.steps import TreeSteps
 
 _NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 

@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, BinaryIO, Final, NamedTuple, Protocol, cas
 
 from ralph_tracker.errors import StoreError
 from ralph_tracker.store.files import AGAIN
-from ralph_tracker.store.git_verbs import Answer, Verb
+from ralph_tracker.store.git.verbs import Answer, Verb
 
 if TYPE_CHECKING:
     from git.cmd import Git

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Final
 
 from ralph_tracker.errors import StoreError
-from ralph_tracker.store.git_objects import write_files
-from ralph_tracker.store.git_source import RunnerFor, Source
-from ralph_tracker.store.git_verbs import (
+from ralph_tracker.store.git.objects import write_files
+from ralph_tracker.store.git.source import RunnerFor, Source
+from ralph_tracker.store.git.verbs import (
     GITLINK_MODE,
     NO_OBJECT,
     Runner,
@@ -24,8 +24,8 @@ from ralph_tracker.store.git_verbs import (
 )
 from ralph_tracker.store.notes import Content
 from ralph_tracker.store.snapshots import Entry, shown
-from ralph_tracker.store.tree_filter import LOOP_FOLDER
-from ralph_tracker.store.tree_writer import TreeWriter
+from ralph_tracker.store.tree.filter import LOOP_FOLDER
+from ralph_tracker.store.tree.writer import TreeWriter
 
 _NOBODY: Final = {
     "GIT_AUTHOR_NAME": "ralph-tracker",

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from ralph_tracker.store.git_ignore import rules_above, rules_below
-from ralph_tracker.store.git_verbs import Runner
-from ralph_tracker.store.tree_filter import PASSED_OVER
+from ralph_tracker.store.git.ignore import rules_above, rules_below
+from ralph_tracker.store.git.verbs import Runner
+from ralph_tracker.store.tree.filter import PASSED_OVER
 
 _ALTERNATES_DEEP: Final = 5  # as git follows them
 _PACK_PARTS: Final = (".pack", ".idx", ".rev")  # an index only after its pack, or a reader meets it alone

@@ -11,18 +11,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
-from ralph_tracker.store import git_objects
 from ralph_tracker.store.files import AGAIN, told_plainly
-from ralph_tracker.store.git_index import IndexTree, take_in
-from ralph_tracker.store.git_lock import LEFTOVERS, clear_unfinished_packs
-from ralph_tracker.store.git_private import BULK, DURABLE, PLAIN_PATHS, one_pack, private_environment
-from ralph_tracker.store.git_runner import GitRunner, through_gitpython
-from ralph_tracker.store.git_verbs import NO_OBJECT, Runner
+from ralph_tracker.store.git import objects
+from ralph_tracker.store.git.index import IndexTree, take_in
+from ralph_tracker.store.git.lock import LEFTOVERS, clear_unfinished_packs
+from ralph_tracker.store.git.private import BULK, DURABLE, PLAIN_PATHS, one_pack, private_environment
+from ralph_tracker.store.git.runner import GitRunner, through_gitpython
+from ralph_tracker.store.git.verbs import NO_OBJECT, Runner
 from ralph_tracker.store.holding import hold
 from ralph_tracker.store.notes import Content, checked_undo_id, note_of, refuse_taken, snapshot_named, snapshot_of
 from ralph_tracker.store.snapshots import ITERATIONS, SAFETY, Begun, Change, Limits, Snapshot
-from ralph_tracker.store.tree_capture import Captured, capture
-from ralph_tracker.store.tree_scan import TreeScanner
+from ralph_tracker.store.tree.capture import Captured, capture
+from ralph_tracker.store.tree.scan import TreeScanner
 
 # What only the first or the last call of a loop needs is imported there: a hook follows every iteration.
 if TYPE_CHECKING:
@@ -51,8 +51,8 @@ class GitStore:
     @property
     def is_in_repository(self) -> bool:
         """Tell whether the tree belongs to a git repository and can be kept."""
-        from ralph_tracker.store.git_source import find_source  # noqa: PLC0415  # as above
-        from ralph_tracker.store.tree_root import is_to_keep  # noqa: PLC0415  # as above
+        from ralph_tracker.store.git.source import find_source  # noqa: PLC0415  # as above
+        from ralph_tracker.store.tree.root import is_to_keep  # noqa: PLC0415  # as above
 
         return is_to_keep(self._root, self._folder.resolve()) and find_source(self._root, _of_user) is not None
 
@@ -63,9 +63,9 @@ class GitStore:
 
     def create(self) -> None:
         """Make the store; one that exists stays as it is, with the ignore rules it was made with."""
-        from ralph_tracker.store.git_create import fill, make_folder  # noqa: PLC0415  # as above
-        from ralph_tracker.store.git_source import find_source  # noqa: PLC0415  # as above
-        from ralph_tracker.store.tree_root import refuse_root  # noqa: PLC0415  # as above
+        from ralph_tracker.store.git.create import fill, make_folder  # noqa: PLC0415  # as above
+        from ralph_tracker.store.git.source import find_source  # noqa: PLC0415  # as above
+        from ralph_tracker.store.tree.root import refuse_root  # noqa: PLC0415  # as above
 
         refuse_root(self._root, self._folder.resolve())
         if self.exists:
@@ -82,7 +82,7 @@ class GitStore:
 
     def lend(self, folder: Path) -> Self:
         """Make a store in `folder` that begins as this one stands, which is not written to; it knows no names."""
-        from ralph_tracker.store.git_lend import borrow  # noqa: PLC0415  # as above
+        from ralph_tracker.store.git.lend import borrow  # noqa: PLC0415  # as above
 
         with told_plainly(self._folder):
             borrow(self._folder, folder)
@@ -96,7 +96,7 @@ class GitStore:
         with self._held():
             seen = self._capture()
             note = note_of(seen, message)
-            commit = git_objects.write_commit(self._last, seen.tree, note)
+            commit = objects.write_commit(self._last, seen.tree, note)
             changed = self._differing(previous, seen.tree) if previous else ()
             if number is not None:
                 self._keep(number, commit)
@@ -109,7 +109,7 @@ class GitStore:
             if seen.tree == known:
                 return known, ()
             # The index names new content, which has to last too.
-            git_objects.write_commit(self._last, seen.tree, note_of(seen))
+            objects.write_commit(self._last, seen.tree, note_of(seen))
             return seen.tree, self._differing(known, seen.tree)
 
     def keep(self, number: int, commit: str) -> None:
@@ -125,26 +125,26 @@ class GitStore:
     def changes(self, before: str | None, after: str | None) -> tuple[Change, ...]:
         """Compare two kept contents; None is the tree without files."""
         self._require()
-        return git_objects.changes(self._git, [before], after)[0]
+        return objects.changes(self._git, [before], after)[0]
 
     def changes_since(self, befores: Sequence[str | None], after: str | None) -> list[tuple[Change, ...]]:
         """Compare several kept contents with a later one, as `changes` does each."""
         self._require()
-        return git_objects.changes(self._git, befores, after)
+        return objects.changes(self._git, befores, after)
 
     def contents(self, object_ids: Iterable[str], at_most: int) -> dict[str, bytes]:
         """Return kept contents by the ids that a change names, each cut after `at_most` bytes."""
         self._require()
-        return git_objects.read_objects(self._git, object_ids, at_most)
+        return objects.read_objects(self._git, object_ids, at_most)
 
     def holding(self, tree: str, words: Iterable[str]) -> list[str]:
         """Return the paths of the text files of a kept tree that hold one of the words."""
         self._require()
-        return git_objects.holding(self._git, tree, words)
+        return objects.holding(self._git, tree, words)
 
     def file_changes(self, before: str, after: str) -> "tuple[FileChange, ...]":
         """Compare two kept contents file by file, with a patch of what is text; renames are found."""
-        from ralph_tracker.store.git_patch import file_changes  # noqa: PLC0415  # as above
+        from ralph_tracker.store.git.patch import file_changes  # noqa: PLC0415  # as above
 
         self._require()
         return file_changes(self._git, before, after)
@@ -152,18 +152,18 @@ class GitStore:
     def read(self, content: str, path: str) -> bytes:
         """Return one kept file; for a symbolic link its text."""
         self._require()
-        return git_objects.read_file(self._git, content, path)
+        return objects.read_file(self._git, content, path)
 
     def paths(self, content: str) -> tuple[str, ...]:
         """Return the paths of the files of a kept content."""
         self._require()
-        return git_objects.paths_in(self._git, content)
+        return objects.paths_in(self._git, content)
 
     def export(self, content: str, destination: Path, paths: Iterable[str] | None = None) -> None:
         """Write kept files, all or those named, into an empty folder, which is made where it is missing."""
         self._require()
         with told_plainly(destination, AGAIN):
-            git_objects.export(self._git, content, destination, paths)
+            objects.export(self._git, content, destination, paths)
 
     def restore(self, content: str, begun: Begun | None = None) -> str:
         """Make the working tree exactly what was kept and return the id that undoes it.
@@ -180,8 +180,8 @@ class GitStore:
 
     def branch(self, content: str, name: str) -> str:
         """Make a branch with that content on top of HEAD in the user's repository, and return its commit."""
-        from ralph_tracker.store.git_branch import make_branch  # noqa: PLC0415  # as above
-        from ralph_tracker.store.git_source import find_source  # noqa: PLC0415  # as above
+        from ralph_tracker.store.git.branch import make_branch  # noqa: PLC0415  # as above
+        from ralph_tracker.store.git.source import find_source  # noqa: PLC0415  # as above
 
         kept = self._describe(content)
         source = find_source(self._root, _of_user)
@@ -192,7 +192,7 @@ class GitStore:
 
     def verify(self, content: str) -> tuple[str, ...]:
         """Return the paths whose kept content is missing or damaged, () where all is intact."""
-        return git_objects.damaged(self._git, self._describe(content))
+        return objects.damaged(self._git, self._describe(content))
 
     def pack(self) -> None:
         """Put the loose objects into packs; nothing is thrown away."""
@@ -225,7 +225,7 @@ class GitStore:
             self._last.run("prune", "--expire=now")
 
     def _restore(self, goal: Content, begun: Begun | None) -> str:
-        from ralph_tracker.store.git_restore import GitRestoring  # noqa: PLC0415  # as above
+        from ralph_tracker.store.git.restore import GitRestoring  # noqa: PLC0415  # as above
         from ralph_tracker.store.restore import restore_tree  # noqa: PLC0415  # as above
 
         kept = GitRestoring(self._git, self._last, self._folder)
@@ -243,11 +243,11 @@ class GitStore:
         refuse_taken(number, known, commit)
 
     def _differing(self, before: str, after: str) -> tuple[str, ...]:
-        return tuple(item.path for item in git_objects.differences(self._git, before, after))
+        return tuple(item.path for item in objects.differences(self._git, before, after))
 
     def _describe(self, content: str) -> Content:
         self._require()
-        return git_objects.describe(self._git, content)
+        return objects.describe(self._git, content)
 
     def _require(self) -> None:
         if not self.exists:
@@ -277,6 +277,6 @@ def _private(folder: Path, root: Path, options: tuple[str, ...] = ()) -> GitRunn
 
 
 def _of_user(environment: Mapping[str, str], where: Path) -> Runner:
-    from ralph_tracker.store.git_source import QUIET  # noqa: PLC0415  # as above
+    from ralph_tracker.store.git.source import QUIET  # noqa: PLC0415  # as above
 
     return GitRunner(environment, where, QUIET, through_gitpython)

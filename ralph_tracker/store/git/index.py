@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 from typing import Final
 
-from ralph_tracker.store.git_verbs import Runner, path_list, removals
-from ralph_tracker.store.tree_capture import Scan
+from ralph_tracker.store.git.verbs import Runner, path_list, removals
+from ralph_tracker.store.tree.capture import Scan
 
 _MANY: Final = 10  # files; fewer are as quick one by one, and leave no pack of their own
 _CHECKSUM_BYTES: Final = 20

@@ -7,8 +7,8 @@ from itertools import pairwise
 from typing import Final
 
 from ralph_tracker.errors import StoreError
-from ralph_tracker.store.git_objects import checked, describe, each_blob
-from ralph_tracker.store.git_verbs import NO_OBJECT, Runner, in_batches
+from ralph_tracker.store.git.objects import checked, describe, each_blob
+from ralph_tracker.store.git.verbs import NO_OBJECT, Runner, in_batches
 from ralph_tracker.store.patches import SECTION, STATUS, FileChange, counted, kind_of, kind_of_both
 
 # A rename of many files into many others costs the product of both; beyond this only equal contents are matched.

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from ralph_tracker.store.git_objects import differences, each_blob, refuse_damaged, write_commit
-from ralph_tracker.store.git_verbs import Runner, path_list, paths_of
+from ralph_tracker.store.git.objects import differences, each_blob, refuse_damaged, write_commit
+from ralph_tracker.store.git.verbs import Runner, path_list, paths_of
 from ralph_tracker.store.notes import Difference, Note, undo_id_of
 from ralph_tracker.store.snapshots import SAFETY
 
