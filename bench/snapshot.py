@@ -1,35 +1,58 @@
-"""Measure keeping and restoring a tree against `git status` in it: CPU, our own and that of every git we run.
+"""Measure keeping, comparing and restoring a tree against `git status` and `git stash create` in it, for both stores.
 
-Each round edits some files, waits until git can tell them from the index by their time, and then runs `git status`, a
-snapshot and, back to the snapshot before, a restore. The least of several rounds counts, since whatever else the
-machine does only adds to it. Importing is left out, as a hook pays for it once. Files are spread over packages and
-modules, ten to a folder.
+CPU counts, our own and that of every git we run, with imports left out, as a hook pays for them once. In each round 20
+files change, git is given the time to tell them from its index, and then status, stash, a snapshot and a comparison
+with the one before are measured; after every 25 rounds the store is packed. Restores, back and forth between the last
+two, follow. Each store has its tree to itself, and is opened anew for each call. Medians are judged. Disk is what
+snapshots take of it, in whole blocks, less what is the repository's too.
 
-    python bench/snapshot.py [--files N] [--changed N] [--rounds N]
+    python bench/snapshot.py [--large] [--store git|contents] [--files N …] [--changed N] [--rounds N]
 
-The exit status is 1 where a snapshot takes more than 2.5 × `git status` + 40 ms, or a restore more than
-4 × + 100 ms.
+Trees of 1,000 and 10,000 files have 50 rounds and one of 50,000 has 5, with --large 50 too. The exit status is 1 where
+one of these is exceeded: snapshot 2.5 × `git status` + 40 ms, restore 4 × + 100 ms, comparison 50 ms, first snapshot
+1 s for each 10,000 files begun, growth 10 KB for each changed file.
 """
 
 import argparse
+import math
 import os
 import resource
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import git  # noqa: F401  imported before anything is measured
 from table import Table
 
+from ralph_tracker.store.contents.store import ContentStore
 from ralph_tracker.store.git.store import GitStore
 
 PER_FOLDER = 10
 SETTLE_S = 1.1
 SPREAD = 7
-GIT = ("git", "-c", "user.name=bench", "-c", "user.email=bench@localhost")
+PACKED_EVERY = 25
+ROUNDS = {1_000: 50, 10_000: 50, 50_000: 5}
+MANY_ROUNDS = 50
+STORES = {"git": ("store.git", GitStore), "contents": ("store", ContentStore)}
+GIT = ("git", "-c", "gc.auto=0", "-c", "user.name=bench", "-c", "user.email=bench@localhost")
+STATUS = (*GIT, "status", "--porcelain")
+STASH = (*GIT, "stash", "create")
+NAMES = {
+    "status": "git status",
+    "stash": "git stash create",
+    "snapshot": "snapshot",
+    "restore": "restore",
+    "diff": "diff of two iterations",
+    "first": "first snapshot",
+    "first, of no repository": "first snapshot of no repository",
+    "pack": f"packing {PACKED_EVERY} iterations",
+}
+BLOCK = 512  # bytes, of which st_blocks tells the number
 
 
 def cpu_ms() -> float:
@@ -44,64 +67,175 @@ def measured(call: Callable[[], object]) -> float:
     return cpu_ms() - before
 
 
-def make_project(root: Path, count: int) -> list[Path]:
-    """Write a project and commit it."""
+def write_files(root: Path, count: int) -> list[Path]:
+    """Write a project: files spread over packages and modules, ten to a folder."""
     files = [root / f"package{n // PER_FOLDER**2}/module{n // PER_FOLDER}/file{n}.py" for n in range(count)]
     for number, file in enumerate(files):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(f"value = {number}\n" * (5 + number * 37 % 195))
     (root / ".gitignore").write_text("__pycache__/\n*.log\n.aiwg/\n")
-    for arguments in (("init", "-q"), ("add", "-A"), ("commit", "-q", "-m", "bench")):
-        subprocess.run([*GIT, *arguments], cwd=root, check=True)
     return files
 
 
-def edit(files: list[Path], count: int, turn: int) -> None:
+def commit(root: Path) -> None:
+    for arguments in (("init", "-q"), ("add", "-A"), ("commit", "-q", "-m", "bench")):
+        subprocess.run([*GIT, *arguments], cwd=root, check=True)
+
+
+def make_project(root: Path, count: int) -> list[Path]:
+    """Write a project and commit it."""
+    files = write_files(root, count)
+    commit(root)
+    return files
+
+
+def change(files: list[Path], count: int, turn: int) -> None:
     """Change files here and there, others in each turn."""
     for file in files[turn % SPREAD :: len(files) // count][:count]:
         file.write_text(file.read_text() + "changed = True\n")
+
+
+def edit(files: list[Path], count: int, turn: int) -> None:
+    """Change files, and wait until git can tell them from its index by their time."""
+    change(files, count, turn)
     time.sleep(SETTLE_S)
 
 
-def run(root: Path, count: int, changed: int, rounds: int) -> dict[str, list[float]]:
-    files = make_project(root, count)
-    time.sleep(SETTLE_S)
-    store = GitStore(root / ".aiwg/ralph/bench/store.git", root)
-    taken: dict[str, list[float]] = {"create": [measured(store.create)], "status": [], "snapshot": [], "restore": []}
-    kept = [store.snapshot(number=0)]
-    status = [*GIT, "status", "--porcelain"]
-    for number in range(1, rounds + 1):
-        edit(files, changed, number)
-        taken["status"].append(measured(lambda: subprocess.run(status, cwd=root, check=True, capture_output=True)))
-        taken["snapshot"].append(
-            measured(lambda: kept.append(store.snapshot(previous=kept[-1].tree, number=number)))  # noqa: B023
-        )
-        assert len(kept[-1].changed) == changed
+def disk(folder: Path) -> int:
+    """Return the bytes of the blocks that are a folder's alone."""
+    places = (os.lstat(Path(place) / name) for place, _, names in os.walk(folder) for name in names)
+    return sum(status.st_blocks * BLOCK for status in places if status.st_nlink == 1)
+
+
+class Subject:
+    """A tree with the store of one kind, and what was measured of it."""
+
+    def __init__(self, root: Path, kind: str, count: int, changed: int) -> None:
+        self.root, self.kind, self.changed = root, kind, changed
+        root.mkdir()
+        self.files = write_files(root, count)
+        self.taken: dict[str, list[float]] = defaultdict(list)
+        self.waited: dict[str, float] = {}
         time.sleep(SETTLE_S)
-        taken["restore"].append(measured(lambda: store.restore(kept[-2].commit)))
-        store.restore(kept[-1].commit)
-    return taken
+        if kind == "git":
+            self._begin("first, of no repository", "bare")
+        commit(root)
+        time.sleep(SETTLE_S)
+        self.kept = [self._begin("first", "bench")]
+        self.base = self.after = disk(self.folder)
+        self.loose = 0
+
+    @property
+    def folder(self) -> Path:
+        return self._folder("bench")
+
+    def _folder(self, loop: str) -> Path:
+        return self.root / f".aiwg/ralph/{loop}" / STORES[self.kind][0]
+
+    def store(self, loop: str = "bench"):
+        """Return the store as a new call finds it."""
+        return STORES[self.kind][1](self._folder(loop), self.root)
+
+    def _begin(self, what: str, loop: str):
+        kept = []
+        store = self.store(loop)
+        began = time.monotonic()
+        self.take(what, lambda: (store.create(), kept.append(store.snapshot(number=0))))
+        self.waited[what] = (time.monotonic() - began) * 1000
+        return kept[0]
+
+    def take(self, what: str, call: Callable[[], object]) -> None:
+        self.taken[what].append(measured(call))
+
+    def round(self, number: int) -> None:
+        """Keep what has changed, and look at it as git does."""
+        for what, command in (("status", STATUS), ("stash", STASH)):
+            self.take(what, lambda: subprocess.run(command, cwd=self.root, check=True, capture_output=True))  # noqa: B023
+        previous = self.kept[-1]
+        self.take("snapshot", lambda: self.kept.append(self.store().snapshot(previous=previous.tree, number=number)))
+        assert len(self.kept[-1].changed) == self.changed
+        self.take("diff", lambda: self.store().file_changes(previous.commit, self.kept[-1].commit))
+
+    def weigh(self, *, pack: bool) -> None:
+        """Look at the disk that was taken since the last packing, and after one more."""
+        self.loose += disk(self.folder) - self.after
+        if pack:
+            self.take("pack", self.store().pack)
+        self.after = disk(self.folder)
+
+    def restore(self, number: int) -> None:
+        """Go back to the snapshot before the last, and forward in the round after."""
+        goal = self.kept[-2 + number % 2]
+        self.take("restore", lambda: self.store().restore(goal.commit))
+
+    def judge(self, table: Table, rounds: int) -> None:
+        """Print what was measured beside what it may be."""
+        middle = {what: statistics.median(figures) for what, figures in self.taken.items()}
+        count, status, stash = len(self.files), middle["status"], middle["stash"]
+        limits: dict[str, tuple[float, str]] = {"diff": (50, "")}
+        for what, factor, more in (("snapshot", 2.5, 40), ("restore", 4, 100)):
+            ratios = f"{middle[what] / status:.1f} x status, {middle[what] / stash:.1f} x stash create"
+            limits[what] = factor * status + more, f": {factor} x status + {more} ms; it is {ratios}"
+        for what, waited in self.waited.items():
+            limits[what] = math.ceil(count / 10_000) * 1000, f"; waited {waited:.0f} ms"
+        for what, name in NAMES.items():
+            if what in middle:
+                limit, why = limits.get(what, (math.inf, ""))
+                told = "none" if limit == math.inf else f"{limit:.0f} ms{why}"
+                table.row(f"{name}, {self.where}", f"{middle[what]:.0f} ms CPU", told, held=middle[what] <= limit)
+        self._judge_disk(table, "until packed", self.loose, math.inf, rounds)
+        if "pack" in middle:
+            self._judge_disk(table, f"packed every {PACKED_EVERY}", self.after - self.base, 10, rounds)
+
+    def _judge_disk(self, table: Table, what: str, size: int, limit: float, rounds: int) -> None:
+        each = size / rounds / self.changed / 1000
+        told = "none" if limit == math.inf else f"{limit:.0f} KB"
+        told += f"; {size / rounds / 10:.0f} KB for 100 iterations"
+        table.row(f"growth, {what}, {self.where}", f"{each:.1f} KB a changed file", told, held=each <= limit)
+
+    @property
+    def where(self) -> str:
+        return f"{len(self.files)} files, {self.kind}"
+
+
+def run(subjects: Iterable[tuple[Subject, int]], changed: int) -> None:
+    """Measure several trees in turns, so that one wait is for all of them."""
+    waiting = list(subjects)
+    for number in range(1, max(rounds for _, rounds in waiting) + 1):
+        now = [(subject, rounds) for subject, rounds in waiting if number <= rounds]
+        for subject, _ in now:
+            change(subject.files, changed, number)
+        time.sleep(SETTLE_S)
+        for subject, rounds in now:
+            subject.round(number)
+            if number % PACKED_EVERY == 0 or number == rounds:
+                subject.weigh(pack=number % PACKED_EVERY == 0)
+    for subject, rounds in waiting:
+        for number in range(rounds):
+            subject.restore(number)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--files", type=int, default=1000)
+    parser.add_argument("--large", action="store_true")
+    parser.add_argument("--store", choices=STORES, action="append")
+    parser.add_argument("--files", type=int, nargs="+", default=list(ROUNDS))
     parser.add_argument("--changed", type=int, default=20)
-    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--rounds", type=int)
     options = parser.parse_args()
     for name in [name for name in os.environ if name.startswith("GIT_")]:
         del os.environ[name]  # as in a plain shell; with them each git costs one more small process
+    table, kinds = Table(), options.store or list(STORES)
     with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder).resolve() / "project"
-        root.mkdir()
-        taken = run(root, options.files, options.changed, options.rounds)
-    status = min(taken["status"])
-    table = Table()
-    tree = f"{options.files} files, {options.changed} changed, against git status ({status:.0f} ms)"
-    for what, factor, more in (("snapshot", 2.5, 40), ("restore", 4, 100)):
-        cost, budget = min(taken[what]), factor * status + more
-        limit = f"{budget:.0f} ms: {factor} x + {more} ms"
-        table.row(f"{what}, {tree}", f"{cost:.0f} ms CPU", limit, held=cost <= budget)
+        place = Path(folder).resolve()
+        run([(Subject(place / f"warm-{kind}", kind, 20, 1), 1) for kind in kinds], 1)
+        subjects = []
+        for count in options.files:
+            rounds = options.rounds or (MANY_ROUNDS if options.large else ROUNDS.get(count, MANY_ROUNDS))
+            subjects += [(Subject(place / f"{kind}-{count}", kind, count, options.changed), rounds) for kind in kinds]
+        run(subjects, options.changed)
+        for subject, rounds in subjects:
+            subject.judge(table, rounds)
     return int(not table.held)
 
 

@@ -9,7 +9,7 @@ from ralph_tracker.core.breakdown import ComponentShare, component_shares
 from ralph_tracker.core.metrics import Group
 from ralph_tracker.core.reasons import condition_of, why_raised
 from ralph_tracker.core.rules import Rules
-from ralph_tracker.errors import RecordError
+from ralph_tracker.errors import RecordError, StoreError
 from ralph_tracker.store.committed import Committed
 from ralph_tracker.store.keeping import CHECKS
 from ralph_tracker.store.layout import iteration_name
@@ -62,7 +62,7 @@ def _rules(committed: Committed) -> tuple[Rules | None, str | None]:
     """Return the frozen thresholds, or why they cannot be read: others would explain nothing."""
     try:
         return OpenLoop.read(LoopStore(committed.paths), _no_groups).config.rules, None
-    except RecordError as error:
+    except (RecordError, StoreError) as error:
         return None, str(error)
 
 

@@ -6,7 +6,7 @@ import stat
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ralph_tracker.core.findings import BUILTIN
 from ralph_tracker.core.metrics import Group, Measure, Metrics, TestResults
@@ -46,8 +46,7 @@ class Place:
     tool: str = BUILTIN
 
 
-@dataclass(frozen=True, slots=True)
-class Observation:
+class Observation(NamedTuple):
     """Hold what was measured, what each check gave, and what was kept.
 
     `scratch` has the raw reports and the captured output of the checks that `ran`. `judged` is the report of a tool

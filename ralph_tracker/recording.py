@@ -6,7 +6,6 @@ from typing import Any
 
 from ralph_tracker.core.documents import Document, record_document
 from ralph_tracker.core.judge import Judgement
-from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.errors import ConfigError, InputError, LoopError, RalphTrackerError
 from ralph_tracker.report.markdown import iteration_report
@@ -30,20 +29,15 @@ def judged(how: Callable[[], Judgement]) -> Judgement:
         raise InputError(f"metrics: {error}") from None
 
 
-def record_iteration(
-    store: LoopStore, judgement: Judgement, taken: Taken, started_at: str, before: LoopState
-) -> Document:
+def record_iteration(store: LoopStore, judgement: Judgement, taken: Taken, started_at: str) -> Document:
     """Commit an iteration with its files, and return its record. Raises StoreError where the disk refuses."""
     number = judgement.record.iteration
-    changed = number == 0 or judgement.state.seen != before.seen
     entry = Entry(
         document=record_document(judgement.record),
         measurement=taken.measurement,
         state=judgement.state,
         candidate=judgement.candidate,
         summary=summary_of(judgement, started_at),
-        seen_changed=changed,
-        seen_at=number if changed else store.after(number - 1)["seen_at"],
         fill=taken.fill(number),
     )
     store.commit(entry)

@@ -84,7 +84,7 @@ class Start:
             store.begin(0)
             facts = environment_facts()
             store.create(loop_document(store.paths.loop_id, config, at, linked_to=linked, origin=origin, facts=facts))
-            record_iteration(store, judgement, taken, at, state)
+            record_iteration(store, judgement, taken, at)
         return judgement.record
 
     def _begun(self, given: Taken | None) -> LoopStore | None:

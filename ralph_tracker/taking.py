@@ -3,10 +3,10 @@
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ralph_tracker.config.load import Config, config_of
 from ralph_tracker.core.findings import BUILTIN
@@ -25,8 +25,7 @@ Source = Mapping[str, Any] | str | Path
 CODE_CACHE: Final = "code-cache.json"
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
+class Taken(NamedTuple):
     """Hold a measurement, what was kept with it, and what was observed where it is our own."""
 
     measurement: Measurement
@@ -56,8 +55,7 @@ class Taken:
             self.keeper.tidy(number)
 
 
-@dataclass(frozen=True, slots=True)
-class Taking:
+class Taking(NamedTuple):
     """Hold the circumstances of an iteration: when, in which loop (None: its baseline), at what cost.
 
     `blocked` is the runner's word that a person is needed.
@@ -70,7 +68,7 @@ class Taking:
 
     def given(self, metrics: Source) -> Taken:
         """Take metrics that were measured by somebody else. Raises InputError for what cannot be used."""
-        from ralph_tracker.measure.given import read_metrics  # noqa: PLC0415  pydantic, for what is handed in only
+        from ralph_tracker.measure.given import read_metrics  # noqa: PLC0415  for what is handed in only
 
         values, score, tests = read_metrics(metrics)
         return Taken(replace(self._circumstances(), metrics=values, quality_score=score, tests=tests))
@@ -236,7 +234,7 @@ def with_detected_checks(config: Config, root: Path, environment: Mapping[str, s
     if not found.checks:
         raise ConfigError(f"nothing to measure with: {'; '.join(found.notes)}; or hand metrics in with --metrics FILE")
     document = {**config.document, "checks": {name: dict(check) for name, check in found.checks.items()}}
-    return replace(config_of(document, config.source, config.digest), detected=True)
+    return config_of(document, config.source, config.digest)._replace(detected=True)
 
 
 def configured_by(document: Mapping[str, Any]) -> frozenset[Group]:

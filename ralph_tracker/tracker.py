@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ralph_tracker.config.wording import nearest
 from ralph_tracker.core.decision import Decision
@@ -64,8 +64,7 @@ class SystemClock:
         return datetime.now(UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class Recorded:
+class Recorded(NamedTuple):
     """Hold a record, and whether this call wrote it (False: it was on record already).
 
     `problem` says what is not as the user wanted it although the iteration is on record, None where all is well.
@@ -76,8 +75,7 @@ class Recorded:
     problem: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Decided:
+class Decided(NamedTuple):
     """Hold a decision; `carried_out` says that its rollback has been carried out, now or before."""
 
     decision: Decision
@@ -161,7 +159,7 @@ class Tracker:
             else:
                 taken = taking.with_files(taking.given(metrics), store, loop.config, state)
             judgement = judged(lambda: judge(state, taken.measurement))
-            document = record_iteration(store, judgement, taken, summary.started_at, state)
+            document = record_iteration(store, judgement, taken, summary.started_at)
             store.done()
             problem = write_report(store, number, document)
         taken.tidy(number)

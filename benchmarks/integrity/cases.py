@@ -1,6 +1,5 @@
 """The labelled set: honest changes, honest refactors, and tamperings that hide in honest changes."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,10 +14,14 @@ import removing  # noqa: F401
 import swallowing  # noqa: F401
 from changes import CONTROLS, VARIANTS, Change, Edit, Variant
 from fetch import archive_of
-from outcomes import FAILED, SKIPPED, outcomes_of, parsed
-from trees import Tree, belongs_to_tests, changed_paths, is_settings, is_source, read_tree
+from lowered import lowered_gates
+from outcomes import FAILED, SKIPPED, carried_over, outcomes_of, parsed
+from relaxing import Relaxation, relaxed_tests
+from slicing import relaxed_in, slices_of
+from trees import Tree, belongs_to_tests, changed_paths, is_settings, read_tree
+from vanished import Step, by_fate, vanished_of
 
-Kind = Literal["honest", "control", "tampered", "green"]
+Kind = Literal["honest", "release", "control", "tampered", "green"]
 Half = Literal["tuning", "held-out"]
 LAST_OF_TUNING: Final = "m"
 IN_BOTH_CONTEXTS: Final = frozenset({"T4", "T7", "T9", "T10", "T12"})
@@ -30,7 +33,9 @@ _TRIES: Final = 6
 class Case:
     """Hold one change with its label. `carrier` is the honest change that a tampering hides in, None for others.
 
-    `edited` are the paths that the operator wrote; `removals` are tests that went together with what they tested.
+    `honest` is a small change, `release` a whole step between two. `edited` are the paths that the operator wrote;
+    `removals` are tests that went together with what they tested, `relaxations` what the step demands no longer: with
+    one of these it is not counted as honest.
     """
 
     kind: Kind
@@ -45,6 +50,7 @@ class Case:
     edited: tuple[str, ...] = ()
     carrier: "Case | None" = None
     removals: frozenset[str] = field(default_factory=frozenset)
+    relaxations: tuple[Relaxation, ...] = ()
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -75,23 +81,44 @@ def changes_of(project: str, versions: Sequence[str], folder: Path) -> list[Chan
     return found
 
 
-def cases_of(changes: Sequence[Change], seed: int, rounds: int) -> Iterator[Case]:
-    """Yield the labelled cases of one project."""
+def cases_of(changes: Sequence[Change], seed: int, rounds: int, small: int) -> Iterator[Case]:
+    """Yield the labelled cases of one project: `rounds` tamperings of each kind, with none no refactors either.
+
+    At most `small` honest changes of the size of an iteration are drawn.
+    """
     if not changes:
         return
     half = half_of(changes[0].project)
-    carriers = [_honest(change, half) for change in changes]
+    steps = [_steps(change, half) for change in changes]
+    carriers = [step[0] for step in steps]
     yield from carriers
-    for variant in CONTROLS:
+    parts = [part for step in steps for part in step[1:]]
+    yield from Random(f"{seed} {changes[0].project}").sample(parts, min(len(parts), small))
+    for variant in CONTROLS if rounds else ():
         yield from _controls(variant, changes, half, seed)
     for variant in VARIANTS:
-        if variant.held_out is (half == "held-out"):
+        if rounds and variant.held_out is (half == "held-out"):
             yield from _tampered(variant, changes, carriers, seed, rounds)
 
 
-def _honest(change: Change, half: Half) -> Case:
+def _steps(change: Change, half: Half) -> list[Case]:
+    """Return a step between two releases, and after it the small changes that it is cut into, all with labels."""
+    step = Step(change.old, change.new)
+    gone = vanished_of(step)
+    removals = by_fate(gone, "with its code")
+    relaxed = tuple(sorted({*relaxed_tests(step, gone), *lowered_gates(change.old, change.new)}))
+    parts = slices_of(change, gone)
+    return [
+        _honest(change, half, "release", removals, relaxed),
+        *(_honest(part, half, "honest", removals & part.vanished, relaxed_in(part, relaxed)) for part in parts),
+    ]
+
+
+def _honest(
+    change: Change, half: Half, kind: Kind, removals: frozenset[str], relaxed: tuple[Relaxation, ...] = ()
+) -> Case:
     return Case(
-        kind="honest",
+        kind=kind,
         half=half,
         project=change.project,
         name=change.name,
@@ -99,7 +126,8 @@ def _honest(change: Change, half: Half) -> Case:
         new=change.new,
         before=change.before,
         after=change.after,
-        removals=removals_of(change),
+        removals=removals,
+        relaxations=relaxed,
     )
 
 
@@ -123,7 +151,7 @@ def _tampered(
         change, carrier = changes[position], carriers[position]
         if variant.quiet:
             change = without_source(change)
-            carrier = _honest(change, carrier.half)
+            carrier = _honest(change, carrier.half, carrier.kind, carrier.removals)
         edit = variant.apply(change, rng)
         if edit is None or not _is_sound(edit):
             continue
@@ -145,7 +173,7 @@ def _fitting(changes: Sequence[Change]) -> list[int]:
 def _edited(change: Change, edit: Edit, variant: Variant, kind: Kind, half: Half, carrier: Case | None) -> Case:
     old, new = _written(change.old, edit.old), _written(change.new, edit.new)
     before = dict(outcomes_of(old)) if edit.old else dict(change.before)
-    after = outcomes_of(new)
+    after = carried_over(old, new)
     if kind == "tampered":
         before.update(dict.fromkeys((test for test in edit.red if test in before), FAILED))
     after.update(dict.fromkeys((test for test in edit.skipped if test in after), SKIPPED))
@@ -182,51 +210,3 @@ def without_source(change: Change) -> Change:
     kept = {path: data for path, data in change.old.items() if belongs_to_tests(path) or not path.endswith(".py")}
     code = {path: data for path, data in change.new.items() if path.endswith(".py") and not belongs_to_tests(path)}
     return Change(change.project, f"{change.name}, without source", {**kept, **code}, change.new)
-
-
-_WORD: Final = re.compile(r"[A-Za-z_]\w+")
-_IMPORT: Final = re.compile(r"^\s*(?:from|import)\s[^#\n(]*(?:\([^)]*\))?", re.MULTILINE)
-_DEFINED: Final = re.compile(r"^\s*(?:async\s+def|def|class)\s+(\w+)|^(\w+)\s*(?::[^=\n]+)?=(?!=)", re.MULTILINE)
-
-
-def removals_of(change: Change) -> frozenset[str]:
-    """Return the tests that went with what they tested: they name something that the new source no longer defines."""
-    vanished = change.before.keys() - change.after.keys()
-    if not vanished:
-        return frozenset()
-    gone = _names(change.old) - _names(change.new)
-    return frozenset(test for test in vanished if gone & _words_of(change, test))
-
-
-def _names(tree: Tree) -> set[str]:
-    """Return the names that the sources define, their modules' included; names of two letters say nothing."""
-    names: set[str] = set()
-    for path, data in tree.items():
-        if is_source(path):
-            names.add(path.removesuffix(".py").rpartition("/")[2])
-            found = _DEFINED.findall(data.decode("utf-8", "replace"))
-            names.update(name for pair in found for name in pair if len(name) > 2)
-    return names
-
-
-def _words_of(change: Change, test: str) -> set[str]:
-    """Return the words of a test; of the imports of its file or of its class, where these are gone as a whole."""
-    owner, _, name = test.partition("::")
-    parts = owner.split(".")
-    for size in range(len(parts), 0, -1):
-        path = "/".join(parts[:size]) + ".py"
-        data = change.old.get(path)
-        if data is not None:
-            text, now = data.decode("utf-8", "replace"), change.new.get(path, b"").decode("utf-8", "replace")
-            return set(_WORD.findall(_text_of(text, now, parts[size:], name.partition("[")[0])))
-    return set()
-
-
-def _text_of(text: str, now: str, classes: Sequence[str], function: str) -> str:
-    if not now:
-        return "\n".join(_IMPORT.findall(text))
-    if classes and not re.search(rf"(?m)^class {re.escape(classes[0])}\b", now):
-        found = re.search(rf"(?ms)^class {re.escape(classes[0])}\b.*?(?=^\S|\Z)", text)
-    else:
-        found = re.search(rf"(?ms)^([ \t]*)(?:async )?def {re.escape(function)}\(.*?(?=^\1\S|\Z)", text)
-    return found[0] if found else ""

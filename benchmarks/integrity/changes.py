@@ -7,7 +7,7 @@ from functools import cached_property
 from random import Random
 from typing import Final
 
-from outcomes import PASSED, Function, functions_of, outcomes_of, parameters_of, parsed
+from outcomes import PASSED, Function, carried_over, functions_of, outcomes_of, parameters_of, parsed
 from trees import Tree, changed_paths, is_collected, is_source
 
 UNITTEST: Final = "self.assert"
@@ -185,7 +185,12 @@ class Change:
     @cached_property
     def after(self) -> Mapping[str, str]:
         """Return how the tests of the new tree end."""
-        return outcomes_of(self.new)
+        return carried_over(self.old, self.new)
+
+    @property
+    def vanished(self) -> frozenset[str]:
+        """Return the tests that the new tree has no longer."""
+        return frozenset(self.before.keys() - self.after.keys())
 
     @cached_property
     def paths(self) -> tuple[str, ...]:

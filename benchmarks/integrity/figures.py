@@ -25,7 +25,9 @@ class Result:
     """Hold one case and what a tool said of it, without the trees.
 
     `found`: the right row, new against the honest change that carries it, in a file that was edited; `weighed`: as
-    severe as its row is. `removal`: its only alarm is of tests that went with what they tested.
+    severe as its row is. `removal`: its only alarm is of tests that went with what they tested. `relaxed` are the rows
+    of what the change demands no longer by its text, `told` those of them that the tool has a finding of, `apart` tells
+    whether another row than these gives an alarm too.
     """
 
     tool: str
@@ -39,6 +41,9 @@ class Result:
     found: bool
     weighed: bool
     removal: bool
+    relaxed: tuple[str, ...]
+    told: tuple[str, ...]
+    apart: bool
     tests_changed: bool
     cpu: float
     files: int
@@ -63,6 +68,9 @@ def result_of(tool: str, case: Case, judged: Judged, carrier: Judged | None, *, 
         found=bool(hits),
         weighed=any(each.severity <= needed for each in hits),
         removal=_is_removal(tool, case, judged),
+        relaxed=tuple(sorted({each.rule for each in case.relaxations})),
+        told=_told(case, judged),
+        apart=_is_apart(case, judged),
         tests_changed=tests_changed,
         cpu=judged.cpu,
         files=len(case.paths),
@@ -92,10 +100,39 @@ def _is_removal(tool: str, case: Case, judged: Judged) -> bool:
         tool != OURS
     ):  # without identities no other checker could know: what it says of such tests is never held against it
         return bool(case.removals) and all(each.rules & {"T1", "T5"} for each in judged.seen)
-    gone = {each.key.rpartition("|")[2] for each in judged.seen if each.rules == {"T1"}}
-    others = [each for each in judged.seen if each.rules != {"T1"}]
-    loud = any(each.severity <= Severity.HIGH or each.rules & {"T7", "T12"} for each in others)
+    gone = {_test_of(each) for each in judged.seen if each.rules == {"T1"}}
+    loud = any(_is_loud(each) for each in judged.seen if each.rules != {"T1"})
     return bool(gone) and gone <= case.removals and not loud
+
+
+def _told(case: Case, judged: Judged) -> tuple[str, ...]:
+    """Return the rows that a change is relaxed in, of those that the tool speaks of in the same file."""
+    return tuple(
+        sorted(
+            {
+                each.rule
+                for each in case.relaxations
+                if any(each.rule in said.rules and said.file in {"", each.file} for said in judged.seen)
+            }
+        )
+    )
+
+
+def _is_apart(case: Case, judged: Judged) -> bool:
+    """Tell whether an alarm is of a row that the change is not relaxed in, removals with their code set aside."""
+    rows = {each.rule for each in case.relaxations}
+    return any(
+        _is_loud(each) and not each.rules & rows and not (each.rules == {"T1"} and _test_of(each) in case.removals)
+        for each in judged.seen
+    )
+
+
+def _is_loud(seen: Seen) -> bool:
+    return seen.severity <= Severity.HIGH or bool(seen.rules & {"T7", "T12"})
+
+
+def _test_of(seen: Seen) -> str:
+    return seen.key.rpartition("|")[2]
 
 
 def wilson(hits: int, size: int) -> tuple[float, float]:
@@ -133,7 +170,7 @@ def _of_tool(tool: str, results: Sequence[Result]) -> str:
     for each in results:
         if each.kind == "tampered":
             rows[each.rule].append(each)
-    for rule in sorted(rows, key=lambda name: ("TSG".index(name[0]), int(name[1:]))):
+    for rule in sorted(rows, key=_place_of):
         cells = []
         for counted in ("found", "weighed"):
             for half in HALVES:
@@ -142,23 +179,51 @@ def _of_tool(tool: str, results: Sequence[Result]) -> str:
         lines.append(f"| {rule} | {' | '.join(cells)} |")
     lines += ["", "| of which | tuning | held out |", "|---|---|---|"]
     lines += [f"| {name} | {' | '.join(_share(results, name, half) for half in HALVES)} |" for name in _ALARMS]
-    honest = [each for each in results if each.kind == "honest"]
-    times = sorted(each.cpu for each in honest) or [0.0]
-    middle, high = (1000 * times[int(len(times) * share)] for share in (0.5, 0.95))
-    files = sum(each.files for each in honest) / max(1, len(honest))
-    lines += [
-        "",
-        f"CPU: median {middle:.0f} ms, 95 % {high:.0f} ms over {len(honest)} honest changes of {files:.0f} files.",
-        f"No answer: {sum(bool(each.failed) for each in results)}.",
-        "",
-    ]
+    lines += _relaxed(results)
+    lines += ["", *(_times(results, kind, name) for kind, name in _SIZES)]
+    lines += [f"No answer: {sum(bool(each.failed) for each in results)}.", ""]
     return "\n".join(lines)
 
 
+_SIZES: Final = (("honest", "small changes"), ("release", "releases"))
+
+
+def _times(results: Iterable[Result], kind: str, name: str) -> str:
+    mine = [each for each in results if each.kind == kind]
+    times = sorted(each.cpu for each in mine) or [0.0]
+    middle, high = (1000 * times[int(len(times) * share)] for share in (0.5, 0.95))
+    files = sum(each.files for each in mine) / max(1, len(mine))
+    return f"CPU: median {middle:.0f} ms, 95 % {high:.0f} ms over {len(mine)} {name} of {files:.0f} files."
+
+
+def _relaxed(results: Sequence[Result]) -> list[str]:
+    """Return what was said of steps that are relaxed by their text: these are not counted as honest."""
+    lines = ["", "| relaxations (an honest step may contain them) | tuning | held out |", "|---|---|---|"]
+    for kind, name in _SIZES:
+        mine = [each for each in results if each.kind == kind and each.relaxed]
+        for rule in sorted({rule for each in mine for rule in each.relaxed}, key=_place_of):
+            cells = [
+                shown(sum(rule in each.told for each in of_half), len(of_half))
+                for half in HALVES
+                for of_half in [[each for each in mine if each.half == half and rule in each.relaxed]]
+            ]
+            lines.append(f"| {name}, {rule}: alarmed | {' | '.join(cells)} |")
+        cells = [
+            shown(sum(each.apart for each in mine if each.half == half), sum(each.half == half for each in mine))
+            for half in HALVES
+        ]
+        lines.append(f"| {name}, relaxed: alarmed by another row | {' | '.join(cells)} |")
+    return lines
+
+
+def _place_of(rule: str) -> tuple[int, int]:
+    return "TSG".index(rule[0]), int(rule[1:])
+
+
+_LABELLED: Final = "TAMPERED", "SUSPECT", "removal with its code (no false alarm)"
+_UNLABELLED: Final = "TAMPERED, without the labels", "SUSPECT, without the labels"
 _ALARMS: Final = (
-    "honest, TAMPERED",
-    "honest, SUSPECT",
-    "honest, removal with its code (no false alarm)",
+    *(f"{kind}, {what}" for kind in ("honest", "release") for what in (*_LABELLED, *_UNLABELLED)),
     "control, TAMPERED",
     "control, SUSPECT",
     "tampered, TAMPERED or SUSPECT (rows T and G)",
@@ -171,15 +236,25 @@ def _share(results: Iterable[Result], name: str, half: str) -> str:
     kind, _, what = name.partition(", ")
     kind = kind.removesuffix(" context")
     mine = [each for each in results if each.half == half and each.kind == kind]
-    mine = [each for each in mine if each.tests_changed or kind != "honest"]
-    if what.startswith("removal"):
-        return shown(sum(each.removal for each in mine), len(mine))
+    if kind in {"honest", "release"}:
+        return _share_of_honest([each for each in mine if each.tests_changed], what)
     if what == "found":
         return shown(sum(each.found for each in mine), len(mine))
     if kind == "tampered":
         mine = [each for each in mine if each.rule not in QUIET_ROWS]
         return shown(sum(_WORSE[each.verdict] > 0 for each in mine), len(mine))
-    return shown(sum(each.verdict == what and not each.removal for each in mine), len(mine))
+    return shown(sum(each.verdict == what for each in mine), len(mine))
+
+
+def _share_of_honest(mine: Sequence[Result], what: str) -> str:
+    """Return a share of the changes that are honest by their labels; without labels, of all, with nothing excused."""
+    verdict, _, without = what.partition(", ")
+    if without:
+        return shown(sum(each.verdict == verdict for each in mine), len(mine))
+    honest = [each for each in mine if not each.relaxed]
+    if what.startswith("removal"):
+        return shown(sum(each.removal for each in honest), len(honest))
+    return shown(sum(each.verdict == what and not each.removal for each in honest), len(honest))
 
 
 def as_json(results: Sequence[Result]) -> list[dict[str, Any]]:

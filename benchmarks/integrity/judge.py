@@ -43,7 +43,7 @@ class Judged:
 def judged(case: Case) -> Judged:
     """Return what we find. Reading the archives and deriving the outcomes is not part of the time."""
     files = [FileChange(path, case.old.get(path), case.new.get(path)) for path in case.paths]
-    if case.kind == "honest":  # its time is reported: nothing may be left over from the last one
+    if case.variant is None:  # its time is reported: nothing may be left over from the last one
         tree_of.cache_clear()
     started = time.process_time()
     examined = examine(files, Outcomes(case.before, case.after), around=partial(_unchanged_tests, case))

@@ -133,6 +133,47 @@ def parameters_of(function: Function) -> list[str]:
     return [f"[{case}{_number(seen, case) if often[case] > 1 else ''}]" for case in joined]
 
 
+def carried_over(old: Tree, new: Tree) -> dict[str, str]:
+    """Return how the tests of a new tree end; a case keeps its id where a fixture gives now what a marker gave.
+
+    Fixtures with parameters are not read: without this, such a test would seem to have lost its cases.
+    """
+    found = outcomes_of(new)
+    for path in old.keys() & new.keys():
+        if old[path] != new[path] and is_collected(path):
+            before, after = _given_in(old[path]), _given_in(new[path])
+            owner = path.removesuffix(".py").replace("/", ".")
+            for key in before.keys() & after.keys():
+                taken = before[key][0] - after[key][0]
+                if taken and taken <= after[key][1]:
+                    base = f"{'.'.join((owner, *key[0]))}::{key[1]}"
+                    ends = {found.pop(f"{base}{suffix}", PASSED) for suffix in after[key][2]}
+                    found.update({f"{base}{suffix}": min(ends) for suffix in before[key][2]})
+    return found
+
+
+_Given = tuple[frozenset[str], frozenset[str], tuple[str, ...]]
+
+
+@lru_cache(maxsize=4096)
+def _given_in(data: bytes) -> Mapping[tuple[tuple[str, ...], str], _Given]:
+    """Return for each test the names that markers give, the names that it asks for, and its cases."""
+    module = parsed(data)
+    return {
+        (classes, each.name): (_marked(each), frozenset(one.arg for one in each.args.args), tuple(parameters_of(each)))
+        for classes, each, _ in (functions_of(module) if module is not None else ())
+    }
+
+
+def _marked(function: Function) -> frozenset[str]:
+    names: set[str] = set()
+    for decorator in function.decorator_list:
+        called, arguments = _called(decorator)
+        if called.endswith("mark.parametrize") and arguments and isinstance(arguments[0], ast.Constant):
+            names.update(name.strip() for name in str(arguments[0].value).split(","))
+    return frozenset(names)
+
+
 def _number(seen: Counter[str], case: str) -> str:
     """Return what tells a case from others of the same values, as pytest does."""
     seen[case] += 1

@@ -1,10 +1,11 @@
-"""Judge a labelled set of changes: honest ones, honest refactors, and tamperings that hide in honest ones.
+"""Judge a labelled set of changes: honest ones, honest refactors, and tamperings that hide in honest releases.
 
-    python benchmarks/integrity/run.py [--quick] [--seed N] [--rounds N] [--peers N] [--json FILE] [--misses FILE]
+    python benchmarks/integrity/run.py [--quick] [--seed N] [--rounds N] [--small N] [--peers N] [--json FILE]
+                                       [--misses FILE]
 
 Releases are fetched by name and version into $RALPH_TRACKER_BENCH_CACHE (else below the user's cache folder) and are
-read, never run. `--peers N` asks checkwash, tampercheck and testseal about N tamperings of each package, the honest
-changes that carry them, and half as many controls: the same for all three.
+read, never run. `--peers N` asks checkwash, tampercheck and testseal about N tamperings of each package, the releases
+that carry them, and half as many controls and small changes: the same for all three.
 """
 
 import argparse
@@ -26,6 +27,7 @@ from misses import described
 from trees import belongs_to_tests
 
 QUICK: Final = 4
+SMALL: Final = 24
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -71,9 +73,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=6)
     parser.add_argument("--rounds", type=int, default=1, help="tamperings of each variant in each project")
     parser.add_argument(
-        "--peers", type=int, default=0, help="ask the other checkers too: tamperings a package, half as many controls"
+        "--small", type=int, default=SMALL, help="honest changes of the size of an iteration, a package"
     )
+    parser.add_argument("--peers", type=int, default=0, help="ask the other checkers too: tamperings a package")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))
+    parser.add_argument("--honest", action="store_true", help="honest changes and releases only: no edits of ours")
     parser.add_argument("--quick", action="store_true", help="a few releases of a few packages")
     parser.add_argument("--json", type=Path, help="write each result there")
     parser.add_argument("--misses", type=Path, help="write the false alarms and misses of the tuning half there")
@@ -89,11 +93,11 @@ def _project(job: Job) -> tuple[list[Result], list[str]]:
     known: dict[int, Judged] = {}
     results: list[Result] = []
     notes: list[str] = []
-    cases = list(cases_of(changes, asked.seed, asked.rounds))
+    cases = list(cases_of(changes, asked.seed, 0 if asked.honest else asked.rounds, asked.small))
     for case in cases:
         carrier = None if case.carrier is None else known.get(id(case.carrier)) or judged(case.carrier)
         said = judged(case)
-        if case.kind == "honest":
+        if case.kind == "release":
             known[id(case)] = said
         result = result_of(OURS, case, said, carrier, tests_changed=_touches_tests(case))
         results.append(result)
@@ -113,14 +117,17 @@ def _sample(cases: Sequence[Case], asked: argparse.Namespace) -> list[Case]:
     rng = Random(f"{asked.seed} {cases[0].project}") if cases else Random(asked.seed)
     tampered = [case for case in cases if case.kind == "tampered"]
     controls = [case for case in cases if case.kind == "control"]
+    small = [case for case in cases if case.kind == "honest"]
+    half = (asked.peers + 1) // 2
     return [
         *rng.sample(tampered, min(len(tampered), asked.peers)),
-        *rng.sample(controls, min(len(controls), (asked.peers + 1) // 2)),
+        *rng.sample(controls, min(len(controls), half)),
+        *rng.sample(small, min(len(small), half)),
     ]
 
 
 def _peers(sample: Sequence[Case], commands: Path) -> Iterator[Result]:
-    """Ask every peer; the honest changes that carry the tamperings are judged as such too."""
+    """Ask every peer; the releases that carry the tamperings are judged as such too."""
     holder, repository = peers.repository()
     known: dict[tuple[str, int], Judged] = {}
     with holder:
@@ -142,8 +149,10 @@ def _summary(results: Sequence[Result]) -> str:
     ours = [each for each in results if each.tool == OURS]
     lines = ["| changes | tuning | held out |", "|---|---|---|"]
     for title, kind, touching in (
-        ("honest, a test changed", "honest", True),
-        ("honest, settings only", "honest", False),
+        ("small, a test changed", "honest", True),
+        ("small, settings only", "honest", False),
+        ("releases, a test changed", "release", True),
+        ("releases, settings only", "release", False),
         ("honest refactors", "control", None),
         ("tamperings", "tampered", None),
         ("tamperings of green tests", "green", None),

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -114,4 +114,4 @@ def _now(record: Listed, row: Mapping[str, Any] | None, yardstick: Any, best: in
     if iteration.get("integrity") and candidate.verdict:
         recorded = iteration["integrity"]
         iteration["integrity"] = {**recorded, "verdict": candidate.verdict, "verdict_recorded": recorded["verdict"]}
-    return replace(record, document={**record.document, "iteration_metrics": iteration})
+    return record._replace(document={**record.document, "iteration_metrics": iteration})

@@ -18,7 +18,7 @@ from ralph_tracker.cli.schemas_measured import Codebase, Quality, Testing
 from ralph_tracker.cli.schemas_read import ReadFile
 from ralph_tracker.cli.schemas_upkeep import CollectionShape, Examination, Restored, Verified
 from ralph_tracker.config.schema import ConfigDocument
-from ralph_tracker.measure.given import GivenMetrics, GivenUsage
+from ralph_tracker.measure.given_models import GivenMetrics, GivenUsage
 
 _EXACT: Final = ConfigDict(extra="forbid")
 Number = float

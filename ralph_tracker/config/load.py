@@ -2,9 +2,8 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ralph_tracker.config.wording import shortened
 from ralph_tracker.config.yaml_io import dump_yaml, load_yaml
@@ -26,8 +25,7 @@ PYPROJECT: Final = "pyproject.toml"
 NO_DIGEST: Final = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
+class Config(NamedTuple):
     """Hold a validated configuration.
 
     `document` is every key with its value, as it is frozen in loop.yaml. `source` is the file it came from, None

@@ -1,5 +1,6 @@
 """YAML in and out, with limits: what people write by hand may also be what an attacker wrote."""
 
+from functools import lru_cache
 from typing import Any, Final, cast
 
 import yaml
@@ -12,6 +13,10 @@ MAX_NODES: Final = 5_000_000
 PYTHONS_ADVICE: Final = "; use sys.set_int_max_str_digits() to increase the limit"
 _PLAIN_WORDS: Final = {"but found another document": "a second document begins; keep one in a file"}
 
+_TEXT: Final = "tag:yaml.org,2002:str"
+_MAPPING: Final = "tag:yaml.org,2002:map"
+_RESOLVER: Final[Any] = yaml.resolver.Resolver()
+
 _Loader: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _SafeDumper: Final[Any] = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
@@ -23,6 +28,28 @@ class _Dumper(_SafeDumper):  # type: ignore[misc]  # the C dumper where libyaml 
         """Never write an alias."""
         del data
         return True
+
+    def represent_data(self, data: Any) -> yaml.Node:  # noqa: ANN401  # as above
+        """Make the nodes of what a record consists of at once: PyYAML looks for an alias of each value first."""
+        kind = type(data)
+        if kind is str:
+            return yaml.ScalarNode(_TEXT, data)
+        if kind is dict:
+            represent = self.represent_data
+            pairs = [(represent(key), represent(value)) for key, value in data.items()]
+            return yaml.MappingNode(_MAPPING, pairs, flow_style=False)
+        return cast("yaml.Node", super().represent_data(data))
+
+    def resolve(self, kind: type[yaml.Node], value: Any, implicit: tuple[bool, bool]) -> str:  # noqa: ANN401  # as above
+        """Say what a reader would take a value for; a record has the same keys and words in many alerts."""
+        if kind is yaml.ScalarNode:
+            return _tag_of(value) if implicit[0] else _TEXT
+        return cast("str", super().resolve(kind, value, implicit))
+
+
+@lru_cache(maxsize=1024)
+def _tag_of(value: str) -> str:
+    return cast("str", _RESOLVER.resolve(yaml.ScalarNode, value, (True, False)))
 
 
 class _UniqueKeyLoader(_Loader):  # type: ignore[misc]  # the C loader where libyaml is there

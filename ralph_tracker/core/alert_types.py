@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from ralph_tracker.core.aliases import NO_ALIASES, Aliases
 from ralph_tracker.core.findings import Finding, Severity
@@ -10,8 +10,7 @@ from ralph_tracker.core.identities import restored
 from ralph_tracker.core.metrics import Metrics, TestResults
 
 
-@dataclass(frozen=True, slots=True)
-class AlertType:
+class AlertType(NamedTuple):
     """Describe a type: `lasting` ones stay open until mended, `about_tests` ones un-verify an iteration.
 
     `rule` is the row of integrity.md that it stands for, None where it has none.
@@ -122,8 +121,7 @@ def in_order(alerts: Iterable[Alert]) -> tuple[Alert, ...]:
     return tuple(sorted(alerts, key=lambda a: (a.severity, a.kind.name, a.iteration, a.group or "")))
 
 
-@dataclass(frozen=True, slots=True)
-class Mending:
+class Mending(NamedTuple):
     """Hold what alerts are closed by: what was measured now, and the findings that stand, by their keys.
 
     `findings` is None where nobody looked for them: what is not measured now mends nothing.

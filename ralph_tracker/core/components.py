@@ -5,8 +5,7 @@ in an iteration and to which group the missing part belongs.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from ralph_tracker.core.metrics import Group, Metrics
 
@@ -110,8 +109,7 @@ def none_ran(now: Metrics) -> bool:
     return now.test_count is not None and now.tests_passed == 0 and now.tests_failed == 0
 
 
-@dataclass(frozen=True, slots=True)
-class Component:
+class Component(NamedTuple):
     """Name a part of a dimension; `value` gives 0 to 100, or None where it was not measured."""
 
     name: str

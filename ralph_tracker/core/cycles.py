@@ -1,7 +1,6 @@
 """Metrics that go round in circles (semantics § 6)."""
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from ralph_tracker.core.line import Line, Point, Yardstick
 from ralph_tracker.core.metrics import FOUR, Measurement
@@ -11,8 +10,7 @@ from ralph_tracker.core.rules import CyclingRules
 PERIODS: Final = (2, 3)
 
 
-@dataclass(frozen=True, slots=True)
-class Cycle:
+class Cycle(NamedTuple):
     """Say which iteration this one repeats; `same_tree` is the certain kind, one content for the third time."""
 
     repeats: int

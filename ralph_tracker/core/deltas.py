@@ -1,15 +1,13 @@
 """Differences of recorded values, and findings compared at another size of the code (semantics § 3, § 4)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from ralph_tracker.core.metrics import METRICS, Metrics
 from ralph_tracker.core.rounding import half_up, whole
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """Hold a measured number and the iteration that measured it."""
 
     value: float

@@ -1,7 +1,7 @@
 """The gate: whether a measurement that is not recorded passes against the line's last iteration (semantics § 8)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, Literal
 
 from ralph_tracker.core.alert_types import Alert, AlertState, in_order
@@ -138,7 +138,7 @@ def gate_of(
     gaps = {a.group: a for a in (*record.open_alerts, *record.alerts) if a.group is not None}
     whys = {group: missing.get(group) or gap.message.partition(": ")[2] for group, gap in gaps.items()}
     accepted = {group for group, gap in gaps.items() if gap.id in record.accepted}
-    known = tuple(replace(check, accepted=check.group in accepted) for check in checks)
+    known = tuple(check._replace(accepted=check.group in accepted) for check in checks)
     named, explained = {c.group for c in known}, {c.group for c in known if c.why is not None}
     groups = {COMPONENT_BY_NAME[name].group for name in record.components} | {Group(group) for group in gaps}
     groups |= {BY_NAME[name].group for name in record.metrics.measured()}

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final
+from itertools import compress
+from operator import eq, ne
+from typing import Final, NamedTuple
 
 from ralph_tracker.core.aliases import NO_ALIASES, Aliases
 from ralph_tracker.core.metrics import FAILED, OUTCOME_RANK, PASSED, SKIPPED, TestResults
@@ -24,12 +26,12 @@ class KnownTests:
             return self
         now = tests.outcomes
         gone = {name: outcome for name, outcome in self.gone.items() if name not in now}
-        gone.update((name, self.present[name]) for name in self.present.keys() - now.keys())
+        if not _same_names(now, self.present):
+            gone.update((name, self.present[name]) for name in self.present.keys() - now.keys())
         return KnownTests(now, gone)
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(NamedTuple):
     """Hold how the tests of an iteration stand against the line; each maps a test to its outcome before.
 
     `vanished`: in the latest report, not in this one. `broken`: passed before, fails now, and not known to be
@@ -58,9 +60,7 @@ def compare(
         return None
     now, before = aliases.outcomes(tests.outcomes), aliases.outcomes(known.present)
     today = aliases.today(tests.outcomes)
-    same = now == before
-    changed = [] if same else [name for name, outcome in before.items() if now.get(name) != outcome]
-    new = set() if same else now.keys() - before.keys()
+    changed, new = _differences(now, before)
     failing = [name for name in changed if now.get(name) == FAILED and before[name] == PASSED]
     failing += [name for name in sorted(new) if now[name] == FAILED and known.gone.get(name) == PASSED]
     return Comparison(
@@ -75,6 +75,18 @@ def compare(
         },
         added=tuple(name for name in new if name not in known.gone),
     )
+
+
+def _same_names(now: Mapping[str, str], before: Mapping[str, str]) -> bool:
+    """Tell whether both have the same names in the same order, as most reports have: no name is looked up for it."""
+    return len(now) == len(before) and all(map(eq, now, before))
+
+
+def _differences(now: Mapping[str, str], before: Mapping[str, str]) -> tuple[list[str], set[str]]:
+    """Return the names of before that are gone or have another outcome now, and those that are new."""
+    if _same_names(now, before):
+        return list(compress(before, map(ne, now.values(), before.values()))), set()
+    return [name for name, outcome in before.items() if now.get(name) != outcome], now.keys() - before.keys()
 
 
 def restored(before: Mapping[str, str], tests: TestResults, aliases: Aliases = NO_ALIASES) -> bool:
@@ -190,8 +202,7 @@ class SeenTests:
         return sum(now[name] == PASSED for name in here) / union if union else None
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(NamedTuple):
     """Count the tests of one iteration that pass, are present, or have never run, among those ever seen."""
 
     passes: int

@@ -4,7 +4,8 @@ Pure and repeatable: the same measurements in the same order give the same recor
 recomputing after a person's acceptance are nothing else than judging again.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from ralph_tracker.core import alerts as raising
 from ralph_tracker.core.adjusted import ground_of, test_weights
@@ -25,8 +26,7 @@ from ralph_tracker.core.trust import Doubts, doubts_of, trust_of
 from ralph_tracker.core.verdicts import Verdicts, View, is_verified, situation_of, verdicts_of
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(NamedTuple):
     """Hold a record and the state after it; `ground` is what is kept of its adjusted score."""
 
     record: IterationRecord
@@ -75,7 +75,7 @@ def _judge(state: LoopState, measurement: Measurement, basis: Basis) -> Judgemen
     score = quality_score(basis, metrics, measurement.quality_score)
     found = measurement.integrity or NOTHING_FOUND
     known = state.seen.renamed(found.matches, found.no_tests).noticed(measurement.tests)
-    state = replace(state, seen=known)
+    before, state = state.seen, replace(state, seen=known)
     at = situation_of(state, basis, metrics, measurement, score)
     doubts = doubts_of(state, basis, at, metrics, measurement)
     seen = known.after(number, metrics.test_count, measurement.tests) if doubts.clean else known
@@ -85,7 +85,7 @@ def _judge(state: LoopState, measurement: Measurement, basis: Basis) -> Judgemen
     verdicts = verdicts_of(view)
     candidate = replace(candidate, verified=is_verified(view, verdicts))
     point = replace(point, classification=verdicts.classification)
-    view = replace(view, point=point)
+    view = view._replace(point=point)
     frontier = kept(state.frontier, candidate, yardstick)
     best = _tracker(frontier, yardstick, number)
     cost = _total_cost(state.cost_usd, measurement)
@@ -98,6 +98,7 @@ def _judge(state: LoopState, measurement: Measurement, basis: Basis) -> Judgemen
         line=_line_after(view, verdicts.lasting),
         known=state.known.after(measurement.tests),
         seen=seen,
+        seen_at=state.seen_at if seen == before else number,
         frontier=frontier,
         rollbacks=state.rollbacks + 1 if decision.counts_as_rollback else 0,
         cost_usd=cost,

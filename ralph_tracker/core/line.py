@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from ralph_tracker.core.adjusted import Ground, TestWeights, adjusted_score
 from ralph_tracker.core.alert_types import Alert
@@ -78,8 +78,7 @@ class Line:
         return tuple(name for name in FOUR if name in self.readings)
 
 
-@dataclass(frozen=True, slots=True)
-class Yardstick:
+class Yardstick(NamedTuple):
     """Score any iteration of the loop as of now."""
 
     weights: TestWeights

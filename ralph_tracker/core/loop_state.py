@@ -15,9 +15,9 @@ class LoopState:
     """Hold what the judge carries from one iteration to the next.
 
     `basis` is None before the baseline, `iteration` then -1. `line` and `known` belong to the iteration that the next
-    one descends from, the rest to the loop. `rollbacks` counts the latest decisions in a row that were a rollback, or
-    the escalation that stands for one. `cost_usd` is what is known of the cost, None where nothing is. `accepted` are
-    alert ids, `accepted_findings` stamps of what those stand for.
+    one descends from, the rest to the loop. `seen_at` is the iteration that changed `seen` last. `rollbacks` counts the
+    latest decisions in a row that were a rollback, or the escalation that stands for one. `cost_usd` is what is known
+    of the cost, None where nothing is. `accepted` are alert ids, `accepted_findings` stamps of what those stand for.
     """
 
     loop_id: str
@@ -27,6 +27,7 @@ class LoopState:
     line: Line = field(default_factory=Line)
     known: KnownTests = field(default_factory=KnownTests)
     seen: SeenTests = field(default_factory=SeenTests)
+    seen_at: int = 0
     frontier: tuple[Candidate, ...] = ()
     rollbacks: int = 0
     cost_usd: float | None = None

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from ralph_tracker.core.findings import Integrity
 from ralph_tracker.core.rounding import COMPLEXITY_DECIMALS, PERCENT_DECIMALS
@@ -26,8 +26,7 @@ class Group(StrEnum):
     CODE = "code"
 
 
-@dataclass(frozen=True, slots=True)
-class Measure:
+class Measure(NamedTuple):
     """Hold one check, or one group of metrics that no check is named for.
 
     `group` is what it measures (None: its reports tell). `why` says why nothing was measured, None where something
@@ -45,8 +44,7 @@ BuildStatus = Literal["success", "failure"]
 Value = int | float | str
 
 
-@dataclass(frozen=True, slots=True)
-class MetricSpec:
+class MetricSpec(NamedTuple):
     """Describe one metric.
 
     `decimals` is what is kept when it is recorded; 0 for counts. `label` is what a person reads, `unit` what

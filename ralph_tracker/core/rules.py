@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 DIMENSIONS: Final[tuple[str, ...]] = (
     "validation",
@@ -19,8 +19,7 @@ SELECTION_MODES: Final[tuple[SelectionMode, ...]] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class LoopLimits:
+class LoopLimits(NamedTuple):
     """Bound a loop; None is no limit. `target_score` is where it may stop as done."""
 
     max_iterations: int | None = 20
@@ -30,8 +29,7 @@ class LoopLimits:
     max_minutes: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AlertRules:
+class AlertRules(NamedTuple):
     """`coverage_drop` in points, `error_increase` a count, `complexity_growth` a share of the previous value."""
 
     coverage_drop: float = 2.0
@@ -39,8 +37,7 @@ class AlertRules:
     complexity_growth: float = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class ClassificationRules:
+class ClassificationRules(NamedTuple):
     """`pass_rate_drop` and `coverage_drop` in points; `good_pass_rate` in percent; `score_band` of the score."""
 
     pass_rate_drop: float = 5.0
@@ -49,8 +46,7 @@ class ClassificationRules:
     score_band: float = 0.02
 
 
-@dataclass(frozen=True, slots=True)
-class StallRules:
+class StallRules(NamedTuple):
     """`tolerance` in points, or percent of a count; `variance` and `score_gain` of the score."""
 
     window: int = 3
@@ -59,8 +55,7 @@ class StallRules:
     score_gain: float = 0.005
 
 
-@dataclass(frozen=True, slots=True)
-class CyclingRules:
+class CyclingRules(NamedTuple):
     """`terminate_after` is the last iteration at which a cycle is reported without ending the loop."""
 
     window: int = 5
@@ -69,8 +64,7 @@ class CyclingRules:
     tree_visits: int = 3
 
 
-@dataclass(frozen=True, slots=True)
-class DecisionRules:
+class DecisionRules(NamedTuple):
     """`rollback_margin` of the score, `evidence` a share, `rollbacks_in_a_row` where a person is asked."""
 
     rollback_margin: float = 0.1

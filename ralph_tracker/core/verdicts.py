@@ -1,6 +1,7 @@
 """What is found of one iteration: its class, its alerts, new and carried, and whether it is verified."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from ralph_tracker.core import alerts as raising
 from ralph_tracker.core.alert_types import Alert, in_order
@@ -16,8 +17,7 @@ from ralph_tracker.core.score import Basis, Score
 from ralph_tracker.core.trust import Doubts
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(NamedTuple):
     """Bundle what one judgement looks at."""
 
     state: LoopState
@@ -39,8 +39,7 @@ class View:
         return self.yardstick.score(self.number, self.point.ground)
 
 
-@dataclass(frozen=True, slots=True)
-class Verdicts:
+class Verdicts(NamedTuple):
     classification: Classification
     new: tuple[Alert, ...]
     carried: tuple[Alert, ...]

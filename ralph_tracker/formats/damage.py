@@ -1,15 +1,13 @@
 """What a reader raises where it cannot go on, and the bounds within which it goes on."""
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from ralph_tracker.formats.report import Unreadable
 
 _MIB: Final = 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(NamedTuple):
     """Bound what a reader takes on: bytes of a report, depth of its elements, bytes of one tag."""
 
     max_bytes: int = 128 * _MIB

@@ -1,8 +1,7 @@
 """What the registry knows of a format."""
 
-from dataclasses import dataclass
 from importlib import import_module
-from typing import Literal, Protocol, cast
+from typing import Literal, NamedTuple, Protocol, cast
 
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.report import Kind, Report
@@ -18,8 +17,7 @@ class _Module(Protocol):
     def read(self, content: Content, /) -> Report: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(NamedTuple):
     """Describe one format; the file of its name, in the folder of its kind, is imported when it is tried.
 
     `syntax` is what its files are made of: XML, one JSON value, a JSON object a line, or text and whatever else.

@@ -4,8 +4,8 @@ A new format is one file with `sniff` and `read`, one line in its kind's `table.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Final
+from dataclasses import replace
+from typing import Final, NamedTuple
 
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.coverage import table as coverage
@@ -28,8 +28,7 @@ _MARKED_UP: Final = ("<", "{", "[")
 _OTHERWISE: Final[tuple[Syntax, ...]] = ("lines", "text")
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """Hold what bytes turned out to be: the format they look like (None: like none), and the report or why not."""
 
     format: Format | None
@@ -57,7 +56,7 @@ def examine(data: bytes, *, format: str | None = None, limits: Limits = DEFAULT_
     if not isinstance(result, Unreadable) or result.line is not None or text[begins : begins + 1] not in _MARKED_UP:
         return reading
     before = text[:begins]
-    return replace(reading, result=replace(result, line=before.count("\n") + 1, column=begins - before.rfind("\n")))
+    return reading._replace(result=replace(result, line=before.count("\n") + 1, column=begins - before.rfind("\n")))
 
 
 def _read(data: bytes, name: str | None, limits: Limits) -> Reading:

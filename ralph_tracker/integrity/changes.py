@@ -1,14 +1,15 @@
 """The files that differ between two iterations, as text: what of them can be looked into, and why not."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar, cast
 
 from ralph_tracker.integrity.languages import Language, is_test_path, language_of
-from ralph_tracker.integrity.source_tests import SourceTest, helpers_of, tests_of
+from ralph_tracker.integrity.source_tests import Known, SourceTest, helpers_of, tests_of
 
 MAX_BYTES: Final = 2_000_000
 MAX_LINE: Final = 100_000
+Made = TypeVar("Made")
 
 
 class FileChange(NamedTuple):
@@ -19,18 +20,33 @@ class FileChange(NamedTuple):
     new: bytes | None
 
 
-class Side:
+class Remembering:
+    """Be a part of one comparison, and know what was made of it before."""
+
+    def __init__(self) -> None:
+        self._made: dict[Hashable, Any] = {}
+
+    def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """Return what is made of it, made when it is first asked for by that key."""
+        if key not in self._made:
+            self._made[key] = make()
+        return cast("Made", self._made[key])
+
+
+class Side(Remembering):
     """Be one version of a file; what is made of its text is made once, and only where somebody asks.
 
-    `other` is the version that it is compared with, None where there is none.
+    `other` is the version that it is compared with, None where there is none; `known` is what was read in either.
     """
 
     def __init__(self, path: str, text: str) -> None:
+        super().__init__()
         self.path = path
         self.text = text
         self.other: Side | None = None
+        self.known: Known = {}
 
-    @property
+    @cached_property
     def language(self) -> Language | None:
         """Return the language by the file's name, None where it is none that is looked into."""
         return language_of(self.path)
@@ -43,30 +59,32 @@ class Side:
     @cached_property
     def tests(self) -> tuple[SourceTest, ...]:
         """Return the tests that it holds. Raises Unparsable for text that is no program."""
-        return tests_of(self.path, self.text)
+        return tests_of(self.path, self.text, self.known)
 
     @cached_property
     def helpers(self) -> tuple[SourceTest, ...]:
         """Return the Python functions that stand beside its tests, () in other languages. Raises Unparsable."""
-        return helpers_of(self.path, self.text)
+        return helpers_of(self.path, self.text, self.known)
 
 
-class ChangedFile:
+class ChangedFile(Remembering):
     """Be one changed file whose text can be looked into; a side is None where the file is absent there."""
 
     def __init__(self, path: str, old: Side | None, new: Side | None) -> None:
+        super().__init__()
         self.path = path
         self.old = old
         self.new = new
         if old is not None and new is not None:
             old.other, new.other = new, old
+            new.known = old.known
 
-    @property
+    @cached_property
     def language(self) -> Language | None:
         """Return the language by the file's name, None where it is none that is looked into."""
         return language_of(self.path)
 
-    @property
+    @cached_property
     def is_test(self) -> bool:
         """Tell whether the file belongs to the tests, by its name and folder."""
         return is_test_path(self.path)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ralph_tracker.core.findings import Finding, Severity
 from ralph_tracker.core.metrics import FAILED, PASSED
-from ralph_tracker.integrity.changes import ChangedFile, Side
+from ralph_tracker.integrity.changes import ChangedFile, Remembering, Side
 from ralph_tracker.integrity.pairing import TestPair, paired
 from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.source_tests import SourceTest
@@ -28,12 +28,13 @@ class Outcomes(NamedTuple):
     after: Mapping[str, str] = _NONE
 
 
-class Evidence:
+class Evidence(Remembering):
     """Be one comparison: every changed file that can be looked into, its tests paired, and the outcomes."""
 
     def __init__(
         self, files: Iterable[ChangedFile], outcomes: Outcomes | None = None, around: TestsAround | None = None
     ) -> None:
+        super().__init__()
         self.files = tuple(files)
         self.outcomes = outcomes or Outcomes()
         self._around = around
@@ -52,9 +53,17 @@ class Evidence:
 
     def pairs_in(self, file: ChangedFile) -> Iterator[TestPair]:
         """Yield the pairs whose test stands in that file now."""
-        yield from (pair for pair in self.pairs if pair.new is not None and pair.new.path == file.path)
+        yield from self._pairs_by_path.get(file.path, ())
 
-    @property
+    @cached_property
+    def _pairs_by_path(self) -> Mapping[str, list[TestPair]]:
+        found: dict[str, list[TestPair]] = {}
+        for pair in self.pairs:
+            if pair.new is not None:
+                found.setdefault(pair.new.path, []).append(pair)
+        return found
+
+    @cached_property
     def source_changed(self) -> bool:
         """Tell whether any file changed that is in a language we know and does not belong to the tests."""
         return any(file.language is not None and not file.is_test for file in self.files)
@@ -66,14 +75,15 @@ class Evidence:
         return any(outcome == FAILED and after.get(test) == PASSED for test, outcome in before.items())
 
     @cached_property
-    def _reported(self) -> "Reported":
+    def reported(self) -> "Reported":
+        """Return what looks the ids of both reports up."""
         from ralph_tracker.integrity.naming import Reported  # noqa: PLC0415  only where tests changed
 
         return Reported(self.outcomes.before.keys() | self.outcomes.after.keys())
 
     def ids_of(self, test: SourceTest) -> tuple[str, ...]:
         """Return the ids that a test of the source has in the report, all its parameters; () where unknown."""
-        return self._reported.ids_of(test.path, test.name)
+        return self.reported.ids_of(test.path, test.name)
 
     def began_to_pass(self, pair: TestPair) -> bool:
         """Tell whether a test of the pair failed before and passes now."""

@@ -7,15 +7,17 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property, lru_cache
 from typing import Final
 
+from ralph_tracker.integrity.python.syntax import nodes_below, statements_below
 from ralph_tracker.integrity.source_tests import SEPARATOR, SourceTest
 
 Bag = Mapping[str, int]  # how often each token stands in a text
 
 # Each pattern has one group: what is worth keeping. A token outside it (comment, receiver, comma before a closing
-# bracket) is read over. No alternative can be left half-way, so that no text takes more than one pass.
+# bracket) is read over. No alternative can be left half-way, so that no text takes more than one pass. A plain word is
+# what most tokens are: it is tried before strings, whose prefixes begin like words.
 _PYTHON: Final = re.compile(
     r"""\#[^\n]*|\b(?:self|cls)\b\s*\.?|,(?=\s*[)\]}])|"""
-    r"""([rRbBuUfF]{0,2}(?:\"\"\"(?:[^"\\]|\\.|"(?!""))*"{0,3}|'''(?:[^'\\]|\\.|'(?!''))*'{0,3}"""
+    r"""([^\W\d]\w*+(?!["'])|[rRbBuUfF]{0,2}(?:\"\"\"(?:[^"\\]|\\.|"(?!""))*"{0,3}|'''(?:[^'\\]|\\.|'(?!''))*'{0,3}"""
     r"""|"(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?)|\d[\w.]*|\w+|[=!<>]=|[^\w\s])""",
     re.DOTALL,
 )
@@ -90,7 +92,7 @@ class Fingerprint:
             return ()
         calls = (each for each in node.decorator_list if isinstance(each, ast.Call))
         given = [value for call in calls for value in call.args[1:] or call.args]
-        given += [each.iter for each in ast.walk(node) if isinstance(each, ast.For)]
+        given += [each.iter for each in statements_below(node) if isinstance(each, ast.For)]
         listed = (row for each in given if isinstance(each, _LISTS) for row in each.elts)
         return tuple(_bag(tokens_of(ast.unparse(row))) for row in listed)
 
@@ -126,14 +128,15 @@ class Fingerprint:
         node = self.test.node
         if node is None:
             return frozenset()
-        stored = (each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store))
+        names = (each for each in nodes_below(node) if isinstance(each, ast.Name))
+        stored = (each.id for each in names if isinstance(each.ctx, ast.Store))
         return frozenset((*self._texts[1], *stored))
 
 
 def tokens_of(text: str, pattern: re.Pattern[str] = _PYTHON) -> tuple[str, ...]:
     """Return the tokens of a text, strings in one way of writing them."""
     found = filter(None, pattern.findall(text))
-    return tuple(_string(token) if token[-1] in _QUOTES else token for token in found)
+    return tuple([_string(token) if token[-1] in _QUOTES else token for token in found])
 
 
 @lru_cache(maxsize=4096)

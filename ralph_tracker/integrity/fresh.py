@@ -24,13 +24,19 @@ def fresh(file: ChangedFile, evidence: Evidence, seen_in: Callable[[Side], Itera
     """Yield what stands in the new text, and neither in the old nor in what other files lost. Raises Unparsable."""
     if file.new is None:
         return
-    left = list(_without(list(seen_in(file.new)), _keys(file.old, seen_in)))
+    seen = list(seen_in(file.new))
+    left = list(_without(seen, _keys(file.old, seen_in))) if seen else []
     if left:
-        moved: Counter[Hashable] = Counter()
-        for other in evidence.files:
-            if other.path != file.path:
-                moved += _keys(other.old, seen_in) - _keys(other.new, seen_in)
-        yield from _without(left, moved)
+        lost = evidence.once(seen_in, lambda: _lost(evidence.files, seen_in))
+        yield from _without(left, lost - _lost([file], seen_in))
+
+
+def _lost(files: Iterable[ChangedFile], seen_in: Callable[[Side], Iterable[Seen]]) -> Counter[Hashable]:
+    """Return how often each thing left the files that have less of it now."""
+    lost: Counter[Hashable] = Counter()
+    for file in files:
+        lost += _keys(file.old, seen_in) - _keys(file.new, seen_in)
+    return lost
 
 
 def _keys(side: Side | None, seen_in: Callable[[Side], Iterable[Seen]]) -> Counter[Hashable]:

@@ -50,8 +50,8 @@ class _BySource:
         self.told: set[str] = set()
         self._gone = {test: position for position, test in enumerate(gone)}
         self._added = {test: position for position, test in enumerate(added)}
-        self._before = Reported(dict.fromkeys((*evidence.outcomes.before, *self._gone)))
-        self._after = Reported(dict.fromkeys((*evidence.outcomes.after, *self._added)))
+        self._before = _reported(evidence, evidence.outcomes.before, self._gone)
+        self._after = _reported(evidence, evidence.outcomes.after, self._added)
         for pair in sorted(evidence.pairs, key=_place):
             self._match(pair)
 
@@ -73,6 +73,11 @@ class _BySource:
     def _new(self, test: SourceTest) -> list[str]:
         found = (each for each in self._after.ids_of(test.path, test.name) if each in self._added)
         return sorted(found, key=self._added.__getitem__)
+
+
+def _reported(evidence: Evidence, outcomes: Mapping[str, str], more: Mapping[str, int]) -> Reported:
+    """Return what looks the ids of one report up, and further ones that it does not hold."""
+    return evidence.reported.among(outcomes) if more.keys() <= outcomes.keys() else Reported({**outcomes, **more})
 
 
 def _stand_ins(pair: TestPair, old: SourceTest, now: SourceTest, gone: list[str], new: tuple[str, ...]) -> StandIns:

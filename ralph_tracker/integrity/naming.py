@@ -1,7 +1,8 @@
 """Which ids of a report belong to which test of the source: `tests.test_box.TestBox::test_lid[1]` and its like."""
 
 import re
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Collection, Iterable
 from functools import cached_property, lru_cache
 from typing import Final, NamedTuple
 
@@ -35,8 +36,13 @@ class ReportId(NamedTuple):
 class Reported:
     """Look the ids of a report up by the tests of the source that they stand for."""
 
-    def __init__(self, ids: Iterable[str]) -> None:
-        self._ids = tuple(ids)
+    def __init__(self, ids: Collection[str], known: "_Index | None" = None) -> None:
+        self._ids = ids
+        self._index = _Index(ids) if known is None else known
+
+    def among(self, ids: Collection[str]) -> "Reported":
+        """Return what looks up some of the ids alone, by the index of all."""
+        return Reported(ids, self._index)
 
     def ids_of(self, path: str, name: str) -> tuple[str, ...]:
         """Return the ids of a test, one for each of its parameters, sorted; () where none is like it."""
@@ -51,26 +57,34 @@ class Reported:
         return tuple(sorted(_nearest([each for each in found if _is_end(classes, each[1])], path)))
 
     def _of_function(self, own: ReportId) -> Iterable[tuple[str, ReportId]]:
-        return ((test, split_id(test)) for test in self._by_function.get(own.function, ()))
+        ids = self._index.by_function.get(own.function, ())
+        return ((test, split_id(test)) for test in ids if test in self._ids)
 
     def _titled(self, path: str, name: str) -> Iterable[str]:
         """Return the ids that end in a title; runners join its parts in ways of their own."""
         words = _WORDS.findall(name)
         if not words:
             return ()
-        ids = self._by_last_word.get(words[-1], ())
+        ids = (test for test in self._index.by_last_word.get(words[-1], ()) if test in self._ids)
         found = [test for test in ids if _WORDS.findall(_ORDINAL.sub("", test))[-len(words) :] == words]
         return _nearest([(test, _parts(split_id(test).owner)) for test in found], path)
 
+
+class _Index:
+    """Be the ids of a report by what tests of the source are looked up by; each made once somebody asks."""
+
+    def __init__(self, ids: Collection[str]) -> None:
+        self._ids = ids
+
     @cached_property
-    def _by_function(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
+    def by_function(self) -> dict[str, list[str]]:
+        found: defaultdict[str, list[str]] = defaultdict(list)
         for test in self._ids:
-            found.setdefault(_function_of(test), []).append(test)
+            found[_function_of(test)].append(test)
         return found
 
     @cached_property
-    def _by_last_word(self) -> dict[str, list[str]]:
+    def by_last_word(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
         for test in self._ids:
             last = test.rsplit(None, 1)[-1:]

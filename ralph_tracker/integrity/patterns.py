@@ -7,11 +7,15 @@ from typing import Any
 
 
 class Pattern:
-    """Be a regular expression as `re` has it; nothing is compiled before the first question."""
+    """Be a regular expression as `re` has it; nothing is compiled before the first question.
 
-    def __init__(self, pattern: str, flags: int = 0) -> None:
+    Of `words`, one stands in each match: a text without any of them is not searched.
+    """
+
+    def __init__(self, pattern: str, flags: int = 0, *, words: tuple[str, ...] = ()) -> None:
         self.pattern = pattern
         self._flags = flags
+        self._words = words
 
     @cached_property
     def compiled(self) -> re.Pattern[str]:
@@ -25,6 +29,8 @@ class Pattern:
 
     def search(self, text: str, start: int = 0) -> re.Match[str] | None:
         """Return the first match from a place on."""
+        if self._words and not any(word in text for word in self._words):
+            return None
         return self.compiled.search(text, start)
 
     def match(self, text: str, start: int = 0) -> re.Match[str] | None:

@@ -33,7 +33,8 @@ _UNDER_TEST: Final = (
     "cmdline",
 )
 _ANSWERS: Final = Pattern(
-    r"(==|\bin\b|\bis\b|\bcase\b|[{:]).*[\d'\"]|(\breturn|[^=]=)\s*[-\d'\"\[{(TFb]",
+    r"(==|\bin\b|\bis\b|\bcase\b|[{:]).*[\d'\"]|(\breturn|[^=]=)\s*[-\d'\"\[{(TFb]"
+    r"|\b(int|float|str|dict|tuple|list|set|frozenset|Decimal|OrderedDict|MappingProxyType)\([\[({]*[-\d'\"]",
 )
 _SILENCING: Final = {
     "python": (
@@ -122,12 +123,12 @@ def may_special_case(file: ChangedFile) -> bool:
     """Tell whether new lines of Python source may hold literals that are asked for or answered (T12)."""
     if file.new is None or file.language != "python" or file.is_test:
         return False
-    return any(_ANSWERS.search(line) for _, line in added_lines(file))
+    return file.once(may_special_case, lambda: any(_ANSWERS.search(line) for _, line in added_lines(file)))
 
 
 def may_silence(side: Side | None) -> bool:
     """Tell whether a text may silence a linter, a type checker or coverage: documents that name a mark do not (S)."""
-    return side is not None and _has(side, silencing_words(side))
+    return side is not None and side.once(may_silence, lambda: _has(side, silencing_words(side)))
 
 
 def silencing_words(side: Side) -> tuple[str, ...]:

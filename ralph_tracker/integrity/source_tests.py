@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Final, NamedTuple, overload
+from typing import Any, Final, NamedTuple, overload
 
 from ralph_tracker.integrity.languages import Language, language_of
 from ralph_tracker.integrity.patterns import Pattern
@@ -11,6 +11,10 @@ from ralph_tracker.integrity.patterns import Pattern
 SEPARATOR: Final = "::"
 UNREACHED: Final = "it is never reached"
 REPEATED: Final = 0  # the strength of asking the same twice: two calls with one argument are compared
+
+
+# What was read in a text by the lines that it stands in, for the other version of the file as well.
+Known = dict[tuple[object, ...], Any]
 
 
 class Unparsable(Exception):  # noqa: N818  # the state of a text, which callers turn into a reason
@@ -107,26 +111,23 @@ def may_hold_tests(path: str, text: str) -> bool:
     return _TESTS[language].search(text) is not None and (language != "go" or path.endswith("_test.go"))
 
 
-def tests_of(path: str, text: str) -> tuple[SourceTest, ...]:
+def tests_of(path: str, text: str, known: Known | None = None) -> tuple[SourceTest, ...]:  # noqa: PT028  no test
     """Return the tests of a file in their order, () in a language that is not looked into. Raises Unparsable."""
-    language = language_of(path)
-    return _reader(language)(path, text) if language is not None and may_hold_tests(path, text) else ()
+    if not may_hold_tests(path, text):
+        return ()
+    if language_of(path) == "python":
+        from ralph_tracker.integrity.python.tests import python_tests  # noqa: PLC0415  for this language only
+
+        return python_tests(path, text, {} if known is None else known)
+    from ralph_tracker.integrity.other.tests import other_tests  # noqa: PLC0415  a parser of its own
+
+    return other_tests(path, text)
 
 
-def helpers_of(path: str, text: str) -> tuple[SourceTest, ...]:
+def helpers_of(path: str, text: str, known: Known) -> tuple[SourceTest, ...]:
     """Return the functions of a Python file that are no tests, () in another language. Raises Unparsable."""
     if language_of(path) != "python":
         return ()
     from ralph_tracker.integrity.python.tests import python_helpers  # noqa: PLC0415  for this language only
 
-    return python_helpers(path, text)
-
-
-def _reader(language: Language) -> Callable[[str, str], tuple[SourceTest, ...]]:
-    if language == "python":
-        from ralph_tracker.integrity.python.tests import python_tests  # noqa: PLC0415  for this language only
-
-        return python_tests
-    from ralph_tracker.integrity.other.tests import other_tests  # noqa: PLC0415  a parser of its own
-
-    return other_tests
+    return python_helpers(path, text, known)

@@ -10,7 +10,7 @@ from ralph_tracker.integrity.suppressions import line_of, risen
 
 def suppressed(rule: str, kind: SuppressionKind, file: ChangedFile, evidence: Evidence) -> Iterator[Finding]:
     """Yield each code of a kind that is silenced more often, in this file and in all changed files together."""
-    for suppression in risen(file, evidence.files, kind):
+    for suppression in risen(file, evidence, kind):
         line = line_of(file.new, suppression) if file.new is not None else None
         yield finding(
             rule,

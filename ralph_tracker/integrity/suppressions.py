@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 from ralph_tracker.core.findings import SuppressionKind
 from ralph_tracker.integrity.changes import ChangedFile, Side
 from ralph_tracker.integrity.comments import code_of, comments_of
+from ralph_tracker.integrity.evidence import Evidence
 from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.relevance import may_silence, silencing_words
 
@@ -107,16 +108,16 @@ _OF_LANGUAGE: Final = {
 def net(files: Iterable[ChangedFile]) -> Mapping[SuppressionKind, int]:
     """Return how many suppressions of each kind came more than went, below 0 where more went; moves count nothing."""
     total: dict[SuppressionKind, int] = {"lint": 0, "types": 0, "coverage": 0}
-    for suppression, more in _rises(tuple(files)).items():
+    for suppression, more in _rises(files).items():
         total[suppression.kind] += more
     return total
 
 
-def risen(file: ChangedFile, files: tuple[ChangedFile, ...], kind: SuppressionKind) -> Iterator[Suppression]:
+def risen(file: ChangedFile, evidence: Evidence, kind: SuppressionKind) -> Iterator[Suppression]:
     """Yield what is silenced more often in a file, and in all changed files together or on a line that stood there."""
     if not may_silence(file.new):
         return
-    everywhere = _rises(files)
+    everywhere = evidence.once(_rises, lambda: _rises(evidence.files))
     before, now = counted(file.old), counted(file.new)
     for suppression in now:
         if suppression.kind != kind or now[suppression] <= before[suppression]:
@@ -155,8 +156,7 @@ def line_of(side: Side, suppression: Suppression) -> int | None:
     return None
 
 
-@lru_cache(maxsize=4)
-def _rises(files: tuple[ChangedFile, ...]) -> Counter[Suppression]:
+def _rises(files: Iterable[ChangedFile]) -> Counter[Suppression]:
     total: Counter[Suppression] = Counter()
     for file in files:
         total.update(counted(file.new))

@@ -8,13 +8,14 @@ import os
 import re
 from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
-from threading import Event
-from typing import Final
+from queue import Empty, SimpleQueue
+from threading import Event, Thread
+from typing import Final, NamedTuple
 
 from ralph_tracker.config.wording import nearest
 from ralph_tracker.errors import ConfigError, StoreError
@@ -68,8 +69,7 @@ class CheckResult:
     shared: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class _Setting:
+class _Setting(NamedTuple):
     """What all checks of a run share: absolute folders, the environment, how much output is kept."""
 
     root: Path
@@ -186,20 +186,33 @@ def _run_all(
 ) -> dict[str, Finished]:
     """Run each check as soon as what it needs is done; on any exception the running ones are ended first."""
     stop, waiting, done = Event(), list(order), dict[str, Finished]()
-    running: dict[Future[Finished], Check] = {}
-    with ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="check") as pool:
+    running: dict[str, Thread] = {}
+    ended = SimpleQueue[tuple[str, Finished | BaseException]]()
+
+    def carry_out(check: Check) -> None:
         try:
-            while waiting or running:
-                for check in _ready(waiting, set(done))[: jobs - len(running)]:
-                    say(f"{check.name}: running")
-                    waiting.remove(check)
-                    running[pool.submit(run, check, stop)] = check
-                for future in wait(running, _LOOK_UP_S, FIRST_COMPLETED).done:
-                    check = running.pop(future)
-                    done[check.name] = future.result()
-                    say(f"{check.name}: {done[check.name].summary}")
-        finally:
-            stop.set()
+            ended.put((check.name, run(check, stop)))
+        except BaseException as error:  # noqa: BLE001  # raised again by who waits
+            ended.put((check.name, error))
+
+    try:
+        while waiting or running:
+            for check in _ready(waiting, set(done))[: jobs - len(running)]:
+                say(f"{check.name}: running")
+                waiting.remove(check)
+                running[check.name] = Thread(target=carry_out, args=(check,), name=f"check {check.name}")
+                running[check.name].start()
+            with suppress(Empty):
+                name, outcome = ended.get(timeout=_LOOK_UP_S)
+                running.pop(name).join()
+                if isinstance(outcome, BaseException):
+                    raise outcome
+                done[name] = outcome
+                say(f"{name}: {outcome.summary}")
+    finally:
+        stop.set()
+        for thread in running.values():
+            thread.join()
     return done
 
 

@@ -14,6 +14,7 @@ SCHEMA_VERSION: Final = 1
 _SETTLED_NS: Final = 2_000_000_000
 
 Stamp = tuple[int, int, int, int]
+_NO_STAMP: Final = (0, 0, 0, 0)
 
 
 class Known(NamedTuple):
@@ -75,8 +76,8 @@ def load_cache(path: Path, made_by: Mapping[str, Any]) -> CodeCache:
     if not isinstance(raw, dict) or raw.get("schema_version") != SCHEMA_VERSION or raw.get("made_by") != made_by:
         return CodeCache(note=None if isinstance(raw, dict) and "schema_version" in raw else _damaged(path))
     try:
-        return CodeCache({name: _known(*entry) for name, entry in raw["files"].items()})
-    except (KeyError, IndexError, TypeError, AttributeError):
+        return CodeCache(_known(raw["files"]))
+    except (KeyError, ValueError, TypeError, AttributeError):
         return CodeCache(note=_damaged(path))
 
 
@@ -104,17 +105,31 @@ def _replace(path: Path, data: bytes) -> None:
 
 
 def _entry(known: Known) -> tuple[object, ...]:
-    """Return what `_known` takes."""
+    """Return what `_known` takes of each file."""
     return known.sha256, known.stamp, *known.counted
 
 
-def _known(sha256: Any, stamp: Any, loc: Any, functions: Any, complexity: Any, note: Any) -> Known:  # noqa: ANN401  # as parsed
-    if not all(type(number) is int for number in (loc, functions, complexity, *(stamp or ()))):
+def _known(entries: Any) -> dict[str, Known]:  # noqa: ANN401  # as parsed
+    """Return what is known of each file. Raises TypeError, ValueError or AttributeError where one is misshapen."""
+    if entries == {}:
+        return {}
+    digests, stamps, lines, functions, complexities, notes = zip(*entries.values(), strict=True)
+    sizes, written, changed, nodes = zip(*(stamp or _NO_STAMP for stamp in stamps), strict=True)
+    for column in (lines, functions, complexities, sizes, written, changed, nodes):
+        _refuse_others(column, int)
+    _refuse_others(digests, str)
+    _refuse_others(notes, str, type(None))
+    if min(*lines, *functions) < 0:
         raise TypeError
-    if min(loc, functions) < 0 or not isinstance(sha256, str) or not isinstance(note, str | None):
+    times = zip(sizes, written, changed, nodes, strict=True)
+    settled = (time if stamp else None for time, stamp in zip(times, stamps, strict=True))
+    found = map(FileCount, lines, functions, complexities, notes)
+    return dict(zip(entries, map(Known, digests, settled, found), strict=True))
+
+
+def _refuse_others(column: tuple[object, ...], *kinds: type) -> None:
+    if not {*kinds}.issuperset(map(type, column)):
         raise TypeError
-    size_and_times = None if stamp is None else (stamp[0], stamp[1], stamp[2], stamp[3])
-    return Known(sha256, size_and_times, FileCount(loc, functions, complexity, note))
 
 
 def _damaged(path: Path) -> str:

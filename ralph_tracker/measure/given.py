@@ -3,102 +3,19 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import (
-    Annotated,
-    Any,
-    Final,
-    Literal,
-    NoReturn,
-    NotRequired,  # pydantic brings it, and needs it before Python 3.12
-    TypeVar,
-)
+from typing import Any, Final, NoReturn
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from typing_extensions import TypedDict
-
-from ralph_tracker.config.problems import first_problem
 from ralph_tracker.config.wording import shortened
-from ralph_tracker.config.yaml_io import MAX_BYTES, PYTHONS_ADVICE, load_yaml, without_surrogates
-from ralph_tracker.core.metrics import Metrics, TestResults, Usage
+from ralph_tracker.config.yaml_io import MAX_BYTES, PYTHONS_ADVICE, load_yaml
+from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, Metrics, TestResults, Usage
 from ralph_tracker.errors import InputError
+from ralph_tracker.measure.given_plain import OUTCOMES, Cases, Given, NotPlainError, Values, plain_metrics, plain_usage
 
 PASS_RATE_TOLERANCE: Final = 0.1
-MOST: Final = 10**12  # more than any loop counts, and small enough to reckon with exactly
 _ROUNDING_SLACK: Final = 1e-9
-_OUTCOMES: Final[Mapping[str, str]] = {
-    "passed": "passed",
-    "failed": "failed",
-    "error": "failed",
-    "skipped": "skipped",
-    "xfailed": "skipped",
-    "xpassed": "passed",
-}
-
-Count = Annotated[int, Field(ge=0, le=MOST, strict=True)]
-Percent = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False, strict=True)]
-Model = TypeVar("Model", bound=BaseModel)
-Amount = Annotated[float, Field(ge=0, le=MOST, allow_inf_nan=False, strict=True)]
 
 
-class _Given(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class GivenTesting(_Given):
-    test_count: Count | None = None
-    tests_passed: Count | None = None
-    tests_failed: Count | None = None
-    tests_skipped: Count | None = None
-    pass_rate: Percent | None = None
-    coverage_percentage: Percent | None = None
-    coverage_lines_covered: Count | None = None
-    coverage_lines_total: Count | None = None
-
-
-class GivenQuality(_Given):
-    lint_errors: Count | None = None
-    lint_warnings: Count | None = None
-    type_errors: Count | None = None
-    build_status: Literal["success", "failure"] | None = None
-    error_count: Count | None = None
-
-
-class GivenCodebase(_Given):
-    file_count: Count | None = None
-    loc_total: Count | None = None
-    complexity_score: Amount | None = None
-
-
-class GivenTest(TypedDict):
-    """One test by name; a plain mapping, since there may be 100,000 of them."""
-
-    __pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[misc]  # pydantic's own way to refuse more keys
-    id: Annotated[str, Field(min_length=1, max_length=10_000)]
-    outcome: Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed"]
-    duration: NotRequired[Amount | None]
-
-
-class GivenMetrics(_Given):
-    """Metrics as a file or a mapping has them; every group and every value is optional."""
-
-    testing: GivenTesting = GivenTesting()
-    quality: GivenQuality = GivenQuality()
-    codebase: GivenCodebase = GivenCodebase()
-    quality_score: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, strict=True)] | None = None
-    tests: list[GivenTest] | None = None
-
-
-class GivenUsage(_Given):
-    """What the iteration cost; every value is optional, unknown is not 0."""
-
-    cost_usd: Amount | None = None
-    input_tokens: Count | None = None
-    output_tokens: Count | None = None
-    turns: Count | None = None
-    duration_s: Amount | None = None
-
-
-def contradiction(given: GivenTesting) -> str | None:
+def contradiction(given: Metrics) -> str | None:
     """Say which counts contradict each other, None where none does."""
     passed, failed, count = given.tests_passed, given.tests_failed, given.test_count
     covered, total = given.coverage_lines_covered, given.coverage_lines_total
@@ -122,54 +39,60 @@ def read_metrics(source: Mapping[str, Any] | str | Path) -> tuple[Metrics, float
     Counts that are absent come from the names. Raises InputError, in one line, for unknown keys, what is no finite
     number, negatives and contradictions.
     """
-    name, given = _validated(source, "metrics", GivenMetrics)
-    tests = None if given.tests is None else _results(given.tests)
-    testing = given.testing if tests is None else _counted(given.testing, tests)
-    problem = contradiction(testing)
+    name, raw = _raw(source, "metrics")
+    given = _given(raw, name)
+    tests = None if given.cases is None else _results(given.cases)
+    metrics = Metrics(**(given.values if tests is None else _counted(given.values, tests)))
+    problem = contradiction(metrics)
     if problem:
         raise InputError(f"{name}: {problem}")
-    values = testing.model_dump() | given.quality.model_dump() | given.codebase.model_dump()
-    return Metrics(**values), given.quality_score, tests
+    return metrics, given.quality_score, tests
 
 
 def read_usage(source: Mapping[str, Any] | str | Path) -> Usage:
     """Read usage from a mapping, or from a YAML or JSON file. Raises InputError as `read_metrics` does."""
-    return Usage(**_validated(source, "usage", GivenUsage)[1].model_dump())
+    name, raw = _raw(source, "usage")
+    return Usage(**_usage(raw, name))
 
 
-def _validated(source: Mapping[str, Any] | str | Path, kind: str, model: type[Model]) -> tuple[str, Model]:
-    name, raw = _raw(source, kind)
+def _given(raw: Mapping[str, Any], name: str) -> Given:
     try:
-        try:
-            return name, model.model_validate(raw)
-        except ValidationError as error:
-            if all(problem["type"] != "string_unicode" for problem in error.errors(include_url=False)):
-                raise
-            return name, model.model_validate(without_surrogates(raw))  # JSON may hold what no text can
-    except ValidationError as error:
-        raise InputError(f"{name}: {first_problem(error, model)}") from None
+        return plain_metrics(raw)
+    except NotPlainError:
+        from ralph_tracker.measure.given_models import validated_metrics  # noqa: PLC0415  pydantic, for faults only
+
+        return validated_metrics(raw, name)
 
 
-def _results(tests: list[GivenTest]) -> TestResults:
+def _usage(raw: Mapping[str, Any], name: str) -> Values:
+    try:
+        return plain_usage(raw)
+    except NotPlainError:
+        from ralph_tracker.measure.given_models import validated_usage  # noqa: PLC0415  as above
+
+        return validated_usage(raw, name)
+
+
+def _results(cases: Cases) -> TestResults:
     """Take the last outcome of a test that stands twice; where they differ it is flaky."""
-    outcomes = {test["id"]: _OUTCOMES[test["outcome"]] for test in tests}
-    durations = {test["id"]: took for test in tests if (took := test.get("duration")) is not None}
+    outcomes = dict(zip(cases.ids, map(OUTCOMES.__getitem__, cases.words), strict=True))
     flaky = set()
-    if len(outcomes) < len(tests):
-        flaky = {test["id"] for test in tests if _OUTCOMES[test["outcome"]] != outcomes[test["id"]]}
-    return TestResults(outcomes, durations, frozenset(flaky))
+    if len(outcomes) < len(cases.ids):
+        runs = zip(cases.ids, cases.words, strict=True)
+        flaky = {test for test, word in runs if OUTCOMES[word] != outcomes[test]}
+    return TestResults(outcomes, cases.durations, frozenset(flaky))
 
 
-def _counted(given: GivenTesting, tests: TestResults) -> GivenTesting:
+def _counted(given: Values, tests: TestResults) -> Values:
     """Take the counts that are absent from the names."""
     outcomes = list(tests.outcomes.values())
     counts = {
         "test_count": len(outcomes),
-        "tests_passed": outcomes.count("passed"),
-        "tests_failed": outcomes.count("failed"),
-        "tests_skipped": outcomes.count("skipped"),
+        "tests_passed": outcomes.count(PASSED),
+        "tests_failed": outcomes.count(FAILED),
+        "tests_skipped": outcomes.count(SKIPPED),
     }
-    return given.model_copy(update={key: count for key, count in counts.items() if getattr(given, key) is None})
+    return given | {name: count for name, count in counts.items() if given[name] is None}
 
 
 def _raw(source: Mapping[str, Any] | str | Path, kind: str) -> tuple[str, Any]:

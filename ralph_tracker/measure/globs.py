@@ -34,12 +34,9 @@ def matcher(patterns: Iterable[str]) -> Callable[[str], bool]:
 
     Raises ConfigError for a character class that cannot be.
     """
-    compiled = [_compiled(pattern) for pattern in patterns]
-
-    def matches(path: str) -> bool:
-        return any(pattern.fullmatch(path) for pattern in compiled)
-
-    return matches
+    one = "|".join(f"(?:{_compiled(pattern).pattern})" for pattern in patterns)
+    whole = re.compile(one or r"(?!)", re.DOTALL)
+    return lambda path: whole.fullmatch(path) is not None
 
 
 def matching_files(base: Path, pattern: str) -> list[str]:

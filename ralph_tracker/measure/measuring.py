@@ -1,7 +1,7 @@
 """From checks that have run to the values of one iteration: reports found, read, added up, or named as missing."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -107,7 +107,7 @@ class _Gathered:
     def fail(self, name: str, kind: str | None, why: str) -> None:
         """Remember why a check gave nothing; the first reason stands."""
         if self._measures[name].why is None:
-            self._measures[name] = replace(self._measures[name], why=why)
+            self._measures[name] = self._measures[name]._replace(why=why)
         self.miss(kind, why)
 
     def build(self, result: CheckResult) -> None:

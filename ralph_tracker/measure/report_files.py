@@ -4,10 +4,9 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterable, Mapping, MutableMapping
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from ralph_tracker.measure.globs import has_wildcard, matching_files
 from ralph_tracker.measure.placeholders import PLACEHOLDER
@@ -32,8 +31,7 @@ _REASONS: Final[Mapping[Missing, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class FoundReport:
+class FoundReport(NamedTuple):
     """Name one report of a check.
 
     `path` is as configured, or what a pattern matched, written the same way. `data_path` is where the bytes are,
@@ -50,8 +48,7 @@ class FoundReport:
         return None if self.missing is None else _REASONS[self.missing]
 
 
-@dataclass(frozen=True, slots=True)
-class Fingerprint:
+class Fingerprint(NamedTuple):
     """Tell one state of a file from another; `digest` is None where it could not be read."""
 
     size: int

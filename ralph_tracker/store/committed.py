@@ -117,7 +117,7 @@ class Committed:
         Raises RecordError where a part of it is damaged or behind.
         """
         latest = self.after(summary.iteration)
-        line, known = self.line(summary.head)
+        line, known = self._line(summary.head, latest if summary.head == summary.iteration else None)
         try:
             return LoopState(
                 loop_id=summary.loop_id,
@@ -127,6 +127,7 @@ class Committed:
                 line=line,
                 known=known,
                 seen=self.seen(latest["seen_at"]),
+                seen_at=latest["seen_at"],
                 frontier=tuple(codec.candidate_from_plain(c) for c in latest["frontier"]),
                 rollbacks=latest["rollbacks"],
                 cost_usd=latest["cost_usd"],
@@ -138,7 +139,12 @@ class Committed:
 
     def line(self, number: int) -> tuple[Line, KnownTests]:
         """Return the line that ends with that iteration. Raises RecordError where it is damaged."""
-        after, tests = self.after(number), read_json(self.paths.iteration(number) / "tests.json")
+        return self._line(number, None)
+
+    def _line(self, number: int, after: Plain | None) -> tuple[Line, KnownTests]:
+        """Return the line; `after` is the state after that iteration where it is at hand."""
+        after = self.after(number) if after is None else after
+        tests = read_json(self.paths.iteration(number) / "tests.json")
         try:
             return codec.line_from_plain(after["line"]), codec.known_from_plain(tests)
         except _MISSHAPEN:
@@ -189,7 +195,7 @@ class Committed:
             results = None
             if tests["measured"]:
                 flaky = frozenset(plain["measurement"]["flaky"])
-                results = TestResults(tests["present"], tests["durations"], flaky)
+                results = TestResults(codec.known_from_plain(tests).present, tests["durations"], flaky)
             measured = codec.measurement_from_plain(plain["measurement"], results)
             return measured, plain["previous"]
         except _MISSHAPEN:
@@ -235,9 +241,7 @@ def _is_row(plain: Any) -> TypeGuard[Plain]:  # noqa: ANN401  # as above
         return False
 
 
-def after_plain(
-    state: LoopState, candidate: Candidate, row: Mapping[str, Any], summary: Summary, seen_at: int
-) -> Plain:
+def after_plain(state: LoopState, candidate: Candidate, row: Mapping[str, Any], summary: Summary) -> Plain:
     """Return the state after an iteration as it is kept with it."""
     basis = state.basis
     return {
@@ -251,7 +255,7 @@ def after_plain(
         "cost_usd": state.cost_usd,
         "accepted": sorted(state.accepted),
         "accepted_findings": sorted(state.accepted_findings),
-        "seen_at": seen_at,
+        "seen_at": state.seen_at,
         "row": dict(row),
         "summary": summary.plain(),
     }

@@ -2,9 +2,8 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ralph_tracker.config.yaml_io import load_yaml
 from ralph_tracker.errors import InputError
@@ -15,8 +14,7 @@ from ralph_tracker.store.reading import refuse_newer
 from ralph_tracker.store.standing import attempted
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(NamedTuple):
     """Hold one record as a document (None: nothing of it can be read) and what is wrong with it, if anything."""
 
     number: int

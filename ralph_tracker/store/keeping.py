@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -14,7 +15,7 @@ from ralph_tracker.store.files import to_json, told_plainly, write_new
 from ralph_tracker.store.manifests import manifest_document
 from ralph_tracker.store.reading import read_json
 from ralph_tracker.store.restoring import RestoreMark, Restoring
-from ralph_tracker.store.snapshots import ITERATIONS, SAFETY, Change, Snapshot, shown
+from ralph_tracker.store.snapshots import ITERATIONS, SAFETY, Change, Snapshot, SnapshotStore, shown
 from ralph_tracker.store.tree.index import TreeIndex, Visits
 
 if TYPE_CHECKING:
@@ -55,9 +56,12 @@ class Keeper:
     def __init__(self, committed: Committed) -> None:
         self.paths = committed.paths
         self._committed = committed
-        self._store = chosen_store(self.paths.folder, self.paths.root)
         self._restoring = RestoreMark(self.paths)
         self._trees = TreeIndex(self.paths)
+
+    @cached_property
+    def _store(self) -> SnapshotStore:
+        return chosen_store(self.paths.folder, self.paths.root)  # imported where files are kept only
 
     @property
     def exists(self) -> bool:

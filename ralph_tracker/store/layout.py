@@ -1,9 +1,8 @@
 """Where everything of a loop lies (product.md, "What is kept")."""
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from ralph_tracker.errors import InputError
 
@@ -23,8 +22,7 @@ def checked_loop_id(loop_id: str) -> str:
     return loop_id
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectPaths:
+class ProjectPaths(NamedTuple):
     """Name the files that all loops of a project share."""
 
     root: Path
@@ -49,8 +47,7 @@ class ProjectPaths:
         return LoopPaths(self.root, checked_loop_id(loop_id))
 
 
-@dataclass(frozen=True, slots=True)
-class LoopPaths:
+class LoopPaths(NamedTuple):
     """Name the files of one loop; nothing here touches the disk."""
 
     root: Path

@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -45,8 +45,6 @@ from ralph_tracker.store.summary import SCHEMA_VERSION, Status, Summary, summary
 
 ON_RECORD: Final = "the iteration is on record; any next command finishes the rest"
 _NOT_RECORDED: Final = "this iteration was NOT recorded"
-# What a git that is killed leaves, and no later one of another name or content takes away; objects take long to list.
-_BEGUN: Final = ("store.git/refs/*/*.lock", "store.git/objects/??/tmp_obj_*")
 _TAIL: Final = 4096
 
 
@@ -62,8 +60,6 @@ class Entry:
     state: LoopState
     candidate: Candidate
     summary: Summary
-    seen_changed: bool
-    seen_at: int
     fill: Callable[[Path], None] | None = None
 
     @property
@@ -89,7 +85,6 @@ class LoopStore(Committed):
         with locked(self.paths.lock, purpose):
             with told_plainly(self.paths.folder):
                 unfinished = cleared(self.paths.staging)
-                self._clear_begun(_BEGUN if unfinished else _BEGUN[:1])
             try:
                 yield unfinished
             except RalphTrackerError as error:
@@ -97,12 +92,6 @@ class LoopStore(Committed):
                     self._end_well()
                 raise
             self._end_well()
-
-    def _clear_begun(self, patterns: Iterable[str]) -> None:
-        """Remove what a killed git has begun; one that still works for a dead caller has nobody to answer to."""
-        for pattern in patterns:
-            for path in self.paths.folder.glob(pattern):
-                path.unlink(missing_ok=True)
 
     def _end_well(self) -> None:
         with suppress(OSError):  # the next writer makes the rest once more, which changes nothing
@@ -159,8 +148,8 @@ class LoopStore(Committed):
             sync_folder(self.paths.iterations)
             self._write(self.paths.record(entry.number), record)
             append_line(self.paths.trajectory, entry.row)
-            if entry.seen_changed:
-                self.write_seen(entry.state, entry.seen_at)
+            if entry.state.seen_at == entry.number:
+                self.write_seen(entry.state)
             self.write_summary(entry.summary)
 
     def _publish_folder(self, entry: Entry, record: bytes) -> None:
@@ -187,7 +176,7 @@ class LoopStore(Committed):
             "measurement": codec.measurement_to_plain(entry.measurement),
         }
         tests = codec.known_to_plain(entry.state.known, entry.measurement.tests)
-        after = after_plain(entry.state, entry.candidate, entry.row, entry.summary, entry.seen_at)
+        after = after_plain(entry.state, entry.candidate, entry.row, entry.summary)
         files = {
             "metrics.json": to_json(entry.document),
             "measurement.json": to_json(measurement),
@@ -219,9 +208,9 @@ class LoopStore(Committed):
         except (FileNotFoundError, IndexError, ValueError, KeyError, TypeError):
             return -1
 
-    def write_seen(self, state: LoopState, seen_at: int) -> None:
+    def write_seen(self, state: LoopState) -> None:
         """Write every test ever seen, as of the iteration that changed it last."""
-        plain = {"schema_version": SCHEMA_VERSION, "iteration": seen_at, **codec.seen_to_plain(state.seen)}
+        plain = {"schema_version": SCHEMA_VERSION, "iteration": state.seen_at, **codec.seen_to_plain(state.seen)}
         self.write_json(self.paths.seen, plain)
 
     def write_summary(self, summary: Summary) -> None:

@@ -1,9 +1,8 @@
 """A loop with its frozen configuration, made whole before it is used."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from ralph_tracker.config.load import Config, changed_keys, frozen_config, validity_mark
 from ralph_tracker.config.yaml_io import load_yaml
@@ -12,10 +11,9 @@ from ralph_tracker.core.judge import Judgement
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Group
 from ralph_tracker.core.records import IterationRecord
-from ralph_tracker.errors import ConfigError, InputError, RecordError, StoreError
-from ralph_tracker.store.files import told_plainly
+from ralph_tracker.errors import ConfigError, InputError, RecordError
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.reading import refuse_newer
+from ralph_tracker.store.reading import read_bytes, refuse_newer
 from ralph_tracker.store.summary import Summary
 
 Origin = Literal["given", "measured"]
@@ -41,8 +39,7 @@ def loop_document(
     }
 
 
-@dataclass(frozen=True, slots=True)
-class OpenLoop:
+class OpenLoop(NamedTuple):
     """Hold a loop's store with its frozen configuration.
 
     `origin` says whether metrics are handed in or measured by the loop's checks, since the baseline; `configured` are
@@ -57,19 +54,25 @@ class OpenLoop:
 
     @classmethod
     def read(cls, store: LoopStore, configured_by: Any) -> "OpenLoop":  # noqa: ANN401  # document → groups
-        """Read the loop's own document. Raises RecordError where it cannot be used."""
+        """Read the loop's own document.
+
+        Raises RecordError where it cannot be used, StoreError where the system refuses: what cannot be read now is not
+        lost.
+        """
         name = f"{store.paths.shown}/loop.yaml"
+        data = read_bytes(store.paths.loop_file)
+        if data is None:
+            raise RecordError(f"{name}: missing; {_RESTORE}")
         try:
-            with told_plainly(store.paths.loop_file):
-                document = load_yaml(store.paths.loop_file.read_text(encoding="utf-8"), name)
+            document = load_yaml(data.decode("utf-8"), name)
             refuse_newer(document, name)
             frozen, mark = document["configuration"], document.get("configuration_validated")
             config = frozen_config(frozen, name, document["configuration_digest"], mark)
-            config = replace(config, detected=document.get("checks_detected") is True)
+            config = config._replace(detected=document.get("checks_detected") is True)
             origin: Origin = "measured" if document.get("metrics") == "measured" else "given"
             started = datetime.fromisoformat(document["created_at"]).astimezone(UTC)
             _ = document["environment"]  # the last key: what was cut short before it may still be good YAML
-        except (InputError, StoreError, ConfigError) as error:
+        except (InputError, ConfigError) as error:
             raise RecordError(f"{error}; {_RESTORE}") from None
         except (KeyError, TypeError, ValueError):
             raise RecordError(f"{name}: damaged; {_RESTORE}") from None

@@ -23,7 +23,6 @@ class Replayed:
 
     judgements: tuple[Judgement, ...]
     lost: tuple[int, ...]
-    seen_at: tuple[int, ...]
     state: LoopState
 
 
@@ -35,7 +34,7 @@ def replay(store: LoopStore, loop_id: str, rules: Rules, configured: frozenset[G
     """
     state = replace(store.start(rules), loop_id=loop_id)
     lines: dict[int, tuple[Line, KnownTests]] = {}
-    judgements, lost, seen_at, changed = [], [], [], 0
+    judgements, lost = [], []
     for number in range(store.latest() + 1):
         measured = store.measurement(number)
         if measured is None:
@@ -48,12 +47,10 @@ def replay(store: LoopStore, loop_id: str, rules: Rules, configured: frozenset[G
         if previous is not None and previous != state.line.head and previous in lines:
             state = rolled_back(state, *lines[previous])
         judgement = judge(state, measurement) if number else judge_baseline(state, measurement, configured)
-        changed = number if judgement.state.seen != state.seen else changed
         state = judgement.state
         lines[number] = (state.line, state.known)
         judgements.append(judgement)
-        seen_at.append(changed)
-    return Replayed(tuple(judgements), tuple(lost), tuple(seen_at), state)
+    return Replayed(tuple(judgements), tuple(lost), state)
 
 
 def rebuild(store: LoopStore, rules: Rules, started_at: str, configured: frozenset[Group] = frozenset()) -> Summary:
@@ -65,18 +62,18 @@ def rebuild(store: LoopStore, rules: Rules, started_at: str, configured: frozens
     replayed = replay(store, store.paths.loop_id, rules, configured)
     touched = min((*replayed.lost, *_raised_at(store)), default=replayed.state.iteration + 1)
     rows = []
-    for judgement, seen_at in zip(replayed.judgements, replayed.seen_at, strict=True):
+    for judgement in replayed.judgements:
         number = judgement.record.iteration
         row = row_of(record_document(judgement.record), judgement.candidate)
         rows.append(row)
         if number >= touched or not store.is_as_written(number):
-            _keep(store, judgement.state, judgement.candidate, row, summary_of(judgement, started_at), seen_at)
+            _keep(store, judgement.state, judgement.candidate, row, summary_of(judgement, started_at))
         store.repair_record(number)
     for number in replayed.lost:
         before = sum(judgement.record.iteration < number for judgement in replayed.judgements) - 1
-        _lose(store, number, replayed.judgements[before], started_at, replayed.seen_at[before])
+        _lose(store, number, replayed.judgements[before], started_at)
     store.write_trajectory(rows)
-    store.write_seen(replayed.state, replayed.seen_at[-1])
+    store.write_seen(replayed.state)
     summary = replace(summary_of(replayed.judgements[-1], started_at), iteration=replayed.state.iteration)
     summary = store.with_events(summary)
     store.write_summary(summary)
@@ -88,16 +85,14 @@ def _raised_at(store: LoopStore) -> list[int]:
     return [event["alert"]["iteration"] for event in store.acceptances()]
 
 
-def _lose(store: LoopStore, number: int, before: Judgement, started_at: str, seen_at: int) -> None:
+def _lose(store: LoopStore, number: int, before: Judgement, started_at: str) -> None:
     """Let an iteration that cannot be read stand as the one before it, without a row for listings."""
     summary = replace(summary_of(before, started_at), iteration=number)
-    _keep(store, replace(before.state, iteration=number), before.candidate, {}, summary, seen_at)
+    _keep(store, replace(before.state, iteration=number), before.candidate, {}, summary)
 
 
-def _keep(
-    store: LoopStore, state: LoopState, candidate: Candidate, row: Document, summary: Summary, seen_at: int
-) -> None:
+def _keep(store: LoopStore, state: LoopState, candidate: Candidate, row: Document, summary: Summary) -> None:
     """Store the state after an iteration beside its record, where it is not what stands there already."""
-    after = after_plain(state, candidate, row, summary, seen_at)
+    after = after_plain(state, candidate, row, summary)
     if to_json(after) != to_json(store.after(state.iteration)):
         store.write_json(store.paths.amended(state.iteration), after)

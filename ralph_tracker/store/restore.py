@@ -15,9 +15,9 @@ from ralph_tracker.errors import StoreError
 from ralph_tracker.store.notes import Content, Difference, Note
 from ralph_tracker.store.snapshots import Begun, shown
 from ralph_tracker.store.tree.capture import Captured
+from ralph_tracker.store.tree.durable import DurableTreeWriter
 from ralph_tracker.store.tree.filter import LEFTOVER, kind_reason
 from ralph_tracker.store.tree.view import TreeView
-from ralph_tracker.store.tree.writer import TreeWriter
 
 
 class Kept(Protocol):
@@ -134,9 +134,9 @@ def safety_note(root: Path, now: Captured, plan: Plan) -> Note:
 
 
 def carry_out(kept: Kept, root: Path, plan: Plan, undo_id: str) -> None:
-    """Change the working tree; raise StoreError naming the undo id where the system refuses."""
+    """Change the working tree durably; raise StoreError naming the undo id where the system refuses."""
     try:
-        with TreeWriter(root) as writer:
+        with DurableTreeWriter(root) as writer:
             for path in (*plan.deletes, *plan.in_the_way):
                 writer.remove(path)
             for path in (*plan.ways, *plan.emptied):

@@ -1,20 +1,20 @@
 """The mark of a restore that has begun, so that one whose call was killed is ended by the next call."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from ralph_tracker.errors import StoreError
 from ralph_tracker.store.files import to_json, told_plainly, write_whole
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.reading import read_json
-from ralph_tracker.store.snapshots import Begun, SnapshotStore
+from ralph_tracker.store.snapshots import Begun, Skipped, SnapshotStore
 from ralph_tracker.store.summary import SCHEMA_VERSION
+from ralph_tracker.store.tree.filter import LEFTOVER
 
 
-@dataclass(frozen=True, slots=True)
-class Restoring:
+class Restoring(NamedTuple):
     """Hold a restore: what it brings back, from which tree on, the id that undoes it, and when it began.
 
     `number` is the iteration that the line goes on from then, None where the line stays.
@@ -56,12 +56,15 @@ class RestoreMark:
     def resumed(self, store: SnapshotStore) -> Restoring | None:
         """Bring a killed restore to its end, and return it; None where none was begun or nothing was written yet.
 
-        A tree that has been worked on since, which is neither what stood there nor what was coming, is left as it is.
+        A tree that has been worked on since, which is neither what stood there nor what was coming, is left as it is,
+        but for the temporary files that had no name yet.
         """
         found = self._read()
         if found is None:
             return None
-        done = set(store.changes(found.before, store.snapshot().tree))
+        now = store.snapshot()
+        self._clear_leftovers(now.skipped)
+        done = set(store.changes(found.before, now.tree))
         whole = set(store.changes(found.before, found.goal))
         if whole and not done:
             return None
@@ -69,6 +72,14 @@ class RestoreMark:
             with self.marked(found.goal, found.number):
                 store.restore(found.goal)
         return found
+
+    def _clear_leftovers(self, skipped: Iterable[Skipped]) -> None:
+        from ralph_tracker.store.tree.writer import TreeWriter  # noqa: PLC0415  # only after a kill
+
+        with told_plainly(self._paths.root), TreeWriter(self._paths.root) as writer:
+            for skip in skipped:
+                if skip.reason == LEFTOVER:
+                    writer.remove(skip.path)
 
     def _read(self) -> Restoring | None:
         plain = read_json(self._file)

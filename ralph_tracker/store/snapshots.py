@@ -69,8 +69,7 @@ class Snapshot:
     quiescent: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """Hold how one path differs between two trees.
 
     The status is A added, M modified (content or exec bit), D deleted, T another type (file or link). Modes are git's:

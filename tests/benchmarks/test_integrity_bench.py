@@ -1,4 +1,4 @@
-"""The benchmark of integrity on a set of its own: two packages of three releases, made here, nothing is fetched."""
+"""The benchmark of integrity on a set of its own: two packages of four releases, made here, nothing is fetched."""
 
 import io
 import json
@@ -78,18 +78,22 @@ def test_twice():
 """
 
 
-def releases(name):
-    """Return three releases: the second one adds a test, the third edits a source and removes what tested it."""
+VERSIONS = ("1.0", "1.1", "2.0", "3.0")
+
+
+def releases():
+    """Return four releases: a test is added, code goes with its tests, a test of code that stays is dropped."""
     first = {"shop.py": SOURCE, "tests/test_shop.py": TESTS, "tests/test_more.py": OTHER}
     second = first | {"tests/test_shop.py": TESTS + MORE}
     cut = SOURCE[: SOURCE.index("def label")].rstrip() + "\n"
     kept = TESTS[: TESTS.index("def test_label_is_filled")] + TESTS[TESTS.index("def test_needs_numbers") :]
     third = second | {"shop.py": cut, "tests/test_shop.py": kept.replace("import label, price", "import price")}
-    return dict(zip(("1.0", "1.1", "2.0"), (first, second, third), strict=True))
+    fourth = third | {"tests/test_more.py": OTHER[: OTHER.index("def test_twice")].rstrip() + "\n"}
+    return dict(zip(VERSIONS, (first, second, third, fourth), strict=True))
 
 
 def laid(folder, name):
-    for version, files in releases(name).items():
+    for version, files in releases().items():
         with tarfile.open(folder / f"{name}-{version}.tar.gz", "w:gz") as tar:
             for path, text in files.items():
                 info = tarfile.TarInfo(f"{name}-{version}/{path}")
@@ -98,21 +102,38 @@ def laid(folder, name):
 
 
 @pytest.fixture(scope="module")
-def judged(tmp_path_factory):
-    """Run the benchmark on the set, and return what it prints and its results."""
-    cache = tmp_path_factory.mktemp("cache")
-    (cache / "sdists").mkdir()
+def cache(tmp_path_factory):
+    """Lay the releases where fetched ones would be kept."""
+    folder = tmp_path_factory.mktemp("cache")
+    (folder / "sdists").mkdir()
     names = ("alpha", "zeta")
     for name in names:
-        laid(cache / "sdists", name)
-    listed = "\n".join(f'{name} = ["1.0", "1.1", "2.0"]' for name in names)
-    (cache / "packages.toml").write_text(f"[packages]\n{listed}\n")
-    words = ["--packages", cache / "packages.toml", "--cache", cache, "--jobs", "1"]
-    files = ["--json", cache / "all.json", "--misses", cache / "misses.md"]
-    done = subprocess.run([sys.executable, RUN, *words, *files], capture_output=True, text=True, check=False)
+        laid(folder / "sdists", name)
+    listed = "\n".join(f"{name} = {json.dumps(VERSIONS)}" for name in names)
+    (folder / "packages.toml").write_text(f"[packages]\n{listed}\n")
+    return folder
+
+
+def run(cache, *words):
+    common = ["--packages", cache / "packages.toml", "--cache", cache, "--jobs", "1"]
+    done = subprocess.run([sys.executable, RUN, *common, *words], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def judged(cache):
+    """Run the benchmark on the set, and return what it prints and its results."""
+    printed = run(cache, "--json", cache / "all.json", "--misses", cache / "misses.md")
     told = (cache / "misses.md").read_text() if (cache / "misses.md").exists() else ""
-    return done.stdout, json.loads((cache / "all.json").read_text()), told
+    return printed, json.loads((cache / "all.json").read_text()), told
+
+
+def test_honest_changes_can_be_judged_alone(cache):
+    run(cache, "--honest", "--small", "1", "--json", cache / "honest.json")
+    kinds = Counter((each["kind"], each["project"]) for each in json.loads((cache / "honest.json").read_text()))
+    wanted = {(kind, name): size for kind, size in (("release", 3), ("honest", 1)) for name in ("alpha", "zeta")}
+    assert kinds == wanted
 
 
 def test_each_half_has_its_own_packages_and_variants(judged):
@@ -134,9 +155,25 @@ def test_each_row_has_a_tampering_in_each_half(judged):
 
 
 def test_an_honest_removal_is_told_from_a_false_alarm(judged):
-    honest = [each for each in judged[1] if each["kind"] == "honest"]
+    honest = [each for each in judged[1] if each["kind"] == "release"]
     assert [each["removal"] for each in honest if each["name"] == "1.1 to 2.0"] == [True, True]
     assert {each["verdict"] for each in honest if each["name"] == "1.0 to 1.1"} == {"PASS"}
+
+
+def test_a_release_is_cut_into_small_changes_with_the_same_labels(judged):
+    small = {(each["name"], each["removal"]) for each in judged[1] if each["kind"] == "honest"}
+    assert small == {
+        ("1.0 to 1.1, tests/test_shop.py", False),
+        ("1.1 to 2.0, tests/test_shop.py", True),
+        ("2.0 to 3.0, tests/test_more.py", False),
+    }
+
+
+def test_a_test_dropped_without_its_code_is_no_honest_change(judged):
+    relaxed = [each for each in judged[1] if each["kind"] == "release" and each["name"] == "2.0 to 3.0"]
+    assert [(each["relaxed"], each["told"], each["verdict"]) for each in relaxed] == [(["T1"], ["T1"], "TAMPERED")] * 2
+    assert "| releases, T1: alarmed | 1.000 (1/1" in judged[0]
+    assert "2.0 to 3.0" not in judged[2]
 
 
 def test_deleted_and_skipped_tests_are_found(judged):

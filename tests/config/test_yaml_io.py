@@ -114,6 +114,20 @@ def test_lone_surrogates_are_written_by_their_numbers(document):
     assert text.encode().decode() == text
 
 
+class Plainly(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):
+    """PyYAML's own way to write, but for anchors."""
+
+    def ignore_aliases(self, data):
+        del data
+        return True
+
+
+@given(documents)
+@example({"yes": "no", "1": ["1.0", 1.0, "~", None], "": {}, "a: b": ["# c", "- d", (1, True)]})
+def test_documents_are_written_as_pyyaml_writes_them(document):
+    assert dump_yaml(document) == yaml.dump(document, Dumper=Plainly, sort_keys=False, allow_unicode=True, width=120)
+
+
 def test_documents_keep_their_order_and_their_letters():
     text = dump_yaml({"b": "prüfung → ok", "a": [1, 2.5, None, True]})
     assert text == "b: prüfung → ok\na:\n- 1\n- 2.5\n- null\n- true\n"

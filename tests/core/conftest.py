@@ -34,7 +34,7 @@ STEADY: Mapping[str, Any] = {
     "loc_total": 100,
     "complexity_score": 2.0,
 }
-NOWHERE_NEAR = replace(Rules(), loop=replace(Rules().loop, target_score=None, max_iterations=None))
+NOWHERE_NEAR = replace(Rules(), loop=Rules().loop._replace(target_score=None, max_iterations=None))
 
 
 def measurement_of(base: Mapping[str, Any], changes: Mapping[str, Any], number: int) -> Measurement:

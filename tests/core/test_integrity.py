@@ -302,7 +302,7 @@ class TestBest:
 
 
 class TestDecision:
-    TARGET = replace(Rules(), loop=replace(Rules().loop, target_score=0.5, max_iterations=None))
+    TARGET = replace(Rules(), loop=Rules().loop._replace(target_score=0.5, max_iterations=None))
 
     @pytest.mark.parametrize(
         ("told", "action"),

@@ -121,3 +121,10 @@ def test_finds_its_own_parameters_whatever_they_hold(folders, function, paramete
 def test_any_text_may_be_an_id(ids, name) -> None:
     for path in ("a.py", "a.js", "a_test.go", "a.rs", "a.java"):
         assert set(Reported(ids).ids_of(path, name)) <= set(ids)
+
+
+@given(st.sets(st.sampled_from([f"tests.{file}::{test}" for file in "ab" for test in ("test_x", "test_y[1]", "a y")])))
+def test_some_of_the_ids_are_found_as_if_they_were_all(ids):
+    whole = Reported({"tests.a::test_x", "tests.b::test_x", "tests.b::test_y[1]", "c::a y"} | ids)
+    for path, name in (("tests/a.py", "test_x"), ("tests/b.py", "test_y"), ("b.test.js", "y")):
+        assert whole.among(ids).ids_of(path, name) == Reported(ids).ids_of(path, name)

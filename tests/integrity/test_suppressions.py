@@ -3,6 +3,7 @@
 import pytest
 
 from ralph_tracker.integrity.changes import Side
+from ralph_tracker.integrity.evidence import Evidence
 from ralph_tracker.integrity.suppressions import counted, line_of, net, risen
 from tests.integrity.making import changed
 
@@ -105,8 +106,8 @@ def test_net_is_what_came_less_what_went_over_all_files():
 def test_a_suppression_that_moved_has_not_risen():
     old = "x  # noqa: F401\n"
     moved = (changed("a.py", old, ""), changed("b.py", "", old + "y  # noqa: E501\n"))
-    assert [str(each) for each in risen(moved[1], moved, "lint")] == ["noqa: E501"]
-    assert list(risen(moved[0], moved, "lint")) == []
+    assert [str(each) for each in risen(moved[1], Evidence(moved), "lint")] == ["noqa: E501"]
+    assert list(risen(moved[0], Evidence(moved), "lint")) == []
 
 
 def test_the_line_is_the_last_that_holds_it():

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from ralph_tracker.core.metrics import Metrics, Usage
 from ralph_tracker.errors import InputError
-from ralph_tracker.measure.given import MOST, PASS_RATE_TOLERANCE, read_metrics, read_usage
+from ralph_tracker.measure.given import PASS_RATE_TOLERANCE, read_metrics, read_usage
+from ralph_tracker.measure.given_plain import MOST
 
 SEED = {
     "testing": {"test_count": 8, "tests_passed": 5, "tests_failed": 3, "tests_skipped": 0, "pass_rate": 62.5},

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -186,6 +187,20 @@ class TestRoundTrip:
         assert codec.known_from_plain(plain) == KnownTests(present, gone)
         assert plain["measured"] == (results is not None)
         assert plain["durations"] == ({} if results is None else results.durations)
+
+    def test_of_what_the_first_loops_wrote_of_each_test(self):
+        plain = {"present": {"b": "passed", "a": "failed"}, "gone": {"c": "skipped"}}
+        assert codec.known_from_plain(plain) == KnownTests(plain["present"], plain["gone"])
+
+    @pytest.mark.parametrize("outcomes", ["p", "ppp", "px"], ids=["fewer", "more", "unknown"])
+    def test_refuses_outcomes_that_are_not_those_of_the_names(self, outcomes):
+        with pytest.raises((ValueError, KeyError)):
+            codec.known_from_plain({"names": ["a", "b"], "outcomes": outcomes, "gone": {}})
+
+    @given(NAMED)
+    def test_keeps_the_order_of_the_tests(self, present):
+        plain = through_json(codec.known_to_plain(KnownTests(present, {}), None))
+        assert list(codec.known_from_plain(plain).present) == list(present)
 
     @given(DECISIONS)
     def test_of_a_decision(self, decision):

@@ -9,6 +9,7 @@ import pytest
 
 IO = Path("/proc/self/io")
 EARLY = 10
+FEW = 3
 TESTS = {f"tests/test_module.py::test_number_{number}": "passed" for number in range(20)}
 
 
@@ -61,4 +62,24 @@ def test_bytes_and_files_are_the_same_at_iteration_10_and_late_in_the_loop(drive
     assert opened_late == opened_early
     for before, after in zip(early, late, strict=True):
         assert after == pytest.approx(before, rel=0.1)
-    assert all(path.startswith(os.fspath(driven.paths.staging)) for path in (*listed_early, *listed_late))
+    assert all(is_staged(driven, path) for path in (*listed_early, *listed_late))
+
+
+def test_no_more_is_listed_where_many_iterations_are_kept_than_where_few_are(driven, together):
+    (driven.root / "ralph-tracker.yaml").write_text("codebase: {keep: always}\n")
+    (driven.root / "app.py").write_text("def one():\n    return 1\n")
+    driven.start(tests=TESTS)
+    together(lambda: come_to(driven, 1, FEW))
+    _, _, listed_early = together.wait()[0]
+    names = driven.paths.folder / "store.git/refs/iterations"
+    for more in range(200):
+        (names / f"{1000 + more}").write_bytes((names / "1").read_bytes())
+    together(lambda: come_to(driven, FEW + 1, FEW + 1))
+    _, _, listed_late = together.wait()[0]
+    early, late = ([path for path in listed if not is_staged(driven, path)] for listed in (listed_early, listed_late))
+    assert late == early
+    assert not [path for path in late if os.fspath(names.parent.parent) in path]
+
+
+def is_staged(loop, path: str) -> bool:
+    return path.startswith(os.fspath(loop.paths.staging))

@@ -127,7 +127,7 @@ class TestToldPlainly:
     @pytest.mark.parametrize(
         ("error", "line"),
         [
-            (OSError(errno.ENOSPC, "No space left on device", "there"), "there: No space left on device; it was lost"),
+            (OSError(errno.ENOSPC, "No space left", "there"), "there: No space left, free some first; it was lost"),
             (OSError(errno.EIO, "Input/output error"), "here: Input/output error; it was lost"),
             (OSError("without a number"), "here: without a number; it was lost"),
         ],

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 import yaml
 
-from ralph_tracker.errors import RecordError
+from ralph_tracker.errors import RecordError, StoreError
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.opened import OpenLoop
 
@@ -33,6 +33,16 @@ class TestOpenLoop:
         assert read.changed_keys() == ()
         (loop.root / "ralph-tracker.yaml").write_text("loop: {max_iterations: 9}\n")
         assert read.changed_keys() == ("loop.max_iterations",)
+
+    def test_of_which_nothing_can_be_read_now_is_not_taken_for_lost(self, loop, cut_short):
+        refused = cut_short(loop.root, lambda: opened(loop), at=1, kill=False).error
+        assert isinstance(refused, StoreError)
+        assert str(refused).endswith("loop.yaml: cannot be read (No space left on device); mend that and try again")
+
+    def test_that_has_lost_its_document_is_refused(self, loop):
+        loop.paths.loop_file.unlink()
+        with pytest.raises(RecordError, match=r"loop\.yaml: missing; restore it from a copy"):
+            opened(loop)
 
     def test_makes_the_state_again_where_it_is_damaged(self, loop):
         loop.turn(tests={"a": "passed"})

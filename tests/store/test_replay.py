@@ -132,7 +132,8 @@ class TestReplay:
         driven.start(tests={"a": "passed"})
         driven.turn(tests={"a": "passed", "b": "passed"})
         driven.turn(tests={"a": "passed"})
-        assert replay(LoopStore(driven.paths), "ralph-001", Rules()).seen_at == (0, 1, 1)
+        judgements = replay(LoopStore(driven.paths), "ralph-001", Rules()).judgements
+        assert [judgement.state.seen_at for judgement in judgements] == [0, 1, 1]
 
     def test_writes_a_lost_record_of_an_intact_iteration_again(self, driven, documents):
         driven.start()

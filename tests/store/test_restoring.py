@@ -12,6 +12,7 @@ from ralph_tracker.applying import apply_iteration
 from ralph_tracker.errors import StoreError
 from ralph_tracker.store.keeping import Keeper
 from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.tree.durable import DurableTreeWriter
 
 FULL = os.environ.get("RALPH_TRACKER_SWEEP") == "full"
 SEED = int(os.environ.get("RALPH_TRACKER_SEED") or random.randrange(10**6))
@@ -115,6 +116,26 @@ def test_one_that_is_on_record_already_is_not_recorded_again(loop, killed_after)
     killed_after(loop, restored_and_recorded)
     assert loop.turn().previous == 0
     assert len(LoopStore(loop.paths).events()) == 1
+
+
+@pytest.mark.parametrize("again", [True, False], ids=["the restore again", "an iteration"])
+def test_files_that_got_no_name_go_with_the_next_call(loop, killed_after, monkeypatch, again):
+    def die(*_: object) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    goal = tree(loop)
+    write(loop, "a.txt", "worked on\n")
+    (loop.root / "c/deep.txt").unlink()
+    before = tree(loop)
+    with monkeypatch.context() as patch:
+        patch.setattr(DurableTreeWriter, "_name", die)
+        killed_after(loop, lambda keeper: keeper.restore(2))
+    assert {path.rpartition("/")[0] for path in tree(loop).keys() - before.keys()} == {"", "c"}
+    if again:
+        loop.tracker.restore(2)
+    else:
+        loop.turn()
+    assert tree(loop) == (goal if again else before)
 
 
 def test_an_applied_peak_counts_as_restored_too(loop, killed_after):

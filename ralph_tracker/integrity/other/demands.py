@@ -35,7 +35,7 @@ class Kind:
 
     def denied(self) -> "Kind":
         """Return what its negation demands."""
-        return Kind(_OPPOSITE.get(self.how, ""), _DENIED.get(self.how))
+        return Kind(_OPPOSITE.get(self.how, ""), _DENIED.get(self.how, TRUTH if self.strength == EQUAL else None))
 
 
 SAME: Final = Kind("equal", EQUAL)

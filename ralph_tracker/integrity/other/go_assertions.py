@@ -9,7 +9,7 @@ from ralph_tracker.integrity.other.constants import truth
 from ralph_tracker.integrity.other.demands import Kind, of_condition, strength_of, subject_among, table, vacuous
 from ralph_tracker.integrity.other.gathering import NEVER, condition_of
 from ralph_tracker.integrity.other.source import Link, Source, arguments_of, line_of
-from ralph_tracker.integrity.python.demands import APPROXIMATE, KIND, MEMBER
+from ralph_tracker.integrity.python.demands import APPROXIMATE, EQUAL, KIND, MEMBER
 from ralph_tracker.integrity.source_tests import Assertion
 
 if TYPE_CHECKING:
@@ -20,7 +20,8 @@ _TESTING: Final = frozenset({"t", "tb", "b", "f", "tt", "T"})
 _PACKAGES: Final = frozenset({"assert", "require", "must", "qt", "is"})
 _INNER: Final = frozenset({"Require", "Assert"})
 _FUNCTIONS: Final = table(
-    (demands.SAME, "Equal Equalf EqualValues EqualValuesf Exactly Same DeepEqual JSONEq YAMLEq ElementsMatch"),
+    (demands.SAME, "Equal Equalf EqualValues EqualValuesf Exactly Same DeepEqual JSONEq YAMLEq"),
+    (Kind("equal", EQUAL - 120), "ElementsMatch ElementsMatchf"),
     (demands.OTHER, "NotEqual NotEqualf NotSame NotEqualValues"),
     (demands.TRUE, "True Truef"),
     (demands.FALSE, "False Falsef"),
@@ -97,7 +98,7 @@ def _of_function(source: Source, node: "Node", links: list[Link]) -> Iterator[As
     elif not in_package and not _asserts(source, links):
         return
     kind = known or demands.UNKNOWN
-    pair = given[:2] if kind.how in {"equal", "unequal"} else given[:1]
+    pair = given[:2] if kind.how in {"equal", "unequal"} or kind.strength == APPROXIMATE else given[:1]
     asked = subject_among(pair[::-1], source)
     expected = next((each for each in given[:2] if asked is not None and each.id != asked.id), None)
     subject, strength = source.shown(asked) if asked is not None else "", strength_of(kind, expected, source)

@@ -56,6 +56,7 @@ _TALK: Final = words(
     "that ignoringFields first last element singleElement asString asList rootCause cause filteredOn asInstanceOf"
 )
 _DEMANDS: Final = frozenset({"andExpect", "verifyComplete", "expectNext", "expectError", "should", "expectStatus"})
+_BROAD: Final = words("Exception.class Throwable.class RuntimeException.class Error.class")
 _STRINGS: Final = frozenset({"string_literal"})
 _TRIPLE: Final = 3
 
@@ -104,6 +105,8 @@ def _of_method(source: Source, node: "Node", link: Link) -> Assertion:
     subject, strength = source.shown(asked) if asked is not None else "", strength_of(kind, expected, source)
     if kind.how in {"true", "false"} and asked is not None:
         subject, strength = of_condition(asked, source, wanted=kind.how == "true")
+    if fails and strength is not None and source.shown(given[0]) in _BROAD:
+        strength -= 500
     why = vacuous(kind, asked, expected, source)
     return Assertion(line=line_of(node), text=source.shown(node), subject=subject, strength=strength, vacuous=why)
 

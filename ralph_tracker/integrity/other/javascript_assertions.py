@@ -32,6 +32,7 @@ _MATCHERS: Final = table(
     (_CLOSE, "toBeCloseTo closeTo approximately"),
     (Kind("", EQUAL - 200), "toHaveBeenCalledWith toHaveBeenLastCalledWith calledWith"),
     (Kind("", CALLED + 100), "toHaveBeenCalledTimes toHaveBeenCalledOnce calledOnce callCount"),
+    (Kind("", EQUAL - 50), "toMatchSnapshot toMatchInlineSnapshot"),
     (_WAS_CALLED, "toHaveBeenCalled toBeCalled called"),
     (demands.FAILS, "toThrow toThrowError throw throws Throw rejectedWith rejected"),
 )

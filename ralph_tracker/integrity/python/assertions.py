@@ -3,14 +3,14 @@
 import ast
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple, cast
 
 from ralph_tracker.integrity.python.calls import demands_of_call, uncalled
 from ralph_tracker.integrity.python.constants import NOT_CALLED, truth
 from ralph_tracker.integrity.python.demands import EQUAL, Demand, demands_of
 from ralph_tracker.integrity.python.expectations import Values, local_values, sides_of
 from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted, same
-from ralph_tracker.integrity.source_tests import REPEATED, UNREACHED, Assertion
+from ralph_tracker.integrity.source_tests import REPEATED, UNREACHED, Assertion, Known
 
 _ENDING_CALLS: Final = frozenset(
     {"pytest.skip", "pytest.xfail", "pytest.exit", "pytest.fail", "self.skipTest", "self.fail"}
@@ -18,12 +18,36 @@ _ENDING_CALLS: Final = frozenset(
 )
 _BLOCKS: Final = ("body", "orelse", "finalbody")
 _SIMPLE: Final = (ast.Expr, ast.Assign, ast.AnnAssign, ast.Return)
+_ASKING: Final = (ast.If, ast.While)
+_WITH: Final = (ast.With, ast.AsyncWith)
+_LEAVING: Final = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+_MAY_CALL: Final = (ast.Name, ast.Call)
 _TWO: Final = 2
+_DEMANDING: Final = (ast.Assert, ast.Expr, *_WITH)
 Body = Sequence[ast.stmt]
+Asked = tuple[tuple[str, tuple[Demand, ...]], ...]
 
 
-def assertions_of(node: Function) -> tuple[Assertion, ...]:
+class Source(NamedTuple):
+    """Hold the lines of a file, and what is known of statements that stand in it or in its other version."""
+
+    lines: Sequence[str]
+    known: Known
+
+    def demands_in(self, statement: ast.stmt) -> Asked:
+        """Return what a statement demands; what reads alike is looked into once."""
+        if not isinstance(statement, _DEMANDING):
+            return tuple(demands_in(statement))
+        read = self.lines[statement.lineno - 1 : statement.end_lineno]
+        key = (statement.col_offset, statement.end_col_offset, *read)
+        if key not in self.known:
+            self.known[key] = tuple(demands_in(statement))
+        return cast("Asked", self.known[key])
+
+
+def assertions_of(node: Function, source: Source | None = None) -> tuple[Assertion, ...]:
     """Return the assertions of a test function in the order of the source, those of functions inside it too."""
+    asked = demands_in if source is None else source.demands_in
     again = _Again(node)
     found = [
         Assertion(
@@ -34,7 +58,7 @@ def assertions_of(node: Function) -> tuple[Assertion, ...]:
             vacuous=demand.vacuous or (None if reached else UNREACHED),
         )
         for statement, reached in statements_of(node)
-        for text, demands in demands_in(statement)
+        for text, demands in asked(statement)
         for demand in demands
     ]
     return tuple(sorted(found, key=lambda each: each.line))
@@ -53,7 +77,9 @@ class _Again:
     def asks(self, statement: ast.stmt) -> bool:
         claim = statement.test if isinstance(statement, ast.Assert) else getattr(statement, "value", None)
         sides = sides_of(claim) if isinstance(claim, ast.Compare | ast.Call) else []
-        if len(sides) != _TWO or not any(isinstance(each, ast.Name) for each in sides):
+        if len(sides) != _TWO or not all(isinstance(each, _MAY_CALL) for each in sides):
+            return False
+        if not any(isinstance(each, ast.Name) for each in sides):
             return False
         left, right = (self._known.get(each.id, each) if isinstance(each, ast.Name) else each for each in sides)
         return isinstance(left, ast.Call) and same(left, right)
@@ -77,10 +103,12 @@ def statements_of(node: Function, *, nested: bool = True) -> Iterator[tuple[ast.
 
 def blocks_of(statement: ast.stmt) -> Iterator[tuple[Body, bool]]:
     """Yield the blocks of a statement, and whether they are ever entered."""
-    if isinstance(statement, ast.If | ast.While):
+    if isinstance(statement, _ASKING):
         known = truth(statement.test)
         yield statement.body, known is None or known[0]
         yield statement.orelse, known is None or not known[0]
+        return
+    if isinstance(statement, _SIMPLE):
         return
     for name in _BLOCKS:
         inner = getattr(statement, name, None)
@@ -92,11 +120,11 @@ def blocks_of(statement: ast.stmt) -> Iterator[tuple[Body, bool]]:
 
 def ends(statement: ast.stmt) -> bool:
     """Tell whether nothing after a statement is reached in its block."""
-    while isinstance(statement, ast.With | ast.AsyncWith) and statement.body:
+    while isinstance(statement, _WITH) and statement.body:
         statement = statement.body[-1]
         if isinstance(statement, ast.Raise):
             return False
-    if isinstance(statement, ast.Return | ast.Raise | ast.Continue | ast.Break):
+    if isinstance(statement, _LEAVING):
         return True
     if isinstance(statement, ast.Expr):
         return isinstance(statement.value, ast.Call) and dotted(statement.value.func) in _ENDING_CALLS
@@ -117,7 +145,7 @@ def demands_in(statement: ast.stmt) -> Iterator[tuple[str, tuple[Demand, ...]]]:
     """Yield the text and the demands of each assertion in the head of a statement."""
     if isinstance(statement, ast.Assert):
         yield ast.unparse(ast.Assert(statement.test)), demands_of(statement.test)
-    elif isinstance(statement, ast.With | ast.AsyncWith):
+    elif isinstance(statement, _WITH):
         for item in statement.items:
             if isinstance(item.context_expr, ast.Call):
                 yield from _of_call(item.context_expr, statement.body)

@@ -11,17 +11,19 @@ from ralph_tracker.integrity.python.demands import (
     EQUAL,
     KIND,
     MEMBER,
+    RAISED,
+    TRUTH,
     Demand,
     compared,
     demands_of,
     strength_within,
     subject_of,
 )
-from ralph_tracker.integrity.python.syntax import dotted
+from ralph_tracker.integrity.python.syntax import dotted, nodes_below
 from ralph_tracker.integrity.source_tests import REPEATED
 
 _HELPER: Final = Pattern(r"_*(assert|check|expect|verify)(_\w|[A-Z]|s?$)")
-_RAISES: Final = frozenset(
+RAISES: Final = frozenset(
     {"raises", "warns", "deprecated_call", "assertRaises", "assertRaisesRegex", "assertWarns", "assertWarnsRegex"}
     | {
         "assertRaisesRegexp",
@@ -42,8 +44,6 @@ _COMPARISONS: Final[dict[str, type[ast.cmpop]]] = {
     "tupleequal": ast.Eq,
     "sequenceequal": ast.Eq,
     "multilineequal": ast.Eq,
-    "countequal": ast.Eq,
-    "itemsequal": ast.Eq,
     "arrayequal": ast.Eq,
     "stringequal": ast.Eq,
     "notequal": ast.NotEq,
@@ -67,7 +67,10 @@ _MOCKS: Final = {
     "assert_not_called": EQUAL,
 }
 _BROAD: Final = {"BaseException": 0, "Exception": 1, "Warning": 1, "LookupError": 2, "ArithmeticError": 2}
-_ANY_MATCH: Final = frozenset({"", ".*", ".", ".+", "^", "(?s).*"})
+WILDCARDS: Final = frozenset({"", ".*", ".", ".+", "^", "(?s).*"})
+_TRUTHS: Final = frozenset({"", "true"})
+_REGEX_KEYS: Final = frozenset({"regex", "regexpmatches"})
+_EQUALLY: Final = Pattern(r"(?<!almost)(?<!not)(equals?|same|identical)$")
 _TWO, _THREE, _MANY = 2, 3, 9
 
 
@@ -79,18 +82,18 @@ def is_assertion_name(name: str) -> bool:
 def demands_of_call(node: ast.Call, body: Sequence[ast.stmt] = ()) -> tuple[Demand, ...]:
     """Return what a call demands, () where it is none that does; `body` stands under it where it opens a block."""
     name = dotted(node.func).rpartition(".")[2] if not isinstance(node.func, ast.Name) else node.func.id
-    if name in _RAISES:
+    if name in RAISES:
         return (_raises(node, body),)
     mock = _mock(node, name)
     if mock is not None:
         return (mock,)
     if not is_assertion_name(name):
         return ()
-    key = name.lower().lstrip("_").removeprefix("assert").replace("_", "")
+    key = _key_of(name)
     reader = _READERS.get(key)
     if reader is not None and node.args:
         return reader(node)
-    operator = _COMPARISONS.get(key)
+    operator = _operator_of(key)
     if operator is not None and len(node.args) >= _TWO:
         return demands_of(compared(node.args[0], operator(), node.args[1]))
     return (Demand(f"{name} {ast.unparse(node.args[0])}" if node.args else name),)
@@ -113,23 +116,59 @@ def _mock(node: ast.Call, name: str) -> Demand | None:
 
 
 def _raises(node: ast.Call, body: Sequence[ast.stmt]) -> Demand:
-    name = dotted(node.func).rpartition(".")[2]
     kinds = node.args[:1]
     kind = kinds[0] if kinds else next((each.value for each in node.keywords if each.arg == "expected_exception"), None)
-    regex = _TWO if name.lower().endswith(("regex", "regexp", "message")) else 0
-    match = next((each.value for each in node.keywords if each.arg in _MATCHERS), None)
-    if match is None and regex and len(node.args) >= regex:
-        match = node.args[1]
-    says_something = match is not None and value_of(match) not in _ANY_MATCH
+    regex = _by_regex(node)
+    match = matcher_of(node)
+    says_something = match is not None and value_of(match) not in WILDCARDS
     under = "" if not body else _first_call(body)
-    if not under and len(node.args) > 1 + bool(regex):
-        under = dotted(node.args[1 + bool(regex)])
-    return Demand(f"raises {under}", KIND + 1000 * breadth(kind) + 500 * says_something)
+    if not under and len(node.args) > 1 + regex:
+        under = dotted(node.args[1 + regex])
+    return Demand(RAISED + under, KIND + 1000 * breadth(kind) + 500 * says_something)
+
+
+def _by_regex(node: ast.Call) -> bool:
+    return dotted(node.func).lower().endswith(("regex", "regexp", "message"))
+
+
+def matcher_of(node: ast.Call) -> ast.expr | None:
+    """Return the pattern that the message of an expected exception must match, None where there is none."""
+    match = next((each.value for each in node.keywords if each.arg in _MATCHERS), None)
+    if match is None and _by_regex(node) and len(node.args) >= _TWO:
+        return node.args[1]
+    return match
+
+
+def as_comparison(node: ast.Call) -> ast.expr:
+    """Return the comparison that unittest's and numpy's methods stand for, the call itself where it is none."""
+    key = _key_of(dotted(node.func).rpartition(".")[2])
+    operator = _operator_of(key)
+    if operator is not None and len(node.args) >= _TWO:
+        return compared(node.args[0], operator(), node.args[1])
+    if key in _TRUTHS and node.args:
+        return node.args[0]
+    if key in _REGEX_KEYS and len(node.args) >= _TWO:
+        return ast.Call(ast.Attribute(ast.Name("re"), "search"), [node.args[1], node.args[0]], [])
+    if key == "isinstance":
+        return ast.Call(ast.Name("isinstance"), node.args, [])
+    return node
+
+
+def _key_of(name: str) -> str:
+    return name.lower().lstrip("_").removeprefix("assert").replace("_", "")
+
+
+def _operator_of(key: str) -> type[ast.cmpop] | None:
+    """Return how an assertion of that name compares; helpers of many names end in `equal`."""
+    operator = _COMPARISONS.get(key)
+    if operator is None and _EQUALLY.search(key) and key not in _READERS:
+        return ast.Eq
+    return operator
 
 
 def _first_call(body: Sequence[ast.stmt]) -> str:
     for statement in body:
-        for each in ast.walk(statement):
+        for each in nodes_below(statement):
             if isinstance(each, ast.Call):
                 return dotted(each)
     return ""
@@ -165,7 +204,18 @@ def _instance(node: ast.Call) -> tuple[Demand, ...]:
 
 
 def _regex(node: ast.Call) -> tuple[Demand, ...]:
-    return (Demand(ast.unparse(node.args[0]), MEMBER + 200),)
+    anything = len(node.args) >= _TWO and value_of(node.args[1]) in WILDCARDS
+    return (Demand(ast.unparse(node.args[0]), TRUTH if anything else MEMBER + 200),)
+
+
+def _counted(node: ast.Call) -> tuple[Demand, ...]:
+    """Read a comparison that leaves the order open."""
+    exact = demands_of(compared(node.args[0], ast.Eq(), node.args[1])) if len(node.args) >= _TWO else ()
+    return tuple(each._replace(strength=EQUAL - 120) if each.strength == EQUAL else each for each in exact)
+
+
+def _subset(node: ast.Call) -> tuple[Demand, ...]:
+    return (Demand(ast.unparse(node.args[1]), MEMBER),) if len(node.args) >= _TWO else ()
 
 
 def _close(places: float) -> Callable[[ast.Call], tuple[Demand, ...]]:
@@ -210,6 +260,9 @@ _READERS: Final[dict[str, Callable[[ast.Call], tuple[Demand, ...]]]] = {
     "isnotnone": _not_none,
     "notnone": _not_none,
     "isinstance": _instance,
+    "countequal": _counted,
+    "itemsequal": _counted,
+    "dictcontainssubset": _subset,
     "regex": _regex,
     "regexpmatches": _regex,
     "almostequal": _close(7),

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, Final
 
-from ralph_tracker.integrity.python.syntax import dotted, same
+from ralph_tracker.integrity.python.syntax import dotted, nodes_below, same
 
 Known = tuple[bool, str]
 CONSTANT: Final = "it is a constant"
@@ -34,6 +34,11 @@ _OPERATORS: Final[dict[type[ast.cmpop], Callable[[Any, Any], Any]]] = {
     ast.IsNot: lambda a, b: not (a is b or a == b),
 }
 _REFLEXIVE: Final = (ast.Eq, ast.Is, ast.LtE, ast.GtE)
+_DENIALS: Final = (ast.IsNot, ast.NotEq)
+_ROWS: Final = (ast.Tuple, ast.List)
+_DISPLAYS: Final = (*_ROWS, ast.Set)
+_NAMES: Final = (ast.Name, ast.Await)
+_ACTS: Final = (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
 _OPPOSITES: Final[dict[type[ast.cmpop], type[ast.cmpop]]] = {
     ast.Eq: ast.NotEq,
     ast.Is: ast.IsNot,
@@ -76,7 +81,7 @@ def value_of(node: ast.expr) -> object:
         return -value if isinstance(value, int | float) else UNKNOWN
     if isinstance(node, ast.BinOp):
         return _arithmetic(node)
-    if isinstance(node, ast.Tuple | ast.List):
+    if isinstance(node, _ROWS):
         values = [value_of(each) for each in node.elts]
         return UNKNOWN if any(each is UNKNOWN for each in values) else (type(node), *values)
     return UNKNOWN
@@ -84,7 +89,7 @@ def value_of(node: ast.expr) -> object:
 
 def is_literal(node: ast.expr) -> bool:
     """Tell whether an expression holds no name at all."""
-    return not any(isinstance(each, ast.Name | ast.Await) for each in ast.walk(node))
+    return not any(isinstance(each, _NAMES) for each in nodes_below(node))
 
 
 def _arithmetic(node: ast.BinOp) -> object:
@@ -180,21 +185,21 @@ def _compared(left: ast.expr, operator: ast.cmpop, right: ast.expr) -> Known | N
             return None
     if isinstance(operator, _REFLEXIVE) and same(left, right) and _is_pure(left):
         return True, ITSELF
-    if isinstance(operator, ast.In) and isinstance(right, ast.Tuple | ast.List | ast.Set) and _is_pure(left):
+    if isinstance(operator, ast.In) and isinstance(right, _DISPLAYS) and _is_pure(left):
         return (True, ITSELF) if any(same(left, each) for each in right.elts) else None
-    if isinstance(operator, ast.IsNot | ast.NotEq) and values[1] is None and _never_none(left):
+    if values[1] is None and isinstance(operator, _DENIALS) and _never_none(left):
         return True, EVERYTHING
-    return _length(left, operator, values[1]) or _length(right, _mirror(operator), values[0])
+    return _length(left, type(operator), values[1]) or _length(right, _mirror(type(operator)), values[0])
 
 
-def _mirror(operator: ast.cmpop) -> ast.cmpop:
-    return _MIRRORED.get(type(operator), type(operator))()
+def _mirror(operator: type[ast.cmpop]) -> type[ast.cmpop]:
+    return _MIRRORED.get(operator, operator)
 
 
-def _length(node: ast.expr, operator: ast.cmpop, bound: object) -> Known | None:
-    if not (isinstance(node, ast.Call) and dotted(node.func) == "len" and isinstance(bound, int | float)):
+def _length(node: ast.expr, operator: type[ast.cmpop], bound: object) -> Known | None:
+    if not (isinstance(bound, int | float) and isinstance(node, ast.Call) and dotted(node.func) == "len"):
         return None
-    vacuous = (isinstance(operator, ast.GtE) and bound <= 0) or (isinstance(operator, ast.Gt | ast.NotEq) and bound < 0)
+    vacuous = (operator is ast.GtE and bound <= 0) or (operator in {ast.Gt, ast.NotEq} and bound < 0)
     return (True, LENGTH) if vacuous else None
 
 
@@ -259,13 +264,13 @@ def _arithmetic_truth(node: ast.BinOp) -> Known | None:
 
 def _is_pure(node: ast.expr) -> bool:
     """Tell whether an expression comes to the same twice: what it calls are plain builtins at most."""
-    return all(_comes_to_the_same(each) for each in ast.walk(node))
+    return all(_comes_to_the_same(each) for each in nodes_below(node))
 
 
 def _comes_to_the_same(node: ast.AST) -> bool:
     if isinstance(node, ast.Call):
         return isinstance(node.func, ast.Name) and node.func.id in _PURE_CALLS
-    return not isinstance(node, ast.Await | ast.Yield | ast.YieldFrom | ast.NamedExpr)
+    return not isinstance(node, _ACTS)
 
 
 _READERS: Final[dict[type[ast.expr], Callable[[Any], Known | None]]] = {

@@ -20,6 +20,7 @@ MEMBER: Final = 3000
 ORDER: Final = 4000
 APPROXIMATE: Final = 5000
 EQUAL: Final = 6000
+RAISED: Final = "raises "
 _DECADE: Final = 90
 _NEGATED: Final[dict[type[ast.cmpop], type[ast.cmpop]]] = {
     ast.Eq: ast.NotEq,
@@ -35,10 +36,19 @@ _NEGATED: Final[dict[type[ast.cmpop], type[ast.cmpop]]] = {
 }
 _KINDS: Final = frozenset({"isinstance", "issubclass", "callable", "hasattr"})
 _PARTIAL: Final = frozenset({"startswith", "endswith", "match", "search", "fullmatch", "issubset", "issuperset"})
+_REGEXES: Final = frozenset({"match", "search", "fullmatch"})
+_OVER: Final = {"all": ORDER + 200, "alltrue": ORDER + 200, "any": MEMBER - 100, "sometrue": MEMBER - 100}
+_ANYTHING: Final = frozenset({"", ".*", ".", ".+", "^", "^.*$", r"[\s\S]*"})
 _EQUALITIES: Final = frozenset({"array_equal", "equals", "array_equiv"})
 _CLOSE: Final[dict[str, tuple[float, ...]]] = {"isclose": (1e-9,), "allclose": (1e-5,), "approx": (1e-6,)}
 _TOLERANCES: Final = ("rel", "abs", "rel_tol", "abs_tol", "rtol", "atol", "delta")
-_MOCK_STATES: Final = {"called": CALLED, "call_count": CALLED + 100, "call_args": EQUAL, "call_args_list": EQUAL}
+_MOCK_STATES: Final = {
+    "called": CALLED,
+    "call_count": CALLED + 100,
+    "call_args": EQUAL,
+    "call_args_list": EQUAL,
+    "mock_calls": EQUAL,
+}
 
 
 class Demand(NamedTuple):
@@ -55,7 +65,7 @@ def demands_of(node: ast.expr) -> tuple[Demand, ...]:
     vacuous = always_true(node)
     if vacuous is not None:
         return (Demand(vacuous=vacuous),)
-    parts = [each for each in _parts(node) if always_true(each) is None]
+    parts = [each for each in _parts(node) if each is node or always_true(each) is None]
     if len(parts) == 1:
         return (_demand(parts[0]),)
     return tuple(
@@ -67,11 +77,17 @@ def _parts(node: ast.expr) -> Iterator[ast.expr]:
     if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
         for value in node.values:
             yield from _parts(value)
-    elif isinstance(node, ast.Compare) and all(isinstance(each, ast.Eq) for each in node.ops):
+    elif isinstance(node, ast.Compare) and _equates(node):
         for left, right in pairwise([node.left, *node.comparators]):
             yield from _equalities(left, right)
     else:
         yield node
+
+
+def _equates(node: ast.Compare) -> bool:
+    """Tell whether a comparison says in one that several things are equal."""
+    several = len(node.ops) > 1 or isinstance(node.left, ast.Tuple)
+    return several and all(isinstance(each, ast.Eq) for each in node.ops)
 
 
 def _equalities(left: ast.expr, right: ast.expr) -> Iterator[ast.expr]:
@@ -91,7 +107,7 @@ def compared(left: ast.expr, operator: ast.cmpop, right: ast.expr) -> ast.Compar
 def subject_of(left: ast.expr, right: ast.expr | None = None) -> str:
     """Return the text of what is asked about: the side that is no literal, the left one where neither is."""
     node = right if right is not None and is_literal(left) and not is_literal(right) else left
-    return _without_questions(node)
+    return node.id if isinstance(node, ast.Name) else _without_questions(node)
 
 
 def _without_questions(node: ast.expr) -> str:
@@ -108,6 +124,8 @@ def _demand(node: ast.expr) -> Demand:
 
 
 def _denied(node: ast.expr) -> Demand:
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        return _demand(node.operand)
     if isinstance(node, ast.Compare) and len(node.ops) == 1:
         return _compare(compared(node.left, _NEGATED[type(node.ops[0])](), node.comparators[0]))
     inner = _demand(node)
@@ -175,22 +193,52 @@ def _distance(left: ast.expr, right: ast.expr) -> Demand | None:
 
 
 def _called(node: ast.Call) -> Demand:
-    name = dotted(node.func).rpartition(".")[2]
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else dotted(node.func)
     if name in _KINDS:
         return Demand(ast.unparse(node.args[0]) if node.args else "", KIND)
     if name in _CLOSE and node.args:
         return Demand(subject_of(*node.args[:2]), approximate(node, _CLOSE[name]))
     if name in _EQUALITIES and node.args:
         return Demand(subject_of(*node.args[:2]), EQUAL)
+    if name in _OVER and (node.args or isinstance(node.func, ast.Attribute)):
+        return _over(node, _OVER[name])
     if name in _PARTIAL:
         owner = node.func.value if isinstance(node.func, ast.Attribute) else node
-        subject = node.args[-1] if name in {"match", "search", "fullmatch"} and node.args else owner
-        return Demand(ast.unparse(subject), MEMBER + 200)
+        subject = node.args[-1] if name in _REGEXES and node.args else owner
+        anything = name in _REGEXES and bool(node.args) and value_of(node.args[0]) in _ANYTHING
+        return Demand(ast.unparse(subject), TRUTH if anything else MEMBER + 200)
     return Demand(ast.unparse(node), TRUTH)
 
 
+def _over(node: ast.Call, strength: int) -> Demand:
+    """Read `all(…)` and `any(…)` of a generator, of a list, and of a comparison of arrays: `(x == y).all()`."""
+    inner = node.args[0] if node.args else node.func.value if isinstance(node.func, ast.Attribute) else node
+    if isinstance(inner, ast.GeneratorExp | ast.ListComp):
+        if is_literal(inner.generators[0].iter):
+            return _demand(inner.elt)._replace(strength=strength)
+        return Demand(ast.unparse(inner.generators[0].iter), strength)
+    if isinstance(inner, ast.List | ast.Tuple) and inner.elts:
+        return Demand(_demand(inner.elts[0]).subject, strength)
+    if isinstance(inner, ast.Compare):
+        return Demand(subject_of(inner.left, inner.comparators[0]), strength + (EQUAL - ORDER) * (strength > ORDER))
+    return Demand(ast.unparse(inner), strength)
+
+
 def _either(node: ast.BoolOp) -> Demand:
-    return Demand(_demand(node.values[0]).subject, MEMBER - 200)
+    parts = [_demand(each) for each in node.values]
+    best = max(parts, key=lambda each: each.strength or 0)
+    return Demand(best.subject, MEMBER - 200 if best.strength is None else min(MEMBER - 200, best.strength))
+
+
+def _chosen(node: ast.IfExp) -> Demand:
+    one, other = _demand(node.body), _demand(node.orelse)
+    if one.strength is None or other.strength is None:
+        return Demand(one.subject)
+    return Demand(one.subject, min(one.strength, other.strength))
+
+
+def _named(node: ast.NamedExpr) -> Demand:
+    return _demand(node.value)
 
 
 def _questioned(node: ast.Attribute) -> Demand:
@@ -210,6 +258,7 @@ def approximate(node: ast.Call, usual: tuple[float, ...]) -> int | None:
     None where it gives one that is not a literal.
     """
     given = [each.value for each in node.keywords if each.arg in _TOLERANCES]
+    given += node.args[1:] if dotted(node).endswith("approx") else []
     values = [value_of(each) for each in given]
     numbers = [float(each) for each in values if isinstance(each, int | float)]
     if len(numbers) != len(values):
@@ -235,4 +284,6 @@ _READERS: Final[dict[type[ast.expr], Callable[[Any], Demand]]] = {
     ast.Call: _called,
     ast.BoolOp: _either,
     ast.Attribute: _questioned,
+    ast.IfExp: _chosen,
+    ast.NamedExpr: _named,
 }

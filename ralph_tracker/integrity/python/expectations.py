@@ -2,14 +2,13 @@
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from ralph_tracker.integrity.python.calls import is_assertion_name
 from ralph_tracker.integrity.python.constants import UNKNOWN, value_of
 from ralph_tracker.integrity.python.nodes import returns_of
-from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted, statements_below, tree_of
+from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted, nodes_below, statements_below, tree_of
 
 Values = Mapping[str, ast.expr]
 _PARAMETRIZE: Final = "parametrize"
@@ -19,8 +18,7 @@ _MASK: Final = "_"
 _LITERAL: Final = (ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.UnaryOp, ast.unaryop, ast.expr_context)
 
 
-@dataclass(frozen=True, slots=True)
-class Truth:
+class Truth(NamedTuple):
     """Hold a truth value, which Python takes for a number."""
 
     value: bool
@@ -107,7 +105,7 @@ def cells_of(row: ast.expr) -> list[ast.expr]:
 
 def is_plain(node: ast.AST) -> bool:
     """Tell whether an expression is made of constants alone."""
-    return all(isinstance(each, _LITERAL) for each in ast.walk(node))
+    return isinstance(node, _LITERAL) and all(isinstance(each, _LITERAL) for each in nodes_below(node))
 
 
 def skeleton(node: object) -> object:

@@ -22,7 +22,7 @@ from ralph_tracker.integrity.python.nodes import (
 )
 from ralph_tracker.integrity.python.syntax import Function, dotted
 
-DEFINES_HOOK: Final = Pattern(r"\bdef\s+pytest_\w+|\bspecname\s*=")
+DEFINES_HOOK: Final = Pattern(r"\bdef\s+pytest_\w+|\bspecname\s*=", words=("pytest_", "specname"))
 _PASSED: Final = "passed"
 _RUNNING: Final = frozenset(
     {"pytest_runtest_protocol", "pytest_runtest_call", "pytest_pyfunc_call", "pytest_runtest_makereport"}

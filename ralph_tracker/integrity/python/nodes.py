@@ -1,22 +1,31 @@
 """The nodes of a Python file by their kind, and where each stands: walked once for all rules that ask."""
 
 import ast
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Final, TypeVar
 
 from ralph_tracker.integrity.python.constants import UNKNOWN, value_of
-from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted, lines_of, statements_below, tree_of
+from ralph_tracker.integrity.python.syntax import (
+    FUNCTIONS,
+    Function,
+    blocks_below,
+    children_of,
+    dotted,
+    lines_of,
+    nodes_below,
+    statements_below,
+    tree_of,
+)
 
-_KEPT: Final = 256
+_KEPT: Final = 64
 Node = TypeVar("Node", bound=ast.AST)
 Way = tuple[ast.AST, ...]
 
 
 @lru_cache(maxsize=_KEPT)
 def _by_kind(text: str) -> Mapping[type[ast.AST], list[ast.AST]]:
-    return _filed(ast.walk(tree_of(text)))
+    return _filed(nodes_below(tree_of(text)))
 
 
 @lru_cache(maxsize=_KEPT)
@@ -42,19 +51,9 @@ def functions_of(text: str) -> tuple[Function, ...]:
     return (*nodes_of(text, ast.FunctionDef), *nodes_of(text, ast.AsyncFunctionDef))
 
 
-def changed_statements(text: str, other: str | None) -> Iterator[tuple[ast.stmt, Way, bool]]:
-    """Yield the statements of a file and of its classes, where they stand, and whether their lines are not the other's.
-
-    Raises Unparsable, also for the other text.
-    """
-    left = Counter(own for _, _, own in _statements(other)) if other is not None else Counter[str]()
-    for statement, way, own in _statements(text):
-        left[own] -= 1
-        yield statement, way, left[own] < 0
-
-
 @lru_cache(maxsize=_KEPT)
-def _statements(text: str) -> tuple[tuple[ast.stmt, Way, str], ...]:
+def statements_of(text: str) -> tuple[tuple[ast.stmt, Way, str], ...]:
+    """Return the statements of a file and of its classes, where they stand, and their lines. Raises Unparsable."""
     tree, lines = tree_of(text), lines_of(text)
     waiting: list[tuple[ast.stmt, Way]] = [(each, (tree,)) for each in reversed(tree.body)]
     found = []
@@ -73,15 +72,22 @@ def _is_plain_class(node: ast.ClassDef) -> bool:
     return all(isinstance(each, ast.Name | ast.Attribute) for each in header)
 
 
-def below(node: ast.AST) -> Iterator[tuple[ast.AST, Way]]:
-    """Yield all nodes under one in the order of the source, each with those that it stands in, the outermost first."""
-    waiting: list[tuple[ast.AST, Way]] = [(node, ())]
+def below(
+    node: ast.AST, above: Way = (), inside: Callable[[ast.AST], list[ast.AST]] = children_of
+) -> Iterator[tuple[ast.AST, Way]]:
+    """Yield all nodes under one in the order of the source, each with those that it stands in, the outermost first.
+
+    `above` are those that the first one stands in; `inside` tells what is looked at right under a node.
+    """
+    waiting: list[tuple[ast.AST, Way]] = [(node, above)]
     while waiting:
         current, way = waiting.pop()
         if current is not node:
             yield current, way
-        inner = (*way, current)
-        waiting.extend((child, inner) for child in reversed(list(ast.iter_child_nodes(current))))
+        children = inside(current)
+        if children:
+            inner = (*way, current)
+            waiting.extend([(child, inner) for child in reversed(children)])
 
 
 def in_function(way: Way) -> bool:
@@ -143,7 +149,5 @@ def returns_of(node: Function) -> list[ast.Return]:
         if isinstance(current, ast.Return):
             found.append(current)
         elif not isinstance(current, FUNCTIONS):
-            waiting.extend(
-                each for each in reversed(list(ast.iter_child_nodes(current))) if not isinstance(each, ast.expr)
-            )
+            waiting.extend(reversed(blocks_below(current)))
     return found

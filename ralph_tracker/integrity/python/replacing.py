@@ -1,6 +1,7 @@
 """What a Python test, or its module, puts in the place of functions, and what functions answer whatever they get."""
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Final
@@ -12,7 +13,18 @@ from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted, t
 
 ITSELF: Final = "__name__"
 MOCKS: Final = Pattern(r"(^|\.)(Mock|MagicMock|AsyncMock|NonCallableMock|create_autospec|stub)$")
+_STAND_INS: Final = Pattern(
+    r"(^|\.)(PropertyMock|SimpleNamespace|ModuleType|MethodType|property|staticmethod|classmethod)$"
+)
+_MODULES: Final = "sys.modules"
+_SET_UPS: Final = frozenset(
+    {"setUp", "setUpClass", "setup_method", "setup_class", "setUpModule", "setup_module", "setup_function", "setup"}
+)
+_ORIGINAL: Final = Pattern(r"(^|_)(orig|original|real|wrapped|super)", re.IGNORECASE)
+Own = Mapping[str, Function]
+_NOBODY: Final[Own] = {}
 _PATCHES: Final = Pattern(r"(^|\.)(patch|patch\.object|setattr)$")
+_MULTIPLE: Final = Pattern(r"(^|\.)patch\.multiple$")
 _PUTS: Final = Pattern(r"(^|\.)(patch\.dict|setitem)$")
 _ATTRIBUTE: Final = 2
 
@@ -54,11 +66,11 @@ def replaced_for_all(text: str) -> Mapping[str, bool]:
     imports = imports_of(text)
     for node in tree_of(text).body:
         if isinstance(node, ast.Assign):
-            found.update(_by_assignment(node, imports))
+            found.update(_by_assignment(node, imports, functions_in(text)))
         elif isinstance(node, FUNCTIONS) and node.name in imports:
             found[node.name] = found[imports[node.name]] = _is_still(node)
         elif isinstance(node, FUNCTIONS) and _is_for_all(node):
-            found.update(replaced_in(node, imports))
+            found.update(replaced_in(node, imports, functions_in(text)))
     return found
 
 
@@ -69,22 +81,67 @@ def _is_for_all(node: Function) -> bool:
 
 def replaces(test: Function, text: str) -> bool:
     """Tell whether a test, or its module, replaces a function. Raises Unparsable."""
-    return bool(replaced_for_all(text) or replaced_in(test, imports_of(text)))
+    own = functions_in(text)
+    return bool(replaced_for_all(text) or replaced_in(test, imports_of(text), own) or replaced_around(test, text))
 
 
-def replaced_in(test: Function, imports: Mapping[str, str]) -> dict[str, bool]:
-    """Return the full names that a test replaces, each with whether by something that always returns the same."""
+def functions_in(text: str) -> Own:
+    """Return the functions that stand at the top of a file by their names. Raises Unparsable."""
+    return {each.name: each for each in tree_of(text).body if isinstance(each, FUNCTIONS)}
+
+
+def replaced_around(test: Function, text: str) -> dict[str, bool]:
+    """Return what fixtures, set-ups, helpers and the class of a test replace for it. Raises Unparsable."""
+    imports, own = imports_of(text), functions_in(text)
+    asked = {each.arg for each in ast.walk(test.args) if isinstance(each, ast.arg)}
+    for each in ast.walk(test):
+        if isinstance(each, ast.Call):
+            asked.add(dotted(each.func))
+            if dotted(each.func).endswith("usefixtures"):
+                asked |= {str(constant_of(name)) for name in each.args}
     found: dict[str, bool] = {}
-    for node in ast.walk(test):
+    for function in own.values():
+        if function is not test and (function.name in asked or function.name in _SET_UPS):
+            found.update(replaced_in(function, imports, own))
+    for kind in tree_of(text).body:
+        if isinstance(kind, ast.ClassDef) and test in kind.body:
+            found.update(_around_class(kind, imports, own))
+    return found
+
+
+def _around_class(kind: ast.ClassDef, imports: Mapping[str, str], own: Own) -> Iterator[tuple[str, bool]]:
+    for call in kind.decorator_list:
+        if isinstance(call, ast.Call):
+            yield from _by_call(call, imports, own).items()
+    for each in kind.body:
+        if isinstance(each, FUNCTIONS) and each.name in _SET_UPS:
+            yield from replaced_in(each, imports, own).items()
+
+
+def replaced_in(test: Function, imports: Mapping[str, str], own: Own = _NOBODY) -> dict[str, bool]:
+    """Return the full names that a test replaces, each with whether by something that always returns the same.
+
+    `own` are the functions of its module.
+    """
+    found: dict[str, bool] = {}
+    nodes = list(ast.walk(test))
+    own = {**own, **{each.name: each for each in nodes if isinstance(each, FUNCTIONS) and each is not test}}
+    for node in nodes:
         if isinstance(node, ast.Assign):
-            found.update(_by_assignment(node, imports))
+            found.update(_by_assignment(node, imports, own))
         elif isinstance(node, ast.Call):
-            found.update(_by_call(node, imports))
+            found.update(_by_call(node, imports, own))
         elif isinstance(node, FUNCTIONS) and node is not test and node.name in imports:
             found[node.name] = found[imports[node.name]] = _is_still(node)
+        elif isinstance(node, ast.ClassDef) and node.name in imports and not _inherits(node, node.name):
+            found[node.name] = found[imports[node.name]] = True
         elif isinstance(node, ast.withitem):
             found.update(_by_name(node, imports))
     return found
+
+
+def _inherits(kind: ast.ClassDef, name: str) -> bool:
+    return any(dotted(each).rpartition(".")[2] == name for each in kind.bases)
 
 
 def _by_name(node: ast.withitem, imports: Mapping[str, str]) -> Iterator[tuple[str, bool]]:
@@ -94,28 +151,51 @@ def _by_name(node: ast.withitem, imports: Mapping[str, str]) -> Iterator[tuple[s
         yield name.id, True
 
 
-def _by_assignment(node: ast.Assign, imports: Mapping[str, str]) -> Iterator[tuple[str, bool]]:
-    stands_in = isinstance(node.value, ast.Lambda) or (
-        isinstance(node.value, ast.Call) and bool(MOCKS.search(full_name(node.value.func, imports)))
-    )
-    for target in node.targets if stands_in else ():
-        if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id in imports:
-            yield full_name(target, imports), _is_still(node.value)
-        elif isinstance(target, ast.Subscript) and _is_own(target.value):
-            yield f"{ITSELF}.{constant_of(target.slice)}", _is_still(node.value)
+def _by_assignment(node: ast.Assign, imports: Mapping[str, str], own: Own = _NOBODY) -> Iterator[tuple[str, bool]]:
+    if not _stands_in(node.value, imports, own):
+        return
+    still = _is_still(node.value, own)
+    for target in node.targets:
+        if isinstance(target, ast.Attribute) and dotted(target):
+            yield full_name(target, imports), still
+        elif isinstance(target, ast.Subscript):
+            yield from _by_subscript(target, imports, still=still)
         elif isinstance(target, ast.Name) and target.id in imports:
-            yield target.id, _is_still(node.value)
-            yield imports[target.id], _is_still(node.value)
+            yield target.id, still
+            yield imports[target.id], still
 
 
-def _by_call(call: ast.Call, imports: Mapping[str, str]) -> dict[str, bool]:
+def _by_subscript(target: ast.Subscript, imports: Mapping[str, str], *, still: bool) -> Iterator[tuple[str, bool]]:
+    """Read `globals()["f"] = …`, `box.__dict__["f"] = …` and `sys.modules["box"] = …`."""
+    owner = _names_of(target.value, imports)
+    if owner is not None:
+        yield f"{owner}{constant_of(target.slice)}", still
+
+
+def _names_of(node: ast.expr, imports: Mapping[str, str]) -> str | None:
+    """Return what a mapping of names belongs to, with a dot; "" for the modules, None where it holds no names."""
+    if full_name(node, imports) == _MODULES or constant_of(node) == _MODULES:
+        return ""
+    if _is_own(node) or dotted(node) == ITSELF:
+        return f"{ITSELF}."
+    if isinstance(node, ast.Attribute) and node.attr == "__dict__":
+        return f"{full_name(node.value, imports)}."
+    if isinstance(node, ast.Call) and dotted(node.func) == "vars" and node.args:
+        return f"{full_name(node.args[0], imports)}."
+    return None
+
+
+def _by_call(call: ast.Call, imports: Mapping[str, str], own: Own = _NOBODY) -> dict[str, bool]:
     """Return what `patch(…)`, `patch.object(…)` or `monkeypatch.setattr(…)` replaces, unless by what acts itself."""
     name = dotted(call.func)
     given = {each.arg: each.value for each in call.keywords}
-    if _PUTS.search(name):
-        return _by_item(call, given, imports)
+    if _PUTS.search(name) or name == "globals.update":
+        return _by_item(call, given, imports, own)
+    if _MULTIPLE.search(name) and call.args:
+        owner = _name_of(call.args[0]) or full_name(call.args[0], imports)
+        return {f"{owner}.{key}": _is_still(each, own) for key, each in given.items() if _stands_in(each, imports, own)}
     effect = given.get("side_effect")
-    if not _PATCHES.search(name) or "wraps" in given or not (effect is None or _is_still(effect)):
+    if not _PATCHES.search(name) or "wraps" in given or not (effect is None or _is_still(effect, own)):
         return {}
     named = call.args[0] if call.args else given.get("target")
     whole = _name_of(named)
@@ -127,17 +207,22 @@ def _by_call(call: ast.Call, imports: Mapping[str, str]) -> dict[str, bool]:
         stand_in = call.args[2] if len(call.args) > _ATTRIBUTE else given.get("return_value")
     else:
         return {}
-    if name.endswith("setattr") and not _stands_in(stand_in, imports):
+    if name.endswith("setattr") and not _stands_in(stand_in, imports, own):
         return {}
-    return {target: "return_value" in given or _is_still(stand_in)}
+    return {target: "return_value" in given or _is_still(stand_in, own)}
 
 
-def _by_item(call: ast.Call, given: Mapping[str | None, ast.expr], imports: Mapping[str, str]) -> dict[str, bool]:
-    """Return what `patch.dict(globals(), …)` or `monkeypatch.setitem(globals(), …)` puts into the test module."""
-    if not call.args or not (_is_own(call.args[0]) or dotted(call.args[0]) == ITSELF):
+def _by_item(
+    call: ast.Call, given: Mapping[str | None, ast.expr], imports: Mapping[str, str], own: Own
+) -> dict[str, bool]:
+    """Return what `patch.dict(globals(), …)` or `monkeypatch.setitem(sys.modules, …)` puts among names."""
+    rest = list(call.args)
+    owner = f"{ITSELF}." if dotted(call.func) == "globals.update" else None
+    if owner is None and rest:
+        owner = _names_of(rest.pop(0), imports)
+    if owner is None:
         return {}
     put: dict[str, ast.expr] = {name: value for name, value in given.items() if name is not None}
-    rest = call.args[1:]
     if rest and isinstance(rest[0], ast.Dict):
         keys, values = rest[0].keys, rest[0].values
     else:
@@ -145,7 +230,7 @@ def _by_item(call: ast.Call, given: Mapping[str | None, ast.expr], imports: Mapp
     put.update(
         (name, value) for key, value in zip(keys, values, strict=False) if isinstance(name := constant_of(key), str)
     )
-    return {f"{ITSELF}.{name}": _is_still(value) for name, value in put.items() if _stands_in(value, imports)}
+    return {owner + name: _is_still(value, own) for name, value in put.items() if _stands_in(value, imports, own)}
 
 
 def _name_of(node: ast.expr | None) -> str:
@@ -168,16 +253,35 @@ def _is_own(node: ast.expr) -> bool:
     )
 
 
-def _stands_in(value: ast.expr | None, imports: Mapping[str, str]) -> bool:
+def _stands_in(value: ast.expr | None, imports: Mapping[str, str], own: Own = _NOBODY) -> bool:
     """Tell whether a value takes the place of a function: other values are settings."""
-    mock = isinstance(value, ast.Call) and bool(MOCKS.search(full_name(value.func, imports)))
-    return mock or isinstance(value, ast.Lambda)
+    if isinstance(value, ast.Call):
+        name = full_name(value.func, imports)
+        return bool(MOCKS.search(name) or _STAND_INS.search(name))
+    if isinstance(value, ast.Name):
+        return value.id in own and not _acts(own[value.id])
+    return isinstance(value, ast.Lambda) or _is_of_literal(value)
 
 
-def _is_still(node: ast.AST | None) -> bool:
-    """Tell whether a function, or a mock, returns the same whatever it is given."""
+def _is_of_literal(value: ast.AST | None) -> bool:
+    """Tell whether a value is a method of a literal: `{3: 9}.get`."""
+    return isinstance(value, ast.Attribute) and isinstance(value.value, ast.Dict | ast.Constant | ast.List)
+
+
+def _acts(function: Function) -> bool:
+    """Tell whether a function that is put in a place leaves the work to what stood there."""
+    calls = [each.func for each in ast.walk(function) if isinstance(each, ast.Call)]
+    return any(_ORIGINAL.search(dotted(each).rpartition(".")[2]) for each in calls)
+
+
+def _is_still(node: ast.AST | None, own: Own = _NOBODY) -> bool:
+    """Tell whether a function, or a mock, returns the same whatever it is given, or one thing after the other."""
     if isinstance(node, ast.Lambda):
         return constant_of(node.body) is not UNKNOWN
+    if isinstance(node, ast.Name) and node.id in own:
+        return answer_of(own[node.id]) is not UNKNOWN
     if isinstance(node, FUNCTIONS):
         return answer_of(node) is not UNKNOWN
+    if isinstance(node, ast.List | ast.Tuple) or _is_of_literal(node):
+        return True
     return isinstance(node, ast.Call) and any(each.arg == "return_value" for each in node.keywords)

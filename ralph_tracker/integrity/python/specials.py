@@ -2,18 +2,36 @@
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Final, NamedTuple
 
 from ralph_tracker.integrity.python.expectations import constants_in, is_plain
-from ralph_tracker.integrity.python.nodes import Way, below, body_of, changed_statements, functions_of, returns_of
-from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, lines_of
+from ralph_tracker.integrity.python.nodes import Way, below, body_of, functions_of, returns_of, statements_of
+from ralph_tracker.integrity.python.questions import (
+    IN_EXPRESSION,
+    asked_in,
+    is_fixed,
+    named_values,
+    question_of,
+    rows_of,
+    values_in,
+)
+from ralph_tracker.integrity.python.syntax import (
+    FUNCTIONS,
+    Function,
+    blocks_below,
+    children_of,
+    dotted,
+    lines_of,
+    nodes_below,
+    tree_of,
+)
 
 BRANCH: Final = "a branch answers for single values"
 TABLE: Final = "a table answers for single values"
 ANSWER: Final = "a literal is returned where an expression stood"
-_BODY: Final = 3
 _COMMON_NUMBERS: Final = frozenset(
     {12, 15, 16, 20, 24, 25, 30, 31, 32, 50, 60, 64, 80, 90, 99, 100, 127, 128, 180, 200, 255, 256, 360, 365, 400, 401}
     | {403, 404, 443, 500, 502, 503, 512, 999, 1000, 1023, 1024, 2048, 3600, 4096, 8080, 65535, 65536, 86400}
@@ -22,10 +40,15 @@ _SMALL: Final = 10
 # A longer table is data: whoever answers tests by one writes down what they ask.
 _TABLE: Final = 64
 _WORD: Final = 3
+_MAPPINGS: Final = frozenset({"MappingProxyType", "OrderedDict", "dict", "defaultdict", "frozendict", "ChainMap"})
+_ALL_ERRORS: Final = frozenset({"Exception", "BaseException"})
 
 
 class Special(NamedTuple):
-    """Hold an answer for single values: those that are asked for, those that are answered, the function around it."""
+    """Hold an answer for single values: those that are asked for, those that are answered, the function around it.
+
+    `parts` are texts that are looked for in what is given; `measured`: its length, its digest or so is asked for.
+    """
 
     what: str
     line: int
@@ -33,6 +56,8 @@ class Special(NamedTuple):
     asked: frozenset[object]
     answered: frozenset[object]
     function: str
+    parts: frozenset[str] = frozenset()
+    measured: bool = False
 
     @property
     def key(self) -> tuple[str, str]:
@@ -50,38 +75,57 @@ def is_rare(value: object) -> bool:
 def specials_in(text: str, other: str | None = None) -> Iterator[Special]:
     """Yield the branches and looked-up tables of a file that answer single values by constants. Raises Unparsable.
 
-    Statements that the other text has as well are passed over, but for tables: who looks into them may be new.
+    Statements that the other text has as well are passed over, but for tables: who looks into them may be new. The
+    other text is read only where that decides, and may raise Unparsable then.
     """
-    for statement, above, differs in changed_statements(text, other):
-        if differs or _may_hold_table(statement, text):
-            yield from _specials_below(statement, above, text)
+    seen: Counter[str] = Counter()
+    for statement, above, own in statements_of(text):
+        seen[own] += 1
+        found = list(_specials_below(statement, above, text, own))
+        if found and (_holds_table(statement, own) or other is None or seen[own] > _times(own, other)):
+            yield from found
 
 
-def _may_hold_table(statement: ast.stmt, text: str) -> bool:
-    return "{" in text and any(isinstance(each, ast.Dict) for each in ast.walk(statement))
+def _times(own: str, other: str) -> int:
+    """Return how often a statement stands in the other text, which is parsed only where its lines occur there."""
+    return sum(each == own for _, _, each in statements_of(other)) if own in other or "\r" in other else 0
 
 
-def _specials_below(statement: ast.stmt, above: Way, text: str) -> Iterator[Special]:
-    inner = ((node, (*above, *way)) for node, way in below(statement))
-    for node, way in chain([(statement, above)], inner):
-        if isinstance(node, ast.If | ast.IfExp):
-            yield from _branch(node, node.test, _answers(node.body), way)
-        elif isinstance(node, ast.match_case):
-            yield from _branch(node.body[0], node.pattern, _answers(node.body), way)
-        elif (
-            isinstance(node, ast.Dict) and 0 < len(node.keys) <= _TABLE and is_plain(node) and _is_looked_up(way, text)
-        ):
+def _holds_table(statement: ast.stmt, own: str) -> bool:
+    return "{" in own and any(isinstance(each, ast.Dict) for each in nodes_below(statement))
+
+
+def _specials_below(statement: ast.stmt, above: Way, text: str, own: str) -> Iterator[Special]:
+    # Expressions hold tables and choices.
+    within = "{" in own or "else" in own or IN_EXPRESSION.search(own) is not None
+    for node, way in chain([(statement, above)], below(statement, above, children_of if within else blocks_below)):
+        for question, answers in asked_in(node, _after(node, way)):
+            yield from _branch(node, question, answers, way)
+        if isinstance(node, ast.Dict) and 0 < len(node.keys) <= _TABLE and is_plain(node) and _is_looked_up(way, text):
             for key, value in zip(node.keys, node.values, strict=True):
                 if key is not None:
                     yield _special(TABLE, key, f"{ast.unparse(key)}: {ast.unparse(value)}", key, value, way)
+        for key, value in rows_of(node, way[-1]) if way else ():
+            yield _special(TABLE, key, f"{ast.unparse(key)}: {ast.unparse(value)}", key, value, way)
 
 
-def _branch(at: ast.stmt | ast.expr, question: ast.AST, answers: list[ast.expr], way: Way) -> Iterator[Special]:
-    asked = frozenset(_compared(question))
-    answered = frozenset(value for each in answers for value in constants_in(each))
-    if asked and answered:
+def _after(node: ast.AST, way: Way) -> list[ast.stmt]:
+    """Return what follows a branch that leaves its function: the answer to what it does not ask."""
+    if not isinstance(node, ast.If) or not way or not isinstance(node.body[-1], ast.Return):
+        return []
+    body = getattr(way[-1], "body", [])
+    return body[body.index(node) + 1 :] if isinstance(body, list) and node in body else []
+
+
+def _branch(at: ast.AST, question: ast.AST, answers: list[ast.expr], way: Way) -> Iterator[Special]:
+    answered = frozenset(value for each in answers for value in values_in(each))
+    if not answered:
+        return
+    found = question_of(question)
+    if found.asked or found.parts or found.measured:
         shown = f"{ast.unparse(question)} → {', '.join(map(ast.unparse, answers))}"
-        yield Special(BRANCH, at.lineno, shown, asked, answered, _around(way))
+        line = at.lineno if isinstance(at, ast.stmt | ast.expr) else answers[0].lineno
+        yield Special(BRANCH, line, shown, found.asked, answered, _around(way), found.parts, found.measured)
 
 
 def _special(what: str, at: ast.expr, shown: str, key: ast.expr, value: ast.expr, way: Way) -> Special:
@@ -92,56 +136,87 @@ def _around(way: Way) -> str:
     return next((step.name for step in reversed(way) if isinstance(step, FUNCTIONS)), "")
 
 
-def _compared(question: ast.AST) -> Iterator[object]:
-    """Yield the constants that something must equal: `x == 42`, `x in (1, 2)`, `case 42`."""
-    for each in ast.walk(question):
-        if isinstance(each, ast.Compare) and isinstance(each.ops[0], ast.Eq | ast.In | ast.Is):
-            for side in (each.left, *each.comparators):
-                if is_plain(side):
-                    yield from constants_in(side)
-        elif isinstance(each, ast.MatchValue):
-            yield from constants_in(each.value)
-
-
-def _answers(body: list[ast.stmt] | ast.expr) -> list[ast.expr]:
-    """Return the literals that a short branch returns, yields or assigns."""
-    if isinstance(body, ast.expr):
-        return [body] if is_plain(body) else []
-    if len(body) > _BODY:
-        return []
-    values = [each.value for each in body if isinstance(each, ast.Return | ast.Assign | ast.Expr)]
-    values = [each.value if isinstance(each, ast.Yield) else each for each in values]
-    return [each for each in values if each is not None and is_plain(each)]
-
-
 def _is_looked_up(way: Way, text: str) -> bool:
     """Tell whether a table is asked for what it is given: at once, or by the name that it bears."""
     above = way[-1]
     if isinstance(above, ast.Attribute | ast.Subscript):
         return True
-    if isinstance(above, ast.Assign) and isinstance(above.targets[0], ast.Name):
-        name = re.escape(above.targets[0].id)
-        return re.search(rf"\b{name}(\.get\(|\.pop\(|\[(?!['\"\d])|\b[^\n=]*:\s*$)|\bin {name}\b", text) is not None
-    return False
+    if isinstance(above, ast.Call):
+        return _is_handed_on(above, way[:-1], text)
+    if isinstance(above, ast.arguments):
+        given = [*above.posonlyargs, *above.args, *above.kwonlyargs]
+        return any(_asks(text, each.arg) for each in given)
+    if isinstance(above, ast.Assign):
+        return isinstance(above.targets[0], ast.Name) and _asks(text, above.targets[0].id)
+    return isinstance(above, ast.AnnAssign) and isinstance(above.target, ast.Name) and _asks(text, above.target.id)
+
+
+def _is_handed_on(call: ast.Call, way: Way, text: str) -> bool:
+    """Tell whether a table is handed to what keeps it: another mapping, the update of one, a decorator."""
+    name = dotted(call.func).rpartition(".")[2]
+    if name in {"update", "setdefault"}:
+        return True
+    if any(isinstance(step, FUNCTIONS) and call in step.decorator_list for step in way[-1:]):
+        return True
+    return name in _MAPPINGS and bool(way) and _is_looked_up(way, text)
+
+
+def _asks(text: str, name: str) -> bool:
+    name = re.escape(name)
+    return re.search(rf"\b{name}(\.get\(|\.pop\(|\[(?!['\"\d])|\b[^\n=]*:\s*$)|\bin {name}\b", text) is not None
 
 
 def answers_in(old: str, new: str) -> Iterator[Special]:
     """Yield the functions that return a literal where they returned an expression before. Raises Unparsable."""
-    before = _named(old)
+    constants = named_values(tree_of(new).body) if "return " in new else {}
+    literals = {name: (each, _literals(each, constants)) for name, each in _named(new).items() if name in old}
+    before = _named(old) if any(found for _, found in literals.values()) or "lambda" in new else {}
     lines, olds = lines_of(new), lines_of(old)
-    for name, function in _named(new).items():
+    yield from _lambdas(new, before)
+    for name, (function, literal) in literals.items():
         was = before.get(name)
         if was is None or _own_lines(was, olds) == _own_lines(function, lines) or not _computes(was):
             continue
         known = {ast.dump(each.value) for each in returns_of(was) if each.value is not None}
-        fewer = len(_computed(function)) < len(_computed(was))
-        whole = not _computed(function)
-        for each in returns_of(function):
-            value = each.value
-            if fewer and value is not None and is_plain(value) and ast.dump(value) not in known:
-                held = frozenset(constants_in(value))
-                if whole or any(map(is_rare, held)):
+        computed = _computed(function, constants)
+        fewer = len(computed) < len(_computed(was, {}))
+        for each, value in literal:
+            if (fewer or _is_last_resort(each, function)) and ast.dump(value) not in known:
+                held = frozenset(values_in(value))
+                if (fewer and not computed) or any(map(is_rare, held)):
                     yield Special(ANSWER, each.lineno, ast.unparse(each), frozenset(), held, name)
+
+
+def _lambdas(text: str, before: Mapping[str, Function]) -> Iterator[Special]:
+    """Yield the functions that became a lambda which answers by a literal."""
+    for put in tree_of(text).body if "lambda" in text else ():
+        if isinstance(put, ast.Assign) and isinstance(put.value, ast.Lambda) and is_fixed(put.value.body):
+            name = dotted(put.targets[0])
+            if name in before and _computes(before[name]):
+                held = frozenset(values_in(put.value.body))
+                yield Special(ANSWER, put.lineno, ast.unparse(put), frozenset(), held, name)
+
+
+def _is_last_resort(answer: ast.Return, function: Function) -> bool:
+    """Tell whether an answer stands where every error leads, or where all ways lead."""
+    for each in ast.walk(function):
+        if isinstance(each, ast.Try):
+            broad = [one.body for one in each.handlers if one.type is None or dotted(one.type) in _ALL_ERRORS]
+            if any(answer in body for body in (*broad, each.finalbody)):
+                return True
+    return False
+
+
+def _literals(function: Function, constants: Mapping[str, ast.expr]) -> list[tuple[ast.Return, ast.expr]]:
+    found = [(each, _value(each.value, function, constants)) for each in returns_of(function) if each.value is not None]
+    return [(each, value) for each, value in found if is_fixed(value)]
+
+
+def _value(node: ast.expr, function: Function, constants: Mapping[str, ast.expr]) -> ast.expr:
+    """Return what a returned name always stands for, the node itself where that may vary."""
+    if not isinstance(node, ast.Name):
+        return node
+    return named_values(function.body).get(node.id) or constants.get(node.id) or node
 
 
 def _named(text: str) -> Mapping[str, Function]:
@@ -152,12 +227,19 @@ def _own_lines(function: Function, lines: list[str]) -> list[str]:
     return lines[function.lineno - 1 : function.end_lineno]
 
 
-def _computed(function: Function) -> list[ast.expr]:
-    return [each.value for each in returns_of(function) if each.value is not None and not is_plain(each.value)]
+def _computed(function: Function, constants: Mapping[str, ast.expr]) -> list[ast.expr]:
+    """Return what a function returns that may vary, so far as a way leads there."""
+    end = next((each.lineno for each in function.body if isinstance(each, ast.Return)), None)
+    values = [
+        _value(each.value, function, constants)
+        for each in returns_of(function)
+        if each.value is not None and (end is None or each.lineno <= end)
+    ]
+    return [each for each in values if not is_fixed(each)]
 
 
 def _computes(function: Function) -> bool:
     """Tell whether a function makes its answer of what it is given."""
     given = {each.arg for each in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)}
     used = {each.id for each in ast.walk(ast.Module(body_of(function), [])) if isinstance(each, ast.Name)}
-    return bool(given & used) and bool(_computed(function))
+    return bool(given & used) and bool(_computed(function, {}))

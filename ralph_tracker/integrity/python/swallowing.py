@@ -7,15 +7,12 @@ from typing import Final, NamedTuple
 
 from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.python.assertions import demands_in, ends, statements_of
+from ralph_tracker.integrity.python.calls import RAISES
+from ralph_tracker.integrity.python.constants import truth
+from ralph_tracker.integrity.python.handlers import asks_for, fails, is_broad, is_loud, is_outside, names_made, skips
 from ralph_tracker.integrity.python.syntax import Function, dotted
 
-_BROAD: Final = frozenset(
-    {"Exception", "BaseException", "AssertionError", "failureException", "Failed", "ExceptionGroup"}
-)
-_QUIET: Final = Pattern(
-    r"^(print|pprint|(\w+\.)*(log|logger|logging|_logger|LOG)\.\w+|warnings\.warn|pytest\.(skip|xfail)|self\.skipTest"
-    r"|traceback\.print_\w+|sys\.std(out|err)\.write)$"
-)
+_SKIPS: Final = frozenset({"pytest.skip", "pytest.xfail", "self.skipTest", "skip"})
 _PLATFORM: Final = Pattern(
     r"platform|sys\.version|version_info|os\.name|\bWIN|win32|windows|linux|darwin|macos|pypy|cpython|\bPY_?\d"
     r"|which\(|find_spec|importorskip|\b_?(HAS|HAVE|IS|NO|ON|WITH|USE|SUPPORTS?)_|\b_?(has|have|is|supports?)_\w+"
@@ -28,12 +25,16 @@ _VERSION: Final = Pattern(
 
 
 class Swallow(NamedTuple):
-    """Hold one place where failures end: its first line, what it is, what it covers, and the assertions among it."""
+    """Hold one place where failures end: its first line, what it is, what it covers, and the assertions among it.
+
+    `broad` says that whatever fails there ends there; else it is some kinds of failures.
+    """
 
     line: int
     text: str
     covered: tuple[str, ...]
     assertions: tuple[str, ...]
+    broad: bool = True
 
 
 class Guard(NamedTuple):
@@ -43,26 +44,68 @@ class Guard(NamedTuple):
     text: str
 
 
-def swallows_of(node: Function) -> Iterator[Swallow]:
-    """Yield the places in a test where an assertion or a call may fail and nobody learns of it."""
-    for statement, _ in statements_of(node):
-        if isinstance(statement, ast.Try):
-            how = _handled(statement)
+def swallows_of(node: Function, swallowers: frozenset[str] = frozenset()) -> Iterator[Swallow]:
+    """Yield the places in a test where an assertion or a call may fail and nobody learns of it.
+
+    `swallowers` are the names of managers that pass over what fails inside.
+    """
+    statements = [each for each, _ in statements_of(node)]
+    tried_again = frozenset(_tried_again(statements))
+    for statement in statements:
+        if isinstance(statement, ast.Try | ast.TryStar):
+            how, broad = ("", False) if id(statement) in tried_again else _handled(statement, node)
         elif isinstance(statement, ast.With | ast.AsyncWith):
-            how = _suppressed(statement)
+            how, broad = _suppressed(statement, swallowers)
         else:
             continue
         if how:
-            yield _swallow(statement, how)
+            yield _swallow(statement, how, broad=broad)
+
+
+def _tried_again(statements: list[ast.stmt]) -> Iterator[int]:
+    """Yield the attempts of loops that fail once all have failed, or that never end before one succeeds."""
+    for loop in statements:
+        if isinstance(loop, ast.For | ast.AsyncFor | ast.While):
+            forever = isinstance(loop, ast.While) and truth(loop.test) is not None
+            if forever or any(is_loud(each) for each in loop.orelse):
+                for each in loop.body:
+                    if isinstance(each, ast.Try) and not (forever and any(map(_breaks, each.handlers))):
+                        yield id(each)
+
+
+def _breaks(handler: ast.ExceptHandler) -> bool:
+    return any(isinstance(each, ast.Break | ast.Return) for each in handler.body)
 
 
 def guards_of(node: Function) -> Iterator[Guard]:
     """Yield the conditions under which a test ends early, but for those that ask what it runs on."""
+    made = names_made(node)
     for statement, reached in statements_of(node, nested=False):
-        if isinstance(statement, ast.If) and reached and not statement.orelse and _leaves(statement.body):
-            asked = ast.unparse(statement.test)
-            if not _PLATFORM.search(asked):
-                yield Guard(statement.lineno, f"if {asked}: {ast.unparse(statement.body[-1])}")
+        if not reached:
+            continue
+        if isinstance(statement, ast.If):
+            yield from _way_out(statement, made)
+        elif isinstance(statement, ast.Expr | ast.Assign) and _may_skip(statement.value):
+            yield Guard(statement.lineno, ast.unparse(statement))
+
+
+def _may_skip(value: ast.expr) -> bool:
+    """Tell whether an expression skips under a condition: `value or pytest.skip()`."""
+    if not isinstance(value, ast.BoolOp | ast.IfExp):
+        return False
+    return any(isinstance(each, ast.Call) and dotted(each) in _SKIPS for each in ast.walk(value))
+
+
+def _way_out(statement: ast.If, made: frozenset[str]) -> Iterator[Guard]:
+    ways = [body for body in (statement.body, statement.orelse) if body and _leaves(body)]
+    asked = ast.unparse(statement.test)
+    if not ways or (_PLATFORM.search(asked) and not asks_for(statement.test, made)):
+        return
+    if len(ways) == 1 and any(is_loud(each) for each in (*statement.body, *statement.orelse)):
+        return
+    if any(isinstance(body[-1], ast.Continue | ast.Break) for body in ways) and not asks_for(statement.test, made):
+        return
+    yield Guard(statement.lineno, f"if {asked}: {ast.unparse(ways[0][-1])}")
 
 
 def on_platforms_before(old: Function, new: Function) -> frozenset[str]:
@@ -98,13 +141,14 @@ def _is_plain(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Expr | ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Assert | ast.Return)
 
 
-def _swallow(statement: ast.Try | ast.With | ast.AsyncWith, how: str) -> Swallow:
+def _swallow(statement: ast.Try | ast.TryStar | ast.With | ast.AsyncWith, how: str, *, broad: bool) -> Swallow:
     covered = [each for each, _ in statements_of(_function(statement.body))]
     return Swallow(
         statement.lineno,
         how,
         tuple(ast.unparse(each) for each in covered if _is_plain(each)),
         tuple(text for each in covered for text, _ in demands_in(each)),
+        broad,
     )
 
 
@@ -112,15 +156,22 @@ def _function(body: list[ast.stmt]) -> ast.FunctionDef:
     return ast.FunctionDef("_", ast.arguments([], [], None, [], [], None, []), body, [])
 
 
-def _handled(statement: ast.Try) -> str:
-    if any(isinstance(each, ast.Return | ast.Break | ast.Continue) for each in statement.finalbody):
-        return "finally: return"
-    if any(isinstance(each, ast.Raise) or _fails(each) for each in statement.orelse):
-        return ""
+def _handled(statement: ast.Try | ast.TryStar, node: Function) -> tuple[str, bool]:
+    """Return where the failures of a `try` end, and whether all of them do; "" where somebody learns of them."""
+    if any(
+        isinstance(each, ast.Return | ast.Break | ast.Continue)
+        for part in statement.finalbody
+        for each in ast.walk(part)
+    ):
+        return "finally: return", True
+    if any(isinstance(each, ast.Raise) or fails(each) for each in statement.orelse):
+        return "", False
     for handler in statement.handlers:
-        if _is_broad(handler.type):
-            return _said(handler) if _is_silent(handler.body) else ""
-    return ""
+        broad = is_broad(handler.type)
+        silent = not any(is_loud(each, handler, node) for each in handler.body)
+        if broad or (silent and not is_outside(handler.type)):
+            return (_said(handler), broad) if silent else ("", False)
+    return "", False
 
 
 def _said(handler: ast.ExceptHandler) -> str:
@@ -128,46 +179,32 @@ def _said(handler: ast.ExceptHandler) -> str:
     return f"except{kind}: {ast.unparse(handler.body[-1])}"
 
 
-def _suppressed(statement: ast.With | ast.AsyncWith) -> str:
-    for item in statement.items:
-        call = item.context_expr
-        if isinstance(call, ast.Call) and dotted(call.func).rpartition(".")[2] == "suppress" and _any_broad(call.args):
-            return ast.unparse(call)
-    return ""
-
-
-def _is_broad(kind: ast.expr | None) -> bool:
-    if kind is None:
-        return True
-    return _any_broad(kind.elts if isinstance(kind, ast.Tuple) else [kind])
-
-
-def _any_broad(kinds: Sequence[ast.expr]) -> bool:
-    return any(dotted(each).rpartition(".")[2] in _BROAD for each in kinds)
-
-
-def _is_silent(body: Sequence[ast.stmt]) -> bool:
-    """Tell whether a handler does nothing with a failure but leave or tell it."""
-    return all(_is_quiet(each) for each in body)
-
-
-def _is_quiet(statement: ast.stmt) -> bool:
-    if isinstance(statement, ast.Pass | ast.Return | ast.Continue | ast.Break):
-        return True
-    if isinstance(statement, ast.Assert):
-        return isinstance(statement.test, ast.Constant)
-    if not isinstance(statement, ast.Expr):
-        return False
-    value = statement.value
-    return isinstance(value, ast.Constant) or (isinstance(value, ast.Call) and bool(_QUIET.match(dotted(value.func))))
-
-
-def _fails(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Expr) and dotted(statement.value) in {"pytest.fail", "self.fail"}
+def _suppressed(statement: ast.With | ast.AsyncWith, swallowers: frozenset[str]) -> tuple[str, bool]:
+    """Return the manager that passes over failures, and whether over all; `raises` passes over what comes after one."""
+    opened = [item.context_expr for item in statement.items]
+    for each in statement.body:
+        entered = each.value if isinstance(each, ast.Expr | ast.Assign) else None
+        if isinstance(entered, ast.Call) and dotted(entered.func).endswith("enter_context"):
+            opened += entered.args
+    for call in opened:
+        name = dotted(call).rpartition(".")[2]
+        if name in swallowers:
+            return ast.unparse(call), True
+        if isinstance(call, ast.Call) and name == "suppress" and call.args:
+            broad = any(is_broad(each) for each in call.args)
+            if broad or not all(map(is_outside, call.args)):
+                return ast.unparse(call), broad
+        if isinstance(call, ast.Call) and name in RAISES and "arn" not in name:
+            return ast.unparse(call), False
+    return "", False
 
 
 def _leaves(body: Sequence[ast.stmt]) -> bool:
     last = body[-1]
     if isinstance(last, ast.Return):
         return last.value is None or isinstance(last.value, ast.Constant)
-    return isinstance(last, ast.Expr) and ends(last) and not _fails(last)
+    if isinstance(last, ast.Continue | ast.Break):
+        return True
+    if isinstance(last, ast.Raise):
+        return skips(last.exc)
+    return isinstance(last, ast.Expr) and ends(last) and not fails(last)

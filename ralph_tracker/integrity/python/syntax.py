@@ -3,7 +3,7 @@
 import ast
 import warnings
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Final
 
@@ -12,8 +12,36 @@ from ralph_tracker.integrity.source_tests import Unparsable
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
-_KEPT: Final = 512
-_HOLD_STATEMENTS: Final = (ast.stmt, ast.ExceptHandler, ast.match_case)
+_SCOPES: Final = (*FUNCTIONS, ast.ClassDef, ast.Lambda)
+_KEPT: Final = 64
+# The fields of a node in which no other stands that anybody asks for, and those of a node that hold statements.
+_HOLD_NO_NODE: Final = frozenset(
+    {
+        "ctx",
+        "id",
+        "attr",
+        "arg",
+        "module",
+        "level",
+        "kind",
+        "type_comment",
+        "asname",
+        "simple",
+        "is_async",
+        "conversion",
+    }
+)
+_FIELDS: Final[Mapping[type[ast.AST], tuple[str, ...]]] = {
+    kind: tuple(name for name in kind._fields if name not in _HOLD_NO_NODE)
+    for kind in vars(ast).values()
+    if isinstance(kind, type) and issubclass(kind, ast.AST)
+}
+_BLOCKS: Final[Mapping[type[ast.AST], tuple[str, ...]]] = {
+    kind: blocks
+    for kind, fields in _FIELDS.items()
+    if issubclass(kind, (ast.Module, ast.stmt, ast.ExceptHandler, ast.match_case))
+    and (blocks := tuple(name for name in fields if name in {"body", "orelse", "handlers", "cases", "finalbody"}))
+}
 _LINE_END: Final = Pattern(r"\r\n?|\n")
 
 
@@ -45,26 +73,49 @@ def dotted(node: ast.AST) -> str:
             return ""
 
 
+def children_of(node: ast.AST) -> list[ast.AST]:
+    """Return the nodes right under one in the order of its fields, without the contexts of names."""
+    found: list[ast.AST] = []
+    for name in _FIELDS[type(node)]:
+        value = getattr(node, name, None)
+        if isinstance(value, list):
+            found.extend([each for each in value if isinstance(each, ast.AST)])
+        elif isinstance(value, ast.AST):
+            found.append(value)
+    return found
+
+
+def nodes_below(node: ast.AST) -> list[ast.AST]:
+    """Return a node and all below it, the outer ones first, without the contexts of names."""
+    found = [node]
+    for each in found:
+        found.extend(children_of(each))
+    return found
+
+
 def walk(node: ast.AST) -> Iterator[ast.AST]:
     """Yield a node and all below it, but not what stands in functions and classes defined inside."""
     waiting = [node]
     while waiting:
         current = waiting.pop()
         yield current
-        waiting.extend(
-            child
-            for child in ast.iter_child_nodes(current)
-            if not isinstance(child, (*FUNCTIONS, ast.ClassDef, ast.Lambda))
-        )
+        waiting.extend(child for child in children_of(current) if not isinstance(child, _SCOPES))
 
 
 def statements_below(node: ast.AST) -> Iterator[ast.stmt]:
     """Yield the statements under a node, the outer ones first: few of its nodes, as expressions hold none."""
     waiting = deque([node])
     while waiting:
-        inner = [each for each in ast.iter_child_nodes(waiting.popleft()) if isinstance(each, _HOLD_STATEMENTS)]
-        yield from (each for each in inner if isinstance(each, ast.stmt))
-        waiting.extend(inner)
+        for each in blocks_below(waiting.popleft()):
+            if isinstance(each, ast.stmt):
+                yield each
+            if type(each) in _BLOCKS:
+                waiting.append(each)
+
+
+def blocks_below(node: ast.AST) -> list[ast.AST]:
+    """Return the statements, handlers and cases right under a node in their order."""
+    return [each for name in _BLOCKS.get(type(node), ()) for each in getattr(node, name)]
 
 
 def same(left: ast.AST, right: ast.AST) -> bool:

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Final
 
-from ralph_tracker.integrity.python.assertions import assertions_of, blocks_of
+from ralph_tracker.integrity.python.assertions import Source, assertions_of, blocks_of
 from ralph_tracker.integrity.python.constants import truth
 from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted, lines_of, tree_of
-from ralph_tracker.integrity.source_tests import SEPARATOR, Later, SourceTest
+from ralph_tracker.integrity.source_tests import SEPARATOR, Known, Later, SourceTest
 
 _PREFIX: Final = "test"
 _SKIPS: Final = frozenset({"skip", "xfail", "expectedFailure"})
@@ -17,19 +17,19 @@ _SKIP_CALLS: Final = frozenset({"pytest.skip", "self.skipTest", "pytest.xfail"})
 _SET_UPS: Final = frozenset({"setUp", "setUpClass", "setup_method", "setup_class", "setUpModule", "setup_module"})
 
 
-def python_tests(path: str, text: str) -> tuple[SourceTest, ...]:
+def python_tests(path: str, text: str, known: Known) -> tuple[SourceTest, ...]:
     """Return the test functions and methods in the order of the file. Raises Unparsable."""
     tree = tree_of(text)
-    lines = lines_of(text)
+    source = Source(lines_of(text), known)
     found = _functions(tree.body, "", skipped=_all_skipped(tree.body))
-    return tuple(_test(path, name, node, lines, skipped=skipped) for name, node, skipped in found)
+    return tuple(_test(path, name, node, source, skipped=skipped) for name, node, skipped in found)
 
 
-def python_helpers(path: str, text: str) -> tuple[SourceTest, ...]:
+def python_helpers(path: str, text: str, known: Known) -> tuple[SourceTest, ...]:
     """Return the functions and methods that stand beside the tests, as tests are told. Raises Unparsable."""
-    lines = lines_of(text)
+    source = Source(lines_of(text), known)
     found = _functions(tree_of(text).body, "", skipped=False, tests=False)
-    return tuple(_test(path, name, node, lines, skipped=skipped) for name, node, skipped in found)
+    return tuple(_test(path, name, node, source, skipped=skipped) for name, node, skipped in found)
 
 
 def _functions(
@@ -48,7 +48,7 @@ def _functions(
                 yield from _functions(inner, prefix, skipped=skipped, tests=tests)
 
 
-def _test(path: str, name: str, node: Function, lines: list[str], *, skipped: bool) -> SourceTest:
+def _test(path: str, name: str, node: Function, source: Source, *, skipped: bool) -> SourceTest:
     first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
     end = node.end_lineno or node.lineno
     return SourceTest(
@@ -56,8 +56,8 @@ def _test(path: str, name: str, node: Function, lines: list[str], *, skipped: bo
         name=name,
         line=first,
         end=end,
-        text="\n".join(lines[first - 1 : end]),
-        assertions=Later(partial(assertions_of, node)),
+        text="\n".join(source.lines[first - 1 : end]),
+        assertions=Later(partial(assertions_of, node, source)),
         skipped=skipped,
         node=node,
     )

@@ -25,7 +25,7 @@ _TRIVIAL: Final = Pattern(r"^(pass|\.\.\.|return( None)?|('|\").*)$", re.DOTALL)
 
 def find(file: ChangedFile, evidence: Evidence) -> Iterator[Finding]:
     """Yield the surviving tests whose assertions became fewer, where nothing took their place."""
-    elsewhere = _Elsewhere(evidence)
+    elsewhere = evidence.once(_Elsewhere, lambda: _Elsewhere(evidence.files))
     for pair, new in changed_tests(file, evidence):
         gone = removed(pair.old, new) if pair.old is not None else ()
         if pair.old is None or not gone or (not evidence.began_to_pass(pair) and _is_reworked(pair.old, new)):
@@ -100,8 +100,8 @@ def _statements(test: SourceTest) -> frozenset[str]:
 class _Elsewhere:
     """Know where assertions of the changed files went, and which words of the source are gone; made once asked."""
 
-    def __init__(self, evidence: Evidence) -> None:
-        self._files = evidence.files
+    def __init__(self, files: tuple[ChangedFile, ...]) -> None:
+        self._files = files
 
     @cached_property
     def _fewer(self) -> Counter[str]:

@@ -1,7 +1,6 @@
 """G2: CI runs a check no more, or passes over its failure."""
 
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Final
 
 from ralph_tracker.core.findings import Finding, Severity
@@ -86,10 +85,13 @@ def _workflow(side: Side | None) -> Workflow:
 
 def _others(file: ChangedFile, evidence: Evidence) -> tuple[Command, ...]:
     """Return the checks that other workflows got meanwhile."""
-    return tuple(command for other, commands in _arrived(evidence.files) if other != file.path for command in commands)
+    return tuple(command for other, commands in _arrivals(evidence) if other != file.path for command in commands)
 
 
-@lru_cache(maxsize=4)
+def _arrivals(evidence: Evidence) -> tuple[tuple[str, tuple[Command, ...]], ...]:
+    return evidence.once(_arrived, lambda: _arrived(evidence.files))
+
+
 def _arrived(files: tuple[ChangedFile, ...]) -> tuple[tuple[str, tuple[Command, ...]], ...]:
     found = []
     for file in files:

@@ -4,7 +4,6 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from typing import Final
 
 from ralph_tracker.core.findings import Finding, Severity
@@ -45,10 +44,9 @@ def find(file: ChangedFile, evidence: Evidence) -> Iterator[Finding]:
 
 def _source_changed(evidence: Evidence) -> bool:
     """Tell whether source changed in more than comments and layout."""
-    return evidence.source_changed and _any_differs(evidence.files)
+    return evidence.source_changed and evidence.once(_any_differs, lambda: _any_differs(evidence.files))
 
 
-@lru_cache(maxsize=4)
 def _any_differs(files: tuple[ChangedFile, ...]) -> bool:
     return any(
         _differs(file)

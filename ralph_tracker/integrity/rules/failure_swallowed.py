@@ -1,5 +1,6 @@
 """T8: a test that its failures do not fail: a handler that passes over them, or a way out before the assertions."""
 
+import ast
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
@@ -7,10 +8,14 @@ from ralph_tracker.core.findings import Finding, Severity
 from ralph_tracker.integrity.changes import ChangedFile
 from ralph_tracker.integrity.demanded import changed_tests, is_real, without
 from ralph_tracker.integrity.evidence import Evidence, finding
+from ralph_tracker.integrity.python.conditional import conditionals_of, unheard_in
+from ralph_tracker.integrity.python.swallowers import swallowers_in, swallowing_uses
 from ralph_tracker.integrity.python.swallowing import guards_of, swallows_of, texts_of
+from ralph_tracker.integrity.python.unchecked import may_check, unchecked
 from ralph_tracker.integrity.source_tests import UNREACHED, SourceTest
 
 ID: Final = "T8"
+_WORDS: Final = ("except", "suppress", "finally", "aises")
 
 
 class _Seen(NamedTuple):
@@ -21,31 +26,102 @@ class _Seen(NamedTuple):
 
 def find(file: ChangedFile, evidence: Evidence) -> Iterator[Finding]:
     """Yield where new and changed Python tests began to pass over failures."""
+    names = _swallowers(file, evidence)
+    seen: set[str] = set()
     for pair, new in changed_tests(file, evidence):
-        for seen in (*_swallowed(pair.old, new), *_unreached(pair.old, new), *_left_early(pair.old, new)):
-            yield finding(
-                ID,
-                Severity.HIGH,
-                seen.message,
-                file.path,
-                line=seen.line,
-                test=new,
-                ids=evidence.ids_of(new),
-                new=seen.text,
-            )
+        seen.add(new.name)
+        yield from (_made(each, new, file, evidence) for each in _seen(pair.old, new, names))
+    if names.fresh:
+        for pair in evidence.pairs_in(file):
+            if pair.new is not None and pair.new.name not in seen:
+                for each in _wrapped(None, pair.new, names.fresh):
+                    yield _made(each, pair.new, file, evidence)
 
 
-def _swallowed(old: SourceTest | None, new: SourceTest) -> Iterator[_Seen]:
-    if new.node is None or not any(word in new.text for word in ("except", "suppress", "finally")):
+class _Swallowers(NamedTuple):
+    """Hold the names under which failures end now, and those of them under which they did not before."""
+
+    all: frozenset[str]
+    fresh: frozenset[str]
+
+
+def _swallowers(file: ChangedFile, evidence: Evidence) -> _Swallowers:
+    texts = [each for each in evidence.files if each is file or (each.is_test and each.language == "python")]
+    olds, news = (
+        frozenset[str]().union(*(swallowers_in(side.text) for side in sides if side is not None))
+        for sides in ([each.old for each in texts], [each.new for each in texts])
+    )
+    return _Swallowers(news, news - olds)
+
+
+def _seen(old: SourceTest | None, new: SourceTest, names: _Swallowers) -> Iterator[_Seen]:
+    yield from _swallowed(old, new, names.all)
+    yield from _wrapped(old, new, names.all)
+    yield from _unreached(old, new)
+    yield from _left_early(old, new)
+    if old is not None and old.node is not None and new.node is not None:
+        yield from _under_conditions(old, new)
+        if may_check(old.text, new.text) and not any(is_real(each) for each in without(new.assertions, old.assertions)):
+            yield from (_Seen(f"{what}: `{text}`", line, text) for line, what, text in unchecked(old.node, new.node))
+
+
+def _made(seen: _Seen, test: SourceTest, file: ChangedFile, evidence: Evidence) -> Finding:
+    return finding(
+        ID,
+        Severity.HIGH,
+        seen.message,
+        file.path,
+        line=seen.line,
+        test=test,
+        ids=evidence.ids_of(test),
+        new=seen.text,
+    )
+
+
+def _swallowed(old: SourceTest | None, new: SourceTest, names: frozenset[str]) -> Iterator[_Seen]:
+    if new.node is None or not any(word in new.text for word in (*_WORDS, *names)):
         return
     before = old.node if old is not None else None
-    known = {text for each in swallows_of(before) for text in each.covered + each.assertions} if before else set()
-    free = texts_of(before) - known if before else frozenset()
-    for each in swallows_of(new.node):
-        inside = [text for text in each.assertions if text not in known]
-        inside = inside or [text for text in each.covered if text in free and "(" in text]
+    swallowed = list(swallows_of(before, names)) if before is not None else []
+    known = {text for each in swallowed for text in each.covered + each.assertions}
+    free = texts_of(before) - known if before is not None else frozenset()
+    asked = {each.text for each in old.assertions} - known if old is not None else set()
+    for each in swallows_of(new.node, names):
+        inside = [text for text in each.assertions if text not in known and (each.broad or text in asked)]
+        if not inside and each.broad:
+            inside = [text for text in each.covered if text in free and "(" in text]
         if inside:
             yield _Seen(f"failure swallowed by `{each.text}`: `{inside[0]}`", each.line, f"{each.text} … {inside[0]}")
+
+
+def _wrapped(old: SourceTest | None, new: SourceTest, names: frozenset[str]) -> Iterator[_Seen]:
+    """Yield where a test is wrapped by what passes over failures, or gives it what to call."""
+    if new.node is None or not any(name in new.text for name in ("suppress", *names)):
+        return
+    before = [ast.unparse(each) for each in swallowing_uses(old.node, names)] if old and old.node else []
+    for each in swallowing_uses(new.node, names):
+        text = ast.unparse(each)
+        if text not in before:
+            yield _Seen(f"failure swallowed by `{text}`", each.lineno, text)
+
+
+def _under_conditions(old: SourceTest, new: SourceTest) -> Iterator[_Seen]:
+    """Yield the assertions that are made only if the outcome is as expected, or where nobody learns of it."""
+    if old.node is None or new.node is None or not new.function.startswith("test"):
+        return
+    kept = {each.text for each in old.assertions if is_real(each)}
+    before = {(each.text, head) for each in conditionals_of(old.node) for head in each.under}
+    free = {each.text for each in conditionals_of(new.node) if not each.under}
+    heads = set()
+    for each in conditionals_of(new.node):
+        fresh = [head for head in each.under if (each.text, head) not in before]
+        if fresh and each.text in kept and each.text not in free and fresh[0] not in heads:
+            heads.add(fresh[0])
+            yield _Seen(f"assertion only under a condition: `{fresh[0]}`", each.line, f"{fresh[0]}: {each.text}")
+    known = {text for _, text in unheard_in(old.node, old.text)}
+    for statement, text in unheard_in(new.node, new.text):
+        if text not in known:
+            yield _Seen(f"failure reaches nobody: `{text}`", statement.lineno, text)
 
 
 def _unreached(old: SourceTest | None, new: SourceTest) -> Iterator[_Seen]:
@@ -55,7 +131,12 @@ def _unreached(old: SourceTest | None, new: SourceTest) -> Iterator[_Seen]:
 
 
 def _left_early(old: SourceTest | None, new: SourceTest) -> Iterator[_Seen]:
-    if old is None or old.node is None or new.node is None:
+    if (
+        old is None
+        or old.node is None
+        or new.node is None
+        or not any(word in new.text for word in ("if", "kip", "xfail"))
+    ):
         return
     known = {each.text for each in guards_of(old.node)}
     kept = {each.text for each in old.assertions}

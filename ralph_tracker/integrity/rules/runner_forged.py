@@ -16,15 +16,21 @@ from ralph_tracker.integrity.python.hooks import DEFINES_HOOK, forging_hooks
 _RULE: Final = "T9"
 _STARTS: Final = Pattern(r"(^|/)(sitecustomize|usercustomize)\.py$")
 _LOADED: Final = Pattern(r"(^|/)(conftest|__init__)\.py$")
-_EXITING: Final = Pattern(r"_exit\b|\babort\(|\b(exit|quit)\(|SystemExit")
-_REPLACING: Final = Pattern(
+_EXITING: Final = Pattern(r"_exit\b|\babort\(|\b(exit|quit)\(|SystemExit", words=("exit", "abort(", "quit(", "Exit"))
+_ASSIGNING: Final = Pattern(
     r"\.(raises|warns|fail\w*|approx|main|skip|xfail|deprecated_call|_?exit|quit|AssertionError|all|any|len|isinstance|abs"
     r"|sum|round|sorted|bool|repr|\w*Exception|run|debug|__call__|assert\w+|TestCase|TestReport|CallInfo|Function|Item"
     r"|(Function|Item|TestReport|CallInfo|\w*Result)\.\w+)\s*=[^=]"
-    r"|modules\[[^]]*\]\s*=[^=]|(?<![.\w])setattr\(|\b_pytest\b|\bpluggy\b"
+)
+_REPLACING: Final = Pattern(
+    r"modules\[[^]]*\]\s*=[^=]|(?<![.\w])setattr\(|\b_pytest\b|\bpluggy\b",
+    words=("modules[", "setattr(", "_pytest", "pluggy"),
 )
 _JUDGING: Final = Pattern(r"pytest|unittest|builtins|_exit|sys\.exit|pluggy|TestCase")
-_HOLLOW: Final = Pattern(r"load_tests|def (run|__call__)\(|(?<![.\w])setattr\(|globals\(\)\[")
+_HOLLOW: Final = Pattern(
+    r"load_tests|def (run|__call__)\(|(?<![.\w])setattr\(|globals\(\)\[",
+    words=("load_tests", "def run(", "def __call__(", "setattr(", "globals()["),
+)
 _TELLING: Final = Pattern(r"pytest|unittest|exit|builtins|AssertionError|sys\.modules|addaudithook|settrace")
 _MEASURING: Final = Pattern(r"^(import coverage(; coverage\.process_startup\(\))?|coverage\.process_startup\(\)|)$")
 
@@ -60,7 +66,7 @@ def _facts(side: Side) -> Iterator[Fact]:
         yield from forging_hooks(text)
     if _EXITING.search(text):
         yield from (each if judged else _unless_imported(each) for each in early_exits(text) if _matters(path, each))
-    if _JUDGING.search(text) and _REPLACING.search(text):
+    if _JUDGING.search(text) and (_ASSIGNING.search(text) or _REPLACING.search(text)):
         yield from replaced_judges(text)
     if judged and _HOLLOW.search(text):
         yield from hollowed_suites(text)

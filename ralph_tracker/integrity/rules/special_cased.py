@@ -9,12 +9,13 @@ from ralph_tracker.integrity.changes import ChangedFile, Side
 from ralph_tracker.integrity.evidence import Evidence, finding
 from ralph_tracker.integrity.fresh import fresh
 from ralph_tracker.integrity.python.expectations import Case, cases_of
-from ralph_tracker.integrity.python.specials import ANSWER, Special, answers_in, is_rare, specials_in
+from ralph_tracker.integrity.python.specials import ANSWER, BRANCH, TABLE, Special, answers_in, is_rare, specials_in
 from ralph_tracker.integrity.relevance import may_special_case
 from ralph_tracker.integrity.source_tests import SourceTest, Unparsable
 
 _RULE: Final = "T12"
 _MOSTLY: Final = 0.5
+_PART: Final = 3
 Held = list[tuple[SourceTest, Sequence[Case]]]
 
 
@@ -57,7 +58,7 @@ def _answers(old: str, new: str) -> list[Special]:
 def _may_matter(each: Special) -> bool:
     if each.what == ANSWER:
         return bool(each.answered)
-    return any(map(is_rare, each.asked | each.answered))
+    return any(map(is_rare, each.asked | each.answered)) or len(_telling(each.asked)) > 1
 
 
 def _held(seen: Iterable[Special], evidence: Evidence) -> Held:
@@ -123,6 +124,8 @@ def _together(case: Case, special: Special) -> bool:
     named = special.function in case.names
     if special.what == ANSWER:
         return named and special.answered <= case.values
+    if named and _asked_for_all(case, special):
+        return True
     for asked in special.asked & case.values:
         for answered in special.answered & case.values:
             if asked == answered and not named:
@@ -130,6 +133,25 @@ def _together(case: Case, special: Special) -> bool:
             if (is_rare(asked) or is_rare(answered)) and (named or _both_rare(asked, answered)):
                 return True
     return False
+
+
+def _asked_for_all(case: Case, special: Special) -> bool:
+    """Tell whether a case asks for all that is special, by small numbers, by parts of a text or by its measures."""
+    if not special.answered & case.values:
+        return False
+    small = _telling(special.asked)
+    if len(small) > 1 and special.what in {BRANCH, TABLE} and small <= case.values and special.answered <= case.values:
+        return True
+    if not any(map(is_rare, special.answered & case.values)):
+        return False
+    texts = [each for each in case.values if isinstance(each, str)]
+    held = any(len(part) >= _PART and part in text for part in special.parts for text in texts)
+    return special.measured or (held and not any(map(is_rare, special.asked - special.parts - case.values)))
+
+
+def _telling(asked: Iterable[object]) -> frozenset[object]:
+    """Return the numbers that are no edge."""
+    return frozenset(each for each in asked if isinstance(each, int | float) and abs(each) > 1)
 
 
 def _both_rare(asked: object, answered: object) -> bool:

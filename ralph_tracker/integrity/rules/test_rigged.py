@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Final
 
@@ -12,22 +12,36 @@ from ralph_tracker.integrity.evidence import Evidence, finding
 from ralph_tracker.integrity.fresh import fresh
 from ralph_tracker.integrity.pairing import TestPair
 from ralph_tracker.integrity.patterns import Pattern
+from ralph_tracker.integrity.python.equality import equal_to_everything
 from ralph_tracker.integrity.python.facts import Fact, fact
-from ralph_tracker.integrity.python.replacing import replaced_for_all, replaces
+from ralph_tracker.integrity.python.nodes import imports_of
+from ralph_tracker.integrity.python.replacing import replaced_for_all
 from ralph_tracker.integrity.python.rigging import (
+    BUILTIN,
+    EQUAL,
+    OWN,
+    SET,
     Claim,
     claims_of,
-    equal_to_everything,
+    hidden_in,
 )
 from ralph_tracker.integrity.relevance import defines_equal
 from ralph_tracker.integrity.source_tests import SourceTest, Unparsable
 
 _RULE: Final = "T10"
+_STANDING_IN: Final = ("Mock", "stub(", "create_autospec", "ANY", "nything", "nyThing")
 _REPLACES: Final = Pattern(
-    r"\bpatch\b|Mock|set(attr|item)|globals\(|\bstub\(|create_autospec|\bANY\b|[Aa]ny[Tt]hing|=\s*lambda"
+    r"\bpatch\b|Mock|set(attr|item)|globals\(|\bstub\(|create_autospec|\bANY\b|[Aa]ny[Tt]hing|=\s*lambda",
+    words=("patch", "setattr", "setitem", "globals(", "lambda", *_STANDING_IN),
 )
-_STANDS_IN: Final = Pattern(r"Mock|\bstub\(|create_autospec|\bANY\b|[Aa]ny[Tt]hing")
-_FOR_ALL: Final = Pattern(r"autouse|^[\w.]+\.\w+\s*=\s*(lambda|[\w.]*Mock\()", re.MULTILINE)
+_STANDS_IN: Final = Pattern(r"Mock|\bstub\(|create_autospec|\bANY\b|[Aa]ny[Tt]hing", words=_STANDING_IN)
+_OTHER_WAYS: Final = Pattern(
+    r"\bpatch\b|setattr|setitem|modules|\w\.\w+ *= *|freeze_time|travel\(|\bclass \w+\(|getattr|\.update\(|= *\{",
+    words=(),
+)
+_FOR_ALL: Final = Pattern(
+    r"autouse|^[\w.]+\.\w+\s*=\s*(lambda|[\w.]*Mock\()", re.MULTILINE, words=("autouse", "lambda", "Mock(")
+)
 # Suites keep the network and the disk away from their tests in this way.
 _OUTSIDE: Final = frozenset(
     {"requests", "urllib3", "httpx", "aiohttp", "boto3", "botocore", "redis", "psycopg2", "openai"}
@@ -81,12 +95,19 @@ def _in_test(pair: TestPair, file: ChangedFile, evidence: Evidence) -> Iterator[
     new = pair.new
     if new is None or new.node is None:
         return
-    equal = _equal_names(file, evidence)
-    if file.new is None or not (equal or replaced_for_all(file.new.text) or _may_replace(new.text)):
+    equal = evidence.once(_equal_names, lambda: _equal_names(evidence))
+    if file.new is None:
         return
-    if not (equal or _STANDS_IN.search(new.text) or replaces(new.node, file.new.text)):
+    imported = _imported(file)
+    if not (
+        equal
+        or imported
+        or _OTHER_WAYS.search(file.new.text)
+        or replaced_for_all(file.new.text)
+        or _may_replace(new.text)
+    ):
         return
-    claims = claims_of(new.node, file.new.text, equal, new.path)
+    claims = claims_of(new.node, file.new.text, equal, new.path, imported)
     rigged = [each for each in claims if each.rigged is not None]
     if not rigged:
         return
@@ -95,15 +116,29 @@ def _in_test(pair: TestPair, file: ChangedFile, evidence: Evidence) -> Iterator[
     known = {(each.text, each.rigged) for each in before}
     gone = [each for each in before if each.rigged is None and each.text not in real]
     for each in rigged:
-        if (each.text, each.rigged) not in known:
+        if (each.text, each.rigged) in known:
+            continue
+        # A class or a value of the test's own is nothing to tell of where nothing else was asked about before.
+        if each.rigged not in {OWN, SET} or any(_alike(claim, each) and claim.subject for claim in gone):
             yield _told(each, gone, pair, evidence)
+
+
+def _imported(file: ChangedFile) -> Mapping[str, str]:
+    """Return the imports that a test file had and hides now, none where that cannot be told."""
+    if file.old is None or file.new is None:
+        return {}
+    try:
+        before = imports_of(file.old.text)
+        return before if hidden_in(file.new.text, before) - hidden_in(file.old.text, before) else {}
+    except Unparsable:
+        return {}
 
 
 def _replaced_anew(file: ChangedFile) -> bool:
     """Tell whether the file replaces something for all its tests that it did not replace before."""
     new = replaced_for_all(file.new.text) if file.new is not None else {}
     old = replaced_for_all(file.old.text) if new and file.old is not None else {}
-    return bool(new.keys() - old.keys())
+    return bool(new.keys() - old.keys() or _imported(file))
 
 
 def _may_replace(text: str) -> bool:
@@ -131,8 +166,10 @@ def _told(each: Claim, gone: list[Claim], pair: TestPair, evidence: Evidence) ->
 
 def _alike(old: Claim, new: Claim) -> bool:
     """Tell whether a claim was about the same: the same text, the same function is asked, or none is any more."""
-    asked = new.subject.rpartition(".")[2]
-    return old.text == new.text or old.subject.rpartition(".")[2] == asked or not asked
+    asked, was = new.subject.rpartition(".")[2], old.subject.rpartition(".")[2]
+    if old.text == new.text or was == asked or not asked:
+        return True
+    return new.rigged in {EQUAL, BUILTIN} and bool(was) and re.search(rf"\b{was}\b", new.text) is not None
 
 
 def _claims_before(test: SourceTest, evidence: Evidence) -> list[Claim]:
@@ -142,11 +179,9 @@ def _claims_before(test: SourceTest, evidence: Evidence) -> list[Claim]:
     return claims_of(test.node, text, _equal_in(text), test.path)
 
 
-def _equal_names(file: ChangedFile, evidence: Evidence) -> frozenset[str]:
+def _equal_names(evidence: Evidence) -> frozenset[str]:
     """Return the classes equal to everything that a test file has, or that another changed file has for it."""
-    sides = [
-        each.new for each in evidence.files if each.new is not None and (each is file or each.language == "python")
-    ]
+    sides = [each.new for each in evidence.files if each.new is not None and each.language == "python"]
     return frozenset[str]().union(*(_equal_in(side.text) for side in sides))
 
 

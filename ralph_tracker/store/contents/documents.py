@@ -1,14 +1,19 @@
-"""Trees and snapshots as documents: lines by which equal trees are equal bytes, and so have one id."""
+"""Folders and snapshots as documents: lines by which equal folders are equal bytes, and so have one id.
+
+A tree is the document of its root; those of its folders are named in it, so that one that stays is kept once.
+"""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from ralph_tracker.store.notes import Content, Difference, Note, decode_note
-from ralph_tracker.store.snapshots import LINK_MODE, Status
+from ralph_tracker.store.snapshots import EXEC_MODE, FILE_MODE, LINK_MODE, Status
 
-_TREE: Final = b"ralph-tracker tree 1\n"
+_FOLDER: Final = b"ralph-tracker folder 1\n"
 _SNAPSHOT: Final = b"ralph-tracker snapshot 1\n"
+_FOLDER_MODE: Final = "040000"
+MODES: Final = (FILE_MODE, EXEC_MODE, LINK_MODE)
 
 
 class File(NamedTuple):
@@ -20,21 +25,46 @@ class File(NamedTuple):
     size: int
 
 
-def encode_tree(files: Iterable[File]) -> bytes:
-    """Write a tree: its files in the order of the bytes of their paths."""
-    lines = sorted((os.fsencode(path), f"{mode} {size} {object_id}".encode()) for path, mode, object_id, size in files)
-    return _TREE + b"".join(b"%b\t%b\0" % (about, path) for path, about in lines)
+class Folder(NamedTuple):
+    """Hold what lies directly in a folder, by the names: files whose path is the name, and the ids of folders.
+
+    `names` are all of them in the order of the bytes of the paths below, a folder with a slash at its end.
+    """
+
+    names: list[str]
+    files: dict[str, File]
+    folders: dict[str, str]
 
 
-def tree_lines(document: bytes) -> list[bytes] | None:
-    """Return the lines of a tree, None for what is no tree."""
-    return document[len(_TREE) :].split(b"\0")[:-1] if document.startswith(_TREE) else None
+Read = Callable[[str], Folder]
+NO_FILES: Final = Folder([], {}, {})
 
 
-def read_line(line: bytes) -> File:
-    about, _, path = line.partition(b"\t")
-    mode, size, object_id = about.decode().split(" ")
-    return File(os.fsdecode(path), mode, object_id, int(size))
+def encode_folder(files: Iterable[File], folders: Mapping[str, str]) -> bytes:
+    """Write a folder; of the files and the folders in it the names."""
+    lines = [(os.fsencode(name), f"{mode} {size} {object_id}".encode()) for name, mode, object_id, size in files]
+    lines += [(os.fsencode(f"{name}/"), f"{_FOLDER_MODE} - {tree}".encode()) for name, tree in folders.items()]
+    return _FOLDER + b"".join(b"%b\t%b\0" % (about, name) for name, about in sorted(lines))
+
+
+def decode_folder(document: bytes) -> Folder | None:
+    """Read a folder; None for what is none."""
+    if not document.startswith(_FOLDER):
+        return None
+    files: dict[str, File] = {}
+    folders: dict[str, str] = {}
+    names = []
+    for line in os.fsdecode(document[len(_FOLDER) :]).split("\0")[:-1]:
+        about, _, name = line.partition("\t")
+        match about.split(" "):
+            case [mode, "-", object_id] if mode == _FOLDER_MODE:
+                folders[name[:-1]] = object_id
+            case [mode, size, object_id] if mode in MODES and size.isdecimal():
+                files[name] = File(name, mode, object_id, int(size))
+            case _:
+                return None
+        names.append(name)
+    return Folder(names, files, folders)
 
 
 def encode_snapshot(tree: str, note: Note) -> bytes:
@@ -56,11 +86,28 @@ class Differing(NamedTuple):
     size: int | None
 
 
-def differing(before: list[bytes], after: list[bytes]) -> list[Differing]:
-    """Compare the lines of two trees; sorted by the bytes of the paths."""
-    gone, come = set(before).difference(after), set(after).difference(before)
-    old, new = ({file.path: file for file in map(read_line, lines)} for lines in (gone, come))
-    return [_differing(path, old.get(path), new.get(path)) for path in sorted({**old, **new}, key=os.fsencode)]
+def files_of(read: Read, tree: str, start: str = "") -> Iterator[File]:
+    """Yield the files of a tree, in the order of the bytes of their paths."""
+    folder = read(tree)
+    for name in folder.names:
+        if name in folder.files:
+            yield folder.files[name]._replace(path=start + name)
+        else:
+            yield from files_of(read, folder.folders[name[:-1]], start + name)
+
+
+def differing(read: Read, before: str | None, after: str | None) -> list[Differing]:
+    """Compare two trees, None for one without files; sorted by the bytes of the paths. Equal folders are not read."""
+    found: list[Differing] = []
+    waiting = [("", before, after)]
+    while waiting:
+        start, *trees = waiting.pop()
+        old, new = (NO_FILES if tree is None else read(tree) for tree in trees)
+        changed = {name for name, _ in old.files.items() ^ new.files.items()}
+        found += [_differing(start + name, old.files.get(name), new.files.get(name)) for name in changed]
+        moved = {name for name, _ in old.folders.items() ^ new.folders.items()}
+        waiting += [(f"{start}{name}/", old.folders.get(name), new.folders.get(name)) for name in moved]
+    return sorted(found, key=lambda each: os.fsencode(each.item.path))
 
 
 def _differing(path: str, old: File | None, new: File | None) -> Differing:

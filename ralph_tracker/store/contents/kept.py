@@ -6,7 +6,16 @@ from pathlib import Path
 from typing import Final
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
-from ralph_tracker.store.contents.documents import Differing, File, decode_snapshot, differing, read_line, tree_lines
+from ralph_tracker.store.contents.documents import (
+    NO_FILES,
+    Differing,
+    File,
+    Folder,
+    decode_folder,
+    decode_snapshot,
+    differing,
+    files_of,
+)
 from ralph_tracker.store.contents.names import Names
 from ralph_tracker.store.contents.objects import Objects
 from ralph_tracker.store.exporting import into_empty_folder
@@ -15,7 +24,7 @@ from ralph_tracker.store.patches import is_text
 from ralph_tracker.store.snapshots import LINK_MODE, Change, Entry, shown
 
 DIGITS: Final = 64
-_TREES_REMEMBERED: Final = 4
+_FOLDERS_REMEMBERED: Final = 1000
 
 
 class Kept:
@@ -27,30 +36,29 @@ class Kept:
     def __init__(self, objects: Objects, names: Names) -> None:
         self.objects = objects
         self._names = names
-        self._trees: dict[str, list[bytes]] = {}
+        self._folders: dict[str, Folder] = {}
 
     def describe(self, content: str) -> Content:
         """Look up an id or a name."""
         object_id = self._names.read(content) if checked(content, DIGITS).startswith("refs/") else content
         if object_id is None or not self.objects.has(object_id):
             raise not_kept(content)
-        if object_id in self._trees:
-            return Content(object_id, None, None)
         document = self.objects.read(object_id)
-        lines = tree_lines(document)
-        found = decode_snapshot(document, object_id) if lines is None else Content(object_id, None, None)
+        if decode_folder(document) is not None:
+            return Content(object_id, None, None)
+        found = decode_snapshot(document, object_id)
         if found is None:
             raise not_kept(content)
         return found
 
     def files(self, content: str) -> list[File]:
         """Return the files of a content, in the order of the bytes of their paths."""
-        return list(map(read_line, self._lines(content)))
+        return list(files_of(self.folder, self.describe(content).tree))
 
     def differing(self, before: str | None, after: str | None) -> list[Differing]:
         """Compare two contents; None is the tree without files."""
-        old, new = (self._lines(content) if content else [] for content in (before, after))
-        return differing(old, new)
+        trees = (content and self.describe(content).tree for content in (before, after))
+        return differing(self.folder, *trees)
 
     def changes(self, before: str | None, after: str | None) -> tuple[Change, ...]:
         """Compare two contents; the id of a content is its sha256."""
@@ -58,7 +66,11 @@ class Kept:
 
     def read(self, content: str, path: str) -> bytes:
         """Return one file; of a link its text."""
-        found = next((file for file in self.files(content) if file.path == path), None)
+        folder = self.folder(self.describe(content).tree)
+        *way, name = path.split("/")
+        for step in way:
+            folder = self.folder(folder.folders[step]) if step in folder.folders else NO_FILES
+        found = folder.files.get(name)
         if found is None:
             raise NoSnapshotError(f"{shown(path)} is not kept in {content}: there is no such file")
         return self.objects.read(found.object_id)
@@ -100,9 +112,19 @@ class Kept:
             for path in note.empty_directories if note else ():
                 writer.make_folder(path)
 
+    def collect(self, tree: str | None, found: set[str]) -> None:
+        """Add the ids of all that a tree is made of; the folders whose id is there already have been looked into."""
+        waiting = [tree] if tree else []
+        while waiting:
+            here = waiting.pop()
+            if here not in found:
+                folder = self.folder(here)
+                found.update((here, *(file.object_id for file in folder.files.values())))
+                waiting += folder.folders.values()
+
     def damaged(self, content: Content) -> tuple[str, ...]:
         """Return the paths whose content is missing or is not what its id says, "/" for the tree itself."""
-        self._trees.clear()
+        self._folders.clear()
         try:
             files = self.files(content.tree)
         except (StoreError, NoSnapshotError):
@@ -113,18 +135,15 @@ class Kept:
     def damaged_objects(self, object_ids: Iterable[str]) -> set[str]:
         return {object_id for object_id in object_ids if not self.objects.is_intact(object_id)}
 
-    def _lines(self, content: str) -> list[bytes]:
-        """Return the lines of a tree; the last ones are remembered, as one is compared with several."""
-        known = self._trees.get(content)
+    def folder(self, tree: str) -> Folder:
+        """Return a kept folder by its id; the last ones are remembered, as one tree is compared with several."""
+        known = self._folders.get(tree)
         if known is not None:
             return known
-        tree = self.describe(content).tree
-        lines = self._trees.get(tree)
-        if lines is None:
-            lines = tree_lines(self.objects.read(tree))
-            if lines is None:
-                raise StoreError(f"the kept tree {tree} is damaged; run `ralph-tracker verify`")
-            if len(self._trees) >= _TREES_REMEMBERED:
-                del self._trees[next(iter(self._trees))]
-            self._trees[tree] = lines
-        return lines
+        folder = decode_folder(self.objects.read(tree))
+        if folder is None:
+            raise StoreError(f"the kept tree {tree} is damaged; run `ralph-tracker verify`")
+        if len(self._folders) >= _FOLDERS_REMEMBERED:
+            self._folders.clear()
+        self._folders[tree] = folder
+        return folder

@@ -1,6 +1,7 @@
 """What changed in each file between two kept trees, renames found, with a patch, in plain Python."""
 
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import unified_diff
@@ -16,6 +17,8 @@ _RENAMES: Final = 200
 _ALIKE: Final = 0.5
 _EMPTY: Final = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 _SHORT: Final = 7
+_AROUND: Final = 3  # lines
+_STARTS: Final = re.compile(r"([-+])(\d+)")
 _ESCAPES: Final = {"\t": "\\t", "\n": "\\n", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
 
 
@@ -187,10 +190,25 @@ def _sides(pair: _Pair) -> Iterator[str]:
 
 def _hunks(before: bytes, after: bytes) -> Iterator[str]:
     """Yield the lines of the hunks; bytes that are no UTF-8 stay what they are."""
-    lines = unified_diff(_lines(before), _lines(after), n=3)
+    old, new, left_out = _without_ends(_lines(before), _lines(after))
+    lines = unified_diff(old, new, n=_AROUND)
     for number, line in enumerate(lines):
-        if number > 1:  # the first two would name the files
+        if line.startswith("@@"):
+            yield _STARTS.sub(lambda start: f"{start[1]}{int(start[2]) + left_out}", line)
+        elif number > 1:  # the first two would name the files
             yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+
+
+def _without_ends(old: list[str], new: list[str]) -> tuple[list[str], list[str], int]:
+    """Leave out what two files begin and end with, but for what is shown around a change; comparing costs squares.
+
+    Returns the number of lines that were left out at the beginning too.
+    """
+    shorter = min(len(old), len(new))
+    start = next((at for at in range(shorter) if old[at] != new[at]), shorter)
+    end = next((at for at in range(shorter - start) if old[-1 - at] != new[-1 - at]), shorter - start)
+    first, behind = max(0, start - _AROUND), max(0, end - _AROUND)
+    return old[first : len(old) - behind], new[first : len(new) - behind], first
 
 
 def _lines(data: bytes) -> list[str]:

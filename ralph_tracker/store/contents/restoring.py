@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from ralph_tracker.errors import StoreError
-from ralph_tracker.store.contents.documents import File, encode_snapshot, encode_tree
+from ralph_tracker.store.contents.documents import encode_snapshot
 from ralph_tracker.store.contents.index import Index, Seen
 from ralph_tracker.store.contents.kept import Kept
 from ralph_tracker.store.contents.names import Names
@@ -48,10 +48,11 @@ class ContentRestoring:
     def tree_with(self, tree: str, more: Sequence[str]) -> str:
         if not more:
             return tree
+        index = self._index.copy()
         with TreeReader(self._root, keeping(self._kept.objects)) as reader:
-            files = {path: File(path, *reader.read(path)) for path in more}
-        known = {file.path: file for file in self._kept.files(tree)}
-        return self._kept.objects.add(encode_tree({**known, **files}.values()))
+            for path in more:
+                index.put(path, Seen(*reader.read(path), None))
+        return index.write(self._kept.objects.add)
 
     def name_safety(self, tree: str, note: Note) -> str:
         commit = self._kept.objects.add(encode_snapshot(tree, note))
@@ -62,29 +63,30 @@ class ContentRestoring:
         return undo_id
 
     def adopt(self, tree: str) -> Sequence[str]:
-        wanted = {file.path: Seen(*file[1:], None) for file in self._kept.files(tree)}
-        goal = Index({path: self._known(path, seen) for path, seen in wanted.items()}, tree)
+        goal = self._index.copy()
+        for item, size in self._kept.differing(goal.write(self._kept.objects.add), tree):
+            if size is None:
+                goal.drop(item.path)
+            else:
+                goal.put(item.path, Seen(item.new_mode, item.new_id, size, None))
         scanner = self._scanner_for(goal)
         scan = scanner.scan()
-        touched = [path for path in scan.paths if path in wanted]  # what is ignored counts as removed there
+        touched = {path: seen for path in scan.paths if (seen := goal.get(path))}  # what is ignored counts as removed
         with TreeReader(self._root, hashing) as reader:
-            wrong = [path for path in touched if _read(reader, path) != wanted[path][:-1]]
+            wrong = [path for path, seen in touched.items() if _read(reader, path) != seen[:-1]]
         if not wrong:
-            for path in touched:
-                goal.files[path] = wanted[path]._replace(print=scanner.settled(path))
-            self._index.files, self._index.tree, self._index.is_saved = goal.files, tree, False
+            for path, seen in touched.items():
+                goal.put(path, seen._replace(print=scanner.settled(path)))
+            goal.write(self._kept.objects.add)
+            self._index.folders, self._index.is_saved = goal.folders, False
             self._save(self._index)
         return sorted(wrong)
 
-    def _known(self, path: str, seen: Seen) -> Seen:
-        """Return a file as the index has it, where that is the wanted one: it need not be read then."""
-        known = self._index.files.get(path)
-        return known if known is not None and known[:-1] == seen[:-1] else seen
-
     def narrow(self, tree: str) -> None:
-        wanted = {file.path for file in self._kept.files(tree)}
-        for path in [path for path in self._index.files if path not in wanted]:
-            self._index.drop(path)
+        for item, size in self._kept.differing(self._index.write(self._kept.objects.add), tree):
+            if size is None:
+                self._index.drop(item.path)
+        self._index.write(self._kept.objects.add)
         self._save(self._index)
 
 

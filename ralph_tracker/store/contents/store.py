@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.store.contents import index as indexes
-from ralph_tracker.store.contents.documents import encode_snapshot, encode_tree
+from ralph_tracker.store.contents.documents import encode_snapshot
 from ralph_tracker.store.contents.ignoring import IGNORE, IgnoreRules
 from ralph_tracker.store.contents.index import Index
 from ralph_tracker.store.contents.kept import Kept
@@ -190,7 +190,9 @@ class ContentStore:
         return self._kept.damaged(self._describe(content))
 
     def pack(self) -> None:
-        """Do nothing: every content stays a file of its own."""
+        """Put what is a file of its own, and small packs, into one pack; nothing is thrown away."""
+        with self._held():
+            self._objects.pack()
 
     def references(self) -> tuple[str, ...]:
         """Return the full name of everything that is kept: iterations, and what stood there before a restore."""
@@ -210,12 +212,13 @@ class ContentStore:
         """
         with self._held():
             index = self._index()
-            wanted = {seen.object_id for seen in index.files.values()} | ({index.tree} if index.tree else set())
+            wanted: set[str] = set()
             for name in self._names.all():
                 found = self._kept.describe(name)
-                trees = {found.tree, *([found.note.scope] if found.note and found.note.scope else ())}
-                wanted |= trees | ({found.commit} if found.commit else set())
-                wanted |= {file.object_id for tree in trees for file in self._kept.files(tree)}
+                wanted |= {found.commit} if found.commit else set()
+                for tree in (found.tree, found.note.scope if found.note else None):
+                    self._kept.collect(tree, wanted)
+            wanted.update(index.object_ids())
             self._objects.remove_others(wanted)
 
     def _keep(self, number: int, commit: str) -> None:
@@ -251,12 +254,7 @@ class ContentStore:
             with TreeReader(self._root, keeping(self._objects)) as reader:
                 scanner.take_in(scan, reader)
 
-        def write() -> str:
-            if index.tree is None:
-                index.tree, index.is_saved = self._objects.add(encode_tree(index.tree_files())), False
-            return index.tree
-
-        return capture(scanner, take_in, write)
+        return capture(scanner, take_in, lambda: index.write(self._objects.add))
 
     def _scanner(self, index: Index, began: int) -> ContentScanner:
         rules = IgnoreRules((self._folder / IGNORE).read_bytes())

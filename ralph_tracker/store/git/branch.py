@@ -7,11 +7,12 @@ settings apply, as the branch is theirs. Index and working tree are temporary on
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from ralph_tracker.errors import StoreError
-from ralph_tracker.store.git.objects import write_files
+from ralph_tracker.store.git.objects import each_blob, write_files
 from ralph_tracker.store.git.source import RunnerFor, Source
 from ralph_tracker.store.git.verbs import (
     GITLINK_MODE,
@@ -123,4 +124,4 @@ def _sparse(user: Runner) -> list[str]:
 def _write(kept: Runner, top: Path, entries: list[Entry]) -> None:
     top.mkdir(parents=True, exist_ok=True)
     with TreeWriter(top) as writer:
-        write_files(kept, entries, writer)
+        write_files(partial(each_blob, kept), entries, writer)

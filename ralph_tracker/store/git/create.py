@@ -5,6 +5,7 @@ from typing import Final
 
 from ralph_tracker.store.git.private import one_pack
 from ralph_tracker.store.git.source import Source, frozen_rules, head_tree, link_objects
+from ralph_tracker.store.git.unsettled import Unsettled
 from ralph_tracker.store.git.verbs import (
     GITLINK_MODE,
     Runner,
@@ -72,10 +73,10 @@ def fill(git: Runner, folder: Path, root: Path, source: Source | None, user: Run
     scope.exclude.write_bytes(frozen_rules(user, source, root))
     tree = head_tree(user, source) if user and source else None
     if tree and source and link_objects(source.common / "objects", folder / "objects"):
-        _seed(git, scope, tree)
+        _seed(git, scope, root, tree)
 
 
-def _seed(git: Runner, scope: Scope, tree: str) -> None:
+def _seed(git: Runner, scope: Scope, root: Path, tree: str) -> None:
     """Start the index with HEAD, so that only what differs from it is read; without it all is, with the same result."""
     if git.ask("read-tree", tree).status:
         git.run("read-tree", "--empty")
@@ -86,7 +87,10 @@ def _seed(git: Runner, scope: Scope, tree: str) -> None:
     git.run("update-index", "-z", "--index-info", stdin=removals(unwanted))
     ignored = git.run("ls-files", "-c", "-i", "-z", "-X", str(scope.exclude))
     scope.tracked_ignored.write_bytes(path_list(paths_of(ignored)))
+    unsettled = Unsettled(scope.folder, root)
+    began = unsettled.moment()
     git.run("update-index", "-q", "--refresh")
+    unsettled.note([entry.path for entry in entries], began)
 
 
 def _is_unwanted(entry: Entry) -> bool:

@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO, Final, cast
 
@@ -18,6 +18,9 @@ _CHUNK: Final = 1 << 20
 _HEADER_PARTS: Final = 3
 _DIGITS: Final = 40
 _NO_MODE: Final = "000000"
+_FEW: Final = 256
+# Yields the content of each object in chunks.
+Read = Callable[[Sequence[str]], Iterator[Iterator[bytes]]]
 
 
 def checked(content: str) -> str:
@@ -79,17 +82,42 @@ def _refuse_failed(git: Runner, answer: Answer, contents: Iterable[str]) -> None
         raise StoreError(f"what was kept cannot be read ({answer.error}); run `ralph-tracker verify`")
 
 
-def changes(git: Runner, befores: Iterable[str | None], after: str | None) -> list[tuple[Change, ...]]:
-    """Compare trees or commits with a later one each, with size and sha256 of every new content."""
+def changes(
+    git: Runner, befores: Iterable[str | None], after: str | None, each: Read, *, ahead: bool = False
+) -> list[tuple[Change, ...]]:
+    """Compare trees or commits with a later one each, with size and sha256 of every new content.
+
+    With `ahead`, what a few changed files held before is read too, as the same reader will be asked for it next.
+    """
     found = {before: differences(git, before, after) for before in dict.fromkeys(befores)}
     new = (item.new_id for items in found.values() for item in items)
-    wanted = list(dict.fromkeys(object_id for object_id in new if object_id))
-    known = dict(zip(wanted, map(_measure, each_blob(git, wanted)), strict=True))
+    wanted = dict.fromkeys(object_id for object_id in new if object_id)
+    known = _measured(each, list(wanted), [old for old in _olds(found) if old not in wanted] if ahead else [])
     made = {
         before: tuple(item.change(*known.get(item.new_id, (None, None))) for item in items)
         for before, items in found.items()
     }
     return [made[before] for before in befores]
+
+
+def _olds(found: Mapping[str | None, Sequence[Difference]]) -> list[str]:
+    """Return what the files that the first comparison names held before, in each; nothing where they are many."""
+    touched = {item.path for items in list(found.values())[:1] for item in items}
+    if len(touched) > _FEW:
+        return []
+    olds = (item.old_id for items in found.values() for item in items if item.path in touched)
+    return list(dict.fromkeys(old for old in olds if old))
+
+
+def _measured(each: Read, wanted: list[str], ahead: list[str]) -> dict[str, tuple[int, str]]:
+    """Return size and sha256 of contents; what is read ahead may be damaged, and whoever asks for it is told then."""
+    names = [*wanted, *ahead]
+    try:
+        return dict(zip(names, map(_measure, each(names)), strict=True))
+    except StoreError:
+        if not ahead:
+            raise
+        return _measured(each, wanted, [])
 
 
 def read_file(git: Runner, content: str, path: str) -> bytes:
@@ -101,10 +129,10 @@ def read_file(git: Runner, content: str, path: str) -> bytes:
     return answer.out
 
 
-def read_objects(git: Runner, object_ids: Iterable[str], at_most: int) -> dict[str, bytes]:
+def read_objects(each: Read, object_ids: Iterable[str], at_most: int) -> dict[str, bytes]:
     """Return contents by their ids, each cut after `at_most` bytes. Raises StoreError for one that is not there."""
     wanted = list(dict.fromkeys(object_ids))
-    return {name: _beginning(chunks, at_most) for name, chunks in zip(wanted, each_blob(git, wanted), strict=True)}
+    return {name: _beginning(chunks, at_most) for name, chunks in zip(wanted, each(wanted), strict=True)}
 
 
 def _beginning(chunks: Iterable[bytes], size: int) -> bytes:
@@ -125,9 +153,9 @@ def holding(git: Runner, tree: str, words: Iterable[str]) -> list[str]:
     return [path.partition(":")[2] for path in paths_of(answer.out)]
 
 
-def write_files(git: Runner, entries: Sequence[Entry], writer: TreeWriter) -> None:
+def write_files(each: Read, entries: Sequence[Entry], writer: TreeWriter) -> None:
     """Write kept files below the root of the writer."""
-    for entry, chunks in zip(entries, each_blob(git, [entry.object_id for entry in entries]), strict=True):
+    for entry, chunks in zip(entries, each([entry.object_id for entry in entries]), strict=True):
         writer.write(entry.path, entry.mode, chunks)
 
 
@@ -138,11 +166,11 @@ def paths_in(git: Runner, content: str) -> tuple[str, ...]:
     return tuple(paths_of(answer.out))
 
 
-def export(git: Runner, content: str, destination: Path, paths: Iterable[str] | None) -> None:
+def export(git: Runner, content: str, destination: Path, paths: Iterable[str] | None, each: Read) -> None:
     """Write files of a tree into an empty folder, with the empty folders of a commit where all of it is asked for."""
     note = describe(git, content).note if paths is None else None
     with into_empty_folder(destination) as writer:
-        write_files(git, entries_of(git, content, paths), writer)
+        write_files(each, entries_of(git, content, paths), writer)
         for path in note.empty_directories if note else ():
             writer.make_folder(path)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from ralph_tracker.store.git.objects import differences, each_blob, refuse_damaged, write_commit
+from ralph_tracker.store.git.unsettled import Unsettled
 from ralph_tracker.store.git.verbs import Runner, path_list, paths_of
 from ralph_tracker.store.notes import Difference, Note, undo_id_of
 from ralph_tracker.store.snapshots import SAFETY
@@ -19,10 +20,11 @@ class GitRestoring:
     `last` writes what has to be durable before anything is touched: the commit of the safety snapshot and its name.
     """
 
-    def __init__(self, git: Runner, last: Runner, folder: Path) -> None:
+    def __init__(self, git: Runner, last: Runner, folder: Path, root: Path) -> None:
         self._git = git
         self._last = last
         self._folder = folder
+        self._root = root
 
     def differences(self, before: str, after: str) -> Sequence[Difference]:
         return differences(self._git, before, after)
@@ -54,8 +56,14 @@ class GitRestoring:
 
     def adopt(self, tree: str) -> Sequence[str]:
         self.narrow(tree)
+        unsettled = Unsettled(self._folder, self._root)
+        written, began = self._differing(), unsettled.moment()
         is_clean = self._git.ask("update-index", "--refresh").status == 0  # it hashes what was written
-        return [] if is_clean else paths_of(self._git.run("diff-files", "-z", "--name-only"))
+        unsettled.note(written, began)
+        return [] if is_clean else self._differing()
+
+    def _differing(self) -> Sequence[str]:
+        return paths_of(self._git.run("diff-files", "-z", "--name-only"))
 
     def narrow(self, tree: str) -> None:
         self._git.run("read-tree", "-i", "-m", tree)

@@ -21,6 +21,9 @@ _NOT_FOUND: Final = 127
 _NO_GIT: Final = (
     "git was not found, with which this loop keeps its files: install git 2.34 or newer, so that it is on PATH"
 )
+_WRITING: Final = frozenset[Verb](
+    {"commit-tree", "prune", "read-tree", "repack", "update-index", "update-ref", "write-tree"}
+)
 _WORDS: Final = {"LANGUAGE": "C", "LC_ALL": "C"}  # git's messages, as we read them
 
 
@@ -88,7 +91,8 @@ class GitRunner:
     """Run git in the folder `where`, with no GIT_* variable but the given ones.
 
     `start` is how. `inherited` are descriptors that git holds open too: a lock then lasts as long as the last git that
-    works under it.
+    works under it. `is_troubled` tells that a git which writes did not end well, or with a warning: what it has begun
+    may still be there.
     """
 
     def __init__(
@@ -99,11 +103,13 @@ class GitRunner:
         self._options = options
         self._begin = start
         self.inherited: tuple[int, ...] = ()
+        self.is_troubled = False
 
     def run(self, verb: Verb, *arguments: str, stdin: bytes = b"", index: Path | None = None) -> bytes:
         """Return what git prints; raise StoreError where it does not end with 0."""
         answer = self.ask(verb, *arguments, stdin=stdin, index=index)
         if answer.status:
+            self.is_troubled |= verb in _WRITING
             raise self._failure(verb, answer.status, answer.error)
         return answer.out
 
@@ -113,7 +119,10 @@ class GitRunner:
             out, error = process.communicate(stdin)
         if process.returncode == _NOT_FOUND:
             raise StoreError(_NO_GIT)
-        return Answer(process.returncode, out, error.decode("utf-8", "replace").strip())
+        answer = Answer(process.returncode, out, error.decode("utf-8", "replace").strip())
+        if verb in _WRITING:
+            self.is_troubled |= _left_something(answer)
+        return answer
 
     @contextlib.contextmanager
     def stream(self, verb: Verb, *arguments: str, stdin: bytes) -> Iterator[BinaryIO]:
@@ -145,6 +154,11 @@ class GitRunner:
         why = lines[0] if lines else (f"signal {-status}" if status < 0 else f"exit status {status}")
         where = self._environment.get("GIT_DIR", self._where)
         return StoreError(f"git {verb} failed in {where} ({why}): {AGAIN}")
+
+
+def _left_something(answer: Answer) -> bool:
+    """Tell whether a git was killed, or could not take away what it had begun, which it only warns of."""
+    return answer.status < 0 or (answer.error != "" and answer.status == 0) or "warning:" in answer.error
 
 
 def _gitpython() -> "tuple[type[Git], type[GitCommandNotFound]]":

@@ -52,6 +52,7 @@ class Source:
             "GIT_WORK_TREE": str(self.top),
             "GIT_OPTIONAL_LOCKS": "0",
             "GIT_NO_LAZY_FETCH": "1",
+            "GIT_ALLOW_PROTOCOL": "none",  # older ones do not know that, and would fetch by a program that is set
             "GIT_TERMINAL_PROMPT": "0",
         }
 

@@ -14,14 +14,15 @@ from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.store.files import AGAIN, told_plainly
 from ralph_tracker.store.git import objects
 from ralph_tracker.store.git.index import IndexTree, take_in
-from ralph_tracker.store.git.lock import LEFTOVERS, clear_unfinished_packs
+from ralph_tracker.store.git.lock import at_work, clear_begun
 from ralph_tracker.store.git.private import BULK, DURABLE, PLAIN_PATHS, one_pack, private_environment
+from ralph_tracker.store.git.recent import Recent
 from ralph_tracker.store.git.runner import GitRunner, through_gitpython
+from ralph_tracker.store.git.unsettled import Unsettled
 from ralph_tracker.store.git.verbs import NO_OBJECT, Runner
-from ralph_tracker.store.holding import hold
 from ralph_tracker.store.notes import Content, checked_undo_id, note_of, refuse_taken, snapshot_named, snapshot_of
 from ralph_tracker.store.snapshots import ITERATIONS, SAFETY, Begun, Change, Limits, Snapshot
-from ralph_tracker.store.tree.capture import Captured, capture
+from ralph_tracker.store.tree.capture import Captured, Scan, capture
 from ralph_tracker.store.tree.scan import TreeScanner
 
 # What only the first or the last call of a loop needs is imported there: a hook follows every iteration.
@@ -42,6 +43,7 @@ class GitStore:
         self._git = _private(self._folder, self._root, PLAIN_PATHS)
         self._bulk = _private(self._folder, self._root, BULK)
         self._last = _private(self._folder, self._root, DURABLE)
+        self._recent = Recent(self._git)
         self._tree = IndexTree(self._git, self._folder / "index")
 
     @property
@@ -125,17 +127,17 @@ class GitStore:
     def changes(self, before: str | None, after: str | None) -> tuple[Change, ...]:
         """Compare two kept contents; None is the tree without files."""
         self._require()
-        return objects.changes(self._git, [before], after)[0]
+        return objects.changes(self._git, [before], after, self._recent.each)[0]
 
     def changes_since(self, befores: Sequence[str | None], after: str | None) -> list[tuple[Change, ...]]:
         """Compare several kept contents with a later one, as `changes` does each."""
         self._require()
-        return objects.changes(self._git, befores, after)
+        return objects.changes(self._git, befores, after, self._recent.each, ahead=True)
 
     def contents(self, object_ids: Iterable[str], at_most: int) -> dict[str, bytes]:
         """Return kept contents by the ids that a change names, each cut after `at_most` bytes."""
         self._require()
-        return objects.read_objects(self._git, object_ids, at_most)
+        return objects.read_objects(self._recent.each, object_ids, at_most)
 
     def holding(self, tree: str, words: Iterable[str]) -> list[str]:
         """Return the paths of the text files of a kept tree that hold one of the words."""
@@ -163,7 +165,7 @@ class GitStore:
         """Write kept files, all or those named, into an empty folder, which is made where it is missing."""
         self._require()
         with told_plainly(destination, AGAIN):
-            objects.export(self._git, content, destination, paths)
+            objects.export(self._git, content, destination, paths, self._recent.each)
 
     def restore(self, content: str, begun: Begun | None = None) -> str:
         """Make the working tree exactly what was kept and return the id that undoes it.
@@ -197,7 +199,7 @@ class GitStore:
     def pack(self) -> None:
         """Put the loose objects into packs; nothing is thrown away."""
         with self._held():
-            clear_unfinished_packs(self._folder)
+            clear_begun(self._folder)
             self._last.run("repack", "-d", "-q", "--geometric=2")
 
     def references(self) -> tuple[str, ...]:
@@ -218,7 +220,7 @@ class GitStore:
         A pack that is the user's too, by a hard link, costs nothing and stays.
         """
         with self._held():
-            clear_unfinished_packs(self._folder)
+            clear_begun(self._folder)
             packs = (self._folder / "objects" / "pack").glob("*.pack")
             shared = [f"--keep-pack={pack.name}" for pack in packs if pack.stat().st_nlink > 1]
             self._last.run("repack", "-a", "-d", "-q", *shared)
@@ -228,7 +230,7 @@ class GitStore:
         from ralph_tracker.store.git.restore import GitRestoring  # noqa: PLC0415  # as above
         from ralph_tracker.store.restore import restore_tree  # noqa: PLC0415  # as above
 
-        kept = GitRestoring(self._git, self._last, self._folder)
+        kept = GitRestoring(self._git, self._last, self._folder, self._root)
         return restore_tree(kept, self._root, self._capture(), goal, begun)
 
     def _keep(self, number: int, commit: str) -> None:
@@ -255,16 +257,26 @@ class GitStore:
 
     def _capture(self) -> Captured:
         bulk = self._bulk if one_pack(self._folder).exists() else self._git
-        scanner = TreeScanner(self._git, self._root, self._folder, self._limits)
-        return capture(scanner, lambda scan: take_in(self._git, bulk, scan), self._tree.write)
+        unsettled = Unsettled(self._folder, self._root)
+        scanner = TreeScanner(self._git, self._root, self._folder, self._limits, unsettled)
+
+        def taken(scan: Scan) -> None:
+            began = unsettled.moment()
+            take_in(self._git, bulk, scan)
+            unsettled.note(scan.added, began)
+
+        return capture(scanner, taken, self._tree.write)
 
     @contextlib.contextmanager
     def _held(self) -> Iterator[None]:
         self._require()
-        with told_plainly(self._folder, AGAIN), hold(self._folder, LEFTOVERS) as descriptor:
-            runners = (self._git, self._bulk, self._last)
+        runners = (self._git, self._bulk, self._last)
+        with (
+            told_plainly(self._folder, AGAIN),
+            at_work(self._folder, lambda: any(runner.is_troubled for runner in runners)) as descriptor,
+        ):
             for runner in runners:
-                runner.inherited = (descriptor,)
+                runner.inherited, runner.is_troubled = (descriptor,), False
             try:
                 yield
             finally:

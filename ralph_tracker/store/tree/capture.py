@@ -1,9 +1,8 @@
 """Read a tree into a store until it holds still."""
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from ralph_tracker.errors import StoreError
 from ralph_tracker.store.snapshots import Limits, Skipped
@@ -13,8 +12,7 @@ _TRIES: Final = 3
 _WHILE_MOVING: Final = 30
 
 
-@dataclass(frozen=True, slots=True)
-class Scan:
+class Scan(NamedTuple):
     """Hold what has to happen to a store's index so that it is the tree.
 
     `folders` are those of which the index has nothing so far, `prints` tell whether what was seen has changed since.
@@ -31,8 +29,7 @@ class Scan:
         return self.added + self.removed
 
 
-@dataclass(frozen=True, slots=True)
-class Captured:
+class Captured(NamedTuple):
     """Hold the tree that the index now is, and what of the working tree is not in it."""
 
     tree: str

@@ -5,8 +5,9 @@ import struct
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
+from ralph_tracker.store.git.unsettled import Unsettled
 from ralph_tracker.store.git.verbs import (
     EMPTY_BLOB,
     Runner,
@@ -34,8 +35,7 @@ _PROBE: Final = ".ralph-tracker-probe"
 _INDEX_HEADER: Final = struct.Struct(">4sII")
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(NamedTuple):
     """Name the files in a store that hold the scope, fixed when the store was made."""
 
     folder: Path
@@ -122,10 +122,11 @@ class _Found:
 class TreeScanner:
     """Compare the tree at `root` with the index of the store in `folder`."""
 
-    def __init__(self, git: Runner, root: Path, folder: Path, limits: Limits) -> None:
+    def __init__(self, git: Runner, root: Path, folder: Path, limits: Limits, unsettled: Unsettled) -> None:
         self._git = git
         self._root = root
         self._index = folder / "index"
+        self._unsettled = unsettled
         self._scope = Scope(folder)
         self._limits = limits
 
@@ -174,15 +175,25 @@ class TreeScanner:
 
         It also names files whose time alone has changed: one over the limit is read before it is left out.
         """
+        self._expose_altered()
         paths = self._differing()
         if any(found.is_over_limit(path) for path in paths):
+            began = self._unsettled.moment()
             self._git.run("update-index", "-q", "--refresh")
+            self._unsettled.note(paths, began)
             paths = self._differing()
         for path in paths:
             found.tracked(path)
         turned = found.removed.keys() & set(found.folders)
         if turned:  # git does not list a nested repository where its index has a file
             self._git.run("update-index", "-z", "--index-info", stdin=removals(turned))
+
+    def _expose_altered(self) -> None:
+        """Take from the index what it knows of the times of files that may have changed without a sign."""
+        parts = in_batches(self._unsettled.altered())
+        lines = b"".join(self._git.run("ls-files", "-s", "-z", "--", *part) for part in parts)
+        if lines:
+            self._git.run("update-index", "-z", "--index-info", stdin=lines)
 
     def _differing(self) -> list[str]:
         fields = self._git.run("diff-files", "-z", "--raw").split(b"\0")

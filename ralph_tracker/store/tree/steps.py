@@ -9,11 +9,15 @@ _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class TreeSteps:
-    """Hold the root of a tree open, and the folder that was asked for last."""
+    """Hold the root of a tree open, and the folder that was asked for last.
+
+    `changed` are the folders in which one was made, and those that the caller names.
+    """
 
     def __init__(self, root: Path) -> None:
         self._root = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self._last: tuple[str, int] | None = None
+        self.changed: set[str] = set()
 
     def close(self) -> None:
         self.forget()
@@ -26,13 +30,15 @@ class TreeSteps:
         if self._last and self._last[0] == folder:
             return self._last[1]
         self.forget()
-        here = os.dup(self._root)
+        here, way = os.dup(self._root), ""
         for name in folder.split("/"):
             try:
-                step = _step(here, name, make=make)
+                step, is_new = _step(here, name, make=make)
             finally:
                 os.close(here)
-            here = step
+            if is_new:
+                self.changed.add(way)
+            here, way = step, f"{way}/{name}".lstrip("/")
         self._last = (folder, here)
         return here
 
@@ -43,12 +49,13 @@ class TreeSteps:
         self._last = None
 
 
-def _step(here: int, name: str, *, make: bool) -> int:
+def _step(here: int, name: str, *, make: bool) -> tuple[int, bool]:
+    """Open a folder, and tell whether it had to be made."""
     try:
-        return os.open(name, _FOLDER, dir_fd=here)
+        return os.open(name, _FOLDER, dir_fd=here), False
     except FileNotFoundError:
         if not make:
             raise
     with contextlib.suppress(FileExistsError):
         os.mkdir(name, dir_fd=here)
-    return os.open(name, _FOLDER, dir_fd=here)
+    return os.open(name, _FOLDER, dir_fd=here), True

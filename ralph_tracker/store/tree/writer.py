@@ -7,13 +7,21 @@ import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
 from ralph_tracker.store.snapshots import EXEC_MODE, LINK_MODE
 from ralph_tracker.store.tree.filter import TEMPORARY_PREFIX, TEMPORARY_SUFFIX
 from ralph_tracker.store.tree.steps import TreeSteps
 
 _NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class Unnamed(NamedTuple):
+    """Hold a file that is written and has a temporary name so far; `descriptor` is None for a link."""
+
+    path: str
+    temporary: str
+    descriptor: int | None
 
 
 class TreeWriter:
@@ -38,22 +46,26 @@ class TreeWriter:
         `permissions` overrides both.
         """
         folder, name = _split(path)
+        temporary = f"{TEMPORARY_PREFIX}{secrets.token_hex(8)}{TEMPORARY_SUFFIX}"
         with _about(path):
             parent = self._steps.open(folder, make=True)
-            with _in_place_of(parent, name) as temporary:
+            with _gone_on_failure(parent, temporary):
                 if mode == LINK_MODE:
                     os.symlink(b"".join(chunks), os.fsencode(temporary), dir_fd=parent)
+                    descriptor = None
                 else:
                     is_executable = mode == EXEC_MODE
                     bits = _inherited(parent, name, is_executable=is_executable) if permissions is None else permissions
                     default = 0o777 if is_executable else 0o666  # what the umask leaves of it
-                    _fill(os.open(temporary, _NEW_FILE, default, dir_fd=parent), chunks, bits)
+                    descriptor = _filled(os.open(temporary, _NEW_FILE, default, dir_fd=parent), chunks, bits)
+        self._go_on(Unnamed(path, temporary, descriptor))
 
     def remove(self, path: str) -> None:
         """Remove a file or link; nothing happens where none stands."""
         folder, name = _split(path)
         with _about(path), contextlib.suppress(FileNotFoundError):
             os.unlink(name, dir_fd=self._steps.open(folder))
+            self._steps.changed.add(folder)
 
     def remove_folder(self, path: str) -> bool:
         """Remove a folder if it is empty, and say whether it is gone."""
@@ -65,6 +77,7 @@ class TreeWriter:
             return True
         except OSError:
             return False
+        self._steps.changed.add(folder)
         return True
 
     def make_folder(self, path: str) -> None:
@@ -72,14 +85,31 @@ class TreeWriter:
         with _about(path):
             self._steps.open(path, make=True)
 
+    def _go_on(self, unnamed: Unnamed) -> None:
+        """Do what comes after the writing of a file."""
+        if unnamed.descriptor is not None:
+            os.close(unnamed.descriptor)
+        self._name(unnamed)
+
+    def _name(self, unnamed: Unnamed) -> None:
+        """Put a file in its place; where that fails the file goes."""
+        folder, name = _split(unnamed.path)
+        with _about(unnamed.path):
+            parent = self._steps.open(folder)
+            with _gone_on_failure(parent, unnamed.temporary):
+                os.rename(unnamed.temporary, name, src_dir_fd=parent, dst_dir_fd=parent)
+        self._steps.changed.add(folder)
+
+    def _drop(self, unnamed: Unnamed) -> None:
+        """Take a file away that got no name."""
+        with contextlib.suppress(OSError):
+            os.unlink(unnamed.temporary, dir_fd=self._steps.open(_split(unnamed.path)[0]))
+
 
 @contextlib.contextmanager
-def _in_place_of(parent: int, name: str) -> Iterator[str]:
-    """Yield the name of a file to make; it takes the place of `name` if all goes well, and goes if not."""
-    temporary = f"{TEMPORARY_PREFIX}{secrets.token_hex(8)}{TEMPORARY_SUFFIX}"
+def _gone_on_failure(parent: int, temporary: str) -> Iterator[None]:
     try:
-        yield temporary
-        os.rename(temporary, name, src_dir_fd=parent, dst_dir_fd=parent)
+        yield
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(temporary, dir_fd=parent)
@@ -110,14 +140,19 @@ def _inherited(parent: int, name: str, *, is_executable: bool) -> int | None:
     return bits | stat.S_IXUSR | (bits & 0o044) >> 2 if is_executable else bits & ~0o111
 
 
-def _fill(descriptor: int, chunks: Iterable[bytes], permissions: int | None) -> None:
-    with open(descriptor, "wb", buffering=0) as stream:
+def _filled(descriptor: int, chunks: Iterable[bytes], permissions: int | None) -> int:
+    """Write a new file, and return its descriptor, which stays open unless that fails."""
+    try:
         for chunk in chunks:
             rest = memoryview(chunk)
             while rest:
-                rest = rest[stream.write(rest) :]
+                rest = rest[os.write(descriptor, rest) :]
         if permissions is not None:
             os.fchmod(descriptor, permissions)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
 
 
 def _split(path: str) -> tuple[str, str]:

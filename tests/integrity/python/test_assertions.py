@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tracker.integrity.python.assertions import assertions_of
+from ralph_tracker.integrity.python.assertions import Source, assertions_of
 from ralph_tracker.integrity.python.constants import always_true, truth
 from ralph_tracker.integrity.source_tests import UNREACHED
 
@@ -196,3 +196,26 @@ def test_what_is_known_of_literals_is_what_python_says(left, right, operator):
     known = truth(ast.parse(text, mode="eval").body)
     if known is not None and operator != "is":
         assert known[0] == bool(eval(text))  # noqa: S307  literals of our own
+
+
+ALIKE = """def test_one():
+    assert x == 1
+    if y: assert x == 1
+    with raises(ValueError): x()
+
+
+def test_other():
+    assert x == 1; assert x
+    if y:
+        assert x == 1
+    with raises(ValueError): y()
+"""
+
+
+def test_what_reads_alike_is_looked_into_once_and_demands_the_same():
+    source, other = (Source(ALIKE.split("\n"), known) for known in [{}] * 2)
+    once = [assertions_of(node, source) for node in ast.parse(ALIKE).body]
+    seen = len(source.known)
+    again = [assertions_of(node, other) for node in ast.parse(ALIKE).body]
+    assert once == again == [assertions_of(node) for node in ast.parse(ALIKE).body]
+    assert len(other.known) == seen

@@ -1,243 +1,20 @@
-"""Real system calls that fail: commands under strace, which kills them or makes one call of theirs refuse."""
+"""What the sweeps share: projects to strike at, commands under strace, and the table of what was tried."""
 
-import ctypes
-import io
 import os
-import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
-from ralph_tracker.cli.app import run
+from ...store.conftest import cut_short  # noqa: TID252  # the same way to die
+from .promised import Command, Judge, begin, work
+from .strace import Bench, Call, Ended, Point, calls_in, points_of, was_hit
 
-ANY_TRACER = (0x59616D61, ctypes.c_ulong(-1))  # prctl: PR_SET_PTRACER, PR_SET_PTRACER_ANY
-PATIENCE_S = 120
-# What changes the disk; calls that a machine does not know are passed over ("?").
-ON_DESCRIPTORS = (
-    "write", "pwrite64", "writev", "fsync", "fdatasync", "sync_file_range", "ftruncate", "fchmod", "copy_file_range",
-)  # fmt: skip
-ON_NAMES = (
-    "open", "openat", "rename", "renameat", "renameat2", "mkdir", "mkdirat", "unlink", "unlinkat", "rmdir", "link",
-    "linkat", "symlink", "symlinkat", "chmod", "fchmodat", "truncate", "utimensat",
-)  # fmt: skip
-CALLS = (*ON_DESCRIPTORS, *ON_NAMES)
-LINE = re.compile(r"(?:(?P<process>\d+) +)?(?P<call>\w+)\((?P<rest>.*)")
-QUOTED, FOLDER = re.compile(r'"((?:[^"\\]|\\.)*)"'), re.compile(r"<([^<>]*)>, $")
-SHIM = """#!/bin/sh
-number=1
-while ! mkdir "{place}/$number" 2>/dev/null; do number=$((number + 1)); done
-if [ -f "{place}/every" ] || [ -f "{place}/only.$number" ]; then
-    strace -f -qq {words} -o "{place}/$number/log" {git} "$@"
-    status=$?
-    [ -f "{place}/whole" ] && [ $status -gt 128 ] && kill -9 $PPID
-    exit $status
-fi
-exec {git} "$@"
-"""
-
-
-class Call(NamedTuple):
-    """Hold a system call: who made it, its name, the files that it names, how often that process had made it."""
-
-    process: str
-    name: str
-    paths: tuple[str, ...]
-    count: int
-    writing: bool
-    done: bool
-
-
-class Point(NamedTuple):
-    """Hold where a fault strikes: in Python (0) or in the so many-th git, at the so many-th of these calls."""
-
-    git: int
-    call: str
-    count: int
-
-
-@dataclass(frozen=True)
-class Ended:
-    """Hold how a command ended: its exit code (137: it was killed), what it said, what strace saw of each process."""
-
-    code: int
-    out: str
-    err: str
-    logs: Mapping[int, str]
-
-
-def calls_in(log: str, root: Path) -> Iterator[Call]:
-    """Read what strace wrote; a path is absolute where the call said so, or named its folder."""
-    counts: dict[tuple[str, str], int] = {}
-    for line in joined(log):
-        found = LINE.match(line)
-        if found is None or found["call"] not in CALLS:
-            continue
-        process, name, rest = found["process"] or "", found["call"], found["rest"]
-        counts[process, name] = counts.get((process, name), 0) + 1
-        done = " = -1 " not in rest and " = ? " not in rest
-        yield Call(process, name, tuple(paths_of(name, rest, root)), counts[process, name], writes(name, rest), done)
-
-
-def joined(log: str) -> Iterator[str]:
-    """Put together the two halves of calls between which another process had its turn."""
-    halves: dict[str, str] = {}
-    for line in log.splitlines():
-        process = line.partition(" ")[0]
-        if line.endswith("<unfinished ...>"):
-            halves[process] = line.removesuffix("<unfinished ...>")
-        elif " resumed>" in line and "<... " in line:
-            yield halves.pop(process, "") + line.partition(" resumed>")[2]
-        else:
-            yield line
-    yield from (f"{half} = ? " for half in halves.values())
-
-
-def writes(name: str, rest: str) -> bool:
-    return name not in {"open", "openat"} or any(flag in rest for flag in ("O_WRONLY", "O_RDWR", "O_CREAT"))
-
-
-def paths_of(name: str, rest: str, root: Path) -> Iterator[str]:
-    if name in ON_DESCRIPTORS:
-        yield rest.partition("<")[2].partition(">")[0]
-        return
-    for quoted in QUOTED.finditer(rest.partition(" = ")[0]):
-        folder = FOLDER.search(rest[: quoted.start()])
-        yield os.path.join(folder[1] if folder else str(root), quoted[1])  # noqa: PTH118  # it may be absolute
-
-
-def concerns(call: Call, root: Path) -> bool:
-    """Tell whether a call changes something in the tree or in the loop's folder."""
-    return call.writing and any(f"{path}/".startswith(f"{root}/") for path in call.paths)
-
-
-def traced(place: Path, fault: str) -> list[str]:
-    """Return strace's options, and a fault in its words ("" for none)."""
-    known = ",".join(f"?{call}" for call in CALLS)
-    return ["-y", "-s", "0", "-e", f"trace={known}", "-e", "signal=none", *(["-e", f"inject={fault}"] if fault else [])]
-
-
-class Bench:
-    """Run the command line on a project in a process of its own, whose system calls strace sees."""
-
-    def __init__(self, root: Path, place: Path) -> None:
-        self.root, self._place = root, place
-
-    def plain(self, *words: str) -> Ended:
-        """Run it undisturbed and unseen."""
-        return self._run(words, None, {})
-
-    def seen(self, *words: str) -> Ended:
-        """Run it undisturbed; strace notes the calls of Python and of each git apart."""
-        self._prepare("", ["every"])
-        return self._run(words, "", self._shimmed)
-
-    def watched(self, *words: str) -> Ended:
-        """Run it undisturbed; strace notes all calls in the order in which they happen."""
-        return self._run(words, "", {}, follow=("-f",))
-
-    def struck(self, point: Point, fault: str, *words: str, whole: bool = True) -> Ended:
-        """Run it with a fault at a point; a git that is killed takes the command with it where the `whole` is meant."""
-        spec = f"{point.call}:{fault}:when={point.count}"
-        if not point.git:
-            return self._run(words, spec, {})
-        self._prepare(spec, [f"only.{point.git}", *(["whole"] if whole else [])])
-        return self._run(words, None, self._shimmed)
-
-    @property
-    def _shimmed(self) -> Mapping[str, str]:
-        return {"PATH": f"{self._place / 'bin'}{os.pathsep}{os.environ['PATH']}"}
-
-    def _prepare(self, fault: str, marks: Sequence[str]) -> None:
-        shutil.rmtree(self._place, ignore_errors=True)
-        (self._place / "bin").mkdir(parents=True)
-        options = " ".join(f"'{word}'" for word in traced(self._place, fault))
-        git = self._place / "bin" / "git"
-        git.write_text(SHIM.format(place=self._place, words=options, git=shutil.which("git")))
-        git.chmod(0o755)
-        for mark in marks:
-            (self._place / mark).touch()
-
-    def _run(
-        self, words: Sequence[str], fault: str | None, environment: Mapping[str, str], follow: Sequence[str] = ()
-    ) -> Ended:
-        self._place.mkdir(exist_ok=True)
-        out, err, log = (self._place / name for name in ("out", "err", "log"))
-        log.unlink(missing_ok=True)
-        reader, writer = os.pipe()
-        child = os.fork()
-        if not child:
-            os.close(writer)
-            _become(words, self.root, reader, (out, err), environment)
-        os.close(reader)
-        tracer = None
-        if fault is not None:
-            options = [*follow, *traced(self._place, fault)]
-            tracer = subprocess.Popen(["strace", *options, "-o", log, "-p", str(child)], stderr=subprocess.PIPE)
-            assert b"attached" in tracer.stderr.readline()
-        os.write(writer, b"!")
-        os.close(writer)
-        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        if tracer is not None:
-            tracer.communicate(timeout=PATIENCE_S)
-        code = status if status >= 0 else 128 - status
-        return Ended(code, _text(out), _text(err), {0: _text(log), **self._logs()})
-
-    def _logs(self) -> Mapping[int, str]:
-        found = self._place.glob("*/log")
-        return {int(path.parent.name): _text(path) for path in found if path.parent.name.isdecimal()}
-
-
-def _text(path: Path) -> str:
-    return path.read_text("utf-8", "replace") if path.exists() else ""
-
-
-def _become(
-    words: Sequence[str], root: Path, reader: int, told: tuple[Path, Path], environment: Mapping[str, str]
-) -> None:
-    """Be the command line from here on, once whoever traces this process is there."""
-    code = 99
-    try:
-        os.environ.update(environment, HOME=str(root.parent), GIT_CONFIG_NOSYSTEM="1")
-        os.environ.pop("RALPH_LOOP_ID", None)
-        for number, path in enumerate(told, 1):
-            os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
-        sys.stdout, sys.stderr = (io.TextIOWrapper(open(n, "wb", closefd=False)) for n in (1, 2))  # noqa: SIM115  # descriptors
-        ctypes.CDLL(None).prctl(*ANY_TRACER, 0, 0, 0)
-        os.chdir(root)
-        os.read(reader, 1)
-        code = run([*words, "--root", str(root)])
-        sys.stdout.flush()
-        sys.stderr.flush()
-    finally:
-        os._exit(code)
-
-
-def points_of(seen: Ended, root: Path) -> list[Point]:
-    """List where faults can strike a command; processes of one git that come to the same count are one point."""
-    found = {
-        Point(git, call.name, call.count): None
-        for git, log in sorted(seen.logs.items())
-        for call in calls_in(log, root)
-        if concerns(call, root)
-    }
-    return list(found)
-
-
-def was_hit(ended: Ended, point: Point, root: Path) -> bool:
-    """Tell whether the fault came, and came to a call that concerns the project."""
-    log = ended.logs.get(point.git, "")
-    for line in joined(log):
-        if "(INJECTED)" in line or " = ?" in line:
-            found = next(calls_in(line, root), None)
-            if found is not None and found.name == point.call and concerns(found, root):
-                return True
-    return False
+__all__ = ["cut_short"]
 
 
 @pytest.fixture(scope="session")
@@ -274,19 +51,81 @@ def system_calls() -> Callable[[str, Path], Iterator[Call]]:
     return calls_in
 
 
+@pytest.fixture(scope="session")
+def _without_git(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return a PATH on which there is no git."""
+    folder = tmp_path_factory.mktemp("bin")
+    for name in ("sh", "cp", "strace"):
+        program = shutil.which(name)
+        if program:
+            (folder / name).symlink_to(program)
+    return str(folder)
+
+
+@pytest.fixture(scope="session")
+def _made(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[Command, str], Path]:
+    """Return the projects that were made so far."""
+    return {}
+
+
+@pytest.fixture
+def arena(
+    _without_git: str,
+    _made: dict[tuple[Command, str], Path],
+    workshop_at: type[Any],
+    own_files: Callable[[Path], dict[str, bytes]],
+    tmp_path_factory: pytest.TempPathFactory,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Callable[[Command, str], tuple[Callable[[], Any], Judge]]:
+    """Return what gives fresh copies of a command's project, always at the same place, and judges its runs.
+
+    From then on the test sees no git where the project's files are kept without it.
+    """
+
+    def prepared(command: Command, store: str) -> Path:
+        if (command, store) not in _made:
+            root = (tmp_path_factory.mktemp("struck") / "project").resolve()
+            root.mkdir()
+            shop = workshop_at(root).prepare()
+            begin(shop)
+            with pytest.MonkeyPatch.context() as patch:
+                if store == "contents":
+                    patch.setenv("PATH", _without_git)
+                work(shop, command)
+            assert shop.paths.folder.joinpath("store" if store == "contents" else "store.git").is_dir()
+            _made[command, store] = root
+        return _made[command, store]
+
+    def opened(command: Command, store: str) -> tuple[Callable[[], Any], Judge]:
+        source, root = prepared(command, store), (tmp_path / "copy" / "project").resolve()
+        if store == "contents":
+            monkeypatch.setenv("PATH", _without_git)
+
+        def copied() -> Any:
+            shutil.rmtree(root.parent, ignore_errors=True)
+            root.parent.mkdir()
+            shutil.copytree(source, root, symlinks=True)
+            return workshop_at(root)
+
+        return copied, Judge(copied(), own_files, command)
+
+    return opened
+
+
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Print what the sweep has tried."""
+    """Print what the sweeps have tried."""
     rows = [
         value
         for outcome in ("passed", "failed")
         for report in terminalreporter.stats.get(outcome, [])
         for name, value in getattr(report, "user_properties", [])
-        if name == "strace sweep" and report.when == "call"
+        if name == "sweep" and report.when == "call"
     ]
     if not rows:
         return
-    terminalreporter.section("system calls that were struck")
-    head = ("command", "in", "fault", "points", "tried", "not reached", "left for gc", "violations")
-    total = ("all", "", "", *(sum(row[column] for row in rows) for column in range(3, len(head))))
+    terminalreporter.section("points at which commands were struck")
+    head = ("by", "command", "in", "fault", "points", "tried", "not reached", "violations")
+    total = ("all", "", "", "", *(sum(row[column] for row in rows) for column in range(4, len(head))))
     for row in (head, *sorted(map(tuple, rows)), total):
-        terminalreporter.write_line("{:<16} {:<7} {:<9} {:>7} {:>7} {:>12} {:>12} {:>11}".format(*row))
+        terminalreporter.write_line("{:<7} {:<18} {:<9} {:<10} {:>7} {:>7} {:>12} {:>11}".format(*row))

@@ -1,5 +1,6 @@
 """What is made durable before what: each file before the rename that publishes it, each folder after it."""
 
+import shutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +13,8 @@ pytestmark = pytest.mark.faults
 WRITING = {"write", "pwrite64", "writev", "ftruncate", "truncate", "copy_file_range"}
 PUBLISHING = {"rename", "renameat", "renameat2", "link", "linkat"}
 SYNCING = {"fsync", "fdatasync"}
+NAMING = {"mkdir", "mkdirat", "symlink", "symlinkat", "unlink", "unlinkat", "rmdir"}
+UNDO = "the id of a restore before"
 # A cache, which is made again where it cannot be read.
 REMADE = ("code-cache.json",)
 COMMANDS = {
@@ -20,6 +23,13 @@ COMMANDS = {
     "restore": ("restore", "0"),
     "gc": ("gc", "--yes", "--keep-last", "1"),
 }
+INTO_THE_TREE = {
+    "restore": ("restore", "0"),
+    "rollback": ("hook", "loop-decision", "--apply"),
+    "undo": ("restore", "--undo", UNDO),
+    "select-best to the tree": ("select-best", "--apply", "worktree"),
+    "select-best to a folder": ("select-best", "--apply", "output"),
+}
 
 
 @dataclass
@@ -27,9 +37,10 @@ class Disk:
     """Follow what a power cut could still take away while calls go by.
 
     `dirty` files were written and not synced, `sent` ones are on their way to the disk without a flush (git's
-    writeout-only), `names` are folders with entries that are not synced.
+    writeout-only), `names` are folders with entries that are not synced, in the tree also with entries that went.
     """
 
+    root: str
     store: str
     staging: str
     dirty: set[str] = field(default_factory=set)
@@ -54,6 +65,9 @@ class Disk:
             self.names.pop(first, None)
         elif call.name in PUBLISHING:
             self._publish(first, last, call.process)
+        elif call.name in NAMING and self._is_in_tree(first):
+            self.names.pop(first, None)
+            self.names[str(Path(first).parent)] = call.process
 
     def _publish(self, source: str, target: str, process: str) -> None:
         if not self._is_at_work(target):
@@ -71,6 +85,9 @@ class Disk:
         """Tell whether a file can be lost under its new name; an object that a name leads to is as much a risk."""
         return _is_below(path, source) or (path in self.sent and path.startswith(f"{self.store}/objects/"))
 
+    def _is_in_tree(self, path: str) -> bool:
+        return _is_below(path, self.root) and not _is_below(path, f"{self.root}/.aiwg")
+
     def _is_at_work(self, path: str) -> bool:
         return path.startswith(f"{self.staging}/") or path.endswith(REMADE)
 
@@ -80,20 +97,29 @@ def _is_below(path: str, folder: str) -> bool:
 
 
 @pytest.fixture
-def followed(workshop, bench, system_calls, tmp_path) -> Callable[..., tuple[Disk, str]]:
-    """Run a command on a loop of four iterations; return what could be lost when, and which process is Python."""
+def followed(workshop, bench, system_calls, tmp_path, monkeypatch) -> Callable[..., tuple[Disk, str]]:
+    """Run a command on a loop of some iterations; return what could be lost when, and which process is Python."""
 
-    def follow(words: Iterable[str]) -> tuple[Disk, str]:
-        workshop.commit().start()
-        for count in (6, 2, 8, 8):
+    def follow(words: Iterable[str], counts: Iterable[int] = (6, 2, 8, 8), *, git: bool = True) -> tuple[Disk, str]:
+        workshop.write("gone/early.txt", "from the beginning\n")
+        workshop.commit()
+        with monkeypatch.context() as patch:
+            if not git:
+                patch.setenv("PATH", str(tmp_path))
+            workshop.start()
+        shutil.rmtree(workshop.root / "gone")
+        for count in counts:
             workshop.passing(count).write("more/new.txt", f"{count}\n" * count)
             workshop.turn()
         workshop.passing(9).write("even/more.txt", "not on record yet\n")
+        if UNDO in words:
+            words = [workshop.tracker.restore(0) if word == UNDO else word for word in words]
         ended = bench(workshop.root, tmp_path / "bench").watched(*words)
         assert ended.code == 0, ended.err
         calls = list(system_calls(ended.logs[0], workshop.root))
         folder = workshop.paths.folder
-        disk = Disk(str(folder / "store.git"), str(workshop.paths.staging))
+        assert git == (folder / "store.git").exists()
+        disk = Disk(str(workshop.root), str(folder / "store.git"), str(workshop.paths.staging))
         for call in calls:
             disk.follow(call)
         return disk, calls[0].process
@@ -114,7 +140,12 @@ def test_what_is_kept_is_durable_before_it_has_its_name_and_so_is_the_name_after
     assert [path for path in ours(unsynced) if not path.startswith(disk.staging)] == []
 
 
-@pytest.mark.xfail(strict=True, reason="a restore leaves it to the system when the files of the tree reach the disk")
-def test_what_is_put_into_the_tree_is_durable_before_it_has_its_name(followed):
-    disk, _ = followed(COMMANDS["restore"])
+@pytest.mark.parametrize("git", [True, False], ids=["git", "contents"])
+@pytest.mark.parametrize("words", INTO_THE_TREE.values(), ids=INTO_THE_TREE.keys())
+def test_what_is_put_into_the_tree_is_durable_before_it_has_its_name_and_so_is_the_name_afterwards(
+    followed, words, git
+):
+    disk, _ = followed(words, (6, 2), git=git)
+    assert [path for path in disk.published if "/.aiwg/output" in path or not ours([path])]
     assert disk.early == []
+    assert [folder for folder in disk.names if not ours([f"{folder}/"])] == []

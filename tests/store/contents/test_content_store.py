@@ -1,20 +1,36 @@
 """What the store without git has of its own: its files, its index, what it lends, what it cannot."""
 
 import hashlib
-import json
 import os
+import shutil
 import stat
 
 import pytest
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
-from ralph_tracker.store.contents.index import settled_print
+from ralph_tracker.store.contents.index import load, save, settled_print
+from ralph_tracker.store.contents.packs import Pack
 
-LISTED = [("a.txt", b"one\n"), ("b/c.txt", b"two\n")]
+
+def name(data):
+    return hashlib.sha256(data).hexdigest()
 
 
-def index(project):
-    return json.loads((project.folder / "index").read_bytes())
+ONE, TWO = name(b"one\n"), name(b"two\n")
+
+
+def loose(project):
+    return [path for path in (project.folder / "objects").glob("??/*") if path.is_file()]
+
+
+def packs(project):
+    return list((project.folder / "objects/pack").glob("*.pack"))
+
+
+def replaced(data):
+    """Return bytes with the one in the middle changed."""
+    middle = len(data) // 2
+    return data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
 
 
 @pytest.fixture
@@ -24,11 +40,12 @@ def store(bare_project):
     return bare_project.make_store()
 
 
-def test_a_content_is_named_by_its_sha256_and_a_tree_by_its_list(store, bare_project):
+def test_a_content_is_named_by_its_sha256_and_a_tree_by_the_lists_of_its_folders(store, bare_project):
     snapshot = store.snapshot(number=0)
     assert bare_project.stored(b"one\n").is_file()
-    lines = [f"100644 4 {hashlib.sha256(data).hexdigest()}\t{path}\0".encode() for path, data in LISTED]
-    assert snapshot.tree == hashlib.sha256(b"ralph-tracker tree 1\n" + b"".join(lines)).hexdigest()
+    inner = b"ralph-tracker folder 1\n" + f"100644 4 {TWO}\tc.txt\0".encode()
+    lines = f"100644 4 {ONE}\ta.txt\0", f"040000 - {name(inner)}\tb/\0"
+    assert snapshot.tree == name(b"ralph-tracker folder 1\n" + "".join(lines).encode())
     assert (bare_project.folder / "refs/iterations/0").read_text() == f"{snapshot.commit}\n"
 
 
@@ -46,14 +63,17 @@ def test_unchanged_files_are_not_read_again(store, bare_project):
     for path in ("a.txt", "b/c.txt"):
         os.utime(bare_project.root / path, (1, 1))
     store.look(tree)
-    document = index(bare_project)
-    document["files"] = [[path, mode, "0" * 64, size, seen] for path, mode, _, size, seen in document["files"]]
-    document["tree"] = None
-    (bare_project.folder / "index").write_text(json.dumps(document))
-    known = {row[0] for row in document["files"] if row[4] is not None}
-    after = bare_project.store()
-    after.look(tree)
-    assert {row[0] for row in index(bare_project)["files"] if row[2] == "0" * 64} == known
+    known = set()
+    index = load(bare_project.folder)
+    for path in ("a.txt", "b/c.txt"):
+        seen = index.get(path)
+        index.put(path, seen._replace(object_id="0" * 64))
+        known |= {path} if any(seen.print) else set()
+    index.write(lambda document: "1" * 64)
+    save(index, bare_project.folder, bare_project.folder / "tmp")
+    bare_project.store().look(tree)
+    after = load(bare_project.folder)
+    assert {path for path in ("a.txt", "b/c.txt") if after.get(path).object_id == "0" * 64} == known
 
 
 def test_a_file_that_may_change_without_a_sign_is_read_again(tmp_path):
@@ -65,11 +85,13 @@ def test_a_file_that_may_change_without_a_sign_is_read_again(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"{", b"[]", b'{"schema_version": 2}', b'{"schema_version": 1, "files": [[1]]}']
+    "damage", [lambda _: b"", lambda _: b"{}", lambda data: data[:-1], lambda data: data[:25], replaced]
 )
-def test_a_damaged_index_only_costs_a_reading(store, bare_project, content):
+def test_a_damaged_index_only_costs_a_reading(store, bare_project, damage):
     tree = store.snapshot().tree
-    (bare_project.folder / "index").write_bytes(content)
+    index = bare_project.folder / "index"
+    index.write_bytes(damage(index.read_bytes()))
+    assert load(bare_project.folder).tree is None
     assert bare_project.store().snapshot().tree == tree
 
 
@@ -122,18 +144,157 @@ def test_damage_under_a_name_ends_a_sweep_before_anything_goes(store, bare_proje
     assert bare_project.stored(b"two\n").exists()
 
 
-def test_many_new_files_are_written_as_few_are(store, bare_project):
+@pytest.fixture
+def packed(store, bare_project):
+    """Return a store with a snapshot of 52 files under 0, kept in one pack."""
     for number in range(50):
         bare_project.write(f"many/{number}", f"{number}\n")
+    store.snapshot(number=0)
+    return store
+
+
+def test_many_new_contents_are_one_file(packed, bare_project):
+    assert not loose(bare_project)
+    assert len(packs(bare_project)) == 1
+    snapshot = packed.find(0)
+    assert len(packed.paths(snapshot.tree)) == 52
+    assert packed.read(snapshot.tree, "many/7") == b"7\n"
+    assert packed.verify(snapshot.commit) == bare_project.store().verify(snapshot.commit) == ()
+
+
+def test_a_large_content_is_a_pack_and_kept_once(store, bare_project):
+    content = os.urandom(3 << 20)
+    bare_project.write("one.bin", content)
+    bare_project.write("two.bin", content)
     snapshot = store.snapshot()
-    assert len(store.paths(snapshot.tree)) == 52
-    assert store.verify(snapshot.commit) == ()
+    size = sum(path.stat().st_size for path in packs(bare_project))
+    assert len(content) < size < len(content) * 1.1
+    assert store.read(snapshot.tree, "two.bin") == content
+    bare_project.write("three.bin", content)
+    assert store.snapshot(previous=snapshot.tree).changed == ("three.bin",)
+    assert sum(path.stat().st_size for path in packs(bare_project)) == size
+
+
+def test_only_folders_with_a_change_are_kept_anew(packed, bare_project):
+    before = len(loose(bare_project))
+    bare_project.write("b/c.txt", "three\n")
+    packed.snapshot()
+    assert len(loose(bare_project)) - before == 4  # the content, b, the root, the snapshot
+
+
+def test_packing_leaves_one_file_and_the_names_whole(packed, bare_project):
+    for number in range(1, 4):
+        bare_project.write("a.txt", f"{number}\n" * 1000)
+        packed.snapshot(number=number)
+    assert loose(bare_project)
+    packed.pack()
+    assert not loose(bare_project)
+    assert not list((bare_project.folder / "objects").glob("??"))
+    assert len(packs(bare_project)) == 1
+    for name in packed.references():
+        assert packed.verify(name) == ()
+    kept = packs(bare_project)
+    packed.pack()
+    assert packs(bare_project) == kept
+
+
+def test_packing_leaves_alone_what_is_large_beside_the_rest(packed, bare_project):
+    bare_project.write("large.bin", os.urandom(2 << 20))
+    packed.snapshot(number=1)
+    large = max(packs(bare_project), key=lambda path: path.stat().st_size)
+    for number in range(2, 4):
+        bare_project.write("a.txt", f"{number}\n")
+        packed.snapshot(number=number)
+    packed.pack()
+    assert large in packs(bare_project)
+    assert len(packs(bare_project)) == 2
+    assert packed.verify("refs/iterations/1") == ()
+
+
+def test_a_reader_finds_what_is_packed_and_swept_meanwhile(packed, bare_project):
+    reader = bare_project.store()
+    assert reader.read("refs/iterations/0", "many/1") == b"1\n"
+    bare_project.write("a.txt", "new\n")
+    packed.snapshot(number=1)
+    assert reader.read("refs/iterations/1", "a.txt") == b"new\n"
+    packed.pack()
+    assert reader.read("refs/iterations/1", "a.txt") == b"new\n"
+    assert reader.read("refs/iterations/0", "many/2") == b"2\n"
+    packed.forget(["refs/iterations/0"])
+    packed.sweep()
+    assert reader.read("refs/iterations/1", "many/3") == b"3\n"
+
+
+def test_a_sweep_takes_contents_out_of_a_pack(packed, bare_project):
+    bare_project.write("many/1", "stays\n")
+    packed.snapshot(number=1)
+    size = packs(bare_project)[0].stat().st_size
+    packed.forget(["refs/iterations/0"])
+    packed.sweep()
+    assert packed.verify("refs/iterations/1") == ()
+    assert packed.contents([name(b"2\n")], 9) == {name(b"2\n"): b"2\n"}
+    with pytest.raises(StoreError, match="missing or damaged"):
+        packed.contents([name(b"1\n")], 9)
+    assert packs(bare_project)[0].stat().st_size < size
+
+
+@pytest.mark.parametrize("damage", [lambda _: b"", lambda data: data[:-1], lambda data: data[: len(data) // 2]])
+def test_a_pack_that_is_cut_short_is_damage_that_is_told(packed, bare_project, damage):
+    path = packs(bare_project)[0]
+    data = path.read_bytes()
+    path.chmod(0o600)
+    path.write_bytes(damage(data))
+    store = bare_project.store()
+    with pytest.raises((StoreError, NoSnapshotError)):
+        store.verify("refs/iterations/0")
+    with pytest.raises((StoreError, NoSnapshotError)):
+        store.sweep()
+    store.snapshot()
+    store.pack()
+    path.write_bytes(data)  # it is mended, as it was thrown away by nobody
+    assert bare_project.store().verify("refs/iterations/0") == ()
+
+
+def test_damage_in_a_pack_is_named_by_path(packed, bare_project):
+    path = packs(bare_project)[0]
+    place = next(place for key, place in Pack(os.fspath(path)).rows() if key == name(b"7\n"))
+    data = bytearray(path.read_bytes())
+    data[place.offset + 3] ^= 1
+    path.chmod(0o600)
+    path.write_bytes(data)
+    assert bare_project.store().verify("refs/iterations/0") == ("many/7",)
+
+
+def test_what_is_lent_reads_the_packs_of_the_lender(packed, bare_project, tmp_path):
+    lent = packed.lend(tmp_path / "lent")
+    bare_project.write("a.txt", "three\n")
+    second = lent.snapshot(previous=packed.find(0).tree)
+    assert second.changed == ("a.txt",)
+    assert lent.read(second.tree, "many/7") == b"7\n"
+
+
+def test_a_folder_that_goes_leaves_the_index(packed, bare_project):
+    shutil.rmtree(bare_project.root / "many")
+    shutil.rmtree(bare_project.root / "b")
+    after = packed.snapshot(previous=packed.find(0).tree)
+    assert len(after.changed) == 51
+    assert packed.paths(after.tree) == ("a.txt",)
+    assert set(load(bare_project.folder).folders) == {""}
 
 
 def test_the_content_of_a_file_is_no_tree_and_no_snapshot(store):
     store.snapshot()
     with pytest.raises(NoSnapshotError, match="nothing is kept as"):
-        store.paths(hashlib.sha256(b"one\n").hexdigest())
+        store.paths(ONE)
+
+
+@pytest.mark.parametrize("lines", ["100644 x\ta\0", "\0", "100644 -1 ff\ta\0", "040000 4 ff\ta/\0"])
+def test_a_file_that_begins_as_a_folder_does_is_no_tree(store, bare_project, lines):
+    content = f"ralph-tracker folder 1\n{lines}"
+    bare_project.write("like a folder", content)
+    store.snapshot()
+    with pytest.raises(NoSnapshotError, match="nothing is kept as"):
+        store.paths(name(content.encode()))
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="the administrator may read everything")

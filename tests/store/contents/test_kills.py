@@ -32,15 +32,20 @@ def edit(project: Project) -> None:
     project.write("a.txt", "three\n")
     project.write("new/one.txt", "1\n")
     project.write("new/two.txt", b"x" * (2 << 20))
+    for number in range(20):
+        project.write(f"many/{number}", f"{number}\n")
     project.remove("src")
     project.write("src", "a file now\n")
 
 
-def create(project: Project) -> None:
-    shutil.rmtree(project.folder)
-    project.store().create()
-    for number in (0, 1):
-        project.store().snapshot(number=number)
+def sweep(project: Project) -> None:
+    project.store().forget(["refs/iterations/1"])
+    project.store().sweep()
+
+
+def pack_and_sweep(project: Project) -> None:
+    project.store().pack()
+    sweep(project)
 
 
 SCENES = {
@@ -48,7 +53,9 @@ SCENES = {
     "look": Scene(lambda project: project.store().look(project.store().find(0).tree)),
     "keep": Scene(lambda project: project.store().keep(7, project.store().find(1).commit)),
     "restore": Scene(lambda project: project.store().restore("refs/iterations/0"), 0),
-    "forget and sweep": Scene(lambda project: (project.store().forget(["refs/iterations/1"]), project.store().sweep())),
+    "pack": Scene(lambda project: project.store().pack()),
+    "forget and sweep": Scene(sweep),
+    "forget and sweep what is packed": Scene(pack_and_sweep),
 }
 
 

@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -35,7 +34,7 @@ def test_changes_tell_status_modes_size_and_hash(project: Project) -> None:
         kept = {change.new_id and store.contents([change.new_id], 9)[change.new_id]}
         assert kept == {None if change.status == "D" else store.read(second.tree, change.path)[:9]}
         assert (change.old_id is None) == (change.status == "A")
-    assert tuple(replace(change, old_id=None, new_id=None) for change in found) == (
+    assert tuple(change._replace(old_id=None, new_id=None) for change in found) == (
         Change("a.txt", "M", "100644", "100644", 4, sha256(b"two\n")),
         Change("copy.txt", "A", None, "100644", 4, sha256(b"two\n")),
         Change("link", "T", "120000", "100644", 5, sha256(b"a.txt")),

@@ -56,6 +56,27 @@ def test_a_change_of_text_has_its_patch_and_its_lines_counted(compared):
     assert hunk == " one\n-two\n+2\n three\n+four\n"
 
 
+LONG = [f"{number}\n" for number in range(1, 101)]
+
+
+@pytest.mark.parametrize(
+    ("after", "hunks"),
+    [
+        (["0\n", *LONG], ["@@ -1,3 +1,4 @@"]),
+        ([*LONG[:49], "new\n", *LONG[50:]], ["@@ -47,7 +47,7 @@"]),
+        ([*LONG[:49], *LONG[50:]], ["@@ -47,7 +47,6 @@"]),
+        ([*LONG, "101"], ["@@ -98,3 +98,4 @@"]),
+        (LONG[:-1], ["@@ -97,4 +97,3 @@"]),
+        ([*LONG[:9], "new\n", *LONG[9:89], *LONG[90:]], ["@@ -7,6 +7,7 @@", "@@ -87,7 +88,6 @@"]),
+        (LONG[:50] * 2, ["@@ -48,53 +48,53 @@"]),
+    ],
+    ids=["first line", "in the middle", "a line gone", "end without newline", "last line gone", "two", "half"],
+)
+def test_a_hunk_names_the_lines_where_it_stands(compared, after, hunks):
+    (change,) = compared({"a.txt": "".join(LONG)}, write("a.txt", "".join(after))).values()
+    assert [line for line in change.patch.splitlines() if line.startswith("@@")] == hunks
+
+
 def test_files_stand_in_the_order_of_their_paths_whatever_they_are(compared):
     before = {"b.bin": b"\0\1", "c.txt": "x\n", "d.bin": b"\0\3"}
     found = compared(before, edits(write("a.txt", "new\n"), write("b.bin", b"\0\2"), remove("c.txt"), remove("d.bin")))

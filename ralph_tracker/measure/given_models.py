@@ -1,0 +1,109 @@
+"""What may be handed in, as models: they say what is wrong with it, and are its schemas."""
+
+from collections.abc import Mapping
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NotRequired,  # pydantic brings it, and needs it before Python 3.12
+    TypeVar,
+)
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from typing_extensions import TypedDict
+
+from ralph_tracker.config.problems import first_problem
+from ralph_tracker.config.yaml_io import without_surrogates
+from ralph_tracker.errors import InputError
+from ralph_tracker.measure.given_plain import LONGEST_ID, MOST, Given, Values, cases_of
+
+Count = Annotated[int, Field(ge=0, le=MOST, strict=True)]
+Percent = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False, strict=True)]
+Model = TypeVar("Model", bound=BaseModel)
+Amount = Annotated[float, Field(ge=0, le=MOST, allow_inf_nan=False, strict=True)]
+
+
+class _Given(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class GivenTesting(_Given):
+    test_count: Count | None = None
+    tests_passed: Count | None = None
+    tests_failed: Count | None = None
+    tests_skipped: Count | None = None
+    pass_rate: Percent | None = None
+    coverage_percentage: Percent | None = None
+    coverage_lines_covered: Count | None = None
+    coverage_lines_total: Count | None = None
+
+
+class GivenQuality(_Given):
+    lint_errors: Count | None = None
+    lint_warnings: Count | None = None
+    type_errors: Count | None = None
+    build_status: Literal["success", "failure"] | None = None
+    error_count: Count | None = None
+
+
+class GivenCodebase(_Given):
+    file_count: Count | None = None
+    loc_total: Count | None = None
+    complexity_score: Amount | None = None
+
+
+class GivenTest(TypedDict):
+    """One test by name; a plain mapping, since there may be 100,000 of them."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[misc]  # pydantic's own way to refuse more keys
+    id: Annotated[str, Field(min_length=1, max_length=LONGEST_ID)]
+    outcome: Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed"]
+    duration: NotRequired[Amount | None]
+
+
+class GivenMetrics(_Given):
+    """Metrics as a file or a mapping has them; every group and every value is optional."""
+
+    testing: GivenTesting = GivenTesting()
+    quality: GivenQuality = GivenQuality()
+    codebase: GivenCodebase = GivenCodebase()
+    quality_score: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, strict=True)] | None = None
+    tests: list[GivenTest] | None = None
+
+
+class GivenUsage(_Given):
+    """What the iteration cost; every value is optional, unknown is not 0."""
+
+    cost_usd: Amount | None = None
+    input_tokens: Count | None = None
+    output_tokens: Count | None = None
+    turns: Count | None = None
+    duration_s: Amount | None = None
+
+
+def validated_metrics(raw: Mapping[str, Any], name: str) -> Given:
+    """Return metrics that the models allow. Raises InputError, in one line, for what they do not; `name` is its place.
+
+    A lone surrogate, which JSON may hold though no text can, is written by its number.
+    """
+    given = _validated(raw, name, GivenMetrics)
+    values: Values = given.testing.model_dump() | given.quality.model_dump() | given.codebase.model_dump()
+    return Given(values, given.quality_score, None if given.tests is None else cases_of(given.tests))
+
+
+def validated_usage(raw: Mapping[str, Any], name: str) -> Values:
+    """Return usage that the model allows. Raises InputError as `validated_metrics` does."""
+    values: Values = _validated(raw, name, GivenUsage).model_dump()
+    return values
+
+
+def _validated(raw: Mapping[str, Any], name: str, model: type[Model]) -> Model:
+    try:
+        try:
+            return model.model_validate(raw)
+        except ValidationError as error:
+            if all(problem["type"] != "string_unicode" for problem in error.errors(include_url=False)):
+                raise
+            return model.model_validate(without_surrogates(raw))
+    except ValidationError as error:
+        raise InputError(f"{name}: {first_problem(error, model)}") from None

@@ -1,0 +1,211 @@
+"""Commands to strike at, and what is promised when one that was struck is run again."""
+
+import json
+import random
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from ralph_tracker.cli.app import run
+from ralph_tracker.store.choosing import chosen_store
+from ralph_tracker.store.snapshots import SAFETY
+
+
+@dataclass(frozen=True)
+class Command:
+    """Hold a command of a loop, how many iterations are on record before it, and whether it changes the tree.
+
+    `files` are new ones in the tree, so many that git takes them in at once.
+    """
+
+    words: tuple[str, ...]
+    turns: int = 3
+    restores: bool = False
+    files: int = 0
+
+
+COMMANDS = {
+    "post_iteration": Command(("hook", "post-iteration", "--iteration", "3")),
+    "post_iteration-25": Command(("hook", "post-iteration", "--iteration", "25"), turns=25, files=12),  # it packs
+    "post_loop": Command(("hook", "post-loop")),
+    "restore": Command(("restore", "1"), restores=True),
+    "gc": Command(("gc", "--yes", "--keep-last", "1"), turns=7),
+}
+
+
+def begin(shop: Any) -> None:
+    """Make a repository of a project, with what its loop starts from."""
+    shop.write("data/old.txt", "from the beginning\n").chmod(0o755)
+    shop.write(".gitignore", ".aiwg/\n*.log\n")
+    shop.commit()
+
+
+def work(shop: Any, command: Command) -> None:
+    """Record a baseline, a gain, a loss and what else is wanted; then work goes on, in the tree only.
+
+    A file that snapshots leave out lies where a restore has to put another one.
+    """
+    shop.start()
+    counts = chain((6, 2, 8), (6 for _ in range(command.turns)))
+    for number, count in zip(range(1, command.turns), counts, strict=False):
+        shop.passing(count).write("app.py", f"def one():\n    return {number}\n")
+        shop.write(f"made/by-{number}.txt", f"{number}\n" * 100)
+        shop.turn()
+    (shop.root / "data/old.txt").unlink()
+    shop.write("data/old.txt/noise.log", "left out\n")
+    shop.passing(7).write("notes.txt", "not on record yet\n")
+    for number in range(command.files):
+        shop.write(f"many/{number}.txt", f"{number}\n")
+
+
+TIMES = [
+    (re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)"), b"TIME"),
+    (re.compile(rb"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?( UTC)?"), b"TIME"),
+    (re.compile(rb'"(elapsed_s|duration_s)":[0-9.e+-]+'), rb'"\1":0'),
+    (re.compile(rb"after \d+\.\d+ s"), b"after 0 s"),
+    (re.compile(rb'"(commit|record|loop|previous_seal)":"[0-9a-f]{40,64}"'), rb'"\1":"ID"'),
+    (re.compile(rb'"((metrics|measurement|state|checks|manifest)\.json)":"[0-9a-f]{64}"'), rb'"\1":"ID"'),
+    (re.compile(rb"undo-[0-9a-f]{12}"), b"UNDO"),
+]
+# What is made again from the rest, or says only who was there last.
+APART = ("/store.git/", "/store/", "/lock", "/code-cache.json")
+# What no iteration is given up for: where a git that only reads was killed, the record says so.
+NOT_JUDGED = b"integrity could not be judged"
+# A store may have them sooner or later than that of an undisturbed run: contents, and the folder of what can be undone.
+LASTING = {f"ralph/ralph-001/store.git/{name}" for name in ("objects/..", "objects/../ID", "refs/safety")}
+IDS = [(re.compile(r"[0-9a-f]{12,}"), "ID"), (re.compile(r"/[0-9a-f]{2}(?=/|$)"), "/..")]
+
+
+def timeless(data: bytes) -> bytes:
+    for pattern, instead in TIMES:
+        data = pattern.sub(instead, data)
+    return data
+
+
+def told_once(events: bytes) -> bytes:
+    """Take out what a repeated call says twice, and a restore of what was restored already when it was repeated."""
+    lines = dict.fromkeys(line for line in events.split(b"\n") if line)
+    plain = {line: json.loads(line) for line in lines}
+    return b"\n".join(
+        line for line, event in plain.items() if event.get("from") is None or event["from"] != event["to"]
+    )
+
+
+def documents_of(shop: Any) -> dict[str, bytes]:
+    """Return what is on record without its times."""
+    base = shop.root / ".aiwg"
+    files = {path.relative_to(base).as_posix(): path for path in sorted(base.rglob("*")) if path.is_file()}
+    found = {
+        name: timeless(path.read_bytes()) for name, path in files.items() if not any(a in f"/{name}" for a in APART)
+    }
+    return {name: told_once(data) if name.endswith("events.jsonl") else data for name, data in found.items()}
+
+
+def tree_of(shop: Any) -> dict[str, bytes | None]:
+    """Return the user's files, and None for each folder."""
+    found = {path.relative_to(shop.root).as_posix(): path for path in shop.root.rglob("*") if path.is_dir()}
+    own = (".git/", ".aiwg/")
+    return {**shop.files(), **{name: None for name in found if not f"{name}/".startswith(own)}}
+
+
+def names_of(shop: Any) -> set[str]:
+    """Return the names of all files and folders of ours, ids apart; a pack without its index is named apart."""
+    base = shop.root / ".aiwg"
+    names = {path.relative_to(base).as_posix() for path in base.rglob("*")}
+    halves = {
+        f"{name} alone"
+        for name in names
+        if "/pack/" in name and f"{name.rpartition('.')[0]}.{'pack' if name.endswith('.idx') else 'idx'}" not in names
+    }
+    return {nameless(name) for name in names} | halves
+
+
+def nameless(name: str) -> str:
+    for pattern, instead in IDS:
+        name = pattern.sub(instead, name)
+    return name
+
+
+def undo_contents(shop: Any) -> set[Any]:
+    """Return the contents that an undo can bring back."""
+    store = chosen_store(shop.paths.folder, shop.root)
+    return {store.changes(None, name) for name in store.references() if name.startswith(SAFETY)}
+
+
+@dataclass(frozen=True)
+class Whole:
+    """Hold how an undisturbed run leaves the project, and how it was before."""
+
+    documents: Mapping[str, bytes]
+    names: set[str]
+    tree: Mapping[str, bytes | None]
+    before: Mapping[str, bytes | None]
+    undo: set[Any]
+    owned: Mapping[str, bytes]
+
+
+class Judge:
+    """Say what is wrong after a command was struck and run again; [] is what is promised."""
+
+    def __init__(self, shop: Any, own_files: Callable[[Path], Mapping[str, bytes]], command: Command) -> None:
+        """Run the command undisturbed on a copy, to compare others with it."""
+        self._own_files, self._command = own_files, command
+        before, owned = tree_of(shop), own_files(shop.root / ".git")
+        for words in (command.words, ("verify", "--json")):  # in this process: those that it forks need import nothing
+            assert run([*words, "--root", str(shop.root)]) == 0
+        self._whole = Whole(documents_of(shop), names_of(shop), tree_of(shop), before, undo_contents(shop), owned)
+
+    def violations(self, shop: Any, ended: Any, bench: Any, *, killed: bool) -> list[str]:
+        """Look at what a struck command has left, repeat it, and compare."""
+        return [*self._after_fault(shop, ended, bench, killed=killed), *self._after_repeating(shop, bench)]
+
+    def _after_fault(self, shop: Any, ended: Any, bench: Any, *, killed: bool) -> list[str]:
+        wrong = []
+        if killed:
+            wrong += [f"ended with {ended.code}: {ended.err}"] if ended.code != 137 else []
+        elif ended.code not in {0, 1}:
+            wrong.append(f"exit {ended.code}: {ended.err[-600:]}")
+        elif ended.code and ended.err.count("\n") != 1:
+            wrong.append(f"not one line: {ended.err[-600:]!r}")
+        if "Traceback" in ended.out + ended.err:
+            wrong.append(f"a traceback: {ended.err[-600:]}")
+        if self._own_files(shop.root / ".git") != self._whole.owned:
+            wrong.append("the user's repository differs")
+        if not self._command.restores and tree_of(shop) != self._whole.before:
+            wrong.append("the user's files differ")
+        said = bench.plain("verify", "--json")
+        damaged = json.loads(said.out)["damaged"] if said.out.startswith("{") else {"all": said.err}
+        lost = {number: names for number, names in damaged.items() if number != str(self._command.turns)}
+        return [*wrong, *([f"damaged before the re-run: {lost}"] if lost else [])]
+
+    def _after_repeating(self, shop: Any, bench: Any) -> list[str]:
+        wrong = []
+        again = bench.plain(*self._command.words)
+        if again.code:
+            wrong.append(f"the re-run ends with {again.code}: {again.err[-600:]}")
+        left = sorted(names_of(shop) - self._whole.names - LASTING)
+        if left:
+            wrong.append(f"left behind: {left[:5]}")
+        verified = bench.plain("verify")
+        if verified.code:
+            wrong.append(f"verify: {verified.out[-600:]}{verified.err[-600:]}")
+        documents = documents_of(shop)
+        names = {*documents, *self._whole.documents}
+        others = sorted(name for name in names if documents.get(name) != self._whole.documents.get(name))
+        if others and not any(NOT_JUDGED in documents.get(name, b"") for name in others):
+            wrong.append(f"on record differs: {others[:5]}")
+        if tree_of(shop) != self._whole.tree:
+            wrong.append("the tree differs")
+        if self._own_files(shop.root / ".git") != self._whole.owned:
+            wrong.append("the user's repository differs after the re-run")
+        if not self._whole.undo <= undo_contents(shop):
+            wrong.append("what stood there before cannot be brought back")
+        return wrong
+
+
+def chosen_points(every: list[Any], at_most: int | None, seed: str) -> list[Any]:
+    """Return all points, or so many by a seed."""
+    return sorted(random.Random(seed).sample(every, min(len(every), at_most or len(every))))
