@@ -28,7 +28,7 @@ class Seals:
         """Name the record that people read where it is missing or not what was sealed."""
         seal, path = read_json(self.paths.iteration(number) / "seal.json"), self.paths.record(number)
         expected = seal.get("record") if isinstance(seal, dict) else None
-        if expected is None or (path.is_file() and file_digest(path) == expected):
+        if expected is None or (path.is_file() and _digest_of(path) == expected):
             return ()
         return (path.relative_to(self.paths.folder).as_posix(),)
 
@@ -59,7 +59,7 @@ class Seals:
         following = read_json(self.paths.iteration(number + 1) / "seal.json")
         expected = following.get("previous_seal") if isinstance(following, dict) else None
         path = self.paths.iteration(number) / "seal.json"
-        return ("seal.json",) if expected is not None and path.is_file() and file_digest(path) != expected else ()
+        return ("seal.json",) if expected is not None and path.is_file() and _digest_of(path) != expected else ()
 
 
 def _digest_of(path: Path) -> str | None:
