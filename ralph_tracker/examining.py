@@ -7,7 +7,7 @@ from typing import Final
 from ralph_tracker.core.findings import BUILTIN, Finding, Integrity, Severity, SuppressionKind
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import TestResults
-from ralph_tracker.errors import InputError
+from ralph_tracker.errors import InputError, StoreError
 from ralph_tracker.integrity.changes import MAX_BYTES, ChangedFile, FileChange, Side, opened
 from ralph_tracker.integrity.evidence import Outcomes
 from ralph_tracker.integrity.examine import Examined, examine
@@ -42,7 +42,7 @@ class Examination:
     def integrity(self) -> Integrity:
         """Return what was found; a fault of our own is told, and what was open before stays open."""
         try:
-            return self._compared()
+            return self._compared_once_more()
         except Exception as error:  # noqa: BLE001  # no fault of ours may cost an iteration, or clear one
             why = f"integrity could not be judged ({type(error).__name__}: {error}); please report it"
             return Integrity(
@@ -50,6 +50,13 @@ class Examination:
                 suppressions=self.state.line.suppressions,
                 unread={EVERYTHING: why},
             )
+
+    def _compared_once_more(self) -> Integrity:
+        """Compare, a second time where the store gave no answer: a git that was killed leaves no lasting doubt."""
+        try:
+            return self._compared()
+        except StoreError:
+            return self._compared()
 
     def _compared(self) -> Integrity:
         line = self.state.line

@@ -9,8 +9,9 @@ from ralph_tracker.cli.app import run
 from ralph_tracker.core.findings import Finding, Severity
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.rules import Rules
+from ralph_tracker.errors import StoreError
 from ralph_tracker.examining import EVERYTHING, Examination
-from ralph_tracker.integrity.table import Rule
+from ralph_tracker.integrity.table import RULES, Rule
 from ralph_tracker.store.committed import Committed
 from ralph_tracker.store.keeping import Keeper
 from ralph_tracker.store.loop_store import LoopStore
@@ -164,6 +165,24 @@ class TestWhatCannotBeLookedInto:
         found = replace(examination, kept=kept).integrity()
         assert "ZeroDivisionError" in found.unread[EVERYTHING]
         assert [finding.rule for finding in found.findings] == ["G1"]
+
+    @pytest.mark.parametrize(("deaths", "is_judged"), [(1, True), (2, False)])
+    def test_a_git_that_dies_once_leaves_no_doubt(self, deaths, is_judged, gated):
+        gated.turn()
+        store = LoopStore(gated.paths)
+        keeper, state = Keeper(store), store.state(store.summary(), Rules())
+        gated.write("pyproject.toml", GATE.format(50))
+        left = [StoreError("git was killed")] * deaths
+
+        def dies(_file, _evidence):
+            if left:
+                raise left.pop()
+            return ()
+
+        rules = (*RULES, Rule("T9", dies))
+        found = Examination(keeper, state, keeper.capture(1, ((0, 1),)), None, rules=rules).integrity()
+        assert (EVERYTHING not in found.unread) is is_judged
+        assert [finding.rule for finding in found.findings] == ["G1"] * is_judged
 
     def test_nothing_is_compared_where_no_files_are_kept(self, tmp_path, capsys):
         metrics = tmp_path / "metrics.yaml"

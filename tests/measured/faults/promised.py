@@ -72,8 +72,6 @@ TIMES = [
 ]
 # What is made again from the rest, or says only who was there last.
 APART = ("/store.git/", "/store/", "/lock", "/code-cache.json")
-# What no iteration is given up for: where a git that only reads was killed, the record says so.
-NOT_JUDGED = b"integrity could not be judged"
 # A store may have them sooner or later than that of an undisturbed run: contents, and the folder of what can be undone.
 LASTING = {f"ralph/ralph-001/store.git/{name}" for name in ("objects/..", "objects/../ID", "refs/safety")}
 IDS = [(re.compile(r"[0-9a-f]{12,}"), "ID"), (re.compile(r"/[0-9a-f]{2}(?=/|$)"), "/..")]
@@ -195,7 +193,7 @@ class Judge:
         documents = documents_of(shop)
         names = {*documents, *self._whole.documents}
         others = sorted(name for name in names if documents.get(name) != self._whole.documents.get(name))
-        if others and not any(NOT_JUDGED in documents.get(name, b"") for name in others):
+        if others:
             wrong.append(f"on record differs: {others[:5]}")
         if tree_of(shop) != self._whole.tree:
             wrong.append("the tree differs")
