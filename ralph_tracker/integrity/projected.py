@@ -1,6 +1,6 @@
 """What a subject is made of: `len(x[0])` asks about `x[0]` and about `x`, and of each of them less than the last."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
 from ralph_tracker.integrity.patterns import Pattern
@@ -81,6 +81,10 @@ _OPERATORS: Final = (" & ", " % ", " // ", " | ", " / ", " - ", " + ", " >> ")
 _OPENING, _CLOSING, _QUOTES = "([{", ")]}", "'\"`"
 
 
+# Returns the text that a name stands for, None where that is not known.
+Known = Callable[[str], str | None]
+
+
 class Core(NamedTuple):
     """Hold what is asked about at last: its text, the most that is asked of it, and whether only of a part of it."""
 
@@ -95,20 +99,25 @@ class _Step(NamedTuple):
     partly: bool = False
 
 
-def cores_of(subject: str, known: Mapping[str, str] | None = None) -> Iterator[Core]:
-    """Yield a subject and what it is made of, the outermost first; `known` are the texts that its names stand for."""
+def nobody(_: str) -> None:
+    """Know no name."""
+
+
+def cores_of(subject: str, known: Known = nobody) -> Iterator[Core]:
+    """Yield a subject and what it is made of, the outermost first; `known` tells what its names stand for."""
     text, most, partly = subject, _ALL, False
     for _ in range(_DEEPEST):
         yield Core(text, most, partly)
-        step = _step(text, known or {})
+        step = _step(text, known)
         if step is None or not step.inner or step.inner == text:
             return
         text, most, partly = step.inner.strip(), min(most, step.most), partly or step.partly
 
 
-def _step(text: str, known: Mapping[str, str]) -> _Step | None:
-    if text in known:
-        return _of_name(known[text])
+def _step(text: str, known: Known) -> _Step | None:
+    value = known(text)
+    if value is not None:
+        return _of_name(value)
     prefix = _PREFIX.match(text)
     if prefix is not None:
         return _Step(text[prefix.end() :], _of_prefix(prefix[1]))

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.python.assertions import demands_in
 from ralph_tracker.integrity.python.handlers import asks_for, is_loud, names_made
-from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted
+from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted, nodes_below, nodes_in
 
 _SETTING: Final = Pattern(r"environ|getenv|TYPE_CHECKING|__debug__")
 _AROUND: Final = Pattern(
@@ -95,7 +95,7 @@ def _is_open(condition: ast.expr, made: frozenset[str]) -> bool:
     """Tell whether a condition depends on what is tested: on names of the test, on calls, on the environment."""
     if asks_for(condition, made) or _SETTING.search(ast.unparse(condition)):
         return True
-    calls = [ast.unparse(each.func) for each in ast.walk(condition) if isinstance(each, ast.Call)]
+    calls = [ast.unparse(each.func) for each in nodes_below(condition) if isinstance(each, ast.Call)]
     return any(not _AROUND.search(each) for each in calls)
 
 
@@ -117,10 +117,10 @@ def _is_picked(values: ast.expr) -> bool:
 
 def unheard_in(test: Function, text: str) -> Iterator[tuple[ast.stmt, str]]:
     """Yield the assertions of functions inside a test that others run, so that their failures reach nobody."""
-    inner = [each for each in ast.walk(test) if isinstance(each, FUNCTIONS) and each is not test]
+    inner = [each for each in nodes_in(test) if isinstance(each, FUNCTIONS) and each is not test]
     if not inner or any(each in text for each in _ASKED_AFTER):
         return
-    calls = [each for each in ast.walk(test) if isinstance(each, ast.Call)]
+    calls = [each for each in nodes_in(test) if isinstance(each, ast.Call)]
     for function in inner:
         uses = [each for each in calls if _names(each, function.name)]
         if uses and all(_loses(each, function) for each in uses):

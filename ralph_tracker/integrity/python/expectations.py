@@ -63,7 +63,7 @@ def _targets(node: ast.Assign | ast.AnnAssign) -> Iterator[str]:
 
 def asserted(node: Function) -> Iterator[ast.expr]:
     """Yield what a test asserts, without the messages: the condition of each `assert`, the calls that assert."""
-    for each in ast.walk(node):
+    for each in statements_below(node):
         if isinstance(each, ast.Assert):
             yield each.test
         elif isinstance(each, ast.Expr) and isinstance(each.value, ast.Call | ast.Await):
@@ -147,7 +147,7 @@ def cases_of(node: Function, text: str) -> tuple[Case, ...]:
 
 
 def _loop_rows(node: Function, known: Values) -> Iterator[ast.expr]:
-    for each in ast.walk(node):
+    for each in statements_below(node):
         if isinstance(each, ast.For):
             table = known.get(each.iter.id) if isinstance(each.iter, ast.Name) else each.iter
             if isinstance(table, ast.List | ast.Tuple):

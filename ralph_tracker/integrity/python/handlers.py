@@ -8,7 +8,7 @@ from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.python.assertions import blocks_of, demands_in, statements_of
 from ralph_tracker.integrity.python.calls import is_assertion_name
 from ralph_tracker.integrity.python.demands import KIND, demands_of
-from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted
+from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted, nodes_below, nodes_in
 
 _BROAD: Final = frozenset(
     {"Exception", "BaseException", "AssertionError", "failureException", "Failed", "ExceptionGroup"}
@@ -68,7 +68,7 @@ def _says_little(test: ast.expr, handler: ast.ExceptHandler | None) -> bool:
     """Tell whether an assertion in a handler asks no more than that there was an error."""
     if isinstance(test, ast.Constant):
         return True
-    names = {each.id for each in ast.walk(test) if isinstance(each, ast.Name)} - _OF_ERRORS
+    names = {each.id for each in nodes_below(test) if isinstance(each, ast.Name)} - _OF_ERRORS
     about_error = handler is not None and handler.name in names and len(names) == 1
     return about_error and all((each.strength or 0) <= KIND for each in demands_of(test))
 
@@ -82,7 +82,9 @@ def _tells(value: ast.expr, handler: ast.ExceptHandler | None, node: Function | 
         return True
     if is_assertion_name(name):
         return not (call.args and _says_little(call.args[0], handler))
-    given = {each.id for part in (*call.args, *call.keywords) for each in ast.walk(part) if isinstance(each, ast.Name)}
+    given = {
+        each.id for part in (*call.args, *call.keywords) for each in nodes_below(part) if isinstance(each, ast.Name)
+    }
     if handler is None or handler.name is None or handler.name not in given:
         return False
     root = dotted(call.func).partition(".")[0]
@@ -120,7 +122,7 @@ def fails(statement: ast.stmt) -> bool:
 def names_made(node: Function) -> frozenset[str]:
     """Return the names that a test assigns, loops over or opens: what comes of what it tests."""
     return frozenset(
-        each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+        each.id for each in nodes_in(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
     )
 
 
@@ -128,5 +130,5 @@ def asks_for(condition: ast.expr, made: frozenset[str]) -> bool:
     """Tell whether a condition asks for what a test has made."""
     return any(
         isinstance(each, ast.NamedExpr) or (isinstance(each, ast.Name) and each.id in made)
-        for each in ast.walk(condition)
+        for each in nodes_below(condition)
     )

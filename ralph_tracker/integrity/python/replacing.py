@@ -9,7 +9,15 @@ from typing import Final
 from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.python.constants import UNKNOWN, value_of
 from ralph_tracker.integrity.python.nodes import body_of, constant_of, full_name, imports_of, returns_of
-from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted, tree_of
+from ralph_tracker.integrity.python.syntax import (
+    FUNCTIONS,
+    Function,
+    dotted,
+    nodes_below,
+    nodes_in,
+    statements_below,
+    tree_of,
+)
 
 ITSELF: Final = "__name__"
 MOCKS: Final = Pattern(r"(^|\.)(Mock|MagicMock|AsyncMock|NonCallableMock|create_autospec|stub)$")
@@ -32,7 +40,7 @@ _ATTRIBUTE: Final = 2
 def answer_of(function: Function) -> object:
     """Return what a function answers whatever it is given, UNKNOWN where that depends."""
     returned = [worth_of(each.value) for each in returns_of(function)]
-    raises = any(isinstance(each, ast.Raise) for each in ast.walk(function))
+    raises = any(isinstance(each, ast.Raise) for each in statements_below(function))
     if raises or not returned or len({repr(each) for each in returned}) > 1 or not body_of(function):
         return UNKNOWN
     return returned[0]
@@ -85,6 +93,7 @@ def replaces(test: Function, text: str) -> bool:
     return bool(replaced_for_all(text) or replaced_in(test, imports_of(text), own) or replaced_around(test, text))
 
 
+@lru_cache(maxsize=128)
 def functions_in(text: str) -> Own:
     """Return the functions that stand at the top of a file by their names. Raises Unparsable."""
     return {each.name: each for each in tree_of(text).body if isinstance(each, FUNCTIONS)}
@@ -93,8 +102,8 @@ def functions_in(text: str) -> Own:
 def replaced_around(test: Function, text: str) -> dict[str, bool]:
     """Return what fixtures, set-ups, helpers and the class of a test replace for it. Raises Unparsable."""
     imports, own = imports_of(text), functions_in(text)
-    asked = {each.arg for each in ast.walk(test.args) if isinstance(each, ast.arg)}
-    for each in ast.walk(test):
+    asked = {each.arg for each in nodes_below(test.args) if isinstance(each, ast.arg)}
+    for each in nodes_in(test):
         if isinstance(each, ast.Call):
             asked.add(dotted(each.func))
             if dotted(each.func).endswith("usefixtures"):
@@ -124,7 +133,7 @@ def replaced_in(test: Function, imports: Mapping[str, str], own: Own = _NOBODY) 
     `own` are the functions of its module.
     """
     found: dict[str, bool] = {}
-    nodes = list(ast.walk(test))
+    nodes = nodes_in(test)
     own = {**own, **{each.name: each for each in nodes if isinstance(each, FUNCTIONS) and each is not test}}
     for node in nodes:
         if isinstance(node, ast.Assign):
@@ -238,8 +247,10 @@ def _name_of(node: ast.expr | None) -> str:
     value = constant_of(node)
     if isinstance(value, str):
         return value
-    if isinstance(node, ast.JoinedStr | ast.BinOp) and any(dotted(each) == ITSELF for each in ast.walk(node)):
-        last = [each.value for each in ast.walk(node) if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+    if isinstance(node, ast.JoinedStr | ast.BinOp) and any(dotted(each) == ITSELF for each in nodes_below(node)):
+        last = [
+            each.value for each in nodes_below(node) if isinstance(each, ast.Constant) and isinstance(each.value, str)
+        ]
         return ITSELF + "." + last[-1].rpartition(".")[2] if last else ""
     return ""
 
@@ -270,7 +281,7 @@ def _is_of_literal(value: ast.AST | None) -> bool:
 
 def _acts(function: Function) -> bool:
     """Tell whether a function that is put in a place leaves the work to what stood there."""
-    calls = [each.func for each in ast.walk(function) if isinstance(each, ast.Call)]
+    calls = [each.func for each in nodes_in(function) if isinstance(each, ast.Call)]
     return any(_ORIGINAL.search(dotted(each).rpartition(".")[2]) for each in calls)
 
 

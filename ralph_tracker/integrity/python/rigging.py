@@ -16,7 +16,7 @@ from ralph_tracker.integrity.python.replacing import (
     replaced_for_all,
     replaced_in,
 )
-from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted, tree_of
+from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted, nodes_below, nodes_in, tree_of
 
 _ANYTHING: Final = Pattern(r"(^|\.)(mock\.ANY|dirty_equals\.(AnyThing|IsAnything)|matchers?\.anything)$|^ANY$")
 _CLOCKS: Final = Pattern(r"(^|\.)time\.(time|perf_counter|monotonic|process_time)(_ns)?$")
@@ -142,7 +142,7 @@ class _Reading:
 
     def _by_builtin(self, claim: ast.expr) -> bool:
         """Tell whether a claim is made by a builtin that was replaced."""
-        called = {dotted(each.func) for each in ast.walk(claim) if isinstance(each, ast.Call)} & _BUILTINS
+        called = {dotted(each.func) for each in nodes_below(claim) if isinstance(each, ast.Call)} & _BUILTINS
         return any(each in self.replaced or f"builtins.{each}" in self.replaced for each in called)
 
     def _is_own(self, side: ast.expr) -> bool:
@@ -219,8 +219,8 @@ class _Reading:
         still = any(_CLOCKS.search(name) and frozen for name, frozen in self.replaced.items())
         if not (still or self.frozen):
             return False
-        parts = [*ast.walk(claim)]
-        parts += [sub for each in parts if isinstance(each, ast.Name) for sub in ast.walk(self._value(each))]
+        parts = nodes_below(claim)
+        parts += [sub for each in parts if isinstance(each, ast.Name) for sub in nodes_below(self._value(each))]
         asked = still or any(
             isinstance(each, ast.Call) and _CLOCKS.search(full_name(each.func, self.imports)) for each in parts
         )
@@ -248,20 +248,20 @@ def _fixed(text: str, test: Function) -> dict[str, ast.expr]:
 
 def _leaves(method: Function) -> bool:
     """Tell whether a method leaves the work to the class above."""
-    return any(isinstance(each, ast.Name) and each.id == "super" for each in ast.walk(method))
+    return any(isinstance(each, ast.Name) and each.id == "super" for each in nodes_below(method))
 
 
 def _around(test: Function) -> Iterator[ast.expr]:
     """Yield what a test is decorated with and what it opens."""
     yield from test.decorator_list
-    for each in ast.walk(test):
+    for each in nodes_in(test):
         if isinstance(each, ast.withitem):
             yield each.context_expr
 
 
 def _own_builtins(test: Function, text: str) -> Iterator[str]:
     """Yield the builtins that a test or its module defines anew."""
-    for each in (*tree_of(text).body, *ast.walk(test)):
+    for each in (*tree_of(text).body, *nodes_in(test)):
         if isinstance(each, FUNCTIONS) and each.name in _BUILTINS:
             yield each.name
         elif isinstance(each, ast.Assign) and isinstance(each.value, ast.Lambda):
@@ -270,6 +270,6 @@ def _own_builtins(test: Function, text: str) -> Iterator[str]:
 
 def _set_in(test: Function) -> Iterator[tuple[str, int]]:
     """Yield the attributes that a test assigns a constant to, with the line."""
-    for each in ast.walk(test):
+    for each in nodes_in(test):
         if isinstance(each, ast.Assign) and constant_of(each.value) is not UNKNOWN:
             yield from ((dotted(target), each.lineno) for target in each.targets if isinstance(target, ast.Attribute))

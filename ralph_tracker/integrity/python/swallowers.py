@@ -8,7 +8,7 @@ from ralph_tracker.integrity.python.assertions import statements_of
 from ralph_tracker.integrity.python.handlers import is_broad, is_loud
 from ralph_tracker.integrity.python.nodes import functions_of, nodes_of
 from ralph_tracker.integrity.python.replacing import answer_of
-from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted
+from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted, nodes_below, nodes_in
 from ralph_tracker.integrity.source_tests import Unparsable
 
 _WORDS: Final = ("except", "suppress", "__exit__", "__aexit__")
@@ -34,7 +34,7 @@ def _always_exits(statement: ast.stmt) -> bool:
 
 
 def _swallows(function: Function) -> bool:
-    given = {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)}
+    given = {each.arg for each in nodes_below(function.args) if isinstance(each, ast.arg)}
     for statement, _ in statements_of(function):
         if isinstance(statement, ast.Try) and _passes_over(statement) and _runs(statement.body, given):
             return True
@@ -52,7 +52,9 @@ def _passes_over(statement: ast.Try) -> bool:
 
 
 def _is_mute(handler: ast.ExceptHandler) -> bool:
-    if any(isinstance(each, ast.Name) and each.id == handler.name for part in handler.body for each in ast.walk(part)):
+    if any(
+        isinstance(each, ast.Name) and each.id == handler.name for part in handler.body for each in nodes_below(part)
+    ):
         return all(isinstance(each, ast.Expr) and dotted(each.value) == "print" for each in handler.body)
     return not any(is_loud(each) for each in handler.body)
 
@@ -60,7 +62,7 @@ def _is_mute(handler: ast.ExceptHandler) -> bool:
 def _runs(body: list[ast.stmt], given: set[str]) -> bool:
     """Tell whether statements yield to whoever is managed, or call what was given."""
     for part in body:
-        for each in ast.walk(part):
+        for each in nodes_below(part):
             if isinstance(each, ast.Yield) or (isinstance(each, ast.Call) and dotted(each.func) in given):
                 return True
     return False
@@ -70,6 +72,6 @@ def swallowing_uses(test: Function, names: frozenset[str]) -> list[ast.expr]:
     """Return where a test is wrapped by one of these names, or gives it what to call; `suppress` wraps as well."""
     wrapped = [each for each in test.decorator_list if dotted(each).rpartition(".")[2] in names | {"suppress"}]
     called = [
-        each for each in ast.walk(test) if isinstance(each, ast.Call) and dotted(each.func) in names and each.args
+        each for each in nodes_in(test) if isinstance(each, ast.Call) and dotted(each.func) in names and each.args
     ]
     return [*wrapped, *called]

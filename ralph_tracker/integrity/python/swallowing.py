@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Final, NamedTuple
 
 from ralph_tracker.integrity.patterns import Pattern
@@ -10,7 +11,7 @@ from ralph_tracker.integrity.python.assertions import demands_in, ends, statemen
 from ralph_tracker.integrity.python.calls import RAISES
 from ralph_tracker.integrity.python.constants import truth
 from ralph_tracker.integrity.python.handlers import asks_for, fails, is_broad, is_loud, is_outside, names_made, skips
-from ralph_tracker.integrity.python.syntax import Function, dotted
+from ralph_tracker.integrity.python.syntax import Function, dotted, nodes_below, nodes_in
 
 _SKIPS: Final = frozenset({"pytest.skip", "pytest.xfail", "self.skipTest", "skip"})
 _PLATFORM: Final = Pattern(
@@ -24,17 +25,36 @@ _VERSION: Final = Pattern(
 )
 
 
-class Swallow(NamedTuple):
-    """Hold one place where failures end: its first line, what it is, what it covers, and the assertions among it.
+class Swallow:
+    """Be one place where failures end: its first line, what it is, what it covers, and the assertions among it.
 
     `broad` says that whatever fails there ends there; else it is some kinds of failures.
     """
 
-    line: int
-    text: str
-    covered: tuple[str, ...]
-    assertions: tuple[str, ...]
-    broad: bool = True
+    def __init__(self, line: int, how: ast.expr | str, body: list[ast.stmt], *, broad: bool) -> None:
+        self.line = line
+        self.broad = broad
+        self._how = how
+        self._body = body
+
+    @cached_property
+    def text(self) -> str:
+        """Return what it is."""
+        return self._how if isinstance(self._how, str) else ast.unparse(self._how)
+
+    @cached_property
+    def covered(self) -> tuple[str, ...]:
+        """Return the texts of the statements that stand in it and hold no other."""
+        return tuple(ast.unparse(each) for each in self._statements if _is_plain(each))
+
+    @cached_property
+    def assertions(self) -> tuple[str, ...]:
+        """Return the texts of the assertions that stand in it."""
+        return tuple(text for each in self._statements for text, _ in demands_in(each))
+
+    @cached_property
+    def _statements(self) -> list[ast.stmt]:
+        return [each for each, _ in statements_of(_function(self._body))]
 
 
 class Guard(NamedTuple):
@@ -51,15 +71,16 @@ def swallows_of(node: Function, swallowers: frozenset[str] = frozenset()) -> Ite
     """
     statements = [each for each, _ in statements_of(node)]
     tried_again = frozenset(_tried_again(statements))
+    how: ast.expr | str | None
     for statement in statements:
         if isinstance(statement, ast.Try | ast.TryStar):
-            how, broad = ("", False) if id(statement) in tried_again else _handled(statement, node)
+            how, broad = (None, False) if id(statement) in tried_again else _handled(statement, node)
         elif isinstance(statement, ast.With | ast.AsyncWith):
             how, broad = _suppressed(statement, swallowers)
         else:
             continue
-        if how:
-            yield _swallow(statement, how, broad=broad)
+        if how is not None:
+            yield Swallow(statement.lineno, how, statement.body, broad=broad)
 
 
 def _tried_again(statements: list[ast.stmt]) -> Iterator[int]:
@@ -93,7 +114,7 @@ def _may_skip(value: ast.expr) -> bool:
     """Tell whether an expression skips under a condition: `value or pytest.skip()`."""
     if not isinstance(value, ast.BoolOp | ast.IfExp):
         return False
-    return any(isinstance(each, ast.Call) and dotted(each) in _SKIPS for each in ast.walk(value))
+    return any(isinstance(each, ast.Call) and dotted(each) in _SKIPS for each in nodes_below(value))
 
 
 def _way_out(statement: ast.If, made: frozenset[str]) -> Iterator[Guard]:
@@ -110,10 +131,10 @@ def _way_out(statement: ast.If, made: frozenset[str]) -> Iterator[Guard]:
 
 def on_platforms_before(old: Function, new: Function) -> frozenset[str]:
     """Return the assertions under a question for the platform or version that a test asks no longer."""
-    kept = {ast.unparse(each.test) for each in ast.walk(new) if isinstance(each, ast.If)}
+    kept = {ast.unparse(each.test) for each in nodes_in(new) if isinstance(each, ast.If)}
     return frozenset(
         text
-        for each in ast.walk(old)
+        for each in nodes_in(old)
         if isinstance(each, ast.If) and _VERSION.search(asked := ast.unparse(each.test)) and asked not in kept
         for statement, _ in statements_of(_function(each.body + each.orelse))
         for text, _ in demands_in(statement)
@@ -141,37 +162,26 @@ def _is_plain(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Expr | ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Assert | ast.Return)
 
 
-def _swallow(statement: ast.Try | ast.TryStar | ast.With | ast.AsyncWith, how: str, *, broad: bool) -> Swallow:
-    covered = [each for each, _ in statements_of(_function(statement.body))]
-    return Swallow(
-        statement.lineno,
-        how,
-        tuple(ast.unparse(each) for each in covered if _is_plain(each)),
-        tuple(text for each in covered for text, _ in demands_in(each)),
-        broad,
-    )
-
-
 def _function(body: list[ast.stmt]) -> ast.FunctionDef:
     return ast.FunctionDef("_", ast.arguments([], [], None, [], [], None, []), body, [])
 
 
-def _handled(statement: ast.Try | ast.TryStar, node: Function) -> tuple[str, bool]:
-    """Return where the failures of a `try` end, and whether all of them do; "" where somebody learns of them."""
+def _handled(statement: ast.Try | ast.TryStar, node: Function) -> tuple[str | None, bool]:
+    """Return where the failures of a `try` end, and whether all of them do; None where somebody learns of them."""
     if any(
         isinstance(each, ast.Return | ast.Break | ast.Continue)
         for part in statement.finalbody
-        for each in ast.walk(part)
+        for each in nodes_below(part)
     ):
         return "finally: return", True
     if any(isinstance(each, ast.Raise) or fails(each) for each in statement.orelse):
-        return "", False
+        return None, False
     for handler in statement.handlers:
         broad = is_broad(handler.type)
         silent = not any(is_loud(each, handler, node) for each in handler.body)
         if broad or (silent and not is_outside(handler.type)):
-            return (_said(handler), broad) if silent else ("", False)
-    return "", False
+            return (_said(handler), broad) if silent else (None, False)
+    return None, False
 
 
 def _said(handler: ast.ExceptHandler) -> str:
@@ -179,7 +189,7 @@ def _said(handler: ast.ExceptHandler) -> str:
     return f"except{kind}: {ast.unparse(handler.body[-1])}"
 
 
-def _suppressed(statement: ast.With | ast.AsyncWith, swallowers: frozenset[str]) -> tuple[str, bool]:
+def _suppressed(statement: ast.With | ast.AsyncWith, swallowers: frozenset[str]) -> tuple[ast.expr | None, bool]:
     """Return the manager that passes over failures, and whether over all; `raises` passes over what comes after one."""
     opened = [item.context_expr for item in statement.items]
     for each in statement.body:
@@ -189,14 +199,14 @@ def _suppressed(statement: ast.With | ast.AsyncWith, swallowers: frozenset[str])
     for call in opened:
         name = dotted(call).rpartition(".")[2]
         if name in swallowers:
-            return ast.unparse(call), True
+            return call, True
         if isinstance(call, ast.Call) and name == "suppress" and call.args:
             broad = any(is_broad(each) for each in call.args)
             if broad or not all(map(is_outside, call.args)):
-                return ast.unparse(call), broad
+                return call, broad
         if isinstance(call, ast.Call) and name in RAISES and "arn" not in name:
-            return ast.unparse(call), False
-    return "", False
+            return call, False
+    return None, False
 
 
 def _leaves(body: Sequence[ast.stmt]) -> bool:

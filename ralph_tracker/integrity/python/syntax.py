@@ -93,6 +93,12 @@ def nodes_below(node: ast.AST) -> list[ast.AST]:
     return found
 
 
+@lru_cache(maxsize=_KEPT)
+def nodes_in(function: Function) -> tuple[ast.AST, ...]:
+    """Return a function and all below it as `nodes_below` does; kept, as all that ask it ask much of it."""
+    return tuple(nodes_below(function))
+
+
 def walk(node: ast.AST) -> Iterator[ast.AST]:
     """Yield a node and all below it, but not what stands in functions and classes defined inside."""
     waiting = [node]

@@ -8,11 +8,15 @@ from typing import Final
 from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.python.calls import is_assertion_name
 from ralph_tracker.integrity.python.handlers import fails
-from ralph_tracker.integrity.python.syntax import Function, dotted
+from ralph_tracker.integrity.python.syntax import Function, dotted, nodes_below, nodes_in
 
 _MENTIONED: Final = Pattern(
     r"check|catch_exceptions|raise_|return_exceptions|\.fail\(|AssertionError|\bawait |\|\| *(true|:)"
-    r"|failureException|; *exit 0"
+    r"|failureException|; *exit 0",
+    words=(
+        *("check", "catch_exceptions", "raise_", "return_exceptions", ".fail(", "AssertionError", "await ", "||"),
+        *("failureException", "exit 0"),
+    ),
 )
 _OPTIONS: Final[Mapping[str, bool]] = {
     "check": True,
@@ -52,7 +56,7 @@ def unchecked(old: Function, new: Function) -> Iterator[tuple[int, str, str]]:
 
 
 def _calls(function: Function) -> list[ast.Call]:
-    return [each for each in ast.walk(function) if isinstance(each, ast.Call)]
+    return [each for each in nodes_in(function) if isinstance(each, ast.Call)]
 
 
 def _name(call: ast.Call) -> str:
@@ -62,7 +66,7 @@ def _name(call: ast.Call) -> str:
 def _says_always(node: ast.expr) -> bool:
     return any(
         isinstance(each, ast.Constant) and isinstance(each.value, str) and _ALWAYS.search(each.value) is not None
-        for each in ast.walk(node)
+        for each in nodes_below(node)
     )
 
 
@@ -93,7 +97,7 @@ def _asked(call: ast.Call) -> str:
 
 
 def _returned(known: set[str], new: Function) -> Iterator[tuple[int, str, str]]:
-    for each in ast.walk(new):
+    for each in nodes_in(new):
         if not isinstance(each, ast.Expr):
             continue
         call = each.value.value if isinstance(each.value, ast.Await) else each.value
@@ -115,7 +119,7 @@ def _untold(old: Function, new: Function) -> Iterator[tuple[int, str, str]]:
 
 def _telling(function: Function) -> Iterator[tuple[str, str]]:
     """Yield what conditions and attempts are about, and the text by which they fail, "" where they do not."""
-    for each in ast.walk(function):
+    for each in nodes_in(function):
         if isinstance(each, ast.If):
             about, parts = f"if {ast.unparse(each.test)}", [*each.body, *each.orelse]
         elif isinstance(each, ast.Try):
@@ -141,13 +145,13 @@ def _not_awaited(old: Function, new: Function) -> Iterator[tuple[int, str, str]]
     """Yield the assertions that were awaited, and are only begun now."""
     awaited = {
         ast.unparse(each.value)
-        for each in ast.walk(old)
+        for each in nodes_in(old)
         if isinstance(each, ast.Await) and is_assertion_name(dotted(each.value).rpartition(".")[2])
     }
     if not awaited:
         return
-    still = {ast.unparse(each.value) for each in ast.walk(new) if isinstance(each, ast.Await)}
-    for each in ast.walk(new):
+    still = {ast.unparse(each.value) for each in nodes_in(new) if isinstance(each, ast.Await)}
+    for each in nodes_in(new):
         if isinstance(each, ast.Expr) and isinstance(each.value, ast.Call):
             texts = {ast.unparse(part) for part in (each.value, *each.value.args)}
             if texts & (awaited - still):

@@ -9,7 +9,7 @@ from ralph_tracker.integrity.changes import ChangedFile
 from ralph_tracker.integrity.demanded import changed_tests, is_real, is_repeated, replaced, without
 from ralph_tracker.integrity.evidence import Evidence, finding
 from ralph_tracker.integrity.patterns import Pattern
-from ralph_tracker.integrity.projected import PART, Core, cores_of
+from ralph_tracker.integrity.projected import PART, Core, Known, cores_of, nobody
 from ralph_tracker.integrity.python.demands import EQUAL, MEMBER, ORDER, RAISED
 from ralph_tracker.integrity.source_tests import Assertion, SourceTest
 
@@ -19,6 +19,7 @@ _TRUE_OR_FALSE: Final = Pattern(r"(==|is) (True|False)$")
 _ANYTHING: Final = Pattern(
     r"\bANY\b|[aA]ny[tT]hing\b|expect\.(any|\w+Containing|stringMatching)\(|mock\.Match|\bany[A-Z]?\w*\(\)|IsA\w*\("
 )
+_WORD: Final = Pattern(r"\w+")
 _LITERAL: Final = Pattern(r"'[^']*'|\"[^\"]*\"|\d[\d.]*")
 _LAST_NUMBER: Final = Pattern(r"(?P<before>.*[^\w.])(?P<number>\d[\d.e-]*)[fFdD]?(?P<after>\W*)")
 _DIGITS: Final = Pattern(r"toBeCloseTo")
@@ -66,7 +67,7 @@ class _Asked:
     @cached_property
     def _strength(self) -> int:
         strength = self.assertion.strength or 0
-        return min(strength, ORDER) if self._names.compares_with_itself(self.assertion) else strength
+        return ORDER if strength > ORDER and self._names.compares_with_itself(self.assertion) else strength
 
     def asks(self, core: Core) -> int:
         """Return how much is asked of a part of its subject."""
@@ -80,9 +81,9 @@ class _Names:
         self._test = test
 
     @cached_property
-    def known(self) -> Mapping[str, str]:
+    def known(self) -> Known:
         if self._test.node is None:
-            return {}
+            return nobody
         from ralph_tracker.integrity.python.loosening import names_of  # noqa: PLC0415  for this language only
 
         return names_of(self._test.node)
@@ -96,6 +97,9 @@ class _Names:
 
     def compares_with_itself(self, assertion: Assertion) -> bool:
         """Tell whether what is expected is made of what is asked about: `x == str(x)`."""
+        words = _WORD.findall(assertion.text)
+        if len(set(words)) == len(words):
+            return False  # what stands on both sides is named twice
         _, *sides = self.subjects_of(assertion)
         texts = set(sides)
         return len(sides) > 1 and any(core.text in texts - {side} for side in sides for core in cores_of(side))
@@ -114,13 +118,23 @@ def _put_for(gone: list[_Asked], fresh: list[_Asked], added: list[_Asked]) -> It
     """Yield what is gone with what stands for it, each once, the nearest subject first."""
     many = len(fresh) > len(gone)
     for now in fresh:
-        related = [(distance, shared, each) for each in gone for distance, shared in _shared(each, now)]
-        if not related:
+        nearest = _nearest(gone, now)
+        if nearest is None:
             continue
-        _, shared, old = min(related, key=lambda each: each[0])
+        shared, old = nearest
         if _is_weaker(old, now, shared, added, many=many):
             gone.remove(old)
             yield old.assertion, now.assertion
+
+
+def _nearest(gone: list[_Asked], now: _Asked) -> tuple[tuple[Core, Core], _Asked] | None:
+    """Return which of them shares the most of what an assertion is about, and that; None where none does."""
+    subject = now.assertion.subject
+    if subject and gone and gone[0].assertion.subject == subject:
+        whole = next(cores_of(subject))
+        return (whole, whole), gone[0]  # nothing is nearer, and nobody has to read what that is made of
+    related = [(distance, shared, each) for each in gone for distance, shared in _shared(each, now)]
+    return min(related, key=lambda each: each[0])[1:] if related else None
 
 
 def _shared(old: _Asked, now: _Asked) -> Iterator[tuple[int, tuple[Core, Core]]]:

@@ -1,13 +1,15 @@
 """T8: a test that its failures do not fail: a handler that passes over them, or a way out before the assertions."""
 
 import ast
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from ralph_tracker.core.findings import Finding, Severity
 from ralph_tracker.integrity.changes import ChangedFile
 from ralph_tracker.integrity.demanded import changed_tests, is_real, without
 from ralph_tracker.integrity.evidence import Evidence, finding
+from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.python.conditional import conditionals_of, unheard_in
 from ralph_tracker.integrity.python.swallowers import swallowers_in, swallowing_uses
 from ralph_tracker.integrity.python.swallowing import guards_of, swallows_of, texts_of
@@ -16,6 +18,11 @@ from ralph_tracker.integrity.source_tests import UNREACHED, SourceTest
 
 ID: Final = "T8"
 _WORDS: Final = ("except", "suppress", "finally", "aises")
+# Compound statements begin their line, or continue one; expressions hold the same words anywhere.
+_HEADS: Final = Pattern(
+    r"^[ \t\f]*(async[ \t]+)?(if|elif|for|while|match)\b", re.MULTILINE, words=("if", "for", "while", "match")
+)
+_LEAVING: Final = Pattern(r"^[ \t\f]*(if|elif)\b|kip|xfail", re.MULTILINE, words=("if", "kip", "xfail"))
 
 
 class _Seen(NamedTuple):
@@ -46,12 +53,26 @@ class _Swallowers(NamedTuple):
 
 
 def _swallowers(file: ChangedFile, evidence: Evidence) -> _Swallowers:
-    texts = [each for each in evidence.files if each is file or (each.is_test and each.language == "python")]
-    olds, news = (
-        frozenset[str]().union(*(swallowers_in(side.text) for side in sides if side is not None))
-        for sides in ([each.old for each in texts], [each.new for each in texts])
-    )
-    return _Swallowers(news, news - olds)
+    """Return the names that a file has of itself and of the test files of the comparison."""
+    before, now = evidence.once(_swallowers, lambda: _names_in(each for each in evidence.files if _is_test(each)))
+    if not _is_test(file):
+        own = _names_in([file])
+        before, now = before | own[0], now | own[1]
+    return _Swallowers(now, now - before)
+
+
+def _is_test(file: ChangedFile) -> bool:
+    return file.is_test and file.language == "python"
+
+
+def _names_in(files: Iterable[ChangedFile]) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the names of the old sides and those of the new ones."""
+    before: set[str] = set()
+    now: set[str] = set()
+    for file in files:
+        for side, names in ((file.old, before), (file.new, now)):
+            names.update(swallowers_in(side.text) if side is not None else ())
+    return frozenset(before), frozenset(now)
 
 
 def _seen(old: SourceTest | None, new: SourceTest, names: _Swallowers) -> Iterator[_Seen]:
@@ -61,6 +82,7 @@ def _seen(old: SourceTest | None, new: SourceTest, names: _Swallowers) -> Iterat
     yield from _left_early(old, new)
     if old is not None and old.node is not None and new.node is not None:
         yield from _under_conditions(old, new)
+        yield from _unheard(old, new)
         if may_check(old.text, new.text) and not any(is_real(each) for each in without(new.assertions, old.assertions)):
             yield from (_Seen(f"{what}: `{text}`", line, text) for line, what, text in unchecked(old.node, new.node))
 
@@ -81,12 +103,16 @@ def _made(seen: _Seen, test: SourceTest, file: ChangedFile, evidence: Evidence) 
 def _swallowed(old: SourceTest | None, new: SourceTest, names: frozenset[str]) -> Iterator[_Seen]:
     if new.node is None or not any(word in new.text for word in (*_WORDS, *names)):
         return
+    found = [each for each in swallows_of(new.node, names) if each.broad or each.assertions]
+    if not found:
+        return
     before = old.node if old is not None else None
     swallowed = list(swallows_of(before, names)) if before is not None else []
     known = {text for each in swallowed for text in each.covered + each.assertions}
-    free = texts_of(before) - known if before is not None else frozenset()
+    broad = any(each.broad for each in found)
+    free = texts_of(before) - known if before is not None and broad else frozenset()
     asked = {each.text for each in old.assertions} - known if old is not None else set()
-    for each in swallows_of(new.node, names):
+    for each in found:
         inside = [text for text in each.assertions if text not in known and (each.broad or text in asked)]
         if not inside and each.broad:
             inside = [text for text in each.covered if text in free and "(" in text]
@@ -98,28 +124,39 @@ def _wrapped(old: SourceTest | None, new: SourceTest, names: frozenset[str]) -> 
     """Yield where a test is wrapped by what passes over failures, or gives it what to call."""
     if new.node is None or not any(name in new.text for name in ("suppress", *names)):
         return
-    before = [ast.unparse(each) for each in swallowing_uses(old.node, names)] if old and old.node else []
-    for each in swallowing_uses(new.node, names):
+    uses = swallowing_uses(new.node, names)
+    before = [ast.unparse(each) for each in swallowing_uses(old.node, names)] if uses and old and old.node else []
+    for each in uses:
         text = ast.unparse(each)
         if text not in before:
             yield _Seen(f"failure swallowed by `{text}`", each.lineno, text)
 
 
 def _under_conditions(old: SourceTest, new: SourceTest) -> Iterator[_Seen]:
-    """Yield the assertions that are made only if the outcome is as expected, or where nobody learns of it."""
-    if old.node is None or new.node is None or not new.function.startswith("test"):
+    """Yield the assertions that are made only if the outcome is as expected."""
+    if old.node is None or new.node is None or not new.function.startswith("test") or not _HEADS.search(new.text):
+        return
+    now = list(conditionals_of(new.node))
+    if not any(each.under for each in now):
         return
     kept = {each.text for each in old.assertions if is_real(each)}
     before = {(each.text, head) for each in conditionals_of(old.node) for head in each.under}
-    free = {each.text for each in conditionals_of(new.node) if not each.under}
+    free = {each.text for each in now if not each.under}
     heads = set()
-    for each in conditionals_of(new.node):
+    for each in now:
         fresh = [head for head in each.under if (each.text, head) not in before]
         if fresh and each.text in kept and each.text not in free and fresh[0] not in heads:
             heads.add(fresh[0])
             yield _Seen(f"assertion only under a condition: `{fresh[0]}`", each.line, f"{fresh[0]}: {each.text}")
-    known = {text for _, text in unheard_in(old.node, old.text)}
-    for statement, text in unheard_in(new.node, new.text):
+
+
+def _unheard(old: SourceTest, new: SourceTest) -> Iterator[_Seen]:
+    """Yield the assertions of functions inside a test that fail where nobody learns of it."""
+    if old.node is None or new.node is None or not new.function.startswith("test") or new.text.count("def") == 1:
+        return
+    unheard = list(unheard_in(new.node, new.text))
+    known = {text for _, text in unheard_in(old.node, old.text)} if unheard else set()
+    for statement, text in unheard:
         if text not in known:
             yield _Seen(f"failure reaches nobody: `{text}`", statement.lineno, text)
 
@@ -131,16 +168,14 @@ def _unreached(old: SourceTest | None, new: SourceTest) -> Iterator[_Seen]:
 
 
 def _left_early(old: SourceTest | None, new: SourceTest) -> Iterator[_Seen]:
-    if (
-        old is None
-        or old.node is None
-        or new.node is None
-        or not any(word in new.text for word in ("if", "kip", "xfail"))
-    ):
+    if old is None or old.node is None or new.node is None or not _LEAVING.search(new.text):
+        return
+    guards = list(guards_of(new.node))
+    if not guards:
         return
     known = {each.text for each in guards_of(old.node)}
     kept = {each.text for each in old.assertions}
-    for guard in guards_of(new.node):
+    for guard in guards:
         after = [each for each in new.assertions if each.line > guard.line and each.text in kept and is_real(each)]
         if guard.text not in known and after:
             yield _Seen(f"exit before assertions: `{guard.text}`", guard.line, guard.text)

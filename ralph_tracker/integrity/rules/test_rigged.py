@@ -36,7 +36,7 @@ _REPLACES: Final = Pattern(
 )
 _STANDS_IN: Final = Pattern(r"Mock|\bstub\(|create_autospec|\bANY\b|[Aa]ny[Tt]hing", words=_STANDING_IN)
 _OTHER_WAYS: Final = Pattern(
-    r"\bpatch\b|setattr|setitem|modules|\w\.\w+ *= *|freeze_time|travel\(|\bclass \w+\(|getattr|\.update\(|= *\{",
+    r"\bpatch\b|setattr|setitem|modules|\.(?<=\w\.)\w+ *=|freeze_time|travel\(|\bclass \w+\(|getattr|\.update\(|= *\{",
     words=(),
 )
 _FOR_ALL: Final = Pattern(
@@ -98,11 +98,11 @@ def _in_test(pair: TestPair, file: ChangedFile, evidence: Evidence) -> Iterator[
     equal = evidence.once(_equal_names, lambda: _equal_names(evidence))
     if file.new is None:
         return
-    imported = _imported(file)
+    imported = file.once(_imported, lambda: _imported(file))
     if not (
         equal
         or imported
-        or _OTHER_WAYS.search(file.new.text)
+        or file.once(_replaces_otherwise, lambda: _replaces_otherwise(file))
         or replaced_for_all(file.new.text)
         or _may_replace(new.text)
     ):
@@ -138,7 +138,12 @@ def _replaced_anew(file: ChangedFile) -> bool:
     """Tell whether the file replaces something for all its tests that it did not replace before."""
     new = replaced_for_all(file.new.text) if file.new is not None else {}
     old = replaced_for_all(file.old.text) if new and file.old is not None else {}
-    return bool(new.keys() - old.keys() or _imported(file))
+    return bool(new.keys() - old.keys() or file.once(_imported, lambda: _imported(file)))
+
+
+def _replaces_otherwise(file: ChangedFile) -> bool:
+    """Tell cheaply whether a file may replace something by other ways than a test's own."""
+    return file.new is not None and _OTHER_WAYS.search(file.new.text) is not None
 
 
 def _may_replace(text: str) -> bool:
