@@ -189,19 +189,35 @@ def _of_member(owner: str, name: str) -> _Step:
     return _Step(owner, _SIZE if name in _SIZES else PART, partly=True)
 
 
-def split_arguments(given: str) -> list[str]:
-    """Return the arguments that a text between parentheses gives."""
-    found, depth, start, quote = [], 0, 0, ""
-    for place, char in enumerate(given):
+def _bare(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the characters of a text that stand in no quotes, with their places."""
+    quote = ""
+    for place, char in enumerate(text):
         if quote:
-            quote = "" if char == quote and given[place - 1] != "\\" else quote
+            quote = "" if char == quote and text[place - 1] != "\\" else quote
         elif char in _QUOTES:
             quote = char
-        elif char in _OPENING:
+        else:
+            yield place, char
+
+
+def _outermost(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the characters of a text that stand neither in quotes nor in brackets, with their places."""
+    depth = 0
+    for place, char in _bare(text):
+        if char in _OPENING:
             depth += 1
         elif char in _CLOSING:
             depth -= 1
-        elif char == "," and depth == 0:
+        elif depth == 0:
+            yield place, char
+
+
+def split_arguments(given: str) -> list[str]:
+    """Return the arguments that a text between parentheses gives."""
+    found, start = [], 0
+    for place, char in _outermost(given):
+        if char == ",":
             found.append(given[start:place].strip())
             start = place + 1
     last = given[start:].strip()
@@ -211,13 +227,8 @@ def split_arguments(given: str) -> list[str]:
 def _opening_of(text: str) -> int:
     """Return where the bracket opens that the text ends with, -1 where none does."""
     open_at: list[int] = []
-    quote = ""
-    for place, char in enumerate(text):
-        if quote:
-            quote = "" if char == quote and text[place - 1] != "\\" else quote
-        elif char in _QUOTES:
-            quote = char
-        elif char in _OPENING:
+    for place, char in _bare(text):
+        if char in _OPENING:
             open_at.append(place)
         elif char in _CLOSING and open_at:
             start = open_at.pop()
@@ -230,16 +241,6 @@ def _split_by_operator(text: str) -> str | None:
     """Return what stands left of the first operator that stands in no brackets, None where there is none."""
     if not any(each in text for each in _OPERATORS):
         return None
-    depth, quote = 0, ""
-    for place, char in enumerate(text):
-        if quote:
-            quote = "" if char == quote and text[place - 1] != "\\" else quote
-        elif char in _QUOTES:
-            quote = char
-        elif char in _OPENING:
-            depth += 1
-        elif char in _CLOSING:
-            depth -= 1
-        elif depth == 0 and char == " " and text.startswith(_OPERATORS, place):
-            return text[:place]
-    return None
+    spaces = (place for place, char in _outermost(text) if char == " ")
+    first = next((place for place in spaces if text.startswith(_OPERATORS, place)), None)
+    return None if first is None else text[:first]

@@ -87,12 +87,6 @@ def _is_for_all(node: Function) -> bool:
     return any(given.arg == "autouse" for each in calls for given in each.keywords)
 
 
-def replaces(test: Function, text: str) -> bool:
-    """Tell whether a test, or its module, replaces a function. Raises Unparsable."""
-    own = functions_in(text)
-    return bool(replaced_for_all(text) or replaced_in(test, imports_of(text), own) or replaced_around(test, text))
-
-
 @lru_cache(maxsize=128)
 def functions_in(text: str) -> Own:
     """Return the functions that stand at the top of a file by their names. Raises Unparsable."""
