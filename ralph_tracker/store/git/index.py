@@ -45,4 +45,5 @@ def take_in(git: Runner, bulk: Runner, scan: Scan) -> None:
         git.run("update-index", "-z", "--index-info", stdin=removals(scan.removed))
     if scan.added:
         adder = bulk if len(scan.added) > _MANY else git
-        adder.run("update-index", "--add", "-z", "--stdin", stdin=path_list(scan.added))
+        # What lay below a folder that is a link to itself now is not seen to be gone, and would be in the way.
+        adder.run("update-index", "--add", "--replace", "-z", "--stdin", stdin=path_list(scan.added))

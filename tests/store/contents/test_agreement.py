@@ -167,6 +167,7 @@ def scratch() -> Iterator[Project]:
 
 
 @example([], [[("write", "a", b"ab"), ("touch", 1, b"")], *[[("same", 1, b"")]] * 3], [])
+@example([], [[("write", "a/a", b"")], [("link", "a", b"a")]], [0, 1])
 @example([], [[("folder", "c.txt", b"")], [("write", "c.txt", b"x" * 300)]], [0])
 @settings(max_examples=EXAMPLES // 4 if IN_HASTE else EXAMPLES, derandomize=IN_HASTE, deadline=None)
 @given(st.lists(st.sampled_from(RULES), max_size=3), rounds, st.lists(st.integers(0, 50), max_size=3))
