@@ -69,9 +69,13 @@ def turns(draw, *, named=None, whole=False):
 
 @st.composite
 def loops(draw, *, most=5, **kind):
-    """Draw the turns of a loop, the baseline first."""
+    """Draw the turns of a loop, the baseline first, which has something to compute a score from."""
     kind.setdefault("named", draw(st.booleans()))
-    first = draw(turns(**kind).filter(lambda values: set(values) - {"file_count"}))
+    first = draw(
+        turns(**kind).filter(
+            lambda values: set(values) - {"file_count", *(() if values.get("loc_total") else ("loc_total",))}
+        )
+    )
     return [first, *draw(st.lists(turns(**kind), min_size=1, max_size=most))]
 
 
