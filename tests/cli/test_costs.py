@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,9 @@ def iteration(tmp_path_factory):
     environment = clean | {"PATH": f"{git.parent}:{os.environ['PATH']}"}
 
     def hook(phase: str) -> None:
+        written = max(file.stat().st_ctime_ns for file in root.glob("*.*"))
+        while time.time_ns() // 1_000_000_000 <= written // 1_000_000_000:
+            time.sleep(0.01)  # what changed in this second may change once more without git seeing it: it is read again
         command = [sys.executable, "-c", PROBE, phase, str(modules)]
         done = subprocess.run(
             command, cwd=root, env=environment, capture_output=True, text=True, timeout=120, check=False
