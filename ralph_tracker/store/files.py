@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -152,6 +152,15 @@ def to_json(document: Any) -> bytes:  # noqa: ANN401  # any plain document
 def digest(data: bytes) -> str:
     """Return the sha256 of some bytes."""
     return hashlib.sha256(data).hexdigest()
+
+
+def measured(chunks: Iterable[bytes]) -> tuple[int, str]:
+    """Return the size in bytes and the sha256 of a content that comes in chunks."""
+    known, size = hashlib.sha256(), 0
+    for chunk in chunks:
+        known.update(chunk)
+        size += len(chunk)
+    return size, known.hexdigest()
 
 
 def cleared(staging: Path) -> bool:

@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from typing import Final
 
-from ralph_tracker.core.findings import Finding, Severity
+from ralph_tracker.core.findings import Finding
 from ralph_tracker.integrity.changes import ChangedFile, Side
-from ralph_tracker.integrity.evidence import Evidence, finding
+from ralph_tracker.integrity.evidence import Evidence
 from ralph_tracker.integrity.fresh import fresh
 from ralph_tracker.integrity.languages import is_test_path
 from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.python.exits import early_exits, hollowed_suites, replaced_judges
-from ralph_tracker.integrity.python.facts import Fact
+from ralph_tracker.integrity.python.facts import Fact, told
 from ralph_tracker.integrity.python.hooks import DEFINES_HOOK, forging_hooks
 
 _RULE: Final = "T9"
@@ -46,16 +46,7 @@ def find(file: ChangedFile, evidence: Evidence) -> Iterator[Finding]:
     else:
         return
     for each in seen:
-        certain = each.certain or evidence.any_began_to_pass
-        yield finding(
-            _RULE,
-            Severity.CRITICAL if certain else Severity.MEDIUM,
-            f"{each.what}: `{each.text}`",
-            file.path,
-            line=each.line,
-            new=each.text,
-            about=f"{each.what}: {each.text}",
-        )
+        yield told(_RULE, each, file.path, certain=each.certain or evidence.any_began_to_pass)
 
 
 def _facts(side: Side) -> Iterator[Fact]:

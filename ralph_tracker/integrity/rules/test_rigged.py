@@ -13,7 +13,7 @@ from ralph_tracker.integrity.fresh import fresh
 from ralph_tracker.integrity.pairing import TestPair
 from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.python.equality import equal_to_everything
-from ralph_tracker.integrity.python.facts import Fact, fact
+from ralph_tracker.integrity.python.facts import Fact, fact, told
 from ralph_tracker.integrity.python.nodes import imports_of
 from ralph_tracker.integrity.python.replacing import replaced_for_all
 from ralph_tracker.integrity.python.rigging import (
@@ -65,15 +65,7 @@ def find(file: ChangedFile, evidence: Evidence) -> Iterator[Finding]:
 
 def _made(each: Fact, file: ChangedFile, evidence: Evidence) -> Finding:
     certain = evidence.any_began_to_pass and (each.certain or not file.is_test)
-    return finding(
-        _RULE,
-        Severity.CRITICAL if certain else Severity.MEDIUM,
-        f"{each.what}: `{each.text}`",
-        file.path,
-        line=each.line,
-        new=each.text,
-        about=f"{each.what}: {each.text}",
-    )
+    return told(_RULE, each, file.path, certain=certain)
 
 
 def _equal_classes(side: Side) -> Iterator[Fact]:

@@ -1,6 +1,5 @@
 """Read files of a working tree, never through a symbolic link."""
 
-import hashlib
 import os
 import stat
 from collections.abc import Callable, Iterator
@@ -10,6 +9,7 @@ from typing import Final, NamedTuple, Self
 
 from ralph_tracker.errors import StoreError
 from ralph_tracker.store.contents.objects import CHUNK, Objects
+from ralph_tracker.store.files import measured
 from ralph_tracker.store.snapshots import EXEC_MODE, FILE_MODE, LINK_MODE, shown
 from ralph_tracker.store.tree.steps import TreeSteps
 
@@ -79,11 +79,8 @@ def keeping(objects: Objects) -> Take:
 
 def hashing(chunks: Iterator[bytes]) -> tuple[str, int]:
     """Keep nothing, and tell what the id would be."""
-    digest, size = hashlib.sha256(), 0
-    for chunk in chunks:
-        digest.update(chunk)
-        size += len(chunk)
-    return digest.hexdigest(), size
+    size, name = measured(chunks)
+    return name, size
 
 
 def _with_first(first: bytes, chunks: Iterator[bytes]) -> Iterator[bytes]:

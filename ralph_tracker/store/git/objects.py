@@ -9,6 +9,7 @@ from typing import BinaryIO, Final, cast
 from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.store import notes
 from ralph_tracker.store.exporting import into_empty_folder
+from ralph_tracker.store.files import measured
 from ralph_tracker.store.git.verbs import EMPTY_TREE, NO_OBJECT, Answer, Runner, in_batches, listed_entries, paths_of
 from ralph_tracker.store.notes import Content, Difference, Note, decode_note
 from ralph_tracker.store.snapshots import Change, Entry, Status, shown
@@ -113,7 +114,7 @@ def _measured(each: Read, wanted: list[str], ahead: list[str]) -> dict[str, tupl
     """Return size and sha256 of contents; what is read ahead may be damaged, and whoever asks for it is told then."""
     names = [*wanted, *ahead]
     try:
-        return dict(zip(names, map(_measure, each(names)), strict=True))
+        return dict(zip(names, map(measured, each(names)), strict=True))
     except StoreError:
         if not ahead:
             raise
@@ -259,14 +260,6 @@ def _chunks(output: BinaryIO, size: int) -> Iterator[bytes]:
             raise StoreError("a kept object ends too early; run `ralph-tracker verify`")
         size -= len(chunk)
         yield chunk
-
-
-def _measure(chunks: Iterator[bytes]) -> tuple[int, str]:
-    digest, size = hashlib.sha256(), 0
-    for chunk in chunks:
-        digest.update(chunk)
-        size += len(chunk)
-    return size, digest.hexdigest()
 
 
 def _difference(about: bytes, path: bytes) -> Difference:
