@@ -14,8 +14,8 @@ from typing import BinaryIO, Final
 from ralph_tracker.errors import StoreError
 from ralph_tracker.store.contents.packs import SUFFIX, Draft, Pack, Place, new_file, too_small
 from ralph_tracker.store.files import cleared, sync_all, sync_file, sync_folder
+from ralph_tracker.store.tree.reader import CHUNK
 
-CHUNK: Final = 1 << 20
 OBJECTS: Final = "objects"
 STAGING: Final = "tmp"
 _PACKS: Final = "pack"

@@ -8,10 +8,11 @@ from ralph_tracker.store.contents.documents import encode_snapshot
 from ralph_tracker.store.contents.index import Index, Seen
 from ralph_tracker.store.contents.kept import Kept
 from ralph_tracker.store.contents.names import Names
-from ralph_tracker.store.contents.reading import TreeReader, hashing, keeping
+from ralph_tracker.store.contents.reading import hashing, keeping
 from ralph_tracker.store.contents.scan import ContentScanner
 from ralph_tracker.store.notes import Difference, Note, refuse_missing, undo_id_of
 from ralph_tracker.store.snapshots import SAFETY
+from ralph_tracker.store.tree.reader import TreeReader
 
 
 class ContentRestoring:

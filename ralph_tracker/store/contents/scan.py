@@ -7,7 +7,6 @@ from typing import Final
 
 from ralph_tracker.store.contents.ignoring import IgnoreRules
 from ralph_tracker.store.contents.index import Index, Print, Seen, settled_print
-from ralph_tracker.store.contents.reading import TreeReader
 from ralph_tracker.store.snapshots import Limits, Skipped
 from ralph_tracker.store.tree.capture import Scan, refuse_too_many
 from ralph_tracker.store.tree.filter import (
@@ -19,6 +18,7 @@ from ralph_tracker.store.tree.filter import (
     kind_reason,
     untracked_reason,
 )
+from ralph_tracker.store.tree.reader import TreeReader
 from ralph_tracker.store.tree.view import Prints, TreeView
 
 _GIT: Final = ".git"

@@ -17,13 +17,14 @@ from ralph_tracker.store.contents.index import Index
 from ralph_tracker.store.contents.kept import Kept
 from ralph_tracker.store.contents.names import Names
 from ralph_tracker.store.contents.objects import Objects
-from ralph_tracker.store.contents.reading import TreeReader, keeping
+from ralph_tracker.store.contents.reading import keeping
 from ralph_tracker.store.contents.scan import ContentScanner
 from ralph_tracker.store.files import AGAIN, told_plainly
 from ralph_tracker.store.holding import hold, touched
 from ralph_tracker.store.notes import Content, checked_undo_id, note_of, refuse_taken, snapshot_named, snapshot_of
 from ralph_tracker.store.snapshots import ITERATIONS, SAFETY, Begun, Change, Limits, Snapshot
 from ralph_tracker.store.tree.capture import Captured, Scan, capture
+from ralph_tracker.store.tree.reader import TreeReader
 
 # What only the first or the last call of a loop needs is imported there: a hook follows every iteration.
 if TYPE_CHECKING:

@@ -21,6 +21,7 @@ from ralph_tracker.store.tree.scan import Scope
 
 _WITH_FSYNC: Final = (2, 36)
 _WITH_ONE_PACK: Final = (2, 37)  # older ones would write a pack for each file
+_TRIAL: Final = "t??????"  # with which git looks what links can be made, silent of one that it could not take away
 _MISSING: Final = b" missing"
 
 # Nothing that a tree, a user or a machine has set may change a byte or start a program.
@@ -58,6 +59,8 @@ _OLD_FSYNC: Final = "\tfsyncObjectFiles = true"
 def make_folder(bare: Runner, folder: Path) -> None:
     """Make an empty git directory; `bare` knows no working tree, with which git would refuse this."""
     bare.run("init", "-q", "--bare", "--template=", "--initial-branch=none", str(folder))
+    for path in folder.glob(_TRIAL):
+        path.unlink(missing_ok=True)
 
 
 def fill(git: Runner, folder: Path, root: Path, source: Source | None, user: Runner | None) -> None:

@@ -1,8 +1,9 @@
 """The index of a git store: brought up to what a scan saw, and written as a tree."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from ralph_tracker.store.git.verbs import Runner, path_list, removals
 from ralph_tracker.store.tree.capture import Scan
@@ -36,14 +37,34 @@ class IndexTree:
             return b""
 
 
-def take_in(git: Runner, bulk: Runner, scan: Scan) -> None:
+class Adders(NamedTuple):
+    """Hold the gits that take files in.
+
+    `many` puts new content into one pack, where git can do that: half the cost of a file for each. `ahead` writes very
+    many at once, before the others look.
+    """
+
+    few: Runner
+    many: Runner
+    ahead: Runner
+
+
+def take_in(git: Adders, root: Path, scan: Scan, *, very_many: int, is_first: bool) -> None:
     """Take removals in first, so that a file can take the place of a folder and the other way round.
 
-    `bulk` puts new content into one pack, where git can do that: half the cost of a file for each.
+    `is_first` says that the index holds nothing so far.
     """
     if scan.removed:
-        git.run("update-index", "-z", "--index-info", stdin=removals(scan.removed))
+        git.few.run("update-index", "-z", "--index-info", stdin=removals(scan.removed))
     if scan.added:
-        adder = bulk if len(scan.added) > _MANY else git
+        adder = git.many if len(scan.added) > _MANY else git.few
+        if len(scan.added) > very_many and _pack_ahead(git.ahead, root, scan.added, is_first=is_first):
+            adder = git.few
         # What lay below a folder that is a link to itself now is not seen to be gone, and would be in the way.
         adder.run("update-index", "--add", "--replace", "-z", "--stdin", stdin=path_list(scan.added))
+
+
+def _pack_ahead(git: Runner, root: Path, paths: Sequence[str], *, is_first: bool) -> bool:
+    from ralph_tracker.store.git.ahead import pack_ahead  # noqa: PLC0415  # few iterations change so much
+
+    return pack_ahead(git, root, paths, trees=is_first)

@@ -1,9 +1,10 @@
 """A git store for a look that leaves no trace: it reads another one's objects where they lie."""
 
-import os
 import shutil
 from pathlib import Path
 from typing import Final
+
+from ralph_tracker.store.git.verbs import quoted
 
 # What a store is beside its objects and names: the scope, the settings, and the tree as it was last seen.
 _LENT: Final = ("HEAD", "config", "index")
@@ -17,10 +18,4 @@ def borrow(store: Path, folder: Path) -> None:
         if (store / name).exists():
             shutil.copy2(store / name, folder / name)  # git trusts what is older than its index: times go along
     shutil.copytree(store / "info", folder / "info")
-    (folder / "objects" / "info" / "alternates").write_bytes(_quoted(store.absolute() / "objects") + b"\n")
-
-
-def _quoted(path: Path) -> bytes:
-    """Write a path as git does where a name could be mistaken for something else, or for two."""
-    escaped = os.fsencode(path).replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
-    return b'"' + escaped + b'"'
+    (folder / "objects" / "info" / "alternates").write_bytes(quoted(store.absolute() / "objects") + b"\n")

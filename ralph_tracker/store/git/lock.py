@@ -10,7 +10,14 @@ from ralph_tracker.store.holding import hold
 # In the way of every later git: whoever holds the lock of the store knows that none works here any more.
 _IN_THE_WAY: Final = ("index.lock", "safety.index", "safety.index.lock", "packed-refs.lock")
 # What no later git of another name or content takes away; it takes long to look for, as objects are many.
-_BEGUN: Final = ("refs/*/*.lock", "objects/??/tmp_obj_*", "objects/pack/tmp_*", "objects/pack/.tmp-*")
+_BEGUN: Final = (
+    "refs/*/*.lock",
+    "objects/??/tmp_obj_*",
+    "objects/pack/tmp_*",
+    "objects/pack/.tmp-*",
+    "objects/pack/*.keep",
+    "fast_import_crash_*",
+)
 # Lies in the store from the beginning of a work to its good end.
 MARK: Final = "at-work"
 

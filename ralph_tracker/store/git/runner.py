@@ -22,7 +22,7 @@ _NO_GIT: Final = (
     "git was not found, with which this loop keeps its files: install git 2.34 or newer, so that it is on PATH"
 )
 _WRITING: Final = frozenset[Verb](
-    {"commit-tree", "prune", "read-tree", "repack", "update-index", "update-ref", "write-tree"}
+    {"commit-tree", "fast-import", "prune", "read-tree", "repack", "update-index", "update-ref", "write-tree"}
 )
 _WORDS: Final = {"LANGUAGE": "C", "LC_ALL": "C"}  # git's messages, as we read them
 
@@ -108,21 +108,14 @@ class GitRunner:
     def run(self, verb: Verb, *arguments: str, stdin: bytes = b"", index: Path | None = None) -> bytes:
         """Return what git prints; raise StoreError where it does not end with 0."""
         answer = self.ask(verb, *arguments, stdin=stdin, index=index)
-        if answer.status:
-            self.is_troubled |= verb in _WRITING
-            raise self._failure(verb, answer.status, answer.error)
+        self._refuse_failed(verb, answer)
         return answer.out
 
     def ask(self, verb: Verb, *arguments: str, stdin: bytes = b"", index: Path | None = None) -> Answer:
         """Return how git ends; raise StoreError only where there is no git."""
         with self._start(verb, arguments, subprocess.PIPE, index) as process:
             out, error = process.communicate(stdin)
-        if process.returncode == _NOT_FOUND:
-            raise StoreError(_NO_GIT)
-        answer = Answer(process.returncode, out, error.decode("utf-8", "replace").strip())
-        if verb in _WRITING:
-            self.is_troubled |= _left_something(answer)
-        return answer
+        return self._answer(verb, process.returncode, out, error)
 
     @contextlib.contextmanager
     def stream(self, verb: Verb, *arguments: str, stdin: bytes) -> Iterator[BinaryIO]:
@@ -140,6 +133,22 @@ class GitRunner:
         if process.returncode:
             raise self._failure(verb, process.returncode, error)
 
+    @contextlib.contextmanager
+    def feed(self, verb: Verb, *arguments: str) -> Iterator[BinaryIO]:
+        """Yield git's input while it runs; raise StoreError where it does not end with 0."""
+        with self._start(verb, arguments, subprocess.PIPE, None) as process:
+            feed = cast("BinaryIO", process.stdin)
+            try:
+                with contextlib.suppress(BrokenPipeError):  # git has ended, and says why
+                    yield feed
+                _, error = process.communicate()
+            except BaseException:
+                process.kill()
+                with contextlib.suppress(BrokenPipeError):
+                    feed.close()
+                raise
+        self._refuse_failed(verb, self._answer(verb, process.returncode, b"", error))
+
     def _start(
         self, verb: Verb, arguments: tuple[str, ...], feed: int | BinaryIO, index: Path | None
     ) -> subprocess.Popen[bytes]:
@@ -148,6 +157,19 @@ class GitRunner:
             environment["GIT_INDEX_FILE"] = str(index)
         around = Surroundings(self._where, environment, feed, self.inherited)
         return self._begin((*self._options, verb, *arguments), around)
+
+    def _answer(self, verb: Verb, status: int, out: bytes, error: bytes) -> Answer:
+        if status == _NOT_FOUND:
+            raise StoreError(_NO_GIT)
+        answer = Answer(status, out, error.decode("utf-8", "replace").strip())
+        if verb in _WRITING:
+            self.is_troubled |= _left_something(answer)
+        return answer
+
+    def _refuse_failed(self, verb: Verb, answer: Answer) -> None:
+        if answer.status:
+            self.is_troubled |= verb in _WRITING
+            raise self._failure(verb, answer.status, answer.error)
 
     def _failure(self, verb: Verb, status: int, error: str) -> StoreError:
         lines = [line for line in error.splitlines() if line.startswith(("fatal:", "error:"))] or error.splitlines()

@@ -8,14 +8,14 @@ import contextlib
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.store.files import AGAIN, told_plainly
 from ralph_tracker.store.git import objects
-from ralph_tracker.store.git.index import IndexTree, take_in
+from ralph_tracker.store.git.index import Adders, IndexTree, take_in
 from ralph_tracker.store.git.lock import at_work, clear_begun
-from ralph_tracker.store.git.private import BULK, DURABLE, PLAIN_PATHS, one_pack, private_environment
+from ralph_tracker.store.git.private import AHEAD, BULK, DURABLE, PLAIN_PATHS, one_pack, private_environment
 from ralph_tracker.store.git.recent import Recent
 from ralph_tracker.store.git.runner import GitRunner, through_gitpython
 from ralph_tracker.store.git.unsettled import Unsettled
@@ -36,12 +36,15 @@ class GitStore:
     Every method raises StoreError where git or the system refuses, and NoSnapshotError for what is not kept.
     """
 
+    very_many: ClassVar[int] = 1_000
+
     def __init__(self, folder: Path, root: Path, limits: Limits | None = None) -> None:
         self._folder = folder.absolute()
         self._root = root.resolve()
         self._limits = limits or Limits()
         self._git = _private(self._folder, self._root, PLAIN_PATHS)
         self._bulk = _private(self._folder, self._root, BULK)
+        self._ahead = _private(self._folder, self._root, AHEAD)
         self._last = _private(self._folder, self._root, DURABLE)
         self._recent = Recent(self._git)
         self._tree = IndexTree(self._git, self._folder / "index")
@@ -257,12 +260,13 @@ class GitStore:
 
     def _capture(self) -> Captured:
         bulk = self._bulk if one_pack(self._folder).exists() else self._git
+        adders = Adders(self._git, bulk, self._ahead)
         unsettled = Unsettled(self._folder, self._root)
         scanner = TreeScanner(self._git, self._root, self._folder, self._limits, unsettled)
 
         def taken(scan: Scan) -> None:
             began = unsettled.moment()
-            take_in(self._git, bulk, scan)
+            take_in(adders, self._root, scan, very_many=self.very_many, is_first=not scanner.count())
             unsettled.note(scan.added, began)
 
         return capture(scanner, taken, self._tree.write)
@@ -270,7 +274,7 @@ class GitStore:
     @contextlib.contextmanager
     def _held(self) -> Iterator[None]:
         self._require()
-        runners = (self._git, self._bulk, self._last)
+        runners = (self._git, self._bulk, self._ahead, self._last)
         with (
             told_plainly(self._folder, AGAIN),
             at_work(self._folder, lambda: any(runner.is_troubled for runner in runners)) as descriptor,

@@ -19,6 +19,7 @@ Verb = Literal[
     "config",
     "diff-files",
     "diff-tree",
+    "fast-import",
     "for-each-ref",
     "grep",
     "init",
@@ -65,6 +66,10 @@ class Runner(Protocol):
         """Yield the command's output while it runs."""
         ...
 
+    def feed(self, verb: Verb, *arguments: str) -> AbstractContextManager[BinaryIO]:
+        """Yield the command's input while it runs; raise StoreError where it does not end with 0."""
+        ...
+
 
 def git_version(git: Runner) -> tuple[int, ...]:
     """Return the version of git; raise StoreError for one that is too old."""
@@ -84,6 +89,12 @@ def paths_of(output: bytes) -> list[str]:
 def path_list(paths: Iterable[str]) -> bytes:
     """Join paths as `--stdin -z` reads them."""
     return b"".join(os.fsencode(path) + b"\0" for path in paths)
+
+
+def quoted(path: str | Path) -> bytes:
+    """Write a path as git does where a name could be mistaken for something else, or for two."""
+    escaped = os.fsencode(path).replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
+    return b'"' + escaped + b'"'
 
 
 def index_lines(entries: Iterable[Entry]) -> bytes:

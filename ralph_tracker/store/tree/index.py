@@ -1,20 +1,19 @@
 """Which iterations had which content: an index file by tree, so that finding them does not grow with the loop."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 from ralph_tracker.store.files import to_json, told_plainly, write_whole
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.reading import read_json
 
 
-@dataclass(frozen=True, slots=True)
-class Visits:
+class Visits(NamedTuple):
     """Say how often the line came to a content before, from another one, and when last (None: never)."""
 
-    count: int
+    times: int
     last: int | None
 
 

@@ -3,7 +3,6 @@
 import stat
 import struct
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -29,7 +28,7 @@ from ralph_tracker.store.tree.filter import (
     skipped_folder,
     untracked_reason,
 )
-from ralph_tracker.store.tree.view import Prints, TreeView
+from ralph_tracker.store.tree.view import Prints, TreeView, print_of
 
 _PROBE: Final = ".ralph-tracker-probe"
 _INDEX_HEADER: Final = struct.Struct(">4sII")
@@ -56,14 +55,14 @@ class Scope(NamedTuple):
         return self.folder / "info" / "nested"
 
 
-@dataclass(slots=True)
 class _Found:
-    view: TreeView
-    limits: Limits
-    added: dict[str, None] = field(default_factory=dict)
-    removed: dict[str, None] = field(default_factory=dict)
-    skipped: dict[str, str] = field(default_factory=dict)
-    folders: list[str] = field(default_factory=list)
+    def __init__(self, view: TreeView, limits: Limits) -> None:
+        self.view = view
+        self.limits = limits
+        self.added: dict[str, tuple[int, ...] | None] = {}
+        self.removed: dict[str, None] = {}
+        self.skipped: dict[str, str] = {}
+        self.folders: list[str] = []
 
     def tracked(self, path: str) -> None:
         """Take in a path of the index that differs from what stands on disk."""
@@ -95,7 +94,7 @@ class _Found:
         if reason:
             self.skipped[path] = reason
         else:
-            self.added[path] = None
+            self.added[path] = print_of(status)
         return reason is None
 
     def is_over_limit(self, path: str) -> bool:
@@ -132,7 +131,7 @@ class TreeScanner:
 
     def scan(self) -> Scan:
         """List what changed; raise StoreError for more files than the limit allows."""
-        found, count = _Found(TreeView(self._root), self._limits), self._count()
+        found, count = _Found(TreeView(self._root), self._limits), self.count()
         self._find_tracked(found)
         self._find_others(found)
         self._expand(found)
@@ -141,8 +140,16 @@ class TreeScanner:
         self._name_special(found)
         refuse_too_many(self._root, count + len(found.added) - len(found.removed), self._limits)
         skipped = tuple(Skipped(path, reason) for path, reason in sorted(found.skipped.items()))
-        prints = found.view.prints((*found.added, *found.removed))
+        prints = found.view.prints((*found.added, *found.removed), found.added)
         return Scan(tuple(found.added), tuple(found.removed), skipped, tuple(found.folders), prints)
+
+    def count(self) -> int:
+        """Return how many files the index holds, which stands in its first bytes."""
+        header = _bytes_of(self._index, _INDEX_HEADER.size)
+        if len(header) < _INDEX_HEADER.size:
+            return 0
+        count: int = _INDEX_HEADER.unpack(header)[2]
+        return count
 
     def prints(self, paths: Collection[str]) -> Prints:
         """Return what tells whether paths have changed since, as they are now."""
@@ -255,14 +262,6 @@ class TreeScanner:
 
     def _list_others(self, *arguments: str) -> list[str]:
         return paths_of(self._git.run("ls-files", "-o", "-z", "-X", str(self._scope.exclude), *arguments))
-
-    def _count(self) -> int:
-        """Return how many files the index holds, which stands in its first bytes."""
-        header = _bytes_of(self._index, _INDEX_HEADER.size)
-        if len(header) < _INDEX_HEADER.size:
-            return 0
-        count: int = _INDEX_HEADER.unpack(header)[2]
-        return count
 
 
 def _bytes_of(file: Path, most: int = -1) -> bytes:

@@ -5,8 +5,10 @@ import os
 import stat
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
+from typing import Final
 
 Prints = Mapping[str, tuple[int, ...] | None]
+_NOTHING: Final[Prints] = {}
 
 
 class TreeView:
@@ -40,10 +42,13 @@ class TreeView:
             pass
         return path
 
-    def prints(self, paths: Collection[str]) -> Prints:
-        """Return what tells whether paths or the folders that hold them have changed since, content unread."""
+    def prints(self, paths: Collection[str], known: Prints = _NOTHING) -> Prints:
+        """Return what tells whether paths or the folders that hold them have changed since, content unread.
+
+        What is `known` is not looked at again.
+        """
         folders = {path.rpartition("/")[0] for path in paths} - {""}
-        return {path: _print(self.status(path)) for path in (*paths, *folders)}
+        return {path: known[path] if path in known else print_of(self.status(path)) for path in (*paths, *folders)}
 
     def is_readable(self, path: str, status: os.stat_result) -> bool:
         return stat.S_ISLNK(status.st_mode) or os.access(f"{self._root}/{path}", os.R_OK)
@@ -125,7 +130,8 @@ class TreeView:
         return names
 
 
-def _print(status: os.stat_result | None) -> tuple[int, ...] | None:
+def print_of(status: os.stat_result | None) -> tuple[int, ...] | None:
+    """Return what changes with every change of a file, None for nothing at all."""
     if status is None:
         return None
     return status.st_mode, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from ralph_tracker.store.git.store import GitStore
+
 from ...store.conftest import cut_short  # noqa: TID252  # the same way to die
 from .promised import Command, Judge, begin, work
 from .strace import Bench, Call, Ended, Point, calls_in, points_of, was_hit
@@ -52,17 +54,6 @@ def system_calls() -> Callable[[str, Path], Iterator[Call]]:
 
 
 @pytest.fixture(scope="session")
-def _without_git(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Return a PATH on which there is no git."""
-    folder = tmp_path_factory.mktemp("bin")
-    for name in ("sh", "cp", "strace"):
-        program = shutil.which(name)
-        if program:
-            (folder / name).symlink_to(program)
-    return str(folder)
-
-
-@pytest.fixture(scope="session")
 def _made(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[Command, str], Path]:
     """Return the projects that were made so far."""
     return {}
@@ -70,7 +61,7 @@ def _made(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[Command, str],
 
 @pytest.fixture
 def arena(
-    _without_git: str,
+    without_git: str,
     _made: dict[tuple[Command, str], Path],
     workshop_at: type[Any],
     own_files: Callable[[Path], dict[str, bytes]],
@@ -88,19 +79,22 @@ def arena(
             root = (tmp_path_factory.mktemp("struck") / "project").resolve()
             root.mkdir()
             shop = workshop_at(root).prepare()
-            begin(shop)
+            begin(shop, command)
             with pytest.MonkeyPatch.context() as patch:
                 if store == "contents":
-                    patch.setenv("PATH", _without_git)
+                    patch.setenv("PATH", without_git)
                 work(shop, command)
-            assert shop.paths.folder.joinpath("store" if store == "contents" else "store.git").is_dir()
+            begun = shop.paths.folder.joinpath("store" if store == "contents" else "store.git").is_dir()
+            assert begun is bool(command.turns)
             _made[command, store] = root
         return _made[command, store]
 
     def opened(command: Command, store: str) -> tuple[Callable[[], Any], Judge]:
         source, root = prepared(command, store), (tmp_path / "copy" / "project").resolve()
         if store == "contents":
-            monkeypatch.setenv("PATH", _without_git)
+            monkeypatch.setenv("PATH", without_git)
+        if command.ahead:
+            monkeypatch.setattr(GitStore, "very_many", 1)
 
         def copied() -> Any:
             shutil.rmtree(root.parent, ignore_errors=True)

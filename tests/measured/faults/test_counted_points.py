@@ -13,7 +13,7 @@ import pytest
 
 from ralph_tracker.cli.app import run
 
-from .promised import COMMANDS, chosen_points
+from .promised import COMMANDS, OF_GIT, chosen_points
 from .strace import Bench, Ended
 
 SWEEP = os.environ.get("RALPH_TRACKER_SWEEP", "quick")
@@ -30,7 +30,7 @@ case {how} in
   killed)
     case " $* " in
       *" commit-tree "*|*" read-tree "*|*" update-index "*|*" write-tree "*) begun=objects/00/tmp_obj_half ;;
-      *" repack "*) begun=objects/pack/tmp_pack_half ;;
+      *" fast-import "*|*" repack "*) begun=objects/pack/tmp_pack_half ;;
       *" update-ref "*) begun=refs/safety/undo-0123456789ab.lock ;;
     esac
     if [ -n "$begun" ] && mkdir -p "$GIT_DIR/${{begun%/*}}"; then echo half > "$GIT_DIR/$begun"; fi
@@ -44,7 +44,7 @@ STEPS = [
     for command in COMMANDS
     for store in ("git", "contents")
     for how in ("killed", "disk full")
-    if command != "post_iteration-25"
+    if command not in OF_GIT
 ]
 GITS = [
     pytest.param(command, how, id=f"{command}-{how}") for command in COMMANDS for how in ("before", "after", "killed")
@@ -123,7 +123,9 @@ def test_a_command_whose_git_fails_loses_nothing_and_converges_when_repeated(
     total, undisturbed = struck(copied(), 0)
     assert undisturbed.code == 0, undisturbed.err
     request.node.add_report_section("call", "sweep", f"{total} points, RALPH_TRACKER_SEED={SEED}")
-    chosen = chosen_points(list(range(1, total + 1)), SAMPLE, f"{SEED}{request.node.name}")
+    # A loop begins without git where the first call finds none that works.
+    first = 1 if command.turns else 2
+    chosen = chosen_points(list(range(first, total + 1)), SAMPLE, f"{SEED}{request.node.name}")
     violations = {}
     for at in chosen:
         shop = copied()

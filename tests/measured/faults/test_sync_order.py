@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from ralph_tracker.store.git.store import GitStore
+
 pytestmark = pytest.mark.faults
 
 WRITING = {"write", "pwrite64", "writev", "ftruncate", "truncate", "copy_file_range"}
@@ -138,6 +140,13 @@ def test_what_is_kept_is_durable_before_it_has_its_name_and_so_is_the_name_after
     assert ours(disk.early) == []
     unsynced = [folder for folder, process in disk.names.items() if process == python]
     assert [path for path in ours(unsynced) if not path.startswith(disk.staging)] == []
+
+
+def test_what_is_written_ahead_is_durable_before_a_record_names_it(followed, monkeypatch):
+    monkeypatch.setattr(GitStore, "very_many", 0)
+    disk, _ = followed(COMMANDS["post_iteration"])
+    assert [path for path in disk.published if path.endswith(".pack")]
+    assert ours(disk.early) == []
 
 
 @pytest.mark.parametrize("git", [True, False], ids=["git", "contents"])

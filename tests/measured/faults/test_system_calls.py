@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from .promised import COMMANDS, chosen_points
+from .promised import COMMANDS, OF_GIT, chosen_points
 
 SWEEP = os.environ.get("RALPH_TRACKER_SWEEP", "quick")
 SEED = int(os.environ.get("RALPH_TRACKER_SEED") or random.randrange(10**6))
@@ -24,8 +24,7 @@ CELLS = [
     for fault in FAULTS
     if actor == "git" or fault != "git-killed"
     if (command, actor) != ("post_loop", "git")  # its git only reads
-    # What is more than at every iteration is git's.
-    if command != "post_iteration-25" or (actor == "git" and fault in {"killed", "ENOSPC"})
+    if command not in OF_GIT or (actor == "git" and (fault in {"killed", "ENOSPC"} or COMMANDS[command].ahead))
 ]
 QUICK = {
     *("post_iteration-python-killed", "post_iteration-git-ENOSPC", "restore-git-killed", "gc-python-EIO"),

@@ -46,10 +46,10 @@ def while_reading(monkeypatch: pytest.MonkeyPatch):
 
     def meddle(act: Callable[[], object], *, before: bool = False) -> None:
         def around(take_in: Callable[..., None]) -> Callable[..., None]:
-            def taken(*arguments: object) -> None:
+            def taken(*arguments: object, **options: object) -> None:
                 if before:
                     act()
-                take_in(*arguments)
+                take_in(*arguments, **options)
                 if not before:
                     act()
 

@@ -148,6 +148,24 @@ def test_a_restore_that_fails_can_be_repeated(how: str, project: Project, faulty
     assert each_fault(faulty, how, lambda: store.restore(first.commit), arrived) > 8
 
 
+LITTERING = """\
+#!/bin/sh
+case " $* " in *" init "*) {git} "$@" && exec ln -s testing "$GIT_DIR/tf661Et" ;; esac
+exec {git} "$@"
+"""
+
+
+def test_what_git_tries_links_with_goes(project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A git that may not take it away says nothing."""
+    git = tmp_path / "bin" / "git"
+    git.parent.mkdir()
+    git.write_text(LITTERING.format(git=shutil.which("git")))
+    git.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{git.parent}:{os.environ['PATH']}")
+    GitStore(project.folder, project.root).create()
+    assert not os.path.lexists(project.folder / "tf661Et")
+
+
 CHILD = """\
 import sys
 from pathlib import Path

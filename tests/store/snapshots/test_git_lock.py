@@ -17,6 +17,8 @@ BEGUN = (
     "objects/65/tmp_obj_YbuDJ3",
     "objects/pack/tmp_pack_a1b2c3",
     "objects/pack/.tmp-4711-pack-8d3e.idx",
+    "objects/pack/pack-8d3e5a.keep",
+    "fast_import_crash_4711",
     "refs/safety/undo-e79052f9293f.lock",
     "refs/iterations/9.lock",
 )

@@ -1,5 +1,7 @@
 """Git as a process: with our variables only, and a word where it cannot be started."""
 
+from collections.abc import Iterable
+from itertools import repeat
 from pathlib import Path
 
 import pytest
@@ -37,3 +39,35 @@ def test_without_git_it_is_said_what_to_install(start: Start, tmp_path: Path, mo
 def test_a_folder_that_is_gone_is_named(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"^git cannot be started in .*/gone \(No such file or directory\): look at"):
         GitRunner({}, tmp_path / "gone").run("version")
+
+
+def test_what_git_is_fed_it_reads_while_it_is_written(tmp_path: Path) -> None:
+    git = GitRunner({}, tmp_path)
+    git.run("init", "-q")
+    with git.feed("fast-import", "--quiet", "--done") as feed:
+        feed.writelines(b"blob\ndata 1\n%c" % letter for letter in b"ab")
+        feed.write(b"done\n")
+    assert len(git.run("cat-file", "--batch-all-objects", "--batch-check").splitlines()) == 2
+    assert not git.is_troubled
+
+
+def feed(git: GitRunner, begin: bytes, more: Iterable[bytes]) -> None:
+    with git.feed("fast-import", "--quiet", "--done") as stdin:
+        stdin.write(begin)
+        stdin.writelines(more)
+
+
+def test_git_that_ends_before_it_has_read_all_says_why(tmp_path: Path) -> None:
+    git = GitRunner({}, tmp_path)
+    git.run("init", "-q")
+    with pytest.raises(StoreError, match=r"git fast-import failed in .* Unsupported command: nonsense"):
+        feed(git, b"nonsense\n", repeat(bytes(1 << 16)))
+    assert git.is_troubled
+
+
+def test_whoever_cannot_feed_git_to_the_end_ends_it(tmp_path: Path) -> None:
+    git = GitRunner({}, tmp_path)
+    git.run("init", "-q")
+    with pytest.raises(KeyError):
+        feed(git, b"blob\ndata 10\nhalf", ({}[0] for _ in range(1)))
+    assert git.run("cat-file", "--batch-all-objects", "--batch-check") == b""
