@@ -1,0 +1,1 @@
+"""One file is one format of output; registry.py is the table."""

@@ -1,0 +1,58 @@
+"""Aider's lines: `Tokens: 1.2k sent, 300 received. Cost: $0.01 message, $0.02 session.`
+
+From aider/coders/base_coder.py, aider/utils.py and aider/exceptions.py of aider-chat 0.86.2; by hand, not from a run.
+There is one such line for each message that a person or a test sends, and the tokens of all are added up; the cost
+of the session is the sum already, and missing where the price of the model is not known. Errors of the service are
+lines that begin with `litellm.` and the name of an exception, or with that name, and it tries again or goes on, exit
+code 0.
+
+Input tokens: with what was read from and written to the cache.
+"""
+
+import re
+from typing import Final
+
+from ralph_tracker.agents.output.formats.rounded import NUMBER, rounded
+from ralph_tracker.agents.output.heard import Heard, Verdict
+from ralph_tracker.agents.output.values import amount
+from ralph_tracker.agents.output.words import verdict
+from ralph_tracker.core.metrics import Usage
+
+_COST: Final = r"Cost: \$\d{1,9}\.\d{1,20} message, \$(?P<cost>\d{1,9}\.\d{1,20}) session\."
+_TOKENS: Final = re.compile(
+    rf"Tokens: (?P<sent>{NUMBER}) sent(?:, {NUMBER} cache write)?(?:, {NUMBER} cache hit)?"
+    rf", (?P<received>{NUMBER}) received\.(?: {_COST})?"
+)
+_COST_ALONE: Final = re.compile(_COST)
+_ERROR: Final = re.compile(r"(?:litellm\.)+(?P<name>\w{1,60}(?:Error|Exception|Timeout))\b")
+
+
+class Reader:
+    """Hear its lines."""
+
+    def __init__(self) -> None:
+        self._messages = 0
+        self._sent = 0
+        self._received = 0
+        self._cost: float | None = None
+        self._trouble: Verdict | None = None
+
+    def take(self, line: str) -> None:
+        stripped = line.strip()
+        tokens = _TOKENS.fullmatch(stripped)
+        cost = tokens or _COST_ALONE.fullmatch(stripped)
+        if tokens:
+            self._messages += 1
+            self._sent += rounded(tokens["sent"])
+            self._received += rounded(tokens["received"])
+            self._trouble = None
+        if cost and cost["cost"]:
+            self._cost = amount(float(cost["cost"]))
+        if _ERROR.match(stripped):
+            self._trouble = verdict(stripped)
+
+    def heard(self) -> Heard | None:
+        if not self._messages and self._trouble is None:
+            return None
+        usage = Usage(cost_usd=self._cost, input_tokens=self._sent, output_tokens=self._received, turns=self._messages)
+        return Heard(usage if self._messages else Usage(), self._trouble)

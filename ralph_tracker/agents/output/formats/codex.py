@@ -1,0 +1,77 @@
+"""Codex, `codex exec --json`.
+
+Seen in runs of @openai/codex 0.169.0 against a stand-in: `turn.completed` with usage, `error` while it connects again,
+then `error` and `turn.failed` with the same message. The kinds of items are from codex-rs/exec/src/exec_events.rs.
+No cost, and no count of calls of the model: one run is one turn.
+
+Input tokens: with what was read from the cache (`cached_input_tokens` is a part of them). Output tokens: with
+reasoning.
+"""
+
+from typing import Final
+
+from ralph_tracker.agents.output.heard import Heard, Verdict
+from ralph_tracker.agents.output.told import Ending
+from ralph_tracker.agents.output.values import Object, count, inner, text, word
+from ralph_tracker.agents.output.words import verdict
+from ralph_tracker.core.metrics import Usage
+
+_TYPES: Final = frozenset(
+    {
+        "thread.started",
+        "turn.started",
+        "turn.completed",
+        "turn.failed",
+        "item.started",
+        "item.updated",
+        "item.completed",
+    }
+)
+
+
+def sniff(event: Object) -> bool:
+    """Whether it is an event of a thread."""
+    return word(event, "type") in _TYPES
+
+
+class Reader:
+    """Hear its events."""
+
+    def __init__(self) -> None:
+        self._input: int | None = None
+        self._output: int | None = None
+        self._verdict: Verdict | None = None
+        self._trouble: Verdict | None = None
+        self._last: str | None = None
+
+    def take(self, event: Object) -> None:
+        match word(event, "type"):
+            case "turn.completed":
+                self._completed(inner(event, "usage"))
+            case "turn.failed":
+                self._verdict = verdict(text(inner(event, "error").get("message")) or "")
+            case "error":
+                self._trouble = verdict(text(event.get("message")) or "")
+            case "turn.started":
+                self._verdict = self._trouble = None
+            case "item.completed":
+                self._item(inner(event, "item"))
+            case _:
+                pass
+
+    def heard(self) -> Heard:
+        usage = Usage(input_tokens=self._input, output_tokens=self._output)
+        return Heard(usage, self._verdict, self._trouble, self._last)
+
+    def _completed(self, usage: Object) -> None:
+        self._verdict, self._trouble = Verdict(Ending.DONE), None
+        read, written = count(usage.get("input_tokens")), count(usage.get("output_tokens"))
+        self._input = self._input if read is None else (self._input or 0) + read
+        self._output = self._output if written is None else (self._output or 0) + written
+
+    def _item(self, item: Object) -> None:
+        if item.get("type") == "error":
+            return
+        self._trouble = None
+        if item.get("type") == "agent_message":
+            self._last = text(item.get("text")) or self._last

@@ -1,0 +1,62 @@
+"""GitHub Copilot CLI, `copilot -p … --output-format json`.
+
+Seen in runs of @github/copilot 1.0.102 against a stand-in: `assistant.message`, `session.error` with the HTTP status,
+`model.call_failure` at each attempt, and `result` with the exit code. The result counts premium requests, not money,
+and no tokens: they are unknown. A turn is one call of the model (`assistant.turn_end`).
+"""
+
+from typing import Final
+
+from ralph_tracker.agents.output.heard import Heard, Verdict
+from ralph_tracker.agents.output.told import Ending
+from ralph_tracker.agents.output.values import Object, count, inner, seconds, text, word
+from ralph_tracker.agents.output.words import verdict
+from ralph_tracker.core.metrics import Usage
+
+_KINDS: Final = {"authentication": Ending.NEEDS_PERSON, "rate_limit": Ending.RATE_LIMITED, "quota": Ending.RATE_LIMITED}
+_PREFIXES: Final = ("session.", "assistant.", "model.", "user.", "tool.")
+
+
+def sniff(event: Object) -> bool:
+    """Whether it is an event of a session: a dotted kind, data, and the event before it."""
+    named = word(event, "type").startswith(_PREFIXES) and isinstance(event.get("data"), dict) and "id" in event
+    return named or (event.get("type") == "result" and "sessionId" in event and "exitCode" in event)
+
+
+class Reader:
+    """Hear its events."""
+
+    def __init__(self) -> None:
+        self._turns = 0
+        self._duration: float | None = None
+        self._error: Verdict | None = None
+        self._verdict: Verdict | None = None
+        self._trouble: Verdict | None = None
+        self._last: str | None = None
+
+    def take(self, event: Object) -> None:
+        data = inner(event, "data")
+        match word(event, "type"):
+            case "assistant.message":
+                self._last = text(data.get("content")) or self._last
+                self._error = self._trouble = None
+            case "assistant.turn_end":
+                self._turns += 1
+            case "model.call_failure":
+                self._trouble = verdict(text(data.get("errorMessage")) or "", count(data.get("statusCode")))
+            case "session.error":
+                found = verdict(text(data.get("message")) or "", count(data.get("statusCode")))
+                self._error = found._replace(ending=_KINDS.get(word(data, "errorType"), found.ending))
+            case "result":
+                self._result(event)
+            case _:
+                pass
+
+    def heard(self) -> Heard:
+        usage = Usage(turns=self._turns or None, duration_s=self._duration)
+        return Heard(usage, self._verdict or self._error, self._trouble, self._last)
+
+    def _result(self, event: Object) -> None:
+        self._duration = seconds(inner(event, "usage").get("sessionDurationMs"))
+        done = Verdict(Ending.DONE if event.get("exitCode") == 0 else Ending.FAILED)
+        self._verdict = self._error or done

@@ -1,0 +1,79 @@
+"""Gemini CLI, `gemini -p … --output-format stream-json`.
+
+Seen in runs of @google/gemini-cli 0.61.0 against a stand-in: `result` with `status` and `stats`. An error of its
+service is a result too; while it tries again it says so on standard error only. Exit codes are from the text of that
+program. No cost and no count of turns.
+
+Input tokens: with what was read from the cache (`cached` is a part of them). Output tokens: with thoughts, as all that
+is not input, for the field leaves them out.
+"""
+
+from typing import Final
+
+from ralph_tracker.agents.output.heard import Heard, Verdict
+from ralph_tracker.agents.output.told import Ending
+from ralph_tracker.agents.output.values import Object, count, inner, seconds, text, word
+from ralph_tracker.agents.output.words import verdict
+from ralph_tracker.core.metrics import Usage
+
+EXITS: Final = ((41, Ending.NEEDS_PERSON), (53, Ending.OUT_OF_BUDGET))
+_TYPES: Final = frozenset({"init", "message", "tool_use", "tool_result", "error", "result"})
+_SAID: Final = 8_000
+
+
+def sniff(event: Object) -> bool:
+    """Whether it begins a session, or is a later event with the time as a text, as no other program has them."""
+    kind = word(event, "type")
+    if kind == "init":
+        return "session_id" in event and "model" in event
+    known = {"message": "role", "tool_use": "tool_name", "tool_result": "tool_id", "result": "status"}
+    return isinstance(event.get("timestamp"), str) and known.get(kind, "type") in event and kind in _TYPES - {"error"}
+
+
+class Reader:
+    """Hear its events."""
+
+    def __init__(self) -> None:
+        self._usage = Usage()
+        self._verdict: Verdict | None = None
+        self._trouble: Verdict | None = None
+        self._last: str | None = None
+        self._speaking = False
+
+    def take(self, event: Object) -> None:
+        kind = word(event, "type")
+        if kind == "message" and event.get("role") == "assistant":
+            self._say(event)
+            return
+        self._speaking = False
+        if kind == "result":
+            self._result(event)
+        elif kind == "error" and event.get("severity") != "warning":
+            self._trouble = verdict(text(event.get("message")) or "")
+
+    def heard(self) -> Heard:
+        return Heard(self._usage, self._verdict, self._trouble, self._last, EXITS)
+
+    def _say(self, event: Object) -> None:
+        part = event.get("content")
+        if not isinstance(part, str):
+            return
+        before = self._last or "" if self._speaking and event.get("delta") else ""
+        self._last = (before + part)[-_SAID:]
+        self._speaking, self._trouble = True, None
+
+    def _result(self, event: Object) -> None:
+        stats = inner(event, "stats")
+        read, written, whole = (count(stats.get(key)) for key in ("input_tokens", "output_tokens", "total_tokens"))
+        if None not in {read, written, whole}:
+            written = max(written or 0, (whole or 0) - (read or 0))
+        # A result that reports an error has a duration of 0, which it did not measure.
+        self._usage = Usage(
+            input_tokens=read, output_tokens=written, duration_s=seconds(stats.get("duration_ms")) or None
+        )
+        if event.get("status") == "success":
+            self._verdict = Verdict(Ending.DONE)
+        else:
+            error = inner(event, "error")
+            kind = "Reached max turns: " if error.get("type") == "FatalTurnLimitedError" else ""
+            self._verdict = verdict(kind + (text(error.get("message")) or ""))

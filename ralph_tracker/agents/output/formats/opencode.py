@@ -1,0 +1,73 @@
+"""opencode, `opencode run --format json`.
+
+Seen in runs of opencode-ai 1.18.33 against a stand-in: `step_finish` with tokens and cost for each call of the model,
+`text`, and `error` with the HTTP status of its service. While its service is overloaded it tries again and prints
+nothing. A cost of 0 for tokens is a model whose price it does not know: unknown. No duration.
+
+Input tokens: with what was read from and written to the cache, which its field leaves out. Output tokens: with
+reasoning, which its field leaves out.
+"""
+
+from typing import Final
+
+from ralph_tracker.agents.output.heard import Heard, Verdict
+from ralph_tracker.agents.output.told import Ending
+from ralph_tracker.agents.output.values import Object, amount, count, inner, text, total, word
+from ralph_tracker.agents.output.words import verdict
+from ralph_tracker.core.metrics import Usage
+
+_TYPES: Final = frozenset({"step_start", "step_finish", "text", "tool_use", "reasoning", "error"})
+_KINDS: Final = {"ProviderAuthError": Ending.NEEDS_PERSON}
+
+
+def sniff(event: Object) -> bool:
+    """Whether it is an event of a session, spelled as this program does."""
+    return word(event, "type") in _TYPES and text(event.get("sessionID")) is not None
+
+
+class Reader:
+    """Hear its events."""
+
+    def __init__(self) -> None:
+        self._steps = 0
+        self._input: int | None = 0
+        self._output: int | None = 0
+        self._cost: float | None = 0.0
+        self._verdict: Verdict | None = None
+        self._last: str | None = None
+
+    def take(self, event: Object) -> None:
+        match word(event, "type"):
+            case "step_start":
+                self._verdict = None
+            case "step_finish":
+                self._finish(inner(event, "part"))
+            case "text":
+                self._last = text(inner(event, "part").get("text")) or self._last
+            case "error":
+                self._verdict = _error(inner(event, "error"))
+            case _:
+                pass
+
+    def heard(self) -> Heard:
+        usage = Usage(cost_usd=self._cost, input_tokens=self._input, output_tokens=self._output, turns=self._steps)
+        return Heard(usage if self._steps else Usage(), self._verdict, None, self._last)
+
+    def _finish(self, part: Object) -> None:
+        self._steps += 1
+        tokens, cache = inner(part, "tokens"), inner(part, "tokens", "cache")
+        read = total([count(tokens.get("input")), count(cache.get("read", 0)), count(cache.get("write", 0))])
+        written = total([count(tokens.get("output")), count(tokens.get("reasoning", 0))])
+        self._input = total([self._input, read])
+        self._output = total([self._output, written])
+        cost = amount(part.get("cost"))
+        priced = cost is not None and (cost > 0 or not (read or written))
+        self._cost = (self._cost or 0.0) + (cost or 0.0) if priced and self._cost is not None else None
+        self._verdict = None if part.get("reason") == "tool-calls" else Verdict(Ending.DONE)
+
+
+def _error(error: Object) -> Verdict:
+    data = inner(error, "data")
+    words = text(data.get("message")) or text(error.get("message")) or text(error.get("name")) or ""
+    found = verdict(words, count(data.get("statusCode")))
+    return found._replace(ending=_KINDS.get(word(error, "name"), found.ending))

@@ -1,0 +1,49 @@
+"""What one reader hands over: what it heard in its format, before the exit code is asked."""
+
+from typing import NamedTuple, Protocol
+
+from ralph_tracker.agents.output.told import Ending
+from ralph_tracker.agents.output.values import Object
+from ralph_tracker.core.metrics import Usage
+
+
+class Verdict(NamedTuple):
+    """Hold how a run ended or what it struggles with, why, and when it may be tried again, as `Told` does."""
+
+    ending: Ending
+    why: str | None = None
+    retry_after_s: float | None = None
+    retry_at: float | None = None
+
+
+class Heard(NamedTuple):
+    """Hold what a stream of one format said.
+
+    `verdict` is how the run ended in the format's own words, None where its last event is missing. `trouble` is what
+    the agent struggled with when the stream ended (a retry, say): it counts only where the run did not end well.
+    `exits` says what the program's exit codes mean.
+    """
+
+    usage: Usage
+    verdict: Verdict | None = None
+    trouble: Verdict | None = None
+    last_message: str | None = None
+    exits: tuple[tuple[int, Ending], ...] = ()
+
+
+class EventReader(Protocol):
+    """Hear the events of one run: JSON objects, in order. Never raises, holds a bounded state."""
+
+    def take(self, event: Object, /) -> None: ...
+
+    def heard(self) -> Heard: ...
+
+
+class TextReader(Protocol):
+    """Hear the lines of one run that are no events. Never raises, holds a bounded state."""
+
+    def take(self, line: str, /) -> None: ...
+
+    def heard(self) -> Heard | None:
+        """Return what was heard, None where the text is not of the format."""
+        ...

@@ -1,0 +1,160 @@
+"""Listening to a run: bytes of its two streams in, what they told out. No files, no processes, no clock.
+
+How a run ended is what its last event says. Only where that is missing, or the exit code contradicts it, do the exit
+code and the words decide, and words only so far:
+
+- In a format of events the prose of the agent is never asked. What it struggled with when the stream ended (an event
+  of a retry), the last lines of standard error, and lines of standard output that are no events count, if the exit
+  code is not 0.
+- In plain text a line counts if the exit code is not 0, it is among the last 5 of standard output or the last 20 of
+  standard error, and it begins as an error's line does. With exit code 0 the output counts if it is a known
+  complaint and nothing else. A question for permission counts at the very end, whatever the exit code.
+"""
+
+from typing import Final
+
+from ralph_tracker.agents.output.heard import EventReader, Heard, Verdict
+from ralph_tracker.agents.output.lines import Document, Lines
+from ralph_tracker.agents.output.plain import PlainText
+from ralph_tracker.agents.output.registry import recognise, text_readers
+from ralph_tracker.agents.output.told import Ending, Told
+from ralph_tracker.agents.output.values import last_words, objects, one_line, plain
+from ralph_tracker.agents.output.words import asks_permission
+from ralph_tracker.core.metrics import Usage
+from ralph_tracker.formats.content import parse_json
+
+_LAST_OF_OUTPUT: Final = 5
+_LAST_OF_ERRORS: Final = 20
+
+
+class Listener:
+    """Hear what a run of an agent writes, in chunks of any size, and tell at its end what that told.
+
+    Holds a bounded state, however much is written, and never raises, whatever is.
+    """
+
+    def __init__(self) -> None:
+        self._output = _Stream(_LAST_OF_OUTPUT)
+        self._errors = _Stream(_LAST_OF_ERRORS)
+
+    def hear(self, chunk: bytes) -> None:
+        """Hear a chunk of standard output."""
+        self._output.take(chunk)
+
+    def hear_error(self, chunk: bytes) -> None:
+        """Hear a chunk of standard error."""
+        self._errors.take(chunk)
+
+    @property
+    def dropped(self) -> int:
+        """How many lines were dropped because they have more than 1 MiB."""
+        return self._output.dropped + self._errors.dropped
+
+    def told(self, exit_code: int | None) -> Told:
+        """Return what was told, once the run has ended; an exit code of None is a run that a signal ended, or we."""
+        self._output.end()
+        self._errors.end()
+        events = self._output.events or self._errors.events
+        texts = self._output.of_text() or self._errors.of_text() or Heard(Usage())
+        heard = events.heard() if events else texts
+        prose = None if events else self._output.text.tail
+        found = self._conclude(heard, prose, exit_code)
+        return Told(
+            usage=heard.usage,
+            ending=found.ending,
+            why=one_line(found.why),
+            retry_after_s=found.retry_after_s,
+            retry_at=found.retry_at,
+            last_message=last_words(heard.last_message or prose),
+        )
+
+    def _conclude(self, heard: Heard, prose: str | None, exit_code: int | None) -> Verdict:
+        said = heard.verdict
+        meant = dict(heard.exits).get(exit_code) if exit_code is not None else None
+        if said is not None and said.ending is Ending.FAILED:
+            return said._replace(ending=meant or said.ending)
+        if said is not None and (said.ending is not Ending.DONE or not exit_code):
+            return said
+        asked = asks_permission(prose or "")
+        if exit_code == 0:
+            return heard.trouble or self._at_exit_0(asked)
+        if meant is not None:
+            return Verdict(meant, self._last_line)
+        return self._complaint(heard) or _otherwise(asked, exit_code, self._last_line)
+
+    def _at_exit_0(self, asked: str | None) -> Verdict:
+        if asked is not None:
+            return Verdict(Ending.NEEDS_PERSON, asked)
+        anything = self._output.said or self._errors.said
+        return self._output.text.nothing_but() or Verdict(Ending.DONE if anything else Ending.UNKNOWN)
+
+    def _complaint(self, heard: Heard) -> Verdict | None:
+        return heard.trouble or self._errors.text.complaint() or self._output.text.complaint()
+
+    @property
+    def _last_line(self) -> str | None:
+        return self._errors.text.last_line or self._output.text.last_line
+
+
+def _otherwise(asked: str | None, exit_code: int | None, last_line: str | None) -> Verdict:
+    if asked is not None:
+        return Verdict(Ending.NEEDS_PERSON, asked)
+    return Verdict(Ending.UNKNOWN) if exit_code is None else Verdict(Ending.FAILED, last_line)
+
+
+class _Stream:
+    """Hear one of the two streams: its events go to the reader of their format, all else is text."""
+
+    def __init__(self, kept: int) -> None:
+        self.events: EventReader | None = None
+        self.text = PlainText(kept)
+        self._lines = Lines()
+        self._document = Document()
+        self._texts = text_readers()
+
+    @property
+    def dropped(self) -> int:
+        return self._lines.dropped
+
+    @property
+    def said(self) -> bool:
+        """Whether there was anything at all, dropped lines included."""
+        return self.text.said or self.events is not None or self._lines.dropped > 0
+
+    def take(self, chunk: bytes) -> None:
+        for line in self._lines.take(chunk):
+            self._line(line)
+
+    def end(self) -> None:
+        """Hear the line that was begun."""
+        for line in self._lines.end():
+            self._line(line)
+
+    def of_text(self) -> Heard | None:
+        """Return what was heard in a format of text, None where it is of none."""
+        return next((heard for each in self._texts if (heard := each.heard()) is not None), None)
+
+    def _line(self, raw: str) -> None:
+        line = plain(raw).rstrip()
+        if not line:
+            return
+        whole = self._document.take(line)
+        if whole is not None and self._events(whole):
+            return
+        if line.lstrip().startswith(("{", "[")) and self._events(line):
+            return
+        self.text.take(line)
+        for each in self._texts:
+            each.take(line)
+
+    def _events(self, words: str) -> bool:
+        """Hear the object, or each of a list of objects; False where they are of no known format."""
+        value = parse_json(words)
+        parts = [value] if isinstance(value, dict) else objects(value)
+        for event in parts:
+            if self.events is None:
+                found = recognise(event)
+                self.events = found.reader() if found else None
+            if self.events is not None:
+                self.events.take(event)
+        return bool(parts) and self.events is not None

@@ -1,0 +1,90 @@
+"""Values out of foreign events: what is not what it should be is None, and texts are bounded and free of control."""
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+Object = Mapping[str, Any]
+
+NOTHING: Final[Object] = {}
+_WHY: Final = 200
+_MESSAGE: Final = 2_000
+_GREATEST: Final = 2**53
+_MILLISECONDS: Final = 1_000
+_ESCAPE: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])")
+# Control characters but tab and newline, halves of surrogate pairs, and what turns the direction of writing.
+_CONTROL: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
+
+
+def count(value: object) -> int | None:
+    """Return a whole number of 0 or more, None for anything else."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _GREATEST else None
+
+
+def amount(value: object) -> float | None:
+    """Return a finite number of 0 or more, None for anything else."""
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < _GREATEST:
+        return None
+    return float(value) if math.isfinite(value) else None
+
+
+def seconds(milliseconds: object) -> float | None:
+    """Return seconds, None for what is no number of milliseconds."""
+    value = amount(milliseconds)
+    return None if value is None else value / _MILLISECONDS
+
+
+def text(value: object) -> str | None:
+    """Return a text that is not blank, None for anything else."""
+    return value if isinstance(value, str) and value.strip() else None
+
+
+def inner(owner: Object, *keys: str) -> Object:
+    """Return the object that the path of keys leads to, an empty one where there is none."""
+    for key in keys:
+        value = owner.get(key)
+        if not isinstance(value, dict):
+            return NOTHING
+        owner = value
+    return owner
+
+
+def objects(value: object) -> list[Object]:
+    """Return the objects in a list, none where it is no list."""
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def total(values: Iterable[int | None]) -> int | None:
+    """Return the sum, None where nothing is known or any part is unknown."""
+    parts = list(values)
+    known = [each for each in parts if each is not None]
+    return sum(known) if known and len(known) == len(parts) else None
+
+
+def word(owner: Object, key: str) -> str:
+    """Return the text of that name, "" where there is none: it may be looked up in any table."""
+    value = owner.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def plain(words: str) -> str:
+    """Take colours, other escape sequences and control characters out; tabs and newlines stay."""
+    return _CONTROL.sub("", _ESCAPE.sub("", words) if "\x1b" in words else words)
+
+
+def one_line(words: str | None) -> str | None:
+    """Return the words as one printable line of at most 200 characters, None where there are none."""
+    if words is None:
+        return None
+    shown = "".join(each if each.isprintable() else " " for each in plain(words[: 8 * _WHY]))
+    line = " ".join(shown.split())
+    return (line if len(line) <= _WHY else f"{line[: _WHY - 1]}…") or None
+
+
+def last_words(words: str | None) -> str | None:
+    """Return the end of the words, at most 2,000 characters, None where there are none."""
+    if words is None:
+        return None
+    end = plain(words[-2 * _MESSAGE :]).strip()
+    return (end if len(end) <= _MESSAGE else f"…{end[1 - _MESSAGE :]}") or None

@@ -1,0 +1,136 @@
+"""What the words of an error mean: a limit that passes, or something that only a person can mend.
+
+`verdict` is for words that are known to be an error's. The other two are for text that may as well be an agent's
+prose about rate limits in the project's code: `complaint` reads a line only where it begins as an error's line does,
+and is asked only where the run did not end well; `nothing_but` takes a whole message only where it is a known
+message itself, a clause more and it is prose.
+"""
+
+import re
+from typing import Final
+
+from ralph_tracker.agents.output.heard import Verdict
+from ralph_tracker.agents.output.told import Ending
+from ralph_tracker.agents.output.values import one_line, plain
+from ralph_tracker.agents.output.when import when
+from ralph_tracker.formats.content import parse_json
+from ralph_tracker.formats.report import Unreadable
+
+_FLAGS: Final = re.IGNORECASE
+_READ: Final = 4_000
+_SHORT: Final = 400
+
+_LIMIT: Final = re.compile(
+    r"(?:usage|session|weekly|5-hour|daily|spending) limit (?:reached|exceeded)|usage_limit_(?:reached|exceeded)"
+    r"|(?:hit|reached|exceeded) your (?:[\w-]+ ){0,3}limit|resource_exhausted|exhausted your (?:[\w-]+ ){0,3}quota",
+    _FLAGS,
+)
+_PERSON: Final = re.compile(
+    r"api[ _-]?key[\w ]{0,20}(?:invalid|not valid|expired|missing|required|not found|revoked)"
+    r"|(?:invalid|incorrect|no|missing|expired|bad)[ _](?:x-)?api[ _-]?key|invalid_api_key"
+    r"|run /login|not logged in|please (?:log ?in|sign in|authenticate)"
+    r"|authentication[_ ](?:error|failed|failure|required)|autherror|authenticationerror|unauthenticated"
+    r"|permission_(?:error|denied)|\b401\b|unauthorized|\b403\b[ :]+forbidden|no auth credentials|set an auth method"
+    r"|(?:oauth|access|refresh|auth) token (?:[\w]+ ){0,3}(?:expired|revoked|invalid)"
+    r"|credit balance is too low|insufficient[_ ](?:quota|credits?|balance|funds)|out of credits|billing_error"
+    r"|exceeded your current quota|payment required|\b402\b|subscription (?:required|expired)"
+    r"|requested permissions? to|you haven['’]t granted",
+    _FLAGS,
+)
+_PASSING: Final = re.compile(
+    r"\b(?:429|529)\b|\b(?:status|error|code|http)\D{0,12}\b503\b|too many requests|overloaded|service unavailable"
+    r"|rate[ _-]?limit(?:[ _](?:error|exceeded|reached|hit)|error|ed\b)|exceed your (?:[\w'’]+ ){0,3}rate limit"
+    r"|quota (?:exceeded|reached|exhausted)|exceeded (?:[\w']+ ){0,3}quota|at capacity|high demand|retry-after",
+    _FLAGS,
+)
+_BUDGET: Final = re.compile(
+    r"reached max(?:imum)?(?: number of)?(?: session)? (?:turns|budget)|max(?:imum)? session turns exceeded"
+    r"|max(?:imum)?[_ ](?:turns|budget(?:_usd)?)[_ ](?:reached|exceeded)",
+    _FLAGS,
+)
+_MEANINGS: Final = (
+    (_BUDGET, Ending.OUT_OF_BUDGET),
+    (_LIMIT, Ending.RATE_LIMITED),
+    (_PERSON, Ending.NEEDS_PERSON),
+    (_PASSING, Ending.RATE_LIMITED),
+)
+_STATUSES: Final = {
+    401: Ending.NEEDS_PERSON,
+    402: Ending.NEEDS_PERSON,
+    403: Ending.NEEDS_PERSON,
+    429: Ending.RATE_LIMITED,
+    503: Ending.RATE_LIMITED,
+    529: Ending.RATE_LIMITED,
+}
+# How a known message goes on where it is no prose: not at all, or after punctuation.
+_CLOSED: Final = r"(?=\W*$|\s?[·:.,;|(\[—–-](?!\w))"
+_YOUR_LIMIT: Final = r"you(?:['’]ve| have) (?:hit|reached|exceeded|exhausted) your [\w -]{0,30}(?:limit|quota)"
+_KNOWN: Final = (
+    rf"(?:{_YOUR_LIMIT}|(?:claude (?:ai |code )?)?usage limit reached(?:\|\d+)?|(?:invalid|incorrect|no) (?:x-)?"
+    r"api[ _-]?key(?: provided| found)?|not logged in|credit balance is too low|rate[ _-]?limit"
+    r"(?:ed|[ _](?:exceeded|reached|error))|too many requests|overloaded(?:_error)?|service unavailable"
+    r"|quota exceeded|insufficient_quota|unauthorized"
+    rf"|payment required){_CLOSED}"
+)
+_BEGINS_AS_ERROR: Final = re.compile(
+    r"[^\w\[{]{0,4}\[?(?:(?:api |fatal )?(?:\w+[.:] ?){0,3}\w*(?:error|exceptions?)\b"
+    r"|fatal\b|failed\b|attempt \d|warning:"
+    r"|your credit balance|please run /login|authentication (?:failed|required|error)|exceeded retry|unexpected status"
+    r"|stream error|retry-after: ?\d|\{?\"(?:type|error|message|code)\"|http\W{1,2}\d{3}(?:\W*$| \w)"
+    r"|status\W{1,2}\d{3} \w"
+    rf"|(?:401|402|429|503|529)(?=\W*$|[ :]+(?-i:[A-Z{{]))|{_KNOWN})",
+    _FLAGS,
+)
+_ITSELF: Final = re.compile(
+    r"\[?api error\b.*|(?:api )?error: .*|\{\"(?:type|error)\".*|(?:http )?(?:429|529|503)(?:[ :]+(?:too many requests"
+    rf"|overloaded|service unavailable))?\W?|retry-after: \d+|{_KNOWN}.{{0,160}}",
+    _FLAGS | re.DOTALL,
+)
+_ASKS: Final = re.compile(
+    r"\b(?:permissions?|approv\w{1,4}|allow(?:ed)?|authori[sz]e|go[- ]ahead)\b[^?\n]{0,80}\?\W{0,4}$"
+    r"|haven['’]t granted"
+    r"|\bI(?:['’]m| am)?(?: still)? (?:need|require|await(?:ing)?|waiting for) (?:your |the )?(?:explicit )?"
+    r"(?:permissions?|approval)\b|\bwaiting for your (?:permission|approval)\b"
+    r"|\b(?:please|could you|can you) (?:grant|approve|allow|give me)\b"
+    r"|\bgrant (?:me )?(?:\w{1,20} )?(?:permissions?|access)\b"
+    r"|\(y/n\)|\[y/n\]|\(yes/no\)|\(y\)es/\(n\)o",
+    _FLAGS,
+)
+_ASKING_END: Final = 300
+
+
+def verdict(words: str, status: int | None = None) -> Verdict:
+    """Return what an error's words mean, else what its HTTP status does; FAILED where neither tells."""
+    read = words[:_READ]
+    ending = _meaning(read) or _STATUSES.get(status or 0, Ending.FAILED)
+    return _made(ending, read)
+
+
+def complaint(line: str) -> Verdict | None:
+    """Return what a line means that begins as an error's line does, None for any other and where it means no more."""
+    read = line[:_READ]
+    half = read.startswith(("{", "[{")) and isinstance(parse_json(read), Unreadable)  # a stream that was cut
+    ending = _meaning(read[:_SHORT]) if not half and _BEGINS_AS_ERROR.match(read) else None
+    return None if ending is None else _made(ending, read)
+
+
+def nothing_but(message: str) -> Verdict | None:
+    """Return what a message means that is a known complaint and nothing else, None for any other."""
+    whole = message.strip()
+    ending = _meaning(whole) if len(whole) <= _SHORT and _ITSELF.fullmatch(whole) else None
+    return None if ending is None else _made(ending, whole)
+
+
+def asks_permission(message: str) -> str | None:
+    """Return the last line of a message whose end asks to be allowed something, None where it asks nothing."""
+    end = plain(message[-_ASKING_END:]).strip()
+    return end.rsplit("\n", 1)[-1] if _ASKS.search(end) else None
+
+
+def _meaning(words: str) -> Ending | None:
+    return next((ending for pattern, ending in _MEANINGS if pattern.search(words)), None)
+
+
+def _made(ending: Ending, words: str) -> Verdict:
+    retry = when(words)
+    return Verdict(ending, one_line(words), retry.after_s, retry.at)

@@ -1,0 +1,165 @@
+"""Which words mean a limit, which need a person, and that prose about such things means nothing."""
+
+import pytest
+
+from ralph_tracker.agents.output import Ending, Listener, Told
+from ralph_tracker.agents.output.words import asks_permission, complaint, nothing_but, verdict
+
+
+def text(words: str, exit_code: int | None, errors: str = "") -> Told:
+    listener = Listener()
+    listener.hear(words.encode())
+    listener.hear_error(errors.encode())
+    return listener.told(exit_code)
+
+
+LIMITED, PERSON = Ending.RATE_LIMITED, Ending.NEEDS_PERSON
+WORKED = "I looked at the client.\nIt retries now.\nThe tests pass.\n" * 4
+
+COMPLAINTS = (
+    ("Claude AI usage limit reached|1750000000", LIMITED),
+    ("You've hit your limit · resets 3pm", LIMITED),
+    ("You’ve hit your weekly limit · resets Oct 3, 9am", LIMITED),
+    ("429", LIMITED),
+    ("429 Too Many Requests", LIMITED),
+    ("HTTP 529", LIMITED),
+    ("Too Many Requests", LIMITED),
+    ("Retry-After: 30", LIMITED),
+    ("overloaded_error", LIMITED),
+    ("API Error: 529 Overloaded", LIMITED),
+    ('{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}', LIMITED),
+    ('{"type":"error","error":{"type":"authentication_error","message":"bad"}}', PERSON),
+    ("Invalid API key · Please run /login", PERSON),
+    ("Not logged in · Please run /login", PERSON),
+    ("Credit balance is too low", PERSON),
+    ("API Error: 401 OAuth token has expired", PERSON),
+)
+ERRORS = (
+    ("Error: 503 Service Unavailable", LIMITED),
+    ("google.api_core.exceptions.ResourceExhausted: 429 RESOURCE_EXHAUSTED", None),
+    ("openai.RateLimitError: Error code: 429 - slow down", LIMITED),
+    ("openai.AuthenticationError: Error code: 401 - Incorrect API key provided", PERSON),
+    ("stream error: exceeded retry limit, last status: 429 Too Many Requests", LIMITED),
+    ("✗ Error: insufficient_quota", PERSON),
+    ("ERROR You exceeded your current quota, please check your plan and billing details", PERSON),
+    ("Your credit balance is too low to access the API", PERSON),
+    ("Error: Reached max turns (2)", Ending.OUT_OF_BUDGET),
+)
+PROSE = (
+    "Done: the 429 handling retries now.",
+    "I added a test for 429 Too Many Requests.",
+    "Invalid API key now answers with 401 and a message.",
+    "Not logged in users are sent to /login.",
+    "The client waits for the Retry-After: 30 header.",
+    "You've hit your rate limit is what the page says, which I translated.",
+    "All requests that say overloaded_error are tried again.",
+    "The authentication_error is caught.",
+    "Rate limiting works: rate limit exceeded answers 429.",
+    "def test_usage_limit_reached(): ...",
+    "API errors are logged, 401 and 429 too.",
+)
+
+
+@pytest.mark.parametrize(("words", "ending"), COMPLAINTS, ids=[each[0][:40] for each in COMPLAINTS])
+@pytest.mark.parametrize("exit_code", [0, 1, None])
+def test_a_text_that_is_nothing_but_a_complaint_means_it_whatever_the_exit_code(words, ending, exit_code) -> None:
+    assert text(words, exit_code).ending is ending
+    assert text(f"\x1b[31m{words}\x1b[0m\r\n\r\n", exit_code).why == words
+
+
+@pytest.mark.parametrize(("words", "ending"), [*COMPLAINTS, *ERRORS], ids=[x[0][:40] for x in (*COMPLAINTS, *ERRORS)])
+def test_the_line_of_an_error_counts_where_the_run_failed_and_not_where_it_did_not(words, ending) -> None:
+    expected = ending or LIMITED
+    assert text(f"{WORKED}{words}\n", 1).ending is expected
+    assert text(WORKED, 1, errors=f"{words}\n    at line 3\n").ending is expected
+    assert text(f"{WORKED}{words}\n", 0).ending is Ending.DONE
+    assert text(f"{words}\n{WORKED}", 1).ending is Ending.FAILED
+
+
+@pytest.mark.parametrize("words", PROSE)
+@pytest.mark.parametrize(("exit_code", "ending"), [(0, Ending.DONE), (1, Ending.FAILED), (None, Ending.UNKNOWN)])
+def test_prose_about_limits_in_the_code_means_nothing(words, exit_code, ending) -> None:
+    assert text(words, exit_code).ending is ending
+    assert text(WORKED + words, exit_code).ending is ending
+
+
+def test_a_long_text_is_no_complaint_though_it_begins_as_one() -> None:
+    assert nothing_but("API Error: 429 " + "and so on " * 60) is None
+    assert text("API Error: 429 " + "and so on " * 200, 0).ending is Ending.DONE
+
+
+def test_half_an_event_is_no_complaint() -> None:
+    assert complaint('{"type":"assistant","message":{"text":"Too Many Requests') is None
+    assert complaint('[{"type":"assistant","message":{"text":"Too Many Requests') is None
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "ending"),
+    [
+        ("no", None, Ending.FAILED),
+        ("no", 429, LIMITED),
+        ("no", 402, PERSON),
+        ("no", 500, Ending.FAILED),
+        ("Credit balance is too low", 429, PERSON),
+        ("Maximum session turns exceeded", None, Ending.OUT_OF_BUDGET),
+        ("You've hit your usage limit. Purchase more credits or try again at noon", None, LIMITED),
+    ],
+)
+def test_words_go_before_the_status(words, status, ending) -> None:
+    assert verdict(words, status).ending is ending
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "May I have permission to write to src/a.py?",
+        "Do you approve this plan?",
+        "Should I go ahead?",
+        "I haven't granted myself write access; you haven't granted it yet.",
+        "I need your permission to edit the file.",
+        "Please approve the edit of a.py.",
+        "Please grant me write access.",
+        "Run `rm -rf build`? (y/N)",
+    ],
+)
+@pytest.mark.parametrize("exit_code", [0, 1, None])
+def test_a_question_for_permission_at_the_end_needs_a_person(end, exit_code) -> None:
+    found = text(WORKED + end, exit_code)
+    assert found[1:3] == (PERSON, end)
+    assert text(f"{end}\n{WORKED}{WORKED}{WORKED}", 0).ending is Ending.DONE
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "Users need permission checks on this page.",
+        "The endpoint is allowed for admins only.",
+        "Permission denied errors are handled.",
+        "Would you like more tests?",
+        "Is the cache cleared? Yes: the approval flow is done.",
+    ],
+)
+def test_prose_about_permissions_asks_nothing(end) -> None:
+    assert asks_permission(end) is None
+
+
+@pytest.mark.parametrize(
+    ("words", "exit_code", "ending", "why"),
+    [
+        ("", 0, Ending.UNKNOWN, None),
+        ("", None, Ending.UNKNOWN, None),
+        ("", 2, Ending.FAILED, None),
+        ("\n \n", 0, Ending.UNKNOWN, None),
+        ("Hello", 2, Ending.FAILED, "Hello"),
+    ],
+)
+def test_without_words_the_exit_code_tells(words, exit_code, ending, why) -> None:
+    assert text(words, exit_code)[1:3] == (ending, why)
+
+
+def test_why_is_one_bounded_line_and_the_last_words_are_the_end() -> None:
+    found = text("first\n" + "x" * 3_000 + "\x00\x07 end", 1)
+    assert len(found.why or "") == 200
+    assert len(found.last_message or "") == 2_000
+    assert (found.last_message or "").startswith("…x")
+    assert (found.last_message or "").endswith("x end")
