@@ -38,6 +38,18 @@ def commands(table: Table, folder: Path) -> None:
         table.row(f"{name} against python -c pass ({floor * 1000:.0f} ms)", f"{ratio:.1f} x", "6 x", held=ratio <= 6)
 
 
+def agent_hooks(table: Table, folder: Path) -> None:
+    """Compare the hook of Claude Code with `python -c pass`: it runs at every tool call of every session."""
+    (folder / "outside").mkdir()
+    floor = floor_cpu(folder)
+    read = {"tool_name": "Read", "tool_input": {"file_path": "a.py"}, "tool_response": {"content": "x" * 20_000}}
+    event = json.dumps({"hook_event_name": "PostToolUse", "session_id": "s", **read}).encode()
+    for where, root, limit in (("outside of a loop", folder / "outside", 3), ("at a tool call in a loop", folder, 6)):
+        ratio = children_cpu([TRACKER, "agent", "hook", "claude-code"], root, stdin=event) / floor
+        what = f"agent hook claude-code, {where}, against python -c pass"
+        table.row(what, f"{ratio:.1f} x", f"{limit} x", held=ratio <= limit)
+
+
 def iterations(folder: Path, numbers: range) -> list[float]:
     """Record iterations with metrics handed in and return the CPU seconds of each."""
     taken = []
@@ -111,6 +123,7 @@ def main() -> int:
         short, large = Path(scratch) / "loop", Path(scratch) / "large"
         start(short)
         commands(table, short)
+        agent_hooks(table, short)
         tests = [{"id": f"tests/test_module_{n // 100}.py::test_case_{n}", "outcome": "passed"} for n in range(ALERTS)]
         start(large, {"tests": tests})
         large_loop(table, large)

@@ -21,12 +21,12 @@ class Table:
         print(f"{'ok  ' if held else 'OVER'} {what:<70} {figure:>16}   limit {limit}", flush=True)
 
 
-def children_cpu(command: list[str], cwd: Path, *, runs: int = RUNS) -> float:
+def children_cpu(command: list[str], cwd: Path, *, runs: int = RUNS, stdin: bytes = b"") -> float:
     """Return the median CPU seconds of a command, as a whole process."""
     taken = []
     for _ in range(runs):
         before = _spent()
-        subprocess.run(command, cwd=cwd, stdout=subprocess.DEVNULL, check=False)
+        subprocess.run(command, cwd=cwd, input=stdin, stdout=subprocess.DEVNULL, check=False)
         taken.append(_spent() - before)
     return statistics.median(taken)
 

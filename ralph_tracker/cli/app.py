@@ -64,6 +64,10 @@ def _terminate(number: int, _frame: FrameType | None) -> NoReturn:
 
 def _answered(arguments: list[str]) -> int:
     """Take the short way where there is one: what runs after every iteration pays for nothing else."""
+    if arguments[:2] in (["agent", "hook"], ["agent", "status-line"]) and arguments[2:] != ["--help"]:
+        from ralph_tracker.cli.agent_hook import answer_host
+
+        return answer_host(arguments[1], arguments[2:])
     if sys.platform == "win32":
         raise RalphTrackerError("Windows is not supported; use Linux, macOS or WSL")
     if arguments == ["--version"]:

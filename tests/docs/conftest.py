@@ -53,6 +53,23 @@ case $(wc -l < "$HOME/turns" | tr -d ' ') in
   *) printf '\\n\\ndef test_more():\\n    assert add(2, 2) == 4\\n' >> test_calc.py ;;
 esac
 """
+# Stands for Claude Code: it takes a prompt, works as the agent does, and ends with its result. A file `blocked` in the
+# home makes it ask for a person, a file `crash` makes it end with nothing.
+CLAUDE = """\
+#!/bin/sh
+[ "$1" != --version ] || { echo "2.1.197 (Claude Code)"; exit 0; }
+[ ! -e "$HOME/crash" ] || exit 1
+cat > "$HOME/prompt"
+[ -e "$HOME/blocked" ] || my-agent
+said=$(cat "$HOME/blocked" 2>/dev/null || echo Done.)
+case " $* " in
+  *" json "*) echo '{"type": "result", "subtype": "success", "is_error": false, "duration_ms": 95000,' \\
+    '"num_turns": 12, "session_id": "5e55", "result": "'"$said"'", "total_cost_usd": 0.42,' \\
+    '"usage": {"input_tokens": 100, "cache_creation_input_tokens": 20, "cache_read_input_tokens": 1000,' \\
+    '"output_tokens": 40}}' ;;
+  *) echo "Done. <promise>COMPLETE</promise>" ;;
+esac
+"""
 CHECKS = """\
 #!/bin/sh
 echo . >> "$HOME/checked"
@@ -96,7 +113,7 @@ class Place:
         tools = folder / "bin"
         for made in (self.root, self.home, tools):
             made.mkdir()
-        for name, text in (("my-agent", AGENT), ("my-checks", CHECKS)):
+        for name, text in (("my-agent", AGENT), ("my-checks", CHECKS), ("claude", CLAUDE)):
             (tools / name).write_text(text)
             (tools / name).chmod(0o755)
         files = {"calc.py": CALC, "test_calc.py": TESTS, ".gitignore": ".aiwg/\n.venv\n__pycache__/\n"}

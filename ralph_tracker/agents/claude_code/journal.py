@@ -1,0 +1,98 @@
+"""What the hooks note down in the loop's folder: the session's events, and what went wrong in us.
+
+One line of JSON each, appended in one write, so that hooks that run side by side do not mix. Nothing here is heavy: it
+runs at every tool call.
+"""
+
+import hashlib
+import json
+import os
+import sys
+import time
+from collections.abc import Mapping
+from typing import Any, Final
+
+EVENTS: Final = "agent-events.jsonl"
+TROUBLES: Final = "agent-errors.jsonl"
+TOOL_EVENTS: Final = frozenset({"PostToolUse", "PostToolUseFailure", "PostToolBatch"})
+_SCHEMA: Final = 1
+_SHOWN: Final = 200
+_CALLS: Final = 50
+_MOST: Final = 1 << 20
+
+
+def note_event(loop: str, event: Mapping[str, Any], **more: object) -> None:
+    """Append an event of a session, told by digests: which tool, with what, with which result."""
+    _append(loop, EVENTS, {**_event(event), **more})
+
+
+def note_trouble(loop: str | None, event: str, error: BaseException | str) -> None:
+    """Append what went wrong, or say it on standard error where no loop has a folder; it never raises."""
+    text = error if isinstance(error, str) else f"{type(error).__name__}: {error}"
+    line = {"event": _cut(event), "error": _cut(" ".join(text.split()), 2 * _SHOWN)}
+    try:
+        if loop is not None and _size(f"{loop}/{TROUBLES}") < _MOST:
+            _append(loop, TROUBLES, line)
+            return
+    except OSError:
+        pass
+    try:
+        sys.stderr.write(f"ralph-tracker: {ascii(line['error'])[1:-1]}\n")
+    except (OSError, ValueError, AttributeError):  # closed, or none at all
+        return
+
+
+def _event(event: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the line of an event; every text is cut, what a tool was given and gave is a digest."""
+    names = {"session": "session_id", "prompt": "prompt_id", "agent": "agent_id", "tool": "tool_name"}
+    line: dict[str, Any] = {"event": _cut(event.get("hook_event_name"))}
+    line |= {name: _cut(event[key]) for name, key in names.items() if key in event}
+    given = event.get("tool_input")
+    if "tool_name" in event:
+        failed = "error" in event
+        line["call"] = _cut(event.get("tool_use_id"))
+        line["args"] = digest(given)
+        line["result"] = digest(event["error"] if failed else event.get("tool_response"))
+        line["error"] = failed
+    if isinstance(given, dict) and isinstance(given.get("file_path"), str):
+        line["file"] = _cut(given["file_path"])
+    if isinstance(event.get("duration_ms"), int | float):
+        line["duration_ms"] = event["duration_ms"]
+    calls = event.get("tool_calls")
+    if isinstance(calls, list):
+        line["calls"] = [_cut(call.get("tool_use_id")) for call in calls[:_CALLS] if isinstance(call, dict)]
+    if event.get("hook_event_name") == "StopFailure":
+        line["failure"] = _cut(event.get("error"))
+    return line
+
+
+def digest(value: Any) -> str:  # noqa: ANN401  # any JSON value
+    """Return a short digest of a value, whatever the order of its keys and the size of its white space."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"))
+    for blank in ("\\n", "\\r", "\\t"):
+        text = text.replace(blank, " ")
+    return hashlib.sha256(" ".join(text.split()).encode()).hexdigest()[:16]
+
+
+def _cut(value: Any, most: int = _SHOWN) -> str | None:  # noqa: ANN401  # any JSON value
+    if value is None:
+        return None
+    text = value if isinstance(value, str) else json.dumps(value)
+    return text if len(text) <= most else text[:most]
+
+
+def _append(loop: str, name: str, line: Mapping[str, Any]) -> None:
+    document = {"schema_version": _SCHEMA, "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), **line}
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(f"{loop}/{name}", flags, 0o644)
+    try:
+        os.write(descriptor, json.dumps(document, separators=(",", ":")).encode() + b"\n")
+    finally:
+        os.close(descriptor)
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size  # noqa: PTH116  # pathlib costs more than all of this
+    except OSError:
+        return 0

@@ -1,0 +1,202 @@
+"""Our entries in Claude Code's settings: text in, text out, and all that is not ours stays as it is."""
+
+import json
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from ralph_tracker.agents.claude_code.json_places import Child, Style, Value, cut_out, places, put_in, style_of
+from ralph_tracker.errors import InputError
+
+HOOK: Final = " agent hook claude-code"
+STATUS_LINE: Final = " agent status-line claude-code"
+# In seconds. The end of a turn and, where a loop is wanted, the start of a session run the project's checks.
+TIMEOUTS: Final[Mapping[str, int]] = {
+    "SessionStart": 1800,
+    "PostToolUse": 30,
+    "PostToolUseFailure": 30,
+    "PostToolBatch": 30,
+    "Stop": 1800,
+    "StopFailure": 30,
+}
+_HOOKS: Final = "hooks"
+_BOM: Final = "\ufeff"
+
+
+class Edited(NamedTuple):
+    """Hold a text, and each insertion that led to it, in their order: where, and how many characters."""
+
+    text: str
+    inserted: tuple[tuple[int, int], ...] = ()
+
+    def put(self, container: Value, key: str | None, value: Any, style: Style) -> "Edited":  # noqa: ANN401
+        """Return it with one more value in a container."""
+        at, more = put_in(self.text, container, key, value, style)
+        return Edited(self.text[:at] + more + self.text[at:], (*self.inserted, (at, len(more))))
+
+
+def hooks_of(program: str) -> dict[str, list[dict[str, Any]]]:
+    """Return our hooks by event; `program` is a word of the shell."""
+    return {
+        event: [{"hooks": [{"type": "command", "command": program + HOOK, "timeout": timeout}]}]
+        for event, timeout in TIMEOUTS.items()
+    }
+
+
+def merged(text: str, program: str, name: str, *, status_line: bool) -> Edited:
+    """Put our entries behind what is there; `status_line` where the user has none, who else keeps it.
+
+    `name` is how an error calls the file. Raises InputError for what is no settings file.
+    """
+    edited = Edited(text.removeprefix(_BOM))
+    if not edited.text.strip():
+        whole = _new(program, status_line=status_line)
+        return Edited(text + whole, ((len(text), len(whole)),))
+    style = style_of(edited.text, _root(edited.text, name))
+    ours = hooks_of(program)
+    if _root(edited.text, name).child(_HOOKS) is None:
+        edited = edited.put(_root(edited.text, name), _HOOKS, ours, style)
+    else:
+        for event, groups in ours.items():
+            hooks = _hooks(edited.text, name)
+            known = hooks.child(event)
+            if known is None:
+                edited = edited.put(hooks, event, groups, style)
+            else:
+                _refuse_other(known, "array", f"hooks.{event}", name)
+                edited = edited.put(known, None, groups[0], style)
+    if status_line and _root(edited.text, name).child("statusLine") is None:
+        edited = edited.put(_root(edited.text, name), "statusLine", _status_line(program), style)
+    moved = len(text) - len(text.removeprefix(_BOM))
+    return Edited(text[:moved] + edited.text, tuple((at + moved, size) for at, size in edited.inserted))
+
+
+def _new(program: str, *, status_line: bool) -> str:
+    document: dict[str, Any] = {_HOOKS: hooks_of(program)}
+    if status_line:
+        document["statusLine"] = _status_line(program)
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def _status_line(program: str) -> dict[str, Any]:
+    return {"type": "command", "command": program + STATUS_LINE, "padding": 0}
+
+
+def unmerged(edited: Edited) -> str:
+    """Take the insertions back: the text before them, to the byte."""
+    text = edited.text
+    for at, size in reversed(edited.inserted):
+        text = text[:at] + text[at + size :]
+    return text
+
+
+def without_ours(text: str, name: str, kept: Collection[str] = ()) -> str:
+    """Take our entries out of a text that was edited since, and what is empty without them.
+
+    `kept` names what was there before, as `containers` does, and stays although it is empty. Raises InputError.
+    """
+    start = len(text) - len(text.removeprefix(_BOM))
+    bom, text = text[:start], text[start:]
+    while True:
+        found = next(_ours(text, _root(text, name), kept), None)
+        if found is None:
+            return bom + text
+        begin, end = cut_out(*found)
+        text = text[:begin] + text[end:]
+
+
+def containers(text: str) -> list[str]:
+    """Return what of that which holds our hooks is in a settings file: "hooks" and events in it."""
+    try:
+        hooks = json.loads(text.removeprefix(_BOM)).get("hooks")
+    except (ValueError, AttributeError, RecursionError):
+        return []
+    return [_HOOKS, *(event for event in TIMEOUTS if event in hooks)] if isinstance(hooks, dict) else []
+
+
+def hooks_of_ours(text: str, name: str) -> set[tuple[str, str]]:
+    """Return our hooks in a settings file as (event, command). Raises InputError for what is no settings file."""
+    text = text.removeprefix(_BOM)
+    hooks = _root(text, name).child(_HOOKS)
+    plain = None if hooks is None else hooks.plain(text)
+    events = plain.items() if isinstance(plain, dict) else ()
+    return {(event, command) for event, groups in events for command in _commands(groups)}
+
+
+def is_whole(found: set[tuple[str, str]], program: str) -> bool:
+    """Tell whether these are our hooks for every event, and all call this program (a word of the shell)."""
+    return found == {(event, program + HOOK) for event in TIMEOUTS}
+
+
+def has_status_line(text: str) -> bool:
+    """Tell whether a settings file has a status line; one that cannot be read has none."""
+    try:
+        return "statusLine" in json.loads(text.removeprefix(_BOM))
+    except (ValueError, TypeError, RecursionError):
+        return False
+
+
+def _root(text: str, name: str) -> Value:
+    try:
+        root = places(text)
+    except RecursionError:
+        raise InputError(f"{name}: nested too deeply; nothing was changed") from None
+    except ValueError as error:
+        raise InputError(f"{name}: not JSON ({error}); mend it, comments are none; nothing was changed") from None
+    _refuse_other(root, "object", "the document", name)
+    return root
+
+
+def _hooks(text: str, name: str) -> Value:
+    hooks = _root(text, name).child(_HOOKS)
+    assert hooks is not None  # noqa: S101  # it was there, and nothing is taken out here
+    _refuse_other(hooks, "object", "hooks", name)
+    return hooks
+
+
+def _refuse_other(value: Value, kind: str, key: str, name: str) -> None:
+    if value.kind != kind:
+        raise InputError(f"{name}: {key} is no JSON {kind}; mend it; nothing was changed")
+
+
+def _ours(text: str, root: Value, kept: Collection[str]) -> Iterator[tuple[Value, Child]]:
+    """Yield what can be cut out at once: the largest part that is ours alone first."""
+    for child in root.children:
+        if child.key == "statusLine" and _is_ours(child.value.plain(text)):
+            yield root, child
+        if child.key == _HOOKS:
+            yield from _ours_within(text, root, child, kept)
+
+
+def _ours_within(text: str, container: Value, child: Child, kept: Collection[str]) -> Iterator[tuple[Value, Child]]:
+    """Yield a part that holds nothing but our hooks, or else such parts within it."""
+    whole = child.value.plain(text)
+    if child.key not in kept and (_is_ours(whole) or _all_ours(whole)):
+        yield container, child
+        return
+    for each in child.value.children:
+        if each.value.kind != "scalar":
+            yield from _ours_within(text, child.value, each, kept)
+
+
+def _all_ours(value: Any) -> bool:  # noqa: ANN401  # any JSON value
+    """Tell whether a part of the hooks holds ours and no others: a list, a group, an event, all of them."""
+    if isinstance(value, list):
+        return bool(value) and all(_is_ours(each) or _all_ours(each) for each in value)
+    if isinstance(value, dict):
+        if "hooks" in value:
+            return _all_ours(value["hooks"])
+        return bool(value) and all(isinstance(each, list) and _all_ours(each) for each in value.values())
+    return False
+
+
+def _commands(value: Any) -> Iterator[str]:  # noqa: ANN401  # any JSON value
+    if _is_ours(value):
+        yield str(value["command"])
+    elif isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _commands(each)
+
+
+def _is_ours(handler: Any) -> bool:  # noqa: ANN401  # any JSON value
+    command = handler.get("command") if isinstance(handler, dict) else None
+    return isinstance(command, str) and "ralph-tracker" in command and command.endswith((HOOK, STATUS_LINE))

@@ -1,0 +1,52 @@
+"""The status line of Claude Code: one line on where the loop stands, and the cost that its payload brings."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from ralph_tracker.agents.claude_code.costs import costs_of, take_cost
+from ralph_tracker.agents.claude_code.hook import read_event, within
+from ralph_tracker.agents.claude_code.journal import note_trouble
+from ralph_tracker.agents.claude_code.presence import Presence
+
+
+def line(environment: Mapping[str, str], descriptor: int = 0) -> str:
+    """Return the line, nothing for a session that is of no loop; what goes wrong is noted, and nothing returned."""
+    return within(environment, descriptor, "statusLine", _line)
+
+
+def _line(where: Presence, descriptor: int) -> str:
+    payload = read_event(descriptor)
+    if where.loop is None:
+        return ""
+    with open(f"{where.loop}/state.json", encoding="utf-8") as file:  # noqa: PTH123  # asked for often
+        state = json.load(file)
+    try:
+        take_cost(where.loop, payload, state["started_at"])
+    except OSError as error:  # the line is worth showing all the same
+        note_trouble(where.loop, "statusLine", error)
+    return " · ".join(_parts(state, _cost(where.loop, state))) + "\n"
+
+
+def _parts(state: Mapping[str, Any], cost: float | None) -> list[str]:
+    parts = [f"{state['loop_id']} iteration {state['iteration']}", f"score {state['adjusted_score']:.2f}"]
+    if state["best_iteration"] is not None:
+        parts.append(f"best {state['best_adjusted_score']:.2f} (iteration {state['best_iteration']})")
+    if state["alerts"]:
+        parts.append(f"alerts {len(state['alerts'])}")
+    return [*parts, "cost unknown" if cost is None else f"${cost:.2f}"]
+
+
+def _cost(loop: str, state: Mapping[str, Any]) -> float | None:
+    """Return what is on record and what came since, in USD; None where nothing is known."""
+    spent = costs_of(loop)
+    if not spent:
+        known = state["cost_usd"]
+        return None if known is None else float(known)
+    try:
+        with open(f"{loop}/agent-turns.json", encoding="utf-8") as file:  # noqa: PTH123  # asked for often
+            recorded = json.load(file)["cost"]
+    except (OSError, ValueError, KeyError):
+        recorded = {}
+    since = [each["spent"] - float(recorded.get(name, 0.0)) for name, each in spent.items()]
+    return float(state["cost_usd"] or 0.0) + sum(since)

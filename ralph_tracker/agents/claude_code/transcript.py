@@ -1,0 +1,155 @@
+"""What a session took, from its transcript: JSON lines that the client writes, some time after the fact.
+
+An answer of the model is one line for each block of its content, and each repeats the usage of the whole: what counts
+is told by the message's id with the request's. While an answer is being written (`stop_reason` is null) its output is a
+placeholder, which is unknown. No line says what it cost.
+"""
+
+import json
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Self
+
+from ralph_tracker.agents.output.formats.anthropic_events import input_tokens
+from ralph_tracker.agents.output.values import count
+
+# Blocks of one answer stand close together: a repeat further away than this many answers is not looked for.
+_REMEMBERED: Final = 64
+_LONGEST_LINE: Final = 4 << 20
+_TAIL: Final = 1 << 18
+_TO_THE_SECOND: Final = len("2026-01-01T00:00:00")
+_SHOWN: Final = 200
+_Tokens = tuple[int, int | None]
+
+
+@dataclass(slots=True)
+class Reading:
+    """Read one transcript on from where it was left; `counted` are the latest answers, their tokens in and out."""
+
+    offset: int = 0
+    counted: OrderedDict[str, _Tokens] = field(default_factory=OrderedDict)
+
+    @classmethod
+    def of(cls, plain: Any) -> Self:  # noqa: ANN401  # whatever was stored
+        """Return what was stored by `plain`; the beginning for anything else."""
+        try:
+            counted = ((key, (int(i), None if o is None else int(o))) for key, i, o in plain["counted"])
+            return cls(int(plain["offset"]), OrderedDict(counted))
+        except (TypeError, KeyError, ValueError):
+            return cls()
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as it is stored."""
+        return {"offset": self.offset, "counted": [[key, *taken] for key, taken in self.counted.items()]}
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Count what answers of the model took: tokens in (those of the cache too), tokens out, answers.
+
+    `unfinished` are answers whose output is unknown; below 0 where more have become known than have begun.
+    """
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    turns: int = 0
+    unfinished: int = 0
+
+    def __add__(self, other: "Taken") -> "Taken":
+        return Taken(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.turns + other.turns,
+            self.unfinished + other.unfinished,
+        )
+
+
+def transcripts_of(path: Path) -> list[Path]:
+    """Return the transcript of a session and those of its subagents."""
+    return [path, *sorted((path.parent / path.stem / "subagents").glob("agent-*.jsonl"))]
+
+
+def read_on(path: Path, reading: Reading, since: str) -> Taken:
+    """Return what the lines took that came after those that were read, and not before `since` (UTC, ISO 8601).
+
+    Both are told to the second. The reading goes on behind the last whole line. Raises OSError for a file that cannot
+    be read.
+    """
+    taken = Taken()
+    for line in _whole_lines(path, reading):
+        found = _answer(line, since)
+        if found is None:
+            continue
+        key, now = found
+        before = reading.counted.pop(key, None)
+        now = now if before is None else (max(before[0], now[0]), _known(before[1], now[1]))
+        reading.counted[key] = now
+        if len(reading.counted) > _REMEMBERED:
+            reading.counted.popitem(last=False)
+        taken += _more(before, now)
+    return taken
+
+
+def _more(before: _Tokens | None, now: _Tokens) -> Taken:
+    """Return what an answer took beyond what was counted of it."""
+    known = (0, None) if before is None else before
+    unfinished = int(now[1] is None) - int(before is not None and before[1] is None)
+    return Taken(now[0] - known[0], (now[1] or 0) - (known[1] or 0), int(before is None), unfinished)
+
+
+def _known(before: int | None, now: int | None) -> int | None:
+    return now if before is None else max(before, now or 0)
+
+
+def ends_with(path: Path, text: str) -> bool:
+    """Tell whether the last answer in the transcript is the one that begins with this text; True where none is kept."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, file.seek(0, 2) - _TAIL))
+            lines = file.read().split(b"\n")
+    except OSError:
+        return True
+    last = next((line for line in reversed(lines) if b'"type":"assistant"' in line), b"")
+    wanted = text.strip()[:_SHOWN]
+    return any(json.dumps(wanted, ensure_ascii=plain)[1:-1].encode() in last for plain in (True, False))
+
+
+def _whole_lines(path: Path, reading: Reading) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        if file.seek(0, 2) < reading.offset:  # another file of that name
+            reading.offset = 0
+        file.seek(reading.offset)
+        while line := file.readline(_LONGEST_LINE):
+            if not line.endswith(b"\n"):
+                if len(line) < _LONGEST_LINE:
+                    return  # it is being written
+                while line and not line.endswith(b"\n"):  # what a tool gave back may be of any size
+                    line = file.readline(_LONGEST_LINE)
+                if not line:
+                    return
+                line = b""
+            reading.offset = file.tell()
+            yield line
+
+
+def _answer(line: bytes, since: str) -> tuple[str, _Tokens] | None:
+    """Return the key of an answer of the model, and its tokens in and out; None for any other line."""
+    if b'"usage"' not in line:
+        return None
+    try:
+        document = json.loads(line)
+        message = document["message"]
+        usage: Mapping[str, Any] = message["usage"]
+        if document["type"] != "assistant" or document.get("isApiErrorMessage"):
+            return None
+        if (
+            message.get("model") == "<synthetic>"
+            or str(document.get("timestamp", ""))[:_TO_THE_SECOND] < since[:_TO_THE_SECOND]
+        ):
+            return None
+        output = None if message.get("stop_reason") is None else count(usage.get("output_tokens"))
+        return f"{message['id']} {document.get('requestId', '')}", (input_tokens(usage) or 0, output)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None

@@ -1,0 +1,115 @@
+"""What an agent is told of the iteration that it has just made, in few words; pure, and the same for every host."""
+
+from collections.abc import Collection, Iterable, Iterator
+from typing import TYPE_CHECKING, Final
+
+from ralph_tracker.core.alert_types import Alert, in_order
+from ralph_tracker.core.records import IterationRecord
+from ralph_tracker.report.escape import for_terminal
+from ralph_tracker.store.summary import Summary
+
+if TYPE_CHECKING:
+    from ralph_tracker.tracker import Decided
+
+TESTS_SHOWN: Final = 10
+LIMIT: Final = 1500
+_ALERTS_SHOWN: Final = 5
+_BREAKS: Final = frozenset({"working_tests_failing", "flaky_test"})
+# Together with what stands around them these stay below LIMIT, whatever the names and messages are.
+_TESTS_ROOM, _ALERTS_ROOM, _REASON_ROOM, _LINE_ROOM = 520, 420, 220, 160
+
+
+def finding(record: IterationRecord, decided: "Decided", failing: Collection[str] | None = None) -> str:
+    """Return the score, the failing tests, the open alerts, the rollback and the decision as plain text.
+
+    `failing` are the names of the tests that fail in this iteration; None: nobody knows them, and those that alerts
+    name stand in. At most LIMIT characters, no line break at the end.
+    """
+    return "\n".join(_lines(record, decided, failing))
+
+
+def standing_told(summary: Summary, failing: Collection[str] | None = None) -> str:
+    """Return where a loop stands for an agent that begins a session, as plain text; `failing` as in `finding`."""
+    return "\n".join(_standing(summary, failing))
+
+
+def _standing(summary: Summary, failing: Collection[str] | None) -> Iterator[str]:
+    yield (
+        f"ralph-tracker measures this project each time you stop (loop {summary.loop_id}): its own checks are run, "
+        "and you are told what they found. Tests that are deleted, skipped or weakened are seen and rolled back."
+    )
+    stands = f"Iteration {summary.iteration}: {summary.classification}, score {summary.adjusted_score:.4g}"
+    if summary.best_iteration is not None:
+        stands += f" (the best is iteration {summary.best_iteration} with {summary.best_adjusted_score:.4g})"
+    yield f"{stands}."
+    if summary.head != summary.iteration:
+        yield f"The files are those of iteration {summary.head} again."
+    yield from _listed("Failing tests", sorted(failing or ()), TESTS_SHOWN, _TESTS_ROOM)
+    alerts = [f"{alert['severity']} {alert['id']}: {alert['message']}" for alert in summary.alerts]
+    yield from _listed("Open alerts", alerts, _ALERTS_SHOWN, _ALERTS_ROOM)
+
+
+def _lines(record: IterationRecord, decided: "Decided", failing: Collection[str] | None) -> Iterator[str]:
+    yield _headline(record)
+    yield from _tests(record, failing)
+    alerts = in_order(alert for alert in (*record.alerts, *record.open_alerts) if alert.id not in record.accepted)
+    yield from _listed("Open alerts", map(_alert, alerts), _ALERTS_SHOWN, _ALERTS_ROOM)
+    decision = decided.decision
+    target = decision.target_iteration
+    if decided.carried_out and target is not None:
+        yield (
+            f"Rolled back: the files are those of iteration {target} again, without what iteration {record.iteration} "
+            "changed. Read them again before you edit them."
+        )
+    yield f"Decision: {decision.action}: {_cut(decision.reason, _REASON_ROOM)}"
+
+
+def _headline(record: IterationRecord) -> str:
+    best = record.best
+    if record.is_best:
+        stands = "the best so far"
+    elif best.iteration is None:
+        stands = "nothing to compare with yet"
+    else:
+        stands = f"the best is iteration {best.iteration} with {best.adjusted:.4g}"
+    return f"Iteration {record.iteration}: {record.classification}, score {record.adjusted_score:.4g} ({stands})."
+
+
+def _tests(record: IterationRecord, failing: Collection[str] | None) -> Iterator[str]:
+    """List the failing tests, those that passed before first."""
+    broken = {name for alert in record.alerts if alert.kind.name in _BREAKS for name in alert.tests}
+    known = broken if failing is None else set(failing)
+    count = record.metrics.tests_failed if failing is None else len(known)
+    ordered = [*sorted(known & broken), *sorted(known - broken)]
+    if not ordered and count:
+        yield f"Failing tests: {count}, their names are not known."
+    yield from _listed("Failing tests", ordered, TESTS_SHOWN, _TESTS_ROOM, count)
+
+
+def _alert(alert: Alert) -> str:
+    place = f" ({alert.findings[0].place})" if alert.findings else ""
+    return f"{alert.severity.name} {alert.id}: {alert.message}{place}"
+
+
+def _listed(title: str, items: Iterable[str], most: int, room: int, count: int | None = None) -> Iterator[str]:
+    """List what fits, one a line, and say how many more there are."""
+    items = [_cut(item, _LINE_ROOM) for item in items]
+    shown: list[str] = []
+    for item in items[:most]:
+        room -= len(item) + len("\n- ")
+        if room < 0:
+            break
+        shown.append(item)
+    if not shown:
+        return
+    yield f"{title}:"
+    yield from (f"- {item}" for item in shown)
+    rest = max(count or 0, len(items)) - len(shown)
+    if rest > 0:
+        yield f"- and {rest} more"
+
+
+def _cut(text: str, room: int) -> str:
+    """Put a text on one harmless line, cut where it is too long."""
+    plain = for_terminal(" ".join(text.split()))
+    return plain if len(plain) <= room else f"{plain[: room - 1]}…"

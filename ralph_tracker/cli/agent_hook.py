@@ -1,0 +1,56 @@
+"""`agent hook` and `agent status-line`, plainly written: they run at every tool call, and nothing of them may fail.
+
+The exit code is 0 whatever happens: a host takes 2 for a word to its agent.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import Final
+
+from ralph_tracker.cli.output import complain
+from ralph_tracker.errors import EXIT_OK
+
+HOSTS: Final[Mapping[str, str]] = {
+    "claude-code": "ralph_tracker.agents.claude_code",
+    "ralph-orchestrator": "ralph_tracker.agents.ralph_orchestrator",
+}
+_FUNCTIONS: Final = {"hook": "hook:answer", "status-line": "status_line:line"}
+
+
+def answer_host(verb: str, words: Sequence[str]) -> int:
+    """Answer the host that is named; what cannot be answered is one line on standard error."""
+    try:
+        name = words[0] if len(words) == 1 else ""
+        if name in HOSTS:
+            _print(_answering(verb, name)(os.environ))
+        else:
+            complain(f"agent {verb}: name one agent: {_named(' '.join(words))}")
+    except BaseException as error:  # noqa: BLE001  # as above
+        complain(f"agent {verb}: {type(error).__name__}: {error}")
+    return EXIT_OK
+
+
+def _answering(verb: str, name: str) -> Callable[[Mapping[str, str]], str]:
+    module, _, function = _FUNCTIONS[verb].partition(":")
+    found: Callable[[Mapping[str, str]], str] = getattr(import_module(f"{HOSTS[name]}.{module}"), function)
+    return found
+
+
+def _named(word: str) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(word, HOSTS, n=1)
+    return f"did you mean {near[0]}?" if near else ", ".join(HOSTS)
+
+
+def _print(text: str) -> None:
+    """Print an answer at once; where nobody takes it there is nothing to say either."""
+    if not text or sys.stdout is None:
+        return
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,196 @@
+"""Into the settings and out again: the same bytes, the same rights, nothing left behind."""
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+
+from ralph_tracker.agents.claude_code.install import (
+    NOTE,
+    Installation,
+    install_plugin,
+    plugin_files,
+    uninstall_plugin,
+    user_folder,
+)
+from ralph_tracker.errors import InputError
+
+PROGRAM = Path("/opt/with space/bin/ralph-tracker")
+MINE = '{\n    "model": "opus"\n}'
+
+
+@pytest.fixture
+def place(tmp_path):
+    return Installation.of_project(tmp_path / "project", {"HOME": str(tmp_path / "home")})
+
+
+def existing(place, text=MINE):
+    place.settings.parent.mkdir(parents=True)
+    place.settings.write_text(text)
+    return place
+
+
+def test_where_nothing_was_nothing_is_left(place, tmp_path):
+    (tmp_path / "project").mkdir()
+    assert place.install(PROGRAM) == f"{place.settings}: hooks added, status line added"
+    assert place.uninstall() == f"{place.settings}: taken out"
+    assert list((tmp_path / "project").iterdir()) == []
+
+
+def test_a_folder_that_holds_something_else_by_then_stays(place):
+    place.install(PROGRAM)
+    (place.settings.parent / "mine").touch()
+    place.uninstall()
+    assert [path.name for path in place.settings.parent.iterdir()] == ["mine"]
+
+
+def test_settings_that_were_there_are_the_same_to_the_byte(place):
+    existing(place).install(PROGRAM)
+    assert place.settings.read_text() != MINE
+    place.uninstall()
+    assert place.settings.read_text() == MINE
+    assert [path.name for path in place.settings.parent.iterdir()] == ["settings.json"]
+
+
+def test_an_edit_in_between_stays(place):
+    existing(place).install(PROGRAM)
+    place.settings.write_text(place.settings.read_text().replace("opus", "sonnet"))
+    place.uninstall()
+    assert place.settings.read_text() == MINE.replace("opus", "sonnet")
+
+
+def test_a_new_file_that_was_edited_in_between_stays_without_ours(place):
+    place.install(PROGRAM)
+    place.settings.write_text(json.dumps(json.loads(place.settings.read_text()) | {"model": "opus"}))
+    place.uninstall()
+    assert json.loads(place.settings.read_text()) == {"model": "opus"}
+
+
+@pytest.mark.parametrize("note", [None, "{", "[]", "{}"], ids=["gone", "damaged", "a list", "empty"])
+def test_without_the_note_only_ours_goes(place, note):
+    existing(place).install(PROGRAM)
+    if note is None:
+        (place.settings.parent / NOTE).unlink()
+    else:
+        (place.settings.parent / NOTE).write_text(note)
+    place.uninstall()
+    assert json.loads(place.settings.read_text()) == {"model": "opus"}
+    assert not (place.settings.parent / NOTE).exists()
+
+
+def test_the_command_is_an_absolute_path_that_a_shell_takes_as_one_word(place):
+    place.install(PROGRAM)
+    settings = json.loads(place.settings.read_text())
+    command = settings["hooks"]["Stop"][0]["hooks"][0]["command"]
+    assert command == "'/opt/with space/bin/ralph-tracker' agent hook claude-code"
+    assert settings["statusLine"]["command"] == "'/opt/with space/bin/ralph-tracker' agent status-line claude-code"
+
+
+def test_installing_twice_changes_nothing(place):
+    existing(place).install(PROGRAM)
+    before = place.settings.read_bytes()
+    assert place.install(PROGRAM) == f"{place.settings}: installed already, nothing was changed"
+    assert place.settings.read_bytes() == before
+
+
+def test_an_entry_that_is_missing_is_put_back(place):
+    existing(place).install(PROGRAM)
+    settings = json.loads(place.settings.read_text())
+    del settings["hooks"]["StopFailure"]
+    place.settings.write_text(json.dumps(settings))
+    assert place.install(PROGRAM) == f"{place.settings}: hooks added, status line added"
+    assert "StopFailure" in json.loads(place.settings.read_text())["hooks"]
+
+
+def test_another_ralph_tracker_takes_the_place_of_the_first(place):
+    existing(place).install(Path("/old/ralph-tracker"))
+    place.install(PROGRAM)
+    assert "/old/" not in place.settings.read_text()
+    place.uninstall()
+    assert place.settings.read_text() == MINE
+
+
+def test_taking_out_what_is_not_there_changes_nothing(place):
+    assert place.uninstall() == f"{place.settings}: nothing of ours is there"
+    assert existing(place).uninstall() == f"{place.settings}: nothing of ours is there"
+    assert place.settings.read_text() == MINE
+
+
+def test_empty_settings_stay_a_file(place):
+    existing(place, "").install(PROGRAM)
+    place.uninstall()
+    assert place.settings.read_text() == ""
+    assert place.uninstall() == f"{place.settings}: nothing of ours is there"
+
+
+@pytest.mark.parametrize("other", [0, 1], ids=["local", "user"])
+def test_a_status_line_of_the_user_elsewhere_is_not_hidden(place, other):
+    place.others[other].parent.mkdir(parents=True)
+    place.others[other].write_text('{"statusLine": {"type": "command", "command": "mine"}}')
+    assert place.install(PROGRAM) == f"{place.settings}: hooks added"
+    assert "statusLine" not in json.loads(place.settings.read_text())
+
+
+def test_rights_stay_and_a_link_stays_one(place, tmp_path):
+    real = tmp_path / "dotfiles.json"
+    real.write_text(MINE)
+    real.chmod(0o600)
+    place.settings.parent.mkdir(parents=True)
+    place.settings.symlink_to(real)
+    place.install(PROGRAM)
+    assert place.settings.is_symlink()
+    assert "hooks" in json.loads(real.read_text())
+    assert stat.S_IMODE(real.stat().st_mode) == 0o600
+    place.uninstall()
+    assert real.read_text() == MINE
+
+
+def test_bytes_that_are_no_text_are_refused(place):
+    existing(place).settings.write_bytes(b'{"a": "\xff"}')
+    with pytest.raises(InputError, match="not UTF-8"):
+        place.install(PROGRAM)
+
+
+@pytest.mark.parametrize(
+    ("environment", "folder"),
+    [({"HOME": "/home/a"}, "/home/a/.claude"), ({"HOME": "/home/a", "CLAUDE_CONFIG_DIR": "/conf"}, "/conf")],
+)
+def test_the_users_settings_lie_where_the_client_has_them(environment, folder):
+    assert user_folder(environment) == Path(folder)
+    assert Installation.of_user(environment).settings == Path(folder) / "settings.json"
+
+
+class TestPlugin:
+    def test_it_is_written_and_taken_away(self, tmp_path):
+        folder = tmp_path / "plugin"
+        assert install_plugin(folder, PROGRAM) == f"{folder}: plugin written"
+        assert json.loads((folder / ".claude-plugin" / "plugin.json").read_text())["name"] == "ralph-tracker"
+        hooks = json.loads((folder / "hooks" / "hooks.json").read_text())["hooks"]
+        assert hooks["Stop"][0]["hooks"][0]["command"] == "'/opt/with space/bin/ralph-tracker' agent hook claude-code"
+        assert uninstall_plugin(folder) == f"{folder}: taken out"
+        assert not folder.exists()
+
+    def test_it_can_be_brought_up_to_date(self, tmp_path):
+        install_plugin(tmp_path / "plugin", Path("/old/ralph-tracker"))
+        install_plugin(tmp_path / "plugin", PROGRAM)
+        for name, text in plugin_files(PROGRAM).items():
+            assert (tmp_path / "plugin" / name).read_text() == text
+
+    def test_what_else_is_in_the_folder_stays(self, tmp_path):
+        install_plugin(tmp_path, PROGRAM)
+        (tmp_path / "hooks" / "mine").touch()
+        uninstall_plugin(tmp_path)
+        assert [path.name for path in tmp_path.rglob("*")] == ["hooks", "mine"]
+
+    def test_a_folder_that_is_something_else_is_refused(self, tmp_path):
+        (tmp_path / "mine").touch()
+        for act in (lambda: install_plugin(tmp_path, PROGRAM), lambda: uninstall_plugin(tmp_path)):
+            with pytest.raises(InputError, match="something else than our plugin"):
+                act()
+        with pytest.raises(InputError, match="no folder"):
+            install_plugin(tmp_path / "mine", PROGRAM)
+
+    def test_an_empty_folder_has_nothing_of_ours(self, tmp_path):
+        assert uninstall_plugin(tmp_path) == f"{tmp_path}: nothing of ours is there"
+        assert uninstall_plugin(tmp_path / "none") == f"{tmp_path / 'none'}: nothing of ours is there"

@@ -1,0 +1,238 @@
+"""Real clients of coding agents, driven offline against a stand-in for the service that they ask.
+
+Not part of `make test`, because a client comes from the npm registry: `make test-agents` runs it.
+"""
+
+import fcntl
+import importlib.util
+import json
+import os
+import pty
+import re
+import select
+import shutil
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+_spec = importlib.util.spec_from_file_location("stand_in_messages", Path(__file__).with_name("messages.py"))
+assert _spec is not None
+assert _spec.loader is not None
+_messages = importlib.util.module_from_spec(_spec)
+sys.modules[_spec.name] = _messages  # where dataclasses look their module up
+_spec.loader.exec_module(_messages)
+
+VERSION = os.environ.get("RALPH_TRACKER_CLAUDE_CODE", "2.1.197")
+OURS = Path(sys.executable).with_name("ralph-tracker")
+_LIMIT_S = 180
+_GIT = {f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+
+WRONG = "def add(a, b):\n    return a - b\n\n\ndef sub(a, b):\n    return a - b\n"
+RIGHT = "def add(a, b):\n    return a + b\n\n\ndef sub(a, b):\n    return a - b\n"
+TESTS = """\
+from calc import add, sub
+
+
+def test_add():
+    assert add(1, 2) == 3
+
+
+def test_sub():
+    assert sub(3, 2) == 1
+"""
+CONFIG = f"""\
+version: 1
+loop: {{target_score: 0.9, max_iterations: 6}}
+checks:
+  tests:
+    run: ["{sys.executable}", -m, pytest, -q, -p, "no:cacheprovider", "--junitxml={{reports}}/junit.xml"]
+    reports: ["{{reports}}/junit.xml"]
+    env: {{PYTHONDONTWRITEBYTECODE: "1"}}
+"""
+
+
+@pytest.fixture(scope="session")
+def messages() -> Any:
+    """Return the module of the stand-in: `playing(*turns)`, `say`, `call`, `fail`."""
+    return _messages
+
+
+@pytest.fixture(scope="session")
+def claude() -> Path:
+    """Return the client, installed once beside the tests' environment; skip where that cannot be."""
+    folder = Path(sys.prefix) / "clients" / f"claude-code-{VERSION}"
+    program = folder / "node_modules" / ".bin" / "claude"
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not _answers(program):
+            _install(folder)
+    if not _answers(program):
+        pytest.skip(f"Claude Code {VERSION} does not start on this machine")
+    return program
+
+
+def _install(folder: Path) -> None:
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.skip("npm is not installed; Claude Code is driven where it is")
+    words = ["install", "--no-audit", "--no-fund", "--loglevel=error", f"@anthropic-ai/claude-code@{VERSION}"]
+    done = subprocess.run([npm, *words], cwd=folder, capture_output=True, text=True, timeout=600, check=False)
+    if done.returncode:
+        pytest.skip(f"npm does not install Claude Code {VERSION}: {done.stderr.strip()[:200]}")
+
+
+def _answers(program: Path) -> bool:
+    if not program.exists():
+        return False
+    done = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=60, check=False)
+    return done.returncode == 0 and VERSION in done.stdout
+
+
+@dataclass
+class Project:
+    """A project with a test that fails, in which a client works; `home` is empty, nothing of the machine is used."""
+
+    root: Path
+    home: Path
+    claude: Path
+    extra: dict[str, str] = field(default_factory=dict)
+
+    def environment(self, url: str = "http://127.0.0.1:9", **more: str) -> Mapping[str, str]:
+        """Return the whole environment of a client that asks the stand-in at `url`."""
+        return {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.home),
+            "ANTHROPIC_API_KEY": "sk-fake",
+            "ANTHROPIC_BASE_URL": url,
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "DISABLE_AUTOUPDATER": "1",
+            "IS_SANDBOX": "1",
+            "TMPDIR": str(self.home),
+            "CLAUDE_CODE_TMPDIR": str(self.home),
+            **_GIT,
+            **self.extra,
+            **more,
+        }
+
+    def ours(self, *words: str) -> str:
+        """Run ralph-tracker as a user does, and return what it printed."""
+        done = self._run(str(OURS), *words)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def ask(self, url: str, *options: str, **more: str) -> dict[str, Any]:
+        """Ask the client for something, without a terminal, and return its result."""
+        words = ["-p", "make the tests pass", "--permission-mode", "bypassPermissions", "--output-format", "json"]
+        done = self._run(str(self.claude), *words, *options, environment=self.environment(url, **more))
+        assert done.returncode == 0, done.stdout + done.stderr
+        result: dict[str, Any] = json.loads(done.stdout)
+        return result
+
+    def shell(self, script: str, url: str) -> subprocess.CompletedProcess[str]:
+        """Run a script of a page, with the client and ralph-tracker on its PATH."""
+        path = os.pathsep.join((str(self.claude.parent), str(OURS.parent), os.environ["PATH"]))
+        return self._run("bash", "-c", script, environment=self.environment(url, PATH=path))
+
+    def at_terminal(self, url: str, until: Callable[[], bool]) -> str:
+        """Ask the client for something on a terminal, wait until that holds, and return what was shown."""
+        known = {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}
+        settings = {
+            "hasCompletedOnboarding": True,
+            "theme": "dark",
+            "customApiKeyResponses": {"approved": ["sk-fake"], "rejected": []},
+            "projects": {str(self.root): known},
+        }
+        (self.home / ".claude.json").write_text(json.dumps(settings))
+        ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 200, 0, 0))
+        client = subprocess.Popen(
+            [self.claude, "make the tests pass", "--allowedTools", "Bash"],
+            cwd=self.root,
+            env=self.environment(url, TERM="xterm-256color", LANG="C.UTF-8"),
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            start_new_session=True,
+        )
+        os.close(theirs)
+        shown, deadline = b"", time.monotonic() + _LIMIT_S
+        try:
+            while not until():
+                assert time.monotonic() < deadline, shown[-2000:]
+                if select.select([ours], [], [], 0.1)[0]:
+                    shown += os.read(ours, 1 << 16)
+        finally:
+            client.kill()
+            client.wait()
+            os.close(ours)
+        return re.sub(rb"\x1b\[[0-9;?]*[a-zA-Z]", b" ", shown).decode("utf-8", "replace")
+
+    def _run(self, *words: str, environment: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            words,
+            cwd=self.root,
+            env=environment or self.environment(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_LIMIT_S,
+            check=False,
+        )
+
+    @property
+    def loop(self) -> Path:
+        """Return the folder of the first loop."""
+        return self.root / ".aiwg" / "ralph" / "ralph-001"
+
+    @property
+    def status(self) -> dict[str, Any]:
+        """Return where the loop stands."""
+        found: dict[str, Any] = json.loads(self.ours("status", "--json"))
+        return found
+
+    @property
+    def history(self) -> list[dict[str, Any]]:
+        """Return the records."""
+        found: list[dict[str, Any]] = json.loads(self.ours("history", "--json"))
+        return [each["iteration_metrics"] for each in found]
+
+    def noted(self, name: str) -> list[dict[str, Any]]:
+        """Return the lines that the hooks noted down in a file of the loop's folder."""
+        file = self.loop / name
+        return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+
+
+@pytest.fixture
+def project(tmp_path: Path, claude: Path) -> Project:
+    """Return a project in a repository: its test of `add` fails."""
+    made = Project(tmp_path / "a project", tmp_path / "home", claude)
+    for folder in (made.root, made.home):
+        folder.mkdir()
+    files = {"calc.py": WRONG, "test_calc.py": TESTS, "ralph-tracker.yaml": CONFIG, ".gitignore": "__pycache__/\n"}
+    for name, text in files.items():
+        (made.root / name).write_text(text)
+    for words in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "first"]):
+        subprocess.run(["git", *words], cwd=made.root, env=made.environment(), check=True)
+    return made
+
+
+@pytest.fixture
+def write(project: Project, messages: Any) -> Callable[[str, str], Any]:
+    """Make a turn that writes a file of the project: `write("calc.py", text)`.
+
+    By the shell: the client's own tools refuse to write a file that the model has not read.
+    """
+
+    def turn(name: str, text: str) -> Any:
+        return messages.call("Bash", command=f"cat > {name} <<'END'\n{text}END\n")
+
+    return turn
