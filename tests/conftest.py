@@ -183,16 +183,16 @@ class Lifeline:
     def __init__(self, path: Path) -> None:
         os.mkfifo(path)
         self.grip = f"exec 9>{path}; echo >&9"
-        self._reading = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        self.reading = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
 
     def wait(self) -> bytes:
         """Return what comes next: a line from one that has taken hold, b"" once nobody holds it."""
-        ready, _, _ = select.select([self._reading], [], [], 60)
+        ready, _, _ = select.select([self.reading], [], [], 60)
         assert ready, "nothing happened"
-        return os.read(self._reading, 1)
+        return os.read(self.reading, 1)
 
     def close(self) -> None:
-        os.close(self._reading)
+        os.close(self.reading)
 
 
 @pytest.fixture

@@ -1,5 +1,13 @@
-"""A scripted agent, a fake for demos and tests: it does what a list of steps says, one step an iteration."""
+"""A scripted agent, a fake for demos and tests: it does what a list of steps says, one step an iteration.
 
+As a command, `python -m ralph_tracker.agents.scripted SCRIPT.yaml`, it can go wrong in every way that agents do.
+"""
+
+import json
+import os
+import signal
+import sys
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,13 +31,34 @@ class Replacement(_Strict):
     put: str = Field(alias="with")
 
 
+class Spent(_Strict):
+    """Hold what a step claims to have cost, as Claude Code's result line says it."""
+
+    cost_usd: float
+    input_tokens: int = 0
+    output_tokens: int = 0
+    turns: int = 1
+
+
 class Step(_Strict):
-    """Hold the edits of one iteration, and in words what they do; paths are relative to the project's root."""
+    """Hold the edits of one iteration, and in words what they do; paths are relative to the project's root.
+
+    The rest is for the command: it `prints` (the words of `does` where that is None), complains on standard error,
+    hangs after all that, is killed by a signal, or leaves with `exit`. `tries` are for its first runs in the
+    iteration, one each; the step itself is for those after them.
+    """
 
     does: str
     write: Mapping[str, str] = {}
     replace: Mapping[str, list[Replacement]] = {}
     delete: list[str] = []
+    prints: str | None = None
+    complains: str = ""
+    spends: Spent | None = None
+    hangs: bool = False
+    killed_by: str | None = None
+    exit: int = 0
+    tries: list["Step"] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +87,11 @@ class ScriptedAgent:
         if number > len(self.steps):
             return None
         step = self.steps[number - 1]
+        self.edit(step, root)
+        return step.does
+
+    def edit(self, step: Step, root: Path) -> None:
+        """Make the edits of a step; raises as `act` does."""
         written = {**step.write, **{path: _replaced(root, path, step.replace[path]) for path in step.replace}}
         targets = {path: _inside(root, path) for path in (*written, *step.delete)}
         for path, text in written.items():
@@ -67,7 +101,13 @@ class ScriptedAgent:
         for path in step.delete:
             with told_plainly(targets[path]):
                 targets[path].unlink()
-        return step.does
+
+    def step(self, number: int, tried: int) -> Step | None:
+        """Return what run `tried` of iteration `number` does, both from 1; None where the script is over."""
+        if number > len(self.steps):
+            return None
+        step = self.steps[number - 1]
+        return step.tries[tried - 1] if tried <= len(step.tries) else step
 
 
 def _replaced(root: Path, path: str, replacements: list[Replacement]) -> str:
@@ -90,3 +130,44 @@ def _inside(root: Path, path: str) -> Path:
     if not target.resolve().is_relative_to(root.resolve()):
         raise InputError(f"{path}: outside the project; a step edits the project only")
     return target
+
+
+def main(arguments: list[str], environment: Mapping[str, str]) -> int:
+    """Do the step that the environment names: RALPH_ITERATION, RALPH_ATTEMPT; return the exit code."""
+    script = Path(arguments[0])
+    agent = ScriptedAgent.from_yaml(script.read_text(encoding="utf-8"), script.name)
+    step = agent.step(int(environment["RALPH_ITERATION"]), int(environment.get("RALPH_ATTEMPT", "1")))
+    if step is None:
+        print("nothing left to do")  # noqa: T201  # as agents do
+        return 0
+    agent.edit(step, Path.cwd())
+    _speak(step)
+    if step.killed_by is not None:
+        os.kill(os.getpid(), signal.Signals[step.killed_by])
+    while step.hangs:
+        time.sleep(60)
+    return step.exit
+
+
+def _speak(step: Step) -> None:
+    said = step.does if step.prints is None else step.prints
+    if step.spends is not None:
+        said = json.dumps(_result_line(said, step.spends))
+    print(said, end="\n" if said else "", flush=True)  # noqa: T201  # as agents do
+    print(step.complains, end="\n" if step.complains else "", file=sys.stderr, flush=True)  # noqa: T201
+
+
+def _result_line(said: str, spent: Spent) -> dict[str, Any]:
+    tokens = {"input_tokens": spent.input_tokens, "output_tokens": spent.output_tokens}
+    ended = {
+        "type": "result",
+        "subtype": "success",
+        "is_error": False,
+        "session_id": "scripted",
+        "num_turns": spent.turns,
+    }
+    return {**ended, "result": said, "total_cost_usd": spent.cost_usd, "usage": tokens}
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:], os.environ))

@@ -1,6 +1,6 @@
 """ralph-tracker history: every iteration in a line, or those that are asked for."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -9,8 +9,12 @@ import click
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import complain, say, say_json
 
-COLUMNS: Final = ("it.", "class", "tests", "coverage", "errors", "quality", "adjusted", "integrity", "decision", "")
-_VERDICT: Final = COLUMNS.index("integrity")
+COLUMNS: Final = (
+    *("it.", "class", "tests", "coverage", "errors", "quality", "adjusted"),
+    *("integrity", "cost", "$/point", "decision", ""),
+)
+# A column that has nothing to say is left out: nobody compared files and tests, nobody told what it cost.
+_OPTIONAL: Final = tuple(map(COLUMNS.index, ("integrity", "cost", "$/point")))
 CLASSES: Final = ("baseline", "forward", "plateau", "regression", "stalled")
 
 
@@ -46,7 +50,8 @@ def command(
     if as_json:
         say_json([record.document for record in shown if record.document is not None])
     elif shown:
-        _say((record.number, record.document) for record in shown)
+        scores = {record.number: _adjusted(record.document) for record in records}
+        _say(((record.number, record.document) for record in shown), scores)
     else:
         say(f"no iteration of loop {found.loop_id} fits; `ralph-tracker history` lists all {len(records)}")
 
@@ -59,27 +64,33 @@ def _fits(record: Any, since: int | None, classes: tuple[str, ...], *, alerts: b
     return (not classes or metrics.get("classification") in classes) and (not alerts or bool(metrics.get("alerts")))
 
 
-def _say(records: Iterable[tuple[int, Any]]) -> None:
+def _adjusted(document: Any) -> float | None:  # noqa: ANN401  # a record's document or None
+    score = ((document or {}).get("iteration_metrics") or {}).get("adjusted_score")
+    return score if isinstance(score, int | float) else None
+
+
+def _say(records: Iterable[tuple[int, Any]], scores: Mapping[int, float | None]) -> None:
     from ralph_tracker.cli.columns import say_table
     from ralph_tracker.report.numbers import ABSENT
 
-    table = [COLUMNS, *(_line(number, document) for number, document in records)]
-    if all(row[_VERDICT] in {"", ABSENT} for row in table[1:]):  # nobody compared files and tests: nothing to say
-        table = [(*row[:_VERDICT], *row[_VERDICT + 1 :]) for row in table]
-    say_table(table)
+    table = [COLUMNS, *(_line(number, document, scores) for number, document in records)]
+    idle = {place for place in _OPTIONAL if all(row[place] in {"", ABSENT} for row in table[1:])}
+    say_table([tuple(cell for place, cell in enumerate(row) if place not in idle) for row in table])
 
 
-def _line(number: int, document: Any) -> tuple[str, ...]:  # noqa: ANN401  # a record's document or None
+def _line(number: int, document: Any, scores: Mapping[int, float | None]) -> tuple[str, ...]:  # noqa: ANN401  # as above
     from ralph_tracker.core.rounding import plain_number
-    from ralph_tracker.report.numbers import ABSENT
+    from ralph_tracker.report.numbers import ABSENT, money, money_a_point
     from ralph_tracker.report.view import iteration_view
 
     if document is None:
-        return (str(number), "damaged", "", "", "", "", "", "", "", "")
+        return (str(number), "damaged", *("" for _ in COLUMNS[2:]))
     view, record = iteration_view(document), document["iteration_metrics"]
     testing = record.get("testing") or {}
     counts = [testing.get(name) for name in ("tests_passed", "test_count")]
     rows = {row.label: row.current for row in view.rows}
+    cost = (record.get("usage") or {}).get("cost_usd")
+    now, before = scores.get(number), scores.get(record.get("previous_iteration"))
     return (
         str(view.iteration),
         view.classification,
@@ -89,6 +100,8 @@ def _line(number: int, document: Any) -> tuple[str, ...]:  # noqa: ANN401  # a r
         view.quality_score,
         view.adjusted_score,
         (record.get("integrity") or {}).get("verdict", ABSENT),
+        ABSENT if cost is None else money(cost),
+        money_a_point(cost, None if now is None or before is None else now - before),
         view.action,
         "← best" if record.get("is_best_iteration") else "",
     )

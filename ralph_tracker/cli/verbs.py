@@ -14,7 +14,9 @@ PROGRAM: Final = "ralph-tracker"
 COMPLETION_VARIABLE: Final = "_RALPH_TRACKER_COMPLETE"
 VERBS: Final[dict[str, str]] = {
     "init": "Find the project's tools and write ralph-tracker.yaml",
+    "run": "Let an agent refine the project until it is done, then select the best",
     "hook": "Record and judge a loop, phase by phase",
+    "agent": "Install the tracker into a coding agent, or take it out again",
     "demo": "See a whole loop: a sample project, a scripted agent, real measurements",
     "status": "Show where the loop stands, and the next step",
     "history": "List the iterations",

@@ -30,7 +30,8 @@ class Config(NamedTuple):
 
     `document` is every key with its value, as it is frozen in loop.yaml. `source` is the file it came from, None
     where the defaults stand alone. `digest` is that file's sha256, empty without one. `detected` says that the checks
-    were found in the project, because no file names any.
+    were found in the project, because no file names any. `limits` are the keys of `loop` that were given with the
+    command and not in the file.
     """
 
     document: Mapping[str, Any]
@@ -38,6 +39,7 @@ class Config(NamedTuple):
     source: str | None
     digest: str
     detected: bool = False
+    limits: tuple[str, ...] = ()
 
 
 def load_config(root: Path) -> Config:
@@ -63,6 +65,14 @@ def config_of(raw: Any, source: str | None, digest: str = NO_DIGEST) -> Config: 
 
     document = validated(raw, name)
     return Config(document, rules_of(document), source, digest)
+
+
+def with_limits(config: Config, limits: Mapping[str, Any]) -> Config:
+    """Put the limits that a command was given over those of the file. Raises ConfigError for what cannot be used."""
+    if not limits:
+        return config
+    document = {**config.document, "loop": {**config.document["loop"], **limits}}
+    return config_of(document, config.source, config.digest)._replace(limits=tuple(limits))
 
 
 def frozen_config(document: Any, source: str, digest: str, mark: object) -> Config:  # noqa: ANN401  # as parsed
@@ -102,18 +112,20 @@ def config_digest(root: Path) -> str:
     return NO_DIGEST if found is None else hashlib.sha256(found[1]).hexdigest()
 
 
-def changed_keys(root: Path, frozen: Mapping[str, Any], digest: str, *, detected: bool = False) -> tuple[str, ...]:
-    """Name the keys in which the configuration now differs from the frozen one.
+def changed_keys(root: Path, config: Config) -> tuple[str, ...]:
+    """Name the keys in which the configuration now differs from the frozen one, `config`.
 
     A file that can no longer be used is a change too, and says so in place of a key. A file without checks leaves
-    those alone that were `detected`.
+    those alone that were `detected`; limits that were given with the command are not the file's.
     """
+    frozen = config.document
     try:
-        if config_digest(root) == digest:
+        if config_digest(root) == config.digest:
             return ()
         now = load_config(root).document
-        if detected and not now["checks"]:
+        if config.detected and not now["checks"]:
             now = {**now, "checks": frozen["checks"]}
+        now = {**now, "loop": {**now["loop"], **{key: frozen["loop"][key] for key in config.limits}}}
         return tuple(_differences(frozen, now))
     except ConfigError as error:
         return (f"unusable now ({error})",)

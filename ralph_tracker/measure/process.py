@@ -10,12 +10,11 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from threading import Event
+from threading import Event, active_count
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
 from ralph_tracker.measure.watcher import SHELL, Watcher
 
@@ -28,8 +27,7 @@ _KILLED_S: Final = 0.25
 _REAP_S: Final = 10.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finished:
+class Finished(NamedTuple):
     """Hold how a command ended.
 
     One of `exit_code` and `signal` (its name, "SIGKILL") is there; neither where it could not be started, or not be
@@ -68,35 +66,50 @@ class Finished:
         return f"{how} after {self.duration_s:.1f} s"
 
 
+class Streams(NamedTuple):
+    """Name the files that are a command's streams; `stdin` None is an empty one, `cap` is bytes an output."""
+
+    stdout: Path
+    stderr: Path
+    stdin: Path | None = None
+    cap: int = OUTPUT_CAP
+
+
 def run_command(
     run: str | Sequence[str],
+    streams: Streams,
     *,
     cwd: Path,
     env: Mapping[str, str],
     timeout_s: float | None,
-    stdout: Path,
-    stderr: Path,
-    output_cap: int = OUTPUT_CAP,
     stop: Event | None = None,
+    look: Callable[[], None] | None = None,
 ) -> Finished:
     """Run a command to its end, or to the limit, and end what it left behind.
 
-    A string goes through /bin/sh, a list is argv. `env` is the whole environment; standard input is empty. The whole
-    process group gets SIGTERM: at the limit (seconds, None: no limit), when `stop` is set, on any exception (Ctrl-C),
-    and after the command's own end. SIGKILL follows 2 seconds later, half a second after the end of the command
-    itself. Where we are killed, a watcher does the same. `output_cap` is bytes a stream; while it runs, a file may
-    grow beyond it for an instant. Raises OSError where an output file cannot be written, nothing for a command that
-    cannot be started.
+    A string goes through /bin/sh, a list is argv. `env` is the whole environment. The whole process group gets
+    SIGTERM: at the limit (seconds, None: no limit), when `stop` is set, on any exception (Ctrl-C), and after the
+    command's own end. SIGKILL follows 2 seconds later, half a second after the end of the command itself. Where we
+    are killed, a watcher does the same; where no other thread runs here, there is no instant without it. `look` is
+    called from time to time while the command runs. While it runs, an output may grow beyond the cap for an instant.
+    Raises OSError where a stream's file cannot be opened, nothing for a command that cannot be started.
     """
     argv = [SHELL, "-c", run] if isinstance(run, str) else list(run)
-    started = time.monotonic()
-    with Watcher() as watcher, _Output(stdout, output_cap) as out, _Output(stderr, output_cap) as err:
+    started, alone = time.monotonic(), active_count() == 1
+    with (
+        Watcher() as watcher,
+        _input(streams.stdin) as given,
+        _Output(streams.stdout, streams.cap) as out,
+        _Output(streams.stderr, streams.cap) as err,
+    ):
         try:
-            process = _start(argv, cwd, env, out, err)
+            descriptors = (given, out.descriptor, err.descriptor)
+            process = _start(argv, cwd, env, descriptors, watcher.watch_me if alone else None)
         except (OSError, ValueError) as error:
             return Finished(not_found=_is_absent(error, cwd), problem=_why_not(error, argv, cwd))
-        watcher.watch(process.pid)
-        timed_out = _attend(process, (out, err), None if timeout_s is None else started + timeout_s, stop)
+        if not alone:
+            watcher.watch(process.pid)
+        timed_out = _attend(process, (out, err), None if timeout_s is None else started + timeout_s, stop, look)
         duration = time.monotonic() - started
     code = process.returncode
     missed = isinstance(run, str) and code == _SHELL_NOT_FOUND and not timed_out
@@ -142,17 +155,33 @@ class _Output:
             os.close(self.descriptor)
 
 
+@contextlib.contextmanager
+def _input(path: Path | None) -> Iterator[int]:
+    """Open what the command reads on its standard input."""
+    descriptor = os.open(path or os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
 def _start(
-    argv: Sequence[str], cwd: Path, env: Mapping[str, str], out: _Output, err: _Output
+    argv: Sequence[str],
+    cwd: Path,
+    env: Mapping[str, str],
+    descriptors: tuple[int, int, int],
+    first: Callable[[], None] | None,
 ) -> subprocess.Popen[bytes]:
+    given, out, err = descriptors
     return subprocess.Popen(  # noqa: S603  # running the project's own commands is what this is for
         argv,
         cwd=cwd,
         env=dict(env),
-        stdin=subprocess.DEVNULL,
-        stdout=out.descriptor,
-        stderr=err.descriptor,
+        stdin=given,
+        stdout=out,
+        stderr=err,
         start_new_session=True,
+        preexec_fn=first,  # noqa: PLW1509  # only where there is no other thread that could hold a lock
     )
 
 
@@ -170,13 +199,19 @@ def _why_not(error: Exception, argv: Sequence[str], cwd: Path) -> str:
 
 
 def _attend(
-    process: subprocess.Popen[bytes], outputs: Sequence[_Output], deadline: float | None, stop: Event | None
+    process: subprocess.Popen[bytes],
+    outputs: Sequence[_Output],
+    deadline: float | None,
+    stop: Event | None,
+    look: Callable[[], None] | None,
 ) -> bool:
     """Wait for the command and leave nothing of its group; tell whether the limit ended it."""
     timed_out = stopped = False
     try:
         while not (timed_out or stopped or _has_ended(process)):
             _cut(outputs)
+            if look is not None:
+                look()
             timed_out = deadline is not None and time.monotonic() >= deadline
             stopped = stop is not None and stop.is_set()
     finally:

@@ -8,6 +8,7 @@ from ralph_tracker.core.metrics import MetricSpec
 ABSENT: Final = "n/a"
 _BARS: Final = "▁▂▃▄▅▆▇█"
 _HUNDREDTHS: Final = 100
+_DIME: Final = 0.1
 
 
 def number(value: float | str | None, spec: MetricSpec) -> str:
@@ -35,6 +36,14 @@ def score(value: float | None) -> str:
 def money(value: float | None) -> str:
     """Write an amount in USD; unknown is said to be unknown."""
     return "unknown" if value is None else f"${value:.2f}"
+
+
+def money_a_point(cost_usd: float | None, gained: float | None) -> str:
+    """Write what a point cost, a hundredth of the score; n/a where the cost is unknown or nothing was gained."""
+    if cost_usd is None or gained is None or gained <= 0:
+        return ABSENT
+    price = cost_usd / (gained * _HUNDREDTHS)
+    return f"${price:.2f}" if price >= _DIME or not price else f"${price:.2g}"
 
 
 def weights_that_sum(weights: Mapping[str, float]) -> dict[str, str]:

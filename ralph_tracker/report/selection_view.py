@@ -6,7 +6,7 @@ from typing import Any
 
 from ralph_tracker.core.metrics import BY_NAME
 from ralph_tracker.core.selection import Contender, Selection
-from ralph_tracker.report.numbers import ABSENT, money, number, score, sparkline
+from ralph_tracker.report.numbers import ABSENT, money, money_a_point, number, score, sparkline
 from ralph_tracker.report.view import AlertRow
 
 
@@ -24,6 +24,7 @@ class IterationRow:
     verified: str
     decision: str
     cost: str
+    price: str
     mark: str
     integrity: str
 
@@ -61,6 +62,7 @@ class SelectionView:
     events: tuple[str, ...]
     problems: tuple[str, ...]
     compared: bool
+    priced: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,11 +106,12 @@ def selection_view(selection: Selection, story: LoopStory) -> SelectionView:
         loss=fall.loss or ABSENT,
         applied=story.applied,
         total=selection.total_iterations,
-        total_cost=money(story.total_cost),
+        total_cost=_total_cost(selection, story),
         alerts=story.alerts,
         events=story.events,
         problems=story.problems,
         compared=any(c.candidate.verdict is not None for c in selection.contenders),
+        priced=any(_cost(story, c.iteration) is not None for c in selection.contenders),
     )
 
 
@@ -141,6 +144,31 @@ def _candidates(contenders: Sequence[Contender]) -> str:
     return f"{later} iteration{'' if later == 1 else 's'} and the baseline" if later else "the baseline alone"
 
 
+def _cost(story: LoopStory, iteration: int) -> float | None:
+    return (story.rows.get(iteration, {}).get("usage") or {}).get("cost_usd")
+
+
+def _total_cost(selection: Selection, story: LoopStory) -> str:
+    """Say what the loop cost, what a point of the selected iteration did, and of how many iterations nobody knows."""
+    later = [c.iteration for c in selection.contenders if c.iteration]
+    unknown = sum(_cost(story, iteration) is None for iteration in later)
+    if story.total_cost is None:
+        return money(None)
+    if unknown:
+        return f"at least {money(story.total_cost)}, unknown for {unknown} of {len(later)} iterations"
+    baseline = selection.contenders[0].adjusted
+    price = money_a_point(story.total_cost, selection.selected.adjusted - baseline)
+    return money(story.total_cost) + ("" if price == ABSENT else f", {price} for a point of the selected iteration")
+
+
+def _price(contender: Contender, selection: Selection, story: LoopStory) -> str:
+    """Say what each point cost that an iteration has gained over the one it descends from."""
+    before = story.rows.get(contender.iteration, {}).get("previous_iteration")
+    scores = {c.iteration: c.adjusted for c in selection.contenders}
+    gained = contender.adjusted - scores[before] if before in scores else None
+    return money_a_point(_cost(story, contender.iteration), gained)
+
+
 def _row(contender: Contender, selection: Selection, story: LoopStory) -> IterationRow:
     metrics, row = contender.metrics, story.rows.get(contender.iteration, {})
     marks = ["selected"] if contender.iteration == selection.selected.iteration else []
@@ -158,7 +186,8 @@ def _row(contender: Contender, selection: Selection, story: LoopStory) -> Iterat
         errors=number(metrics.error_count, BY_NAME["error_count"]),
         verified="yes" if contender.candidate.verified else "no",
         decision=str(row.get("decision", ABSENT)),
-        cost=money((row.get("usage") or {}).get("cost_usd")),
+        cost=money(_cost(story, contender.iteration)),
+        price=_price(contender, selection, story),
         mark=" ".join(f"← {mark}" for mark in marks),
         integrity=contender.candidate.verdict or ABSENT,
     )

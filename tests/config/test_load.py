@@ -11,6 +11,7 @@ from ralph_tracker.config.load import (
     frozen_config,
     load_config,
     validity_mark,
+    with_limits,
 )
 from ralph_tracker.core.rules import Rules
 from ralph_tracker.errors import ConfigError
@@ -149,14 +150,14 @@ def test_a_change_is_told_by_the_keys_whose_values_differ(root, name):
     (folder / "ralph-tracker.yaml").unlink()
     if now is not None:
         root(yaml=now)
-    assert changed_keys(folder, frozen.document, frozen.digest) == keys
+    assert changed_keys(folder, frozen) == keys
 
 
 def test_a_file_that_can_no_longer_be_used_is_told_in_place_of_keys(root):
     folder = root(yaml=OURS)
     frozen = load_config(folder)
     root(yaml="loop: {max_iterations: many}")
-    (said,) = changed_keys(folder, frozen.document, frozen.digest)
+    (said,) = changed_keys(folder, frozen)
     assert said.startswith("unusable now (ralph-tracker.yaml: loop.max_iterations: should be a valid integer")
 
 
@@ -172,14 +173,14 @@ def test_a_file_that_can_no_longer_be_used_is_told_in_place_of_keys(root):
 def test_checks_that_were_found_are_changed_by_a_file_that_names_some(root, now, keys):
     folder = root(yaml=now)
     frozen = config_of({"checks": {"tests": {"run": "pytest"}}}, None)
-    assert changed_keys(folder, frozen.document, frozen.digest, detected=True) == keys
+    assert changed_keys(folder, frozen._replace(detected=True)) == keys
 
 
 def test_a_file_of_our_own_beside_pyproject_is_a_change(root):
     folder = root(toml=THEIRS)
     frozen = load_config(folder)
     root(yaml="loop: {max_iterations: 400}")
-    assert changed_keys(folder, frozen.document, frozen.digest) == ("loop.max_iterations",)
+    assert changed_keys(folder, frozen) == ("loop.max_iterations",)
 
 
 def test_the_digest_is_that_of_the_file_in_use(root):
@@ -187,3 +188,24 @@ def test_the_digest_is_that_of_the_file_in_use(root):
     assert config_digest(folder) == hashlib.sha256(THEIRS.encode()).hexdigest()
     root(yaml=OURS)
     assert config_digest(folder) == hashlib.sha256(OURS.encode()).hexdigest()
+
+
+def test_limits_of_a_command_stand_over_those_of_the_file_and_are_no_change_of_it(root):
+    """Another key of the file, or the same limit there, may change: only the first is told."""
+    folder = root(yaml="loop: {max_iterations: 3, max_minutes: 5}")
+    frozen = with_limits(load_config(folder), {"max_iterations": 7, "max_cost_usd": 1.5})
+
+    own = load_config(folder).document["loop"]
+    assert frozen.document["loop"] == own | {"max_iterations": 7, "max_cost_usd": 1.5}
+    root(yaml="loop: {max_iterations: 4, max_minutes: 6}")
+    assert changed_keys(folder, frozen) == ("loop.max_minutes",)
+
+
+def test_a_limit_that_cannot_be_is_refused_as_in_a_file(root):
+    with pytest.raises(ConfigError, match=r"loop\.max_iterations"):
+        with_limits(load_config(root()), {"max_iterations": 0})
+
+
+def test_without_limits_a_configuration_is_as_it_was(root):
+    config = load_config(root())
+    assert with_limits(config, {}) is config

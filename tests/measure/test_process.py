@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tracker.measure.process import Finished, run_command
+from ralph_tracker.measure.process import Finished, Streams, run_command
 
 PYTHON = [sys.executable, "-I", "-S", "-c"]
 PATIENCE_S = 20
@@ -51,7 +51,8 @@ exec(holder)
 def run(tmp_path) -> Callable[..., Finished]:
     def run(command, **options) -> Finished:
         settings = {"cwd": tmp_path, "env": dict(os.environ), "timeout_s": PATIENCE_S} | options
-        return run_command(command, stdout=tmp_path / "out", stderr=tmp_path / "err", **settings)
+        given = {name: settings.pop(name) for name in ("stdin", "cap") if name in settings}
+        return run_command(command, Streams(tmp_path / "out", tmp_path / "err", **given), **settings)
 
     return run
 
@@ -225,7 +226,7 @@ class TestNotStarted:
         """Where output cannot be kept nothing is run."""
         with pytest.raises(FileNotFoundError):
             run_command(
-                "touch ran", cwd=tmp_path, env={}, timeout_s=None, stdout=tmp_path / "no" / "out", stderr=tmp_path / "e"
+                "touch ran", Streams(tmp_path / "no" / "out", tmp_path / "e"), cwd=tmp_path, env={}, timeout_s=None
             )
         assert not (tmp_path / "ran").exists()
 
@@ -250,7 +251,7 @@ class TestOutput:
         """50 MB are cut to the cap, with a note, and never pass through our memory."""
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
-        finished = run("echo first; head -c 50000000 /dev/zero; echo small >&2", output_cap=CAP)
+        finished = run("echo first; head -c 50000000 /dev/zero; echo small >&2", cap=CAP)
 
         grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
         assert grown * (1 if sys.platform == "darwin" else 1024) < 20_000_000
@@ -271,13 +272,13 @@ while os.fstat(1).st_size > {CAP}:
         sys.exit(1)
     time.sleep(0.01)
 """
-        finished = run([*PYTHON, script], output_cap=CAP)
+        finished = run([*PYTHON, script], cap=CAP)
 
         assert (finished.exit_code, finished.stdout_truncated) == (0, True)
 
     def test_output_up_to_the_cap_is_whole(self, run, tmp_path):
         """Exactly as much as the cap is not too much."""
-        finished = run(f"head -c {CAP} /dev/zero", output_cap=CAP)
+        finished = run(f"head -c {CAP} /dev/zero", cap=CAP)
 
         assert not finished.output_truncated
         assert (tmp_path / "out").stat().st_size == CAP

@@ -156,6 +156,17 @@ def own_files() -> Callable[[Path], dict[str, bytes]]:
 
 
 @pytest.fixture(scope="session")
+def without_git(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return a PATH on which there is no git."""
+    folder = tmp_path_factory.mktemp("bin")
+    for name in ("sh", "cp", "strace"):
+        program = shutil.which(name)
+        if program:
+            (folder / name).symlink_to(program)
+    return str(folder)
+
+
+@pytest.fixture(scope="session")
 def tool() -> Callable[..., list[str]]:
     """Return how a tool of the running interpreter is called."""
     return lambda name, *words: [sys.executable, "-m", name, *words]

@@ -3,8 +3,10 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+import pytest
+
 from ralph_tracker.cli.app import run
-from ralph_tracker.errors import EXIT_REGRESSION
+from ralph_tracker.errors import EXIT_FAILURE, EXIT_REGRESSION
 from ralph_tracker.store.loop_store import LoopStore
 
 # What has nothing to do with the project that it is called in.
@@ -14,29 +16,35 @@ ELSEWHERE = {"demo", "completion", "schema"}
 
 
 class Step(NamedTuple):
-    """Hold a command, its exit code, and whether it is asked to write into the tree."""
+    """Hold a command, its exit code, and whether it is asked to write into the tree; `path` is a PATH for it alone."""
 
     words: tuple[str, ...]
     writes: bool = False
     code: int = 0
+    path: str | None = None
 
     def run(self, shop: Any) -> None:
         """Run it in this process; fail where it ends otherwise than it should."""
-        around = () if self.words[0] == "read" else ("--root", str(shop.root))
-        assert run([*self.words, *around]) == self.code, self.words
+        root = () if self.words[0] == "read" else ("--root", str(shop.root))
+        own = self.words.index("--") if "--" in self.words else len(self.words)
+        with pytest.MonkeyPatch.context() as patch:
+            if self.path:
+                patch.setenv("PATH", self.path)
+            assert run([*self.words[:own], *root, *self.words[own:]]) == self.code, self.words
 
 
-def story(shop: Any) -> Iterator[Step]:
+def story(shop: Any, without_git: str | None = None) -> Iterator[Step]:
     """Yield the commands of a loop; what comes between them happens when the next one is asked for.
 
-    Iteration 2 is rolled back.
+    Iteration 2 is rolled back. `without_git` is a PATH on which the loop begins: its files are kept without git.
     """
     settings = (shop.root / "ralph-tracker.yaml").read_bytes()
     (shop.root / "ralph-tracker.yaml").unlink()
     yield Step(("init", "--yes"), writes=True)
     shop.write("ralph-tracker.yaml", settings)
     yield Step(("doctor",))
-    yield Step(("hook", "pre-loop"))
+    yield Step(("hook", "pre-loop"), path=without_git)
+    assert shop.paths.folder.joinpath("store" if without_git else "store.git").is_dir()
     shop.passing(6).write("deep/new.txt", "new\n")
     yield Step(("hook", "post-iteration"))
     (shop.root / "deep/new.txt").unlink()
@@ -59,7 +67,7 @@ def story(shop: Any) -> Iterator[Step]:
     yield Step(("restore", "--undo", LoopStore(shop.paths).events()[-1]["undo"]), writes=True)
     yield Step(("restore", "1"), writes=True)
     for how in ("none", "output", "branch"):
-        yield Step((*TAKE_1, how))
+        yield Step((*TAKE_1, how), code=EXIT_FAILURE if without_git and how == "branch" else 0)
     shop.write("later.txt", "again\n")
     yield Step((*TAKE_1, "worktree"), writes=True)
     yield Step(("select-best", "--verify"))
@@ -67,3 +75,7 @@ def story(shop: Any) -> Iterator[Step]:
     yield Step(("gc",))
     yield Step(("gc", "--yes", "--keep-last", "1"))
     yield Step(("hook", "post-loop"))
+    yield Step(("agent", "install", "claude-code"), writes=True)
+    yield Step(("agent", "uninstall", "claude-code"), writes=True)
+    agent = ("--", "/bin/sh", "-c", "echo more >> later.txt")
+    yield Step(("run", "--max-iterations", "1", *agent), writes=True, path=without_git)

@@ -2,7 +2,6 @@
 
 import shutil
 import stat
-from dataclasses import replace
 
 import pytest
 
@@ -79,7 +78,7 @@ def test_the_gate_judges_as_post_iteration_does_and_writes_nothing(workshop, wor
     assert unchanged(workshop) == before
     assert (found.verdict, found.compared_with) == (WORKS[work], 1)
     record = workshop.turn()
-    assert replace(found.record, timestamp=record.timestamp) == record
+    assert found.record._replace(timestamp=record.timestamp) == record
 
 
 def test_a_tree_for_the_third_time_is_a_cycle_for_the_gate_too(workshop):
@@ -185,7 +184,7 @@ def test_metrics_are_handed_in_where_the_loop_has_them_handed_in(workshop, metri
     assert unchanged(workshop) == before
     assert found.verdict == "regression"
     record = workshop.tracker.post_iteration(metrics(tests_passed=9, tests_failed=1)).record
-    assert replace(found.record, timestamp=record.timestamp) == record
+    assert found.record._replace(timestamp=record.timestamp) == record
     with pytest.raises(InputError, match="name them with --metrics FILE"):
         ask(workshop)
 

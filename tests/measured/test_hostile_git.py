@@ -3,7 +3,7 @@
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -14,7 +14,7 @@ import pytest
 from ralph_tracker.cli.verbs import VERBS
 from ralph_tracker.errors import StoreError
 
-from .story import BRANCH, ELSEWHERE, TAKE_1, story
+from .story import BRANCH, ELSEWHERE, TAKE_1, Step, story
 
 # What making a commit takes: contents go through the user's filters, as `git add` would take them in.
 ON_A_BRANCH = {"clean"}
@@ -205,6 +205,18 @@ def test_what_git_would_run_is_not_run_and_every_byte_comes_back(trap, set_up, m
     shop = trap.shop
     set_up(trap)
     shutil.copy(shop.root / ".git/config", shop.root / "nested/.git/config")
+    prove(trap)
+    # The environment is not handed on to git.
+    tell(trap, story(shop), set() if set_up is in_the_environment else ON_A_BRANCH, monkeypatch)
+
+
+def test_a_loop_that_was_begun_without_git_runs_nothing_that_is_set_for_git_either(trap, without_git, monkeypatch):
+    in_its_own(trap)
+    tell(trap, story(trap.shop, without_git), set(), monkeypatch)
+
+
+def prove(trap: Trap) -> None:
+    """See plain git run each of the programs."""
     for sentinel in SENTINELS:
         assert sentinel.name in trap.plainly(
             sentinel.proof, screen=sentinel.screen, process=sentinel.name == "process"
@@ -212,11 +224,14 @@ def test_what_git_would_run_is_not_run_and_every_byte_comes_back(trap, set_up, m
     for words, hooks in HOOKS.items():
         assert trap.plainly([("reset", "-q", "--hard"), words]).issuperset(hooks), hooks
     assert trap.ran() == set()
+
+
+def tell(trap: Trap, steps: Iterator[Step], on_a_branch: set[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Go through a loop; no program runs in it but those that making a branch takes."""
     for name, value in trap.variables.items():
         monkeypatch.setenv(name, value)
-    used, kept = set(), []
-    on_a_branch = ON_A_BRANCH if set_up is not in_the_environment else set()  # which is not handed on to git
-    for step in story(shop):
+    shop, used, kept = trap.shop, set(), []
+    for step in steps:
         if step.words[:2] in {("hook", "pre-loop"), ("hook", "post-iteration")}:
             write_all(shop, 3 + len(kept))
             kept.append(shop.files())

@@ -1,7 +1,6 @@
 """Iterations compared with those before them: real files, real git, findings that live and are mended."""
 
 import json
-from dataclasses import replace
 
 import pytest
 
@@ -162,7 +161,7 @@ class TestWhatCannotBeLookedInto:
         examination = Examination(keeper, state, keeper.capture(1, ((0, 1),)), None, rules=(Rule("T9", _fails),))
         gated.write("app.py", "def one():\n    return 2\n")
         kept = keeper.capture(1, ((0, 1),))
-        found = replace(examination, kept=kept).integrity()
+        found = examination._replace(kept=kept).integrity()
         assert "ZeroDivisionError" in found.unread[EVERYTHING]
         assert [finding.rule for finding in found.findings] == ["G1"]
 
@@ -211,13 +210,13 @@ class TestPreviousOnly:
         gated.write("app.py", "def one():\n    return 2\n")
         kept = keeper.capture(1, ((0, 1),))
         open_one = Finding(rule="T7", severity=Severity.MEDIUM, message="", file="odd.py", against=1, about="x")
-        alert = replace(state.line.open_alerts[0], findings=(open_one,))
-        line = replace(state.line, open_alerts=(alert,))
-        examination = Examination(keeper, replace(state, line=line), kept, None)
+        alert = state.line.open_alerts[0]._replace(findings=(open_one,))
+        line = state.line._replace(open_alerts=(alert,))
+        examination = Examination(keeper, state._replace(line=line), kept, None)
         assert open_one in examination.integrity().findings
-        touched = replace(open_one, file="app.py")
-        line = replace(line, open_alerts=(replace(alert, findings=(touched,)),))
-        examination = Examination(keeper, replace(state, line=line), kept, None)
+        touched = open_one._replace(file="app.py")
+        line = line._replace(open_alerts=(alert._replace(findings=(touched,)),))
+        examination = Examination(keeper, state._replace(line=line), kept, None)
         assert touched not in examination.integrity().findings
 
     def test_a_baseline_is_compared_with_nothing(self, workshop):

@@ -73,13 +73,20 @@ def is_never_touched(name: str) -> bool:
     return name.startswith(("build/", "mine/"))
 
 
-@pytest.mark.parametrize("place", [ordinary, worktree, subfolder], ids=lambda place: place.__name__)
-def test_every_command_leaves_git_and_the_files_of_the_user_as_they_are(workshop_at, tmp_path, place):
+@pytest.mark.parametrize(
+    ("place", "store"),
+    [(ordinary, "git"), (worktree, "git"), (subfolder, "git"), (ordinary, "contents")],
+    ids=lambda chosen: chosen if isinstance(chosen, str) else chosen.__name__,
+)
+def test_every_command_leaves_git_and_the_files_of_the_user_as_they_are(
+    workshop_at, tmp_path, place, store, without_git
+):
     shop = place(workshop_at, tmp_path)
     shop.write(".gitignore", ".aiwg/\nbuild/\n")
     shop.write("mine/notes.txt", "untracked\n")
     shop.write("build/out.bin", b"\x00\r\n")
-    top, steps, kept = tmp_path / "top", story(shop), prints(shop.root, is_never_touched)
+    top, kept = tmp_path / "top", prints(shop.root, is_never_touched)
+    steps = story(shop, without_git if store == "contents" else None)
     assert set(kept) == {"mine/notes.txt", "build/out.bin"}
     used = set()
     for step in steps:
@@ -87,7 +94,7 @@ def test_every_command_leaves_git_and_the_files_of_the_user_as_they_are(workshop
         step.run(shop)
         used.add(step.words[0])
         after = gits_own(top)
-        if step.words == BRANCH:
+        if step.words == BRANCH and not step.code:
             (new,) = set(shop.git("for-each-ref").splitlines()) - set(branches.splitlines())
             name = new.rpartition("\t")[2]
             others = {f".git/{name}", f".git/logs/{name}"} | {

@@ -1,0 +1,82 @@
+"""ralph-tracker run: drive a loop with any agent that has a command."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from ralph_tracker.cli.next_step import say_next
+from ralph_tracker.cli.output import say
+from ralph_tracker.errors import EXIT_ESCALATE, EXIT_INTERRUPTED, EXIT_OK
+
+_APPLY: Final = ("output", "worktree", "none")
+_LIMITS: Final = ("max_iterations", "max_cost_usd", "max_minutes", "target_score")
+_MINUTE_S: Final = 60.0
+_POSITIVE: Final = click.FloatRange(min=0, min_open=True)
+_EXIT_OF: Final = {"stop": EXIT_OK, "escalate": EXIT_ESCALATE, "asked": EXIT_INTERRUPTED}
+_RESUME: Final = "`ralph-tracker run --resume` goes on, `ralph-tracker hook post-loop` selects and ends the loop"
+_TAKE_OVER: Final = "`ralph-tracker select-best --apply worktree` puts it in place"
+
+
+@click.command("run")
+@click.option("--root", type=click.Path(path_type=Path), default=Path(), help="The project's folder.")
+@click.option("--loop-id", metavar="ID", help="The loop; else RALPH_LOOP_ID, else the next one.")
+@click.option("--prompt-file", metavar="FILE", help="What the agent is to do; read anew for each iteration.")
+@click.option("--max-iterations", type=click.IntRange(min=1), metavar="N", help="Stop after so many.")
+@click.option("--max-cost-usd", type=_POSITIVE, metavar="X", help="Stop once that much is known to be spent.")
+@click.option("--max-minutes", type=_POSITIVE, metavar="M", help="Stop after that time.")
+@click.option("--target-score", type=click.FloatRange(0, 1), metavar="S", help="Stop where that score is reached.")
+@click.option("--agent-minutes", type=_POSITIVE, metavar="M", help="End a run of the agent after that; 60.")
+@click.option("--silence-minutes", type=_POSITIVE, metavar="M", help="End one that prints nothing for so long.")
+@click.option("--retries", type=click.IntRange(min=0), metavar="N", help="Runs again after one that failed; 3.")
+@click.option("--pause", type=click.FloatRange(min=0), metavar="S", help="Seconds before those, each time doubled; 10.")
+@click.option("--apply", type=click.Choice(_APPLY), help="Where the files of the peak go; output.")
+@click.option("--new", is_flag=True, help="Abandon a loop that is still running.")
+@click.option("--allow-missing", is_flag=True, help="Go on where the command of a check is not there.")
+@click.option("--resume", is_flag=True, help="Go on where a run was ended, by whatever.")
+@click.argument("agent", nargs=-1, type=click.UNPROCESSED, metavar="-- AGENT COMMAND…")
+def command(root: Path, loop_id: str | None, agent: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401  # options
+    """Let an agent refine the project until it is done, and select the best iteration.
+
+    The agent gets its prompt on standard input, or where its command says {prompt} or {prompt_file}: yours, and what
+    was measured before. Ctrl-C once finishes the iteration, twice stops now.
+    """
+    from ralph_tracker.cli.recorded import tracker_of
+    from ralph_tracker.runner.beginning import Asked, opened
+    from ralph_tracker.runner.screen import Terminal
+
+    if not agent and not options["resume"]:
+        raise click.UsageError("no agent command; say it after `--`")
+    asked = Asked(
+        agent,
+        _plan(options),
+        {name: options[name] for name in _LIMITS if options[name] is not None},
+        new=options["new"],
+        allow_missing=options["allow_missing"],
+        resume=options["resume"],
+    )
+    with opened(tracker_of(root, loop_id), asked, Terminal()) as run:
+        outcome = run.drive()
+    say(f"{'Stopped' if outcome.how != 'escalate' else 'A person is needed'}: {outcome.reason}")
+    if outcome.closed is None:
+        say_next(_RESUME)
+    else:
+        from ralph_tracker.cli.hook import say_selection
+
+        say_selection(outcome.closed, _TAKE_OVER if run.journal.plan.apply == "output" else "", as_json=False)
+    return _EXIT_OF[outcome.how]
+
+
+def _plan(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parts of the plan that were named."""
+    file, minutes, silence = options["prompt_file"], options["agent_minutes"], options["silence_minutes"]
+    named = {
+        "prompt_file": None if file is None else str(Path(file).absolute()),
+        "agent_timeout_s": None if minutes is None else minutes * _MINUTE_S,
+        "silence_s": None if silence is None else silence * _MINUTE_S,
+        "retries": options["retries"],
+        "pause_s": options["pause"],
+        "apply": options["apply"],
+    }
+    return {name: value for name, value in named.items() if value is not None}

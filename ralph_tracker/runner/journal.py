@@ -1,0 +1,108 @@
+"""How far a run has come: one small file beside the loop, replaced as a whole before and after every step."""
+
+import json
+from typing import Any, Final, Literal, NamedTuple, Self, get_args
+
+from ralph_tracker.core.metrics import Usage
+from ralph_tracker.errors import RecordError
+from ralph_tracker.store.files import told_plainly, write_whole
+from ralph_tracker.store.layout import LoopPaths
+from ralph_tracker.store.reading import read_json
+
+SCHEMA_VERSION: Final = 1
+FILE: Final = "run.json"
+Phase = Literal["agent", "measure", "decide", "select", "ended"]
+_USAGE: Final = ("cost_usd", "input_tokens", "output_tokens", "turns", "duration_s")
+
+
+class Plan(NamedTuple):
+    """Hold what a run was told to do; it is the same for all iterations.
+
+    `command` is the agent's, with its placeholders; `prompt_file` is None where the command has its own prompt. Times
+    are seconds, None is no limit. `apply` says where the files of the selected iteration go.
+    """
+
+    command: tuple[str, ...]
+    prompt_file: str | None = None
+    agent_timeout_s: float | None = 3600.0
+    silence_s: float | None = None
+    retries: int = 3
+    pause_s: float = 10.0
+    apply: str = "output"
+
+
+class Journal(NamedTuple):
+    """Hold where a run stands, so that it can go on from there after whatever ended it.
+
+    `iteration` is the one at work in `phase`. `tried` counts the agent's runs for it, the one that is going on
+    included: `at_work` says that there is one. `waited_s` is what was waited for a provider's limit. `usage`, `notes`
+    and `blocked` (why a person is needed) are of this iteration, over all of its runs.
+    """
+
+    loop_id: str
+    plan: Plan
+    iteration: int = 1
+    phase: Phase = "agent"
+    tried: int = 0
+    at_work: bool = False
+    waited_s: float = 0.0
+    usage: Usage = Usage()
+    notes: tuple[str, ...] = ()
+    blocked: str | None = None
+
+    def next_iteration(self) -> Self:
+        """Return the journal of the iteration after this one."""
+        return self._replace(
+            iteration=self.iteration + 1,
+            phase="agent",
+            tried=0,
+            at_work=False,
+            waited_s=0.0,
+            usage=Usage(),
+            notes=(),
+            blocked=None,
+        )
+
+    def write(self, paths: LoopPaths) -> Self:
+        """Replace the file, and return the journal. Raises StoreError where the disk refuses."""
+        plain = self._asdict() | {"plan": self.plan._asdict(), "usage": self.usage.known()}
+        path = paths.folder / FILE
+        with told_plainly(path, "free that, then `ralph-tracker run --resume`"):
+            write_whole(path, json.dumps({"schema_version": SCHEMA_VERSION, **plain}, indent=1).encode() + b"\n")
+        return self
+
+
+def read_journal(paths: LoopPaths) -> Journal | None:
+    """Return where the run of a loop stands, None where there was none.
+
+    Raises RecordError where the file is damaged, NewerSchemaError where a newer version wrote it.
+    """
+    path = paths.folder / FILE
+    plain = read_json(path)
+    if plain is None and not path.exists():
+        return None
+    try:
+        return _journal(plain)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise RecordError(
+            f"{paths.shown}/{FILE}: damaged; say the command again: `ralph-tracker run --resume … -- AGENT COMMAND`"
+        ) from None
+
+
+def _journal(plain: Any) -> Journal:  # noqa: ANN401  # whatever the file held
+    values = {name: plain[name] for name in Journal._fields}
+    plan = Plan(**{**plain["plan"], "command": tuple(plain["plan"]["command"])})
+    usage = Usage(**{name: plain["usage"].get(name) for name in _USAGE})
+    journal = Journal(**{**values, "plan": plan, "usage": usage, "notes": tuple(values["notes"])})
+    if journal.phase not in get_args(Phase) or not isinstance(journal.iteration, int) or journal.iteration < 1:
+        raise ValueError(journal.phase)
+    return journal
+
+
+def added(one: Usage, other: Usage) -> Usage:
+    """Return the usage of both together: the sum of what is known, None where neither knows."""
+    sums: dict[str, Any] = {}
+    for name in _USAGE:
+        known = [value for value in (getattr(one, name), getattr(other, name)) if value is not None]
+        sums[name] = sum(known) if known else None
+    return Usage(**sums)

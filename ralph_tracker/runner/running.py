@@ -1,0 +1,215 @@
+"""The loop of our own: baseline → agent → post_iteration → decision → … → selection.
+
+Each step ends with its journal written, so that a run goes on from wherever it was ended.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+from ralph_tracker.agents.failing import failing_tests
+from ralph_tracker.agents.finding import finding
+from ralph_tracker.core.metrics import Usage
+from ralph_tracker.core.records import IterationRecord
+from ralph_tracker.core.rules import LoopLimits
+from ralph_tracker.runner.attempt import Limits, environment_of, logs_of, run_agent, told_by
+from ralph_tracker.runner.command import prepared
+from ralph_tracker.runner.interrupts import Interrupts
+from ralph_tracker.runner.journal import Journal, added
+from ralph_tracker.runner.prompts import prompt_of, user_prompt
+from ralph_tracker.runner.screen import Screen
+from ralph_tracker.runner.standing import record_of, status_line, tree_of_now
+from ralph_tracker.runner.verdicts import Patience, Ran, Step, described, step_after, verdict_of
+from ralph_tracker.store.files import told_plainly
+from ralph_tracker.store.layout import LoopPaths
+from ralph_tracker.tracker import Decided, Tracker
+
+if TYPE_CHECKING:
+    from ralph_tracker.closing import Closed
+
+_PROMPT: Final = "prompt.md"
+_NO_COST: Final = (
+    "what iteration {number} cost is unknown: the agent's output does not tell, the limit cannot act on it"
+)
+_INTERRUPTED: Final = "interrupted: the run was ended from outside"
+
+
+class Outcome(NamedTuple):
+    """Hold how a run ended: by a `stop` (then `closed` is its selection), an `escalate`, or as Ctrl-C `asked`."""
+
+    how: Literal["stop", "escalate", "asked"]
+    reason: str
+    closed: "Closed | None" = None
+
+
+@dataclass(slots=True)
+class Run:
+    """Drive one loop whose baseline is on record."""
+
+    tracker: Tracker
+    paths: LoopPaths
+    limits: LoopLimits
+    journal: Journal
+    screen: Screen
+    interrupts: Interrupts
+    now: Callable[[], float] = field(default=time.time)
+    record: IterationRecord | None = None
+    decided: Decided | None = None
+
+    def drive(self) -> Outcome:
+        """Go on from where the journal stands, to the end of the loop or until a person is needed.
+
+        Raises as the tracker does; what is on record stays on record, and a later run goes on.
+        """
+        self._settle()
+        while True:
+            match self.journal.phase:
+                case "agent":
+                    if not self._worked():
+                        return Outcome("asked", f"stopped as asked, before iteration {self.journal.iteration} was done")
+                case "measure":
+                    self._measure()
+                case "decide":
+                    outcome = self._decide()
+                    if outcome is not None:
+                        return outcome
+                case _:
+                    return self._select()
+
+    def _settle(self) -> None:
+        """Take what a run that was killed has told of its cost, and say that it was."""
+        journal = self.journal
+        if not journal.at_work:
+            return
+        told = told_by(logs_of(self.paths, journal.iteration, journal.tried))
+        self._go(at_work=False, usage=added(journal.usage, told.usage), notes=(*journal.notes, _INTERRUPTED))
+
+    def _worked(self) -> bool:
+        """Run the agent until there is something to measure; False where Ctrl-C came first."""
+        step = self._try_once()
+        while step.do == "again":
+            if not self._paused(step):
+                return False
+            step = self._try_once()
+        self._go(phase="measure", blocked=step.why if step.do == "block" else None)
+        return True
+
+    def _try_once(self) -> Step:
+        journal, plan = self.journal, self.journal.plan
+        text = self._prompt()
+        file = self._prompt_file(text)
+        ready = prepared(plan.command, text, file)
+        before = tree_of_now(self.paths)
+        journal = self._go(tried=journal.tried + 1, at_work=True)
+        environment = environment_of(self.tracker.environment, journal.loop_id, journal.iteration, journal.tried)
+        logs = logs_of(self.paths, journal.iteration, journal.tried)
+        limits = Limits(self._time_left(), plan.silence_s)
+        root = self.tracker.root.resolve()
+        heard = run_agent(ready, root, environment, limits, logs, self.screen, self._status())
+        changed = tree_of_now(self.paths) != before
+        ran = Ran(heard.finished, heard.told, heard.printed, changed, heard.silent_s)
+        verdict = verdict_of(ran)
+        patience = Patience(plan.retries, plan.pause_s)
+        step = step_after(verdict, ran, journal.tried, journal.waited_s, patience, self.now())
+        said = f"agent: {described(verdict, ran)}"
+        self.screen.line(f"iteration {journal.iteration}: {said}")
+        plain = verdict == "done" and journal.tried == 1
+        self._go(
+            at_work=False,
+            usage=added(journal.usage, heard.told.usage),
+            notes=journal.notes if plain else (*journal.notes, said),
+        )
+        return step
+
+    def _paused(self, step: Step) -> bool:
+        """Wait before the next try; False where Ctrl-C ended the wait."""
+        self._go(waited_s=self.journal.waited_s + step.pause_s)
+        if step.pause_s:
+            until = datetime.fromtimestamp(self.now() + step.pause_s, UTC).astimezone()
+            self.screen.line(f"trying again in {step.pause_s:.0f} s, at {until:%H:%M:%S}")
+        return self.interrupts.wait(step.pause_s) and not self.interrupts.asked
+
+    def _measure(self) -> None:
+        journal = self.journal
+        if self.tracker.store().summary().iteration < journal.iteration:  # else a killed run got as far as that
+            usage = journal.usage
+            self.screen.line(f"iteration {journal.iteration}: measuring")
+            recorded = self.tracker.post_iteration(
+                None,
+                usage=usage.known() or None,
+                blocked=journal.blocked,
+                iteration=journal.iteration,
+                notes=journal.notes,
+            )
+            self.record = recorded.record
+            if recorded.problem is not None:
+                self.screen.line(recorded.problem)
+            self._warn_of_unknown_cost(usage)
+        self._go(phase="decide")
+
+    def _decide(self) -> Outcome | None:
+        self.decided = self.tracker.loop_decision(apply=True)
+        decision, done = self.decided.decision, self.journal
+        record = self._record()
+        self.screen.line(self._status())
+        self.screen.line(f"  {record.classification}: {record.message}")
+        if self.decided.carried_out:
+            self.screen.line(f"  rolled back to iteration {decision.target_iteration}")
+        if decision.action == "stop":
+            self._go(phase="select")
+            return None
+        self.journal = done.next_iteration().write(self.paths)
+        if decision.action == "escalate":
+            return Outcome("escalate", decision.reason)
+        if self.interrupts.asked:
+            return Outcome("asked", f"stopped as asked, after iteration {done.iteration}")
+        return None
+
+    def _select(self) -> Outcome:
+        apply: Any = self.journal.plan.apply
+        closed = self.tracker.select_output(apply=apply)
+        self._go(phase="ended")
+        reason = self.tracker.store().summary().decision["reason"]
+        return Outcome("stop", reason, closed)
+
+    def _prompt(self) -> str:
+        journal = self.journal
+        record = self._record()
+        decided = self.decided or self.tracker.loop_decision()
+        said = finding(record, decided, failing_tests(self.paths, record.iteration))
+        user = user_prompt(journal.plan.prompt_file, self.tracker.root)
+        return prompt_of(user, said, journal.iteration, journal.notes)
+
+    def _prompt_file(self, text: str) -> Path:
+        path = self.paths.folder / _PROMPT
+        with told_plainly(path):
+            path.write_bytes(text.encode("utf-8", "surrogateescape"))
+        return path.resolve()
+
+    def _record(self) -> IterationRecord:
+        if self.record is None:
+            self.record = record_of(self.tracker)
+        return self.record
+
+    def _time_left(self) -> float | None:
+        """Return what a run of the agent may take: its own limit, or what is left of the loop's."""
+        limit = self.journal.plan.agent_timeout_s
+        if self.limits.max_minutes is None:
+            return limit
+        started = datetime.fromisoformat(self.tracker.store().summary().started_at).timestamp()
+        left = max(self.limits.max_minutes * 60 - (self.now() - started), 1.0)
+        return left if limit is None else min(limit, left)
+
+    def _status(self) -> str:
+        return status_line(self.tracker.store().summary(), self.journal.iteration, self.now())
+
+    def _warn_of_unknown_cost(self, usage: Usage) -> None:
+        if usage.cost_usd is None and self.limits.max_cost_usd is not None:
+            self.screen.line(_NO_COST.format(number=self.journal.iteration))
+
+    def _go(self, **changes: Any) -> Journal:  # noqa: ANN401  # as the fields of a journal
+        self.journal = self.journal._replace(**changes).write(self.paths)
+        return self.journal

@@ -1,0 +1,90 @@
+"""`ralph-tracker run` with the real Claude Code: three iterations, a rollback, what it cost, and its limits."""
+
+import json
+
+import pytest
+
+from tests.clients.conftest import OURS, RIGHT, WRONG
+
+BROKEN = "def add(a, b):\n    return a - b\n\n\ndef sub(a, b):\n    return a + b\n"
+SUB_ONLY = "from calc import sub\n\n\ndef test_sub():\n    assert sub(3, 2) == 1\n"
+
+
+def _texts(request):
+    for message in request["messages"]:
+        content = message["content"]
+        yield from [content] if isinstance(content, str) else (block.get("text", "") for block in content)
+
+
+@pytest.fixture
+def driven(project):
+    """Return what runs a loop with the client; it gives the exit code and what was printed."""
+    (project.root / "PROMPT.md").write_text("Make all tests pass.\n")
+
+    def drive(url, *options, wanted=("--output-format", "stream-json", "--verbose")):
+        agent = [str(project.claude), "-p", "--permission-mode", "bypassPermissions", *wanted]
+        words = [str(OURS), "run", "--prompt-file", "PROMPT.md", "--pause", "0", *options, "--", *agent]
+        return project._run(*words, environment=project.environment(url))
+
+    return drive
+
+
+def test_three_iterations_with_a_rollback_end_with_the_peak(project, messages, write, driven):
+    script = (
+        *(write("calc.py", WRONG + "\n\nZERO = 0\n"), messages.say("one")),
+        *(write("test_calc.py", SUB_ONLY), messages.say("all pass")),
+        *(write("calc.py", RIGHT), messages.say("done")),
+    )
+    with messages.playing(*script) as service:
+        done = driven(service.url, "--max-iterations", "5")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert service.played_out, service.told
+    # Every iteration is a session of its own: its first request has the whole prompt somewhere.
+    first, second, third = ("\n".join(_texts(request)) for request in service.requests[::2])
+    assert "Make all tests pass." in first
+    assert "Failing tests:\n- test_calc::test_add" in first
+    assert "Failing tests:\n- test_calc::test_add" in second
+    assert "CRITICAL it2-test_deletion: Test count decreased from 2 to 1" in third
+    assert "Rolled back: the files are those of iteration 0 again" in third
+    assert [each["iteration"] for each in project.history] == [0, 1, 2, 3]
+    assert project.history[3]["previous_iteration"] == 0
+    assert project.status["status"] == "finished"
+    assert (project.root / ".aiwg" / "output" / "calc.py").read_text() == RIGHT
+    took = {"cost_usd": 2 * 0.001375, "input_tokens": 2 * 1120, "output_tokens": 2 * 10, "turns": 2}
+    for each in project.history[1:]:
+        assert {key: each["usage"][key] for key in took} == pytest.approx(took)
+    assert '"type":"result"' in done.stdout  # the client's own words, as they came
+    assert "Stopped: Target reached" in done.stdout
+    assert "cost $0.01" in done.stderr
+
+
+def test_installed_hooks_leave_a_driven_session_alone(project, messages, write, driven):
+    """Or each iteration would be measured twice, and the client kept from ending."""
+    project.ours("agent", "install", "claude-code")
+    with messages.playing(write("calc.py", WRONG + "\n"), messages.say("one"), messages.say("two")) as service:
+        done = driven(service.url, "--max-iterations", "2")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert service.played_out, service.told
+    assert [each["iteration"] for each in project.history] == [0, 1, 2]
+    assert project.history[2]["notes"] == ["agent: changed nothing"]
+    assert {line["event"] for line in project.noted("agent-events.jsonl")} >= {"PostToolUse"}
+
+
+def test_a_provider_that_is_overloaded_is_waited_for(project, messages, write, driven):
+    """The client gives up by itself after some tries of its own; then the whole run is tried again."""
+    project.extra["CLAUDE_CODE_MAX_RETRIES"] = "0"
+    script = messages.fail(429), write("calc.py", RIGHT), messages.say("done")
+    with messages.playing(*script) as service:
+        done = driven(service.url, "--max-iterations", "1", wanted=("--output-format", "json"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "agent: rate-limited" in done.stderr
+    assert [each["iteration"] for each in project.history] == [0, 1]
+
+
+def test_a_client_that_is_not_logged_in_needs_a_person(project, messages, driven):
+    project.extra["ANTHROPIC_API_KEY"] = ""
+    with messages.playing() as service:
+        done = driven(service.url, wanted=("--output-format", "json"))
+    assert done.returncode == 12, done.stdout + done.stderr
+    assert "A person is needed: Escalate to human - blocked: needs a person: " in done.stdout
+    assert json.loads((project.loop / "run.json").read_text())["iteration"] == 2

@@ -1,0 +1,45 @@
+"""The prompt gets into the agent's command where the command wants it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ralph_tracker.errors import InputError
+from ralph_tracker.runner.command import Prepared, prepared
+
+FILE = Path("/loop/prompt.md")
+COMMANDS = {
+    "neither: standard input": (["claude", "-p"], Prepared(("claude", "-p"), FILE)),
+    "as an argument": (["a", "{prompt}"], Prepared(("a", "do {prompt_file}"), None)),
+    "inside an argument": (["a", "--say={prompt}!"], Prepared(("a", "--say=do {prompt_file}!"), None)),
+    "as a file": (["a", "-f", "{prompt_file}"], Prepared(("a", "-f", "/loop/prompt.md"), None)),
+    "both": (["{prompt_file}", "{prompt}"], Prepared(("/loop/prompt.md", "do {prompt_file}"), None)),
+    "braces that are none of ours": (["a", "{x}", "{}"], Prepared(("a", "{x}", "{}"), FILE)),
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_where_the_prompt_goes(name):
+    """A placeholder that the prompt itself speaks of stays what it is."""
+    command, expected = COMMANDS[name]
+    assert prepared(command, "do {prompt_file}", FILE) == expected
+
+
+@pytest.mark.parametrize(
+    ("prompt", "words"),
+    [("a\0b", "holds a NUL"), ("ä" * 65_536, r"131,072 bytes, more than an argument can have \(131,071\)")],
+)
+def test_a_prompt_that_cannot_be_an_argument_is_refused(prompt, words):
+    with pytest.raises(InputError, match=words):
+        prepared(["a", "{prompt}"], prompt, FILE)
+    assert prepared(["a", "{prompt_file}"], prompt, FILE).argv == ("a", "/loop/prompt.md")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit is Linux's")
+def test_the_longest_argument_is_one_that_the_system_takes():
+    """So long, and no longer: asked of the system itself."""
+    subprocess.run(["/bin/true", "a" * 131_071], check=True)
+    with pytest.raises(OSError, match="too long"):
+        subprocess.run(["/bin/true", "a" * 131_072], check=True)

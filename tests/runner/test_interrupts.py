@@ -1,0 +1,104 @@
+"""Ctrl-C once finishes the iteration, twice stops now; nothing of the agent is left."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ralph_tracker.runner.interrupts import Interrupts
+from tests.runner.conftest import step
+
+PROGRAM = Path(sys.executable).with_name("ralph-tracker")
+
+
+@pytest.fixture
+def running(project, lifeline):
+    """Start a run whose agent waits for `go`, and return it once the agent is at work."""
+    process = None
+
+    def start(*steps, wait="until [ -e ../go ]; do sleep 0.02; done"):
+        nonlocal process
+        agent = ("/bin/sh", "-c", f'{lifeline.grip}; {wait}; exec "$@"', "sh", *project.scripted(*steps))
+        words = [PROGRAM, "run", "--root", project.root, "--max-iterations", "3", "--", *agent]
+        process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+        assert lifeline.wait() == b"\n"
+        return process
+
+    yield start
+    if process is not None:
+        process.kill()
+        process.communicate()
+
+
+def test_once_finishes_the_iteration_and_a_later_run_goes_on(project, running):
+    process = running(step(3, 1), step(4, 0), step(4, 0))
+    process.send_signal(signal.SIGINT)
+    said = process.stderr.readline()
+    while b"the iteration is finished first" not in said:
+        said = process.stderr.readline()
+    (project.root.parent / "go").touch()
+    out, _ = process.communicate()
+    assert process.returncode == 130
+    assert b"Stopped: stopped as asked, after iteration 1\n" in out
+    assert b"next: `ralph-tracker run --resume` goes on" in out
+    assert len(project.records()) == 2
+    assert project.drive(resume=True).reason == "Target reached"
+
+
+def test_twice_stops_now_and_the_agent_is_gone(project, running, lifeline):
+    process = running(step(3, 1), step(4, 0), step(4, 0))
+    process.send_signal(signal.SIGINT)
+    while b"the iteration is finished first" not in process.stderr.readline():
+        pass
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate()
+    assert process.returncode == 130
+    assert err.endswith(b"ralph-tracker: interrupted; what was on record stays on record\n")
+    assert lifeline.wait() == b""
+    assert len(project.records()) == 1
+    assert project.journal()["at_work"]
+    (project.root.parent / "go").touch()
+    assert project.drive(resume=True).how == "stop"
+    assert project.records()[1]["notes"][0].startswith("interrupted")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL], ids=lambda number: number.name)
+def test_another_end_takes_the_agent_along(project, running, lifeline, number):
+    process = running(step(3, 1), wait="sleep 600")
+    process.send_signal(number)
+    process.communicate()
+    assert lifeline.wait() == b""
+    assert process.returncode == (-9 if number == signal.SIGKILL else 128 + number)
+
+
+def test_a_pause_is_ended_at_once():
+    """No iteration is at work then, so that nothing is to be finished."""
+    told = []
+    with Interrupts(lambda: told.append("once")) as interrupts:
+        assert interrupts.wait(0.0)
+        os.kill(os.getpid(), signal.SIGINT)
+        assert not interrupts.wait(600.0)
+        assert interrupts.asked
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+    assert told == ["once"]
+
+
+def test_a_run_is_stopped_while_it_waits(project):
+    def asked(run):
+        run.interrupts.wait = lambda _: os.kill(os.getpid(), signal.SIGINT) or False
+
+    outcome = project.drive(project.scripted(step(4, 0, tries=[step(exit=1)])), change=asked)
+    assert (outcome.how, outcome.reason) == ("asked", "stopped as asked, before iteration 1 was done")
+    assert project.drive(resume=True).how == "stop"
+    assert [note.split(" (")[0] for note in project.records()[1]["notes"]] == ["agent: crashed: work", "agent: done"]
+
+
+def test_ctrl_c_is_what_it_was_afterwards():
+    before = signal.getsignal(signal.SIGINT)
+    with Interrupts(lambda: None):
+        assert signal.getsignal(signal.SIGINT) != before
+    assert signal.getsignal(signal.SIGINT) == before

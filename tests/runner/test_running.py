@@ -1,0 +1,175 @@
+"""A run: the agent works, each iteration is measured and decided on, and the peak is selected at the end."""
+
+import pytest
+
+from ralph_tracker.errors import InputError, LoopError
+from tests.runner.conftest import report, step
+
+
+def test_a_loop_runs_to_its_end_and_selects_the_peak(project):
+    outcome = project.drive(project.scripted(step(3, 1), step(4, 0), step(4, 0)), max_iterations=3, target_score=None)
+    assert outcome.how == "stop"
+    assert outcome.reason == "Iteration limit reached: 3 of 3"
+    assert outcome.closed.selection.selected.iteration == 2
+    assert [record["testing"]["tests_passed"] for record in project.records()] == [2, 3, 4, 4]
+    assert (project.root / ".aiwg" / "output" / "report.xml").read_text() == report(4, 0)
+    assert project.journal()["phase"] == "ended"
+
+
+def test_a_rollback_is_carried_out_and_told_to_the_agent(project):
+    """Iteration 2 breaks what worked: its files go, and the agent reads why before iteration 3."""
+    told = project.root.parent / "told"
+    command = ("/bin/sh", "-c", f'cat > {told}-$RALPH_ITERATION; exec "$@"', "sh")
+    steps = project.scripted(step(3, 1), step(1, 3), step(4, 0))
+    project.drive((*command, *steps), max_iterations=3)
+    records = project.records()
+    assert [record["action"] for record in records[1:3]] == ["continue", "rollback"]
+    assert records[3]["previous_iteration"] == 1
+    said = (told.parent / "told-3").read_text()
+    assert "Rolled back: the files are those of iteration 1 again" in said
+    assert "test_1" in said
+    assert any("rolled back to iteration 1" in line for line in project.screen.lines)
+
+
+def test_the_agent_reads_its_prompt_and_what_fails(project):
+    (project.root.parent / "PROMPT.md").write_text("Make all tests pass.\n")
+    command = ("/bin/sh", "-c", "cat; cp {prompt_file} ../copy", "sh")
+    project.drive(command, max_iterations=1, prompt_file=str(project.root.parent / "PROMPT.md"))
+    copied = (project.root.parent / "copy").read_text()
+    assert copied.startswith(
+        "Make all tests pass.\n\nWhat ralph-tracker measured before this iteration, the number 1:\n"
+    )
+    assert "test_2" in copied
+    assert "test_3" in copied
+
+
+def test_what_the_agent_prints_is_shown_and_kept(project):
+    project.drive(project.scripted(step(4, 0, prints="a word", complains="a sigh")), max_iterations=1)
+    assert (project.screen.shown, project.screen.complained) == (b"a word\n", b"a sigh\n")
+    assert (project.folder / "agent" / "iteration-001-1.out").read_text() == "a word\n"
+    assert (project.folder / "agent" / "iteration-001-1.err").read_text() == "a sigh\n"
+
+
+def test_cost_stands_beside_the_score_and_ends_the_loop(project):
+    spent = {"cost_usd": 0.75, "input_tokens": 10, "output_tokens": 5, "turns": 2}
+    steps = [step(3, 1, spends=spent), step(4, 0, spends=spent)]
+    outcome = project.drive(project.scripted(*steps), max_cost_usd=1.5)
+    assert outcome.reason == "Cost limit reached: $1.50 of $1.50"
+    usage = project.records()[1]["usage"]
+    assert (usage["cost_usd"], usage["input_tokens"], usage["turns"]) == (0.75, 10, 2)
+    assert usage["duration_s"] > 0
+
+
+def test_an_unknown_cost_is_said_where_a_limit_depends_on_it(project):
+    project.drive(project.scripted(step(4, 0)), max_iterations=1, max_cost_usd=5.0)
+    assert any("what iteration 1 cost is unknown" in line for line in project.screen.lines)
+    assert "cost_usd" not in project.records()[1]["usage"]
+
+
+def test_without_such_a_limit_nobody_is_told_twice(project):
+    project.drive(project.scripted(step(4, 0)), max_iterations=1)
+    assert not any("unknown:" in line for line in project.screen.lines)
+
+
+class TestGoingWrong:
+    """Each way has its own words, and what it leaves is kept."""
+
+    def test_a_crash_before_any_work_is_tried_again(self, project):
+        tries = [step(exit=3), step(killed_by="KILL")]
+        outcome = project.drive(project.scripted(step(4, 0, tries=tries)), max_iterations=1)
+        assert outcome.how == "stop"
+        notes = project.records()[1]["notes"]
+        assert notes[0].startswith("agent: crashed: work (exit 3 after ")
+        assert notes[1].startswith("agent: crashed (killed by SIGKILL after ")
+        assert notes[2] == "agent: done"
+        assert len(project.records()) == 2
+
+    def test_a_crash_after_work_is_an_iteration(self, project):
+        project.drive(project.scripted(step(3, 1, exit=3), step(4, 0)), max_iterations=2)
+        first, second = project.records()[1:]
+        assert first["testing"]["tests_passed"] == 3
+        assert first["notes"][0].startswith("agent: crashed: work (exit 3 after ")
+        assert second["notes"] == []
+
+    def test_an_agent_that_hangs_is_ended_and_its_work_measured(self, project):
+        project.drive(project.scripted(step(4, 0, hangs=True)), max_iterations=1, agent_timeout_s=3.0)
+        assert project.records()[1]["notes"][0].startswith("agent: hung (ended at its time limit after 3.")
+
+    def test_a_silent_agent_is_ended_and_tried_again(self, project):
+        tries = [step(prints="", hangs=True)]
+        project.drive(project.scripted(step(4, 0, tries=tries)), max_iterations=1, silence_s=2.0)
+        assert project.records()[1]["notes"] == ["agent: hung (silent for 2 s)", "agent: done"]
+
+    def test_one_that_prints_and_changes_nothing_is_tried_again(self, project):
+        outcome = project.drive(project.scripted(step(prints="")), retries=2)
+        assert outcome.how == "escalate"
+        assert "printed nothing and changed nothing (exit 0 after" in outcome.reason
+        assert outcome.reason.endswith(", 3 times in a row")
+        assert project.records()[1]["blocked"] == outcome.reason.removeprefix("Escalate to human - blocked: ")
+
+    def test_one_that_changes_nothing_is_an_iteration_that_makes_no_progress(self, project):
+        outcome = project.drive(project.scripted(*[step()] * 4))
+        assert outcome.reason == "No meaningful progress for 3 iterations"
+        assert [record["notes"] for record in project.records()[1:]] == [["agent: changed nothing"]] * 3
+
+    def test_a_limit_of_the_provider_is_waited_for(self, project):
+        limited = step(exit=1, complains="429 Too Many Requests. Retry-After: 0")
+        outcome = project.drive(project.scripted(step(4, 0, tries=[limited])), max_iterations=1, change=impatient)
+        assert outcome.how == "stop"
+        assert project.records()[1]["notes"][0].startswith("agent: rate-limited: ")
+        assert len(project.records()) == 2
+
+    def test_a_person_who_is_needed_is_asked_and_it_is_no_stall(self, project):
+        outcome = project.drive(project.scripted(step(exit=1, prints="Invalid API key · Please run /login")))
+        assert outcome.how == "escalate"
+        assert "needs a person" in outcome.reason
+        assert project.records()[1]["blocked"].startswith("needs a person: ")
+        assert project.records()[1]["action"] == "escalate"
+
+    def test_an_agent_that_vanishes_meanwhile_is_no_end_without_a_word(self, project):
+        agent = project.root.parent / "agent"
+        agent.write_text("#!/bin/sh\necho x >> work.txt; rm -f ../agent\n")
+        agent.chmod(0o755)
+        outcome = project.drive((str(agent),))
+        assert outcome.how == "escalate"
+        assert "not started" in outcome.reason
+
+
+def impatient(run):
+    """Wait for nothing."""
+    run.interrupts.wait = lambda seconds: True
+
+
+class TestRefused:
+    """What cannot work is refused before anything is measured."""
+
+    @pytest.mark.parametrize(
+        ("more", "words"),
+        [
+            ({"prompt_file": "/none.md"}, "none.md: No such file"),
+            ({"max_iterations": 0}, "max_iterations"),
+        ],
+    )
+    def test_a_plan(self, project, more, words):
+        with pytest.raises(Exception, match=words):
+            project.drive(project.scripted(step()), **more)
+        assert not project.folder.exists()
+
+    @pytest.mark.parametrize("agent", ["no-such-agent", "./no-such-agent"])
+    def test_a_command_that_is_not_there(self, project, agent):
+        with pytest.raises(InputError, match=f"{agent}: no such command; say the agent's after `--`"):
+            project.drive((agent,))
+        assert not project.folder.exists()
+
+    def test_a_loop_that_is_still_running(self, project):
+        project.drive(project.scripted(step(exit=1, prints="Invalid API key · Please run /login")))
+        with pytest.raises(LoopError, match=r"ralph-001 is still running; go on with `ralph-tracker run --resume`"):
+            project.drive(project.scripted(step()))
+        assert project.drive(project.scripted(step(4, 0)), new=True, max_iterations=1).how == "stop"
+
+    def test_another_run_of_the_same_loop(self, project):
+        def meanwhile(run):
+            with pytest.raises(Exception, match=r"ralph-001: in use by process \d+ \(run\)"):
+                project.drive(resume=True)
+
+        project.drive(project.scripted(step(4, 0)), max_iterations=1, change=meanwhile)

@@ -1,0 +1,103 @@
+"""How a run of the agent ended is told apart, and what is done about it."""
+
+import pytest
+
+from ralph_tracker.agents.output import Ending, Told
+from ralph_tracker.core.metrics import Usage
+from ralph_tracker.measure.process import Finished
+from ralph_tracker.runner.verdicts import Patience, Ran, Verdict, described, step_after, verdict_of
+
+WELL = Finished(exit_code=0, duration_s=1.0)
+FAILED = Finished(exit_code=1, duration_s=1.0)
+KILLED = Finished(signal="SIGKILL", duration_s=1.0)
+LATE = Finished(signal="SIGTERM", timed_out=True, duration_s=60.0)
+ABSENT = Finished(not_found=True, problem="command not found: agent")
+
+
+def told(ending=Ending.UNKNOWN, **more):
+    return Told(**{"usage": Usage(), "ending": ending, **dict.fromkeys(Told._fields[2:]), **more})
+
+
+def ran(finished=WELL, ending=Ending.UNKNOWN, *, printed=True, changed=True, silent_s=None, **more):
+    return Ran(finished, told(ending, **more), printed, changed, silent_s)
+
+
+RUNS = {
+    "work that is done": (ran(), Verdict.DONE),
+    "work without a word": (ran(printed=False), Verdict.DONE),
+    "words without work": (ran(changed=False), Verdict.UNCHANGED),
+    "neither": (ran(changed=False, printed=False), Verdict.SILENT),
+    "a failure": (ran(FAILED), Verdict.CRASHED),
+    "a signal": (ran(KILLED), Verdict.CRASHED),
+    "a failure that is said with 0": (ran(WELL, Ending.FAILED), Verdict.CRASHED),
+    "its time limit": (ran(LATE), Verdict.HUNG),
+    "silence": (ran(KILLED, silent_s=9.0), Verdict.HUNG),
+    "a provider's limit": (ran(FAILED, Ending.RATE_LIMITED), Verdict.RATE_LIMITED),
+    "a provider's limit, said with 0": (ran(WELL, Ending.RATE_LIMITED), Verdict.RATE_LIMITED),
+    "a provider's limit that it waited for too long": (ran(LATE, Ending.RATE_LIMITED), Verdict.RATE_LIMITED),
+    "a login": (ran(FAILED, Ending.NEEDS_PERSON), Verdict.NEEDS_PERSON),
+    "its own limit of turns": (ran(FAILED, Ending.OUT_OF_BUDGET), Verdict.OUT_OF_BUDGET),
+    "no such command": (ran(ABSENT), Verdict.NOT_STARTED),
+}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_run_is_named(name):
+    run, verdict = RUNS[name]
+    assert verdict_of(run) == verdict
+
+
+def after(run, tried=1, waited_s=0.0, patience=Patience(retries=2, pause_s=10), now=1000.0):  # noqa: B008  # frozen
+    step = step_after(verdict_of(run), run, tried, waited_s, patience, now)
+    return step.do, step.pause_s
+
+
+IDLE = {"changed": False}
+STEPS = {
+    "work is measured": (after(ran()), ("measure", 0)),
+    "work of an agent that crashed is measured": (after(ran(FAILED)), ("measure", 0)),
+    "work of an agent that hung is measured": (after(ran(LATE)), ("measure", 0)),
+    "words without work are an iteration": (after(ran(**IDLE)), ("measure", 0)),
+    "its own limit is an iteration": (after(ran(FAILED, Ending.OUT_OF_BUDGET, **IDLE)), ("measure", 0)),
+    "a crash is tried again": (after(ran(FAILED, **IDLE)), ("again", 10)),
+    "with a pause twice as long": (after(ran(FAILED, **IDLE), tried=2), ("again", 20)),
+    "and then a person is needed": (after(ran(FAILED, **IDLE), tried=3), ("block", 0)),
+    "pauses have an end": (after(ran(FAILED, **IDLE), 9, patience=Patience(9, 100)), ("again", 600)),
+    "a hanging agent is tried again": (after(ran(LATE, **IDLE)), ("again", 10)),
+    "nothing at all is tried again": (after(ran(printed=False, **IDLE)), ("again", 10)),
+    "a login is for a person": (after(ran(FAILED, Ending.NEEDS_PERSON)), ("block", 0)),
+    "no command is for a person": (after(ran(ABSENT, **IDLE)), ("block", 0)),
+    "a limit is waited for": (after(ran(FAILED, Ending.RATE_LIMITED)), ("again", 60)),
+    "longer each time": (after(ran(FAILED, Ending.RATE_LIMITED), tried=4), ("again", 480)),
+    "with an end": (after(ran(FAILED, Ending.RATE_LIMITED), tried=40), ("again", 1800)),
+    "as long as it says": (after(ran(FAILED, Ending.RATE_LIMITED, retry_after_s=7.0)), ("again", 7)),
+    "until it says": (after(ran(FAILED, Ending.RATE_LIMITED, retry_at=1100.0)), ("again", 101)),
+    "a time that is over": (after(ran(FAILED, Ending.RATE_LIMITED, retry_at=1.0)), ("again", 1)),
+    "not for ever": (after(ran(FAILED, Ending.RATE_LIMITED), waited_s=6 * 3600), ("block", 0)),
+}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_what_is_done_about_it(name):
+    done, expected = STEPS[name]
+    assert done == expected
+
+
+DESCRIBED = {
+    "work": (ran(), "done"),
+    "no work": (ran(**IDLE), "changed nothing"),
+    "nothing": (ran(printed=False, **IDLE), "printed nothing and changed nothing (exit 0 after 1.0 s)"),
+    "a crash": (ran(FAILED), "crashed (exit 1 after 1.0 s)"),
+    "a crash with words": (ran(FAILED, why="no space"), "crashed: no space (exit 1 after 1.0 s)"),
+    "a signal": (ran(KILLED), "crashed (killed by SIGKILL after 1.0 s)"),
+    "a limit of time": (ran(LATE), "hung (ended at its time limit after 60.0 s)"),
+    "silence": (ran(KILLED, silent_s=90.2), "hung (silent for 90 s)"),
+    "a login": (ran(FAILED, Ending.NEEDS_PERSON, why="run /login"), "needs a person: run /login"),
+    "no command": (ran(ABSENT), "not started (command not found: agent)"),
+}
+
+
+@pytest.mark.parametrize("name", DESCRIBED)
+def test_it_is_said_in_a_few_words(name):
+    run, words = DESCRIBED[name]
+    assert described(verdict_of(run), run) == words
