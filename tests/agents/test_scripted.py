@@ -1,8 +1,15 @@
 """A scripted agent does what its steps say, and nothing at all where they do not fit."""
 
+import os
+import signal
+import subprocess
+import sys
+
 import pytest
 
+from ralph_tracker.agents.output import Ending, Listener
 from ralph_tracker.agents.scripted import ScriptedAgent
+from ralph_tracker.core.metrics import Usage
 from ralph_tracker.errors import InputError, StoreError
 
 SCRIPT = """
@@ -67,3 +74,65 @@ def test_edits_that_do_not_fit_leave_the_tree_as_it_is(project, edits, error, wo
 def test_a_script_that_is_none_is_refused_in_one_line(script, place):
     with pytest.raises(InputError, match=f"^script.yaml: {place}: .*; mend the script$"):
         agent(script)
+
+
+class TestCommand:
+    """The fake as a command: it goes wrong in every way that agents do."""
+
+    SCRIPT = """
+- {does: works, write: {a.txt: "two\\n"}}
+- {does: works, prints: "", complains: a sigh, exit: 3}
+- {does: works, killed_by: SIGKILL}
+- {does: works, spends: {cost_usd: 0.5, input_tokens: 10, output_tokens: 2, turns: 3}}
+- does: works at last
+  tries: [{does: fails, exit: 1}, {does: fails again, exit: 2}]
+- {does: works, hangs: true}
+"""
+
+    @pytest.fixture
+    def call(self, project):
+        script = project.parent / "script.yaml"
+        script.write_text(self.SCRIPT)
+
+        def start(iteration, attempt=None, **more):
+            environment = {**os.environ, "RALPH_ITERATION": str(iteration)}
+            environment |= {} if attempt is None else {"RALPH_ATTEMPT": str(attempt)}
+            words = [sys.executable, "-m", "ralph_tracker.agents.scripted", str(script)]
+            return subprocess.Popen(words, cwd=project, env=environment, stdout=-1, stderr=-1, text=True, **more)
+
+        return start
+
+    @pytest.mark.parametrize(
+        ("run", "code", "out", "err"),
+        [
+            ((1,), 0, "works\n", ""),
+            ((2,), 3, "", "a sigh\n"),
+            ((3,), -signal.SIGKILL, "works\n", ""),
+            ((5, 1), 1, "fails\n", ""),
+            ((5, 2), 2, "fails again\n", ""),
+            ((5, 3), 0, "works at last\n", ""),
+            ((7,), 0, "nothing left to do\n", ""),
+        ],
+        ids=["works", "fails silently", "is killed", "the first try", "the second", "the third", "the script is over"],
+    )
+    def test_a_step_goes_as_it_says(self, call, run, code, out, err):
+        process = call(*run)
+        assert process.communicate() == (out, err)
+        assert process.returncode == code
+
+    def test_it_edits_the_folder_that_it_stands_in(self, call, project):
+        call(1).communicate()
+        assert content(project)["a.txt"] == "two\n"
+
+    def test_what_it_spends_is_told_as_claude_code_does(self, call):
+        listener = Listener()
+        listener.hear(call(4).communicate()[0].encode())
+        told = listener.told(0)
+        assert told.usage == Usage(cost_usd=0.5, input_tokens=10, output_tokens=2, turns=3)
+        assert (told.ending, told.last_message) == (Ending.DONE, "works")
+
+    def test_one_that_hangs_has_said_its_words_before(self, call):
+        with call(6) as process:
+            assert process.stdout.readline() == "works\n"
+            assert process.poll() is None
+            process.kill()
