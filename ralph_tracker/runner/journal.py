@@ -35,7 +35,7 @@ class Journal(NamedTuple):
     """Hold where a run stands, so that it can go on from there after whatever ended it.
 
     `iteration` is the one at work in `phase`. `tried` counts the agent's runs for it, the one that is going on
-    included: `at_work` says that there is one. `waited_s` is what was waited for a provider's limit. `usage`, `notes`
+    included: `at_work` says that there is one. `waited_s` is what was waited between them. `usage`, `notes`
     and `blocked` (why a person is needed) are of this iteration, over all of its runs.
     """
 

@@ -66,6 +66,14 @@ def test_an_unknown_cost_is_said_where_a_limit_depends_on_it(project):
     assert "cost_usd" not in project.records()[1]["usage"]
 
 
+def test_a_template_that_cannot_be_used_is_told_and_the_loop_goes_on(project):
+    template = project.root / ".aiwg" / "ralph" / "templates" / "iteration-report.md.j2"
+    template.parent.mkdir(parents=True)
+    template.write_text("{{ nothing.at.all }}")
+    assert project.drive(project.scripted(step(4, 0)), max_iterations=1).how == "stop"
+    assert any("the report is written as shipped" in line for line in project.screen.lines)
+
+
 def test_without_such_a_limit_nobody_is_told_twice(project):
     project.drive(project.scripted(step(4, 0)), max_iterations=1)
     assert not any("unknown:" in line for line in project.screen.lines)
@@ -92,13 +100,13 @@ class TestGoingWrong:
         assert second["notes"] == []
 
     def test_an_agent_that_hangs_is_ended_and_its_work_measured(self, project):
-        project.drive(project.scripted(step(4, 0, hangs=True)), max_iterations=1, agent_timeout_s=3.0)
-        assert project.records()[1]["notes"][0].startswith("agent: hung (ended at its time limit after 3.")
+        project.drive(project.scripted(step(4, 0, hangs=True)), max_iterations=1, agent_timeout_s=1.5)
+        assert project.records()[1]["notes"][0].startswith("agent: hung (ended at its time limit after ")
 
     def test_a_silent_agent_is_ended_and_tried_again(self, project):
         tries = [step(prints="", hangs=True)]
-        project.drive(project.scripted(step(4, 0, tries=tries)), max_iterations=1, silence_s=2.0)
-        assert project.records()[1]["notes"] == ["agent: hung (silent for 2 s)", "agent: done"]
+        project.drive(project.scripted(step(4, 0, tries=tries)), max_iterations=1, silence_s=1.0)
+        assert project.records()[1]["notes"] == ["agent: hung (silent for 1 s)", "agent: done"]
 
     def test_one_that_prints_and_changes_nothing_is_tried_again(self, project):
         outcome = project.drive(project.scripted(step(prints="")), retries=2)
@@ -111,6 +119,18 @@ class TestGoingWrong:
         outcome = project.drive(project.scripted(*[step()] * 4))
         assert outcome.reason == "No meaningful progress for 3 iterations"
         assert [record["notes"] for record in project.records()[1:]] == [["agent: changed nothing"]] * 3
+
+    def test_what_is_left_of_the_loops_time_ends_the_agent_and_its_work_counts(self, project):
+        outcome = project.drive(project.scripted(step(3, 1, hangs=True)), max_minutes=0.03)
+        assert outcome.reason.startswith("Time limit reached: 0.")
+        assert project.records()[1]["testing"]["tests_passed"] == 3
+        assert project.records()[1]["notes"][0].startswith("agent: hung (ended at its time limit")
+
+    def test_a_pause_is_told(self, project):
+        tried = project.scripted(step(4, 0, tries=[step(exit=1)]))
+        project.drive(tried, max_iterations=1, pause_s=0.02)
+        assert any(line.startswith("trying again in 0 s, at ") for line in project.screen.lines)
+        assert project.journal()["waited_s"] == 0.02
 
     def test_a_limit_of_the_provider_is_waited_for(self, project):
         limited = step(exit=1, complains="429 Too Many Requests. Retry-After: 0")
