@@ -1,8 +1,7 @@
 """Compare an iteration with those before it, file by file and test by test (integrity.md)."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from ralph_tracker.core.findings import BUILTIN, Finding, Integrity, Severity, SuppressionKind
 from ralph_tracker.core.loop_state import LoopState
@@ -24,8 +23,7 @@ _TESTS_FOUND: Final = 100
 _NO_MORE: Final[Mapping[SuppressionKind, int]] = {"lint": 0, "types": 0, "coverage": 0}
 
 
-@dataclass(frozen=True, slots=True)
-class Examination:
+class Examination(NamedTuple):
     """Be the comparison of one iteration, whose tree is kept, with the line that it descends from.
 
     Where a `tool` takes the place of our rules, `judged` is its report, or why there is none.
@@ -35,7 +33,7 @@ class Examination:
     state: LoopState
     kept: Kept
     tests: TestResults | None
-    rules: tuple[Rule, ...] = field(default=RULES)
+    rules: tuple[Rule, ...] = RULES
     tool: str = BUILTIN
     judged: bytes | str | None = None
 
@@ -142,7 +140,7 @@ class Examination:
     def _matches(self, examined: Examined) -> Mapping[str, tuple[str, ...]]:
         outcomes = examined.evidence.outcomes
         gone, added = outcomes.before.keys() - outcomes.after.keys(), outcomes.after.keys() - outcomes.before.keys()
-        if not gone or not added:
+        if not gone:
             return {}
         from ralph_tracker.integrity.matching import matches  # noqa: PLC0415  most iterations keep their tests
 
@@ -177,7 +175,7 @@ def _differing(findings: Mapping[str, Finding], changes: Iterable[Change]) -> di
 
 
 def _since(findings: Iterable[Finding], number: int) -> dict[str, Finding]:
-    return {finding.key: replace(finding, against=number) for finding in findings}
+    return {finding.key: finding._replace(against=number) for finding in findings}
 
 
 def _net(files: Iterable[ChangedFile]) -> Mapping[SuppressionKind, int]:

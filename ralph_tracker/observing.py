@@ -4,7 +4,6 @@ import os
 import shutil
 import stat
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -14,7 +13,6 @@ from ralph_tracker.formats.damage import DEFAULT_LIMITS
 from ralph_tracker.formats.lint.severity import Severity
 from ralph_tracker.measure.checks import Check, CheckResult, environment_for_checks, run_checks
 from ralph_tracker.measure.code import count_code
-from ralph_tracker.measure.commands import absent, refuse_absent
 from ralph_tracker.measure.measuring import read_results
 from ralph_tracker.measure.own_environment import without_ours
 from ralph_tracker.store.files import to_json, told_plainly, write_new
@@ -29,8 +27,7 @@ _CHANGED_SHOWN: Final = 5
 _NO_FUNCTION: Final = "no function was found in the code in scope"
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Say where to observe: the project, what to run, which code to count, and a folder of ours for the results.
 
     `severity` overrides that of lint findings, by prefix of their code. `tool` compares files: ours or another.
@@ -42,7 +39,7 @@ class Place:
     scratch: Path
     cache: Path
     environment: Mapping[str, str]
-    severity: Mapping[str, Severity] = field(default_factory=dict)
+    severity: Mapping[str, Severity] = {}
     tool: str = BUILTIN
 
 
@@ -89,6 +86,8 @@ def observe(
     ConfigError for a command that is not there, unless `allow_missing`.
     """
     if not allow_missing:
+        from ralph_tracker.measure.commands import refuse_absent  # noqa: PLC0415  at the start of a loop only
+
         refuse_absent(place.checks, place.root, place.environment)
     kept = keeper.capture(previous, segments)
     code = count_code(
@@ -111,8 +110,7 @@ def observe(
     if not allow_missing:
         _refuse_missing(results)
     measured = read_results(results, place.severity, place.root)
-    metrics = replace(
-        measured.metrics,
+    metrics = measured.metrics._replace(
         file_count=code.file_count,
         loc_total=code.loc_total,
         complexity_score=code.complexity_score,
@@ -145,6 +143,8 @@ def _checks_document(results: Sequence[CheckResult]) -> dict[str, Any]:
 def _refuse_missing(results: Sequence[CheckResult]) -> None:
     for result in results:
         if result.finished.not_found:
+            from ralph_tracker.measure.commands import absent  # noqa: PLC0415  as above
+
             raise absent(result.check.name, result.finished.problem)
 
 

@@ -12,7 +12,6 @@ from ralph_tracker.report.markdown import iteration_report
 from ralph_tracker.store import codec
 from ralph_tracker.store.derived import summary_of
 from ralph_tracker.store.files import told_plainly
-from ralph_tracker.store.history import Records
 from ralph_tracker.store.keeping import Keeper
 from ralph_tracker.store.loop_store import ON_RECORD, Entry, LoopStore
 from ralph_tracker.store.opened import OpenLoop
@@ -143,6 +142,8 @@ def recovered(loop: OpenLoop, *, unfinished: bool) -> Summary:
     if unfinished and 0 < (attempted(store.paths) or 0) <= summary.iteration:
         store.done()  # but for the baseline's: that pre_loop has more to do
     if unfinished and summary.iteration and not store.paths.report(summary.iteration).exists():
+        from ralph_tracker.store.history import Records  # noqa: PLC0415  after a kill only
+
         document = Records(store).one(summary.iteration).document
         if document is not None:
             write_report(store, summary.iteration, document)

@@ -1,10 +1,10 @@
 """Start a loop: its baseline, its frozen configuration, and what becomes of the loop that was running."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
-from ralph_tracker.config.load import Config, load_config
+from ralph_tracker.config.load import Config, load_config, with_limits
 from ralph_tracker.core.judge import judge_baseline
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Group
@@ -30,7 +30,8 @@ class Start:
     """Hold the circumstances of a new loop.
 
     `named` is its id, None for the next default one. `taken_over` is what becomes of a loop that is still running,
-    None refuses where there is one. `allow_missing` lets the command of a check be absent.
+    None refuses where there is one. `allow_missing` lets the command of a check be absent. `limits` are keys of `loop`
+    in the configuration, over those of the file.
     """
 
     project: Project
@@ -40,6 +41,7 @@ class Start:
     taken_over: TakenOver | None = None
     allow_missing: bool = False
     progress: Progress | None = None
+    limits: Mapping[str, Any] = field(default_factory=dict)
 
     def baseline(self, metrics: Source | None) -> IterationRecord:
         """Capture the baseline, or end what a killed call for the same one has begun.
@@ -47,7 +49,7 @@ class Start:
         Raises LoopError for a loop that exists or is unfinished, InputError and ConfigError for bad input.
         """
         project = self.project
-        config = load_config(project.paths.root)
+        config = with_limits(load_config(project.paths.root), self.limits)
         given = None if metrics is None else self.taking.given(metrics)
         if metrics is None:
             config = with_detected_checks(config, project.paths.root, self.environment)

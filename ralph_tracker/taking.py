@@ -3,7 +3,6 @@
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -18,7 +17,6 @@ from ralph_tracker.measure.measuring import configured_groups
 from ralph_tracker.observing import Observation, Place, Progress, observe, tree_notes
 from ralph_tracker.store.keeping import Keeper, Kept
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.onlooker import STORE, Onlooker
 from ralph_tracker.store.opened import OpenLoop
 
 Source = Mapping[str, Any] | str | Path
@@ -58,20 +56,21 @@ class Taken(NamedTuple):
 class Taking(NamedTuple):
     """Hold the circumstances of an iteration: when, in which loop (None: its baseline), at what cost.
 
-    `blocked` is the runner's word that a person is needed.
+    `blocked` is the runner's word that a person is needed, `notes` are what it has to say of the agent's work.
     """
 
     now: datetime
     loop: OpenLoop | None = None
     usage: Source | None = None
     blocked: str | None = None
+    notes: tuple[str, ...] = ()
 
     def given(self, metrics: Source) -> Taken:
         """Take metrics that were measured by somebody else. Raises InputError for what cannot be used."""
         from ralph_tracker.measure.given import read_metrics  # noqa: PLC0415  for what is handed in only
 
         values, score, tests = read_metrics(metrics)
-        return Taken(replace(self._circumstances(), metrics=values, quality_score=score, tests=tests))
+        return Taken(self._circumstances()._replace(metrics=values, quality_score=score, tests=tests))
 
     def with_files(self, given: Taken, store: LoopStore, config: Config, state: LoopState) -> Taken:
         """Keep the tree beside metrics that were handed in, if the baseline's is kept or is to be.
@@ -132,6 +131,8 @@ class Taking(NamedTuple):
 
         Raises as `given` and `observed` do.
         """
+        from ralph_tracker.store.onlooker import STORE, Onlooker  # noqa: PLC0415  who only looks needs it
+
         store = loop.store
         if metrics is not None:
             given = self.given(metrics)
@@ -152,8 +153,7 @@ class Taking(NamedTuple):
     ) -> Taken:
         circumstances, line = self._circumstances(), state.line
         seen = observe(place, keeper, line.head, line.segments, allow_missing=allow_missing, progress=progress)
-        measurement = replace(
-            circumstances,
+        measurement = circumstances._replace(
             metrics=seen.metrics,
             tests=seen.tests,
             missing=seen.missing,
@@ -175,7 +175,7 @@ class Taking(NamedTuple):
 
         tool, judged = by
         examination = Examination(keeper, state, kept, measurement.tests, tool=tool, judged=judged)
-        return replace(measurement, integrity=examination.integrity())
+        return measurement._replace(integrity=examination.integrity())
 
     def _circumstances(self) -> Measurement:
         """Return a measurement that holds all but what was measured."""
@@ -185,6 +185,7 @@ class Taking(NamedTuple):
             timestamp=stamp(self.now),
             usage=self._usage(),
             blocked=self.blocked,
+            notes=self.notes,
             elapsed_s=None if loop is None else (self.now - loop.started).total_seconds(),
             config_changed=() if loop is None else loop.changed_keys(),
         )
@@ -198,11 +199,10 @@ class Taking(NamedTuple):
 
 
 def _with_tree(measurement: Measurement, kept: Kept, notes: Sequence[str]) -> Measurement:
-    return replace(
-        measurement,
-        notes=tuple(notes),
+    return measurement._replace(
+        notes=(*measurement.notes, *notes),
         tree=kept.snapshot.tree,
-        tree_visits=kept.visits.count,
+        tree_visits=kept.visits.times,
         tree_last=kept.visits.last,
     )
 

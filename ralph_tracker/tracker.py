@@ -1,8 +1,7 @@
 """The composition root: where configuration, store, judge, clock and reports meet."""
 
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -82,14 +81,13 @@ class Decided(NamedTuple):
     carried_out: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Tracker:
+class Tracker(NamedTuple):
     """Drive one loop of one project."""
 
-    root: Path = field(default_factory=Path)
+    root: Path = Path()
     loop_id: str | None = None
-    clock: Clock = field(default_factory=SystemClock)
-    environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    clock: Clock = SystemClock()
+    environment: Mapping[str, str] = os.environ
     progress: Callable[[str], None] | None = None
 
     @property
@@ -107,11 +105,18 @@ class Tracker:
         return LoopStore(paths_of(self.root, self.loop_id, self.environment))
 
     def pre_loop(
-        self, metrics: Source | None, *, new: bool = False, rebaseline: bool = False, allow_missing: bool = False
+        self,
+        metrics: Source | None,
+        *,
+        new: bool = False,
+        rebaseline: bool = False,
+        allow_missing: bool = False,
+        limits: Mapping[str, Any] | None = None,
     ) -> IterationRecord:
         """Capture the baseline and freeze the configuration.
 
-        Without metrics the project's checks are run, and its files are kept. Raises LoopError for a loop that exists
+        Without metrics the project's checks are run, and its files are kept. `limits` are keys of `loop` in the
+        configuration, over those of its file. Raises LoopError for a loop that exists
         or is unfinished, InputError and ConfigError for bad input; `allow_missing` lets a command be absent.
         """
         from ralph_tracker.starting import Start, TakenOver  # noqa: PLC0415  # as above
@@ -125,6 +130,7 @@ class Tracker:
             taken_over=taken_over,
             allow_missing=allow_missing,
             progress=self.progress,
+            limits=limits or {},
         ).baseline(metrics)
 
     def post_iteration(
@@ -134,11 +140,13 @@ class Tracker:
         usage: Source | None = None,
         blocked: str | None = None,
         iteration: int | None = None,
+        notes: Sequence[str] = (),
     ) -> Recorded:
         """Measure or take the given metrics, judge, record and report the next iteration.
 
-        With `iteration` the call may be repeated: the same state of work is a no-op, another one is refused. Raises
-        LoopError out of order, InputError and RecordError for what cannot be used; nothing is recorded then.
+        `notes` are what a runner has to say of the agent's work, one line each. With `iteration` the call may be
+        repeated: the same state of work is a no-op, another one is refused. Raises LoopError out of order, InputError
+        and RecordError for what cannot be used; nothing is recorded then.
         """
         store = self.store()
         with store.writing("post-iteration") as unfinished:
@@ -146,7 +154,7 @@ class Tracker:
                 loop = OpenLoop.read(store, configured_by)
                 summary = running(recovered(loop, unfinished=unfinished))
                 number = summary.iteration + 1
-                taking = Taking(self.clock.now(), loop, usage, blocked)
+                taking = Taking(self.clock.now(), loop, usage, blocked, tuple(notes))
                 if iteration is not None and iteration != number:
                     return Recorded(repeated(loop, summary, iteration, taking, metrics), new=False)
                 store.begin(number)

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Collection, Sequence
-from textwrap import wrap
 from typing import Final
 
 from ralph_tracker.cli.output import harmless, say
@@ -18,9 +17,14 @@ def say_wrapped(text: str, indent: int = 0, hang: int = 2) -> None:
 
     A long word stays whole, and so does a command between backticks.
     """
-    first, rest = " " * indent, " " * (indent + hang)
+    first, rest, text = " " * indent, " " * (indent + hang), harmless(text)
+    if text and len(first + text) <= WIDTH and " ".join(text.split()) == text:
+        say(first + text)
+        return
+    from textwrap import wrap  # most lines fit
+
     lines = wrap(
-        _COMMAND.sub(lambda command: command[0].replace(" ", _TIED), harmless(text)),
+        _COMMAND.sub(lambda command: command[0].replace(" ", _TIED), text),
         WIDTH,
         initial_indent=first,
         subsequent_indent=rest,

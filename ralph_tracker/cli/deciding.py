@@ -1,7 +1,6 @@
 """`hook loop-decision`: state.json and nothing heavy, since a runner asks after every iteration."""
 
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -38,6 +37,6 @@ def answer(root: Path, loop_id: str | None, *, as_json: bool, apply: bool) -> in
         say(f"  or: {alternative}")
     if restored is not None:
         say(f"  iteration {restored} is restored; the next iteration goes on from it")
-        summary = replace(summary, head=restored)
+        summary = summary._replace(head=restored)
     say_next(next_step(summary, None, paths))
     return EXIT_OK if rollback else EXIT_OF[decision["action"]]

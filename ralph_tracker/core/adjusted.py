@@ -6,9 +6,8 @@ kept of an iteration is a line in 1 / |U|, which gives its value at any later ti
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 from ralph_tracker.core.components import (
     COMPLEXITY_COST,
@@ -34,8 +33,7 @@ TEST_COUNT_COMPONENT: Final = "test_count_vs_baseline"
 _TEST_COMPONENTS: Final = (*TEST_PASS_COMPONENTS, TEST_COUNT_COMPONENT)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ground:
+class Ground(NamedTuple):
     """Hold the parts of an adjusted score that do not change any more.
 
     `fixed` is the share without the tests, `alone` the whole by the formula's own test components (used while no
@@ -50,14 +48,14 @@ class Ground:
     unseen: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class TestWeights:
+class TestWeights(NamedTuple):
     """Hold the shares of the score that passing and present tests have in one loop."""
-
-    __test__ = False
 
     passing: float
     present: float
+
+
+TestWeights.__test__ = False  # type: ignore[attr-defined]  # a test runner would collect it by its name
 
 
 def test_weights(basis: Basis) -> TestWeights:
@@ -68,7 +66,7 @@ def test_weights(basis: Basis) -> TestWeights:
     return TestWeights(passing, basis.component_weight(TEST_COUNT_COMPONENT))
 
 
-test_weights.__test__ = False  # type: ignore[attr-defined]  # a test runner would collect it by its name
+test_weights.__test__ = False  # type: ignore[attr-defined]  # as above
 
 
 def ground_of(

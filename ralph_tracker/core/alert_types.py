@@ -1,7 +1,6 @@
 """Alerts as values: the table of their types, and how they are ordered, opened and closed (semantics § 5)."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Final, Literal, NamedTuple
 
 from ralph_tracker.core.aliases import NO_ALIASES, Aliases
@@ -71,8 +70,7 @@ TYPE_BY_NAME: Final[Mapping[str, AlertType]] = {kind.name: kind for kind in TYPE
 AlertState = Literal["new", "open", "closed", "accepted"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Alert:
+class Alert(NamedTuple):
     """Hold one alert as it was raised.
 
     `note` says what the message, whose words are fixed, cannot: compared with which iteration, at which size.
@@ -86,7 +84,7 @@ class Alert:
     iteration: int
     message: str
     note: str = ""
-    tests: Mapping[str, str] = field(default_factory=dict)
+    tests: Mapping[str, str] = {}
     until: tuple[str, float] | None = None
     fall: int = 0
     group: str | None = None
@@ -156,4 +154,4 @@ class Mending(NamedTuple):
         if self.findings is None:
             return alert
         left = tuple(self.findings[each.key] for each in alert.findings if each.key in self.findings)
-        return replace(alert, findings=left) if left else None
+        return alert._replace(findings=left) if left else None

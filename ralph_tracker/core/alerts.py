@@ -1,8 +1,7 @@
 """When an alert is raised, and in which words: one function a type (semantics § 5)."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from ralph_tracker.core.alert_types import TYPE_BY_NAME, Alert, in_order
 from ralph_tracker.core.components import COMPONENT_BY_NAME
@@ -24,8 +23,7 @@ STALL_ALTERNATIVES: Final = (
 _GROUP_OF_PART: Final[Mapping[str, Group]] = {"lint_errors": Group.LINT, "type_errors": Group.TYPES}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Situation:
+class Situation(NamedTuple):
     """Hold the facts that alerts are raised on.
 
     `readings` are the previous values on the line, `tests` the comparison by name (None: no names on one side),
@@ -109,7 +107,7 @@ def working_tests_failing(at: Situation) -> Alert | None:
 
 def until(alert: Alert, metric: str, now: float, before: float) -> Alert:
     """Close the alert when the count is back, since no names are known."""
-    return replace(alert, until=(metric, before), fall=int(before - now))
+    return alert._replace(until=(metric, before), fall=int(before - now))
 
 
 def _functionality_loss(at: Situation) -> Alert | None:

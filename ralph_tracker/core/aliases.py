@@ -1,20 +1,18 @@
 """Tests under other names: what a test of today was called when the loop first saw it."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from ralph_tracker.core.metrics import OUTCOME_RANK
 
 
-@dataclass(frozen=True, slots=True)
-class Aliases:
+class Aliases(NamedTuple):
     """Hold, for an id of today, the names that it stands for: a renamed test one, a merged test several.
 
     A test that was split is stood for by all of its parts. The names are those under which the loop first saw a test.
     """
 
-    stands_for: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    stands_for: Mapping[str, tuple[str, ...]] = {}
 
     def after(self, matches: Mapping[str, tuple[str, ...]]) -> "Aliases":
         """Return the aliases with more tests that are gone matched to those that stand for them."""

@@ -1,8 +1,7 @@
 """The best iteration: only those that may still become it are kept (semantics § 2 "Cost", § 8)."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from ralph_tracker.core.adjusted import Ground, size_factor
 from ralph_tracker.core.findings import Verdict, is_clean
@@ -14,8 +13,7 @@ _STEP: Final = 0.0001
 _NOISE: Final = 1e-9
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class Candidate(NamedTuple):
     """Hold what the choice of the best needs of one iteration.
 
     `findings` is error_count at the baseline's size, which decides a tie; None (unknown) loses it. `verdict` is that of

@@ -1,10 +1,9 @@
 """One word for what an iteration was: baseline, forward, plateau, regression or stalled (semantics § 4)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from math import fsum
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 from ralph_tracker.core.deltas import Readings, delta, errors_at_size
 from ralph_tracker.core.line import FLAT, Classification, Line, Point, Yardstick
@@ -15,8 +14,7 @@ from ralph_tracker.core.rules import Rules, StallRules
 _COUNTS: Final = ("test_count", "error_count")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class Step(NamedTuple):
     """Hold the four metrics of an iteration beside their previous values, as the rules compare them.
 
     `now` has error_count at the previous size; only metrics that both sides have are in `now` and `before`.
@@ -37,7 +35,7 @@ class Step:
         """Return the same with that metric as it was, where it fell."""
         if name not in self.now or self.now[name] >= self.before[name]:
             return self
-        return replace(self, now={**self.now, name: self.before[name]})
+        return self._replace(now={**self.now, name: self.before[name]})
 
 
 def step_of(
@@ -59,8 +57,7 @@ def step_of(
     return Step(now=now, before=before, missing=tuple(missing))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scored:
+class Scored(NamedTuple):
     """Hold what of the score a class depends on: the point of this iteration, the line before it, the measure.
 
     `given` says that an outside judge scores.

@@ -1,8 +1,7 @@
 """Continue, stop, roll back or ask a person: the first rule that holds (semantics § 7)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from ralph_tracker.core.alert_types import Alert
 from ralph_tracker.core.alerts import STALL_ALTERNATIVES
@@ -19,8 +18,7 @@ _MESSAGES_SHOWN: Final = 3
 _SECONDS_A_MINUTE: Final = 60
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class Decision(NamedTuple):
     """Hold what the loop should do next.
 
     `confidence` is 0 to 1 with 2 decimals. `target_iteration` is set for a rollback only. `rule` is the row of the
@@ -40,8 +38,7 @@ class Decision:
         return self.action == "rollback" or self.rule == _REPEATED
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class Facts(NamedTuple):
     """Hold what a decision depends on.
 
     `alerts` are the new and the open ones that nobody accepted, in order. `cost_usd` is what is known of the cost so

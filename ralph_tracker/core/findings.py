@@ -1,9 +1,8 @@
 """What integrity finds of one iteration, as values: the rules that find it lie above, in `integrity/`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 Verdict = Literal["PASS", "SUSPECT", "TAMPERED", "UNPROVEN"]
 SuppressionKind = Literal["lint", "types", "coverage"]
@@ -28,8 +27,7 @@ class Severity(IntEnum):
     MEDIUM = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(NamedTuple):
     """Hold one fact about a change that makes a score less believable.
 
     `rule` is its row of integrity.md (T3 … G3), `file` is relative to the root, `line` stands in the new text (None: it
@@ -67,20 +65,19 @@ class Finding:
         return f"{self.key}|{self.new or ''}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Integrity:
+class Integrity(NamedTuple):
     """Hold what a comparison of files and tests found of one iteration.
 
     `compared_with` are the iterations that it was compared with. `matches` maps a test of theirs that is gone from the
     report to the ids that stand for it now (renamed, moved, merged or split); to () where it was no test, but a module
-    that could not be collected and can be now. `suppressions` counts those that are new since the baseline. `unread`
-    says why a file could not be looked into.
+    that could not be collected and can be now, or a helper with the name of a test. `suppressions` counts those that
+    are new since the baseline. `unread` says why a file could not be looked into.
     """
 
     findings: tuple[Finding, ...] = ()
-    matches: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    suppressions: Mapping[SuppressionKind, int] = field(default_factory=dict)
-    unread: Mapping[str, str] = field(default_factory=dict)
+    matches: Mapping[str, tuple[str, ...]] = {}
+    suppressions: Mapping[SuppressionKind, int] = {}
+    unread: Mapping[str, str] = {}
     compared_with: tuple[int, ...] = ()
 
     @property

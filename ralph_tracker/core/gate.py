@@ -123,6 +123,22 @@ class Gate:
         return in_order((*self.record.alerts, *self.record.open_alerts))
 
 
+def metric_lines(gate: Gate) -> list[str]:
+    """Return what was measured as lines `METRIC name=value`, which benchmark loops read; what is unknown has none.
+
+    The scores are left out too where a part of them could not be measured: there it counts as 0.
+    """
+    record = gate.record
+    known: dict[str, float] = {}
+    if not (gate.unmeasured or gate.unproven):
+        known = {"adjusted_score": record.adjusted_score, "quality_score": record.quality_score}
+    for name in record.metrics.measured():
+        value = record.metrics.number(name)
+        if value is not None:
+            known[name] = value
+    return [f"METRIC {name}={value}" for name, value in known.items()]
+
+
 def told(alert: Alert) -> str:
     """Return an alert's message with its note."""
     return f"{alert.message} ({alert.note})" if alert.note else alert.message

@@ -1,7 +1,6 @@
 """Tests by name: what the line knows of each, and every test that the loop has ever seen (semantics § 2, § 5)."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from itertools import compress
 from operator import eq, ne
 from typing import Final, NamedTuple
@@ -13,12 +12,11 @@ Ranges = tuple[tuple[int, int], ...]
 NAMES_SHOWN: Final = 5
 
 
-@dataclass(frozen=True, slots=True)
-class KnownTests:
+class KnownTests(NamedTuple):
     """Hold the last outcome of every test on the line: those of its latest report, and those gone since."""
 
-    present: Mapping[str, str] = field(default_factory=dict)
-    gone: Mapping[str, str] = field(default_factory=dict)
+    present: Mapping[str, str] = {}
+    gone: Mapping[str, str] = {}
 
     def after(self, tests: TestResults | None) -> "KnownTests":
         """Return what the line knows after one more iteration; a missing report changes nothing."""
@@ -104,8 +102,7 @@ def names_in_short(names: Iterable[str]) -> str:
     return f"{shown} and {rest} more" if rest > 0 else shown
 
 
-@dataclass(frozen=True, slots=True)
-class SeenTests:
+class SeenTests(NamedTuple):
     """Hold every test that the loop has ever seen in a clean iteration, on the line or off it.
 
     `ran`: tests that passed or failed at least once; accepted removals (`excluded`) are not in it. `waiting`:
@@ -116,8 +113,8 @@ class SeenTests:
     """
 
     ran: frozenset[str] = frozenset()
-    waiting: Mapping[str, Ranges] = field(default_factory=dict)
-    enrolled: Mapping[Ranges, int] = field(default_factory=dict)
+    waiting: Mapping[str, Ranges] = {}
+    enrolled: Mapping[Ranges, int] = {}
     flaky: frozenset[str] = frozenset()
     counted: int = 0
     excluded: frozenset[str] = frozenset()
@@ -137,18 +134,18 @@ class SeenTests:
         """Return the same with more tests known under other names, and without ids that were `none`."""
         if not matches:
             return self
-        return replace(self, aliases=self.aliases.after(matches), ran=self.ran - none, excluded=self.excluded | none)
+        return self._replace(aliases=self.aliases.after(matches), ran=self.ran - none, excluded=self.excluded | none)
 
     def noticed(self, tests: TestResults | None) -> "SeenTests":
         """Return the same with the tests whose reruns disagreed."""
         if tests is None or not tests.flaky:
             return self
-        return replace(self, flaky=self.flaky | self.aliases.roots(tests.flaky))
+        return self._replace(flaky=self.flaky | self.aliases.roots(tests.flaky))
 
     def after(self, iteration: int, test_count: int | None, tests: TestResults | None) -> "SeenTests":
         """Return what the loop has seen after one more clean iteration."""
         if tests is None:
-            return replace(self, counted=max(self.counted, test_count or 0))
+            return self._replace(counted=max(self.counted, test_count or 0))
         now = self.aliases.outcomes(tests.outcomes)
         unknown = set() if self.ran.issuperset(now) else now.keys() - self.ran - self.excluded
         running = {name for name in unknown if now[name] != SKIPPED}
@@ -160,8 +157,7 @@ class SeenTests:
             enrolled = dict(self.enrolled)
             for name in running & self.waiting.keys():
                 enrolled[self.waiting[name]] = enrolled.get(self.waiting[name], 0) + 1
-        return replace(
-            self,
+        return self._replace(
             ran=self.ran | running if running else self.ran,
             waiting=waiting,
             enrolled=enrolled,

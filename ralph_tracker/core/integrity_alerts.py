@@ -1,7 +1,6 @@
 """The alerts that the verdict of integrity hangs on: tests that are gone or skipped, and findings (integrity.md)."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Final
 
 from ralph_tracker.core.alert_types import TYPE_BY_RULE, Alert, in_order
@@ -30,7 +29,7 @@ def _tests_replaced(at: Situation) -> Alert | None:
     gone, new = at.tests.vanished, at.tests.added
     message = f"{len(gone)} tests disappeared, {len(new)} new: {names_in_short(gone)}"
     alert = at.alert("tests_replaced", message, at.age_of_names, tests=gone)
-    return replace(alert, rated=Severity.HIGH) if at.matched else alert
+    return alert._replace(rated=Severity.HIGH) if at.matched else alert
 
 
 def _tests_skipped(at: Situation) -> Alert | None:

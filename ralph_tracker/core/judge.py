@@ -4,7 +4,6 @@ Pure and repeatable: the same measurements in the same order give the same recor
 recomputing after a person's acceptance are nothing else than judging again.
 """
 
-from dataclasses import replace
 from typing import NamedTuple
 
 from ralph_tracker.core import alerts as raising
@@ -44,7 +43,7 @@ def judge_baseline(state: LoopState, measurement: Measurement, configured: froze
     if given is None and not basis.components:
         msg = "the baseline has neither a quality_score nor anything to compute one from"
         raise ValueError(msg)
-    return _judge(replace(state, basis=basis), measurement, basis)
+    return _judge(state._replace(basis=basis), measurement, basis)
 
 
 def judge(state: LoopState, measurement: Measurement) -> Judgement:
@@ -66,7 +65,7 @@ def judge(state: LoopState, measurement: Measurement) -> Judgement:
 
 def rolled_back(state: LoopState, line: Line, known: KnownTests) -> LoopState:
     """Return the state after a rollback that was carried out: the line and its tests are the target's."""
-    return replace(state, line=line, known=known)
+    return state._replace(line=line, known=known)
 
 
 def _judge(state: LoopState, measurement: Measurement, basis: Basis) -> Judgement:
@@ -75,7 +74,7 @@ def _judge(state: LoopState, measurement: Measurement, basis: Basis) -> Judgemen
     score = quality_score(basis, metrics, measurement.quality_score)
     found = measurement.integrity or NOTHING_FOUND
     known = state.seen.renamed(found.matches, found.no_tests).noticed(measurement.tests)
-    before, state = state.seen, replace(state, seen=known)
+    before, state = state.seen, state._replace(seen=known)
     at = situation_of(state, basis, metrics, measurement, score)
     doubts = doubts_of(state, basis, at, metrics, measurement)
     seen = known.after(number, metrics.test_count, measurement.tests) if doubts.clean else known
@@ -83,16 +82,15 @@ def _judge(state: LoopState, measurement: Measurement, basis: Basis) -> Judgemen
     point, candidate = _placed(number, basis, metrics, measurement, score, seen, doubts)
     view = View(state, basis, metrics, measurement, score, yardstick, point, at, doubts)
     verdicts = verdicts_of(view)
-    candidate = replace(candidate, verified=is_verified(view, verdicts))
-    point = replace(point, classification=verdicts.classification)
+    candidate = candidate._replace(verified=is_verified(view, verdicts))
+    point = point._replace(classification=verdicts.classification)
     view = view._replace(point=point)
     frontier = kept(state.frontier, candidate, yardstick)
     best = _tracker(frontier, yardstick, number)
     cost = _total_cost(state.cost_usd, measurement)
     decision = _decision(view, verdicts, candidate, best, cost)
     record = _record(view, verdicts, candidate, best, decision)
-    after = replace(
-        state,
+    after = state._replace(
         basis=basis,
         iteration=number,
         line=_line_after(view, verdicts.lasting),
@@ -258,7 +256,7 @@ def _line_after(view: View, lasting: tuple[Alert, ...]) -> Line:
     )
     if not point.has(after.parts()):
         return after
-    return replace(after, complete=(*line.complete, point)[-rules.cycling.window :])
+    return after._replace(complete=(*line.complete, point)[-rules.cycling.window :])
 
 
 def acceptance(state: LoopState, alert: Alert) -> LoopState:
@@ -266,13 +264,11 @@ def acceptance(state: LoopState, alert: Alert) -> LoopState:
 
     Tests that the alert says are gone are taken out of those ever seen; without names, as many as the count fell by.
     """
-    seen = replace(
-        state.seen,
+    seen = state.seen._replace(
         excluded=state.seen.excluded | raising.removed_tests([alert]),
         excluded_count=state.seen.excluded_count + (alert.fall if alert.kind.name == "test_deletion" else 0),
     )
-    return replace(
-        state,
+    return state._replace(
         accepted=state.accepted | {alert.id},
         accepted_findings=state.accepted_findings | {finding.stamp for finding in alert.findings},
         seen=seen,

@@ -1,7 +1,6 @@
 """The line of descent: what the present state descends from, and all that later iterations need of it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
 from ralph_tracker.core.adjusted import Ground, TestWeights, adjusted_score
@@ -16,8 +15,7 @@ Signature = tuple[float | None, ...]
 FLAT: Final[frozenset[str]] = frozenset({"plateau", "stalled"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
+class Point(NamedTuple):
     """Keep of one iteration what windows look at: the four metrics, size, tree, class and score."""
 
     iteration: int
@@ -45,8 +43,7 @@ def signature_of(metrics: Metrics) -> Signature:
     return tuple(metrics.number(name) for name in FOUR)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class Line(NamedTuple):
     """Hold the state of a line after its last iteration.
 
     `segments` are the iterations on it as ranges (a rollback cuts one short). `readings` are the latest values of
@@ -55,12 +52,12 @@ class Line:
     """
 
     segments: tuple[tuple[int, int], ...] = ()
-    readings: Readings = field(default_factory=lambda: NO_READINGS)
+    readings: Readings = NO_READINGS
     points: tuple[Point, ...] = ()
     complete: tuple[Point, ...] = ()
     open_alerts: tuple[Alert, ...] = ()
     clean: int | None = None
-    suppressions: Mapping[SuppressionKind, int] = field(default_factory=dict)
+    suppressions: Mapping[SuppressionKind, int] = {}
 
     @property
     def head(self) -> int | None:

@@ -1,6 +1,6 @@
 """What the judge carries from one iteration of a loop to the next."""
 
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ralph_tracker.core.adjusted import test_weights
 from ralph_tracker.core.best import Candidate
@@ -10,8 +10,7 @@ from ralph_tracker.core.rules import Rules
 from ralph_tracker.core.score import Basis
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoopState:
+class LoopState(NamedTuple):
     """Hold what the judge carries from one iteration to the next.
 
     `basis` is None before the baseline, `iteration` then -1. `line` and `known` belong to the iteration that the next
@@ -24,9 +23,9 @@ class LoopState:
     rules: Rules
     basis: Basis | None = None
     iteration: int = -1
-    line: Line = field(default_factory=Line)
-    known: KnownTests = field(default_factory=KnownTests)
-    seen: SeenTests = field(default_factory=SeenTests)
+    line: Line = Line()
+    known: KnownTests = KnownTests()
+    seen: SeenTests = SeenTests()
     seen_at: int = 0
     frontier: tuple[Candidate, ...] = ()
     rollbacks: int = 0

@@ -1,7 +1,6 @@
 """What is measured: one table of metrics with their units and directions, and the values of one iteration."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Final, Literal, NamedTuple
 
@@ -92,8 +91,7 @@ SECTIONS: Final[tuple[Section, ...]] = ("testing", "quality", "codebase")
 FOUR: Final[tuple[str, ...]] = ("test_count", "pass_rate", "coverage_percentage", "error_count")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Metrics:
+class Metrics(NamedTuple):
     """Hold the recorded values of one iteration; None is "not measured", never 0.
 
     Percentages are 0 to 100 with one decimal, complexity has two, the rest are counts.
@@ -148,19 +146,18 @@ SKIPPED: Final[str] = Outcome.SKIPPED.value
 OUTCOME_RANK: Final[Mapping[str, int]] = {SKIPPED: 0, FAILED: 1, PASSED: 2}
 
 
-@dataclass(frozen=True, slots=True)
-class TestResults:
+class TestResults(NamedTuple):
     """Hold the identities of one report: test id → last outcome, seconds where known, reruns that disagreed."""
 
-    __test__ = False  # not a test class, whatever its name looks like to a test runner
-
     outcomes: Mapping[str, str]
-    durations: Mapping[str, float] = field(default_factory=dict)
+    durations: Mapping[str, float] = {}
     flaky: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
+TestResults.__test__ = False  # type: ignore[attr-defined]  # a test runner would collect it by its name
+
+
+class Usage(NamedTuple):
     """Hold what an iteration cost; None is unknown, never 0. Money in USD, time in seconds."""
 
     cost_usd: float | None = None
@@ -171,12 +168,10 @@ class Usage:
 
     def known(self) -> dict[str, float]:
         """Return what is known, in the order of the fields."""
-        found = ((item.name, getattr(self, item.name)) for item in fields(self))
-        return {name: value for name, value in found if value is not None}
+        return {name: value for name, value in self._asdict().items() if value is not None}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measurement:
+class Measurement(NamedTuple):
     """Hold all that one iteration hands to the judge.
 
     `metrics` are as measured: derived and rounded when recorded. `quality_score` is an outside judge's, 0 to 1.
@@ -192,7 +187,7 @@ class Measurement:
     timestamp: str
     quality_score: float | None = None
     tests: TestResults | None = None
-    missing: Mapping[str, str] = field(default_factory=dict)
+    missing: Mapping[str, str] = {}
     usage: Usage | None = None
     blocked: str | None = None
     elapsed_s: float | None = None

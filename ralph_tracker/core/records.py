@@ -1,7 +1,7 @@
 """The record of one iteration, as it is kept, shown and returned."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ralph_tracker.core.alert_types import Alert
 from ralph_tracker.core.decision import Decision
@@ -10,8 +10,7 @@ from ralph_tracker.core.metrics import Metrics, Usage
 from ralph_tracker.core.trust import Trust
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BestTracker:
+class BestTracker(NamedTuple):
     """Hold the best iteration on record after an iteration.
 
     `iteration` is None after the baseline, the scores then 0.0. `score` is its quality_score, `adjusted` what it was
@@ -24,8 +23,7 @@ class BestTracker:
     verified: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IterationRecord:
+class IterationRecord(NamedTuple):
     """Hold everything that is known and judged of one iteration.
 
     Scores are 0 to 1 with 4 decimals; `adjusted_score` is as of this iteration. `dimensions` are 0 to 100 and hold
@@ -53,8 +51,8 @@ class IterationRecord:
     best: BestTracker
     decision: Decision
     message: str
-    from_previous: Mapping[str, float] = field(default_factory=dict)
-    from_baseline: Mapping[str, float] = field(default_factory=dict)
+    from_previous: Mapping[str, float] = {}
+    from_baseline: Mapping[str, float] = {}
     alerts: tuple[Alert, ...] = ()
     open_alerts: tuple[Alert, ...] = ()
     closed_alerts: tuple[str, ...] = ()

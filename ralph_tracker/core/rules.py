@@ -1,7 +1,6 @@
 """Every threshold of semantics.md as one frozen value; each field is a key of the configuration."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
 DIMENSIONS: Final[tuple[str, ...]] = (
@@ -72,25 +71,21 @@ class DecisionRules(NamedTuple):
     rollbacks_in_a_row: int = 3
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreRules:
+class ScoreRules(NamedTuple):
     """Weights of the dimensions (they sum to 1) and the score from which a selection is accepted."""
 
-    weights: Mapping[str, float] = field(
-        default_factory=lambda: dict(zip(DIMENSIONS, (0.30, 0.25, 0.25, 0.10, 0.10), strict=True))
-    )
+    weights: Mapping[str, float] = dict(zip(DIMENSIONS, (0.30, 0.25, 0.25, 0.10, 0.10), strict=True))
     acceptance: float = 0.70
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
+class Rules(NamedTuple):
     """Hold all thresholds of one loop, frozen at pre_loop."""
 
-    loop: LoopLimits = field(default_factory=LoopLimits)
-    alerts: AlertRules = field(default_factory=AlertRules)
-    classification: ClassificationRules = field(default_factory=ClassificationRules)
-    stall: StallRules = field(default_factory=StallRules)
-    cycling: CyclingRules = field(default_factory=CyclingRules)
-    decision: DecisionRules = field(default_factory=DecisionRules)
-    score: ScoreRules = field(default_factory=ScoreRules)
+    loop: LoopLimits = LoopLimits()
+    alerts: AlertRules = AlertRules()
+    classification: ClassificationRules = ClassificationRules()
+    stall: StallRules = StallRules()
+    cycling: CyclingRules = CyclingRules()
+    decision: DecisionRules = DecisionRules()
+    score: ScoreRules = ScoreRules()
     selection_mode: SelectionMode = "highest_quality_verified"

@@ -1,8 +1,7 @@
 """What belongs to a loop (fixed at the baseline) and the seed's quality score (semantics § 2)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from ralph_tracker.core.components import COMPONENT_BY_NAME, COMPONENTS
 from ralph_tracker.core.metrics import METRICS, Group, Metrics
@@ -13,8 +12,7 @@ ERROR_PARTS: Final[tuple[str, ...]] = ("lint_errors", "type_errors")
 _PART_GROUP: Final[Mapping[str, Group]] = {"lint_errors": Group.LINT, "type_errors": Group.TYPES}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Basis:
+class Basis(NamedTuple):
     """Hold what every iteration of a loop is judged on; fixed at the baseline.
 
     `components` names what belongs to the loop. `error_parts` are the metrics whose sum is error_count; None
@@ -103,11 +101,10 @@ def recorded_metrics(measured: Metrics, error_parts: tuple[str, ...] | None) -> 
         value = values.get(spec.name)
         if spec.decimals and isinstance(value, int | float):
             values[spec.name] = half_up(value, spec.decimals)
-    return replace(Metrics(), **values)  # type: ignore[arg-type]  # the table and the fields are one list
+    return Metrics()._replace(**values)  # type: ignore[arg-type]  # the table and the fields are one list
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Score:
+class Score(NamedTuple):
     """Hold a score and where it comes from.
 
     `value` is 0 to 1 with 4 decimals; `dimensions` 0 to 100, unrounded, only those that the loop has;

@@ -1,7 +1,7 @@
 """Whether an iteration's score can be believed: its verdict, and the alerts that it hangs on (integrity.md)."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ralph_tracker.core import alerts as raising
 from ralph_tracker.core.alert_types import Alert, Mending, in_order
@@ -14,8 +14,7 @@ from ralph_tracker.core.rounding import half_up
 from ralph_tracker.core.score import Basis
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trust:
+class Trust(NamedTuple):
     """Hold how far an iteration is believed, as its record has it.
 
     `union_rate` is the share of all tests ever seen that pass here, in percent with 1 decimal; None where no names are
@@ -27,8 +26,7 @@ class Trust:
     found: Integrity
 
 
-@dataclass(frozen=True, slots=True)
-class Doubts:
+class Doubts(NamedTuple):
     """Hold what can be told of an iteration before its score: alerts of integrity, open ones, mended ones.
 
     `verdict` is None where nobody compared files and tests.
@@ -38,7 +36,7 @@ class Doubts:
     new: tuple[Alert, ...] = ()
     carried: tuple[Alert, ...] = ()
     mended: tuple[Alert, ...] = ()
-    discounted: frozenset[str] = field(default_factory=frozenset)
+    discounted: frozenset[str] = frozenset()
 
     @property
     def clean(self) -> bool:

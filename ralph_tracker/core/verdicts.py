@@ -1,6 +1,5 @@
 """What is found of one iteration: its class, its alerts, new and carried, and whether it is verified."""
 
-from dataclasses import replace
 from typing import NamedTuple
 
 from ralph_tracker.core import alerts as raising
@@ -70,7 +69,7 @@ def verdicts_of(view: View) -> Verdicts:
     cycle = find_cycle(view.point, line, view.measurement, view.yardstick, state.rules.cycling)
     target = best_of(state.frontier, view.yardstick, verified_only=True)
     new = in_order(
-        replace(alert, rollback_to=target.iteration if target else None)
+        alert._replace(rollback_to=target.iteration if target else None)
         for alert in (*doubts.new, *raising.raise_alerts(view.at, classification, cycle))
     )
     return Verdicts(

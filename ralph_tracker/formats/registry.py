@@ -4,7 +4,6 @@ A new format is one file with `sniff` and `read`, one line in its kind's `table.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Final, NamedTuple
 
 from ralph_tracker.formats.content import Content
@@ -56,7 +55,7 @@ def examine(data: bytes, *, format: str | None = None, limits: Limits = DEFAULT_
     if not isinstance(result, Unreadable) or result.line is not None or text[begins : begins + 1] not in _MARKED_UP:
         return reading
     before = text[:begins]
-    return reading._replace(result=replace(result, line=before.count("\n") + 1, column=begins - before.rfind("\n")))
+    return reading._replace(result=result._replace(line=before.count("\n") + 1, column=begins - before.rfind("\n")))
 
 
 def _read(data: bytes, name: str | None, limits: Limits) -> Reading:

@@ -1,7 +1,6 @@
 """What report files come down to: one value object a kind of report, and Unreadable for all that is none."""
 
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from ralph_tracker.formats.coverage.report import CoverageReport
 from ralph_tracker.formats.lint.report import LintReport
@@ -16,8 +15,7 @@ Report = TestReport | CoverageReport | LintReport | TypeReport
 EMPTY: Final = "empty"
 
 
-@dataclass(frozen=True, slots=True)
-class Unreadable:
+class Unreadable(NamedTuple):
     """Say why bytes are no report, and where: lines and columns count from 1, None is unknown.
 
     It stands for "not measured", never for zero.

@@ -1,7 +1,7 @@
 """Which test of the new source is which of the old: by name, else moved, renamed, merged or split."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ralph_tracker.integrity.changes import ChangedFile, Side
 from ralph_tracker.integrity.source_tests import SourceTest, Unparsable
@@ -9,16 +9,13 @@ from ralph_tracker.integrity.source_tests import SourceTest, Unparsable
 Place = tuple[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class TestPair:
+class TestPair(NamedTuple):
     """Hold a test as it was and as it is; `how` says by what a pair was found that does not bear the same name.
 
     `moved`: the function's name is the same in another file or class; `renamed`: its content is; `merged`: `new` holds
     what `old` and `others` held; `split`: `new` and `parts`, each in a pair of its own, hold what `old` held. A pair
     by name may hold others and parts as well.
     """
-
-    __test__ = False
 
     old: SourceTest | None
     new: SourceTest | None
@@ -35,6 +32,9 @@ class TestPair:
     def news(self) -> tuple[SourceTest, ...]:
         """Return every test of the new source that the pair is about."""
         return self.parts if self.new is None else (self.new, *self.parts)
+
+
+TestPair.__test__ = False  # type: ignore[attr-defined]  # a test runner would collect it by its name
 
 
 def paired(files: Iterable[ChangedFile]) -> tuple[TestPair, ...]:

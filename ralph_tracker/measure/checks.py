@@ -9,7 +9,6 @@ import re
 from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -20,7 +19,7 @@ from typing import Final, NamedTuple
 from ralph_tracker.config.wording import nearest
 from ralph_tracker.errors import ConfigError, StoreError
 from ralph_tracker.measure.placeholders import filled, filled_run
-from ralph_tracker.measure.process import OUTPUT_CAP, Finished, run_command
+from ralph_tracker.measure.process import OUTPUT_CAP, Finished, Streams, run_command
 from ralph_tracker.measure.report_files import Before, FoundReport, Missing, find_reports, fingerprints
 
 DEFAULT_TIMEOUT_S: Final = 900.0
@@ -34,8 +33,7 @@ _NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")
 _LOOK_UP_S: Final = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(NamedTuple):
     """Describe one command that measures.
 
     `run` as a string goes through /bin/sh, a sequence is argv. `kind` and `format` override what the reports say of
@@ -49,13 +47,12 @@ class Check:
     reports: tuple[str, ...] = ()
     format: str | None = None
     cwd: str = "."
-    env: Mapping[str, str] = field(default_factory=dict)
+    env: Mapping[str, str] = {}
     needs: tuple[str, ...] = ()
     timeout_s: float = DEFAULT_TIMEOUT_S
 
 
-@dataclass(frozen=True, slots=True)
-class CheckResult:
+class CheckResult(NamedTuple):
     """Hold how a check ended, where its output is, and its reports in the order of the configuration.
 
     `shared` names the reports that another check names too, each with the one among whose reports it is.
@@ -66,7 +63,7 @@ class CheckResult:
     reports: tuple[FoundReport, ...]
     stdout: Path
     stderr: Path
-    shared: Mapping[str, str] = field(default_factory=dict)
+    shared: Mapping[str, str] = {}
 
 
 class _Setting(NamedTuple):
@@ -222,12 +219,10 @@ def _run_one(setting: _Setting, check: Check, stop: Event) -> Finished:
     try:
         return run_command(
             filled_run(check.run, folder),
+            Streams(setting.stdout(check), setting.stderr(check), cap=setting.output_cap),
             cwd=setting.cwd(check),
             env={**setting.environment, **own},
             timeout_s=check.timeout_s,
-            stdout=setting.stdout(check),
-            stderr=setting.stderr(check),
-            output_cap=setting.output_cap,
             stop=stop,
         )
     except OSError as error:

@@ -5,7 +5,6 @@ import os
 import stat
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -63,11 +62,11 @@ def count_code(
     included, excluded = matcher(include), matcher(exclude)
     made_by = {"tool": reader.tool, "size_cap": size_cap}
     known = load_cache(cache, made_by)
-    counting = _Counting(root, reader, size_cap, now_ns, known, known.by_content())
+    counting = _Counting(os.fspath(root), reader, size_cap, now_ns, known, known.by_content())
     files = {}
     for path in sorted(set(paths)):
         if reader.reads(path) and included(path) and not excluded(path):
-            found = counting.count(path)
+            found = counting.known(path)
             if found is not None:
                 files[path] = found
     current = files == known.files and known.note is None
@@ -103,19 +102,18 @@ def _shortened(paths: list[str]) -> str:
     return ", ".join(paths[:_NAMED]).encode(errors="backslashreplace").decode() + more
 
 
-@dataclass(frozen=True, slots=True)
-class _Counting:
+class _Counting(NamedTuple):
     """One pass over the files, with what is known from the pass before."""
 
-    root: Path
+    root: str
     analyser: Analyser
     size_cap: int
     now_ns: Callable[[], int]
     cache: CodeCache
-    by_content: dict[tuple[str, str], FileCount] = field(default_factory=dict)
+    by_content: dict[tuple[str, str], FileCount]
 
-    def count(self, path: str) -> Known | None:
-        """Count one file; None where it is not a file of its own."""
+    def known(self, path: str) -> Known | None:
+        """Return what one file holds, counted where need be; None where it is not a file of its own."""
         try:
             status = os.lstat(f"{self.root}/{path}")
         except OSError:
@@ -127,7 +125,7 @@ class _Counting:
     def _read(self, path: str, status: os.stat_result) -> Known:
         stamp = settled_stamp(status, self.now_ns())
         try:
-            content = _read(self.root / path, self.size_cap)
+            content = _read(Path(self.root, path), self.size_cap)
         except OSError as error:
             return Known("", None, FileCount(0, note=f"counted as 0 lines, cannot be opened ({error.strerror})"))
         key = content_key(path, content.sha256)

@@ -4,7 +4,6 @@ import json
 import os
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -29,11 +28,10 @@ class Known(NamedTuple):
     counted: FileCount
 
 
-@dataclass(frozen=True, slots=True)
-class CodeCache:
+class CodeCache(NamedTuple):
     """Hold the last count: path → what is known. `note` says why nothing is, where there should be something."""
 
-    files: Mapping[str, Known] = field(default_factory=dict)
+    files: Mapping[str, Known] = {}
     note: str | None = None
 
     def unchanged(self, path: str, status: os.stat_result) -> Known | None:

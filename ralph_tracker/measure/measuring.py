@@ -1,9 +1,8 @@
 """From checks that have run to the values of one iteration: reports found, read, added up, or named as missing."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 from ralph_tracker.core.metrics import Group, Measure, Metrics, TestResults
 from ralph_tracker.errors import StoreError
@@ -14,7 +13,6 @@ from ralph_tracker.formats.report import CoverageReport, LintReport, Report, Tes
 from ralph_tracker.formats.tests.report import add_tests
 from ralph_tracker.measure.checks import Check, CheckResult
 from ralph_tracker.measure.coverage_data import as_json, is_data
-from ralph_tracker.measure.last_words import last_words
 from ralph_tracker.measure.report_files import FoundReport, Missing
 
 BUILD: Final = "build"
@@ -26,8 +24,7 @@ _NO_OVERRIDES: Final[Mapping[str, Severity]] = {}
 _GROUPS: Final[Mapping[str, Group]] = {group.value: group for group in Group}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
+class Measured(NamedTuple):
     """Hold what the checks of one iteration came to.
 
     `missing` says per group why nothing was measured, `measures` the same of each check in the order in which they
@@ -37,7 +34,7 @@ class Measured:
 
     metrics: Metrics
     tests: TestResults | None
-    missing: Mapping[str, str] = field(default_factory=dict)
+    missing: Mapping[str, str] = {}
     notes: tuple[str, ...] = ()
     measures: tuple[Measure, ...] = ()
     integrity: bytes | str | None = None
@@ -239,8 +236,14 @@ def _silence(name: str | None, kind: str | None) -> Report | None:
 
 
 def _why(result: CheckResult, found: FoundReport, report: Unreadable) -> str:
-    said = last_words(result.stdout, result.stderr) if found.missing is Missing.ABSENT and _failed(result) else None
+    said = _last_words(result) if found.missing is Missing.ABSENT and _failed(result) else None
     return f"{result.check.name} ({result.finished.summary}): {found.path}: {report}{f'; {said}' if said else ''}"
+
+
+def _last_words(result: CheckResult) -> str | None:
+    from ralph_tracker.measure.last_words import last_words  # noqa: PLC0415  most commands leave their reports
+
+    return last_words(result.stdout, result.stderr)
 
 
 def _failed(result: CheckResult) -> bool:

@@ -1,7 +1,6 @@
 """The judge's state as plain JSON and back."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, fields
 from typing import Any, Final
 
 from ralph_tracker.core.adjusted import Ground
@@ -27,10 +26,15 @@ _NOT_STATE: Final = frozenset(
 
 def alert_to_plain(alert: Alert) -> Plain:
     """Return an alert with all its tests."""
-    plain = {item.name: getattr(alert, item.name) for item in fields(alert)}
     findings = [finding_to_plain(each) for each in alert.findings]
     rated = None if alert.rated is None else alert.rated.name
-    return {**plain, "kind": alert.kind.name, "tests": dict(alert.tests), "findings": findings, "rated": rated}
+    return {
+        **alert._asdict(),
+        "kind": alert.kind.name,
+        "tests": dict(alert.tests),
+        "findings": findings,
+        "rated": rated,
+    }
 
 
 def alert_from_plain(plain: Mapping[str, Any]) -> Alert:
@@ -49,8 +53,7 @@ def alert_from_plain(plain: Mapping[str, Any]) -> Alert:
 
 def finding_to_plain(finding: Finding) -> Plain:
     """Return a finding."""
-    plain = {item.name: getattr(finding, item.name) for item in fields(finding)}
-    return {**plain, "severity": finding.severity.name}
+    return {**finding._asdict(), "severity": finding.severity.name}
 
 
 def finding_from_plain(plain: Mapping[str, Any]) -> Finding:
@@ -79,7 +82,7 @@ def _integrity_from_plain(plain: Mapping[str, Any]) -> Integrity:
 
 
 def _point_to_plain(point: Point) -> Plain:
-    return asdict(point)
+    return {**point._asdict(), "ground": point.ground._asdict()}
 
 
 def _point_from_plain(plain: Mapping[str, Any]) -> Point:
@@ -114,7 +117,7 @@ def line_from_plain(plain: Mapping[str, Any]) -> Line:
 
 def candidate_to_plain(candidate: Candidate) -> Plain:
     """Return a candidate for the best."""
-    return asdict(candidate)
+    return {**candidate._asdict(), "ground": candidate.ground._asdict()}
 
 
 def candidate_from_plain(plain: Mapping[str, Any]) -> Candidate:
@@ -124,7 +127,7 @@ def candidate_from_plain(plain: Mapping[str, Any]) -> Candidate:
 
 def basis_to_plain(basis: Basis) -> Plain:
     """Return what belongs to the loop."""
-    return {**asdict(basis), "baseline": basis.baseline.measured()}
+    return {**basis._asdict(), "baseline": basis.baseline.measured()}
 
 
 def basis_from_plain(plain: Mapping[str, Any]) -> Basis:
@@ -181,7 +184,7 @@ def _ranges(plain: Any) -> Ranges:  # noqa: ANN401  # a list of pairs
 
 def measurement_to_plain(measurement: Measurement) -> Plain:
     """Return what was handed to the judge; the tests are kept beside it."""
-    plain = {item.name: getattr(measurement, item.name) for item in fields(measurement)}
+    plain = measurement._asdict()
     del plain["tests"]
     return {
         **plain,

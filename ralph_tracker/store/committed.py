@@ -1,7 +1,6 @@
 """What is committed of one loop, read back. Readers take no lock: every file is there whole or not at all."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Final, TypeGuard
 
 from ralph_tracker.core.best import Candidate
@@ -63,9 +62,9 @@ class Committed:
                 # Back at the iteration itself: a rollback was undone.
                 undone = event["to"] == summary.iteration
                 carried = None if undone else {"target": event["to"], "after": summary.iteration}
-                summary = replace(summary, head=event["to"], carried_out=carried)
+                summary = summary._replace(head=event["to"], carried_out=carried)
             if event["event"] == "status":
-                summary = replace(summary, status=event["status"])
+                summary = summary._replace(status=event["status"])
         return summary
 
     def latest(self) -> int:

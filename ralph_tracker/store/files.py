@@ -88,7 +88,7 @@ def write_new(path: Path, data: bytes) -> None:
         os.fsync(file.fileno())
 
 
-def write_whole(path: Path, data: bytes, staging: Path | None = None) -> None:
+def write_whole(path: Path, data: bytes, staging: Path | None = None, mode: int = 0o644) -> None:
     """Replace a file atomically: readers see the old one or the new one.
 
     It is made in `staging`, a folder of the same file system, or else beside its place.
@@ -101,7 +101,7 @@ def write_whole(path: Path, data: bytes, staging: Path | None = None) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        Path(name).chmod(0o644)
+        Path(name).chmod(mode)
         Path(name).replace(path)
     except BaseException:
         Path(name).unlink(missing_ok=True)
@@ -184,6 +184,6 @@ def files_below(folder: Path) -> list[str]:
     """Return the files below a folder, relative to it, symbolic links as such."""
     found = []
     for place, folders, names in os.walk(folder):
-        links = [name for name in folders if (Path(place) / name).is_symlink()]
-        found += [(Path(place) / name).relative_to(folder).as_posix() for name in (*names, *links)]
-    return sorted(found)
+        links = [name for name in folders if os.path.islink(f"{place}/{name}")]  # noqa: PTH114  # as above
+        found += [f"{place}/{name}" for name in (*names, *links)]
+    return sorted(path.removeprefix(f"{folder}/") for path in found)

@@ -3,10 +3,9 @@
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ralph_tracker.errors import CollectedError, NoSnapshotError, StoreError
 from ralph_tracker.store.choosing import CONTENTS, GIT, begun_with, chosen_store, store_to_begin
@@ -32,8 +31,7 @@ COLLECTABLE: Final = (ARTIFACTS, "reports")
 _PACKED_EVERY: Final = 25
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class Kept(NamedTuple):
     """Hold what was kept of one iteration before its checks ran.
 
     `changed` is against the iteration before, `since_baseline` against iteration 0 (empty for the baseline itself).
@@ -119,7 +117,7 @@ class Keeper:
     def after_checks(self, kept: Kept) -> Kept:
         """Look at the tree once more and add what the checks have changed in it."""
         now, changed = self._store.look(kept.snapshot.tree)
-        return replace(kept, after_checks=now, changed_by_checks=changed)
+        return kept._replace(after_checks=now, changed_by_checks=changed)
 
     def changes_since(self, number: int, tree: str) -> tuple[Change, ...]:
         """Return every path in which a kept tree differs from an iteration."""
@@ -185,11 +183,15 @@ class Keeper:
         """Return the content of an iteration. Raises NoSnapshotError where none is kept."""
         return self._snapshot(number).tree
 
+    def now(self) -> str:
+        """Name the content of the tree as it stands. Raises StoreError where it cannot be read."""
+        return self._store.snapshot().tree
+
     def stands_at(self, number: int, tree: str | None) -> bool:
         """Tell whether the tree is as that iteration found it, or as its checks left it."""
         manifest = read_json(self.paths.iteration(number) / MANIFEST)
         left = manifest.get("tree_after_checks") if isinstance(manifest, dict) else None
-        return self._store.snapshot().tree in {tree, left}
+        return self.now() in {tree, left}
 
     def damage(self, number: int) -> tuple[str, ...]:
         """Return what of an iteration is missing, damaged or not what was sealed, () where all is intact."""

@@ -10,9 +10,8 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ralph_tracker.config.yaml_io import dump_yaml
 from ralph_tracker.core.best import Candidate
@@ -48,8 +47,7 @@ _NOT_RECORDED: Final = "this iteration was NOT recorded"
 _TAIL: Final = 4096
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Entry(NamedTuple):
     """Hold what is written for one iteration: its document, what was measured, and the state after it.
 
     `fill` puts more files into the iteration's folder, before that is sealed.
@@ -231,7 +229,7 @@ class LoopStore(Committed):
 
     def set_status(self, summary: Summary, status: Status, at: str) -> Summary:
         """Record a change of status, and return the summary with it."""
-        changed = replace(summary, status=status)
+        changed = summary._replace(status=status)
         if self.with_events(summary).status != status:
             self.append_event({"event": "status", "status": status, "at": at})
         self.write_summary(changed)

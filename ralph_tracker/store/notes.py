@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
@@ -17,8 +16,7 @@ _HEX: Final = re.compile(r"[0-9a-f]+")
 _TAKEN: Final = "iteration {} is kept already as {}: give the next number"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Note:
+class Note(NamedTuple):
     """Hold what a tree cannot.
 
     The last three are those of a safety snapshot: `modes` are permission bits of the files it was made for, `created`
@@ -30,7 +28,7 @@ class Note:
     skipped: tuple[Skipped, ...] = ()
     empty_directories: tuple[str, ...] = ()
     quiescent: bool = True
-    modes: Mapping[str, int] = field(default_factory=dict)
+    modes: Mapping[str, int] = {}
     scope: str | None = None
 
     def encode(self) -> bytes:

@@ -33,6 +33,7 @@ def loop_document(
         "configuration_source": config.source,
         "configuration_digest": config.digest,
         "checks_detected": config.detected,
+        "limits_given": list(config.limits),
         "configuration_validated": validity_mark(dict(config.document)),
         "configuration": dict(config.document),
         "environment": dict(facts),
@@ -68,7 +69,10 @@ class OpenLoop(NamedTuple):
             refuse_newer(document, name)
             frozen, mark = document["configuration"], document.get("configuration_validated")
             config = frozen_config(frozen, name, document["configuration_digest"], mark)
-            config = config._replace(detected=document.get("checks_detected") is True)
+            config = config._replace(
+                detected=document.get("checks_detected") is True,
+                limits=tuple(key for key in document.get("limits_given", ()) if key in frozen["loop"]),
+            )
             origin: Origin = "measured" if document.get("metrics") == "measured" else "given"
             started = datetime.fromisoformat(document["created_at"]).astimezone(UTC)
             _ = document["environment"]  # the last key: what was cut short before it may still be good YAML
@@ -81,8 +85,7 @@ class OpenLoop(NamedTuple):
 
     def changed_keys(self) -> tuple[str, ...]:
         """Name what differs now from the frozen configuration."""
-        config = self.config
-        return changed_keys(self.store.paths.root, config.document, config.digest, detected=config.detected)
+        return changed_keys(self.store.paths.root, self.config)
 
     def recovered(self, *, unfinished: bool) -> Summary:
         """Return where the loop stands; what a killed call or damage left behind the iterations is made again."""

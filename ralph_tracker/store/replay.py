@@ -1,6 +1,6 @@
 """Judge a loop again from what was measured: after damage, after a killed call, after a person's acceptance."""
 
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.documents import Document, record_document
@@ -17,8 +17,7 @@ from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.summary import Summary
 
 
-@dataclass(frozen=True, slots=True)
-class Replayed:
+class Replayed(NamedTuple):
     """Hold a loop judged again: each iteration that can be read, the numbers of the others, the state at the end."""
 
     judgements: tuple[Judgement, ...]
@@ -32,7 +31,7 @@ def replay(store: LoopStore, loop_id: str, rules: Rules, configured: frozenset[G
     A damaged iteration is left out and named; the line goes on without it. Raises RecordError where the baseline
     itself cannot be read.
     """
-    state = replace(store.start(rules), loop_id=loop_id)
+    state = store.start(rules)._replace(loop_id=loop_id)
     lines: dict[int, tuple[Line, KnownTests]] = {}
     judgements, lost = [], []
     for number in range(store.latest() + 1):
@@ -41,7 +40,7 @@ def replay(store: LoopStore, loop_id: str, rules: Rules, configured: frozenset[G
             if number == 0:
                 raise store.damaged(0)
             lost.append(number)
-            state = replace(state, iteration=number)
+            state = state._replace(iteration=number)
             continue
         measurement, previous = measured
         if previous is not None and previous != state.line.head and previous in lines:
@@ -74,7 +73,7 @@ def rebuild(store: LoopStore, rules: Rules, started_at: str, configured: frozens
         _lose(store, number, replayed.judgements[before], started_at)
     store.write_trajectory(rows)
     store.write_seen(replayed.state)
-    summary = replace(summary_of(replayed.judgements[-1], started_at), iteration=replayed.state.iteration)
+    summary = summary_of(replayed.judgements[-1], started_at)._replace(iteration=replayed.state.iteration)
     summary = store.with_events(summary)
     store.write_summary(summary)
     return summary
@@ -87,8 +86,8 @@ def _raised_at(store: LoopStore) -> list[int]:
 
 def _lose(store: LoopStore, number: int, before: Judgement, started_at: str) -> None:
     """Let an iteration that cannot be read stand as the one before it, without a row for listings."""
-    summary = replace(summary_of(before, started_at), iteration=number)
-    _keep(store, replace(before.state, iteration=number), before.candidate, {}, summary)
+    summary = summary_of(before, started_at)._replace(iteration=number)
+    _keep(store, before.state._replace(iteration=number), before.candidate, {}, summary)
 
 
 def _keep(store: LoopStore, state: LoopState, candidate: Candidate, row: Document, summary: Summary) -> None:

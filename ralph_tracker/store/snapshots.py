@@ -6,7 +6,6 @@ surrogates, and `os.fsencode` brings them back. A path that ends with a slash na
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol, Self
 
@@ -44,16 +43,14 @@ class Skipped(NamedTuple):
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class Limits(NamedTuple):
     """Hold what a snapshot refuses: more files than `max_files`, and skips: files over `max_file_bytes`."""
 
     max_files: int = 200_000
     max_file_bytes: int = 50_000_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Snapshot:
+class Snapshot(NamedTuple):
     """Hold one kept state of the tree.
 
     `tree` names the content alone: two equal trees have the same id. `commit` also carries what a git tree cannot:

@@ -1,8 +1,7 @@
 """The state of a loop in short: all that `loop-decision` and the start of the next iteration read."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, NamedTuple, get_args
 
 SCHEMA_VERSION: Final = 1
 Status = Literal["running", "finished", "abandoned", "rebaselined"]
@@ -10,8 +9,7 @@ _DECISION: Final = frozenset({"action", "reason", "confidence", "target_iteratio
 _ACTIONS: Final = frozenset({"continue", "stop", "rollback", "escalate"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Summary:
+class Summary(NamedTuple):
     """Hold where a loop stands.
 
     `iteration` is the latest on record, `head` the one that the next will descend from (another one after a
@@ -43,7 +41,7 @@ class Summary:
 
     def plain(self) -> dict[str, Any]:
         """Return it as it is written."""
-        return {"schema_version": SCHEMA_VERSION, **{item.name: getattr(self, item.name) for item in fields(self)}}
+        return {"schema_version": SCHEMA_VERSION, **self._asdict()}
 
 
 def summary_from(plain: Any) -> Summary | None:  # noqa: ANN401  # whatever the file held

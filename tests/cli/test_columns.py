@@ -51,6 +51,14 @@ def test_a_long_text_goes_on_deeper_in_the_next_line(printed):
     assert sum(len(line.split()) for line in (first, *rest)) == 30
 
 
+@pytest.mark.parametrize(("last", "lines"), [("end", 1), ("ends", 2)])
+def test_a_text_that_fits_stays_on_one_line(last, lines, printed):
+    say_wrapped(f"{'word ' * 15}{last}", indent=2)
+    told = printed()
+    assert len(told) == lines
+    assert "".join(told).split() == ["word"] * 15 + [last]
+
+
 def test_a_command_is_not_broken(printed):
     say_wrapped(f"{'word ' * 12}then `ralph-tracker hook post-iteration --iteration 3` again")
     lines = printed()

@@ -1,7 +1,5 @@
 """Metrics that go round in circles (semantics § 6)."""
 
-from dataclasses import replace
-
 import pytest
 
 from ralph_tracker.core.rules import CyclingRules
@@ -78,7 +76,7 @@ def test_the_words_of_an_infinite_loop(start):
 
 
 def test_the_window_is_a_rule(start):
-    rules = replace(start().rules, cycling=CyclingRules(window=4, terminate_after=3))
+    rules = start().rules._replace(cycling=CyclingRules(window=4, terminate_after=3))
     assert cycling(drive(start, "ABCAB", rules=rules)) == []
     (alert,) = cycling(drive(start, "CABAB", rules=rules))
     assert alert.kind.name == "infinite_loop"

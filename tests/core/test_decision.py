@@ -1,7 +1,5 @@
 """The table of decisions, row by row (semantics § 7), and the line for an orchestrator (§ 8)."""
 
-from dataclasses import replace
-
 import pytest
 
 from ralph_tracker.core.alert_types import TYPES, in_order
@@ -39,7 +37,7 @@ def facts(make_alert):
 
     def make(*kinds, **changes):
         alerts = in_order(make_alert(kind, 3, kind, rollback_to=2) for kind in kinds)
-        return replace(PLAIN, **{"alerts": alerts} | changes)
+        return PLAIN._replace(**{"alerts": alerts} | changes)
 
     return make
 
@@ -84,7 +82,7 @@ class TestRows:
         ],
     )
     def test_2_limits(self, rules, changes, reason):
-        decision = decide(replace(PLAIN, **changes), rules)
+        decision = decide(PLAIN._replace(**changes), rules)
         if reason is None:
             assert decision.rule == 11
         else:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tracker.core.gate import gate_document, gate_of
+from ralph_tracker.core.gate import gate_document, gate_of, metric_lines
 from ralph_tracker.core.metrics import BY_NAME, Measure
 
 NAMES = {f"t{number}": "passed" for number in range(10)}
@@ -136,3 +136,42 @@ def test_the_document_names_no_id_that_nobody_can_accept(driven):
         ("metric_missing", "accepted", "it2-metric_missing-coverage", "iteration_2"),
     }
     assert (document["verdict"], document["exit_code"], document["integrity"]) == ("regression", 3, None)
+
+
+# id: what is measured after a steady baseline → lines that are there, names that are not
+METRIC_LINES = {
+    "all known": (
+        {},
+        {"METRIC test_count=10", "METRIC coverage_percentage=80.0", "METRIC error_count=0"},
+        {"build_status"},
+    ),
+    "a regression has its numbers": (
+        {"test_count": 9, "tests_passed": 9},
+        {"METRIC test_count=9", "METRIC pass_rate=100.0"},
+        set(),
+    ),
+    "what is unknown is left out, and the scores with it": (
+        {"coverage_percentage": None},
+        {"METRIC test_count=10"},
+        {"coverage_percentage", "adjusted_score", "quality_score"},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", METRIC_LINES)
+def test_metric_lines_hold_what_was_measured_and_no_more(driven, case):
+    changes, there, absent = METRIC_LINES[case]
+    driven.start()
+    found = driven.gate(**changes)
+    lines = metric_lines(found)
+    names = {line.removeprefix("METRIC ").partition("=")[0] for line in lines}
+    assert there <= set(lines)
+    assert names.isdisjoint(absent)
+    assert names <= {"adjusted_score", "quality_score", *found.record.metrics.measured()}
+    assert {"adjusted_score", "quality_score"} <= names or absent
+
+
+def test_metric_lines_of_a_loop_whose_tests_did_not_run_have_no_score(driven):
+    driven.start()
+    found = driven.gate(**dict.fromkeys(["test_count", "tests_passed", "tests_failed"]))
+    assert not [line for line in metric_lines(found) if "score" in line and "complexity" not in line]

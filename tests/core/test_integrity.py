@@ -1,7 +1,5 @@
 """What the judge makes of findings and matches: verdict, alerts and their life, scores, best and decision."""
 
-from dataclasses import replace
-
 import pytest
 
 from ralph_tracker.core.documents import record_document, selection_document
@@ -302,7 +300,7 @@ class TestBest:
 
 
 class TestDecision:
-    TARGET = replace(Rules(), loop=Rules().loop._replace(target_score=0.5, max_iterations=None))
+    TARGET = Rules()._replace(loop=Rules().loop._replace(target_score=0.5, max_iterations=None))
 
     @pytest.mark.parametrize(
         ("told", "action"),

@@ -1,7 +1,5 @@
 """Whole loops: what is carried from one iteration to the next, and what follows the line (semantics § 0, § 5, § 8)."""
 
-from dataclasses import replace
-
 import pytest
 
 from ralph_tracker.core.judge import judge, judge_baseline
@@ -198,7 +196,7 @@ class TestRollbacksInARow:
 
 class TestLimits:
     def test_cost_adds_up_and_unknown_is_not_0(self, start):
-        rules = replace(Rules(), loop=LoopLimits(max_cost_usd=1.0))
+        rules = Rules()._replace(loop=LoopLimits(max_cost_usd=1.0))
         loop = start(rules=rules, base={"lint_errors": 0}, usage=Usage(cost_usd=0.4))
         loop.turn(usage=Usage(turns=7))
         assert loop.state.cost_usd == 0.4
@@ -213,20 +211,20 @@ class TestLimits:
         assert loop.state.cost_usd == 0.0
 
     def test_time_is_that_of_the_record(self, start):
-        rules = replace(Rules(), loop=LoopLimits(max_minutes=10, target_score=None))
+        rules = Rules()._replace(loop=LoopLimits(max_minutes=10, target_score=None))
         loop = start(rules=rules)
         assert loop.turn(elapsed_s=599.0).decision.rule == 11
         assert loop.turn(elapsed_s=600.0).decision.rule == 2
 
     def test_iterations(self, start):
-        rules = replace(Rules(), loop=LoopLimits(max_iterations=2, target_score=None))
+        rules = Rules()._replace(loop=LoopLimits(max_iterations=2, target_score=None))
         loop = start(rules=rules)
         assert loop.turn().decision.rule == 11
         assert loop.turn().decision.reason == "Iteration limit reached: 2 of 2"
 
 
 class TestTarget:
-    RULES = replace(Rules(), loop=LoopLimits(target_score=0.5))
+    RULES = Rules()._replace(loop=LoopLimits(target_score=0.5))
 
     @pytest.mark.parametrize(
         ("base", "now", "reached"),
@@ -254,7 +252,7 @@ class TestTarget:
         assert loop.turn().decision.rule == 9
 
     def test_is_compared_with_the_adjusted_score(self, start):
-        loop = start(rules=replace(Rules(), loop=LoopLimits(target_score=0.9)), lint_errors=40)
+        loop = start(rules=Rules()._replace(loop=LoopLimits(target_score=0.9)), lint_errors=40)
         record = loop.turn(lint_errors=4)
         assert record.quality_score < record.adjusted_score
         assert record.decision.rule == 9

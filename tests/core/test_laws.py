@@ -2,7 +2,6 @@
 
 from collections import Counter
 from copy import deepcopy
-from dataclasses import replace
 
 import pytest
 from hypothesis import assume, given, settings
@@ -203,8 +202,8 @@ class TestMissing:
         loop, other = run(start, *earlier), run(start, *earlier)
         whole = loop.turn(**last)
         measurement = loop.measurements[-1]
-        metrics = replace(measurement.metrics, **dict.fromkeys(gone))
-        return whole, other.judge(replace(measurement, metrics=metrics))
+        metrics = measurement.metrics._replace(**dict.fromkeys(gone))
+        return whole, other.judge(measurement._replace(metrics=metrics))
 
     @law
     @given(values=loops(most=2), data=st.data())

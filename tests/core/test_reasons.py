@@ -1,7 +1,5 @@
 """Why an alert was raised: the rule in words with its numbers; and what a rule of the decision table asks for."""
 
-from dataclasses import replace
-
 import pytest
 
 from ralph_tracker.core.alert_types import TYPES
@@ -88,7 +86,7 @@ def test_a_record_without_numbers_is_explained_by_the_rule_alone(kind):
 
 
 def test_the_thresholds_are_those_of_the_loop():
-    rules = replace(Rules(), alerts=AlertRules(coverage_drop=0.5, error_increase=1, complexity_growth=0.25))
+    rules = Rules()._replace(alerts=AlertRules(coverage_drop=0.5, error_increase=1, complexity_growth=0.25))
     told = [why_raised({"type": kind}, {}, rules) for kind in ("coverage_regression", "error_increase")]
     assert told == [
         "coverage may fall by 0.5 points (alerts.coverage_drop)",

@@ -1,7 +1,5 @@
 """What belongs to a loop, what is recorded of it, and the seed's formula (semantics § 1, § 2)."""
 
-from dataclasses import replace
-
 import pytest
 
 from ralph_tracker.core.metrics import Group, Metrics
@@ -31,7 +29,7 @@ def basis(baseline, configured=(), rules=None):
 
 def scored(loop, **changes):
     """Score the baseline of a loop with changes, as recorded."""
-    now = recorded_metrics(replace(loop.baseline, **changes), loop.error_parts)
+    now = recorded_metrics(loop.baseline._replace(**changes), loop.error_parts)
     return quality_score(loop, now)
 
 
@@ -150,7 +148,7 @@ class TestWeights:
         ("baseline", "expected"),
         [
             pytest.param(
-                replace(EXAMPLE_1, loc_total=None),
+                EXAMPLE_1._replace(loc_total=None),
                 {"validation": 1 / 3, "completeness": 2.5 / 9, "correctness": 2.5 / 9, "readability": 1 / 9},
                 id="efficiency dropped",
             ),

@@ -1,7 +1,5 @@
 """Which iteration is the output, and what it is worth against the last one (semantics § 8)."""
 
-from dataclasses import replace
-
 import pytest
 
 from ralph_tracker.core.rules import Rules
@@ -17,7 +15,7 @@ def scored(start):
 
     def run(*scores, broken=(), mode=VERIFIED):
         base = {"build_status": "success"}
-        rules = replace(start(base=base, score=0.5).rules, selection_mode=mode)
+        rules = start(base=base, score=0.5).rules._replace(selection_mode=mode)
         status = ["failure" if number in broken else "success" for number in range(len(scores))]
         loop = start(base=base, score=scores[0], rules=rules, build_status=status[0])
         for score, build in zip(scores[1:], status[1:], strict=True):

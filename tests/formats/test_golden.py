@@ -1,7 +1,6 @@
 """Each folder fixtures/reports/<format>/<case> holds a report that a real tool wrote, and what we read in it."""
 
 import json
-from dataclasses import asdict, fields
 from pathlib import Path
 
 import pytest
@@ -35,7 +34,7 @@ def shown(result: Report | Unreadable) -> dict[str, object]:
     if isinstance(result, CoverageReport):
         return shown_coverage(result)
     if not isinstance(result, TestReport):
-        return asdict(result)
+        return result._asdict()
     counts = {name: getattr(result, name) for name in ("tests", "passed", "failed", "errors", "skipped")}
     cases = {
         case: " ".join(
@@ -47,7 +46,7 @@ def shown(result: Report | Unreadable) -> dict[str, object]:
         for case, outcome in result.outcomes.items()
     }
     note = ({"note": result.note} if result.note else {}) | ({"broken": sorted(result.broken)} if result.broken else {})
-    said = {"declared": asdict(result.declared), "contradiction": result.contradiction, **note}
+    said = {"declared": result.declared._asdict(), "contradiction": result.contradiction, **note}
     return {**counts, **said, "cases": cases}
 
 
@@ -58,13 +57,13 @@ def shown_coverage(report: CoverageReport) -> dict[str, object]:
         names = {key: key.place if isinstance(key, Block) else str(key) for key in lines}
         covered, missed = (" ".join(names[key] for key in lines if lines[key] is hit) for hit in (True, False))
         files[path] = {"covered": covered, "missed": missed}
-    return {**{field.name: getattr(report, field.name) for field in fields(report)}, "files": files}
+    return {**report._asdict(), "files": files}
 
 
 def shown_lint(report: LintReport) -> dict[str, object]:
     severities = ("results", "errors", "warnings", "notes", "none")
     findings = {f"{code} {severity}".strip(): number for (code, severity), number in report.findings.items()}
-    return {**{name: getattr(report, name) for name in severities}, **asdict(report), "findings": findings}
+    return {**{name: getattr(report, name) for name in severities}, **report._asdict(), "findings": findings}
 
 
 @pytest.mark.parametrize("folder", CASES, ids=lambda folder: f"{folder.parent.name}/{folder.name}")

@@ -55,6 +55,18 @@ def in_class(name: str, *tests: str) -> str:
     return f"class {name}:\n" + "\n".join(textwrap.indent(each, "    ") for each in tests)
 
 
+RAISES = """
+box = Box(width=3)
+with pytest.raises(KeyError):
+    box.lid['none']
+with pytest.raises(KeyError):
+    box.side['none']
+"""
+TABLE = """
+@pytest.mark.parametrize({given!r}, [{rows}])
+def test_{name}({given}):
+    assert parsed(text, skip={way}).day == day
+"""
 BOTH = OPENS + CLOSES
 OF_BOX = function("test_opens", OPENS, "self")
 OF_CRATE = function("test_closes", CLOSES, "self")
@@ -212,6 +224,73 @@ FOUND = {
     "merged into one that asserts the same": (
         {BOX: (function("test_opens", OPENS) + function("test_closes", CLOSES), function("test_both", BOTH))},
         [(("test_opens", "test_closes"), ("test_both",), "merged")],
+    ),
+    "in the place of another, which raises otherwise": (
+        {
+            BOX: (
+                function("test_opens", OPENS) + function("test_bad_key", RAISES) + function("test_closes", CLOSES),
+                function("test_opens", OPENS)
+                + function("test_bad_value", RAISES.replace("KeyError", "ValueError"))
+                + function("test_closes", CLOSES),
+            )
+        },
+        [
+            (("test_bad_key",), ("test_bad_value",), "renamed"),
+            (("test_closes",), ("test_closes",), ""),
+            (("test_opens",), ("test_opens",), ""),
+        ],
+    ),
+    "in the place of another, neither of which asserts": (
+        {
+            BOX: (
+                function("test_opens", OPENS) + function("test_runs", "run('a', 1)"),
+                function("test_opens", OPENS) + function("test_walks", "walk('b', 2)"),
+            )
+        },
+        [((), ("test_walks",), ""), (("test_opens",), ("test_opens",), ""), (("test_runs",), (), "")],
+    ),
+    "in the place of another, asserting its literals of others": (
+        {
+            BOX: (
+                function("test_opens", OPENS) + function("test_wide", "box = Box('wide')\nassert box.ok"),
+                function("test_opens", OPENS) + function("test_high", "crate = box = made()\nassert box.ok"),
+            )
+        },
+        [((), ("test_high",), ""), (("test_opens",), ("test_opens",), ""), (("test_wide",), (), "")],
+    ),
+    "in the place of another, hollow": (
+        {
+            BOX: (
+                function("test_opens", OPENS) + function("test_bad_key", RAISES),
+                function("test_opens", OPENS) + function("test_nothing", "assert box"),
+            )
+        },
+        [((), ("test_nothing",), ""), (("test_bad_key",), (), ""), (("test_opens",), ("test_opens",), "")],
+    ),
+    "asked more closely by one that stays": (
+        {
+            BOX: (
+                function("test_named", "assert box.title\nassert box.lid")
+                + function("test_texts", "assert is_text(box.title)\nassert is_text(box.lid)"),
+                function("test_texts", "assert is_text(box.title)\nassert is_text(box.lid)"),
+            )
+        },
+        [(("test_texts", "test_named"), ("test_texts",), "")],
+    ),
+    "merged with a longer table of wider rows": (
+        {
+            BOX: (
+                TABLE.format(name="ahead", rows="('a', 1), ('b', 2)", way="'ahead'", given="text, day")
+                + TABLE.format(name="back", rows="('c', 3), ('d', 4)", way="'back'", given="text, day"),
+                TABLE.format(
+                    name="skip",
+                    rows="('a', 1, 'ahead'), ('b', 2, 'ahead'), ('c', 3, 'back'), ('d', 4, 'back')",
+                    way="way",
+                    given="text, day, way",
+                ),
+            )
+        },
+        [(("test_ahead", "test_back"), ("test_skip",), "merged")],
     ),
     "one of several of the same content": (
         {

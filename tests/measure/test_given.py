@@ -1,7 +1,6 @@
 """Metrics and usage that a runner measured itself: taken as they are, or refused with one line."""
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 from types import MappingProxyType
 
@@ -165,7 +164,7 @@ def test_the_largest_amounts_are_taken(most):
 
 def test_usage_is_what_is_known_of_it():
     usage = {"cost_usd": 0.5, "input_tokens": 10, "output_tokens": 20, "turns": 3, "duration_s": 1.5}
-    assert asdict(read_usage(usage)) == usage
+    assert read_usage(usage)._asdict() == usage
     assert read_usage({}) == Usage()
     assert read_usage({"turns": None}) == Usage()
 

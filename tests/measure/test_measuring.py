@@ -1,7 +1,6 @@
 """From finished checks to the values of an iteration: added up by kind, or missing with a reason."""
 
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -229,7 +228,7 @@ def test_what_checks_say_they_measure_belongs_to_the_loop():
 
 def test_a_report_that_another_check_names_too_counts_once_and_is_told(ran):
     first, second = ran("unit", PASSES), ran("all")
-    measured = read_results([first, replace(second, shared={"junit.xml": "unit"})])
+    measured = read_results([first, second._replace(shared={"junit.xml": "unit"})])
     assert measured.metrics.test_count == 1
     assert measured.notes == ("all: junit.xml counts once, with check unit",)
 

@@ -1,7 +1,6 @@
 """The gate for GitHub Actions: annotations that are one command each, a summary that is only text."""
 
 import re
-from dataclasses import replace
 from pathlib import PurePath
 
 import pytest
@@ -213,9 +212,9 @@ def test_a_finding_is_shown_where_it_stands(driven):
     finding = Finding(
         rule="T4", severity=Severity.CRITICAL, message="can never fail", file="tests/a.py", line=7, test="test_lid"
     )
-    note = replace(finding, severity=Severity.MEDIUM, test=None, line=None, about="other")
+    note = finding._replace(severity=Severity.MEDIUM, test=None, line=None, about="other")
     alert = Alert(kind=TYPE_BY_NAME["vacuous_assertion"], iteration=1, message="m", findings=(finding, note))
-    record = replace(driven.gate().record, alerts=(alert,))
+    record = driven.gate().record._replace(alerts=(alert,))
     found = annotations(gate_of(record, 0, {}), nowhere, PurePath("packages/app"))
     assert [each.command for each in found] == [
         "::error file=packages/app/tests/a.py,line=7,title=Vacuous assertion::test_lid: can never fail",

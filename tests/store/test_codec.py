@@ -1,7 +1,6 @@
 """Whatever the judge carries comes back from JSON as it was."""
 
 import json
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -97,7 +96,8 @@ CANDIDATES = st.builds(
     findings=st.none() | NUMBERS,
     verdict=st.none() | st.sampled_from(["PASS", "UNPROVEN"]),
 )
-METRIC_VALUES = st.builds(Metrics, test_count=MAYBE, pass_rate=st.none() | NUMBERS, build_status=st.just("failure"))
+RATES = dict.fromkeys(("pass_rate", "coverage_percentage", "complexity_score"), st.none() | NUMBERS)
+METRIC_VALUES = st.builds(Metrics, test_count=MAYBE, build_status=st.just("failure"), **RATES)
 BASES = st.builds(
     Basis,
     baseline=METRIC_VALUES,
@@ -130,7 +130,7 @@ MEASUREMENTS = st.builds(
     quality_score=st.none() | NUMBERS,
     tests=st.none() | RESULTS,
     missing=st.dictionaries(st.sampled_from(list(Group)), st.text(max_size=5), max_size=2),
-    usage=st.none() | st.builds(Usage, cost_usd=st.none() | NUMBERS, turns=MAYBE),
+    usage=st.none() | st.builds(Usage, cost_usd=st.none() | NUMBERS, turns=MAYBE, duration_s=st.none() | NUMBERS),
     blocked=st.none() | NAMES,
     elapsed_s=st.none() | NUMBERS,
     tree=st.none() | st.just("b" * 40),
@@ -204,14 +204,13 @@ class TestRoundTrip:
 
     @given(DECISIONS)
     def test_of_a_decision(self, decision):
-        plain = {name: getattr(decision, name) for name in decision.__slots__}
-        assert codec.decision_from_plain(through_json(plain)) == decision
+        assert codec.decision_from_plain(through_json(decision._asdict())) == decision
 
 
 class TestStateOfWork:
     @given(MEASUREMENTS)
     def test_is_the_same_whenever_the_call_was_made(self, measurement):
-        later = replace(measurement, timestamp="2027-01-01T00:00:00Z", elapsed_s=1.5, config_changed=("loop",))
+        later = measurement._replace(timestamp="2027-01-01T00:00:00Z", elapsed_s=1.5, config_changed=("loop",))
         assert codec.state_of_work(later) == codec.state_of_work(measurement)
 
     @given(MEASUREMENTS)
@@ -222,10 +221,10 @@ class TestStateOfWork:
     def test_differs_with_what_was_measured(self):
         one = Measurement(metrics=Metrics(test_count=1), timestamp="", tests=TestResults({"a": "passed"}))
         others = [
-            replace(one, metrics=Metrics(test_count=2)),
-            replace(one, tests=TestResults({"a": "failed"})),
-            replace(one, tests=None),
-            replace(one, blocked="why"),
-            replace(one, usage=Usage(turns=1)),
+            one._replace(metrics=Metrics(test_count=2)),
+            one._replace(tests=TestResults({"a": "failed"})),
+            one._replace(tests=None),
+            one._replace(blocked="why"),
+            one._replace(usage=Usage(turns=1)),
         ]
         assert all(codec.state_of_work(other) != codec.state_of_work(one) for other in others)

@@ -1,7 +1,6 @@
 """Writing one loop: the order, the seals, and the sign of a writer that did not come to its end."""
 
 import json
-from dataclasses import replace
 
 import pytest
 import yaml
@@ -120,7 +119,7 @@ class TestStanding:
     def test_is_unknown_where_the_iterations_are_ahead_or_behind(self, store):
         summary = store.summary()
         for iteration in (0, 2):
-            store.write_summary(replace(summary, iteration=iteration))
+            store.write_summary(summary._replace(iteration=iteration))
             assert store.standing() is None
 
     def test_is_an_error_in_one_line_where_the_system_refuses(self, store):

@@ -1,7 +1,6 @@
 """coverage.py's table on the terminal (`coverage report`, `pytest --cov`): the row of the total."""
 
 import re
-from dataclasses import replace
 from typing import Final
 
 from ralph_tracker.formats.content import Content
@@ -42,5 +41,5 @@ def read(content: Content) -> CoverageReport:
     stated = rows.Stated(covered=total - missed, total=total, percent=percent, rounding=1)
     report = rows.of_totals(stated)
     if headers[0]["branches"]:
-        return replace(report, percent=share(total - missed, total))
-    return replace(report, contradiction=rows.contradiction(stated, total - missed, total))
+        return report._replace(percent=share(total - missed, total))
+    return report._replace(contradiction=rows.contradiction(stated, total - missed, total))

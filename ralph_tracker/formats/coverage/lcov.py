@@ -1,6 +1,5 @@
 """LCOV's tracefiles, which geninfo, Istanbul, llvm-cov, coverage.py and many others write: one record a file."""
 
-from dataclasses import replace
 from typing import Final
 
 from ralph_tracker.formats import json_lines, xml_numbers
@@ -137,8 +136,7 @@ class _Tracefile:
         if not self._without_rows[1]:
             return rows.report(self._files, stated, listed=self._listed, skipped_lines=self.skipped)
         both = rows.Stated(covered=covered + self._without_rows[0], total=total + self._without_rows[1])
-        return replace(
-            rows.of_totals(both, skipped_lines=self.skipped),
+        return rows.of_totals(both, skipped_lines=self.skipped)._replace(
             declared_covered=stated.covered,
             declared_total=stated.total,
             contradiction=rows.contradiction(stated, *self._listed),

@@ -1,7 +1,6 @@
 """The value that every report of coverage comes down to."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
 from ralph_tracker.formats.adding import both, known_sum
@@ -19,8 +18,7 @@ Lines = Mapping[int, bool] | Mapping[Block, bool]
 Files = Mapping[str, Lines]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CoverageReport:
+class CoverageReport(NamedTuple):
     """Hold line coverage, in statements where the format counts these.
 
     `percent` (0 to 100) is that of the lines: recounted from the rows of the lines where the report has rows, which
@@ -43,7 +41,7 @@ class CoverageReport:
     contradiction: str | None = None
     skipped_lines: int = 0
 
-    def __add__(self, other: "CoverageReport") -> "CoverageReport":
+    def __add__(self, other: "CoverageReport") -> "CoverageReport":  # type: ignore[override]  # a sum, and no longer tuple
         files = None
         if self.files is not None and other.files is not None:
             files = _merged(self.files, other.files)

@@ -1,7 +1,6 @@
 """ESLint's JSON report (`eslint --format=json`, or `json-with-metadata`): an array with one object a file."""
 
 from collections import Counter
-from dataclasses import replace
 from typing import Any, Final
 
 import msgspec
@@ -53,7 +52,7 @@ def read(content: Content) -> LintReport:
     for message in (message for file in files for message in file.messages):
         findings[_code(message), _severity(message)] += 1
     report = LintReport(findings=dict(findings), suppressed=sum(len(file.suppressedMessages) for file in files))
-    return replace(report, contradiction=_contradiction(files, report))
+    return report._replace(contradiction=_contradiction(files, report))
 
 
 def _code(message: _Message) -> str:

@@ -2,14 +2,13 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from ralph_tracker.formats.adding import both
 from ralph_tracker.formats.lint.severity import Severity, overridden
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LintReport:
+class LintReport(NamedTuple):
     """Hold the findings of a linter by rule and severity; those that the code suppresses stand apart.
 
     `findings` is how often each pair of a code and a severity was found: the tool's word for a finding without a rule
@@ -17,7 +16,7 @@ class LintReport:
     `skipped_lines` were no finding.
     """
 
-    findings: Mapping[tuple[str, Severity], int] = field(default_factory=dict)
+    findings: Mapping[tuple[str, Severity], int] = {}
     suppressed: int = 0
     skipped_lines: int = 0
     contradiction: str | None = None
@@ -60,9 +59,9 @@ class LintReport:
         for (code, severity), number in self.findings.items():
             other = None if severity == "none" else overridden(code, overrides)
             findings[code, other or severity] += number
-        return replace(self, findings=dict(findings))
+        return self._replace(findings=dict(findings))
 
-    def __add__(self, other: "LintReport") -> "LintReport":
+    def __add__(self, other: "LintReport") -> "LintReport":  # type: ignore[override]  # a sum, and no longer tuple
         return LintReport(
             findings=dict(Counter(self.findings) + Counter(other.findings)),
             suppressed=self.suppressed + other.suppressed,

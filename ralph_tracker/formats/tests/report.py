@@ -1,15 +1,13 @@
 """The value that every report of tests comes down to."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+from typing import NamedTuple
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, TestResults
 from ralph_tracker.formats.adding import known_sum
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Declared:
+class Declared(NamedTuple):
     """Hold the counts that a test report states about itself; None where it states none."""
 
     tests: int | None = None
@@ -17,7 +15,7 @@ class Declared:
     errors: int | None = None
     skipped: int | None = None
 
-    def __add__(self, other: "Declared") -> "Declared":
+    def __add__(self, other: "Declared") -> "Declared":  # type: ignore[override]  # a sum, and no longer tuple
         return Declared(
             tests=known_sum(self.tests, other.tests),
             failures=known_sum(self.failures, other.failures),
@@ -26,8 +24,7 @@ class Declared:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Counts:
+class Counts(NamedTuple):
     """Hold how many tests ended in which way where the report does not say which they are."""
 
     passed: int = 0
@@ -39,7 +36,7 @@ class Counts:
     def tests(self) -> int:
         return self.passed + self.failed + self.errors + self.skipped
 
-    def __add__(self, other: "Counts") -> "Counts":
+    def __add__(self, other: "Counts") -> "Counts":  # type: ignore[override]  # a sum, and no longer tuple
         return Counts(
             passed=self.passed + other.passed,
             failed=self.failed + other.failed,
@@ -48,8 +45,7 @@ class Counts:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class TestReport:
+class TestReport(NamedTuple):
     """Hold the outcome of each test, in the order of the report.
 
     `in_error` are those of the failed that ended in error (set-up, tear-down, collection). `durations` are seconds,
@@ -61,10 +57,8 @@ class TestReport:
     numbers come from. `skipped_lines` were no part of the report.
     """
 
-    __test__ = False  # not a test class, whatever its name looks like to a test runner
-
-    outcomes: Mapping[str, str] = field(default_factory=dict)
-    durations: Mapping[str, float] = field(default_factory=dict)
+    outcomes: Mapping[str, str] = {}
+    durations: Mapping[str, float] = {}
     in_error: frozenset[str] = frozenset()
     rerun: frozenset[str] = frozenset()
     flaky: frozenset[str] = frozenset()
@@ -79,11 +73,11 @@ class TestReport:
     def tests(self) -> int:
         return len(self.outcomes) + self.unnamed.tests
 
-    @cached_property
+    @property
     def passed(self) -> int:
         return self._count(PASSED) + self.unnamed.passed
 
-    @cached_property
+    @property
     def failed(self) -> int:
         """Return how many failed without being in error; semantics § 1 counts both as failed."""
         return self._count(FAILED) - len(self.in_error) + self.unnamed.failed
@@ -92,12 +86,12 @@ class TestReport:
     def errors(self) -> int:
         return len(self.in_error) + self.unnamed.errors
 
-    @cached_property
+    @property
     def skipped(self) -> int:
         return self._count(SKIPPED) + self.unnamed.skipped
 
     def _count(self, outcome: str) -> int:
-        return sum(value == outcome for value in self.outcomes.values())
+        return list(self.outcomes.values()).count(outcome)
 
     @property
     def results(self) -> TestResults | None:
@@ -106,8 +100,11 @@ class TestReport:
             return None
         return TestResults({**self.outcomes, **dict.fromkeys(sorted(self.broken), FAILED)}, self.durations, self.flaky)
 
-    def __add__(self, other: "TestReport") -> "TestReport":
+    def __add__(self, other: "TestReport") -> "TestReport":  # type: ignore[override]  # a sum, and no longer tuple
         return add_tests((self, other))
+
+
+TestReport.__test__ = False  # type: ignore[attr-defined]  # a test runner would collect it by its name
 
 
 def add_tests(reports: Iterable[TestReport]) -> TestReport:

@@ -1,7 +1,6 @@
 """mypy's machine output (`mypy --output=json`): one JSON object a line, and nothing where nothing was found."""
 
 from collections import Counter
-from dataclasses import replace
 from typing import Final
 
 from ralph_tracker.formats import json_lines
@@ -39,7 +38,7 @@ def read(content: Content) -> TypeReport:
     if not severities and not summaries:
         raise DamageError("no line is a finding of mypy in JSON")
     counted = mypy_text.report(severities, summaries, skipped_lines=skipped)
-    return replace(counted, stopped=counted.stopped or stopped)
+    return counted._replace(stopped=counted.stopped or stopped)
 
 
 def _is_finding(value: json_lines.Object) -> bool:

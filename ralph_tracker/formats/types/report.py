@@ -1,12 +1,11 @@
 """The value that every report of a type checker comes down to."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ralph_tracker.formats.adding import both, known_sum
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TypeReport:
+class TypeReport(NamedTuple):
     """Hold the findings of a type checker.
 
     `errors` is the greater of the errors listed and `declared_errors`, the checker's own total (None: it gave
@@ -22,7 +21,7 @@ class TypeReport:
     stopped: bool = False
     contradiction: str | None = None
 
-    def __add__(self, other: "TypeReport") -> "TypeReport":
+    def __add__(self, other: "TypeReport") -> "TypeReport":  # type: ignore[override]  # a sum, and no longer tuple
         return TypeReport(
             errors=self.errors + other.errors,
             warnings=self.warnings + other.warnings,

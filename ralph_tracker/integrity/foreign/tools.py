@@ -1,7 +1,7 @@
 """The checkers whose JSON is read: a new one is its module and its line here."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from ralph_tracker.core.findings import Finding
@@ -29,6 +29,6 @@ def read(tool: str, data: bytes, outcomes: Outcomes | None = None) -> tuple[Find
     outcomes = outcomes or Outcomes()
     reported = Reported(outcomes.before.keys() | outcomes.after.keys())
     return tuple(
-        each if each.test is None else replace(each, tests=reported.ids_of(each.file, each.test))
+        each if each.test is None else each._replace(tests=reported.ids_of(each.file, each.test))
         for each in TOOLS[tool].read(data)
     )

@@ -1,7 +1,6 @@
 """Each folder fixtures/integrity/<tool>/<case> holds what a real checker printed, and the findings read in it."""
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -42,7 +41,7 @@ MAKING = {"checkwash": checkwash, "tampercheck": tampercheck}
 
 
 def shown(finding):
-    return {key: value for key, value in (asdict(finding) | {"severity": finding.severity.name}).items() if value}
+    return {key: value for key, value in (finding._asdict() | {"severity": finding.severity.name}).items() if value}
 
 
 @pytest.mark.parametrize("folder", CASES, ids=lambda folder: f"{folder.parent.name}/{folder.name}")
