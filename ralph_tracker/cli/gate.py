@@ -19,15 +19,24 @@ EXIT_OF: Final = {"pass": EXIT_OK, "regression": EXIT_REGRESSION, "not_measured"
 @metrics_option
 @click.option("--junit", type=click.Path(path_type=Path), metavar="FILE", help="Write the verdict there as JUnit XML.")
 @click.option("--github", is_flag=True, help="Annotate, and append to the step summary, as GitHub Actions reads it.")
+@click.option("--metric-lines", is_flag=True, help="Print METRIC name=value for what was measured, before the verdict.")
 def command(
-    root: Path, loop_id: str | None, as_json: bool, metrics: Path | None, junit: Path | None, github: bool
+    root: Path,
+    loop_id: str | None,
+    as_json: bool,
+    metrics: Path | None,
+    junit: Path | None,
+    github: bool,
+    *,
+    metric_lines: bool,
 ) -> int:
     """Measure the tree as it stands and judge it against the loop's last iteration; nothing is recorded.
 
     Exit code 0 pass, 3 regression, 4 something could not be measured.
     """
-    if github and as_json:
-        raise click.UsageError("--github and --json both print to standard output; choose one")
+    forms = [name for name, asked in (("github", github), ("json", as_json), ("metric-lines", metric_lines)) if asked]
+    if len(forms) > 1:
+        raise click.UsageError(f"--{forms[0]} and --{forms[1]} both print to standard output; choose one")
     from datetime import UTC, datetime
 
     from ralph_tracker.gating import gate
@@ -44,7 +53,7 @@ def command(
     elif github:
         _say_for_github(found, root)
     else:
-        for line in lines(found):
+        for line in (*_metric_lines(found, asked=metric_lines), *lines(found)):
             say(line)
     return code
 
@@ -71,6 +80,12 @@ def lines(found: Any) -> list[str]:  # noqa: ANN401  # a Gate
     printed += [f"  not measured: {measure.name}: {measure.why}" for measure in found.unmeasured]
     printed += [f"  next: {found.next_step}"] if found.next_step else []
     return printed
+
+
+def _metric_lines(found: Any, *, asked: bool) -> list[str]:  # noqa: ANN401  # a Gate
+    from ralph_tracker.core.gate import metric_lines
+
+    return metric_lines(found) if asked else []
 
 
 def _gap(found: Any) -> str:  # noqa: ANN401  # a Gate

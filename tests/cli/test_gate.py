@@ -1,6 +1,7 @@
 """`ralph-tracker gate`: what it prints and writes, and its exit codes."""
 
 import json
+import re
 
 import jsonschema
 import pytest
@@ -235,3 +236,25 @@ def test_a_stranger_sees_the_exit_code_of_the_process(running, metrics_of, own_p
     done = own_process("gate", "--metrics", str(given), cwd=running.root, env={"RALPH_LOOP_ID": "ralph-001"})
     assert (done.returncode, done.stderr) == (3, "")
     assert [path.name for path in running.root.iterdir()] == [".aiwg"]
+
+
+def test_metric_lines_stand_before_the_verdict_as_benchmark_loops_read_them(ask):
+    answer = ask("--metric-lines", test_count=9, tests_passed=9)
+    lines = answer.out.splitlines()
+    number = lines.index("regression against iteration 1 of ralph-001")
+    assert answer.code == 3
+    told = ask("--json", test_count=9, tests_passed=9).json
+    assert lines[:2] == [f"METRIC {name}={told[name]}" for name in ("adjusted_score", "quality_score")]
+    assert all(re.fullmatch(r"METRIC [\w.]+=-?\d+(\.\d+)?", line) for line in lines[:number])
+    assert "METRIC test_count=9" in lines[:number]
+
+
+@pytest.mark.parametrize(
+    "options", [("--github", "--json"), ("--json", "--metric-lines"), ("--github", "--metric-lines")]
+)
+def test_two_forms_of_the_answer_exclude_each_other(ask, options):
+    answer = ask(*options)
+    assert answer.code == 2
+    assert answer.complaint == (
+        f"{options[0]} and {options[1]} both print to standard output; choose one; see `ralph-tracker gate --help`"
+    )

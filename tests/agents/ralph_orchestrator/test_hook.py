@@ -7,6 +7,8 @@ import pytest
 
 from ralph_tracker.agents.ralph_orchestrator import hook
 from ralph_tracker.agents.ralph_orchestrator.calls import COMPLETE, ERROR, ITERATION, START
+from ralph_tracker.cli.agent_hook import answer_host
+from ralph_tracker.cli.app import run
 from ralph_tracker.errors import InputError
 from ralph_tracker.tracker import Tracker
 
@@ -189,3 +191,18 @@ def test_a_person_who_calls_it_is_told_who_does(runner):
     finally:
         os.close(master)
         os.close(terminal)
+
+
+def test_the_command_ends_with_0_and_one_line_whatever_happens(capsys):
+    assert answer_host("hook", ["ralph-orchestrator"]) == 0  # what a test has for standard input is no event
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("ralph-tracker: agent hook: ")
+    assert printed.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("verb", ["install", "uninstall"])
+def test_its_configuration_is_not_ours_to_merge(verb, capsys, tmp_path):
+    assert run(["agent", verb, "ralph-orchestrator", "--root", str(tmp_path)]) == 2
+    assert "no agent 'ralph-orchestrator'" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
