@@ -1,7 +1,7 @@
 """One run of the agent: start it, follow it, and say what became of it."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from threading import Event
 from typing import Final, NamedTuple
@@ -63,7 +63,7 @@ def run_agent(
     limits: Limits,
     logs: Logs,
     screen: Screen,
-    status: str,
+    status: Callable[[], str],
 ) -> Heard:
     """Run the agent to its end, or to a limit; nothing of its group is left then.
 

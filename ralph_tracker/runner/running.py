@@ -65,11 +65,12 @@ class Run:
         Raises as the tracker does; what is on record stays on record, and a later run goes on.
         """
         self._settle()
+        self.screen.line(self._status())
         while True:
             match self.journal.phase:
                 case "agent":
                     if not self._worked():
-                        return Outcome("asked", f"stopped as asked, before iteration {self.journal.iteration} was done")
+                        return Outcome("asked", f"as asked, before iteration {self.journal.iteration} was done")
                 case "measure":
                     self._measure()
                 case "decide":
@@ -108,7 +109,7 @@ class Run:
         logs = logs_of(self.paths, journal.iteration, journal.tried)
         limits = Limits(self._time_left(), plan.silence_s)
         root = self.tracker.root.resolve()
-        heard = run_agent(ready, root, environment, limits, logs, self.screen, self._status())
+        heard = run_agent(ready, root, environment, limits, logs, self.screen, self._status)
         changed = tree_of_now(self.paths) != before
         ran = Ran(heard.finished, heard.told, heard.printed, changed, heard.silent_s)
         verdict = verdict_of(ran)
@@ -165,7 +166,7 @@ class Run:
         if decision.action == "escalate":
             return Outcome("escalate", decision.reason)
         if self.interrupts.asked:
-            return Outcome("asked", f"stopped as asked, after iteration {done.iteration}")
+            return Outcome("asked", f"as asked, after iteration {done.iteration}")
         return None
 
     def _select(self) -> Outcome:

@@ -1,6 +1,7 @@
 """What a person sees of a run: the agent's output as it comes, lines of ours, and a status line on a terminal."""
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from time import monotonic
 from typing import Final, Protocol
@@ -24,8 +25,8 @@ class Screen(Protocol):
         """Show a line of ours."""
         ...
 
-    def status(self, text: str) -> None:
-        """Show how it stands now, until the next thing is shown."""
+    def status(self, text: Callable[[], str]) -> None:
+        """Show how it stands now, until the next thing is shown; `text` is asked only where it is shown."""
         ...
 
 
@@ -59,11 +60,11 @@ class Terminal:
         start = b"" if self._at_start else b"\n"
         self._pass_on(2, start + for_terminal(text).encode("utf-8", "backslashreplace") + b"\n")
 
-    def status(self, text: str) -> None:
-        """Show the status where nothing was printed for a second, and where the agent has ended its line."""
+    def status(self, text: Callable[[], str]) -> None:
+        """Show the status where nothing was shown for a second, and where the agent has ended its line."""
         if self._live and self._at_start and monotonic() - self._last >= _QUIET_S:
-            self._write(2, _ERASE + text.encode())
-            self._shown = True
+            self._write(2, _ERASE + text().encode())
+            self._shown, self._last = True, monotonic()
 
     def _pass_on(self, descriptor: int, piece: bytes) -> None:
         if self._shown:

@@ -69,8 +69,8 @@ class Screen:
     def line(self, text: str) -> None:
         self.lines.append(text)
 
-    def status(self, text: str) -> None:
-        assert "iteration" in text
+    def status(self, text: Callable[[], str]) -> None:
+        assert "iteration" in text()
 
 
 @dataclass

@@ -42,7 +42,7 @@ def test_once_finishes_the_iteration_and_a_later_run_goes_on(project, running):
     (project.root.parent / "go").touch()
     out, _ = process.communicate()
     assert process.returncode == 130
-    assert b"Stopped: stopped as asked, after iteration 1\n" in out
+    assert b"Stopped: as asked, after iteration 1\n" in out
     assert b"next: `ralph-tracker run --resume` goes on" in out
     assert len(project.records()) == 2
     assert project.drive(resume=True).reason == "Target reached"
@@ -92,7 +92,7 @@ def test_a_run_is_stopped_while_it_waits(project):
         run.interrupts.wait = lambda _: os.kill(os.getpid(), signal.SIGINT) or False
 
     outcome = project.drive(project.scripted(step(4, 0, tries=[step(exit=1)])), change=asked)
-    assert (outcome.how, outcome.reason) == ("asked", "stopped as asked, before iteration 1 was done")
+    assert (outcome.how, outcome.reason) == ("asked", "as asked, before iteration 1 was done")
     assert project.drive(resume=True).how == "stop"
     assert [note.split(" (")[0] for note in project.records()[1]["notes"]] == ["agent: crashed: work", "agent: done"]
 

@@ -47,21 +47,26 @@ def test_a_line_of_ours_begins_on_a_line_of_its_own_and_is_harmless():
 
 
 def test_a_status_is_shown_on_a_terminal_and_gone_before_the_next_word():
-    _, err = seen('screen.status("stands well"); screen.errors(b"word\\n")')
+    _, err = seen('screen.status(lambda: "stands well"); screen.errors(b"word\\n")')
     assert err == b"\r\x1b[Kstands well\r\x1b[Kword\r\n"
 
 
 @pytest.mark.parametrize(
     ("script", "terminal"),
     [
-        ('screen.status("stands well")', False),
-        ('screen.errors(b"half a line"); screen.status("stands well")', True),
-        ('screen.errors(b"just now\\n"); screen.status("stands well")', True),
+        ('screen.status(lambda: "stands well")', False),
+        ('screen.errors(b"half a line"); screen.status(lambda: "stands well")', True),
+        ('screen.errors(b"just now\\n"); screen.status(lambda: "stands well")', True),
     ],
     ids=["no terminal", "inside the agent's line", "while the agent prints"],
 )
 def test_a_status_is_not_shown(script, terminal):
     assert b"stands well" not in seen(script, err_is_terminal=terminal)[1]
+
+
+def test_a_status_is_drawn_anew_once_a_second_at_most():
+    _, err = seen('for _ in range(3): screen.status(lambda: "stands well")')
+    assert err.count(b"stands well") == 1
 
 
 def test_a_reader_who_has_gone_does_not_end_the_run():
