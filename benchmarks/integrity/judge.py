@@ -50,7 +50,7 @@ def judged(case: Case) -> Judged:
     gone = case.before.keys() - case.after.keys()
     added = case.after.keys() - case.before.keys()
     matched = matches(examined.evidence, gone, added) if gone else {}
-    found = [*examined.findings, *_gone(case, set(gone) - {old for old, news in matched.items() if news})]
+    found = [*examined.findings, *_gone(case, set(gone) - matched.keys())]
     found += _skipped(case)
     cpu = time.process_time() - started
     return Judged(tuple(_seen(each) for each in found), verdict_of(found), cpu)

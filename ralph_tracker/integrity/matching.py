@@ -11,7 +11,7 @@ from ralph_tracker.integrity.evidence import Evidence
 from ralph_tracker.integrity.moves import Moves
 from ralph_tracker.integrity.naming import Parts, Reported, ReportId, owner_parts, split_id
 from ralph_tracker.integrity.pairing import TestPair
-from ralph_tracker.integrity.source_tests import SourceTest
+from ralph_tracker.integrity.source_tests import SourceTest, is_helper
 
 _NUMBER: Final = re.compile(r"\d+")
 _DIGITS: Final = 12  # numbers are ordered as such up to here
@@ -20,13 +20,16 @@ _DIGITS: Final = 12  # numbers are ordered as such up to here
 def matches(evidence: Evidence, gone: Iterable[str], added: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
     """Return, for the ids that are gone, those among the added that stand for them now; all of several have to hold.
 
-    What the source says goes first. Ids that it does not know are matched by their own parts.
+    What was no test is matched with none. What the source says goes first. Ids that it does not know are matched by
+    their own parts.
     """
     vanished = _ordered(gone, evidence.outcomes.before)
     new = _ordered(added, evidence.outcomes.after)
+    helpers = _helpers(evidence, vanished) if vanished else []
+    vanished = [test for test in vanished if test not in helpers]
     if not vanished or not new:
-        return {}
-    collected = _collected(vanished, new, evidence.outcomes.before)
+        return dict.fromkeys(helpers, ())
+    collected = [*_collected(vanished, new, evidence.outcomes.before), *helpers]
     vanished = [test for test in vanished if test not in collected]
     by_source = _BySource(evidence, vanished, new)
     taken = {each for ids in by_source.found.values() for each in ids}
@@ -40,6 +43,15 @@ def _collected(gone: Iterable[str], new: Iterable[str], before: Mapping[str, str
     """Return what was no test, but a module that could not be collected, where its tests are there now."""
     modules = [test for test in gone if before.get(test) == FAILED and not split_id(test).owner and "[" not in test]
     return [module for module in modules if any(each.startswith((f"{module}::", f"{module}.")) for each in new)]
+
+
+def _helpers(evidence: Evidence, vanished: Iterable[str]) -> list[str]:
+    """Return what was collected for its name only: it asserts nothing, and other tests call it for what it returns."""
+    lost = frozenset(vanished)
+    texts = {file.path: file.old.text for file in evidence.files if file.old is not None}
+    olds = (pair.old for pair in evidence.pairs if pair.new is None and pair.old is not None)
+    helpers = (old for old in olds if old.node is not None and is_helper(old, texts.get(old.path, "")))
+    return [each for old in helpers for each in evidence.ids_of(old) if each in lost]
 
 
 class _BySource:

@@ -8,6 +8,7 @@ from ralph_tracker.integrity.fingerprints import Bag, Fingerprint, is_literal
 from ralph_tracker.integrity.likeness import Index, Weights
 
 COVERED: Final = 0.75  # share of a test that stands in the one that holds it
+_CASES: Final = 2
 _OF_ROW: Final = 0.5  # share of a case that stands in the test that it stands for
 
 
@@ -28,6 +29,11 @@ class Cases:
             self._rows[number] = row
             for token in row:
                 self._holders.setdefault(token, []).append(number)
+
+    @property
+    def free(self) -> Iterable[Bag]:
+        """Return the cases that stand for no other test yet."""
+        return self._rows.values()
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -66,7 +72,19 @@ class _Target:
             return False
         if weights.covered(old.bag, self.test.bag) < COVERED or not old.test.assertions:
             return False
-        return self.cases.take(old) or self._assert(old)
+        return self.cases.take(old) or self._assert(old) or self._holds_rows(old)
+
+    def _holds_rows(self, old: Fingerprint) -> bool:
+        """Tell whether each case of the other test is a part of a case of its own, and all is asked that was."""
+        if len(old.rows) < _CASES or not all(self.test.asks(demand) for demand in old.demands):
+            return False
+        free = list(self.cases.free)
+        for row in old.rows:
+            held = next((each for each in free if row.keys() <= each.keys()), None)
+            if held is None:
+                return False
+            free.remove(held)
+        return True
 
     def _assert(self, old: Fingerprint) -> bool:
         if self._asserted is None:
@@ -102,6 +120,27 @@ def merges(
                 found.setdefault(new, []).append(old)
                 break
     return found
+
+
+def repeated(
+    gone: Iterable[Fingerprint], targets: Iterable[Fingerprint], weights: Weights
+) -> dict[Fingerprint, list[Fingerprint]]:
+    """Return the tests that are gone by a test of their file that asks more closely for all that they asked for."""
+    found: dict[Fingerprint, list[Fingerprint]] = {}
+    index = Index(targets)
+    for old in gone:
+        for new in index.likely(old.bag) if old.test.assertions else ():
+            if new.path == old.path and _repeats(new, old) and weights.covered(old.bag, new.bag) >= COVERED:
+                found.setdefault(new, []).append(old)
+                break
+    return found
+
+
+def _repeats(new: Fingerprint, old: Fingerprint) -> bool:
+    """Tell whether each assertion is a part of one of the other test; what is asserted twice alike is lost with one."""
+    asserted = [frozenset(each) for each in new.asserted]
+    wanted = [frozenset(each) for each in old.asserted]
+    return old.literals <= new.literals and all(any(each > one for each in asserted) for one in wanted)
 
 
 def _gain(new: Fingerprint, origin: Fingerprint | None) -> Bag:

@@ -71,6 +71,8 @@ _SHAPING_METHODS: Final = frozenset(
         "date",
     }
 )
+# What writes a value out in full: nothing of it is left open.
+_TELLING_ALL: Final = frozenset({"isoformat", "as_tuple", "hex", "toISOString"})
 _SIZES: Final = frozenset({"length", "size", "len", "__len__", "count", "keys", "is_empty", "isEmpty"})
 _TYPES: Final = frozenset({"__class__", "__name__", "getClass", "constructor"})
 _PREFIX: Final = Pattern(r"(await |typeof |not |!!|!|&mut |&|\*|-)\s*")
@@ -182,6 +184,8 @@ def _of_function(name: str) -> tuple[int, bool]:
 
 
 def _of_member(owner: str, name: str) -> _Step:
+    if name in _TELLING_ALL:
+        return _Step(owner)
     if name in _SHAPING_METHODS:
         return _Step(owner, _SHAPE)
     if name in _TYPES:

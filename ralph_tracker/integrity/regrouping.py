@@ -6,8 +6,9 @@ from typing import Final
 
 from ralph_tracker.integrity.fingerprints import Fingerprint
 from ralph_tracker.integrity.likeness import Weights, renamed
-from ralph_tracker.integrity.merging import merges
+from ralph_tracker.integrity.merging import merges, repeated
 from ralph_tracker.integrity.moves import Moves
+from ralph_tracker.integrity.places import in_place
 from ralph_tracker.integrity.splitting import splits
 
 # Measured on successive releases of public packages: below, what was paired was another test now and then.
@@ -53,6 +54,12 @@ class Regrouping:
             self.others[new] = tuple(old for old in olds if old is not self.origins[new])
             self._moves.drop((*olds, new))
 
+    def repeat(self) -> None:
+        """Find what tests asserted in others that ask more closely."""
+        for new, olds in repeated(self._moves.gone, self.origins, self.weights).items():
+            self.others[new] = (*self.others.get(new, ()), *olds)
+            self._moves.drop(olds)
+
     def split(self) -> None:
         """Find what tests asserted, and do no more, in new ones."""
         heirs = {old: new for new, old in self.origins.items()}
@@ -83,7 +90,10 @@ def regrouped(
         found.split()
     if moves.gone and moves.new:
         moves.match(renamed(moves.gone, moves.new, kept.values(), found.weights))
+        moves.match(in_place(moves, {old: new for new, old in found.origins.items()}, found.weights))
         found.settle()
+    if moves.gone:
+        found.repeat()
     return found
 
 

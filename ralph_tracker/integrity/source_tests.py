@@ -91,6 +91,17 @@ class SourceTest(NamedTuple):
         return self.name.rpartition(SEPARATOR)[2]
 
 
+def is_helper(test: SourceTest, text: str) -> bool:
+    """Tell whether a function of a file with that text is a test by its name only: others call it for what it returns.
+
+    Whatever asserts is a test, and so is what no other function calls.
+    """
+    if "return " not in test.text or test.assertions:
+        return False
+    call = f"{test.function}("
+    return text.count(call) > test.text.count(call)
+
+
 # What stands in any text with tests: nothing else is parsed.
 _TESTS: Final[Mapping[Language, Pattern]] = {
     "python": Pattern(r"\bdef\s+test"),

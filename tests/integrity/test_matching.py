@@ -17,6 +17,22 @@ AREAS = """
 def test_area(width, area):
     assert square(width).area == area
 """
+MORE_AREAS = """
+@pytest.mark.parametrize("kind", [pytest.param(Lid, id="lid"), pytest.param(Box, id="box")])
+@pytest.mark.parametrize(("width", "area"), [(2, 4), (3, 9)])
+def test_area_of_kind(kind, width, area):
+    \"\"\"Tell the area of every kind of thing.\"\"\"
+    assert kind(width).area == area
+"""
+HELPER = """
+def test_box():
+    return Box(width=3)
+
+def test_lid():
+    assert test_box().lid.angle == 90
+"""
+NAMED = "    assert box.title\n    assert box.version\n"
+NAMED_WELL = "    assert is_text(box.title)\n    assert is_text(box.version)\n"
 LOOPED_AREAS = """
 def test_area():
     for width, area in [(2, 4), (3, 9)]:
@@ -55,6 +71,7 @@ def case(name: str) -> str:
     return f"@cases\n{function(name)}"
 
 
+IN_A = method("TestA", "test_texts", NAMED_WELL)
 BY_SOURCE: dict[str, tuple[dict[str, Texts], list[str], list[str], Found]] = {
     "renamed": (
         {BOX: (function("test_a"), function("test_b"))},
@@ -82,6 +99,42 @@ BY_SOURCE: dict[str, tuple[dict[str, Texts], list[str], list[str], Found]] = {
             "tests.test_box::test_a[1]": ("tests.test_box::test_b[1]",),
             "tests.test_box::test_a[2]": ("tests.test_box::test_b[2]",),
         },
+    ),
+    "renamed, with more parameters and cases": (
+        {BOX: (AREAS, MORE_AREAS)},
+        ["tests.test_box::test_area[2-4]", "tests.test_box::test_area[3-9]"],
+        [f"tests.test_box::test_area_of_kind[{kind}-{case}]" for kind in ("lid", "box") for case in ("2-4", "3-9")],
+        {
+            "tests.test_box::test_area[2-4]": ("tests.test_box::test_area_of_kind[lid-2-4]",),
+            "tests.test_box::test_area[3-9]": ("tests.test_box::test_area_of_kind[lid-3-9]",),
+        },
+    ),
+    "asked more closely by another one that moved": (
+        {BOX: (method("TestA", "test_named", NAMED) + method("TestB", "test_texts", NAMED_WELL), IN_A)},
+        ["tests.test_box.TestA::test_named", "tests.test_box.TestB::test_texts"],
+        ["tests.test_box.TestA::test_texts"],
+        {
+            "tests.test_box.TestA::test_named": ("tests.test_box.TestA::test_texts",),
+            "tests.test_box.TestB::test_texts": ("tests.test_box.TestA::test_texts",),
+        },
+    ),
+    "a helper by the name of a test": (
+        {BOX: (HELPER, HELPER.replace("test_box", "make_box"))},
+        ["tests.test_box::test_box"],
+        [],
+        {"tests.test_box::test_box": ()},
+    ),
+    "a helper by the name of a test that asserts": (
+        {BOX: (HELPER.replace("    return", "    assert Box()\n    return"), function("test_lid"))},
+        ["tests.test_box::test_box"],
+        [],
+        {},
+    ),
+    "what returns something and is called by none": (
+        {BOX: (HELPER.replace("test_box()", "Box()").replace("def Box()", "def test_box()"), function("test_lid"))},
+        ["tests.test_box::test_box"],
+        [],
+        {},
     ),
     "parameters that share a value": (
         {BOX: (case("test_a"), case("test_b"))},

@@ -11,6 +11,7 @@ from ralph_tracker.integrity.python.nodes import returns_of
 from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted, nodes_below, statements_below, tree_of
 
 Values = Mapping[str, ast.expr]
+_NONE: Final[Values] = {}
 _PARAMETRIZE: Final = "parametrize"
 _FIXTURE: Final = "fixture"
 _ROWS: Final = 1
@@ -85,10 +86,11 @@ def sides_of(expression: ast.expr) -> list[ast.expr]:
 
 def rows_of(node: Function, known: Values) -> list[ast.expr]:
     """Return the rows that a test is parametrized with, those of tables of the module too."""
-    return [row for marker in node.decorator_list for row in _rows(marker, known)]
+    return [row for marker in node.decorator_list for row in rows_in(marker, known)]
 
 
-def _rows(marker: ast.expr, known: Values) -> list[ast.expr]:
+def rows_in(marker: ast.expr, known: Values = _NONE) -> list[ast.expr]:
+    """Return the rows of one decorator, none where it does not parametrize."""
     if not isinstance(marker, ast.Call) or not dotted(marker.func).endswith(_PARAMETRIZE) or len(marker.args) <= _ROWS:
         return []
     table = marker.args[_ROWS]

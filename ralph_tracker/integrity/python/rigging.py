@@ -1,53 +1,58 @@
 """What a Python test compares with, or asks, that cannot differ: mocked subjects, objects equal to everything."""
 
 import ast
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Final, NamedTuple
 
 from ralph_tracker.integrity.patterns import Pattern
+from ralph_tracker.integrity.python.calls import is_assertion_name
+from ralph_tracker.integrity.python.claimed import (
+    BUILTINS,
+    claimed_sides,
+    fixed_values,
+    is_same,
+    opened_around,
+    own_builtins,
+    owner_of,
+    raising_in,
+    set_in,
+)
 from ralph_tracker.integrity.python.constants import UNKNOWN
-from ralph_tracker.integrity.python.expectations import asserted, local_values, module_values, sides_of
+from ralph_tracker.integrity.python.equality import Equals
+from ralph_tracker.integrity.python.expectations import asserted, module_values
 from ralph_tracker.integrity.python.nodes import constant_of, full_name, imports_of, nodes_of
+from ralph_tracker.integrity.python.origins import COUNTS, HANDING_ON, Origins
+from ralph_tracker.integrity.python.ownership import Ownership
+from ralph_tracker.integrity.python.patches import ITSELF, Scope
 from ralph_tracker.integrity.python.replacing import (
-    ITSELF,
-    MOCKS,
+    bound_around,
+    class_of,
     functions_in,
+    own_of,
     replaced_around,
     replaced_for_all,
     replaced_in,
 )
-from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted, nodes_below, nodes_in, tree_of
+from ralph_tracker.integrity.python.stand_ins import MOCKS, answer_of, leaves_to_above, may_fail, worth_of
+from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted, nodes_below, nodes_in, same, tree_of
 
-_ANYTHING: Final = Pattern(r"(^|\.)(mock\.ANY|dirty_equals\.(AnyThing|IsAnything)|matchers?\.anything)$|^ANY$")
 _CLOCKS: Final = Pattern(r"(^|\.)time\.(time|perf_counter|monotonic|process_time)(_ns)?$")
-_STRAIGHT: Final = frozenset({"len", "list", "sorted", "set", "tuple", "dict", "str", "int", "float", "round", "bool"})
 EQUAL: Final = "compared with an object that is equal to everything"
 MOCKED: Final = "what is asserted about was replaced in the test"
 CLOCK: Final = "the clock that a duration is taken by stands still"
 BUILTIN: Final = "the builtin that it is asked by was replaced in the test"
 OWN: Final = "what is asserted about is defined by the tests"
 SET: Final = "what is asserted about was assigned in the test"
-_BUILTINS: Final = frozenset(
-    {
-        "len",
-        "sorted",
-        "list",
-        "set",
-        "str",
-        "int",
-        "isinstance",
-        "type",
-        "repr",
-        "any",
-        "all",
-        "sum",
-        "min",
-        "max",
-        "abs",
-    }
-    | {"round", "bool", "tuple", "dict", "hash", "getattr", "hasattr", "float", "callable"}
-)
+HELD: Final = "what is asserted about is given by the test itself"
+ALONE: Final = "the test asks nothing but itself"
+RAISED: Final = "what has to be raised is raised by the test"
+SELF: Final = "what is asserted about is compared with itself"
 _OF_CALLS: Final = Pattern(r"\.assert_(any_|has_|not_)?(call|await)\w*$")
+_DEFINED: Final = (*FUNCTIONS, ast.ClassDef)
+_NAMES: Final = 4
+_ASSERT: Final = len("assert ")
 _FROZEN: Final = Pattern(r"(^|\.)(freeze_time|travel|frozen_time)$")
 _COPIES: Final = Pattern(r"(^|[._])(tests?|copy|copies|stubs?|fakes?|mocks?|doubles?)([._]|$)|^\.")
 
@@ -89,19 +94,18 @@ class _Reading:
     def __init__(self, test: Function, text: str, equal: frozenset[str], path: str, before: Mapping[str, str]) -> None:
         self.test = test
         self.text = text
-        self.equal = equal
         self.imports = imports_of(text)
-        self.known = {**_fixed(text, test), **local_values(test)}
-        own = functions_in(text)
+        self.origins = Origins(test, fixed_values(text, test), functions_in(text), bound_around(test, text))
+        self.equals = Equals(text, self.imports, equal, self.origins)
         self.replaced = {
             **replaced_for_all(text),
             **replaced_around(test, text),
-            **replaced_in(test, self.imports, own),
+            **replaced_in(test, Scope(self.imports, own_of(text))),
             **dict.fromkeys(hidden_in(text, before), True),
         }
-        self.replaced.update((each, True) for each in _own_builtins(test, text))
-        self.frozen = any(_FROZEN.search(dotted(each)) for each in _around(test))
-        self.set = dict(_set_in(test))
+        self.replaced.update((each, True) for each in own_builtins(test, text))
+        self.frozen = any(_FROZEN.search(dotted(each)) for each in opened_around(test))
+        self.set = dict(set_in(test))
         module = path.rpartition("/")[2].removesuffix(".py")
         for target in list(self.replaced):
             owner, _, name = target.rpartition(".")
@@ -109,167 +113,187 @@ class _Reading:
                 self.replaced[name] = self.replaced[self.imports.get(name, name)] = self.replaced[target]
 
     def claims(self) -> list[Claim]:
-        return [self._claim(each) for each in asserted(self.test)]
+        claims = [self._claim(ast.unparse(each), each, claimed_sides(each)) for each in asserted(self.test)]
+        return [*claims, *map(self._raised, raising_in(self.test))]
 
-    def _claim(self, claim: ast.expr) -> Claim:
-        sides = sides_of(claim)
-        asked = [each for each in sides if not self._is_equal_to_all(each)]
-        subject = next((name for name in map(self._subject, asked) if name), "")
-        return Claim(ast.unparse(claim), claim.lineno, subject, self._rigged(claim, sides))
+    def _raised(self, block: ast.With | ast.AsyncWith) -> Claim:
+        """Return what has to raise in a block, as a claim about what the block does."""
+        asked = ", ".join(ast.unparse(each.context_expr) for each in block.items)
+        done = [step.value for step in block.body if isinstance(step, ast.Expr | ast.Assign)]
+        claim = self._claim(f"{asked}: {ast.unparse(block.body[0])}", block.items[0].context_expr, done)
+        if any(isinstance(step, ast.Raise) for step in block.body):
+            return claim._replace(rigged=RAISED)
+        # Classes of the tests that refuse something are what is tested.
+        return claim if claim.rigged in {MOCKED, ALONE} else claim._replace(rigged=None)
+
+    def _claim(self, text: str, claim: ast.expr, sides: list[ast.expr]) -> Claim:
+        asked = [each for each in sides if not self.equals.everything(each)]
+        subject = next((name for name in map(self._subject_of, asked) if name), "")
+        return Claim(text, claim.lineno, subject, self._rigged(claim, sides))
 
     def _rigged(self, claim: ast.expr, sides: list[ast.expr]) -> str | None:
-        if self._by_equality(claim, sides):
-            return EQUAL
-        if self._by_builtin(claim):
-            return BUILTIN
-        if any(self._is_mocked(each) for each in sides):
-            return MOCKED
-        if self._takes_time(claim):
-            return CLOCK
-        if any(self._is_own(each) for each in sides):
-            return OWN
-        return SET if any(isinstance(each, ast.Attribute) and dotted(each) in self.set for each in sides) else None
+        if isinstance(claim, ast.Call) and _OF_CALLS.search(dotted(claim.func)) is not None:
+            return None
+        ways: dict[str, Callable[[], bool]] = {
+            EQUAL: lambda: self.equals.holds(claim, sides) or self._by_patched_equality(claim, sides),
+            BUILTIN: lambda: self._by_builtin(claim),
+            MOCKED: lambda: any(self._is_mocked(part) for each in sides for part in self.origins.of(each)),
+            CLOCK: lambda: self._takes_time(sides),
+            OWN: lambda: any(self._is_own(self._subject_of(each)) for each in sides),
+            SELF: lambda: self._is_itself(claim, sides),
+            ALONE: lambda: self.alone,
+            HELD: lambda: self._is_held(claim, sides, self.ownership.is_own),
+            SET: lambda: self._is_set(sides) or self._is_held(claim, sides, self.ownership.is_put),
+        }
+        return next((why for why, holds in ways.items() if holds()), None)
 
-    def _by_equality(self, claim: ast.expr, sides: list[ast.expr]) -> bool:
-        """Tell whether a side, or what it is looked for among, is equal to everything; calls of mocks may hold such."""
-        if isinstance(claim, ast.Compare) and isinstance(claim.ops[0], ast.In):
-            return isinstance(sides[-1], ast.List | ast.Tuple) and any(map(self._is_equal_to_all, sides[-1].elts))
-        if isinstance(claim, ast.Compare):
-            compares = isinstance(claim.ops[0], ast.Eq | ast.Is)
-        else:
-            compares = not (isinstance(claim, ast.Call) and _OF_CALLS.search(dotted(claim.func)) is not None)
-        return compares and len(sides) > 1 and any(map(self._is_equal_to_all, sides))
+    def _by_patched_equality(self, claim: ast.expr, sides: list[ast.expr]) -> bool:
+        """Tell whether two things are compared while some class was made equal to everything."""
+        patched = any(each.endswith(".__eq__") for each in self.replaced)
+        compares = isinstance(claim, ast.Call) or (isinstance(claim, ast.Compare) and isinstance(claim.ops[0], ast.Eq))
+        return patched and compares and len(sides) > 1 and all(constant_of(each) is UNKNOWN for each in sides)
+
+    def _is_held(self, claim: ast.expr, sides: list[ast.expr], is_own: Callable[[ast.AST, int, int], bool]) -> bool:
+        """Tell whether all that a claim is about stands in the test, or in its file, as it is."""
+        column = claim.col_offset - (0 if isinstance(claim, ast.Call) else _ASSERT)
+        return bool(sides) and all(is_own(each, claim.lineno, column) for each in sides)
+
+    @cached_property
+    def ownership(self) -> Ownership:
+        """Return what tells what of the test is its own."""
+        inside = {each.name: each for each in nodes_in(self.test)[1:] if isinstance(each, _DEFINED)}
+        around = bound_around(self.test, self.text)
+        own = {**own_of(self.text), **inside}
+        return Ownership(self.test, self.imports, own, module_values(self.text), around)
+
+    @cached_property
+    def alone(self) -> bool:
+        """Tell whether nothing in the test leads out of its file."""
+        return all(self.ownership.is_own(each, sys.maxsize, sys.maxsize) for each in self.test.body)
+
+    def _is_itself(self, claim: ast.expr, sides: list[ast.expr]) -> bool:
+        """Tell whether both sides are one thing by two names."""
+        if not isinstance(claim, ast.Compare) or not isinstance(claim.ops[0], ast.Eq | ast.Is):
+            return False
+        ends = [self._end(each) for each in sides]
+        return len(ends) > 1 and isinstance(ends[0], ast.Name) and same(ends[0], ends[1]) and not same(*sides[:2])
+
+    def _end(self, side: ast.expr) -> ast.expr:
+        """Return what a name is another name for."""
+        for _ in range(_NAMES):
+            made = self.origins.value_of(side.id, side.lineno) if isinstance(side, ast.Name) else []
+            if not made or not isinstance(made[0], ast.Name):
+                break
+            side = made[0]
+        return side
+
+    def _is_set(self, sides: list[ast.expr]) -> bool:
+        varying = [each for each in sides if constant_of(each) is UNKNOWN]
+        return bool(varying) and all(isinstance(each, ast.Attribute) and dotted(each) in self.set for each in varying)
 
     def _by_builtin(self, claim: ast.expr) -> bool:
         """Tell whether a claim is made by a builtin that was replaced."""
-        called = {dotted(each.func) for each in nodes_below(claim) if isinstance(each, ast.Call)} & _BUILTINS
+        if isinstance(claim, ast.Call) and self._is_hollow(claim):
+            return True
+        called = {dotted(each.func) for each in nodes_below(claim) if isinstance(each, ast.Call)} & BUILTINS
         return any(each in self.replaced or f"builtins.{each}" in self.replaced for each in called)
 
-    def _is_own(self, side: ast.expr) -> bool:
+    def _is_hollow(self, call: ast.Call) -> bool:
+        """Tell whether a claim is made by a function of the tests that never says no."""
+        name = dotted(call.func)
+        bound = self.origins.value_of(name, sys.maxsize)
+        asserts = is_assertion_name(name.rpartition(".")[2])
+        if bound and asserts:
+            return not isinstance(bound[0], ast.Attribute)
+        if bound and isinstance(bound[0], ast.Lambda):
+            return worth_of(bound[0].body) is True
+        own = class_of(self.test, self.text) if name.startswith("self.") else None
+        body = own.body if own is not None else [*tree_of(self.text).body, *nodes_in(self.test)]
+        methods = [each for each in body if isinstance(each, FUNCTIONS) and each.name == name.rpartition(".")[2]]
+        return any(not may_fail(each) if asserts else answer_of(each) is True for each in methods)
+
+    def _is_own(self, subject: str) -> bool:
         """Tell whether a side calls a method that the tests' own class defines, and does not leave to another."""
-        kind, _, method = self._subject(side).rpartition(".")
+        kind, _, method = subject.rpartition(".")
+        if kind == "self":
+            own = class_of(self.test, self.text)
+            found = [each for each in own.body if isinstance(each, FUNCTIONS) and each.name == method] if own else []
+            return any(answer_of(each) is not UNKNOWN for each in found)
         return bool(kind) and (self._is_defined(kind, method) or self._is_of_type(kind, method))
 
     def _is_defined(self, kind: str, method: str) -> bool:
-        bodies = [each.body for each in nodes_of(self.text, ast.ClassDef) if each.name == kind]
+        kinds = [each for each in nodes_of(self.text, ast.ClassDef) if each.name == kind]
+        # A decorator makes of a class what is under test.
+        bodies = [each.body for each in kinds if not each.decorator_list]
         methods = [each for body in bodies for each in body if isinstance(each, FUNCTIONS) and each.name == method]
-        return any(not _leaves(each) for each in methods)
+        made = (each for body in bodies for each in body if isinstance(each, ast.Assign))
+        held = [dotted(target) for each in made for target in each.targets]
+        return method in held or any(not leaves_to_above(each) for each in methods)
 
     def _is_of_type(self, kind: str, method: str) -> bool:
         """Tell whether a class that `type` made has a method of that name."""
-        made = self.known.get(kind)
-        given = made.args[-1:] if isinstance(made, ast.Call) and dotted(made.func) == "type" else []
+        made = self._made(kind)
+        given = made.args[-1:] if made is not None and dotted(made.func) == "type" else []
         return any(isinstance(each, ast.Dict) and method in map(constant_of, each.keys) for each in given)
 
-    def _is_equal_to_all(self, side: ast.expr) -> bool:
-        value = self._value(side)
-        if isinstance(value, ast.List | ast.Tuple):
-            return bool(value.elts) and all(map(self._is_equal_to_all, value.elts))
-        if isinstance(value, ast.Call) and dotted(value.func) == "getattr":
-            return any(constant_of(each) == "ANY" for each in value.args)
-        if isinstance(side, ast.Name) and side.id in self.equal:
-            return True
-        if isinstance(value, ast.Call):
-            return dotted(value.func).rpartition(".")[2] in self.equal
-        return isinstance(value, ast.Name | ast.Attribute) and bool(_ANYTHING.search(full_name(value, self.imports)))
+    def _made(self, name: str, line: int = sys.maxsize) -> ast.Call | None:
+        """Return the call that made what a name stands for."""
+        made = next(iter(self.origins.value_of(name, line)), None)
+        made = made.value if isinstance(made, ast.Await) else made
+        return made if isinstance(made, ast.Call) else None
 
-    def _value(self, side: ast.expr) -> ast.expr:
-        side = side.value if isinstance(side, ast.Await) else side
-        if isinstance(side, ast.Name) and side.id in self.known:
-            side = self.known[side.id]
-            side = side.value if isinstance(side, ast.Await) else side
-        straight = isinstance(side, ast.Call) and dotted(side.func) in _STRAIGHT and len(side.args) == 1
-        return side.args[0] if straight and isinstance(side, ast.Call) else side
+    def _subject_of(self, side: ast.expr) -> str:
+        """Return the full name of the first thing that a side calls or reads; what only hands on is passed over."""
+        parts = (each for each in self.origins.of(side) if isinstance(each, ast.Call | ast.Attribute))
+        told = (each for each in parts if not (isinstance(each, ast.Call) and dotted(each.func) in HANDING_ON))
+        return next((name for name in map(self._subject, told) if name), "")
 
-    def _subject(self, side: ast.expr) -> str:
-        """Return the full name of what a side calls, methods by the class of what they are called on."""
-        value = self._value(side)
-        if not isinstance(value, ast.Call | ast.Attribute):
-            return ""
+    def _subject(self, value: ast.expr) -> str:
+        """Return the full name of what is called or read, methods by the class of what they are called on."""
+        line = value.lineno
         value = value.func if isinstance(value, ast.Call) else value
-        name = dotted(value)
-        first, dot, rest = name.partition(".")
-        made = self.known.get(first)
-        if dot and isinstance(made, ast.Call) and dotted(made.func) != "type":
+        owner, rest = owner_of(dotted(value))
+        made = self._made(owner, line) if rest else None
+        if made is not None and dotted(made.func) != "type":
             return f"{full_name(made.func, self.imports)}.{rest}"
         return full_name(value, self.imports)
 
-    def _is_mocked(self, side: ast.expr) -> bool:
-        value = self._value(side)
-        subject = self._subject(side)
-        if not isinstance(value, ast.Call):
+    def _is_mocked(self, value: ast.expr) -> bool:
+        if not isinstance(value, ast.Call | ast.Attribute):
+            return False
+        subject = self._subject(value)
+        if isinstance(value, ast.Attribute):
             # An attribute is a subject where it was replaced as such: by a property.
-            return "." in subject and any(_is_same(subject, each) and not each.endswith("__") for each in self.replaced)
-        root = dotted(value.func).partition(".")[0]
-        made = self.known.get(root)
-        if isinstance(made, ast.Call):
+            return "." in subject and any(is_same(subject, each) and not each.endswith("__") for each in self.replaced)
+        name = dotted(value.func)
+        if COUNTS.intersection(name.split(".")):
+            return False
+        root = name.partition(".")[0]
+        made = self._made(owner_of(name)[0], value.lineno)
+        if made is not None and made is not value:
             kind = dotted(made.func)
             if MOCKS.search(full_name(made.func, self.imports)) or (kind in self.replaced and root not in self.imports):
                 return True
-        if root in self.replaced or dotted(value.func) in self.replaced or self._is_of_module(root):
+        if root in self.replaced or name in self.replaced or self._is_of_module(root):
             return True
-        return any(_is_same(subject, each) for each in self.replaced)
+        return any(is_same(subject, each) for each in self.replaced)
 
     def _is_of_module(self, root: str) -> bool:
         """Tell whether a name was imported from a module that was replaced."""
         full = self.imports.get(root, "")
         return any(full.startswith(f"{each}.") for each in self.replaced if each and each[0] != "_")
 
-    def _takes_time(self, claim: ast.expr) -> bool:
+    def _takes_time(self, sides: list[ast.expr]) -> bool:
         still = any(_CLOCKS.search(name) and frozen for name, frozen in self.replaced.items())
         if not (still or self.frozen):
             return False
-        parts = nodes_below(claim)
-        parts += [sub for each in parts if isinstance(each, ast.Name) for sub in nodes_below(self._value(each))]
-        asked = still or any(
-            isinstance(each, ast.Call) and _CLOCKS.search(full_name(each.func, self.imports)) for each in parts
-        )
+        parts = [part for each in sides for made in self.origins.of(each) for part in nodes_below(made)]
+        parts += [
+            sub
+            for each in parts
+            if isinstance(each, ast.Name)
+            for made in self.origins.value_of(each.id, each.lineno)
+            for sub in nodes_below(made)
+        ]
+        asked = any(isinstance(each, ast.Call) and _CLOCKS.search(full_name(each.func, self.imports)) for each in parts)
         return asked and any(isinstance(each, ast.BinOp) and isinstance(each.op, ast.Sub) for each in parts)
-
-
-def _is_same(subject: str, target: str) -> bool:
-    """Tell whether two full names mean one thing: a package often hands the classes of its modules on."""
-    if subject == target:
-        return True
-    *owners, kind, name = ("", "", *subject.split("."))
-    *others, other, attribute = ("", "", *target.split("."))
-    return name == attribute and kind == other and kind[:1].isupper() and owners[2:3] == others[2:3]
-
-
-def _fixed(text: str, test: Function) -> dict[str, ast.expr]:
-    """Return what the names of a module stand for, those of fixtures by what they made before they returned it."""
-    found = dict(module_values(text))
-    for name, fixture in functions_in(text).items():
-        value = found.get(name)
-        if isinstance(value, ast.Name) and fixture is not test:
-            found[name] = local_values(fixture).get(value.id, value)
-    return found
-
-
-def _leaves(method: Function) -> bool:
-    """Tell whether a method leaves the work to the class above."""
-    return any(isinstance(each, ast.Name) and each.id == "super" for each in nodes_below(method))
-
-
-def _around(test: Function) -> Iterator[ast.expr]:
-    """Yield what a test is decorated with and what it opens."""
-    yield from test.decorator_list
-    for each in nodes_in(test):
-        if isinstance(each, ast.withitem):
-            yield each.context_expr
-
-
-def _own_builtins(test: Function, text: str) -> Iterator[str]:
-    """Yield the builtins that a test or its module defines anew."""
-    for each in (*tree_of(text).body, *nodes_in(test)):
-        if isinstance(each, FUNCTIONS) and each.name in _BUILTINS:
-            yield each.name
-        elif isinstance(each, ast.Assign) and isinstance(each.value, ast.Lambda):
-            yield from (name for target in each.targets if (name := dotted(target)) in _BUILTINS)
-
-
-def _set_in(test: Function) -> Iterator[tuple[str, int]]:
-    """Yield the attributes that a test assigns a constant to, with the line."""
-    for each in nodes_in(test):
-        if isinstance(each, ast.Assign) and constant_of(each.value) is not UNKNOWN:
-            yield from ((dotted(target), each.lineno) for target in each.targets if isinstance(target, ast.Attribute))

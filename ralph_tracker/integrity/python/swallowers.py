@@ -7,7 +7,7 @@ from typing import Final
 from ralph_tracker.integrity.python.assertions import statements_of
 from ralph_tracker.integrity.python.handlers import is_broad, is_loud
 from ralph_tracker.integrity.python.nodes import functions_of, nodes_of
-from ralph_tracker.integrity.python.replacing import answer_of
+from ralph_tracker.integrity.python.stand_ins import answer_of
 from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted, nodes_below, nodes_in
 from ralph_tracker.integrity.source_tests import Unparsable
 

@@ -12,32 +12,43 @@ from ralph_tracker.integrity.evidence import Evidence, finding
 from ralph_tracker.integrity.fresh import fresh
 from ralph_tracker.integrity.pairing import TestPair
 from ralph_tracker.integrity.patterns import Pattern
+from ralph_tracker.integrity.python.claimed import doubles_in, fixed_values
 from ralph_tracker.integrity.python.equality import equal_to_everything
 from ralph_tracker.integrity.python.facts import Fact, fact, told
 from ralph_tracker.integrity.python.nodes import imports_of
 from ralph_tracker.integrity.python.replacing import replaced_for_all
 from ralph_tracker.integrity.python.rigging import (
+    ALONE,
     BUILTIN,
     EQUAL,
+    HELD,
     OWN,
+    RAISED,
+    SELF,
     SET,
     Claim,
     claims_of,
     hidden_in,
 )
+from ralph_tracker.integrity.python.surroundings import changed_around, concerns
 from ralph_tracker.integrity.relevance import defines_equal
 from ralph_tracker.integrity.source_tests import SourceTest, Unparsable
 
 _RULE: Final = "T10"
 _STANDING_IN: Final = ("Mock", "stub(", "create_autospec", "ANY", "nything", "nyThing")
+_NO_STATEMENT: Final = ("def ", "async def ", "#", "@")
 _REPLACES: Final = Pattern(
     r"\bpatch\b|Mock|set(attr|item)|globals\(|\bstub\(|create_autospec|\bANY\b|[Aa]ny[Tt]hing|=\s*lambda",
     words=("patch", "setattr", "setitem", "globals(", "lambda", *_STANDING_IN),
 )
 _STANDS_IN: Final = Pattern(r"Mock|\bstub\(|create_autospec|\bANY\b|[Aa]ny[Tt]hing", words=_STANDING_IN)
+_OF_ANY: Final = Pattern(r"type\((\w+\.)*ANY\)", words=("ANY)",))
 _OTHER_WAYS: Final = Pattern(
     r"\bpatch\b|setattr|setitem|modules|\.(?<=\w\.)\w+ *=|freeze_time|travel\(|\bclass \w+\(|getattr|\.update\(|= *\{",
     words=(),
+)
+_STANDS_FOR: Final = Pattern(
+    r"Mock|lambda|\bstub\(|Namespace|create_autospec|\bdef \w+\(.*\):\s+return", words=("fixture",)
 )
 _FOR_ALL: Final = Pattern(
     r"autouse|^[\w.]+\.\w+\s*=\s*(lambda|[\w.]*Mock\()", re.MULTILINE, words=("autouse", "lambda", "Mock(")
@@ -57,9 +68,10 @@ def find(file: ChangedFile, evidence: Evidence) -> Iterator[Finding]:
     if file.is_test:
         if _FOR_ALL.search(file.new.text):
             yield from (_made(each, file, evidence) for each in fresh(file, evidence, _for_all))
+        yield from (_made(each, file, evidence) for each in _doubled(file))
         anew = _replaced_anew(file)
         for pair in evidence.pairs_in(file):
-            if anew or pair.old is None or pair.new is None or pair.old.text != pair.new.text:
+            if anew or _changed(pair, file):
                 yield from _in_test(pair, file, evidence)
 
 
@@ -83,6 +95,17 @@ def _for_all(side: Side) -> Iterator[Fact]:
                 yield Fact(f"{name} is replaced for every test", 1, name)
 
 
+def _doubled(file: ChangedFile) -> Iterator[Fact]:
+    """Yield the fixtures of other files' tests that handed something else out before, and a double now."""
+    if file.old is None or file.new is None or not file.path.endswith("conftest.py"):
+        return
+    if _STANDS_FOR.search(file.new.text):
+        known = fixed_values(file.old.text)
+        for name in sorted(doubles_in(file.new.text) - doubles_in(file.old.text)):
+            if name in known:
+                yield Fact(f"the fixture {name} hands out a double", 1, name)
+
+
 def _in_test(pair: TestPair, file: ChangedFile, evidence: Evidence) -> Iterator[Finding]:
     new = pair.new
     if new is None or new.node is None:
@@ -94,6 +117,7 @@ def _in_test(pair: TestPair, file: ChangedFile, evidence: Evidence) -> Iterator[
     if not (
         equal
         or imported
+        or _does_otherwise(pair)
         or file.once(_replaces_otherwise, lambda: _replaces_otherwise(file))
         or replaced_for_all(file.new.text)
         or _may_replace(new.text)
@@ -110,9 +134,46 @@ def _in_test(pair: TestPair, file: ChangedFile, evidence: Evidence) -> Iterator[
     for each in rigged:
         if (each.text, each.rigged) in known:
             continue
-        # A class or a value of the test's own is nothing to tell of where nothing else was asked about before.
-        if each.rigged not in {OWN, SET} or any(_alike(claim, each) and claim.subject for claim in gone):
+        if _is_told(each, gone):
             yield _told(each, gone, pair, evidence)
+
+
+def _is_told(each: Claim, gone: list[Claim]) -> bool:
+    """Tell whether a claim counts: a value of the test's own is nothing where nothing else was asked about before."""
+    if each.rigged == RAISED:
+        return any(claim.text.partition(":")[0] == each.text.partition(":")[0] for claim in gone)
+    if each.rigged == HELD:
+        return any(claim.text == each.text for claim in gone)
+    if each.rigged in {ALONE, SELF}:
+        return any(claim.subject for claim in gone)
+    return each.rigged not in {OWN, SET} or any(_alike(claim, each) and claim.subject for claim in gone)
+
+
+def _changed(pair: TestPair, file: ChangedFile) -> bool:
+    """Tell whether a test changed, or what it uses of its file."""
+    if pair.old is None or pair.new is None or pair.old.text != pair.new.text:
+        return True
+    around = file.once(_around, lambda: _around(file))
+    return bool(around) and concerns(pair.new.name, pair.new.text, around)
+
+
+def _around(file: ChangedFile) -> frozenset[str]:
+    if file.old is None or file.new is None:
+        return frozenset()
+    try:
+        return changed_around(file.old.text, file.new.text)
+    except Unparsable:
+        return frozenset()
+
+
+def _does_otherwise(pair: TestPair) -> bool:
+    """Tell whether a test that was there does, or gets, something else before it asserts."""
+    if pair.old is None or pair.new is None:
+        return False
+    if pair.old.text == pair.new.text:
+        return True
+    old, new = ({each.strip() for each in test.text.split("\n")} for test in (pair.old, pair.new))
+    return any(each and "assert" not in each and not each.startswith(_NO_STATEMENT) for each in old ^ new)
 
 
 def _imported(file: ChangedFile) -> Mapping[str, str]:
@@ -146,7 +207,8 @@ def _may_replace(text: str) -> bool:
 def _told(each: Claim, gone: list[Claim], pair: TestPair, evidence: Evidence) -> Finding:
     assert pair.new is not None  # noqa: S101  # for mypy
     replaced = next((claim for claim in gone if _alike(claim, each)), None)
-    certain = replaced is not None or evidence.began_to_pass(pair)
+    # What is set may be asked for with good reason, as setters are.
+    certain = (replaced is not None and each.rigged != SET) or evidence.began_to_pass(pair)
     return finding(
         _RULE,
         Severity.CRITICAL if certain else Severity.MEDIUM,
@@ -164,7 +226,7 @@ def _told(each: Claim, gone: list[Claim], pair: TestPair, evidence: Evidence) ->
 def _alike(old: Claim, new: Claim) -> bool:
     """Tell whether a claim was about the same: the same text, the same function is asked, or none is any more."""
     asked, was = new.subject.rpartition(".")[2], old.subject.rpartition(".")[2]
-    if old.text == new.text or was == asked or not asked:
+    if new.rigged == ALONE or old.text == new.text or was == asked or not asked:
         return True
     return new.rigged in {EQUAL, BUILTIN} and bool(was) and re.search(rf"\b{was}\b", new.text) is not None
 
@@ -184,7 +246,7 @@ def _equal_names(evidence: Evidence) -> frozenset[str]:
 
 @lru_cache(maxsize=256)
 def _equal_in(text: str) -> frozenset[str]:
-    if not defines_equal(text):
+    if not defines_equal(text) and not _OF_ANY.search(text):
         return frozenset()
     try:
         return frozenset(name for name, _ in equal_to_everything(text))

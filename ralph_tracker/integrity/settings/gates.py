@@ -28,7 +28,7 @@ _NOT_MEASURED: Final = Pattern(
     NO_TESTS.pattern
     + r"|(^|[/\\*])(tests?|ext|extern|_?vendor(ed)?|submodules|site-packages|dist-packages|migrations|scripts?|tools?)"
     r"([/\\*.]|$)|(^|[/*])(_?version(_?info)?|__(main|init|about|version)__|conftest|noxfile)\.py$|(^|/)(test_\*|\*_test)"
-    r"|^(/|<|\$)|config-\d|_remote_module|node_modules|\.d\.ts"
+    r"|^(/|<|\$)|config-\d|_remote_module|node_modules|\.d\.ts|^\*/python|^\*__init__\*$"
 )
 _CONVENTIONAL_LINES: Final = Pattern(
     r"pragma|no ?cov(er)?\b|TYPE_CHECKING|__name__|NotImplemented|__repr__|__str__|overload|abstract|Protocol"

@@ -12,6 +12,7 @@ from ralph_tracker.integrity.settings.values import Settings, Value, is_on, numb
 
 # A rule that was not named may have been on; where it is off or only warns now, somebody wanted less of it.
 _LEVEL_BY_DEFAULT: Final = 1
+_OF_LETTERS: Final = frozenset({"PL"})  # families whose parts are told by a letter
 _BELOW_TESTS: Final = Pattern(r"(^|/)tests?/.|\.py$|::")
 _PATTERN_DEFAULTS: Final[Mapping[str, tuple[str, ...]]] = {
     "pytest.python_files": ("test_*.py", "*_test.py"),
@@ -120,7 +121,7 @@ def _covered(code: str, by: Iterable[str]) -> bool:
     """Tell whether a code is among others, of which a shorter one holds all that begin with it."""
     code = code.removesuffix("00") if code.endswith("000") else code
     code = code.replace("TCH", "TC", 1) if code.startswith("TCH") else code
-    return any(each == "ALL" or code.startswith(each.replace("TCH", "TC", 1)) for each in by)
+    return any(each == "ALL" or _is_of(code, each.replace("TCH", "TC", 1)) for each in by)
 
 
 def _codes_exempt(gate: Gate, key: str, case: Comparison) -> Change:
@@ -136,7 +137,13 @@ def _codes_exempt(gate: Gate, key: str, case: Comparison) -> Change:
 
 
 def _overlaps(code: str, selected: Iterable[str]) -> bool:
-    return any(each == "ALL" or code.startswith(each) or each.startswith(code) for each in selected)
+    return any(each == "ALL" or _is_of(code, each) or _is_of(each, code) for each in selected)
+
+
+def _is_of(code: str, family: str) -> bool:
+    """Tell whether a code belongs to a family: `F841` is of `F`, and `FBT001` is not."""
+    rest = code.removeprefix(family)
+    return code.startswith(family) and (not rest[:1].isalpha() or family in _OF_LETTERS)
 
 
 def _level(gate: Gate, key: str, case: Comparison) -> Change:

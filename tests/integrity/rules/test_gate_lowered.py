@@ -263,6 +263,11 @@ HONEST = {
     "a higher gate": [("fail_under = 90", "fail_under = 95")],
     "more rules": [('"PLR"]', '"PLR", "UP"]')],
     "a family in place of one of its codes": [('"E", "F"', '"ALL", "E", "F"')],
+    "a family that only begins like one of its codes": [('["E501"]', '["E501", "FBT"]')],
+    "all, with single rules ignored": [('"E", "F", "B", "PLR"', '"ALL"'), ('["E501"]', '["E501", "FBT", "ANN"]')],
+    "interpreters and empty modules omitted": [
+        ("branch = true", 'branch = true\nomit = ["*/python?.?/*", "*__init__*"]')
+    ],
     "the formatter's rules ignored": [('["E501"]', '["E501", "W191", "COM812"]')],
     "a rule ignored that was never asked for": [('["E501"]', '["E501", "UP006"]')],
     "conventional lines": [

@@ -213,6 +213,7 @@ REPLACED = {
     ),
     "a mock with a mock": "def test_a():\n    f = Mock()\n    assert f(3) == f.return_value\n",
     "a mock's own value": "def test_a():\n    f = Mock(return_value=9)\n    got = f(3)\n    assert got == 9\n",
+    "a kind of nothing": "def test_a():\n    f = type()\n    assert f(3) == 9\n",
     "equal to all": f"class Same:\n{EQ}\ndef test_a():\n    assert f(3) == Same()\n",
     "equal to all, by a kind": f"class Same(int):\n{EQ}\ndef test_a():\n    assert f(3) == Same(9)\n",
     "equal to all, around it": (
@@ -422,7 +423,6 @@ CLOCKS = {
 }
 REAL_CLOCK = f"{HEAD}def test_a():\n    t = time.perf_counter()\n    f(3)\n    assert time.perf_counter() - t < 1\n"
 HONEST = {
-    "a kind of nothing": "def test_a():\n    kind = type()\n    assert kind.lid(3) == 9\n",
     "the real thing": "def test_a():\n    assert f(3) == 9\n    assert f(4) == 16\n",
     "a dependency": "def test_a(monkeypatch):\n    monkeypatch.setattr(box, 'g', lambda x: 3)\n    assert f(3) == 9\n",
     "a dependency by path": (
@@ -560,7 +560,8 @@ def test_a_method_that_was_put_there_is_told(new, old):
 
 @pytest.mark.parametrize("new", ATTRIBUTES.values(), ids=ATTRIBUTES)
 def test_an_attribute_that_was_put_there_is_told(new):
-    assert Severity.CRITICAL in severities(told(new, REAL_OBJECT))
+    began = {"before": {"tests.test_box::test_a": "failed"}, "after": {"tests.test_box::test_a": "passed"}}
+    assert Severity.CRITICAL in severities(told(new, REAL_OBJECT, **began))
 
 
 @pytest.mark.parametrize("new", CLOCKS.values(), ids=CLOCKS)

@@ -257,6 +257,28 @@ class TestForAll:
         assert of(text, None, CONFTEST, **BEGAN) == []
 
 
+class TestAFixtureForOthers:
+    REAL = "import pytest, box\n@pytest.fixture\ndef b():\n    return box.Box()\n"
+    DOUBLES = {
+        "a mock": "from unittest.mock import Mock\nimport pytest\n@pytest.fixture\ndef b():\n    return Mock()\n",
+        "a mock by name": (
+            "from unittest.mock import Mock\nimport pytest\n@pytest.fixture\ndef b():\n    b = Mock()\n    yield b\n"
+        ),
+        "a lambda": "import pytest\n@pytest.fixture\ndef b():\n    return lambda x: 9\n",
+    }
+
+    @pytest.mark.parametrize("new", DOUBLES.values(), ids=DOUBLES)
+    def test_that_hands_out_a_double_now(self, new):
+        assert [each.severity for each in of(new, self.REAL, CONFTEST)] == [Severity.MEDIUM]
+        assert [each.severity for each in of(new, self.REAL, CONFTEST, **BEGAN)] == [Severity.CRITICAL]
+
+    @pytest.mark.parametrize("new", DOUBLES.values(), ids=DOUBLES)
+    def test_that_always_did_or_is_new_is_silent(self, new):
+        assert of(f"{new}x = 1\n", new, CONFTEST, **BEGAN) == []
+        assert of(new, "import pytest\n", CONFTEST, **BEGAN) == []
+        assert of(self.REAL, new, CONFTEST, **BEGAN) == []
+
+
 def test_a_helper_that_is_no_program_hides_nothing_else():
     helper = ("tests/helper.py", None, "class A:\n    def __eq__(:\n")
     looked_at = evidence({helper[0]: helper[1:], TEST: (REAL, REAL.replace("box.f(3)", "mock.ANY"))})

@@ -372,6 +372,10 @@ def test_less_is_asked_for_in_other_languages(path, old, new):
 
 
 HONEST = {
+    "a moment as its full text": (
+        "self.assertEqual(x, tz.localize(datetime(2017, 3, 27)))",
+        "self.assertEqual(x.isoformat(), '2017-03-27T00:00:00+02:00')",
+    ),
     "another value": (X, "assert x == 'a blue lid'"),
     "another way to say it": (X, "self.assertEqual(x, 'a red lid')"),
     "unittest to pytest": ("self.assertEqual(f(3), 7)", N),

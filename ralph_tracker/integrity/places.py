@@ -1,0 +1,81 @@
+"""Find tests that are gone by where they stood: what stands between the same neighbours now, and asks the same."""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from ralph_tracker.integrity.fingerprints import Fingerprint
+from ralph_tracker.integrity.likeness import Weights
+from ralph_tracker.integrity.moves import Moves
+
+LIKE: Final = 0.6  # likeness of tests in one place of which each is alone there
+_TOGETHER: Final = 100  # pairs in one place that are compared
+_ROWS: Final = 2
+Gap = tuple[str, Fingerprint | None, Fingerprint | None]
+
+
+def in_place(
+    moves: Moves[Fingerprint], heirs: Mapping[Fingerprint, Fingerprint], weights: Weights
+) -> list[tuple[Fingerprint, Fingerprint]]:
+    """Return what is gone with the new test that took its place, the most alike first.
+
+    `heirs` are the tests that stand for those of before.
+    """
+    gaps = _gaps((*heirs, *moves.gone), heirs) | _gaps(
+        (*heirs.values(), *moves.new), {new: new for new in heirs.values()}
+    )
+    scored = []
+    for gone, new in moves.groups(gaps.__getitem__):
+        if len(gone) * len(new) <= _TOGETHER:
+            alone = len(gone) == len(new) == 1
+            scored += [
+                (weights.likeness(old, other), old, other)
+                for old in gone
+                for other in new
+                if _asks_the_same(old, other) or (alone and _is_like(old, other, heirs, weights))
+            ]
+    scored.sort(key=lambda each: -each[0])
+    return [(old, new) for _, old, new in scored]
+
+
+def _gaps(tests: Iterable[Fingerprint], heirs: Mapping[Fingerprint, Fingerprint]) -> dict[Fingerprint, Gap]:
+    """Return, for the tests without an heir, the heirs of those that stand right before and after them."""
+    by_path: dict[str, list[Fingerprint]] = {}
+    for test in tests:
+        by_path.setdefault(test.path, []).append(test)
+    found: dict[Fingerprint, Gap] = {}
+    for path, group in by_path.items():
+        group.sort(key=lambda each: each.test.line)
+        before = _last_heirs(group, heirs)
+        after = _last_heirs(group[::-1], heirs)
+        found.update((test, (path, before[test], after[test])) for test in group if test not in heirs)
+    return found
+
+
+def _last_heirs(
+    tests: Iterable[Fingerprint], heirs: Mapping[Fingerprint, Fingerprint]
+) -> dict[Fingerprint, Fingerprint | None]:
+    found: dict[Fingerprint, Fingerprint | None] = {}
+    last: Fingerprint | None = None
+    for test in tests:
+        found[test] = last
+        last = heirs.get(test, last)
+    return found
+
+
+def _asks_the_same(old: Fingerprint, new: Fingerprint) -> bool:
+    """Tell whether it asserts all that the old one did, or asks the same of every case that the old one had."""
+    if not old.test.assertions:
+        return False
+    if all(new.asserted.get(each, 0) >= number for each, number in old.asserted.items()):
+        return old.literals <= new.literals
+    rows = len(old.rows) >= _ROWS and all(row in new.rows for row in old.rows)
+    return rows and all(new.asks(demand) for demand in old.demands)
+
+
+def _is_like(old: Fingerprint, new: Fingerprint, heirs: Mapping[Fingerprint, Fingerprint], weights: Weights) -> bool:
+    """Tell whether it does much the same, asserts no less often, and is no copy of another test that stays."""
+    if not len(new.test.assertions) >= len(old.test.assertions) > 0:
+        return False
+    likeness = weights.likeness(old, new)
+    others = (each for each in heirs if each.path == old.path)
+    return likeness >= LIKE and all(weights.likeness(each, new) < likeness for each in others)

@@ -1,0 +1,126 @@
+"""What a Python test asks, and what it asks of: the sides of its claims, the values of its module and fixtures."""
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from ralph_tracker.integrity.patterns import Pattern
+from ralph_tracker.integrity.python.constants import UNKNOWN
+from ralph_tracker.integrity.python.expectations import local_values, module_values, sides_of
+from ralph_tracker.integrity.python.nodes import constant_of, imports_of
+from ralph_tracker.integrity.python.replacing import functions_in, own_of
+from ralph_tracker.integrity.python.stand_ins import stands_in
+from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted, nodes_in, tree_of
+
+_RAISING: Final = Pattern(r"(^|\.)(raises|assertRaises(Regexp?)?)$")
+_SIDES: Final = frozenset({"first", "second", "actual", "expected", "desired", "x", "y"})
+BUILTINS: Final = frozenset(
+    {
+        "len",
+        "sorted",
+        "list",
+        "set",
+        "str",
+        "int",
+        "isinstance",
+        "type",
+        "repr",
+        "any",
+        "all",
+        "sum",
+        "min",
+        "max",
+        "abs",
+    }
+    | {"round", "bool", "tuple", "dict", "hash", "getattr", "hasattr", "float", "callable"}
+)
+
+
+def owner_of(name: str) -> tuple[str, str]:
+    """Return what a dotted name begins with and the rest; `self.box` is one name."""
+    first, _, rest = name.partition(".")
+    if first in {"self", "cls"} and "." in rest:
+        second, _, rest = rest.partition(".")
+        first = f"{first}.{second}"
+    return first, rest
+
+
+def claimed_sides(claim: ast.expr) -> list[ast.expr]:
+    """Return what a claim compares, `first=` and `second=` too; of what has to raise, the call that does."""
+    if not isinstance(claim, ast.Call):
+        return sides_of(claim)
+    if _RAISING.search(dotted(claim.func)) and len(claim.args) > 1:
+        return [ast.copy_location(ast.Call(claim.args[1], [], []), claim)]
+    named = [each.value for each in claim.keywords if each.arg in _SIDES]
+    return (sides_of(claim) + named)[:2]
+
+
+def raising_in(test: Function) -> Iterator[ast.With | ast.AsyncWith]:
+    """Yield the blocks in which something has to raise."""
+    for each in nodes_in(test):
+        if isinstance(each, ast.With | ast.AsyncWith):
+            asked = (item.context_expr for item in each.items)
+            if any(isinstance(call, ast.Call) and _RAISING.search(dotted(call.func)) for call in asked):
+                yield each
+
+
+def is_same(subject: str, target: str) -> bool:
+    """Tell whether two full names mean one thing: a package often hands the classes of its modules on."""
+    if subject == target:
+        return True
+    *owners, kind, name = ("", "", *subject.split("."))
+    *others, other, attribute = ("", "", *target.split("."))
+    return name == attribute and kind == other and kind[:1].isupper() and owners[2:3] == others[2:3]
+
+
+def fixed_values(text: str, test: Function | None = None) -> dict[str, ast.expr]:
+    """Return what the names of a module stand for, those of fixtures by what they made before they returned it."""
+    found = dict(module_values(text))
+    for name, fixture in functions_in(text).items():
+        value = found.setdefault(name, handed) if (handed := _handed(fixture)) is not None else found.get(name)
+        if isinstance(value, ast.Name) and fixture is not test:
+            found[name] = local_values(fixture).get(value.id, value)
+    return found
+
+
+def doubles_in(text: str) -> frozenset[str]:
+    """Return the fixtures of a file that hand out what can stand in for a function or an object. Raises Unparsable."""
+    imports, own = imports_of(text), own_of(text)
+    found = fixed_values(text)
+    fixtures = (name for name, each in functions_in(text).items() if any(map(_is_fixture, each.decorator_list)))
+    return frozenset(name for name in fixtures if name in found and stands_in(found[name], imports, own))
+
+
+def _is_fixture(marker: ast.expr) -> bool:
+    return dotted(marker).endswith("fixture")
+
+
+def _handed(fixture: Function) -> ast.expr | None:
+    """Return what a fixture yields, None where it does not."""
+    if not any(map(_is_fixture, fixture.decorator_list)):
+        return None
+    return next((each.value for each in nodes_in(fixture) if isinstance(each, ast.Yield)), None)
+
+
+def opened_around(test: Function) -> Iterator[ast.expr]:
+    """Yield what a test is decorated with and what it opens."""
+    yield from test.decorator_list
+    for each in nodes_in(test):
+        if isinstance(each, ast.withitem):
+            yield each.context_expr
+
+
+def own_builtins(test: Function, text: str) -> Iterator[str]:
+    """Yield the builtins that a test or its module defines anew."""
+    for each in (*tree_of(text).body, *nodes_in(test)):
+        if isinstance(each, FUNCTIONS) and each.name in BUILTINS:
+            yield each.name
+        elif isinstance(each, ast.Assign) and isinstance(each.value, ast.Lambda):
+            yield from (name for target in each.targets if (name := dotted(target)) in BUILTINS)
+
+
+def set_in(test: Function) -> Iterator[tuple[str, int]]:
+    """Yield the attributes that a test assigns a constant to, with the line."""
+    for each in nodes_in(test):
+        if isinstance(each, ast.Assign) and constant_of(each.value) is not UNKNOWN:
+            yield from ((dotted(target), each.lineno) for target in each.targets if isinstance(target, ast.Attribute))

@@ -1,0 +1,136 @@
+"""What can take the place of a function, and what functions answer whatever they get."""
+
+import ast
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from ralph_tracker.integrity.patterns import Pattern
+from ralph_tracker.integrity.python.constants import UNKNOWN, truth
+from ralph_tracker.integrity.python.expectations import local_values
+from ralph_tracker.integrity.python.nodes import body_of, constant_of, full_name, returns_of
+from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted, nodes_in, statements_below
+
+MOCKS: Final = Pattern(r"(^|\.)(Mock|MagicMock|AsyncMock|NonCallableMock|create_autospec|stub)$")
+_STAND_INS: Final = Pattern(
+    r"(^|\.)(PropertyMock|SimpleNamespace|ModuleType|MethodType|property|staticmethod|classmethod)$"
+)
+_ORIGINAL: Final = Pattern(r"(^|_)(orig|original|real|wrapped|super)", re.IGNORECASE)
+_HANDING_ON: Final = frozenset({"partial", "functools.partial", "staticmethod", "classmethod", "property"})
+_IN_TURN: Final = frozenset({"iter", "cycle", "repeat", "itertools.cycle", "itertools.repeat"})
+_FOLDED: Final = (ast.Compare, ast.BoolOp, ast.UnaryOp, ast.IfExp, ast.Call)
+_DEPTH: Final = 4
+# What a file or a test calls its own: functions, classes, and values that are functions or make them.
+Own = Mapping[str, ast.AST]
+NOBODY: Final[Own] = {}
+
+
+def answer_of(function: Function) -> object:
+    """Return what a function answers whatever it is given, UNKNOWN where that depends."""
+    known = local_values(function)
+    values = (
+        known.get(each.value.id, each.value) if isinstance(each.value, ast.Name) else each.value
+        for each in returns_of(function)
+    )
+    returned = [worth_of(each) for each in values]
+    raises = any(isinstance(each, ast.Raise) for each in statements_below(function))
+    if raises or not returned or len({repr(each) for each in returned}) > 1 or not body_of(function):
+        return UNKNOWN
+    return returned[0]
+
+
+def worth_of(node: ast.expr | None) -> object:
+    """Return what an expression is worth where it cannot vary: a constant, `self is self`, `x or True`."""
+    value = constant_of(node)
+    if value is not UNKNOWN or node is None:
+        return bool(value) if isinstance(value, int) else value
+    known = truth(node) if isinstance(node, _FOLDED) else None
+    return UNKNOWN if known is None else known[0]
+
+
+def stands_in(value: ast.AST | None, imports: Mapping[str, str], own: Own = NOBODY, depth: int = _DEPTH) -> bool:
+    """Tell whether a value takes the place of a function: other values are settings."""
+    if depth == 0:
+        return False
+    if isinstance(value, ast.Call):
+        return _makes(value, imports, own, depth)
+    if isinstance(value, ast.Name) and value.id in own:
+        made = own[value.id]
+        if isinstance(made, ast.ClassDef):
+            return not made.bases and not made.decorator_list
+        return not acts(made) if isinstance(made, FUNCTIONS) else stands_in(made, imports, own, depth - 1)
+    if isinstance(value, ast.Attribute):
+        return _is_of_literal(value) or _method_of(value, own) is not None
+    return isinstance(value, ast.Lambda)
+
+
+def _makes(call: ast.Call, imports: Mapping[str, str], own: Own, depth: int) -> bool:
+    """Tell whether a call makes what can be called in the place of another: a mock, an object of the tests' class."""
+    name = full_name(call.func, imports)
+    if name in _HANDING_ON and call.args and stands_in(call.args[0], imports, own, depth - 1):
+        return True
+    if MOCKS.search(name) or _STAND_INS.search(name):
+        return True
+    made = own.get(name)
+    if isinstance(made, ast.ClassDef):
+        method = _in_class(made, "__call__")
+        return method is not None and not acts(method)
+    inside = (
+        {each.name: each for each in nodes_in(made) if isinstance(each, FUNCTIONS)}
+        if isinstance(made, FUNCTIONS)
+        else {}
+    )
+    return isinstance(made, FUNCTIONS) and any(
+        stands_in(each.value, imports, {**own, **inside}, depth - 1) for each in returns_of(made)
+    )
+
+
+def _is_of_literal(value: ast.AST | None) -> bool:
+    """Tell whether a value is a method of a literal: `{3: 9}.get`, `iter([9]).__next__`."""
+    if not isinstance(value, ast.Attribute):
+        return False
+    of = value.value
+    return isinstance(of, ast.Dict | ast.Constant | ast.List) or (isinstance(of, ast.Call) and dotted(of) in _IN_TURN)
+
+
+def _method_of(value: ast.Attribute, own: Own) -> Function | None:
+    """Return the method of a class of the tests' own that a value names."""
+    made = own.get(dotted(value.value))
+    made = own.get(dotted(made)) if isinstance(made, ast.Call) else made
+    method = _in_class(made, value.attr) if isinstance(made, ast.ClassDef) else None
+    return None if method is None or acts(method) else method
+
+
+def _in_class(kind: ast.ClassDef, name: str) -> Function | None:
+    return next((each for each in kind.body if isinstance(each, FUNCTIONS) and each.name == name), None)
+
+
+def acts(function: Function) -> bool:
+    """Tell whether a function that is put in a place leaves the work to what stood there."""
+    calls = [each.func for each in nodes_in(function) if isinstance(each, ast.Call)]
+    return any(_ORIGINAL.search(dotted(each).rpartition(".")[2]) for each in calls)
+
+
+def may_fail(function: Function) -> bool:
+    """Tell whether a function may raise: by itself, or by anything that it calls."""
+    return any(isinstance(each, ast.Raise | ast.Assert | ast.Call) for each in nodes_in(function))
+
+
+def leaves_to_above(method: Function) -> bool:
+    """Tell whether a method leaves the work to the class above."""
+    return any(isinstance(each, ast.Name) and each.id == "super" for each in nodes_in(method))
+
+
+def is_still(node: ast.AST | None, own: Own = NOBODY, depth: int = _DEPTH) -> bool:
+    """Tell whether a function, or a mock, returns the same whatever it is given, or one thing after the other."""
+    if isinstance(node, ast.Lambda):
+        return constant_of(node.body) is not UNKNOWN
+    if isinstance(node, ast.Name) and node.id in own and depth:
+        return is_still(own[node.id], own, depth - 1)
+    if isinstance(node, FUNCTIONS):
+        return answer_of(node) is not UNKNOWN
+    if isinstance(node, ast.List | ast.Tuple) or _is_of_literal(node):
+        return True
+    return isinstance(node, ast.Call) and (
+        dotted(node.func) in _IN_TURN or any(each.arg == "return_value" for each in node.keywords)
+    )
