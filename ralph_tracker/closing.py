@@ -7,10 +7,13 @@ from typing import Any
 from ralph_tracker.applying import Applied
 from ralph_tracker.config.yaml_io import dump_yaml
 from ralph_tracker.core.documents import Document, selection_document
-from ralph_tracker.core.selection import Selection
+from ralph_tracker.core.line import Yardstick
+from ralph_tracker.core.metrics import Metrics
+from ralph_tracker.core.selection import Contender, Selection
 from ralph_tracker.report.markdown import loop_report, output_selection
 from ralph_tracker.report.selection_view import LoopStory
 from ralph_tracker.report.view import AlertRow, iteration_view
+from ralph_tracker.store import codec
 from ralph_tracker.store.history import Listed, Records
 from ralph_tracker.store.keeping import COLLECTED
 from ralph_tracker.store.loop_store import LoopStore
@@ -26,6 +29,13 @@ class Closed:
     files: tuple[str, ...]
     problems: tuple[str, ...]
     applied: str
+
+
+def contender_of(row: Mapping[str, Any], yardstick: Yardstick) -> Contender:
+    """Return an iteration as the selection sees it, by its line of the trajectory."""
+    candidate = codec.candidate_from_plain(row["candidate"])
+    adjusted = yardstick.score(candidate.iteration, candidate.ground)
+    return Contender(candidate, row["timestamp"], Metrics(**row["metrics"]), adjusted)
 
 
 def close(

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from ralph_tracker.config.wording import nearest
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.judge import judge
-from ralph_tracker.core.line import Yardstick
-from ralph_tracker.core.metrics import Metrics
 from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.core.rules import SelectionMode
 from ralph_tracker.errors import InputError, LoopError
@@ -44,7 +42,6 @@ from ralph_tracker.taking import Source, Taking, configured_by, refuse_other_ori
 if TYPE_CHECKING:
     from ralph_tracker.applying import Apply
     from ralph_tracker.closing import Closed
-    from ralph_tracker.core.selection import Contender
 
 
 class Clock(Protocol):
@@ -240,7 +237,7 @@ class Tracker(NamedTuple):
         record, NotReproducedError for one that measures otherwise now; nothing is selected then.
         """
         from ralph_tracker.applying import apply_iteration  # noqa: PLC0415  # as above
-        from ralph_tracker.closing import close  # noqa: PLC0415  # as above
+        from ralph_tracker.closing import close, contender_of  # noqa: PLC0415  # as above
         from ralph_tracker.core.selection import select  # noqa: PLC0415  # as above
         from ralph_tracker.verifying import verify_again  # noqa: PLC0415  # as above
 
@@ -257,7 +254,7 @@ class Tracker(NamedTuple):
             if iteration is not None and iteration not in {row["iteration"] for row in rows}:
                 raise LoopError(f"iteration {iteration} is not on record; there are 0 to {summary.iteration}")
             yardstick = state.yardstick
-            contenders = [_contender(row, yardstick) for row in rows]
+            contenders = [contender_of(row, yardstick) for row in rows]
             rules = loop.config.rules
             selection = select(
                 summary.loop_id, contenders, yardstick, rules, mode=mode, iteration=iteration, reason=reason
@@ -293,11 +290,3 @@ class Tracker(NamedTuple):
             plain = codec.alert_to_plain(alerts[alert_id])
             store.append_event({"event": "accept", "id": alert_id, "reason": reason, "at": at, "alert": plain})
             return loop.rebuilt()
-
-
-def _contender(row: Mapping[str, Any], yardstick: Yardstick) -> "Contender":
-    from ralph_tracker.core.selection import Contender  # noqa: PLC0415  # as above
-
-    candidate = codec.candidate_from_plain(row["candidate"])
-    adjusted = yardstick.score(candidate.iteration, candidate.ground)
-    return Contender(candidate, row["timestamp"], Metrics(**row["metrics"]), adjusted)

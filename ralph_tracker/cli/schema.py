@@ -27,6 +27,7 @@ NAMES: Final = (
     "gate",
     "integrity",
     "read",
+    "simulate",
 )
 
 

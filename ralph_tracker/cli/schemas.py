@@ -16,6 +16,7 @@ from ralph_tracker.cli.schemas_integrity import FindingShape, IntegrityShape, Tr
 from ralph_tracker.cli.schemas_looking import DiffShape, ExplanationShape
 from ralph_tracker.cli.schemas_measured import Codebase, Quality, Testing
 from ralph_tracker.cli.schemas_read import ReadFile
+from ralph_tracker.cli.schemas_simulate import SimulationShape
 from ralph_tracker.cli.schemas_upkeep import CollectionShape, Examination, Restored, Verified
 from ralph_tracker.config.schema import ConfigDocument
 from ralph_tracker.measure.given_models import GivenMetrics, GivenUsage
@@ -272,4 +273,5 @@ SCHEMAS: Final[dict[str, Callable[[], dict[str, Any]]]] = {
     "gate": _of(GateShape),
     "integrity": _of(IntegrityShape),
     "read": _of(list[ReadFile]),
+    "simulate": _of(SimulationShape),
 }

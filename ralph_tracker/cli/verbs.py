@@ -15,6 +15,7 @@ COMPLETION_VARIABLE: Final = "_RALPH_TRACKER_COMPLETE"
 VERBS: Final[dict[str, str]] = {
     "init": "Find the project's tools and write ralph-tracker.yaml",
     "run": "Let an agent refine the project until it is done, then select the best",
+    "plan": "Show a plan of tasks, or revise what is left of it",
     "hook": "Record and judge a loop, phase by phase",
     "agent": "Install the tracker into a coding agent, or take it out again",
     "demo": "See a whole loop: a sample project, a scripted agent, real measurements",
@@ -28,6 +29,7 @@ VERBS: Final[dict[str, str]] = {
     "select-best": "Select the peak of the loop, not its last iteration",
     "restore": "Make the working tree an earlier iteration again",
     "read": "Say what a report file holds, as it is understood here",
+    "simulate": "Replay a recorded session, turn by turn, to tune its thresholds",
     "verify": "Check everything that is kept against its seals",
     "gc": "Take away the kept files of iterations that nobody needs any more",
     "doctor": "Look at what a loop needs here: tools, configuration, git, the store",

@@ -3,34 +3,20 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AliasChoices, ConfigDict, Field, ValidationError, model_validator
 
+from ralph_tracker.config.continuation import ContinuationSection
 from ralph_tracker.config.problems import first_problem
-from ralph_tracker.core.rules import DIMENSIONS, SelectionMode
+from ralph_tracker.config.sections import Amount, Section, Share, also_by_their_other_names, with_a_sum_of_one
+from ralph_tracker.core.rules import SelectionMode
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.formats.lint.severity import Severity
 
-Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
-Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-_SUM_TOLERANCE = 1e-6
 
-
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, populate_by_name=True)
-
-
-def _also_by_their_other_names(schema: dict[str, Any]) -> None:
-    """Let the published schema take what the model takes: a key by any of its names."""
-    names = {name: LoopSection.model_fields[name].validation_alias for name in schema["properties"]}
-    for name, alias in names.items():
-        if isinstance(alias, AliasChoices):
-            schema["properties"] |= {str(other): schema["properties"][name] for other in alias.choices}
-
-
-class LoopSection(_Section):
+class LoopSection(Section):
     """Where a loop ends; null is no limit."""
 
-    model_config = ConfigDict(json_schema_extra=_also_by_their_other_names)
+    model_config = ConfigDict(json_schema_extra=also_by_their_other_names)
 
     max_iterations: Annotated[int, Field(ge=1)] | None = 20
     target_score: Share | None = 0.90
@@ -39,7 +25,7 @@ class LoopSection(_Section):
     max_minutes: Amount | None = None
 
 
-class CheckSection(_Section):
+class CheckSection(Section):
     """One command that measures: a string goes through /bin/sh, a list is argv."""
 
     run: str | list[str]
@@ -52,7 +38,7 @@ class CheckSection(_Section):
     timeout: str | int = "15m"
 
 
-class CodebaseSection(_Section):
+class CodebaseSection(Section):
     """Which files are counted as code, and whether the files of iterations with metrics handed in are kept.
 
     `auto` keeps them in a git repository; those of iterations that checks measure are kept by `auto` and `always`.
@@ -63,7 +49,7 @@ class CodebaseSection(_Section):
     keep: Literal["auto", "always", "never"] = "auto"
 
 
-class AlertsSection(_Section):
+class AlertsSection(Section):
     """Points, a count, a share of the previous value."""
 
     coverage_drop: Amount = 2.0
@@ -71,7 +57,7 @@ class AlertsSection(_Section):
     complexity_growth: Amount = 0.5
 
 
-class ClassificationSection(_Section):
+class ClassificationSection(Section):
     """Points, percent, and a band of the score."""
 
     pass_rate_drop: Amount = 5.0
@@ -80,7 +66,7 @@ class ClassificationSection(_Section):
     score_band: Share = 0.02
 
 
-class StallSection(_Section):
+class StallSection(Section):
     """How many iterations, and how little they may move."""
 
     window: Annotated[int, Field(ge=2, le=100)] = 3
@@ -89,7 +75,7 @@ class StallSection(_Section):
     score_gain: Share = 0.005
 
 
-class CyclingSection(_Section):
+class CyclingSection(Section):
     """How far back cycles are looked for, and from when on one ends the loop."""
 
     window: Annotated[int, Field(ge=5, le=100)] = 5
@@ -98,7 +84,7 @@ class CyclingSection(_Section):
     tree_visits: Annotated[int, Field(ge=2)] = 3
 
 
-class DecisionSection(_Section):
+class DecisionSection(Section):
     """When a regression is rolled back, and when a person is asked."""
 
     rollback_margin: Share = 0.1
@@ -106,7 +92,7 @@ class DecisionSection(_Section):
     rollbacks_in_a_row: Annotated[int, Field(ge=1)] = 3
 
 
-class WeightsSection(_Section):
+class WeightsSection(Section):
     """The weights of the dimensions; they sum to 1."""
 
     validation: Share = 0.30
@@ -117,33 +103,39 @@ class WeightsSection(_Section):
 
     @model_validator(mode="after")
     def _sum_to_one(self) -> Self:
-        total = sum(getattr(self, name) for name in DIMENSIONS)
-        if abs(total - 1) > _SUM_TOLERANCE:
-            msg = f"the weights sum to {total:g}, not to 1"
-            raise ValueError(msg)
-        return self
+        return with_a_sum_of_one(self)
 
 
-class ScoreSection(_Section):
+class ScoreSection(Section):
     """Weights, and the score from which a selection counts as accepted."""
 
     weights: WeightsSection = WeightsSection()
     acceptance: Share = 0.70
 
 
-class IntegritySection(_Section):
+class IntegritySection(Section):
     """Who compares the files of iterations: our own rules, or a tool whose JSON a check of kind integrity reports."""
 
     tool: Literal["builtin", "checkwash", "tampercheck"] = "builtin"
 
 
-class SelectionSection(_Section):
+class CheckpointsSection(Section):
+    """When a plan pauses for a person (steering § 4): after how many tasks, and what holds where nobody is there.
+
+    null never pauses for the number of tasks; a test failure and the costs of `loop` do in any case.
+    """
+
+    every: Annotated[int, Field(ge=1)] | None = None
+    unattended: Literal["abort", "continue"] = "abort"
+
+
+class SelectionSection(Section):
     """Which iteration is taken at the end."""
 
     mode: SelectionMode = "highest_quality_verified"
 
 
-class ConfigDocument(_Section):
+class ConfigDocument(Section):
     """The whole of ralph-tracker.yaml, or of [tool.ralph-tracker]."""
 
     version: Literal[1] = 1
@@ -158,6 +150,8 @@ class ConfigDocument(_Section):
     score: ScoreSection = ScoreSection()
     selection: SelectionSection = SelectionSection()
     integrity: IntegritySection = IntegritySection()
+    checkpoints: CheckpointsSection = CheckpointsSection()
+    continuation: ContinuationSection = ContinuationSection()
     severity: dict[str, Severity] = Field(
         default={},
         description="The severity of linters' findings by the beginning of their codes; the longest beginning wins.",
