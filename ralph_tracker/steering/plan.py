@@ -1,0 +1,136 @@
+"""A plan and how far it has come (seed: checkpoints-and-ux): values, and the steps from one state to the next."""
+
+import re
+from typing import Final, Literal, NamedTuple, get_args
+
+Trigger = Literal["scheduled", "test-failure", "budget-warning", "budget-critical"]
+TRIGGERS: Final[tuple[Trigger, ...]] = get_args(Trigger)
+Status = Literal["pending", "complete", "failed", "skipped"]
+STATUSES: Final[tuple[Status, ...]] = get_args(Status)
+SKIP: Final = "skip"  # the word that marks a line of a plan that is revised
+_ID: Final = re.compile(r"\w(?:[\w.-]*\w)?")
+RAN: Final[frozenset[Status]] = frozenset({"complete", "failed"})
+
+
+class Task(NamedTuple):
+    """Hold one task of a plan as a person wrote it.
+
+    `id` is what it is matched by and never changes. `checks` are commands, or names of configured checks, that have to
+    hold; () leaves it to those of the configuration.
+    """
+
+    id: str
+    title: str
+    description: str = ""
+    checks: tuple[str, ...] = ()
+
+
+class Plan(NamedTuple):
+    """Hold a plan as a person wrote it; `context` is told to the agent with every task, empty for nothing."""
+
+    tasks: tuple[Task, ...]
+    context: str = ""
+
+
+class TaskOutcome(NamedTuple):
+    """Hold what came of a task.
+
+    `status` is complete where its checks hold, failed where they were given up, stopped where the work was ended from
+    outside: then `reason` says by what, and the task is still to do. `cost_usd` (USD) is that of all work on it, None
+    where nobody told. `commit` is None where nothing was committed. `fix_cycles` counts the rounds after the first.
+    `validation_failure` names what failed when everything was validated after it, None where nothing did.
+    `failing_tests`, `open_alerts` and `rolled_back` (what was tried and taken back) are the tracker's findings.
+    """
+
+    status: Literal["complete", "failed", "stopped"]
+    cost_usd: float | None = None
+    changed_files: tuple[str, ...] = ()
+    commit: str | None = None
+    fix_cycles: int = 0
+    validation_failure: str | None = None
+    failing_tests: tuple[str, ...] = ()
+    open_alerts: tuple[str, ...] = ()
+    rolled_back: tuple[str, ...] = ()
+    reason: str = ""
+
+
+class PlanTask(NamedTuple):
+    """Hold a task of a plan that runs; `outcome` is None before it ran."""
+
+    task: Task
+    status: Status = "pending"
+    outcome: TaskOutcome | None = None
+
+    @property
+    def id(self) -> str:
+        """Return the task's id."""
+        return self.task.id
+
+
+class OpenCheckpoint(NamedTuple):
+    """Hold a checkpoint that waits for its answer; `failed` names what failed in validation, None where nothing."""
+
+    trigger: Trigger
+    failed: str | None = None
+
+
+class PlanState(NamedTuple):
+    """Hold how far a plan has come: everything that a later run needs to go on.
+
+    `current` is the id of the task at work, or that was when a run ended in it, None between tasks; it is still
+    pending, since only its end makes it anything else. `fired` are the budget triggers that have fired,
+    `scheduled_at` how many tasks had run at the last scheduled checkpoint. `checkpoint` is the one that waits for an
+    answer, None where none does. `dropped` are the ids of the tasks that were taken out. `digest` names the plan as it
+    was begun, empty where that is not known.
+    """
+
+    tasks: tuple[PlanTask, ...]
+    current: str | None = None
+    fired: tuple[Trigger, ...] = ()
+    scheduled_at: int = 0
+    checkpoint: OpenCheckpoint | None = None
+    dropped: tuple[str, ...] = ()
+    context: str = ""
+    digest: str = ""
+
+    @property
+    def pending(self) -> tuple[Task, ...]:
+        """Return the tasks that are still to do, in the order in which they will run."""
+        return tuple(each.task for each in self.tasks if each.status == "pending")
+
+    @property
+    def ran(self) -> tuple[PlanTask, ...]:
+        """Return the tasks that were worked on to an end, in their order."""
+        return tuple(each for each in self.tasks if each.status in RAN)
+
+    def position(self, task_id: str) -> int:
+        """Return the place of a task in the plan; the first is 1. Raises ValueError for one that is not there."""
+        return [each.id for each in self.tasks].index(task_id) + 1
+
+
+def is_usable_id(task_id: str) -> bool:
+    """Tell whether an id can be told in a list that is edited: one word, and not the one that skips."""
+    return _ID.fullmatch(task_id) is not None and task_id.casefold() != SKIP
+
+
+def begun(plan: Plan, digest: str = "") -> PlanState:
+    """Return the state of a plan of which nothing has run yet."""
+    return PlanState(tuple(PlanTask(task) for task in plan.tasks), context=plan.context, digest=digest)
+
+
+def next_task(state: PlanState) -> Task | None:
+    """Return the task that runs next, None where none is left.
+
+    It is found by its status, never by a place that is kept: no change of the order can make it miss one.
+    """
+    return next(iter(state.pending), None)
+
+
+def finished(state: PlanState, task_id: str, outcome: TaskOutcome) -> PlanState:
+    """Return the state after a task has ended; one that was stopped is still at work."""
+    if outcome.status == "stopped":
+        return state
+    done = [
+        each._replace(status=outcome.status, outcome=outcome) if each.id == task_id else each for each in state.tasks
+    ]
+    return state._replace(tasks=tuple(done), current=None)

@@ -1,0 +1,163 @@
+"""Revise what is left of a plan as a list: only to take away or to reorder (seed: checkpoints-and-ux, 4.3)."""
+
+import re
+from collections.abc import Collection, Iterable
+from typing import Final, NamedTuple
+
+from ralph_tracker.errors import InputError
+from ralph_tracker.steering.plan import PlanState, PlanTask
+
+_HEAD: Final = """\
+# The remaining tasks, in the order in which they will run.
+# Delete a line to drop its task, put `skip:` before it to skip it, move lines to change the order.
+# A task is known by its id, before the colon. Nothing can be added, no text can be changed.
+"""
+_BULLET: Final = re.compile(r"^[-*]\s+")
+_SKIPPED: Final = re.compile(r"^skip\s*:\s*", re.IGNORECASE)
+_UNCHANGED: Final = "nothing was changed"
+
+
+class PlanAdjustment(NamedTuple):
+    """Hold what a person changed of the remaining tasks, all by their ids.
+
+    `reordered` is the new order of the remaining tasks; those that it does not name come after it in their old order.
+    None leaves the order.
+    """
+
+    dropped: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
+    reordered: tuple[str, ...] | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Tell whether nothing is changed."""
+        return self == PlanAdjustment()
+
+
+class Revision(NamedTuple):
+    """Hold what an edited list means: the adjustment, and a note for each edit that was ignored."""
+
+    adjustment: PlanAdjustment
+    notes: tuple[str, ...] = ()
+
+
+def plan_revision_text(state: PlanState) -> str:
+    """Return the remaining tasks as the list that a person edits, one a line."""
+    return _HEAD + "".join(f"{task.id}: {_one_line(task.title)}\n" for task in state.pending)
+
+
+def parse_plan_revision(state: PlanState, text: str) -> Revision:
+    """Return what an edited list means.
+
+    Raises InputError, with the number of the line, for an id that is not that of a remaining task, or that stands
+    twice.
+    """
+    titles = {task.id: _one_line(task.title) for task in state.pending}
+    lines: dict[str, int] = {}
+    skipped, notes = [], []
+    for number, line in enumerate(text.splitlines(), 1):
+        entry = _BULLET.sub("", line.strip())
+        if not entry or entry.startswith("#"):
+            continue
+        entry, is_skipped = _SKIPPED.subn("", entry)
+        task_id, told = _known_in(entry, titles, state, number)
+        if task_id in lines:
+            raise _refused(number, f"task {task_id} stands twice, first in line {lines[task_id]}; keep one of them")
+        lines[task_id] = number
+        if is_skipped:
+            skipped.append(task_id)
+        if told and _one_line(told) != titles[task_id]:
+            notes.append(f"line {number}: the text of task {task_id} cannot be changed here; that edit is ignored")
+    dropped = tuple(task_id for task_id in titles if task_id not in lines)
+    kept = tuple(task_id for task_id in titles if task_id in lines)
+    reordered = None if kept == tuple(lines) else tuple(lines)
+    return Revision(PlanAdjustment(dropped, tuple(skipped), reordered), tuple(notes))
+
+
+def _known_in(entry: str, titles: Collection[str], state: PlanState, number: int) -> tuple[str, str]:
+    """Return the id that a line begins with, and the text behind it."""
+    head, _, told = entry.partition(":")
+    task_id = head.strip()
+    if task_id in titles:
+        return task_id, told.strip()
+    status = next((each.status for each in state.tasks if each.id == task_id), None)
+    if status is not None:
+        raise _refused(number, f"task {task_id} is {status} and stays as it is; delete the line")
+    raise _refused(number, f"no remaining task {_cut(task_id)!r}; tasks cannot be added, and ids stay as they are")
+
+
+def _refused(number: int, why: str) -> InputError:
+    return InputError(f"line {number}: {why}; {_UNCHANGED}")
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _cut(text: str, room: int = 40) -> str:
+    return text if len(text) <= room else f"{text[:room]}…"
+
+
+def format_adjustment(state: PlanState, adjustment: PlanAdjustment) -> str:
+    """Return the question that a person confirms before an adjustment is applied."""
+    after = apply_plan_adjustment(state, adjustment)
+    told = []
+    if adjustment.dropped:
+        told.append(f"Dropping {_named(adjustment.dropped)}.")
+    if adjustment.skipped:
+        told.append(f"Skipping {_named(adjustment.skipped)}.")
+    if adjustment.reordered is not None and after.pending:
+        told.append(f"New order: {', '.join(task.id for task in after.pending)}.")
+    if not after.pending:
+        told.append("No task is left: the plan ends here.")
+    return " ".join([*told, "Confirm?"])
+
+
+def _named(ids: Collection[str]) -> str:
+    return f"{'task' if len(ids) == 1 else 'tasks'} {', '.join(ids)}"
+
+
+def apply_plan_adjustment(state: PlanState, adjustment: PlanAdjustment) -> PlanState:
+    """Return the state with an adjustment applied; the one that is given stays as it is.
+
+    Tasks that ran or were skipped keep their places, the pending ones share the places between them in the new order,
+    so that each of those kept runs once. Raises InputError for an id that is unknown, stands twice, or is not pending.
+    """
+    _refuse_impossible(state, adjustment)
+    dropped, skipped = frozenset(adjustment.dropped), frozenset(adjustment.skipped)
+    pending = {each.id: each for each in state.tasks if each.status == "pending"}
+    order = dict.fromkeys((*(adjustment.reordered or ()), *pending))
+    kept = iter([_skipped(pending[each], skipped) for each in order if each not in dropped])
+    placed = [next(kept, None) if each.status == "pending" else each for each in state.tasks]
+    return state._replace(
+        tasks=tuple(each for each in placed if each is not None),
+        current=None if state.current in dropped | skipped else state.current,
+        dropped=(*state.dropped, *adjustment.dropped),
+    )
+
+
+def _skipped(each: PlanTask, skipped: Collection[str]) -> PlanTask:
+    return each._replace(status="skipped") if each.id in skipped else each
+
+
+def _refuse_impossible(state: PlanState, adjustment: PlanAdjustment) -> None:
+    status = {each.id: each.status for each in state.tasks}
+    changed = (*adjustment.dropped, *adjustment.skipped)
+    for ids in (changed, adjustment.reordered or ()):
+        for task_id in ids:
+            if task_id not in status:
+                raise InputError(f"no task {_cut(task_id)!r} in the plan; {_UNCHANGED}")
+            if status[task_id] != "pending":
+                raise InputError(f"task {task_id} is {status[task_id]} and stays as it is; {_UNCHANGED}")
+        doubled = _first_doubled(ids)
+        if doubled is not None:
+            raise InputError(f"task {doubled} is named twice; {_UNCHANGED}")
+
+
+def _first_doubled(ids: Iterable[str]) -> str | None:
+    seen: set[str] = set()
+    for each in ids:
+        if each in seen:
+            return each
+        seen.add(each)
+    return None
