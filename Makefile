@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-faults test-faults-full test-projects test-ecosystems test-agents test-interpreters check bench bench-integrity fuzz mutants bless clean
+.PHONY: help demo test test-slow test-faults test-faults-full test-projects test-ecosystems test-agents test-examples test-interpreters check bench bench-integrity fuzz mutants bless clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -62,6 +62,10 @@ test-ecosystems: $(VENV)/.test ## measure projects of Node, Go, Rust and the JVM
 
 test-agents: $(VENV)/.test ## drive whole loops inside real coding agents, which come from the npm registry
 	$(BIN)/python -m pytest -q -n 2 --dist load tests/clients $(ARGS)
+
+test-examples: $(VENV)/.test ## drive the examples with the objects of the libraries that they adapt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group examples
+	$(BIN)/python -m pytest -q tests/examples $(ARGS)
 
 test-interpreters: $(VENV)/.check ## install the wheel with every Python 3.11 to 3.14 on PATH, and try it there
 	$(BIN)/python tools/test_interpreters.py

@@ -1,6 +1,6 @@
 """Run every measurement, one table: a figure a line, beside the limit that it has to hold.
 
-    python bench/run.py [--large] [NAME …]      # formats, hooks, integrity, measuring, snapshot
+    python bench/run.py [--large] [NAME …]      # formats, hooks, integrity, measuring, snapshot, steering
 
 With --large the figures of trees of 50,000 files are of 50 rounds in the place of 5: some minutes more. The exit
 status is 1 where a limit was not held. Figures are of this machine, now: compare the ratios.

@@ -28,6 +28,7 @@ NAMES: Final = (
     "integrity",
     "read",
     "simulate",
+    "plan",
 )
 
 

@@ -15,6 +15,7 @@ from ralph_tracker.cli.schemas_gate import GateShape
 from ralph_tracker.cli.schemas_integrity import FindingShape, IntegrityShape, TrustShape, VerdictWord
 from ralph_tracker.cli.schemas_looking import DiffShape, ExplanationShape
 from ralph_tracker.cli.schemas_measured import Codebase, Quality, Testing
+from ralph_tracker.cli.schemas_plan import PlanShape
 from ralph_tracker.cli.schemas_read import ReadFile
 from ralph_tracker.cli.schemas_simulate import SimulationShape
 from ralph_tracker.cli.schemas_upkeep import CollectionShape, Examination, Restored, Verified
@@ -274,4 +275,5 @@ SCHEMAS: Final[dict[str, Callable[[], dict[str, Any]]]] = {
     "integrity": _of(IntegrityShape),
     "read": _of(list[ReadFile]),
     "simulate": _of(SimulationShape),
+    "plan": _of(PlanShape),
 }

@@ -10,7 +10,7 @@ Or, with an agent that is an iterator of events: `outcome = await follow(events,
 """
 
 import logging
-from asyncio import Lock
+from asyncio import Lock, Task, get_running_loop, wait
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Final, NamedTuple, TypeVar, TypeVarTuple
 
@@ -52,7 +52,7 @@ class Interaction:
     session goes on; only `on_checkpoint` counts as no then. State stays as it was: `approve` lets it go on.
     """
 
-    __slots__ = ("_callbacks", "_cancelled", "_every", "_log", "_since", "_turn")
+    __slots__ = ("_callbacks", "_cancelled", "_every", "_log", "_since", "_tasks", "_turn")
 
     def __init__(self, callbacks: AgentCallbacks | None = None, every: int = TOOLS_PER_CHECKPOINT) -> None:
         """`every`: tool calls from the start, or from an approval, to the next checkpoint."""
@@ -62,6 +62,7 @@ class Interaction:
         self._turn = Lock()
         self._since = 0
         self._cancelled = False
+        self._tasks: set[Task[bool]] = set()
 
     @property
     def cancelled(self) -> bool:
@@ -98,6 +99,23 @@ class Interaction:
             async with self._turn:
                 await self._end(self._callbacks, event)
         return not self._cancelled
+
+    async def refuse(self, tool: ToolStarted) -> str | None:
+        """Take a tool that is about to run; return the summary where it must not, None where it may."""
+        if self._tasks:  # what ended before it comes first
+            await wait(self._tasks)
+        may_run = await self.feed(tool)
+        return None if may_run else self.summary()
+
+    def fold(self, event: Event) -> None:
+        """Take an event where nobody can wait, beside `refuse`, which takes the starts; callbacks follow in the loop.
+
+        The next tool waits in `refuse` for a checkpoint that an end leads to. Raises RuntimeError without a loop.
+        """
+        if isinstance(event, ToolEnded | PersonSaid):
+            task = get_running_loop().create_task(self.feed(event))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
 
     async def _start(self, callbacks: AgentCallbacks, event: ToolStarted) -> None:
         await self._look(callbacks)

@@ -12,7 +12,7 @@ from ralph_tracker.store.loop_store import LoopStore
 # What has nothing to do with the project that it is called in.
 TAKE_1 = ("select-best", "--iteration", "1", "--reason", "asked for", "--apply")
 BRANCH = (*TAKE_1, "branch")
-ELSEWHERE = {"demo", "completion", "schema", "simulate"}
+ELSEWHERE = {"plan", "demo", "completion", "schema", "simulate"}
 
 
 class Step(NamedTuple):

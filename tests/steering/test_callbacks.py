@@ -300,6 +300,46 @@ def test_an_iterator_that_cannot_be_closed_is_followed_too():
     assert asyncio.run(follow(Plain(), Interaction(AgentCallbacks()))) == Outcome("done")
 
 
+def test_a_host_that_cannot_wait_at_the_end_of_a_tool_waits_before_the_next_one():
+    asked, answered = [], []
+
+    async def run():
+        answer = asyncio.Event()
+
+        async def checkpoint(used):
+            asked.append(used)
+            await answer.wait()
+            answered.append(used)
+            return len(asked) == 1
+
+        interaction = Interaction(AgentCallbacks(on_checkpoint=checkpoint), every=1)
+        refused = []
+        for number in range(1, 4):
+            start, end = one(number)
+            interaction.fold(start)
+            if len(asked) == 1 and not answered:
+                asyncio.get_running_loop().call_soon(answer.set)
+            refused.append(await interaction.refuse(start))
+            if refused[-1] is None:
+                interaction.fold(end)
+            await asyncio.sleep(0)
+        return refused
+
+    assert asyncio.run(run()) == [None, None, "Cancelled. Was working on: t1 ✓ → t2 ✓"]
+    assert asked == answered == [1, 1]
+
+
+def test_a_host_that_cannot_wait_hands_on_what_a_person_says():
+    async def run():
+        interaction = Interaction(AgentCallbacks())
+        interaction.fold(TurnEnded("hm"))
+        interaction.fold(PersonSaid("stop"))
+        await asyncio.sleep(0)
+        return await interaction.refuse(one(1)[0])
+
+    assert asyncio.run(run()) == "Cancelled. No tool had run yet."
+
+
 def test_what_is_kept_does_not_grow_with_the_session():
     interaction = Interaction(AgentCallbacks())
     fed(interaction, sequence(1, 500))

@@ -1,0 +1,290 @@
+"""The events of a session in the messages and hooks of claude-agent-sdk.
+
+Hooks tell of a tool when it starts, messages only when the model asked for it. The tokens of a turn are in partial
+messages alone (`include_partial_messages`), the cost in the last message alone (agent-surfaces.md § 1.9).
+"""
+
+import logging
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, Final, NamedTuple, TypeVar
+
+from ralph_tracker.agents.asking import sdk
+from ralph_tracker.agents.output.formats.anthropic_events import input_tokens
+from ralph_tracker.steering.events import Event, FileChanged, FileRead, ToolEnded, ToolStarted, TurnEnded, digest_of
+
+HOOK_EVENTS: Final = ("PreToolUse", "PostToolUse", "PostToolUseFailure")
+_SYNTHETIC: Final = "<synthetic>"  # what the client says in the model's place
+_FILE_KEYS: Final = {
+    "Read": "file_path",
+    "Write": "file_path",
+    "Edit": "file_path",
+    "MultiEdit": "file_path",
+    "NotebookEdit": "notebook_path",
+}
+_KEPT: Final = 1024
+_FAILED: Final = "what follows the session failed; the session goes on"
+_LOG: Final = logging.getLogger(__name__)
+_Given = TypeVar("_Given")
+
+
+class _Call(NamedTuple):
+    name: str
+    arguments: str
+    file: FileRead | FileChanged | None
+
+
+class _Turn:
+    """The answer that is being given: it comes block by block, each as a message with the same id.
+
+    `is_told` says that its end was told already: a tool may have ended before the next block came.
+    """
+
+    __slots__ = ("is_answered", "is_told", "model", "name", "said", "usage", "waiting")
+
+    def __init__(self, name: str | None, *, is_told: bool = False) -> None:
+        self.name = name
+        self.is_told = is_told
+        self.is_answered = False
+        self.model = ""
+        self.said: list[str] = []
+        self.usage: Mapping[str, Any] = {}
+        self.waiting: set[str] = set()
+
+
+class ClaudeEvents:
+    """Turn messages and hooks of one client into events, each exactly once, wherever it is heard first.
+
+    A turn ends with the last result of its tools; messages with the same id are one. What subagents do is not of this
+    session's turns.
+    """
+
+    __slots__ = (
+        "_calls",
+        "_ended",
+        "_nudge",
+        "_price",
+        "_refuse",
+        "_sinks",
+        "_streamed",
+        "_told",
+        "_told_usd",
+        "_tree",
+        "_turn",
+        "cost_usd",
+    )
+
+    def __init__(
+        self,
+        *sinks: Callable[[Event], object],
+        tree: Callable[[], str | None] | None = None,
+        nudge: Callable[[], str | None] | None = None,
+        refuse: Callable[[ToolStarted], Awaitable[str | None]] | None = None,
+        price: Callable[[str, Mapping[str, Any]], float | None] | None = None,
+    ) -> None:
+        """Give every event to each of `sinks`; one that raises is logged.
+
+        `tree()` names the content of the tree after a tool (None: nobody looks). `nudge()` is asked after a tool: its
+        words, if any, go to the model beside the tool's result. `refuse(tool)` is asked before a tool: its words, if
+        any, go to the model in the tool's place. Both need `hooks`. `price(model, usage)` is what a turn cost in USD,
+        None where unknown: without it no cost is known before the end.
+        """
+        self._sinks = list(sinks)
+        self._tree = tree
+        self._nudge = nudge
+        self._refuse = refuse
+        self._price = price
+        self._calls: OrderedDict[str, _Call] = OrderedDict()
+        self._ended: OrderedDict[str, None] = OrderedDict()
+        self._turn: _Turn | None = None
+        self._streamed: tuple[str | None, int | None] = None, None
+        self._told: str | None = None  # the turn whose end was told last
+        self._told_usd = 0.0
+        self.cost_usd: float | None = None
+        """What the client said last of the cost of its whole session, in USD; None as long as it said nothing."""
+
+    @contextmanager
+    def hearing(self, sink: Callable[[Event], object]) -> Iterator[None]:
+        """Give every event to this one too, as long as the context lasts, and once where it is among the sinks."""
+        is_new = sink not in self._sinks
+        self._sinks += [sink] * is_new
+        try:
+            yield
+        finally:
+            if is_new:
+                self._sinks.remove(sink)
+
+    def hooks(self) -> dict[str, list[Any]]:
+        """Return the hooks for ClaudeAgentOptions. Raises InputError where claude-agent-sdk is not installed."""
+        matcher = sdk().HookMatcher
+        return {event: [matcher(hooks=[self.hook])] for event in HOOK_EVENTS}
+
+    async def hook(self, given: Mapping[str, Any], _tool_use_id: str | None, _context: object) -> dict[str, Any]:
+        """Take in what a hook is given, and answer it: with the words of `nudge` or `refuse`, or with no opinion."""
+        if given.get("agent_id") is not None:
+            return {}
+        event, call = given.get("hook_event_name"), str(given.get("tool_use_id"))
+        self._started(call, str(given.get("tool_name")), given.get("tool_input"))
+        if event == "PreToolUse":
+            return await self._refused(call)
+        failed = event == "PostToolUseFailure"
+        self._tool_ended(call, given.get("error" if failed else "tool_response"), success=not failed)
+        words = None if self._nudge is None else _tried(self._nudge)
+        return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": words}} if words else {}
+
+    async def _refused(self, call: str) -> dict[str, Any]:
+        known = self._calls.get(call)
+        if self._refuse is None or known is None:
+            return {}
+        try:
+            words = await self._refuse(ToolStarted(call, known.name, known.arguments))
+        except Exception:  # noqa: BLE001  # as in _tried
+            _LOG.exception(_FAILED)
+            return {}
+        if not words:
+            return {}
+        denied = {"permissionDecision": "deny", "permissionDecisionReason": words}
+        return {"hookSpecificOutput": {"hookEventName": "PreToolUse", **denied}}
+
+    def message(self, message: Any) -> None:  # noqa: ANN401  # the SDK is an extra: its types are not there
+        """Take in a message of the SDK, of whatever kind."""
+        if getattr(message, "parent_tool_use_id", None) is not None:
+            return
+        match type(message).__name__:
+            case "AssistantMessage" if message.model != _SYNTHETIC:
+                self._assistant(message)
+            case "UserMessage":
+                self._user(message)
+            case "StreamEvent":
+                self._stream(message.event)
+            case "ResultMessage":
+                self._result(message)
+            case _:
+                pass
+
+    def _assistant(self, message: Any) -> None:  # noqa: ANN401
+        turn = self._turn_of(message)
+        for block in message.content:
+            match type(block).__name__:
+                case "TextBlock":
+                    turn.said.append(block.text)
+                case "ToolUseBlock" | "ServerToolUseBlock" as kind:
+                    self._started(block.id, block.name, block.input)
+                    if kind == "ToolUseBlock":
+                        turn.waiting.add(block.id)
+                case "ServerToolResultBlock":
+                    failed = str(block.content.get("type", "")).endswith("_error")
+                    self._tool_ended(block.tool_use_id, block.content, success=not failed)
+                case _:
+                    pass
+
+    def _turn_of(self, message: Any) -> _Turn:  # noqa: ANN401
+        turn = self._turn
+        name = message.message_id
+        if turn is None or name is None or turn.name != name:
+            self._end_turn()
+            turn = self._turn = _Turn(name, is_told=name is not None and name == self._told)
+        turn.model, turn.usage = message.model, message.usage or turn.usage
+        return turn
+
+    def _user(self, message: Any) -> None:  # noqa: ANN401
+        if isinstance(message.content, str):
+            return
+        results = [block for block in message.content if type(block).__name__ == "ToolResultBlock"]
+        for block in results:
+            self._tool_ended(block.tool_use_id, block.content, success=not block.is_error)
+            if self._turn is not None:
+                self._turn.waiting.discard(block.tool_use_id)
+                self._turn.is_answered = True
+        self._end_turn_if_whole()
+
+    def _stream(self, event: Mapping[str, Any]) -> None:
+        if event.get("type") == "message_start":
+            name = event["message"].get("id")
+            if self._turn is not None and self._turn.name != name:
+                self._end_turn()
+            self._streamed = name, None
+        elif event.get("type") == "message_delta":
+            self._streamed = self._streamed[0], event.get("usage", {}).get("output_tokens")
+            self._end_turn_if_whole()
+
+    def _result(self, message: Any) -> None:  # noqa: ANN401
+        self.cost_usd = self.cost_usd if message.total_cost_usd is None else message.total_cost_usd
+        self._end_turn(self.cost_usd)
+
+    def _end_turn_if_whole(self) -> None:
+        """End the turn once its tools have, and the stream, where there is one, has told its tokens."""
+        turn = self._turn
+        if turn is not None and turn.is_answered and not turn.waiting and self._streamed != (turn.name, None):
+            self._end_turn()
+
+    def _end_turn(self, total_usd: float | None = None) -> None:
+        """Tell the end of the turn, if there is one; `total_usd` is what the whole session has cost by then.
+
+        None: the client has not said, and the turn's own price is told, if somebody knows it.
+        """
+        turn, self._turn = self._turn, None
+        if turn is None or turn.is_told:
+            return
+        self._told = turn.name
+        output = self._streamed[1] if turn.name is not None and self._streamed[0] == turn.name else None
+        taken = input_tokens(dict(turn.usage))
+        if total_usd is not None:
+            cost: float | None = max(total_usd - self._told_usd, 0.0)
+        else:
+            cost = self._priced(turn, output)
+        self._told_usd += cost or 0.0
+        self._tell(TurnEnded("\n".join(turn.said), output, None if taken is None else taken + (output or 0), cost))
+
+    def _priced(self, turn: _Turn, output: int | None) -> float | None:
+        if self._price is None or output is None:
+            return None
+        price, usage = self._price, {**turn.usage, "output_tokens": output}
+        return _tried(lambda: price(turn.model, usage))
+
+    def _started(self, call: str, name: str, given: Any) -> None:  # noqa: ANN401  # whatever the model asked
+        if call in self._calls or call in self._ended:
+            return
+        arguments = digest_of(given)
+        self._calls[call] = _Call(name, arguments, _file(name, given))
+        _forget(self._calls)
+        self._tell(ToolStarted(call, name, arguments))
+
+    def _tool_ended(self, call: str, result: Any, *, success: bool) -> None:  # noqa: ANN401  # whatever it gave
+        known = self._calls.pop(call, None)
+        if known is None:
+            return
+        self._ended[call] = None
+        _forget(self._ended)
+        if success and known.file is not None:
+            self._tell(known.file)
+        tree = None if self._tree is None else _tried(self._tree)
+        self._tell(ToolEnded(call, known.name, success, known.arguments, digest_of(result), tree))
+
+    def _tell(self, event: Event) -> None:
+        for sink in self._sinks:
+            _tried(partial(sink, event))
+
+
+def _file(tool: str, given: Any) -> FileRead | FileChanged | None:  # noqa: ANN401  # as above
+    key = _FILE_KEYS.get(tool)
+    path = given.get(key) if key is not None and isinstance(given, Mapping) else None
+    if not isinstance(path, str):
+        return None
+    return FileRead(path) if tool == "Read" else FileChanged(path)
+
+
+def _tried(act: Callable[[], _Given]) -> _Given | None:
+    try:
+        return act()
+    except Exception:  # noqa: BLE001  # whatever it is, the session goes on
+        _LOG.exception(_FAILED)
+        return None
+
+
+def _forget(known: OrderedDict[str, Any]) -> None:
+    """Drop the oldest: ends that never come let nothing grow."""
+    if len(known) > _KEPT:
+        known.popitem(last=False)

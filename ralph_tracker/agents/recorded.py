@@ -1,0 +1,30 @@
+"""What the tracker has on record, for `QualityProgressEvaluator` (steering.md § 1)."""
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from ralph_tracker.core.findings import Severity
+from ralph_tracker.errors import LoopError
+from ralph_tracker.steering.evaluators import QualityState
+from ralph_tracker.store.standing import paths_of, summary_at
+
+
+def recorded_quality(
+    root: str | Path = ".", loop_id: str | None = None, environment: Mapping[str, str] = os.environ
+) -> Callable[[], QualityState | None]:
+    """Return what reads the latest iteration of a loop, each time anew; it gives None where there is no loop.
+
+    `loop_id`: None means the one that the environment names, or else the current one. What is read raises RecordError
+    where the record is damaged.
+    """
+
+    def state() -> QualityState | None:
+        try:
+            summary = summary_at(paths_of(Path(root), loop_id, environment))
+        except LoopError:
+            return None
+        critical = [each for each in summary.alerts if each["severity"] == Severity.CRITICAL.name]
+        return QualityState(summary.classification, tuple(f"{each['id']}: {each['message']}" for each in critical))
+
+    return state

@@ -1,0 +1,111 @@
+"""ralph-tracker plan: show how far a plan has come, and revise what is left of it."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ralph_tracker.cli.output import say, say_json
+
+if TYPE_CHECKING:
+    from ralph_tracker.store.plan_files import KeptPlan
+
+_NOTHING: str = "Nothing was changed"
+_file = click.argument("file", type=click.Path(path_type=Path))
+
+
+@click.group("plan")
+def command() -> None:
+    """Show a plan, or revise what is left of it.
+
+    A plan is a YAML file of tasks, done one after another.
+    """
+
+
+@command.command("show")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, as `ralph-tracker schema` describes it.")
+@_file
+def show(file: Path, as_json: bool) -> None:
+    """Show how far plan FILE has come, and what it cost."""
+    from ralph_tracker.cli.columns import say_table
+    from ralph_tracker.steering.checkpoints import checkpoint_of
+    from ralph_tracker.steering.plan_document import state_to_plain
+    from ralph_tracker.steering.summary import compute_progress_summary, format_progress_summary
+    from ralph_tracker.store.plan_files import read_plan
+
+    kept = read_plan(file)
+    state = kept.state
+    summary = compute_progress_summary(state)
+    if as_json:
+        say_json(state_to_plain(state) | {"summary": summary._asdict()})
+        return
+    _say_changed(file, kept)
+    say(format_progress_summary(summary))
+    rows = [
+        (str(number), each.id, "begun" if each.id == state.current else each.status, each.task.title)
+        for number, each in enumerate(state.tasks, 1)
+    ]
+    say_table([("#", "id", "status", "title"), *rows], right={0})
+    checkpoint = checkpoint_of(state)
+    if checkpoint is not None:
+        say(f"A checkpoint waits for an answer: {checkpoint.text.splitlines()[1]}")
+
+
+@command.command("edit")
+@click.option("--yes", is_flag=True, help="Apply the edit without a question.")
+@_file
+def edit(file: Path, yes: bool) -> None:
+    """Drop, skip or reorder the remaining tasks of plan FILE.
+
+    They are edited as a list, in $VISUAL or $EDITOR. Nothing can be added, and tasks that are done stay as they are.
+    """
+    from ralph_tracker.cli.plan_person import edited
+    from ralph_tracker.steering.plan_document import state_to_plain
+    from ralph_tracker.steering.revision import (
+        apply_plan_adjustment,
+        format_adjustment,
+        parse_plan_revision,
+        plan_revision_text,
+    )
+    from ralph_tracker.store.plan_files import plan_held, read_plan, write_plan_state
+
+    read_plan(file)
+    with plan_held(file, "plan edit"):
+        kept = read_plan(file)
+        state = kept.state
+        _say_changed(file, kept)
+        if not state.pending:
+            say("No task is left to revise")
+            return
+        text = edited(plan_revision_text(state))
+        revision = None if text is None else parse_plan_revision(state, text)
+        for note in revision.notes if revision else ():
+            say(note)
+        if revision is None or revision.adjustment.is_empty:
+            say(_NOTHING)
+            return
+        if not _confirmed(format_adjustment(state, revision.adjustment), yes=yes):
+            say(_NOTHING)
+            return
+        write_plan_state(file, state_to_plain(apply_plan_adjustment(state, revision.adjustment)))
+    say("The plan was revised")
+
+
+def _say_changed(file: Path, kept: "KeptPlan") -> None:
+    from ralph_tracker.store.plan_files import state_path
+
+    if kept.has_changed:
+        say(f"{file} has changed since it was begun; it goes on as begun (remove {state_path(file)} to begin anew)")
+
+
+def _confirmed(question: str, *, yes: bool) -> bool:
+    from ralph_tracker.cli.plan_person import confirmed
+    from ralph_tracker.errors import InputError
+
+    if yes:
+        say(question.removesuffix(" Confirm?"))
+        return True
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise InputError(f"{question} Nobody can answer here; say --yes")
+    return confirmed(question)

@@ -1,0 +1,187 @@
+"""ralph-tracker simulate: a recorded session again, turn by turn, as the continuation judges it."""
+
+import sys
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
+
+import click
+
+from ralph_tracker.cli.output import say, say_json
+from ralph_tracker.errors import EXIT_OK, InputError
+
+if TYPE_CHECKING:
+    from ralph_tracker.steering.continuation import Continuation, Verdict
+    from ralph_tracker.steering.continuation_rules import Complexity
+    from ralph_tracker.steering.events import Event
+
+STANDARD_INPUT: Final = "-"
+_LONGEST: Final = 16 << 20
+_HEAD: Final = ("turn", "score", "velocity", "not stuck", "tokens", "interventions", "complexity", "action")
+
+
+class Turn(NamedTuple):
+    """Hold what the continuation says of a turn, and the evaluator, None where it is not asked."""
+
+    verdict: "Verdict"
+    evaluation: tuple[bool, str] | None
+
+
+@click.command("simulate")
+@click.argument("file", metavar="FILE")
+@click.option("--prompt", metavar="TEXT", help="The task, from whose words its complexity is guessed.")
+@click.option(
+    "--complexity",
+    type=click.Choice(("simple", "medium", "complex", "generation")),
+    help="How large the task is; else as the prompt says, else medium.",
+)
+@click.option("--context-window", type=click.IntRange(min=1), metavar="TOKENS", help="The agent's; else as configured.")
+@click.option(
+    "--evaluation-interval",
+    type=click.IntRange(min=1),
+    default=5,
+    metavar="TURNS",
+    help="Evaluate every so many turns.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, as `ralph-tracker schema simulate` describes it.")
+@click.option("--root", type=click.Path(path_type=Path), default=Path(), help="Whose configuration counts.")
+def command(
+    file: str,
+    prompt: str | None,
+    complexity: "Complexity | None",
+    context_window: int | None,
+    evaluation_interval: int,
+    as_json: bool,
+    root: Path,
+) -> int:
+    """Replay the session recorded in FILE and print each turn's score, its parts and the action.
+
+    FILE has an event as JSON on each line, or is what `claude -p --output-format stream-json --verbose` printed; - is
+    standard input. Thresholds are those of `continuation` in the configuration. The evaluator is the simple one, for
+    repetition and cost.
+    """
+    from ralph_tracker.config.load import load_config
+    from ralph_tracker.steering.continuation import Continuation
+    from ralph_tracker.steering.continuation_complexity import classify_task_complexity
+    from ralph_tracker.steering.continuation_rules import continuation_rules_of
+
+    rules = continuation_rules_of(load_config(root).document["continuation"])
+    if complexity is None:
+        complexity = "medium" if prompt is None else classify_task_complexity(prompt, rules=rules)
+    continuation = Continuation(complexity, rules=rules, context_window=context_window)
+    turns = _replayed(file, continuation, evaluation_interval)
+    if as_json:
+        say_json(document(list(turns), complexity, continuation))
+        return EXIT_OK
+    say(" ".join(_cells(_HEAD)))
+    counts = {"nudge_synthesis": 0, "force_synthesis": 0, "continue": 0}
+    for turn in turns:
+        say_turn(turn)
+        counts[turn.verdict.action] += 1
+    number, calls = sum(counts.values()), continuation.metrics.tools_used
+    nudged, forced = counts["nudge_synthesis"], counts["force_synthesis"]
+    say(f"{complexity} task: {number} turns, {calls} tool calls, {nudged} nudged, {forced} forced")
+    return EXIT_OK
+
+
+def document(turns: list[Turn], complexity: str, continuation: "Continuation") -> dict[str, Any]:
+    """Return what is printed as JSON."""
+    metrics = continuation.metrics
+    counts = ("unique_files_read", "total_file_reads", "files_revisited", "tools_used", "total_iterations")
+    return {
+        "schema_version": 1,
+        "complexity": complexity,
+        "limits": continuation.limits._asdict(),
+        "context_window": continuation.rules.tokens.context_window,
+        "context_tokens": continuation.context_tokens,
+        "interventions": continuation.interventions,
+        "progress": {name: getattr(metrics, name) for name in counts},
+        "turns": [_plain(*turn) for turn in turns],
+    }
+
+
+def _plain(verdict: "Verdict", evaluation: tuple[bool, str] | None) -> dict[str, Any]:
+    return {
+        **verdict._asdict(),
+        "parts": verdict.parts._asdict(),
+        "terms": verdict.terms._asdict(),
+        "message": verdict.message,
+        "evaluation": None if evaluation is None else {"should_continue": evaluation[0], "reason": evaluation[1]},
+    }
+
+
+def say_turn(turn: Turn) -> None:
+    """Print a turn in a line, and below it what speaks against going on."""
+    from ralph_tracker.cli.columns import say_wrapped
+
+    verdict, evaluation = turn
+    numbers = (f"{number:.2f}" for number in (verdict.score, *verdict.parts))
+    say(" ".join(_cells((str(verdict.turn), *numbers, verdict.action))))
+    for reason in verdict.reasons:
+        say_wrapped(reason, indent=6)
+    if evaluation is not None and not evaluation[0]:
+        say_wrapped(f"the evaluator stops it: {evaluation[1]}", indent=6)
+
+
+def _cells(cells: tuple[str, ...]) -> Iterator[str]:
+    *numbers, action = cells
+    for cell, name in zip(numbers, _HEAD, strict=False):
+        yield cell.rjust(len(name))
+    yield action
+
+
+def _replayed(file: str, continuation: "Continuation", interval: int) -> Iterator[Turn]:
+    """Yield the turns; nothing of the recording tells the time, so that the evaluator does not judge speed."""
+    import asyncio
+
+    from ralph_tracker.steering.evaluating import ProgressMonitor
+    from ralph_tracker.steering.evaluators import SimpleProgressEvaluator
+
+    monitor = ProgressMonitor(SimpleProgressEvaluator(), lambda: 0.0, evaluation_interval=interval)
+    with asyncio.Runner() as runner:
+        for event in _events(file):
+            monitor.fold(event)
+            verdict = continuation.fold(event)
+            if verdict is not None:
+                yield Turn(verdict, runner.run(monitor.evaluate()) if monitor.due else None)
+
+
+def _events(file: str) -> Iterator["Event"]:
+    """Yield the events of a file of either kind. Raises InputError with the line that cannot be used."""
+    if file == STANDARD_INPUT:
+        yield from _read(sys.stdin.buffer, "standard input")
+        return
+    if "\0" in file:
+        raise InputError("a file cannot have a NUL in its name; name a file of events")
+    try:
+        with Path(file).open("rb") as stream:
+            yield from _read(stream, file)
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read ({error.strerror}); name a file of events") from None
+
+
+def _read(stream: IO[bytes], name: str) -> Iterator["Event"]:
+    from ralph_tracker.agents.claude_code.stream_events import is_stream, read_stream
+    from ralph_tracker.steering.events import read_events
+
+    lines = _lines(stream, name)
+    before = []
+    for line in lines:
+        before.append(line)
+        if line.strip():
+            break
+    read = read_stream if is_stream(before) else read_events
+    yield from read(chain(before, lines), name)
+
+
+def _lines(stream: IO[bytes], name: str) -> Iterator[str]:
+    number = 0
+    while line := stream.readline(_LONGEST + 1):
+        number += 1
+        if len(line) > _LONGEST:
+            raise InputError(f"{name}, line {number}: longer than {_LONGEST} bytes; this is no file of events")
+        try:
+            yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            raise InputError(f"{name}, line {number}: not UTF-8 (byte {error.start}); mend or drop that line") from None

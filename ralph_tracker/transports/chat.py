@@ -1,0 +1,169 @@
+"""A session in a chat: the log is one message that is edited, and becomes the answer.
+
+A chat is three methods (`Chat`); examples/discord_bot.py writes them for Discord.
+
+    async with ChatSession(chat) as session:
+        outcome = await follow(events, Interaction(session.callbacks))
+        await session.finish(outcome)
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from types import TracebackType
+from typing import Final, Generic, Protocol, Self, TypeVar
+
+from ralph_tracker.steering.callbacks import AgentCallbacks, Outcome
+from ralph_tracker.steering.cancelling import SILENCE_S
+from ralph_tracker.transports.conversation import STOPPING, Conversation
+
+STARTING: Final = "🔧 ..."
+NO_ANSWER: Final = "Done, without a last word."
+BROKEN_OFF: Final = "The session broke off."
+_LOG: Final = logging.getLogger(__name__)
+Message = TypeVar("Message")
+
+
+class Chat(Protocol[Message]):
+    """One person's chat; what raises is logged, and the session goes on."""
+
+    async def send(self, text: str) -> Message:
+        """Send a message, and return what `edit` needs to find it again."""
+        ...
+
+    async def edit(self, message: Message, text: str) -> None:
+        """Give a message that was sent another text."""
+        ...
+
+    async def next_message(self) -> str | None:
+        """Wait for what the person writes next, None once nothing can come; messages in between are kept for it."""
+        ...
+
+
+class ChatSession(Generic[Message]):
+    """Show one session in a chat and hear the person.
+
+    `limit`: how many characters a message holds; a longer answer is sent in several, of a longer log the end is shown.
+    `escape` makes names of tools plain text where the chat knows markup. `silence_s`: as Conversation has it.
+    """
+
+    def __init__(
+        self,
+        chat: Chat[Message],
+        limit: int = 2000,
+        escape: Callable[[str], str] = str,
+        silence_s: float = SILENCE_S,
+    ) -> None:
+        self._chat = chat
+        self._limit = limit
+        self._escape = escape
+        self._conversation = Conversation(self._show, self._ask, silence_s)
+        self._message: Message | None = None
+        self._wanted = STARTING
+        self._shown = ""
+        self._turn = asyncio.Lock()
+        self._drawing: asyncio.Task[None] | None = None
+        self._listening: asyncio.Task[None] | None = None
+
+    @property
+    def callbacks(self) -> AgentCallbacks:
+        """Return what the session is to call."""
+        return self._conversation.callbacks
+
+    def take_messages(self) -> list[str]:
+        """Return what the person said that was neither an answer nor a word that cancels, and forget it."""
+        return self._conversation.inbox.take()
+
+    async def __aenter__(self) -> Self:
+        await self._catch_up()
+        self._listening = asyncio.create_task(self._listen())
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, Exception):
+            self._wanted = self._log(BROKEN_OFF)
+            await self._catch_up()
+        for task in (self._listening, self._drawing):
+            if task:
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
+
+    async def finish(self, outcome: Outcome) -> None:
+        """Let the answer, or the summary of a cancelled session, replace the log. Raises what `send` raises."""
+        text = self._escape(outcome.text) if outcome.cancelled else outcome.text
+        first, *rest = pieces_of(text.strip() or NO_ANSWER, self._limit)
+        self._wanted = first
+        for piece in rest if await self._catch_up() else [first, *rest]:
+            await self._chat.send(piece)
+
+    async def _show(self, line: str | None = None) -> None:  # noqa: ARG002  # the whole log is shown anew
+        self._wanted = self._log()
+        # Chats allow few edits a minute: while one is under way the later ones become one.
+        if self._drawing is None or self._drawing.done():
+            self._drawing = asyncio.create_task(self._draw())
+
+    async def _ask(self, question: str, times: int) -> None:
+        self._wanted = self._log(question)
+        if times or not await self._catch_up():
+            await self._chat.send(question)  # an edit to the same text would not be noticed
+
+    def _log(self, *last: str) -> str:
+        stopping = [STOPPING] if self._conversation.inbox.cancelled and not last else []
+        end = [*stopping, *last]
+        room = self._limit - sum(len(line) + 1 for line in end)
+        shown: list[str] = []
+        for line in reversed(self._conversation.log.lines()):
+            escaped = self._escape(line)
+            room -= len(escaped) + 1
+            if room < 0:
+                break
+            shown.insert(0, escaped)
+        return "\n".join([*shown, *end]) or STARTING
+
+    async def _draw(self) -> None:
+        while self._shown != self._wanted:
+            drawn = await self._catch_up()
+            if not drawn:
+                return
+
+    async def _catch_up(self) -> bool:
+        """Make the message say what it is to say, and tell whether it does."""
+        async with self._turn:
+            text = self._wanted
+            if text == self._shown:
+                return True
+            try:
+                if self._message is None:
+                    self._message = await self._chat.send(text)
+                else:
+                    await self._chat.edit(self._message, text)
+            except Exception:  # noqa: BLE001  # whatever a chat raises
+                _LOG.exception("the chat did not take a message; the session goes on")
+                return False
+            self._shown = text
+            return True
+
+    async def _listen(self) -> None:
+        try:
+            while (text := await self._chat.next_message()) is not None:
+                self._conversation.inbox.hear(text)
+                if self._conversation.inbox.cancelled:
+                    await self._show()
+        except Exception:  # noqa: BLE001  # as above
+            _LOG.exception("the chat can no longer be heard; the next checkpoint ends the session")
+        self._conversation.inbox.close()
+
+
+def pieces_of(text: str, limit: int) -> list[str]:
+    """Return a text in pieces of at most `limit` characters, cut at ends of lines where those are not far."""
+    pieces = []
+    while len(text) > limit:
+        end = text.rfind("\n", limit // 2, limit + 1)
+        cut = end if end > 0 else limit
+        pieces.append(text[:cut])
+        text = text[cut:].removeprefix("\n")
+    return [*pieces, text] if text.strip() else pieces

@@ -1,0 +1,66 @@
+"""What every transport does alike: keep the log, hear the person, hold a checkpoint."""
+
+from collections.abc import Awaitable, Callable
+from typing import Final, Protocol
+
+from ralph_tracker.steering.callbacks import AgentCallbacks
+from ralph_tracker.steering.cancelling import SILENCE_S, hold_checkpoint
+from ralph_tracker.steering.tool_log import ToolLog, tool_line
+from ralph_tracker.transports.inbox import Inbox
+
+STOPPING: Final = "Stopping before the next tool."
+
+
+class Show(Protocol):
+    """Show the log anew; `line` is what is new in it, None where it is shown as it was before a question."""
+
+    async def __call__(self, line: str | None = None) -> None: ...
+
+
+class Conversation:
+    """Turn two ways of showing into the callbacks of a session.
+
+    `ask(question, times)` shows a question, `times` as in `hold_checkpoint`. `silence_s`: how many seconds of silence
+    at a checkpoint end the session.
+    """
+
+    def __init__(
+        self,
+        show: Show,
+        ask: Callable[[str, int], Awaitable[None]],
+        silence_s: float = SILENCE_S,
+    ) -> None:
+        self.log = ToolLog()
+        self.inbox = Inbox()
+        self._show = show
+        self._ask = ask
+        self._silence_s = silence_s
+
+    @property
+    def callbacks(self) -> AgentCallbacks:
+        """Return what the session is to call."""
+        return AgentCallbacks(self._tool_starts, self._tool_ends, self._is_cancelled, self._checkpoint)
+
+    async def _tool_starts(self, name: str) -> None:
+        self.log.start(name)
+        await self._show(tool_line(name, None))
+
+    async def _tool_ends(self, name: str, success: bool) -> None:  # noqa: FBT001  # as on_tool_end has it
+        self.log.end(name, success)
+        await self._show(tool_line(name, success))
+
+    async def _is_cancelled(self) -> bool:
+        return self.inbox.cancelled
+
+    async def _checkpoint(self, tools_used: int) -> bool:
+        if self.inbox.cancelled:  # said before the question
+            return False
+        try:
+            goes_on = await hold_checkpoint(tools_used, self._ask, self._reply)
+        finally:
+            self.inbox.settle()
+        await self._show()
+        return goes_on and not self.inbox.cancelled
+
+    async def _reply(self) -> str | None:
+        return await self.inbox.reply(self._silence_s)

@@ -1,0 +1,171 @@
+"""Ready-made ways of asking a model, against a loopback and a stand-in for the SDK."""
+
+import asyncio
+import json
+import socket
+import sys
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import ModuleType, SimpleNamespace
+
+import pytest
+
+from ralph_tracker.agents.asking import claude_ask, openai_ask
+from ralph_tracker.errors import InputError
+from ralph_tracker.steering.evaluators import LLMProgressEvaluator
+from ralph_tracker.steering.progress_info import ProgressInfo
+
+
+@contextmanager
+def endpoint(status=200, body=b"", headers=()):
+    """Answer every request so; yield the address and the requests as (path, headers, document)."""
+    requests = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+        def do_POST(self):
+            data = self.rfile.read(int(self.headers["content-length"]))
+            requests.append((self.path, dict(self.headers), json.loads(data)))
+            self.send_response(status)
+            for name, value in headers:
+                self.send_header(name, value)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/v1", requests
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def completion(text):
+    return json.dumps({"choices": [{"index": 0, "message": {"role": "assistant", "content": text}}]}).encode()
+
+
+def test_an_endpoint_like_that_of_openai_is_asked():
+    with endpoint(body=completion("NO, it repeats itself")) as (url, requests):
+        answer = asyncio.run(openai_ask(f"{url}/", "small", "sk-1")("Is it?"))
+    assert answer == "NO, it repeats itself"
+    ((path, headers, document),) = requests
+    assert path == "/v1/chat/completions"
+    assert headers["Authorization"] == "Bearer sk-1"
+    assert headers["Content-Type"] == "application/json"
+    assert document == {"model": "small", "messages": [{"role": "user", "content": "Is it?"}]}
+
+
+def test_without_a_key_none_is_sent():
+    with endpoint(body=completion("YES")) as (url, requests):
+        asyncio.run(openai_ask(url, "small")("Is it?"))
+    assert "Authorization" not in requests[0][1]
+
+
+def test_an_evaluator_asks_it():
+    info = ProgressInfo(5, 50, 100, 1000, "again", None)
+    with endpoint(body=completion("NO, it repeats itself")) as (url, requests):
+        found = asyncio.run(LLMProgressEvaluator(openai_ask(url, "small")).should_continue(info))
+    assert found == (False, "NO, it repeats itself")
+    assert "- Turns: 5/50" in requests[0][2]["messages"][0]["content"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        pytest.param({"status": 401}, "HTTP status 401", id="refused"),
+        pytest.param({"body": b"<html>"}, "no answer of a chat completion", id="no JSON"),
+        pytest.param({"body": b"[" * 200_000}, "no answer of a chat completion", id="nested too deep"),
+        pytest.param({"body": b"[]"}, "no answer of a chat completion", id="another document"),
+        pytest.param({"body": b'{"choices": []}'}, "no answer of a chat completion", id="no choice"),
+        pytest.param({"body": completion(None)}, "the model answered without words", id="no words"),
+    ],
+)
+def test_what_is_no_answer_is_told_in_one_line_without_the_key(answer, words):
+    with endpoint(**answer) as (url, _), pytest.raises(InputError) as raised:
+        asyncio.run(openai_ask(url, "small", "sk-1")("Is it?"))
+    assert words in str(raised.value)
+    assert str(raised.value).startswith(url)
+    assert "sk-1" not in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_redirection_is_not_followed_or_the_key_would_go_along():
+    with endpoint(body=completion("YES")) as (elsewhere, never):
+        target = f"{elsewhere}/chat/completions"
+        with endpoint(307, headers=[("location", target)]) as (url, _), pytest.raises(InputError, match="status 307"):
+            asyncio.run(openai_ask(url, "small", "sk-1")("Is it?"))
+    assert never == []
+
+
+def test_nobody_who_listens_is_told():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
+        with pytest.raises(InputError, match="is it running"):
+            asyncio.run(openai_ask(url, "small")("Is it?"))
+
+
+@pytest.mark.parametrize("url", ["file:///etc/passwd", "localhost:11434", ""])
+def test_another_address_is_refused_at_once(url):
+    with pytest.raises(InputError, match="no address of an endpoint"):
+        openai_ask(url, "small")
+
+
+class ResultMessage(SimpleNamespace):
+    """As the SDK has it."""
+
+
+@pytest.fixture
+def sdk(monkeypatch):
+    """Put a stand-in in the SDK's place: it answers with `says`, and notes what it was asked."""
+    package = ModuleType("claude_agent_sdk")
+    package.asked = []
+    package.says = [object(), ResultMessage(is_error=False, result="YES, it does", subtype="success")]
+
+    async def query(*, prompt, options):
+        package.asked.append((prompt, options))
+        for message in package.says:
+            yield message
+
+    package.query = query
+    package.ClaudeAgentOptions = dict
+    monkeypatch.setitem(sys.modules, "claude_agent_sdk", package)
+    return package
+
+
+def test_claude_is_asked_in_one_turn_without_tools_and_settings(sdk):
+    assert asyncio.run(claude_ask()("Is it?")) == "YES, it does"
+    assert sdk.asked == [("Is it?", {"max_turns": 1, "tools": [], "setting_sources": []})]
+
+
+def test_options_of_the_sdk_go_over_those(sdk):
+    asyncio.run(claude_ask(model="small", max_turns=2)("Is it?"))
+    assert sdk.asked[0][1] == {"max_turns": 2, "tools": [], "setting_sources": [], "model": "small"}
+
+
+@pytest.mark.parametrize(
+    ("is_error", "result", "words"),
+    [(True, "Invalid API key", "Invalid API key"), (False, None, "error_max_turns")],
+)
+def test_claude_that_does_not_answer_is_told(sdk, is_error, result, words):
+    sdk.says = [ResultMessage(is_error=is_error, result=result, subtype="error_max_turns")]
+    with pytest.raises(InputError, match=f"Claude did not answer: {words}"):
+        asyncio.run(claude_ask()("Is it?"))
+
+
+def test_a_session_that_ends_without_a_result_gives_no_words(sdk):
+    sdk.says = []
+    assert asyncio.run(claude_ask()("Is it?")) == ""
+
+
+def test_where_the_sdk_is_not_installed_that_is_told(monkeypatch):
+    monkeypatch.setitem(sys.modules, "claude_agent_sdk", None)
+    with pytest.raises(InputError, match=r"claude-agent-sdk: .*; pip install 'ralph-tracker\[claude\]'"):
+        asyncio.run(claude_ask()("Is it?"))

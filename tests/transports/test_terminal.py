@@ -1,0 +1,310 @@
+"""A session on a terminal, driven in a pseudo-terminal; and one whose output or input is none."""
+
+import asyncio
+import fcntl
+import io
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+
+import pytest
+from rich.console import Console
+
+from ralph_tracker.steering.callbacks import Interaction, Outcome, follow
+from ralph_tracker.steering.cancelling import checkpoint_text
+from ralph_tracker.steering.events import ToolEnded, ToolStarted, TurnEnded
+from ralph_tracker.transports.conversation import STOPPING
+from ralph_tracker.transports.terminal import TerminalSession
+
+ROWS = 12
+CLOSED = 1_000_000  # no process has that many open
+# Each tool waits for a byte from the one who watches, so that "while a tool runs" is a moment that can be met.
+CHILD = """
+import asyncio, fcntl, sys, termios
+from ralph_tracker.steering import Interaction, ToolEnded, ToolStarted, TurnEnded, follow
+from ralph_tracker.transports.terminal import TerminalSession
+
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+async def agent(gate, ran):
+    for number in range(1, 46):
+        yield ToolStarted(str(number), f"t{number}")
+        ran.write(f"t{number} ")
+        ran.flush()
+        await gate.readexactly(1)
+        yield ToolEnded(str(number), f"t{number}", success=number != 2)
+    yield TurnEnded("all is well\\nin two lines")
+
+async def main():
+    gate = asyncio.StreamReader()
+    pipe = open(int(sys.argv[1]), "rb", 0)
+    transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(gate), pipe
+    )
+    with open(sys.argv[2], "w") as ran:
+        async with TerminalSession() as session:
+            outcome = await follow(agent(gate, ran), Interaction(session.callbacks))
+            await session.finish(outcome)
+    transport.close()
+
+try:
+    asyncio.run(main())
+except KeyboardInterrupt:
+    sys.exit(130)
+"""
+
+
+class Person:
+    """Sit before a pseudo-terminal in which a session runs; let its tools end one by one."""
+
+    def __init__(self, ran):
+        self.ran_file = ran
+        self.leader, self.follower = pty.openpty()
+        fcntl.ioctl(self.follower, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, 400, 0, 0))
+        reading, self.gate = os.pipe()
+        self.living, alive = os.pipe()  # its end tells that the session has ended
+        words = [sys.executable, "-c", CHILD, str(reading), str(ran)]
+        streams = {"stdin": self.follower, "stdout": self.follower, "stderr": self.follower}
+        environment = {name: value for name, value in os.environ.items() if name not in {"COLUMNS", "LINES"}}
+        self.process = subprocess.Popen(
+            words, **streams, pass_fds=[reading, alive], start_new_session=True, env=environment | {"TERM": "xterm"}
+        )
+        os.close(reading)
+        os.close(alive)
+        self.shown = b""
+        self.read_to = 0
+
+    def sees(self, text):
+        """Wait until something new is shown."""
+        while (at := self.shown.find(text.encode(), self.read_to)) < 0:
+            ready, _, _ = select.select([self.leader], [], [], 60)
+            assert ready, f"{text!r} was not shown, but {self.shown[self.read_to :]!r}"
+            self.shown += os.read(self.leader, 65536)
+        self.read_to = at + len(text.encode())
+
+    def types(self, text):
+        os.write(self.leader, text.encode())
+
+    def lets_end(self, tools):
+        os.write(self.gate, b"." * tools)
+
+    @property
+    def ran(self):
+        return self.ran_file.read_text().split()
+
+    def stays_to_the_end(self):
+        """Return the exit code, and the screen as it is then."""
+        while self.leader in (ready := select.select([self.leader, self.living], [], [], 60)[0]) or not ready:
+            assert ready, f"it does not end; shown: {self.shown[self.read_to :]!r}"
+            self.shown += os.read(self.leader, 65536)
+        return self.process.wait(), screen(self.shown.decode())
+
+    def echoes(self):
+        return bool(termios.tcgetattr(self.follower)[3] & termios.ECHO)
+
+    def leaves(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        for descriptor in (self.leader, self.follower, self.gate, self.living):
+            os.close(descriptor)
+
+
+def screen(shown):
+    """Return the lines of a wide screen on which all of it was written."""
+    lines, row, column = [""], 0, 0
+    for part in re.split(r"(\x1b\[[0-9;?]*[A-Za-z]|\r|\n)", shown):
+        if part == "\n":
+            row, column = row + 1, 0
+            lines += [""] * (row + 1 - len(lines))
+        elif part == "\r":
+            column = 0
+        elif part == "\x1b[2K":
+            lines[row] = ""
+        elif moved := re.fullmatch(r"\x1b\[(\d*)A", part):
+            row -= int(moved[1] or 1)
+        elif not part.startswith("\x1b"):
+            lines[row] = lines[row][:column].ljust(column) + part + lines[row][column + len(part) :]
+            column += len(part)
+    while lines and not lines[-1]:
+        lines.pop()
+    return lines
+
+
+@pytest.fixture
+def person(tmp_path):
+    made = Person(tmp_path / "ran")
+    yield made
+    made.leaves()
+
+
+def test_lines_appear_as_tools_run_and_the_answer_replaces_them(person):
+    person.sees("🔧 t1 ...")
+    person.lets_end(1)
+    person.sees("🔧 t1 ✓")
+    person.sees("🔧 t2 ...")
+    person.lets_end(1)
+    person.sees("🔧 t2 ✗")
+    person.lets_end(18)
+    person.sees(checkpoint_text(20))
+    person.types("yes\r")
+    person.lets_end(20)
+    person.sees(checkpoint_text(20))
+    person.types("go\r")
+    person.lets_end(5)
+    person.sees("in two lines")
+    assert person.stays_to_the_end() == (0, ["all is well", "in two lines"])
+    assert len(person.ran) == 45
+
+
+def test_stop_typed_mid_run_ends_it_before_the_next_tool_with_the_summary_line(person):
+    person.lets_end(2)
+    person.sees("🔧 t3 ...")
+    person.types("stob")
+    person.sees("> stob")
+    person.types("\x7fp\r")
+    person.sees(STOPPING)
+    person.lets_end(20)
+    summary = "Cancelled. Was working on: t1 ✓ → t2 ✗ → t3 ✓"
+    assert person.stays_to_the_end() == (0, [summary])
+    assert person.ran == ["t1", "t2", "t3"]
+
+
+def test_the_checkpoint_at_20_tools_waits_and_obeys_a_yes(person):
+    person.lets_end(25)
+    person.sees(checkpoint_text(20))
+    person.types("maybe\r")
+    person.sees(f"> maybe\r\n{checkpoint_text(20)}")
+    assert len(person.ran) == 20
+    person.types("yes\r")
+    person.sees("🔧 t26 ...")
+    assert len(person.ran) >= 25
+
+
+def test_the_checkpoint_at_20_tools_waits_and_obeys_a_stop(person):
+    person.lets_end(25)
+    person.sees(checkpoint_text(20))
+    person.types("STOP\r")
+    code, shown = person.stays_to_the_end()
+    assert (code, len(shown)) == (0, 1)
+    assert shown[0].startswith("Cancelled. Was working on: t1 ✓ → t2 ✗ → t3 ✓")
+    assert shown[0].endswith("→ t20 ✓")
+    assert len(person.ran) == 20
+
+
+def test_a_terminal_that_is_closed_at_the_checkpoint_is_a_no(person):
+    person.lets_end(25)
+    person.sees(checkpoint_text(20))
+    person.types("\x04")
+    assert person.stays_to_the_end()[1][0].endswith("→ t20 ✓")
+
+
+def test_the_log_fits_on_the_screen(person):
+    person.lets_end(19)
+    person.sees("🔧 t20 ...")
+    assert len(screen(person.shown.decode())) < ROWS
+
+
+def test_ctrl_c_leaves_the_terminal_as_it_was(person):
+    assert person.echoes()
+    person.sees("🔧 t1 ...")
+    assert not person.echoes()
+    os.killpg(person.process.pid, signal.SIGINT)
+    code, shown = person.stays_to_the_end()
+    assert code == 130
+    assert shown == []
+    assert person.echoes()
+    assert person.shown.rfind(b"\x1b[?25h") > person.shown.rfind(b"\x1b[?25l")
+
+
+async def some(*names):
+    for name in names:
+        yield ToolStarted(name, name)
+        yield ToolEnded(name, name, success=True)
+    yield TurnEnded("all is well")
+
+
+def shown_of(events, descriptor, *, encoding="utf-8", every=20, **options):
+    """Run a session whose output is a file; return its outcome and what it printed."""
+    stream = io.BytesIO()
+    console = Console(file=io.TextIOWrapper(stream, encoding=encoding, write_through=True), **options)
+
+    async def run():
+        async with TerminalSession(console, descriptor) as session:
+            outcome = await follow(events, Interaction(session.callbacks, every))
+            await session.finish(outcome)
+            return outcome
+
+    outcome = asyncio.run(run())
+    console.file.flush()
+    return outcome, stream.getvalue().decode(encoding)
+
+
+@pytest.fixture
+def typed():
+    """Give a descriptor from which these bytes come, then nothing more."""
+    opened = []
+
+    def give(data):
+        reading, writing = os.pipe()
+        os.write(writing, data)
+        opened.extend((reading, writing))
+        return reading
+
+    yield give
+    for descriptor in opened:
+        os.close(descriptor)
+
+
+def test_where_the_output_is_no_terminal_each_start_and_end_is_a_line(typed):
+    outcome, shown = shown_of(some("a", "b"), typed(b""))
+    assert outcome == Outcome("all is well")
+    assert shown == "🔧 a ...\n🔧 a ✓\n🔧 b ...\n🔧 b ✓\nall is well\n"
+
+
+def test_where_the_terminal_can_do_nothing_lines_are_printed_too(typed):
+    options = {"force_terminal": True, "_environ": {"TERM": "dumb"}}
+    assert shown_of(some("a"), typed(b""), **options)[1] == "🔧 a ...\n🔧 a ✓\nall is well\n"
+
+
+def test_a_stream_that_knows_no_signs_gets_their_numbers(typed):
+    shown = shown_of(some("a"), typed(b""), encoding="ascii")[1]
+    assert shown == "\\U0001f527 a ...\n\\U0001f527 a \\u2713\nall is well\n"
+
+
+def test_a_name_cannot_move_the_cursor(typed):
+    shown = shown_of(some("\x1b[2Ja"), typed(b""), force_terminal=True, width=80, height=24)[1]
+    assert "\x1b[2J" not in shown
+    assert "\\u001b[2Ja" in shown
+
+
+def test_where_nobody_can_be_heard_the_first_checkpoint_ends_the_session():
+    outcome, shown = shown_of(some("a", "b"), CLOSED, every=1)
+    assert outcome == Outcome("Cancelled. Was working on: a ✓", cancelled=True)
+    assert shown.splitlines()[2:] == [checkpoint_text(1), outcome.text]
+
+
+def test_a_message_that_is_no_answer_is_handed_on(typed):
+    async def run():
+        heard = asyncio.Event()
+
+        async def agent():
+            yield ToolStarted("1", "a")
+            await heard.wait()
+            yield TurnEnded("done")
+
+        async with TerminalSession(Console(file=io.StringIO()), typed(b"use pytest\n")) as session:
+            following = asyncio.ensure_future(follow(agent(), Interaction(session.callbacks)))
+            while not (said := session.take_messages()):
+                await asyncio.sleep(0)
+            heard.set()
+            await following
+            return said
+
+    assert asyncio.run(run()) == ["use pytest"]
