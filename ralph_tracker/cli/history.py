@@ -11,10 +11,10 @@ from ralph_tracker.cli.output import complain, say, say_json
 
 COLUMNS: Final = (
     *("it.", "class", "tests", "coverage", "errors", "quality", "adjusted"),
-    *("integrity", "cost", "$/point", "decision", ""),
+    *("integrity", "cost", "$/pt", "decision", ""),
 )
 # A column that has nothing to say is left out: nobody compared files and tests, nobody told what it cost.
-_OPTIONAL: Final = tuple(map(COLUMNS.index, ("integrity", "cost", "$/point")))
+_OPTIONAL: Final = tuple(map(COLUMNS.index, ("integrity", "cost", "$/pt")))
 CLASSES: Final = ("baseline", "forward", "plateau", "regression", "stalled")
 
 

@@ -29,10 +29,10 @@ def test_an_iteration_is_told_with_its_alerts_and_those_still_open(dropped, metr
 
 def test_history_is_a_line_an_iteration_with_the_best_marked(dropped):
     assert dropped.ralph("history").out == (
-        "it.  class       tests  coverage  errors  quality  adjusted  decision\n"
-        "0    baseline    9/9    50.0%     10      0.8425   0.8075    continue\n"
-        "1    forward     10/10  50.0%     10      0.8425   0.8425    continue  ← best\n"
-        "2    regression  9/9    50.0%     10      0.8425   0.8075    rollback\n"
+        "it. class      tests coverage errors quality adjusted cost  decision\n"
+        "0   baseline   9/9   50.0%    10     0.8425  0.8075   n/a   continue\n"
+        "1   forward    10/10 50.0%    10     0.8425  0.8425   n/a   continue ← best\n"
+        "2   regression 9/9   50.0%    10     0.8425  0.8075   $1.50 rollback\n"
     )
 
 
