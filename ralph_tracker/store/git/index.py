@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -49,10 +50,11 @@ class Adders(NamedTuple):
     ahead: Runner
 
 
-def take_in(git: Adders, root: Path, scan: Scan, *, very_many: int, is_first: bool) -> None:
+def take_in(git: Adders, store: Path, root: Path, scan: Scan, *, very_many: int, is_first: bool) -> None:
     """Take removals in first, so that a file can take the place of a folder and the other way round.
 
-    `is_first` says that the index holds nothing so far.
+    `is_first` says that the index holds nothing so far. Raises StoreError where git refuses, or where what it has
+    written is not whole.
     """
     if scan.removed:
         git.few.run("update-index", "-z", "--index-info", stdin=removals(scan.removed))
@@ -61,7 +63,14 @@ def take_in(git: Adders, root: Path, scan: Scan, *, very_many: int, is_first: bo
         if len(scan.added) > very_many and _pack_ahead(git.ahead, root, scan.added, is_first=is_first):
             adder = git.few
         # What lay below a folder that is a link to itself now is not seen to be gone, and would be in the way.
-        adder.run("update-index", "--add", "--replace", "-z", "--stdin", stdin=path_list(scan.added))
+        add = partial(adder.run, "update-index", "--add", "--replace", "-z", "--stdin", stdin=path_list(scan.added))
+        if adder is git.few:
+            add()
+            return
+        from ralph_tracker.store.git.packs import new_packs_checked  # noqa: PLC0415  # few iterations change so much
+
+        with new_packs_checked(store / "objects" / "pack", store / "index"):
+            add()
 
 
 def _pack_ahead(git: Runner, root: Path, paths: Sequence[str], *, is_first: bool) -> bool:

@@ -266,7 +266,7 @@ class GitStore:
 
         def taken(scan: Scan) -> None:
             began = unsettled.moment()
-            take_in(adders, self._root, scan, very_many=self.very_many, is_first=not scanner.count())
+            take_in(adders, self._folder, self._root, scan, very_many=self.very_many, is_first=not scanner.count())
             unsettled.note(scan.added, began)
 
         return capture(scanner, taken, self._tree.write)
