@@ -78,14 +78,14 @@ def in_process(table: Table, root: Path, files: list[Path], changed: int, rounds
 
 def as_command(table: Table, root: Path, files: list[Path], changed: int, rounds: int) -> None:
     """Measure `ralph-tracker hook post-iteration` whole, git's processes included."""
-    floor = floor_cpu(root)
     command = [str(Path(sys.executable).parent / "ralph-tracker"), "hook", "post-iteration"]
     children_cpu(command, root, runs=1)  # compiles what was edited since the last call
-    taken = []
-    for number in range(rounds):
+    floors, ratios = [], []
+    for number in range(rounds):  # side by side, as the machine's own speed changes from one second to the next
         edit(files, changed, number)
-        taken.append(children_cpu(command, root, runs=1))
-    ratio = statistics.median(taken) / floor
+        floors.append(floor_cpu(root))
+        ratios.append(children_cpu(command, root, runs=1) / floors[-1])
+    floor, ratio = statistics.median(floors), statistics.median(ratios)
     table.row(
         f"hook post-iteration against python -c pass ({floor * 1000:.0f} ms)",
         f"{ratio:.1f} x",
