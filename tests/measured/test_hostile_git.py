@@ -16,6 +16,8 @@ from ralph_tracker.errors import StoreError
 
 from .story import BRANCH, ELSEWHERE, TAKE_1, Step, story
 
+pytestmark = pytest.mark.slow
+
 # What making a commit takes: contents go through the user's filters, as `git add` would take them in.
 ON_A_BRANCH = {"clean"}
 ASKED = b"protocol=https\nhost=example.org\n\n"

@@ -10,6 +10,8 @@ from ralph_tracker.cli.verbs import VERBS
 
 from .story import BRANCH, ELSEWHERE, story
 
+pytestmark = pytest.mark.slow
+
 
 def ordinary(maker: Any, folder: Path) -> Any:
     return lived_in(maker(made(folder / "top")).prepare())

@@ -65,6 +65,7 @@ def test_twice_stops_now_and_the_agent_is_gone(project, running, lifeline):
     assert project.records()[1]["notes"][0].startswith("interrupted")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL], ids=lambda number: number.name)
 def test_another_end_takes_the_agent_along(project, running, lifeline, number):
     process = running(step(3, 1), wait="sleep 600")

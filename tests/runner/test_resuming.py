@@ -131,6 +131,7 @@ def struck(project, at, lifeline, *arguments):
     return done.returncode, done.stderr.decode().rstrip().rpartition("\n")[2]
 
 
+@pytest.mark.slow
 @pytest.mark.faults
 def test_a_run_that_is_killed_anywhere_goes_on_and_no_agent_survives(project, lifeline, tmp_path, request):
     """The agent holds a pipe while it lives: nobody holds it once the run is gone."""
