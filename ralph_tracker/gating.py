@@ -1,6 +1,5 @@
 """The gate: measure the tree as it stands, judge it as the next iteration, record nothing."""
 
-import tempfile
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -12,8 +11,9 @@ from ralph_tracker.errors import LoopError
 from ralph_tracker.observing import Progress
 from ralph_tracker.recording import judged
 from ralph_tracker.store.committed import Committed
-from ralph_tracker.store.layout import BASE, LoopPaths
+from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.onlooker import lookout
 from ralph_tracker.store.opened import OpenLoop
 from ralph_tracker.store.standing import paths_of, summary_at
 from ralph_tracker.taking import Source, Taking, configured_by, refuse_other_origin
@@ -39,10 +39,7 @@ def gate(
     refuse_other_origin(loop, metrics)
     summary = summary_at(loop.store.paths)
     state = Committed(loop.store.paths).state(summary, loop.config.rules)  # a reader's: nothing is mended
-    with tempfile.TemporaryDirectory(prefix="ralph-tracker-gate-", ignore_cleanup_errors=True) as scratch:
-        # Under a name that is neither kept nor counted, should the temporary folder be a part of the tree.
-        folder = Path(scratch).resolve() / BASE
-        folder.mkdir(parents=True)
+    with lookout("gate") as folder:
         taken = Taking(now, loop).unrecorded(loop, state, metrics, environment, folder, progress=progress)
     record = judged(lambda: judge(state, taken.measurement)).record
     checks = () if taken.observation is None else taken.observation.measures

@@ -16,7 +16,7 @@ from ralph_tracker.errors import EXIT_OK
 MODES: Final = ("highest_quality_verified", "highest_quality", "most_recent_above_threshold")
 APPLY: Final = ("output", "worktree", "branch", "none")
 _ANOTHER: Final = "`ralph-tracker hook pre-loop` starts another loop"
-_TAKE_OVER: Final = "`ralph-tracker select-best --apply worktree` puts it in place"
+TAKE_OVER: Final = "`ralph-tracker select-best --apply worktree` puts it in place"
 
 metrics_option = click.option(
     "--metrics",
@@ -119,7 +119,7 @@ def post_loop(  # one parameter an option
     closed = tracker_of(root, loop_id).select_output(
         mode=mode, iteration=iteration, reason=reason, apply=apply, branch=branch, verify=verify
     )
-    say_selection(closed, _TAKE_OVER if apply == "output" else _ANOTHER, as_json=as_json)
+    say_selection(closed, TAKE_OVER if apply == "output" else _ANOTHER, as_json=as_json)
     return EXIT_OK
 
 

@@ -19,8 +19,15 @@ def _safe_id(ctx: click.Context, option: click.Parameter, loop_id: str | None) -
 
 def loop_options(command: Command) -> Command:
     """Add --root, --loop-id and --json."""
+    as_json = click.option(
+        "--json", "as_json", is_flag=True, help="Print JSON, as `ralph-tracker schema` describes it."
+    )
+    return place_options(as_json(command))
+
+
+def place_options(command: Command) -> Command:
+    """Add --root and --loop-id."""
     for option in (
-        click.option("--json", "as_json", is_flag=True, help="Print JSON, as `ralph-tracker schema` describes it."),
         click.option(
             "--loop-id", metavar="ID", callback=_safe_id, help="The loop; else RALPH_LOOP_ID, else the current one."
         ),

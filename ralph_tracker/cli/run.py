@@ -7,6 +7,7 @@ from typing import Any, Final
 import click
 
 from ralph_tracker.cli.next_step import say_next
+from ralph_tracker.cli.options import place_options
 from ralph_tracker.cli.output import say
 from ralph_tracker.errors import EXIT_ESCALATE, EXIT_INTERRUPTED, EXIT_OK
 
@@ -16,12 +17,10 @@ _MINUTE_S: Final = 60.0
 _POSITIVE: Final = click.FloatRange(min=0, min_open=True)
 _EXIT_OF: Final = {"stop": EXIT_OK, "escalate": EXIT_ESCALATE, "asked": EXIT_INTERRUPTED}
 _RESUME: Final = "`ralph-tracker run --resume` goes on, `ralph-tracker hook post-loop` selects and ends the loop"
-_TAKE_OVER: Final = "`ralph-tracker select-best --apply worktree` puts it in place"
 
 
 @click.command("run")
-@click.option("--root", type=click.Path(path_type=Path), default=Path(), help="The project's folder.")
-@click.option("--loop-id", metavar="ID", help="The loop; else RALPH_LOOP_ID, else the next one.")
+@place_options
 @click.option("--prompt-file", metavar="FILE", help="What the agent is to do; read anew for each iteration.")
 @click.option("--max-iterations", type=click.IntRange(min=1), metavar="N", help="Stop after so many.")
 @click.option("--max-cost-usd", type=_POSITIVE, metavar="X", help="Stop once that much is known to be spent.")
@@ -62,9 +61,9 @@ def command(root: Path, loop_id: str | None, agent: tuple[str, ...], **options: 
     if outcome.closed is None:
         say_next(_RESUME)
     else:
-        from ralph_tracker.cli.hook import say_selection
+        from ralph_tracker.cli.hook import TAKE_OVER, say_selection
 
-        say_selection(outcome.closed, _TAKE_OVER if run.journal.plan.apply == "output" else "", as_json=False)
+        say_selection(outcome.closed, TAKE_OVER if run.journal.plan.apply == "output" else "", as_json=False)
     return _EXIT_OF[outcome.how]
 
 

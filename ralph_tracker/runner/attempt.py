@@ -6,8 +6,8 @@ from pathlib import Path
 from threading import Event
 from typing import Final, NamedTuple
 
+from ralph_tracker.agents.claude_code.presence import DRIVEN
 from ralph_tracker.agents.output import Listener, Told
-from ralph_tracker.core.metrics import Usage
 from ralph_tracker.errors import StoreError
 from ralph_tracker.measure.process import Finished, Streams, run_command
 from ralph_tracker.runner.command import Prepared
@@ -17,7 +17,6 @@ from ralph_tracker.store.files import told_plainly
 from ralph_tracker.store.layout import LoopPaths, iteration_name
 
 FOLDER: Final = "agent"
-DRIVEN: Final = "RALPH_TRACKER_DRIVEN"
 _CAP: Final = 50_000_000
 
 
@@ -108,16 +107,7 @@ def told_by(logs: Logs) -> Told:
 
 def _with_time(told: Told, finished: Finished) -> Told:
     """Take the time by our own clock: agents tell it in different ways, or not at all."""
-    usage = told.usage
-    return told._replace(
-        usage=Usage(
-            cost_usd=usage.cost_usd,
-            input_tokens=usage.input_tokens,
-            output_tokens=usage.output_tokens,
-            turns=usage.turns,
-            duration_s=round(finished.duration_s, 3),
-        )
-    )
+    return told._replace(usage=told.usage._replace(duration_s=round(finished.duration_s, 3)))
 
 
 def is_startable(command: str, cwd: Path, environment: Mapping[str, str]) -> bool:

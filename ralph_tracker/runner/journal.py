@@ -12,7 +12,6 @@ from ralph_tracker.store.reading import read_json
 SCHEMA_VERSION: Final = 1
 FILE: Final = "run.json"
 Phase = Literal["agent", "measure", "decide", "select", "ended"]
-_USAGE: Final = ("cost_usd", "input_tokens", "output_tokens", "turns", "duration_s")
 
 
 class Plan(NamedTuple):
@@ -92,7 +91,7 @@ def read_journal(paths: LoopPaths) -> Journal | None:
 def _journal(plain: Any) -> Journal:  # noqa: ANN401  # whatever the file held
     values = {name: plain[name] for name in Journal._fields}
     plan = Plan(**{**plain["plan"], "command": tuple(plain["plan"]["command"])})
-    usage = Usage(**{name: plain["usage"].get(name) for name in _USAGE})
+    usage = Usage(**{name: plain["usage"].get(name) for name in Usage._fields})
     journal = Journal(**{**values, "plan": plan, "usage": usage, "notes": tuple(values["notes"])})
     if journal.phase not in get_args(Phase) or not isinstance(journal.iteration, int) or journal.iteration < 1:
         raise ValueError(journal.phase)
@@ -102,7 +101,7 @@ def _journal(plain: Any) -> Journal:  # noqa: ANN401  # whatever the file held
 def added(one: Usage, other: Usage) -> Usage:
     """Return the usage of both together: the sum of what is known, None where neither knows."""
     sums: dict[str, Any] = {}
-    for name in _USAGE:
+    for name in Usage._fields:
         known = [value for value in (getattr(one, name), getattr(other, name)) if value is not None]
         sums[name] = sum(known) if known else None
     return Usage(**sums)

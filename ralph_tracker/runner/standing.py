@@ -1,14 +1,12 @@
 """Where a loop stands, as a run asks for it."""
 
-import tempfile
 from datetime import datetime
-from pathlib import Path
 
 from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.errors import NoSnapshotError
 from ralph_tracker.store.committed import Committed
-from ralph_tracker.store.layout import BASE, LoopPaths
-from ralph_tracker.store.onlooker import STORE, Onlooker
+from ralph_tracker.store.layout import LoopPaths
+from ralph_tracker.store.onlooker import STORE, Onlooker, lookout
 from ralph_tracker.store.opened import OpenLoop
 from ralph_tracker.store.summary import Summary
 from ralph_tracker.taking import configured_by
@@ -28,9 +26,7 @@ def tree_of_now(paths: LoopPaths) -> str | None:
 
     Nothing of the loop is written. Raises StoreError where the tree cannot be read.
     """
-    with tempfile.TemporaryDirectory(prefix="ralph-tracker-run-", ignore_cleanup_errors=True) as scratch:
-        folder = Path(scratch).resolve() / BASE  # under a name that is never kept, should it be a part of the tree
-        folder.mkdir(parents=True)
+    with lookout("run") as folder:
         try:
             return Onlooker(Committed(paths), folder / STORE).now()
         except NoSnapshotError:

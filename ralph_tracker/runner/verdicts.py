@@ -25,7 +25,6 @@ class Verdict(StrEnum):
     NEEDS_PERSON = "needs a person"
     OUT_OF_BUDGET = "at its own limit"
     NOT_STARTED = "not started"
-    INTERRUPTED = "interrupted"
 
 
 class Ran(NamedTuple):

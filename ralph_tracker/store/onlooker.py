@@ -1,14 +1,28 @@
 """Look at a tree as a keeper of a loop does, and leave the loop's folder as it is."""
 
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.store.committed import Committed
 from ralph_tracker.store.keeping import MANIFEST, Keeper
+from ralph_tracker.store.layout import BASE
 from ralph_tracker.store.reading import read_json
 
 STORE: Final = "store.git"
+
+
+@contextmanager
+def lookout(purpose: str) -> Iterator[Path]:
+    """Make an empty temporary folder to look at a tree from, and take it away again."""
+    with tempfile.TemporaryDirectory(prefix=f"ralph-tracker-{purpose}-", ignore_cleanup_errors=True) as scratch:
+        # Under a name that is neither kept nor counted, should the temporary folder be a part of the tree.
+        folder = Path(scratch).resolve() / BASE
+        folder.mkdir(parents=True)
+        yield folder
 
 
 class Onlooker(Keeper):

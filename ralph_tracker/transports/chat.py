@@ -14,9 +14,9 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Final, Generic, Protocol, Self, TypeVar
 
-from ralph_tracker.steering.callbacks import AgentCallbacks, Outcome
+from ralph_tracker.steering.callbacks import Outcome
 from ralph_tracker.steering.cancelling import SILENCE_S
-from ralph_tracker.transports.conversation import STOPPING, Conversation
+from ralph_tracker.transports.conversation import STOPPING, Conversation, PersonSession
 
 STARTING: Final = "🔧 ..."
 NO_ANSWER: Final = "Done, without a last word."
@@ -41,7 +41,7 @@ class Chat(Protocol[Message]):
         ...
 
 
-class ChatSession(Generic[Message]):
+class ChatSession(PersonSession, Generic[Message]):
     """Show one session in a chat and hear the person.
 
     `limit`: how many characters a message holds; a longer answer is sent in several, of a longer log the end is shown.
@@ -65,15 +65,6 @@ class ChatSession(Generic[Message]):
         self._turn = asyncio.Lock()
         self._drawing: asyncio.Task[None] | None = None
         self._listening: asyncio.Task[None] | None = None
-
-    @property
-    def callbacks(self) -> AgentCallbacks:
-        """Return what the session is to call."""
-        return self._conversation.callbacks
-
-    def take_messages(self) -> list[str]:
-        """Return what the person said that was neither an answer nor a word that cancels, and forget it."""
-        return self._conversation.inbox.take()
 
     async def __aenter__(self) -> Self:
         await self._catch_up()

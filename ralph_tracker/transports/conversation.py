@@ -64,3 +64,18 @@ class Conversation:
 
     async def _reply(self) -> str | None:
         return await self.inbox.reply(self._silence_s)
+
+
+class PersonSession:
+    """Be what a session calls, and hear the person, by way of a conversation."""
+
+    _conversation: Conversation
+
+    @property
+    def callbacks(self) -> AgentCallbacks:
+        """Return what the session is to call."""
+        return self._conversation.callbacks
+
+    def take_messages(self) -> list[str]:
+        """Return what the person said that was neither an answer nor a word that cancels, and forget it."""
+        return self._conversation.inbox.take()

@@ -13,13 +13,13 @@ from rich.live import Live
 from rich.text import Text
 
 from ralph_tracker.report.escape import for_terminal
-from ralph_tracker.steering.callbacks import AgentCallbacks, Outcome
+from ralph_tracker.steering.callbacks import Outcome
 from ralph_tracker.steering.cancelling import SILENCE_S
-from ralph_tracker.transports.conversation import STOPPING, Conversation
+from ralph_tracker.transports.conversation import STOPPING, Conversation, PersonSession
 from ralph_tracker.transports.keyboard import Keyboard, TypedLine, can_be_heard
 
 
-class TerminalSession:
+class TerminalSession(PersonSession):
     """Show one session on a terminal and hear the person.
 
     Where the output is no terminal each start and end of a tool is a line. `descriptor` is where the person types;
@@ -36,15 +36,6 @@ class TerminalSession:
         self._keyboard: Keyboard | None = None
         self._is_live = self._console.is_terminal and not self._console.is_dumb_terminal
         self._live = Live(get_renderable=self._view, console=self._console, auto_refresh=False, transient=True)
-
-    @property
-    def callbacks(self) -> AgentCallbacks:
-        """Return what the session is to call."""
-        return self._conversation.callbacks
-
-    def take_messages(self) -> list[str]:
-        """Return what the person said that was neither an answer nor a word that cancels, and forget it."""
-        return self._conversation.inbox.take()
 
     async def __aenter__(self) -> Self:
         if can_be_heard(self._descriptor):

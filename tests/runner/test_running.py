@@ -2,6 +2,7 @@
 
 import pytest
 
+from ralph_tracker.cli.app import run as command_line
 from ralph_tracker.errors import InputError, LoopError
 from tests.runner.conftest import report, step
 
@@ -193,3 +194,23 @@ class TestRefused:
                 project.drive(resume=True)
 
         project.drive(project.scripted(step(4, 0)), max_iterations=1, change=meanwhile)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("run",), 2, "no agent command; say it after `--`"),
+        (("run", "--loop-id", "", "--", "/bin/true"), 1, "loop id '': use 1 to 64 of a-z"),
+        (("run", "--max-iterations", "0", "--", "/bin/true"), 2, "0 is not in the range x>=1"),
+        (("run", "--pause", "soon", "--", "/bin/true"), 2, "'soon' is not a valid float range"),
+        (("run", "--prompt-file", "none.md", "--", "/bin/true"), 1, "none.md: No such file or directory"),
+        (("run", "--resume"), 1, "nothing to resume"),
+    ],
+)
+def test_a_wrong_word_is_one_line(project, words, code, said, capsys):
+    own = words.index("--") if "--" in words else len(words)
+    assert command_line([*words[:own], "--root", str(project.root), *words[own:]]) == code
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err.count("\n")) == ("", 1)
+    assert said in printed.err
+    assert not project.folder.exists()
