@@ -67,7 +67,7 @@ def apply_iteration(keeper: Keeper, number: int, how: Apply, branch: str | None 
         name = branch or f"ralph/{keeper.paths.loop_id}-{keeper.paths.iteration(number).name}"
         keeper.branch(number, name)
         return Applied(_document(source, name, changes, f"branch {name} made"), f"branch {name} has iteration {number}")
-    _write_output(keeper, number, changes)
+    _write_output(keeper, changes)
     gone = sum(change.status == "D" for change in changes)
     count = len(changes) - gone
     text = f"{count} file{'' if count == 1 else 's'} in {OUTPUT}/" + (
@@ -76,7 +76,7 @@ def apply_iteration(keeper: Keeper, number: int, how: Apply, branch: str | None 
     return Applied(_document(source, f"{OUTPUT}/", changes, text), text)
 
 
-def _write_output(keeper: Keeper, number: int, changes: Sequence[Change]) -> None:
+def _write_output(keeper: Keeper, changes: Sequence[Change]) -> None:
     """Write every file that differs from the baseline beside its place, compare it, then rename it into place."""
     paths: LoopPaths = keeper.paths
     target = paths.root / OUTPUT
@@ -84,7 +84,7 @@ def _write_output(keeper: Keeper, number: int, changes: Sequence[Change]) -> Non
         paths.staging.mkdir(parents=True, exist_ok=True)
         scratch = Path(tempfile.mkdtemp(dir=paths.staging))
         present = [change for change in changes if change.status != "D"]
-        keeper.export(number, scratch / "new", [change.path for change in present])
+        keeper.write_changed(present, scratch / "new")
         for change in present:
             if file_digest(scratch / "new" / change.path) != change.sha256:
                 raise StoreError(f"{shown(change.path)}: written otherwise than it was kept; run it again")

@@ -34,11 +34,10 @@ class FakeKeeper:
         here = (Change(path, "M", "100644", "100644", len(d), sha256(d).hexdigest()) for path, d in self.files.items())
         return (*here, *(Change(path, "D", "100644", None, None, None) for path in self.gone))
 
-    def export(self, number: int, destination: Path, paths: list[str]) -> None:
-        self.asked.add(number)
+    def write_changed(self, changes: list[Change], destination: Path) -> None:
         destination.mkdir()
-        for path in paths:
-            (destination / path).write_bytes({**self.files, **self.written}[path])
+        for change in changes:
+            (destination / change.path).write_bytes({**self.files, **self.written}[change.path])
 
     def restore(self, number: int) -> str:
         self.done.append(("restore", number))

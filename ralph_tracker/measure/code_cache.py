@@ -2,7 +2,6 @@
 
 import json
 import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -92,13 +91,13 @@ def save_cache(path: Path, made_by: Mapping[str, Any], files: Mapping[str, Known
 
 def _replace(path: Path, data: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(prefix=".tmp-", dir=path.parent)
+    temporary = path.with_name(f".tmp-{os.urandom(8).hex()}")
     try:
-        with open(descriptor, "wb") as file:  # noqa: PTH123  # a descriptor, not a path
+        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:  # noqa: PTH123  # above
             file.write(data)
-        Path(name).replace(path)
+        temporary.replace(path)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
 
 

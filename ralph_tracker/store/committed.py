@@ -200,6 +200,15 @@ class Committed:
         except _MISSHAPEN:
             return None
 
+    def tree(self, number: int) -> str | None:
+        """Return the content of an iteration's tree, None where none is kept, or its measurement cannot be read."""
+        plain = read_json(self.paths.iteration(number) / "measurement.json")
+        try:
+            tree = plain["measurement"]["tree"]
+        except (KeyError, TypeError):
+            return None
+        return tree if isinstance(tree, str) else None
+
     @property
     def seals(self) -> Seals:
         """Return what tells whether all stands as it was written."""

@@ -6,7 +6,6 @@ import io
 import json
 import os
 import shutil
-import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -79,10 +78,15 @@ def sync_below(folder: Path) -> None:
         sync_folder(place)
 
 
-def write_new(path: Path, data: bytes) -> None:
-    """Write a file that must not be there yet, and sync it."""
+def temporary_name() -> str:
+    """Return a name that nothing has; what stands under it is taken for half written, and cleared."""
+    return f"{TEMPORARY}{os.urandom(8).hex()}"
+
+
+def write_new(path: Path, data: bytes, mode: int = 0o644) -> None:
+    """Write a file that must not be there yet, and sync it; the umask takes from its mode."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-    with open(os.open(path, flags, 0o644), "wb") as file:  # noqa: PTH123  # a descriptor, not a path
+    with open(os.open(path, flags, mode), "wb") as file:  # noqa: PTH123  # a descriptor, not a path
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
@@ -95,16 +99,13 @@ def write_whole(path: Path, data: bytes, staging: Path | None = None, mode: int 
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     (staging or path.parent).mkdir(exist_ok=True)
-    descriptor, name = tempfile.mkstemp(prefix=TEMPORARY, dir=staging or path.parent)
+    temporary = (staging or path.parent) / temporary_name()
     try:
-        with open(descriptor, "wb") as file:  # noqa: PTH123  # a descriptor, not a path
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).chmod(mode)
-        Path(name).replace(path)
+        write_new(temporary, data, 0o600)
+        temporary.chmod(mode)
+        temporary.replace(path)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
     sync_folder(path.parent)
 

@@ -111,8 +111,8 @@ class Keeper:
         )
 
     def _content(self, number: int) -> str:
-        """Return what an iteration is called in the store."""
-        return _ref(number)
+        """Return what an iteration is called in the store: its tree where that is known, several compare at once."""
+        return self._committed.tree(number) or _ref(number)
 
     def after_checks(self, kept: Kept) -> Kept:
         """Look at the tree once more and add what the checks have changed in it."""
@@ -154,9 +154,8 @@ class Keeper:
 
     def fill(self, folder: Path, kept: Kept, number: int) -> None:
         """Write the plain files of an iteration into its folder, before the folder is sealed."""
-        present = [change.path for change in kept.changed if change.status != "D"]
-        if present:
-            self._store.export(kept.snapshot.tree, folder / ARTIFACTS, present)
+        if any(change.new_id for change in kept.changed):
+            self._store.write_changed(kept.changed, folder / ARTIFACTS)
         document = manifest_document(
             number,
             kept.snapshot,
@@ -271,9 +270,13 @@ class Keeper:
             self._refuse_absent(number)
         return self._store.file_changes(_ref(before), _ref(after))
 
-    def export(self, number: int, destination: Path, paths: Sequence[str] | None = None) -> None:
-        """Write those files of an iteration into an empty folder; None: all, and its empty folders."""
-        self._store.export(self._snapshot(number).commit, destination, paths)
+    def export(self, number: int, destination: Path) -> None:
+        """Write the files of an iteration into an empty folder, and its empty folders."""
+        self._store.export(self._snapshot(number).commit, destination)
+
+    def write_changed(self, changes: Iterable[Change], destination: Path) -> None:
+        """Write what changed files hold now into an empty folder. Raises StoreError where that is damaged."""
+        self._store.write_changed(changes, destination)
 
     def _snapshot(self, number: int) -> Snapshot:
         self._refuse_none(number)

@@ -7,7 +7,6 @@ again from there, so a crash leaves garbage or a derived file that is behind, ne
 import json
 import os
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -25,7 +24,6 @@ from ralph_tracker.store import codec
 from ralph_tracker.store.committed import Committed, after_plain
 from ralph_tracker.store.derived import best_document, row_of
 from ralph_tracker.store.files import (
-    TEMPORARY,
     append_line,
     cleared,
     digest,
@@ -33,6 +31,7 @@ from ralph_tracker.store.files import (
     files_below,
     sync_below,
     sync_folder,
+    temporary_name,
     to_json,
     told_plainly,
     write_new,
@@ -152,8 +151,9 @@ class LoopStore(Committed):
 
     def _publish_folder(self, entry: Entry, record: bytes) -> None:
         self.paths.iterations.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(prefix=TEMPORARY, dir=self.paths.staging))
+        temporary = self.paths.staging / temporary_name()
         try:
+            temporary.mkdir(mode=0o700)
             temporary.chmod(0o755)
             if entry.fill is not None:
                 entry.fill(temporary)

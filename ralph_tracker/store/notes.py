@@ -2,11 +2,11 @@
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
-from ralph_tracker.store.snapshots import ITERATIONS, Change, Entry, Skipped, Snapshot, Status, shown
+from ralph_tracker.store.snapshots import ITERATIONS, Change, Skipped, Snapshot, Status, shown
 from ralph_tracker.store.tree.capture import Captured
 
 _SCHEMA: Final = 1
@@ -154,21 +154,3 @@ def refuse_missing(count: int) -> None:
     """Raise StoreError where so many of the files to restore cannot be brought back as they were."""
     if count:
         raise StoreError(f"{count} kept files are missing or damaged, nothing was changed: run `ralph-tracker verify`")
-
-
-def chosen(entries: list[Entry], wanted: Collection[str], content: str) -> list[Entry]:
-    """Return the files that are named, or lie in a folder that is named, without a slash at its end.
-
-    Raises NoSnapshotError for a path that is not there.
-    """
-    names = set(wanted)
-    found = [entry for entry in entries if not names.isdisjoint(_with_parents(entry.path))]
-    missing = names.difference(*(_with_parents(entry.path) for entry in found))
-    if missing:
-        raise NoSnapshotError(f"{shown(min(missing))} is not kept in {content}")
-    return found
-
-
-def _with_parents(path: str) -> list[str]:
-    parts = path.split("/")
-    return ["/".join(parts[:depth]) for depth in range(1, len(parts) + 1)]

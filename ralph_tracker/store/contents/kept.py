@@ -18,8 +18,8 @@ from ralph_tracker.store.contents.documents import (
 )
 from ralph_tracker.store.contents.names import Names
 from ralph_tracker.store.contents.objects import Objects
-from ralph_tracker.store.exporting import into_empty_folder
-from ralph_tracker.store.notes import Content, checked, chosen, not_kept
+from ralph_tracker.store.exporting import into_empty_folder, write_files
+from ralph_tracker.store.notes import Content, checked, not_kept
 from ralph_tracker.store.patches import is_text
 from ralph_tracker.store.snapshots import LINK_MODE, Change, Entry, shown
 
@@ -100,15 +100,12 @@ class Kept:
         """Yield each content in parts."""
         return map(self.objects.chunks, object_ids)
 
-    def export(self, content: str, destination: Path, paths: Iterable[str] | None) -> None:
-        """Write files into an empty folder, with the empty folders of a snapshot where all of it is asked for."""
-        note = self.describe(content).note if paths is None else None
+    def export(self, content: str, destination: Path) -> None:
+        """Write the files into an empty folder, with the empty folders of a snapshot."""
+        note = self.describe(content).note
         with into_empty_folder(destination) as writer:
             entries = [Entry(file.path, file.mode, file.object_id) for file in self.files(content)]
-            if paths is not None:
-                entries = chosen(entries, {path.rstrip("/") for path in paths}, content)
-            for entry in entries:
-                writer.write(entry.path, entry.mode, self.objects.chunks(entry.object_id))
+            write_files(self.each, entries, writer)
             for path in note.empty_directories if note else ():
                 writer.make_folder(path)
 

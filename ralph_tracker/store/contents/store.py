@@ -19,6 +19,7 @@ from ralph_tracker.store.contents.names import Names
 from ralph_tracker.store.contents.objects import Objects
 from ralph_tracker.store.contents.reading import keeping
 from ralph_tracker.store.contents.scan import ContentScanner
+from ralph_tracker.store.exporting import write_changed
 from ralph_tracker.store.files import AGAIN, told_plainly
 from ralph_tracker.store.holding import hold, touched
 from ralph_tracker.store.notes import Content, checked_undo_id, note_of, refuse_taken, snapshot_named, snapshot_of
@@ -152,10 +153,15 @@ class ContentStore:
         """Return the paths of the files of a kept content."""
         return tuple(file.path for file in self._reading().files(content))
 
-    def export(self, content: str, destination: Path, paths: Iterable[str] | None = None) -> None:
-        """Write kept files, all or those named, into an empty folder, which is made where it is missing."""
+    def export(self, content: str, destination: Path) -> None:
+        """Write the files of a kept content into an empty folder, which is made where it is missing."""
         with told_plainly(destination, AGAIN):
-            self._reading().export(content, destination, paths)
+            self._reading().export(content, destination)
+
+    def write_changed(self, changes: Iterable[Change], destination: Path) -> None:
+        """Write what changed files hold now into an empty folder, which is made where it is missing."""
+        with told_plainly(destination, AGAIN):
+            write_changed(self._reading().each, changes, destination)
 
     def restore(self, content: str, begun: Begun | None = None) -> str:
         """Make the working tree exactly what was kept and return the id that undoes it.

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Final
 
 from ralph_tracker.errors import StoreError
-from ralph_tracker.store.git.objects import each_blob, write_files
+from ralph_tracker.store.exporting import write_files
+from ralph_tracker.store.git.head import head_commit
+from ralph_tracker.store.git.objects import each_blob
 from ralph_tracker.store.git.source import RunnerFor, Source
 from ralph_tracker.store.git.verbs import (
     GITLINK_MODE,
@@ -48,7 +50,7 @@ def make_branch(kept: Runner, source: Source, runner_for: RunnerFor, content: Co
     """Make the branch and return its commit; raise StoreError for a name that is taken or none."""
     user = runner_for(source.environment, source.top)
     _refuse_name(user, name)
-    head = _head(user)
+    head = head_commit(user)
     with tempfile.TemporaryDirectory(prefix="ralph-tracker-") as scratch:
         top = Path(scratch).resolve() / "tree"
         top.mkdir()
@@ -75,11 +77,6 @@ def _refuse_name(user: Runner, name: str) -> None:
         raise StoreError(f"{shown(name)} cannot be the name of a branch; give another one")
     if not user.ask("rev-parse", "-q", "--verify", f"refs/heads/{name}").status:
         raise StoreError(f"the branch {shown(name)} exists already; give another name, or delete that branch first")
-
-
-def _head(user: Runner) -> str | None:
-    answer = user.ask("rev-parse", "-q", "--verify", "HEAD^{commit}")
-    return None if answer.status else answer.out.decode().strip()
 
 
 def _identity(user: Runner) -> Mapping[str, str]:

@@ -2,26 +2,26 @@
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO, Final, cast
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.store import notes
-from ralph_tracker.store.exporting import into_empty_folder
+from ralph_tracker.store.exporting import Read, into_empty_folder, write_files
 from ralph_tracker.store.files import measured
-from ralph_tracker.store.git.verbs import EMPTY_TREE, NO_OBJECT, Answer, Runner, in_batches, listed_entries, paths_of
+from ralph_tracker.store.git.verbs import EMPTY_TREE, NO_OBJECT, Answer, Runner, paths_of, tree_entries
 from ralph_tracker.store.notes import Content, Difference, Note, decode_note
 from ralph_tracker.store.snapshots import Change, Entry, Status, shown
-from ralph_tracker.store.tree.writer import TreeWriter
 
 _CHUNK: Final = 1 << 20
 _HEADER_PARTS: Final = 3
 _DIGITS: Final = 40
 _NO_MODE: Final = "000000"
+_RAW: Final = ("-r", "-z", "--raw", "--no-renames")
+_TREES: Final = re.compile(rf"[0-9a-f]{{{_DIGITS}}} [0-9a-f]{{{_DIGITS}}}")
 _FEW: Final = 256
-# Yields the content of each object in chunks.
-Read = Callable[[Sequence[str]], Iterator[Iterator[bytes]]]
 
 
 def checked(content: str) -> str:
@@ -70,10 +70,37 @@ def each_blob(git: Runner, object_ids: Sequence[str]) -> Iterator[Iterator[bytes
 def differences(git: Runner, before: str | None, after: str | None) -> list[Difference]:
     """Compare two trees or commits; None is the tree without files."""
     contents = [checked(content or EMPTY_TREE) for content in (before, after)]
-    answer = git.ask("diff-tree", "-r", "-z", "--raw", "--no-renames", *contents)
+    answer = git.ask("diff-tree", *_RAW, *contents, "--")
     _refuse_failed(git, answer, contents)
     fields = answer.out.split(b"\0")
     return [_difference(about, path) for about, path in zip(fields[0::2], fields[1::2], strict=False)]
+
+
+def _each_difference(
+    git: Runner, befores: Iterable[str | None], after: str | None
+) -> dict[str | None, list[Difference]]:
+    """Compare several with a later one, those that are named by the ids of trees in one call of git."""
+    found: dict[str | None, list[Difference]] = {}
+    pairs = {before: f"{before or EMPTY_TREE} {after or EMPTY_TREE}" for before in befores}
+    if len(pairs) > 1 and all(_TREES.fullmatch(pair) for pair in pairs.values()):
+        found = _together(git, pairs)
+    return {before: found[before] if before in found else differences(git, before, after) for before in pairs}
+
+
+def _together(git: Runner, pairs: Mapping[str | None, str]) -> dict[str | None, list[Difference]]:
+    """Compare pairs of trees; those of which git says nothing, as it has not all of both, are not in the answer."""
+    answer = git.ask("diff-tree", "--stdin", *_RAW, stdin="".join(f"{pair}\n" for pair in pairs.values()).encode())
+    if answer.status or answer.error:
+        return {}
+    told: dict[bytes, list[Difference]] = {}
+    fields = iter(answer.out.split(b"\0"))
+    for field in fields:
+        *heads, about = field.split(b"\n")  # a pair is named on a line of its own, where its first difference begins
+        for head in heads:
+            found = told[head] = []
+        if about:
+            found.append(_difference(about, next(fields)))
+    return {before: told[pair.encode()] for before, pair in pairs.items() if pair.encode() in told}
 
 
 def _refuse_failed(git: Runner, answer: Answer, contents: Iterable[str]) -> None:
@@ -90,7 +117,7 @@ def changes(
 
     With `ahead`, what a few changed files held before is read too, as the same reader will be asked for it next.
     """
-    found = {before: differences(git, before, after) for before in dict.fromkeys(befores)}
+    found = _each_difference(git, befores, after)
     new = (item.new_id for items in found.values() for item in items)
     wanted = dict.fromkeys(object_id for object_id in new if object_id)
     known = _measured(each, list(wanted), [old for old in _olds(found) if old not in wanted] if ahead else [])
@@ -154,12 +181,6 @@ def holding(git: Runner, tree: str, words: Iterable[str]) -> list[str]:
     return [path.partition(":")[2] for path in paths_of(answer.out)]
 
 
-def write_files(each: Read, entries: Sequence[Entry], writer: TreeWriter) -> None:
-    """Write kept files below the root of the writer."""
-    for entry, chunks in zip(entries, each([entry.object_id for entry in entries]), strict=True):
-        writer.write(entry.path, entry.mode, chunks)
-
-
 def paths_in(git: Runner, content: str) -> tuple[str, ...]:
     """Return the paths of the files of a tree or a commit; raise NoSnapshotError where none is kept."""
     answer = git.ask("ls-tree", "-r", "-z", "--full-tree", "--name-only", checked(content))
@@ -167,12 +188,12 @@ def paths_in(git: Runner, content: str) -> tuple[str, ...]:
     return tuple(paths_of(answer.out))
 
 
-def export(git: Runner, content: str, destination: Path, paths: Iterable[str] | None, each: Read) -> None:
-    """Write files of a tree into an empty folder, with the empty folders of a commit where all of it is asked for."""
-    note = describe(git, content).note if paths is None else None
+def export(git: Runner, content: str, destination: Path, each: Read) -> None:
+    """Write the files of a tree into an empty folder, with the empty folders of a commit."""
+    kept = describe(git, content)
     with into_empty_folder(destination) as writer:
-        write_files(each, entries_of(git, content, paths), writer)
-        for path in note.empty_directories if note else ():
+        write_files(each, tree_entries(git, kept.tree), writer)
+        for path in kept.note.empty_directories if kept.note else ():
             writer.make_folder(path)
 
 
@@ -192,20 +213,6 @@ def damaged(git: Runner, content: Content) -> tuple[str, ...]:
 def refuse_damaged(git: Runner, object_ids: Sequence[str]) -> None:
     """Raise StoreError where one of the objects cannot be brought back as it was."""
     notes.refuse_missing(len(_damaged_objects(git, list(dict.fromkeys(object_ids)))))
-
-
-def entries_of(git: Runner, content: str, paths: Iterable[str] | None) -> list[Entry]:
-    """List files of a tree or a commit; `paths` may name files and folders, None is all.
-
-    Raises NoSnapshotError for a path that the tree does not have, and where there is none.
-    """
-    wanted = {path.rstrip("/") for path in paths or ()}
-    parts = list(in_batches(sorted(wanted)))
-    named = parts[0] if len(parts) == 1 else ()  # more than a command line holds: choose from all
-    answer = git.ask("ls-tree", "-r", "-z", "--full-tree", checked(content), "--", *named)
-    _refuse_failed(git, answer, [content])
-    entries = listed_entries(answer.out)
-    return entries if paths is None else notes.chosen(entries, wanted, content)
 
 
 def _all_entries(git: Runner, tree: str) -> list[Entry]:

@@ -23,7 +23,7 @@ def file_changes(git: Runner, before: str, after: str) -> tuple[FileChange, ...]
 
     Raises NoSnapshotError for what is not kept, StoreError for what is damaged.
     """
-    answer = git.ask("diff-tree", "-r", "-z", "--raw", *_RENAMES, checked(before), checked(after))
+    answer = git.ask("diff-tree", "-r", "-z", "--raw", *_RENAMES, checked(before), checked(after), "--")
     if answer.status:
         for content in (before, after):
             describe(git, content)  # it tells what is not kept

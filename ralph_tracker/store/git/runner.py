@@ -2,8 +2,8 @@
 
 import contextlib
 import os
+import select
 import subprocess
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, BinaryIO, Final, NamedTuple, Protocol, cast
@@ -120,16 +120,13 @@ class GitRunner:
     @contextlib.contextmanager
     def stream(self, verb: Verb, *arguments: str, stdin: bytes) -> Iterator[BinaryIO]:
         """Yield git's output while it runs; raise StoreError where it does not end with 0."""
-        with tempfile.TemporaryFile() as feed:
-            feed.write(stdin)
-            feed.seek(0)
-            with self._start(verb, arguments, cast("BinaryIO", feed), None) as process:
-                try:
-                    yield cast("BinaryIO", process.stdout)
-                except BaseException:
-                    process.kill()
-                    raise
-                error = cast("IO[bytes]", process.stderr).read().decode("utf-8", "replace")
+        with _holding(stdin) as feed, self._start(verb, arguments, feed, None) as process:
+            try:
+                yield cast("BinaryIO", process.stdout)
+            except BaseException:
+                process.kill()
+                raise
+            error = cast("IO[bytes]", process.stderr).read().decode("utf-8", "replace")
         if process.returncode:
             raise self._failure(verb, process.returncode, error)
 
@@ -176,6 +173,24 @@ class GitRunner:
         why = lines[0] if lines else (f"signal {-status}" if status < 0 else f"exit status {status}")
         where = self._environment.get("GIT_DIR", self._where)
         return StoreError(f"git {verb} failed in {where} ({why}): {AGAIN}")
+
+
+@contextlib.contextmanager
+def _holding(data: bytes) -> Iterator[BinaryIO]:
+    """Yield an input that has all of some data in it: a pipe takes a little at once, a file any amount."""
+    if len(data) <= select.PIPE_BUF:
+        reading, writing = os.pipe()
+        with open(reading, "rb") as feed:  # noqa: PTH123  # a descriptor, not a path
+            with open(writing, "wb") as end:  # noqa: PTH123  # as above
+                end.write(data)
+            yield feed
+        return
+    import tempfile  # noqa: PLC0415  # few iterations change so much
+
+    with tempfile.TemporaryFile() as file:
+        file.write(data)
+        file.seek(0)
+        yield cast("BinaryIO", file)
 
 
 def _left_something(answer: Answer) -> bool:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
+from ralph_tracker.store.exporting import write_changed
 from ralph_tracker.store.files import AGAIN, told_plainly
 from ralph_tracker.store.git import objects
 from ralph_tracker.store.git.index import Adders, IndexTree, take_in
@@ -164,11 +165,17 @@ class GitStore:
         self._require()
         return objects.paths_in(self._git, content)
 
-    def export(self, content: str, destination: Path, paths: Iterable[str] | None = None) -> None:
-        """Write kept files, all or those named, into an empty folder, which is made where it is missing."""
+    def export(self, content: str, destination: Path) -> None:
+        """Write the files of a kept content into an empty folder, which is made where it is missing."""
         self._require()
         with told_plainly(destination, AGAIN):
-            objects.export(self._git, content, destination, paths, self._recent.each)
+            objects.export(self._git, content, destination, self._recent.each)
+
+    def write_changed(self, changes: Iterable[Change], destination: Path) -> None:
+        """Write what changed files hold now into an empty folder, which is made where it is missing."""
+        self._require()
+        with told_plainly(destination, AGAIN):
+            write_changed(self._recent.each, changes, destination)
 
     def restore(self, content: str, begun: Begun | None = None) -> str:
         """Make the working tree exactly what was kept and return the id that undoes it.

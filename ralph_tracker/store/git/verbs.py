@@ -117,12 +117,8 @@ def index_entries(git: Runner, index: Path | None = None) -> list[Entry]:
 
 def tree_entries(git: Runner, tree: str) -> list[Entry]:
     """List the files of a tree, in git's order of paths."""
-    return listed_entries(git.run("ls-tree", "-r", "-z", "--full-tree", tree))
-
-
-def listed_entries(output: bytes) -> list[Entry]:
-    """Read what `ls-tree -r -z` prints."""
-    return [_listed(item) for item in output.split(b"\0") if item]
+    listed = git.run("ls-tree", "-r", "-z", "--full-tree", tree)
+    return [_listed(item) for item in listed.split(b"\0") if item]
 
 
 def in_batches(paths: Sequence[str]) -> Iterable[Sequence[str]]:

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import secrets
 import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -46,7 +45,7 @@ class TreeWriter:
         `permissions` overrides both.
         """
         folder, name = _split(path)
-        temporary = f"{TEMPORARY_PREFIX}{secrets.token_hex(8)}{TEMPORARY_SUFFIX}"
+        temporary = f"{TEMPORARY_PREFIX}{os.urandom(8).hex()}{TEMPORARY_SUFFIX}"
         with _about(path):
             parent = self._steps.open(folder, make=True)
             with _gone_on_failure(parent, temporary):

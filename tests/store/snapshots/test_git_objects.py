@@ -54,9 +54,40 @@ def test_several_trees_are_compared_with_a_later_one_as_each_alone(project: Proj
     second = store.snapshot()
     project.write("a.txt", "three\n")
     third = store.snapshot()
-    befores = [first.tree, second.commit, first.tree, None]
-    assert store.changes_since(befores, third.tree) == [store.changes(before, third.tree) for before in befores]
-    assert store.changes_since([], third.tree) == []
+    for name in (first.tree, f"{first.tree} {third.tree}", f"{first.tree} {third.tree}\n:100644 100644 x"):
+        project.write(name, name)  # what could be taken for git's own words
+    last = store.snapshot()
+    for befores in (
+        [first.tree, second.commit, first.tree, None],
+        [first.tree, second.tree, third.tree],
+        [second.tree, last.tree],
+        [last.tree, None],
+    ):
+        alone = [store.changes(before, last.tree) for before in befores]
+        assert store.changes_since(befores, last.tree) == alone
+        assert len(alone[0]) == (0 if befores[0] == last.tree else 4)
+    assert store.changes_since([], last.tree) == []
+
+
+def test_a_file_may_have_the_name_of_what_is_kept(project: Project) -> None:
+    store = project.make_store()
+    names = ["refs/iterations/0", "refs/iterations/1"]
+    first = store.snapshot(number=0)
+    for name in (*names, first.tree, first.commit):
+        project.write(name, "a file\n")
+    store.snapshot(number=1)
+    for before in (names[0], first.tree, first.commit):
+        found = {change.path for change in store.changes(before, names[1])}
+        assert found == {*names, first.tree, first.commit}
+        assert {change.path for change in store.file_changes(before, names[1])} == found
+
+
+def test_several_trees_of_which_one_is_not_kept_are_refused_as_it_is_alone(project: Project) -> None:
+    store = project.make_store()
+    kept, unknown = store.snapshot().tree, "1" * len(store.snapshot().tree)
+    for befores in ([unknown, kept], [kept, unknown], [None, unknown, kept]):
+        with pytest.raises(NoSnapshotError, match=unknown):
+            store.changes_since(befores, kept)
 
 
 def test_a_look_names_what_differs_from_a_kept_tree(project: Project) -> None:
@@ -83,8 +114,8 @@ def test_more_paths_than_a_command_line_holds_are_exported_too(project: Project,
     for name in names:
         project.write(name)
     store = project.make_store()
-    store.export(store.snapshot().tree, tmp_path / "out", names)
-    assert sum(path.is_file() for path in (tmp_path / "out").rglob("*")) == len(names)
+    store.write_changed(store.changes(None, store.snapshot().tree), tmp_path / "out")
+    assert sum(path.is_file() for path in (tmp_path / "out" / "many").iterdir()) == len(names)
 
 
 @pytest.mark.parametrize("path", ["missing", "src", "", "../a.txt", "-x"])
@@ -105,7 +136,6 @@ def test_content_that_is_not_kept_is_named(content: str, project: Project, tmp_p
         lambda: store.read(content, "a.txt"),
         lambda: store.restore(content),
         lambda: store.export(content, tmp_path / "out"),
-        lambda: store.export(content, tmp_path / "some", ["a.txt"]),
         lambda: store.paths(content),
         lambda: store.changes(content, None),
         lambda: store.verify(content),
@@ -114,15 +144,16 @@ def test_content_that_is_not_kept_is_named(content: str, project: Project, tmp_p
             call()
 
 
-def test_part_of_a_tree_can_be_exported(project: Project, tmp_path: Path) -> None:
+def test_what_changed_can_be_written_alone(project: Project, tmp_path: Path) -> None:
     store = project.make_store()
-    tree = store.snapshot().tree
-    store.export(tree, tmp_path / "out", ["src/deep", "run.sh"])
-    assert set(look(tmp_path / "out")) == {"src/deep/c.py", "run.sh"}
-    store.export(tree, tmp_path / "none", [])
+    before = store.snapshot().tree
+    project.write("src/b.py", "changed\n")
+    project.write("new/file", "new\n")
+    (project.root / "a.txt").unlink()
+    store.write_changed(store.changes(before, store.snapshot().tree), tmp_path / "out")
+    assert look(tmp_path / "out") == {path: look(project.root)[path] for path in ("src/b.py", "new/file")}
+    store.write_changed([], tmp_path / "none")
     assert look(tmp_path / "none") == {}
-    with pytest.raises(NoSnapshotError, match="nothing/here is not kept"):
-        store.export(tree, tmp_path / "more", ["nothing/here", "a.txt"])
 
 
 def test_an_export_goes_into_an_empty_folder_only(project: Project, tmp_path: Path) -> None:
@@ -196,9 +227,11 @@ def test_reading_a_missing_object_is_an_expected_failure(project: Project, tmp_p
     if project.kind == "git":  # the other one knows sizes and hashes without reading
         with pytest.raises(StoreError, match="missing or damaged"):
             store.changes(None, snapshot.tree)
+    changes = [change for change in store.changes(snapshot.tree, None) if change.path == "src/b.py"]
     damage(project.stored(b"print(1)\n"), b"x\x9c")
+    again = [change._replace(new_id=change.old_id, new_mode=change.old_mode) for change in changes]
     with pytest.raises(StoreError):
-        store.export(snapshot.tree, tmp_path / "again", ["src/b.py"])
+        store.write_changed(again, tmp_path / "again")
 
 
 def test_large_content_is_read_in_parts(project: Project, tmp_path: Path) -> None:
