@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import select
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -175,22 +174,17 @@ class GitRunner:
         return StoreError(f"git {verb} failed in {where} ({why}): {AGAIN}")
 
 
-@contextlib.contextmanager
-def _holding(data: bytes) -> Iterator[BinaryIO]:
-    """Yield an input that has all of some data in it: a pipe takes a little at once, a file any amount."""
-    if len(data) <= select.PIPE_BUF:
-        reading, writing = os.pipe()
-        with open(reading, "rb") as feed:  # noqa: PTH123  # a descriptor, not a path
-            with open(writing, "wb") as end:  # noqa: PTH123  # as above
-                end.write(data)
-            yield feed
-        return
-    import tempfile  # noqa: PLC0415  # few iterations change so much
+def _holding(data: bytes) -> BinaryIO:
+    """Return an input that has all of some data in it, without a name: in memory, where the system can."""
+    try:
+        file = open(os.memfd_create("feed"), "w+b")  # noqa: PTH123, SIM115  # a descriptor; whoever reads it closes it
+    except (AttributeError, OSError):
+        import tempfile  # noqa: PLC0415  # costs 6 ms, which most systems need not pay
 
-    with tempfile.TemporaryFile() as file:
-        file.write(data)
-        file.seek(0)
-        yield cast("BinaryIO", file)
+        file = tempfile.TemporaryFile()  # noqa: SIM115  # as above
+    file.write(data)
+    file.seek(0)
+    return file
 
 
 def _left_something(answer: Answer) -> bool:

@@ -1,5 +1,6 @@
 """Git as a process: with our variables only, and a word where it cannot be started."""
 
+import os
 from collections.abc import Iterable
 from itertools import repeat
 from pathlib import Path
@@ -71,3 +72,15 @@ def test_whoever_cannot_feed_git_to_the_end_ends_it(tmp_path: Path) -> None:
     with pytest.raises(KeyError):
         feed(git, b"blob\ndata 10\nhalf", ({}[0] for _ in range(1)))
     assert git.run("cat-file", "--batch-all-objects", "--batch-check") == b""
+
+
+@pytest.mark.parametrize("count", [0, 1, 30_000])
+@pytest.mark.parametrize("held", ["in memory", "in a file"])
+def test_git_answers_all_that_it_is_asked(held: str, count: int, tmp_path: Path, monkeypatch) -> None:
+    if held == "in a file":
+        monkeypatch.delattr(os, "memfd_create", raising=False)
+    git = GitRunner({}, tmp_path)
+    git.run("init", "-q")
+    asked = [f"{number:040d}" for number in range(1, count + 1)]
+    with git.stream("cat-file", "--batch-check", stdin="".join(f"{each}\n" for each in asked).encode()) as output:
+        assert [line.decode().split()[0] for line in output] == asked
