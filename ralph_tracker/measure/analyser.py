@@ -1,11 +1,12 @@
 """What reads one source file: the seam, and lizard behind it."""
 
 import functools
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any, Final, NamedTuple, Protocol
+
+from ralph_tracker.measure.lizard_parts import lizard, reader_of
 
 _TIME_LIMIT_S: Final = 20.0
 _LOOK_EVERY: Final = 500
@@ -53,20 +54,19 @@ class LizardAnalyser:
     @property
     def tool(self) -> str:
         """Return lizard's name and version."""
-        return f"lizard {_lizard().version}"
+        return f"lizard {lizard().version}"
 
     def reads(self, path: str) -> bool:
         """Tell whether lizard has a reader for the file's suffix."""
         suffix = suffix_of(path)
         if suffix not in self._known:
-            self._known[suffix] = _lizard().get_reader_for(f"any{suffix}") is not None
+            self._known[suffix] = reader_of(suffix) is not None
         return self._known[suffix]
 
     def analyse(self, path: str, text: str) -> FileCount:
         """Run lizard's own steps over a text, without its catching and printing of errors."""
-        lizard = _lizard()
-        context = lizard.FileInfoBuilder(path)
-        reader = lizard.get_reader_for(path)(context)
+        context = lizard().FileInfoBuilder(path)
+        reader = reader_of(suffix_of(path))(context)
         tokens = self._in_time(reader.generate_tokens(text))
         for step in _steps():
             tokens = step(tokens, reader)
@@ -97,22 +97,10 @@ def suffix_of(path: str) -> str:
 
 
 @functools.cache
-def _lizard() -> Any:  # noqa: ANN401  # an untyped module
-    """Import lizard on first use: it costs 63 ms, and puts our script's folder in front of sys.path."""
-    path = list(sys.path)
-    try:
-        import lizard  # type: ignore[import-untyped,unused-ignore]  # noqa: PLC0415  # see above
-    finally:
-        sys.path[:] = path
-    return lizard
-
-
-@functools.cache
 def _steps() -> tuple[Callable[[Any, Any], Iterator[str]], ...]:
     """Return lizard's steps but for its count of tokens, which nobody asks for."""
-    lizard = _lizard()
-    steps = (step for step in lizard.get_extensions([]) if step is not lizard.token_counter)
-    return tuple(_drop_comments if step is lizard.comment_counter else step for step in steps)
+    steps = (step for step in lizard().get_extensions([]) if step is not lizard().token_counter)
+    return tuple(_drop_comments if step is lizard().comment_counter else step for step in steps)
 
 
 def _drop_comments(tokens: Iterable[str], reader: Any) -> Iterator[str]:  # noqa: ANN401  # an untyped class
