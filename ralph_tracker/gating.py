@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from ralph_tracker.core.gate import Gate, gate_of
+from ralph_tracker.core.identities import failing
 from ralph_tracker.core.judge import judge
 from ralph_tracker.errors import LoopError
 from ralph_tracker.observing import Progress
@@ -41,9 +42,10 @@ def gate(
     state = Committed(loop.store.paths).state(summary, loop.config.rules)  # a reader's: nothing is mended
     with lookout("gate") as folder:
         taken = Taking(now, loop).unrecorded(loop, state, metrics, environment, folder, progress=progress)
-    record = judged(lambda: judge(state, taken.measurement)).record
+    judgement = judged(lambda: judge(state, taken.measurement))
+    fails = failing(state.known, taken.measurement.tests, judgement.state.seen.aliases)
     checks = () if taken.observation is None else taken.observation.measures
-    return gate_of(record, summary.head, taken.measurement.missing, checks)
+    return gate_of(judgement.record, summary.head, taken.measurement.missing, checks, fails)
 
 
 def _paths(root: Path, loop_id: str | None, environment: Mapping[str, str]) -> LoopPaths:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import click
 
-from ralph_tracker.cli.agent_hook import answer_host
+from ralph_tracker.cli.agent_hook import HOSTS, answer_host
 from ralph_tracker.cli.next_step import say_next
 from ralph_tracker.cli.output import say
 from ralph_tracker.config.wording import nearest
@@ -21,6 +21,8 @@ INSTALLED: Final = ("claude-code",)  # of the hosts of hooks, those whose settin
 
 
 def _host(_: click.Context, __: click.Parameter, name: str) -> str:
+    if name not in INSTALLED and name in HOSTS["hook"]:
+        raise click.BadParameter(f"the settings of {name} are yours: name `ralph-tracker agent hook {name}` in them")
     if name not in INSTALLED:
         raise click.BadParameter(f"no agent {name!r}{nearest(name, list(INSTALLED))}")
     return name

@@ -1,7 +1,10 @@
 """ralph-tracker doctor: what a loop needs here, found or not, each with the next step."""
 
 import os
-from collections.abc import Mapping
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,17 +16,22 @@ from ralph_tracker.errors import EXIT_FAILURE, EXIT_OK, LoopError, RalphTrackerE
 
 Line = dict[str, str | None]
 _WITH_GIT: Final = "install git {} or newer: a loop that begins then takes less space, and can be made a branch"
+_REQUIREMENT: Final = re.compile(r"(?P<name>[\w.-]+)\s*>=\s*(?P<oldest>[\d.]+)(?P<marker>.*)")
 _NEEDS_GIT: Final = "install git {} or newer: this loop keeps its files with it"
 
 
 @click.command("doctor")
 @loop_options
 def command(root: Path, loop_id: str | None, as_json: bool) -> int:
-    """Look at the interpreter, the tools, the configuration, git and the loop; exit code 1 where one is missing."""
+    """Look at the interpreter, the tools, the configuration, git, the loop and what this program itself needs.
+
+    Exit code 1 where one is missing.
+    """
     from ralph_tracker.store.standing import checked_root
 
     folder = checked_root(root)
     lines = [*_configuration(folder, os.environ), _git(folder, loop_id, os.environ), _store(folder, loop_id)]
+    lines += packages(requirements_of("ralph-tracker"), version_of_package)
     healthy = all(line["state"] != "missing" for line in lines)
     if as_json:
         say_json({"healthy": healthy, "lines": lines})
@@ -98,7 +106,7 @@ def _git(root: Path, loop_id: str | None, environment: Mapping[str, str]) -> Lin
 
     version = version_of(["git"], Path("/"), environment)
     wanted = ".".join(map(str, OLDEST_GIT))
-    if version and tuple(int(part) for part in version.split(".")[:2] if part.isdecimal()) >= OLDEST_GIT:
+    if version and _numbers(version) >= OLDEST_GIT:
         return _line("ok", "git", version)
     try:
         is_needed = begun_with(paths_of(root, loop_id, environment).folder) == GIT
@@ -128,3 +136,43 @@ def _store(root: Path, loop_id: str | None) -> Line:
     if number is not None and number > summary.iteration:
         return _line("warning", "loop", f"{where}; iteration {number} was begun", "ralph-tracker hook post-iteration")
     return _line("ok", "loop", where)
+
+
+def packages(requirements: Iterable[str], installed: Callable[[str], str | None]) -> list[Line]:
+    """Return a line for each package that we require and that is not there, or is too old.
+
+    `installed` returns a package's version, None where it is not there: which is fine for a package of an extra.
+    """
+    lines = []
+    for found in filter(None, map(_REQUIREMENT.match, requirements)):
+        name, oldest, extra = found["name"], found["oldest"], "extra" in found["marker"]
+        version = installed(name)
+        if (version is None and not extra) or (version is not None and _numbers(version) < _numbers(oldest)):
+            told = f"{version or 'not installed'}; {oldest} or newer is needed"
+            step = f"{sys.executable} -m pip install '{name}>={oldest}'"
+            lines.append(_line("warning" if extra else "missing", f"package {name}", told, step))
+    return lines
+
+
+def requirements_of(name: str) -> Iterable[str]:
+    """Return what an installed package requires, nothing where it is not installed: it runs from its source then."""
+    from importlib.metadata import PackageNotFoundError, requires
+
+    try:
+        return requires(name) or ()
+    except PackageNotFoundError:
+        return ()
+
+
+def version_of_package(name: str) -> str | None:
+    """Return the version of an installed package, None where it is not installed."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, takewhile(str.isdecimal, version.split("."))))

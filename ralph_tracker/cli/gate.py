@@ -76,10 +76,18 @@ def lines(found: Any) -> list[str]:  # noqa: ANN401  # a Gate
     for alert in found.findings:
         name = alert.kind.name if found.is_new(alert) else f"{alert.id} (still open)"
         printed.append(f"  {alert.severity.name} {name}: {told(alert)}")
+    printed += _failing_lines(found.failing)
     printed += [f"  accepted: {alert.id}" for alert in found.accepted]
     printed += [f"  not measured: {measure.name}: {measure.why}" for measure in found.unmeasured]
     printed += [f"  next: {found.next_step}"] if found.next_step else []
     return printed
+
+
+def _failing_lines(failing: Any) -> list[str]:  # noqa: ANN401  # FailingTests or None
+    from ralph_tracker.core.identities import names_in_short
+
+    told = {"now failing": failing.new, "still failing": failing.still} if failing is not None else {}
+    return [f"  {words}: {names_in_short(tests)}" for words, tests in told.items() if tests]
 
 
 def _metric_lines(found: Any, *, asked: bool) -> list[str]:  # noqa: ANN401  # a Gate

@@ -15,6 +15,9 @@ COLUMNS: Final = (
 )
 # A column that has nothing to say is left out: nobody compared files and tests, nobody told what it cost.
 _OPTIONAL: Final = tuple(map(COLUMNS.index, ("integrity", "cost", "$/pt")))
+# What a narrow screen shows last: the class, the tests, the score that decides and the verdict are what is looked for.
+_YIELDING: Final = tuple(map(COLUMNS.index, ("errors", "coverage", "quality", "$/pt", "cost")))
+_WORD: Final = 12  # the longest word of ours; a record that somebody else wrote may hold anything
 CLASSES: Final = ("baseline", "forward", "plateau", "regression", "stalled")
 
 
@@ -37,7 +40,7 @@ def command(
 ) -> None:
     """List the iterations, the best marked; scores are as of now.
 
-    A record that is damaged is named; the others go on.
+    A record that is damaged is named; the others go on. What does not fit on the screen is left out, and said.
     """
     from ralph_tracker.cli.listing import as_of_now, listing
 
@@ -75,10 +78,15 @@ def _say(records: Iterable[tuple[int, Any]], scores: Mapping[int, float | None])
 
     table = [COLUMNS, *(_line(number, document, scores) for number, document in records)]
     idle = {place for place in _OPTIONAL if all(row[place] in {"", ABSENT} for row in table[1:])}
-    say_table([tuple(cell for place, cell in enumerate(row) if place not in idle) for row in table])
+    kept = [place for place in range(len(COLUMNS)) if place not in idle]
+    yielding = [kept.index(place) for place in _YIELDING if place not in idle]
+    left_out = say_table([tuple(row[place] for place in kept) for row in table], yielding=yielding)
+    if left_out:
+        complain(f"no room for {', '.join(left_out)}; `COLUMNS=120 ralph-tracker history` has them")
 
 
 def _line(number: int, document: Any, scores: Mapping[int, float | None]) -> tuple[str, ...]:  # noqa: ANN401  # as above
+    from ralph_tracker.cli.columns import cut
     from ralph_tracker.core.rounding import plain_number
     from ralph_tracker.report.numbers import ABSENT, money, money_a_point
     from ralph_tracker.report.view import iteration_view
@@ -93,7 +101,7 @@ def _line(number: int, document: Any, scores: Mapping[int, float | None]) -> tup
     now, before = scores.get(number), scores.get(record.get("previous_iteration"))
     return (
         str(view.iteration),
-        view.classification,
+        cut(view.classification, _WORD),
         ABSENT if None in counts else "/".join(plain_number(count or 0) for count in counts),
         rows["Coverage"],
         rows["Errors"],
@@ -102,6 +110,6 @@ def _line(number: int, document: Any, scores: Mapping[int, float | None]) -> tup
         (record.get("integrity") or {}).get("verdict", ABSENT),
         ABSENT if cost is None else money(cost),
         money_a_point(cost, None if now is None or before is None else now - before),
-        view.action,
+        cut(view.action, _WORD),
         "← best" if record.get("is_best_iteration") else "",
     )

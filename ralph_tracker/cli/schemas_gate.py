@@ -23,6 +23,12 @@ class MeasureShape(TypedDict):
     accepted: bool
 
 
+class FailingShape(TypedDict):
+    __pydantic_config__ = _EXACT  # type: ignore[misc]  # as above
+    new: list[str]
+    still: list[str]
+
+
 class GateAlert(TypedDict):
     """As AlertShape; what no iteration on record has raised has neither id nor time."""
 
@@ -59,5 +65,6 @@ class GateShape(TypedDict):
     next_step: str | None
     alerts: list[GateAlert]
     measures: list[MeasureShape]
+    failing_tests: FailingShape | None
     integrity: TrustShape | None
     notes: list[str]

@@ -14,6 +14,7 @@ from ralph_tracker.core.documents import (
     trust_document,
 )
 from ralph_tracker.core.findings import Severity
+from ralph_tracker.core.identities import FailingTests
 from ralph_tracker.core.metrics import BY_NAME, FOUR, Direction, Group, Measure
 from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.core.rounding import COMPLEXITY_DECIMALS, half_up, plain_number
@@ -30,12 +31,14 @@ class Gate:
     """Hold what a gate found.
 
     `record` is that of the iteration which `post_iteration` would record now; it is stored nowhere, and the ids of
-    its new alerts name nothing. `compared_with` is the last iteration of the line.
+    its new alerts name nothing. `compared_with` is the last iteration of the line. `failing` is None where no report
+    has names of tests.
     """
 
     record: IterationRecord
     compared_with: int
     measures: tuple[Measure, ...]
+    failing: FailingTests | None = None
 
     @property
     def alerts(self) -> tuple[Alert, ...]:
@@ -145,9 +148,13 @@ def told(alert: Alert) -> str:
 
 
 def gate_of(
-    record: IterationRecord, compared_with: int, missing: Mapping[str, str], checks: tuple[Measure, ...] = ()
+    record: IterationRecord,
+    compared_with: int,
+    missing: Mapping[str, str],
+    checks: tuple[Measure, ...] = (),
+    failing: FailingTests | None = None,
 ) -> Gate:
-    """Return what a gate found: a record that is not stored, why groups are missing, and the checks that ran.
+    """Return what a gate found: a record that is not stored, why groups are missing, the checks that ran, what fails.
 
     A group of the loop that no check is named for stands for itself, and so does one that no check explains.
     """
@@ -163,11 +170,15 @@ def gate_of(
         for group in Group
         if group in groups and (group not in named or (group in whys and group not in explained))
     ]
-    return Gate(record=record, compared_with=compared_with, measures=(*known, *rest))
+    return Gate(record=record, compared_with=compared_with, measures=(*known, *rest), failing=failing)
 
 
 def gate_document(gate: Gate, exit_code: int) -> Document:
-    """Return what a gate found as a document; `integrity` is null where nobody compared files and tests."""
+    """Return what a gate found as a document.
+
+    `integrity` is null where nobody compared files and tests, `failing_tests` where no names of tests are known.
+    """
+    failing = gate.failing
     record = gate.record
     return {
         "schema_version": SCHEMA_VERSION,
@@ -186,6 +197,7 @@ def gate_document(gate: Gate, exit_code: int) -> Document:
         "measures": [
             {"name": m.name, "measured": m.why is None, "why": m.why, "accepted": m.accepted} for m in gate.measures
         ],
+        "failing_tests": None if failing is None else {name: list(tests) for name, tests in failing._asdict().items()},
         "integrity": trust_document(record.integrity),
         "notes": list(record.notes),
     }

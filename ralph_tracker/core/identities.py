@@ -75,6 +75,24 @@ def compare(
     )
 
 
+class FailingTests(NamedTuple):
+    """Hold the tests that fail, by their names of today: those that are `new` and those that failed before, `still`."""
+
+    new: tuple[str, ...] = ()
+    still: tuple[str, ...] = ()
+
+
+def failing(known: KnownTests, tests: TestResults | None, aliases: Aliases = NO_ALIASES) -> FailingTests | None:
+    """Return the tests that fail, in order, as the line has known them; None where the report has no names."""
+    if tests is None:
+        return None
+    before = {name for outcomes in (known.present, known.gone) for name, how in outcomes.items() if how == FAILED}
+    roots = aliases.roots(before)
+    now = sorted(name for name, how in tests.outcomes.items() if how == FAILED)
+    still = {name for name in now if name in before or not roots.isdisjoint(aliases.names(name))}
+    return FailingTests(tuple(name for name in now if name not in still), tuple(name for name in now if name in still))
+
+
 def _same_names(now: Mapping[str, str], before: Mapping[str, str]) -> bool:
     """Tell whether both have the same names in the same order, as most reports have: no name is looked up for it."""
     return len(now) == len(before) and all(map(eq, now, before))

@@ -139,6 +139,8 @@ def _summary(gate: Gate) -> Iterator[str]:
     if gate.verdict != PASS:
         yield from _section("Why", (for_markdown(reason) for reason in gate.reasons))
     yield from _section("Alerts", _alert_lines(gate))
+    for title, tests in zip(("Now failing", "Still failing"), gate.failing or (), strict=False):
+        yield from _section(title, map(for_markdown, tests))
     yield from _section("Accepted", (for_markdown(f"{alert.id}: {alert.message}") for alert in gate.accepted))
     yield ""
     yield "| metric | now | change |"

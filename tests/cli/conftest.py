@@ -107,8 +107,9 @@ def measured(**changes: Any) -> dict[str, Any]:
 
 @pytest.fixture(autouse=True)
 def _no_loop_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run where nobody named a loop: the caller's environment is not the test's."""
-    monkeypatch.delenv("RALPH_LOOP_ID", raising=False)
+    """Run where nobody named a loop or a screen: the caller's environment is not the test's."""
+    for name in ("RALPH_LOOP_ID", "COLUMNS"):
+        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """`agent` as people and hosts call it: hooks end with 0 whatever happens, and say nothing where there is no loop."""
 
+import importlib
 import json
 import os
 import subprocess
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from ralph_tracker.cli.agent_hook import HOSTS
 from ralph_tracker.cli.app import run
 
 PROGRAM = Path(sys.executable).with_name("ralph-tracker")
@@ -180,10 +182,32 @@ class TestInThisProcess:
         assert printed.out == ""
         assert printed.err.startswith("ralph-tracker: agent hook: ModuleNotFoundError: ")
 
-    @pytest.mark.parametrize("name", ["clude-code", "x"])
-    def test_a_bad_name_is_a_line(self, answered, capsys, name):
-        assert answered("status-line", name) == 0
-        assert "name one agent" in capsys.readouterr().err
+    @pytest.mark.parametrize(
+        ("verb", "name", "said"),
+        [
+            ("hook", "clude-code", "name one agent: did you mean claude-code?"),
+            ("hook", "x", "name one agent: claude-code, ralph-orchestrator"),
+            ("hook", "ralph-orchestrator", "no event of ralph-orchestrator on standard input; name this command"),
+            ("status-line", "clude-code", "name one agent: did you mean claude-code?"),
+            ("status-line", "x", "name one agent: claude-code\n"),
+            (
+                "status-line",
+                "ralph-orchestrator",
+                "ralph-orchestrator shows none of ours; `ralph-tracker status` says where its loop stands",
+            ),
+        ],
+    )
+    def test_what_cannot_be_answered_is_a_line_that_says_what_to_do(self, answered, capsys, verb, name, said):
+        assert answered(verb, name) == 0
+        printed = capsys.readouterr()
+        assert printed.out == ""
+        assert printed.err.startswith(f"ralph-tracker: agent {verb}: {said}")
+        assert printed.err.count("\n") == 1
+
+    @pytest.mark.parametrize(("verb", "name"), [(verb, name) for verb, hosts in HOSTS.items() for name in hosts])
+    def test_every_agent_that_is_named_has_something_that_answers(self, verb, name):
+        module, _, function = HOSTS[verb][name].partition(":")
+        assert callable(getattr(importlib.import_module(module), function))
 
     def test_without_standard_output_nothing_is_printed(self, root, answered, monkeypatch):
         begun(root)
@@ -263,6 +287,7 @@ class TestInstalling:
         ("words", "code", "said"),
         [
             (["clude"], 2, "no agent 'clude'; did you mean claude-code?"),
+            (["ralph-orchestrator"], 2, "are yours: name `ralph-tracker agent hook ralph-orchestrator` in them"),
             (["claude-code", "--user", "--plugin", "x"], 2, "--user and --plugin exclude each other"),
             (["claude-code", "--root", "/nowhere"], 1, "/nowhere: not a folder"),
             ([], 2, "Missing argument 'NAME'"),

@@ -1,11 +1,18 @@
-"""Lines and tables on a screen of 80 columns, whatever stands in them."""
+"""Lines and tables on a screen of 80 columns or of another size, whatever stands in them."""
+
+import fcntl
+import os
+import pty
+import struct
+import sys
+import termios
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tracker.cli import columns
-from ralph_tracker.cli.columns import WIDTH, say_table, say_wrapped
+from ralph_tracker.cli.columns import WIDTH, say_table, say_wrapped, screen_width
 
 TEXT = st.text(st.characters(blacklist_categories=["Cs"]), max_size=120)
 
@@ -33,14 +40,82 @@ def test_then_the_widest_cells_lose_their_ends(printed):
     assert second.split() == ["s", "z", "y"]
 
 
-@given(st.integers(1, 9).flatmap(lambda width: st.lists(st.lists(TEXT, min_size=width, max_size=width), min_size=1)))
-def test_no_table_is_wider_than_the_screen_and_every_row_is_a_line(rows):
+@pytest.mark.parametrize(
+    ("columns", "head", "left_out"),
+    [
+        (51, f"{'name':29}  much  little  last", []),
+        (46, f"{'name':29} much little last", []),
+        (45, f"{'name':29}  little  last", ["much"]),
+        (41, f"{'name':29} little last", ["much"]),
+        (40, f"{'name':29}  last", ["much", "little"]),
+    ],
+    ids=["all fit", "less space", "the first goes", "less space again", "then the next"],
+)
+def test_columns_that_yield_go_as_a_whole(columns, head, left_out, printed, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    assert say_table([("name", "much", "little", "last"), ("x" * 29, "y", "z", "")], yielding=(1, 2)) == left_out
+    assert printed()[0] == head
+
+
+@given(
+    st.integers(1, 9).flatmap(lambda width: st.lists(st.lists(TEXT, min_size=width, max_size=width), min_size=1)),
+    st.sampled_from((40, 60, 80, 120)),
+    st.sets(st.integers(0, 8), max_size=3),
+)
+def test_no_table_is_wider_than_the_screen_and_every_row_is_a_line(rows, width, yielding):
     lines = []
+    places = [place for place in sorted(yielding) if 0 < place < len(rows[0])]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(columns, "say", lines.append)
-        say_table(rows)
+        patch.setenv("COLUMNS", str(width))
+        left_out = say_table(rows, yielding=places)
     assert len(lines) == len(rows)
-    assert all(len(line) <= WIDTH and "\n" not in line for line in lines)
+    assert all(len(line) <= width and "\n" not in line for line in lines)
+    assert len(left_out) <= len(places)
+
+
+@pytest.mark.parametrize(
+    ("told", "columns"),
+    [
+        ("60", 60),
+        ("120", 120),
+        ("3", 40),
+        ("", WIDTH),
+        ("0", WIDTH),
+        ("wide", WIDTH),
+        ("-9", WIDTH),
+        ("9" * 5000, 9999),
+    ],
+    ids=lambda value: str(value)[:9],
+)
+def test_a_screen_is_as_wide_as_is_told_and_80_columns_where_it_is_not(told, columns, monkeypatch):
+    monkeypatch.setenv("COLUMNS", told)
+    assert screen_width() == columns
+
+
+@pytest.mark.parametrize(("columns", "width"), [(60, 60), (200, 200), (0, WIDTH)])
+def test_a_terminal_says_how_wide_it_is(columns, width, monkeypatch):
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    with os.fdopen(theirs, "w") as terminal:
+        monkeypatch.setattr(sys, "stdout", terminal)
+        found = screen_width()
+        monkeypatch.undo()
+    os.close(ours)
+    assert found == width
+
+
+def test_without_a_standard_output_it_is_80_columns(monkeypatch):
+    monkeypatch.setattr(sys, "stdout", None)
+    assert screen_width() == WIDTH
+
+
+@pytest.mark.parametrize(("columns", "width"), [(60, 60), (120, WIDTH)])
+def test_a_text_is_wrapped_for_a_narrow_screen_and_read_no_better_on_a_wide_one(columns, width, printed, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    say_wrapped("word " * 60)
+    lines = printed()
+    assert width - 5 < max(map(len, lines)) <= width
 
 
 def test_a_long_text_goes_on_deeper_in_the_next_line(printed):

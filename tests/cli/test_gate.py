@@ -76,6 +76,23 @@ def test_the_answer_in_words_and_as_an_exit_code(ask, case):
     assert (answer.code, answer.err, answer.out) == (code, "", said)
 
 
+def test_the_tests_that_fail_are_named_where_it_passes_too(project, metrics_of):
+    def named(*failing):
+        tests = [{"id": f"t{each}", "outcome": "failed" if each in failing else "passed"} for each in range(9)]
+        return {**dict.fromkeys(("test_count", "tests_passed", "tests_failed")), "tests": tests}
+
+    def said(*failing):
+        file = project.file("gate.json", metrics_of(**named(*failing)))
+        return project.ralph("gate", "--metrics", file).out.splitlines()
+
+    project.started(**named(0, 1, 2, 3, 4, 5))
+    passing, regressed = said(0, 1, 2, 3, 4, 5), said(1, 8, 7)
+    assert passing[0].startswith("pass: ")
+    assert "  still failing: t0, t1, t2, t3, t4 and 1 more" in passing
+    assert regressed[0].startswith("regression ")
+    assert regressed[-3:-1] == ["  now failing: t7, t8", "  still failing: t1"]
+
+
 def test_what_an_iteration_on_record_raised_and_what_was_accepted_is_named_by_id(running, ask, metrics_of):
     running.must("post-iteration", metrics_of(test_count=9, tests_passed=9, build_status=None))
     running.ralph("accept", "it2-metric_missing-build", "--reason", "no compiler here")

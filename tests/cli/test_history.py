@@ -66,33 +66,81 @@ def test_a_damaged_record_is_of_no_class_and_is_named_all_the_same(running):
         assert answer.err.startswith("ralph-tracker: iteration 1: both copies of its record are damaged")
 
 
-def test_the_table_is_never_wider_than_80_columns(project):
+def written_by_aiwg(project, records):
+    """Write records as AIWG does, in a loop that is called old."""
     folder = project.root / ".aiwg/ralph/loops/old/progress"
     folder.mkdir(parents=True)
-    for number in range(10_000, 10_003):
-        record = {
-            "iteration_metrics": {
-                "iteration": number,
-                "classification": "a class that AIWG has made up" * 5,
-                "testing": {"tests_passed": 123_456_789, "test_count": 123_456_789, "coverage_percentage": 100.0},
-                "quality": {"error_count": 123_456_789},
-                "quality_score": 0.1234,
-                "is_best_iteration": True,
-            },
-            "recommendation": {"action": "wait and see" * 9},
-        }
+    for record in records:
+        number = record["iteration_metrics"]["iteration"]
         (folder / f"iteration-{number}-metrics.json").write_text(json.dumps(record))
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80, 120])
+def test_no_table_is_wider_than_the_screen_whatever_the_records_hold(project, monkeypatch, columns):
+    metrics = {
+        "classification": "a class that AIWG has made up" * 5,
+        "testing": {"tests_passed": 123_456_789, "test_count": 123_456_789, "coverage_percentage": 100.0},
+        "quality": {"error_count": 123_456_789},
+        "quality_score": 0.1234,
+        "is_best_iteration": True,
+    }
+    decided = {"recommendation": {"action": "wait and see" * 9}}
+    written_by_aiwg(
+        project, [{"iteration_metrics": {"iteration": each, **metrics}, **decided} for each in (10_000, 10_001)]
+    )
+    monkeypatch.setenv("COLUMNS", str(columns))
     answer = project.ralph("history", "--loop-id", "old")
     assert answer.code == 0
     lines = answer.out.splitlines()
-    assert len(lines) == 4
-    assert max(map(len, lines)) <= 80
-    assert " 123456789… " in lines[1]
+    assert max(map(len, lines)) <= columns
+    assert [line.split()[0] for line in lines[1:]] == ["10000", "10001"]
+    assert " a class tha… " in lines[1] or columns == 40
+
+
+@pytest.mark.parametrize(
+    ("columns", "left_out"),
+    [
+        (60, ["errors", "coverage", "quality", "$/pt", "cost"]),
+        (80, ["errors", "coverage"]),
+        (120, []),
+    ],
+)
+def test_a_narrow_screen_shows_the_class_and_what_decides(project, monkeypatch, columns, left_out):
+    scores = {0: ("baseline", 0.51), 1: ("regression", 0.4321), 2: ("forward", 0.87)}
+    records = [
+        {
+            "iteration_metrics": {
+                "iteration": number,
+                "previous_iteration": number - 1,
+                "classification": classification,
+                "testing": {"tests_passed": 118, "test_count": 124, "coverage_percentage": 91.2},
+                "quality": {"error_count": 3},
+                "quality_score": score,
+                "adjusted_score": score,
+                "integrity": {"verdict": "TAMPERED"},
+                "usage": {"cost_usd": 12.34},
+                "is_best_iteration": number == 2,
+            },
+            "recommendation": {"action": "rollback"},
+        }
+        for number, (classification, score) in scores.items()
+    ]
+    written_by_aiwg(project, records)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    answer = project.ralph("history", "--loop-id", "old")
+    head, *rows = answer.out.splitlines()
+    shown = ["it.", "class", "tests", "coverage", "errors", "quality", "adjusted", "integrity", "cost", "$/pt"]
+    assert head.split() == [each for each in [*shown, "decision"] if each not in left_out]
+    for row, (classification, score) in zip(rows, scores.values(), strict=True):
+        assert {classification, "118/124", str(score), "TAMPERED", "rollback"} <= set(row.split())
+    assert rows[2].endswith("← best")
+    assert max(map(len, (head, *rows))) <= columns
+    had = f"ralph-tracker: no room for {', '.join(left_out)}; `COLUMNS=120 ralph-tracker history` has them\n"
+    assert answer.err == (had if left_out else "")
 
 
 def test_counts_that_are_null_are_not_measured(project):
-    folder = project.root / ".aiwg/ralph/loops/old/progress"
-    folder.mkdir(parents=True)
-    record = {"iteration_metrics": {"iteration": 1, "testing": {"tests_passed": None, "test_count": 3}}}
-    (folder / "iteration-001-metrics.json").write_text(json.dumps(record))
+    written_by_aiwg(
+        project, [{"iteration_metrics": {"iteration": 1, "testing": {"tests_passed": None, "test_count": 3}}}]
+    )
     assert "n/a" in project.ralph("history", "--loop-id", "old").out.splitlines()[1].split()[2]

@@ -96,6 +96,18 @@ def test_where_metrics_are_handed_in_each_group_of_the_loop_is_a_measure(driven)
     ]
 
 
+def test_the_tests_that_fail_are_named_in_the_document_new_ones_and_those_that_did_before(driven):
+    red = NAMES | {"t1": "failed", "t2": "failed"}
+    driven.start(tests=red)
+    found = driven.gate(tests=red | {"t2": "passed", "t7": "failed", "t5": "failed"})
+    assert gate_document(found, 3)["failing_tests"] == {"new": ["t5", "t7"], "still": ["t1"]}
+
+
+def test_without_names_nobody_knows_which_tests_fail(driven):
+    driven.start(tests_passed=9, tests_failed=1)
+    assert gate_document(driven.gate(tests_passed=9, tests_failed=1), 0)["failing_tests"] is None
+
+
 @pytest.fixture
 def without_coverage(driven):
     """Return a record that lacks coverage."""

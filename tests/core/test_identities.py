@@ -2,7 +2,8 @@
 
 import pytest
 
-from ralph_tracker.core.identities import KnownTests, SeenTests, compare, names_in_short, restored
+from ralph_tracker.core.aliases import Aliases
+from ralph_tracker.core.identities import KnownTests, SeenTests, compare, failing, names_in_short, restored
 from ralph_tracker.core.metrics import TestResults
 
 P, F, S = "passed", "failed", "skipped"
@@ -33,6 +34,26 @@ class TestKnown:
 
     def test_a_missing_report_changes_nothing(self):
         assert known_after({"a": P}, None) == known_after({"a": P})
+
+
+class TestFailing:
+    def test_no_names_is_unknown_and_no_failure_is_none(self):
+        assert failing(known_after({"a": F}), None) is None
+        assert failing(known_after({"a": F}), TestResults({"a": P, "b": S})) == ((), ())
+
+    def test_what_failed_on_the_line_before_fails_still_and_all_else_is_new(self):
+        known = known_after({"came back": F, "broke": P}, {"b": F, "a": F, "broke": P, "skipped": S})
+        now = TestResults(dict.fromkeys(("b", "a", "came back", "broke", "skipped", "added"), F) | {"fine": P})
+        found = failing(known, now)
+        assert found.still == ("a", "b", "came back")
+        assert found.new == ("added", "broke", "skipped")
+
+    def test_a_renamed_test_fails_still_under_its_name_of_today(self):
+        aliases = Aliases({"new name": ("old name",)})
+        assert failing(known_after({"old name": F}), TestResults({"new name": F}), aliases).still == ("new name",)
+        twice = known_after({"old name": P}, {"new name": F})
+        later = Aliases({"new name": ("old name",), "newest": ("old name",)})
+        assert failing(twice, TestResults({"newest": F}), later).still == ("newest",)
 
 
 class TestCompare:

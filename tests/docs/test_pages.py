@@ -9,7 +9,7 @@ import yaml
 
 from ralph_tracker.cli.verbs import VERBS
 from ralph_tracker.config.load import config_of
-from ralph_tracker.measure.given import read_metrics, read_usage
+from ralph_tracker.measure.given import read_metrics
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 PAGES = [CHECKOUT / "README.md", *sorted((CHECKOUT / "docs").glob("*.md"))]
@@ -17,7 +17,6 @@ TAKEN = {
     "ralph-tracker.yaml": lambda text: config_of(yaml.safe_load(text), "the page"),
     "metrics.yaml": lambda text: read_metrics(yaml.safe_load(text)),
     "baseline.yaml": lambda text: read_metrics(yaml.safe_load(text)),
-    "usage.yaml": lambda text: read_usage(yaml.safe_load(text)),
 }
 LANGUAGES = {"shell", "text", "python", "yaml", "toml", "layout"}
 WIDTH = 120

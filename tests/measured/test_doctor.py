@@ -5,6 +5,7 @@ import json
 import pytest
 
 from ralph_tracker.cli.app import run
+from ralph_tracker.cli.doctor import packages, requirements_of, version_of_package
 
 
 @pytest.fixture
@@ -71,3 +72,53 @@ def test_git_that_is_missing_is_needed_by_a_loop_that_was_begun_with_it(
     assert (code, lines["git"]["state"]) == (1, "missing")
     assert run(["doctor", "--root", str(workshop.root)]) == 1
     assert "missing  git: not found\n         next: install git 2.34 or newer" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("continuation: {max_step: 3}", "continuation.max_step: unknown key"),
+        ("continuation: {weights: {velocity: 0.9}}", "continuation.weights: the weights sum to"),
+        ("checkpoints: {unattended: sometimes}", "checkpoints.unattended: should be 'abort' or 'continue'"),
+        ("loop: {max_cost_usd: -1}", "loop.max_cost_usd: "),
+    ],
+)
+def test_what_is_wrong_in_the_sections_of_steering_is_one_line(workshop, doctor, content, said):
+    workshop.write("ralph-tracker.yaml", f"{content}\n")
+    code, lines = doctor()
+    assert code == 1
+    assert said in lines["configuration"]["found"]
+
+
+@pytest.mark.parametrize(
+    ("requirement", "version", "state"),
+    [
+        ("rich>=13.7", "15.0.1", None),
+        ("rich>=13.7", "13.7", None),
+        ("rich>=13.7", "13.7.0rc1", None),
+        ("rich>=13.7", "13.6.9", "missing"),
+        ("rich>=13.7", None, "missing"),
+        ("claude-agent-sdk>=0.2; extra == 'claude'", "0.2.187", None),
+        ("claude-agent-sdk>=0.2; extra == 'claude'", None, None),
+        ("claude-agent-sdk>=0.2; extra == 'claude'", "0.1.9", "warning"),
+        ("anything", None, None),
+    ],
+)
+def test_a_package_that_is_missing_or_too_old_is_named_and_an_extra_may_be_missing(requirement, version, state):
+    lines = packages([requirement], lambda _: version)
+    assert [line["state"] for line in lines] == ([] if state is None else [state])
+    for line in lines:
+        name = requirement.partition(">")[0]
+        assert line["what"] == f"package {name}"
+        assert line["found"].startswith(version or "not installed")
+        assert f"-m pip install '{name}>=" in line["next_step"]
+
+
+def test_what_is_installed_beside_this_program_suffices(doctor):
+    assert [what for what in doctor()[1] if what.startswith("package ")] == []
+
+
+def test_what_is_not_installed_has_no_version_and_requires_nothing():
+    assert (version_of_package("no-such-package"), requirements_of("no-such-package")) == (None, ())
+    assert version_of_package("pytest") == pytest.__version__
+    assert any(each.startswith("rich>=") for each in requirements_of("ralph-tracker"))

@@ -152,6 +152,14 @@ def test_the_summary_of_a_pass_says_what_was_accepted_and_gives_no_reason(driven
     assert "### Alerts" not in text
 
 
+def test_the_summary_names_every_test_that_fails(driven):
+    red = NAMES | {"t00": "failed"}
+    driven.start(tests=red)
+    text = step_summary(driven.gate(tests=red | {"t01": "failed"})).decode()
+    assert "\n### Now failing\n\n- t01\n\n### Still failing\n\n- t00\n" in text
+    assert "failing\n" not in step_summary(driven.gate(tests=NAMES)).decode()
+
+
 def test_an_alert_that_is_still_open_says_since_when(driven):
     driven.start()
     driven.turn(test_count=9, tests_passed=9)

@@ -204,5 +204,5 @@ def test_the_command_ends_with_0_and_one_line_whatever_happens(capsys):
 @pytest.mark.parametrize("verb", ["install", "uninstall"])
 def test_its_configuration_is_not_ours_to_merge(verb, capsys, tmp_path):
     assert run(["agent", verb, "ralph-orchestrator", "--root", str(tmp_path)]) == 2
-    assert "no agent 'ralph-orchestrator'" in capsys.readouterr().err
+    assert "name `ralph-tracker agent hook ralph-orchestrator` in them" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
