@@ -48,6 +48,27 @@ def agent_hooks(table: Table, folder: Path) -> None:
         ratio = children_cpu([TRACKER, "agent", "hook", "claude-code"], root, stdin=event) / floor
         what = f"agent hook claude-code, {where}, against python -c pass"
         table.row(what, f"{ratio:.1f} x", f"{limit} x", held=ratio <= limit)
+    end_of_turn(table, folder)
+
+
+def end_of_turn(table: Table, folder: Path) -> None:
+    """Compare the hook at the end of a turn, which folds the session anew, with `python -c pass`."""
+    floor = floor_cpu(folder)
+    journal = folder / ".aiwg" / "ralph" / "ralph-001" / "agent-events.jsonl"
+    common = {"schema_version": 1, "at": "2026-01-01T00:00:00Z", "session": "s", "prompt": "p"}
+    lines = []
+    for number in range(20_000):
+        told = {"tool": "Read", "call": f"toolu_{number:024}", "args": f"{number:016x}", "result": f"{number:016x}"}
+        lines.append({**common, "event": "PostToolUse", **told, "error": False, "file": f"/project/part{number}.py"})
+        lines.append({**common, "event": "PostToolBatch", "calls": [told["call"]]})
+    event = json.dumps({"hook_event_name": "PostToolBatch", "session_id": "s", "tool_calls": []}).encode()
+    limit = 6
+    for turns in (25, 20_000):
+        journal.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines[: turns * 2]))
+        ratio = children_cpu([TRACKER, "agent", "hook", "claude-code"], folder, stdin=event) / floor
+        what = f"agent hook claude-code, at the end of turn {turns}, against python -c pass"
+        table.row(what, f"{ratio:.1f} x", f"{limit} x", held=ratio <= limit)
+    journal.unlink()
 
 
 def iterations(folder: Path, numbers: range) -> list[float]:

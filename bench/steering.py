@@ -2,23 +2,50 @@
 
 A session of 100,000 events works all the time: every turn has a call, a file that was never read, and every fifth a
 change, so that nothing that is kept of it could be kept once. Beside it the same without anything new: a stuck loop.
+Evaluators are asked every 5 turns, callbacks at every tool and every 20 for a checkpoint, live progress is told, and
+shown, at every turn.
 
     python bench/steering.py [--events N]
 """
 
 import argparse
+import asyncio
 import sys
 import time
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 
 from table import Table
 
-from ralph_tracker.steering import Continuation, FileChanged, FileRead, ToolEnded, ToolStarted, TurnEnded
+from ralph_tracker.steering import (
+    AgentCallbacks,
+    AllAgree,
+    Continuation,
+    FileChanged,
+    FileRead,
+    Interaction,
+    LiveProgress,
+    Plan,
+    ProgressMonitor,
+    QualityProgressEvaluator,
+    SimpleProgressEvaluator,
+    Task,
+    ToolEnded,
+    ToolStarted,
+    TurnEnded,
+    begun,
+    compute_progress_summary,
+    follow,
+    run_evaluated,
+)
+from ralph_tracker.steering.evaluators import QualityState
 from ralph_tracker.steering.events import Event
 
 LIMIT_US, GROWTH_KB = 50, 16
 SETTLED = 20_000
+WORDS = 40  # of a turn: what an evaluator may look at, and enough of them to fill what is kept of a session early
+
+Session = Callable[[Iterable[Event]], Awaitable[object]]
 
 
 def working(count: int) -> Iterator[Event]:
@@ -29,7 +56,7 @@ def working(count: int) -> Iterator[Event]:
         yield ToolEnded(call, "Read", success=True, arguments=f"{number:016x}", result=f"{number + 1:016x}")
         yield FileRead(f"src/part{number}.py") if number % 5 else FileChanged(f"src/part{number}.py")
         yield FileRead(f"src/part{number // 2}.py")
-        yield TurnEnded(f"I look at part {number}.", 40, 20_000 + number % 1000)
+        yield TurnEnded(" ".join(f"part{number + n}" for n in range(WORDS)), 40, 20_000 + number % 1000, 0.001)
 
 
 def stuck(count: int) -> Iterator[Event]:
@@ -41,27 +68,73 @@ def stuck(count: int) -> Iterator[Event]:
         yield TurnEnded("I look again.", 40, 60_000)
 
 
-def spent(events: list[Event]) -> float:
-    """Return the CPU seconds that a session takes."""
-    continuation = Continuation("complex")
-    before = time.process_time()
+async def continuation(events: Iterable[Event]) -> None:
+    """Judge a session turn by turn."""
+    folded = Continuation("complex")
     for event in events:
-        continuation.fold(event)
+        folded.fold(event)
+
+
+async def evaluators(events: Iterable[Event]) -> None:
+    """Ask the evaluators that compute, every 5 turns."""
+    quality = QualityProgressEvaluator(lambda: QualityState("forward"))
+    simple = SimpleProgressEvaluator(max_cost_usd=None)
+    response = await run_evaluated(flowing(events), ProgressMonitor(AllAgree(simple, quality), time.monotonic))
+    assert response.error is None, response.error
+
+
+async def callbacks(events: Iterable[Event]) -> None:
+    """Call a transport at every start and end of a tool, ask for a cancel, and hold a checkpoint every 20 tools."""
+
+    async def shown(*_: object) -> None:
+        pass
+
+    async def asked(*given: object) -> bool:
+        return bool(given)  # a checkpoint is given its count, a cancel nothing
+
+    outcome = await follow(flowing(events), Interaction(AgentCallbacks(shown, shown, asked, asked)))
+    assert not outcome.cancelled
+
+
+async def live_progress(events: Iterable[Event]) -> None:
+    """Follow the cost of a plan, and show it at every turn."""
+    tasks = tuple(Task(f"t{number}", f"task {number}") for number in range(20))
+    live = LiveProgress(compute_progress_summary(begun(Plan(tasks))))
+    for event in events:
+        live.hear(event)
+        if isinstance(event, TurnEnded):
+            live.line()
+
+
+async def flowing(events: Iterable[Event]) -> AsyncIterator[Event]:
+    for event in events:
+        yield event
+        if isinstance(event, TurnEnded):
+            await asyncio.sleep(0)  # as any agent lets the loop run
+
+
+def spent(session: Session, events: list[Event]) -> float:
+    """Return the CPU seconds that a session takes."""
+    before = time.process_time()
+    asyncio.run(session(events))
     return time.process_time() - before
 
 
-def growth(events: Iterator[Event]) -> float:
+def growth(session: Session, events: Iterator[Event]) -> float:
     """Return the kilobytes by which what is kept grows after the first 20,000 events."""
-    continuation = Continuation("complex")
+    marks: list[int] = []
+
+    def watched() -> Iterator[Event]:
+        for number, event in enumerate(events):
+            if number == SETTLED:
+                marks.append(tracemalloc.get_traced_memory()[0])
+            yield event
+        marks.append(tracemalloc.get_traced_memory()[0])
+
     tracemalloc.start()
-    first = 0
-    for number, event in enumerate(events):
-        continuation.fold(event)
-        if number == SETTLED:
-            first = tracemalloc.get_traced_memory()[0]
-    last = tracemalloc.get_traced_memory()[0]
+    asyncio.run(session(watched()))
     tracemalloc.stop()
-    return (last - first) / 1024
+    return (marks[-1] - marks[0]) / 1024
 
 
 def main() -> int:
@@ -69,12 +142,19 @@ def main() -> int:
     parser.add_argument("--events", type=int, default=100_000)
     count = parser.parse_args().events
     table = Table()
-    for name, make in (("at work", working), ("in a stuck loop", stuck)):
+    rows: tuple[tuple[Session, str, Callable[[int], Iterator[Event]]], ...] = (
+        (continuation, "at work", working),
+        (continuation, "in a stuck loop", stuck),
+        (evaluators, "at work", working),
+        (callbacks, "at work", working),
+        (live_progress, "at work", working),
+    )
+    for session, name, make in rows:
         events = list(make(count))
-        microseconds = min(spent(events) for _ in range(3)) / len(events) * 1e6
-        what = f"continuation, an event of {count} of a session {name}"
+        microseconds = min(spent(session, events) for _ in range(3)) / len(events) * 1e6
+        what = f"{session.__name__.replace('_', ' ')}, an event of {count} of a session {name}"
         table.row(what, f"{microseconds:.1f} us CPU", f"{LIMIT_US} us", held=microseconds <= LIMIT_US)
-        more = growth(make(count))
+        more = growth(session, make(count))
         what = f"the same, memory from event {SETTLED} to the last"
         table.row(what, f"{more:+.1f} KB", f"{GROWTH_KB} KB", held=more <= GROWTH_KB)
     return int(not table.held)

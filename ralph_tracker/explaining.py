@@ -52,7 +52,7 @@ def explain(committed: Committed, document: Document) -> Explanation:
         rule=None if rules is None else _rule(committed, number, rules),
         compared_with=previous,
         differences=Differences() if previous is None else differences_of(committed, previous, number),
-        checks=_checks(committed, number),
+        checks=checks_of(committed, number),
         output=_output(committed, number),
         problem=problem,
     )
@@ -79,7 +79,8 @@ def _rule(committed: Committed, number: int, rules: Rules) -> tuple[int, str] | 
     return rule, condition_of(rule, rules)
 
 
-def _checks(committed: Committed, number: int) -> tuple[Document, ...] | None:
+def checks_of(committed: Committed, number: int) -> tuple[Document, ...] | None:
+    """Return how each check of an iteration ended, None where that is not known."""
     kept = read_json(committed.paths.iteration(number) / CHECKS)
     checks = kept.get("checks") if isinstance(kept, dict) else None
     whole = isinstance(checks, list) and all(isinstance(each, dict) and each.keys() >= _CHECK for each in checks)

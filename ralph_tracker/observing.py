@@ -3,7 +3,7 @@
 import os
 import shutil
 import stat
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -31,6 +31,7 @@ class Place(NamedTuple):
     """Say where to observe: the project, what to run, which code to count, and a folder of ours for the results.
 
     `severity` overrides that of lint findings, by prefix of their code. `tool` compares files: ours or another.
+    `may_be_absent` names the checks whose command need not be there yet.
     """
 
     root: Path
@@ -41,6 +42,7 @@ class Place(NamedTuple):
     environment: Mapping[str, str]
     severity: Mapping[str, Severity] = {}
     tool: str = BUILTIN
+    may_be_absent: Collection[str] = ()
 
 
 class Observation(NamedTuple):
@@ -88,7 +90,8 @@ def observe(
     if not allow_missing:
         from ralph_tracker.measure.commands import refuse_absent  # noqa: PLC0415  at the start of a loop only
 
-        refuse_absent(place.checks, place.root, place.environment)
+        there = [check for check in place.checks if check.name not in place.may_be_absent]
+        refuse_absent(there, place.root, place.environment)
     kept = keeper.capture(previous, segments)
     code = count_code(
         place.root,
@@ -108,7 +111,7 @@ def observe(
         on_progress=progress,
     )
     if not allow_missing:
-        _refuse_missing(results)
+        _refuse_missing([each for each in results if each.check.name not in place.may_be_absent])
     measured = read_results(results, place.severity, place.root)
     metrics = measured.metrics._replace(
         file_count=code.file_count,

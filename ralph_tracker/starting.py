@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from ralph_tracker.config.load import Config, load_config, with_limits
+from ralph_tracker.config.load import Config, load_config, with_checks, with_limits
 from ralph_tracker.core.judge import judge_baseline
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Group
@@ -14,6 +14,7 @@ from ralph_tracker.measure.environment import environment_facts
 from ralph_tracker.observing import Progress
 from ralph_tracker.recording import judged, record_iteration, recovered
 from ralph_tracker.store import codec
+from ralph_tracker.store.files import to_json
 from ralph_tracker.store.keeping import Keeper
 from ralph_tracker.store.lock import locked
 from ralph_tracker.store.loop_store import LoopStore
@@ -31,7 +32,7 @@ class Start:
 
     `named` is its id, None for the next default one. `taken_over` is what becomes of a loop that is still running,
     None refuses where there is one. `allow_missing` lets the command of a check be absent. `limits` are keys of `loop`
-    in the configuration, over those of the file.
+    in the configuration, over those of the file, `checks` sections beside those of the file.
     """
 
     project: Project
@@ -42,6 +43,7 @@ class Start:
     allow_missing: bool = False
     progress: Progress | None = None
     limits: Mapping[str, Any] = field(default_factory=dict)
+    checks: Mapping[str, Any] = field(default_factory=dict)
 
     def baseline(self, metrics: Source | None) -> IterationRecord:
         """Capture the baseline, or end what a killed call for the same one has begun.
@@ -52,7 +54,7 @@ class Start:
         config = with_limits(load_config(project.paths.root), self.limits)
         given = None if metrics is None else self.taking.given(metrics)
         if metrics is None:
-            config = with_detected_checks(config, project.paths.root, self.environment)
+            config = with_checks(with_detected_checks(config, project.paths.root, self.environment), self.checks)
         with locked(project.paths.lock, "pre-loop"):
             project.clear()
             store = self._begun(given)
@@ -84,6 +86,8 @@ class Start:
             judgement = judged(lambda: judge_baseline(state, taken.measurement, configured))
             at = taken.measurement.timestamp
             store.begin(0)
+            steering = {"schema_version": 1, "continuation": config.document["continuation"]}
+            store.write_text(store.paths.continuation, to_json(steering).decode())
             facts = environment_facts()
             store.create(loop_document(store.paths.loop_id, config, at, linked_to=linked, origin=origin, facts=facts))
             record_iteration(store, judgement, taken, at)

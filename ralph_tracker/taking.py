@@ -218,6 +218,7 @@ def place_of(config: Config, root: Path, folder: Path, cache: Path, environment:
         environment=environment,
         severity=config.document["severity"],
         tool=(config.document.get("integrity") or {}).get("tool", BUILTIN),
+        may_be_absent=frozenset(config.given),
     )
 
 

@@ -109,12 +109,14 @@ class Tracker(NamedTuple):
         rebaseline: bool = False,
         allow_missing: bool = False,
         limits: Mapping[str, Any] | None = None,
+        checks: Mapping[str, Any] | None = None,
     ) -> IterationRecord:
         """Capture the baseline and freeze the configuration.
 
         Without metrics the project's checks are run, and its files are kept. `limits` are keys of `loop` in the
-        configuration, over those of its file. Raises LoopError for a loop that exists
-        or is unfinished, InputError and ConfigError for bad input; `allow_missing` lets a command be absent.
+        configuration, over those of its file; `checks` are further ones, which are run as well. Raises LoopError for a
+        loop that exists or is unfinished, InputError and ConfigError for bad input; `allow_missing` lets a command be
+        absent, as it may be for those further ones.
         """
         from ralph_tracker.starting import Start, TakenOver  # noqa: PLC0415  # as above
 
@@ -128,6 +130,7 @@ class Tracker(NamedTuple):
             allow_missing=allow_missing,
             progress=self.progress,
             limits=limits or {},
+            checks=checks or {},
         ).baseline(metrics)
 
     def post_iteration(

@@ -12,18 +12,14 @@ from functools import partial
 from typing import Any, Final, NamedTuple, TypeVar
 
 from ralph_tracker.agents.asking import sdk
+from ralph_tracker.agents.claude_tools import end_of_tool, file_named
 from ralph_tracker.agents.output.formats.anthropic_events import input_tokens
-from ralph_tracker.steering.events import Event, FileChanged, FileRead, ToolEnded, ToolStarted, TurnEnded, digest_of
+from ralph_tracker.steering.events import Event, ToolEnded, ToolStarted, TurnEnded, digest_of
 
 HOOK_EVENTS: Final = ("PreToolUse", "PostToolUse", "PostToolUseFailure")
 _SYNTHETIC: Final = "<synthetic>"  # what the client says in the model's place
-_FILE_KEYS: Final = {
-    "Read": "file_path",
-    "Write": "file_path",
-    "Edit": "file_path",
-    "MultiEdit": "file_path",
-    "NotebookEdit": "notebook_path",
-}
+HOOK_TIMEOUT_S: Final = 86_400.0
+"""How long the client waits for a hook: a person at a checkpoint has 15 minutes, anew after each unclear answer."""
 _KEPT: Final = 1024
 _FAILED: Final = "what follows the session failed; the session goes on"
 _LOG: Final = logging.getLogger(__name__)
@@ -33,7 +29,7 @@ _Given = TypeVar("_Given")
 class _Call(NamedTuple):
     name: str
     arguments: str
-    file: FileRead | FileChanged | None
+    path: str | None
 
 
 class _Turn:
@@ -116,10 +112,14 @@ class ClaudeEvents:
             if is_new:
                 self._sinks.remove(sink)
 
-    def hooks(self) -> dict[str, list[Any]]:
-        """Return the hooks for ClaudeAgentOptions. Raises InputError where claude-agent-sdk is not installed."""
+    def hooks(self, *, timeout_s: float = HOOK_TIMEOUT_S) -> dict[str, list[Any]]:
+        """Return the hooks for ClaudeAgentOptions; the client waits `timeout_s` seconds for each.
+
+        One that takes longer is cut; before a tool the client takes that for a person's no. Raises InputError where
+        claude-agent-sdk is not installed.
+        """
         matcher = sdk().HookMatcher
-        return {event: [matcher(hooks=[self.hook])] for event in HOOK_EVENTS}
+        return {event: [matcher(hooks=[self.hook], timeout=timeout_s)] for event in HOOK_EVENTS}
 
     async def hook(self, given: Mapping[str, Any], _tool_use_id: str | None, _context: object) -> dict[str, Any]:
         """Take in what a hook is given, and answer it: with the words of `nudge` or `refuse`, or with no opinion."""
@@ -248,7 +248,7 @@ class ClaudeEvents:
         if call in self._calls or call in self._ended:
             return
         arguments = digest_of(given)
-        self._calls[call] = _Call(name, arguments, _file(name, given))
+        self._calls[call] = _Call(name, arguments, file_named(name, given))
         _forget(self._calls)
         self._tell(ToolStarted(call, name, arguments))
 
@@ -258,22 +258,14 @@ class ClaudeEvents:
             return
         self._ended[call] = None
         _forget(self._ended)
-        if success and known.file is not None:
-            self._tell(known.file)
         tree = None if self._tree is None else _tried(self._tree)
-        self._tell(ToolEnded(call, known.name, success, known.arguments, digest_of(result), tree))
+        given, gave = known.arguments, digest_of(result, is_result=True)
+        for event in end_of_tool(ToolEnded(call, known.name, success, given, gave, tree), known.path):
+            self._tell(event)
 
     def _tell(self, event: Event) -> None:
         for sink in self._sinks:
             _tried(partial(sink, event))
-
-
-def _file(tool: str, given: Any) -> FileRead | FileChanged | None:  # noqa: ANN401  # as above
-    key = _FILE_KEYS.get(tool)
-    path = given.get(key) if key is not None and isinstance(given, Mapping) else None
-    if not isinstance(path, str):
-        return None
-    return FileRead(path) if tool == "Read" else FileChanged(path)
 
 
 def _tried(act: Callable[[], _Given]) -> _Given | None:

@@ -5,44 +5,53 @@ The exit code is 0 whatever happens: a host takes 2 for a word to its agent.
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from importlib import import_module
 from typing import Final
 
 from ralph_tracker.cli.output import complain
-from ralph_tracker.errors import EXIT_OK
+from ralph_tracker.errors import EXIT_OK, RalphTrackerError
 
-HOSTS: Final[Mapping[str, str]] = {
-    "claude-code": "ralph_tracker.agents.claude_code",
-    "ralph-orchestrator": "ralph_tracker.agents.ralph_orchestrator",
+# What answers, by verb and agent.
+HOSTS: Final[Mapping[str, Mapping[str, str]]] = {
+    "hook": {
+        "claude-code": "ralph_tracker.agents.claude_code.hook:answer",
+        "ralph-orchestrator": "ralph_tracker.agents.ralph_orchestrator.hook:answer",
+    },
+    "status-line": {
+        "claude-code": "ralph_tracker.agents.claude_code.status_line:line",
+    },
 }
-_FUNCTIONS: Final = {"hook": "hook:answer", "status-line": "status_line:line"}
 
 
 def answer_host(verb: str, words: Sequence[str]) -> int:
     """Answer the host that is named; what cannot be answered is one line on standard error."""
     try:
-        name = words[0] if len(words) == 1 else ""
-        if name in HOSTS:
-            _print(_answering(verb, name)(os.environ))
+        name, hosts = words[0] if len(words) == 1 else "", HOSTS[verb]
+        if name in hosts:
+            _print(_answering(hosts[name])(os.environ))
+        elif name in HOSTS["hook"]:
+            complain(f"agent {verb}: {name} shows none of ours; `ralph-tracker status` says where its loop stands")
         else:
-            complain(f"agent {verb}: name one agent: {_named(' '.join(words))}")
+            complain(f"agent {verb}: name one agent: {_named(' '.join(words), hosts)}")
+    except RalphTrackerError as error:
+        complain(f"agent {verb}: {error}")
     except BaseException as error:  # noqa: BLE001  # as above
         complain(f"agent {verb}: {type(error).__name__}: {error}")
     return EXIT_OK
 
 
-def _answering(verb: str, name: str) -> Callable[[Mapping[str, str]], str]:
-    module, _, function = _FUNCTIONS[verb].partition(":")
-    found: Callable[[Mapping[str, str]], str] = getattr(import_module(f"{HOSTS[name]}.{module}"), function)
+def _answering(place: str) -> Callable[[Mapping[str, str]], str]:
+    module, _, function = place.partition(":")
+    found: Callable[[Mapping[str, str]], str] = getattr(import_module(module), function)
     return found
 
 
-def _named(word: str) -> str:
+def _named(word: str, hosts: Collection[str]) -> str:
     from difflib import get_close_matches
 
-    near = get_close_matches(word, HOSTS, n=1)
-    return f"did you mean {near[0]}?" if near else ", ".join(HOSTS)
+    near = get_close_matches(word, hosts, n=1)
+    return f"did you mean {near[0]}?" if near else ", ".join(hosts)
 
 
 def _print(text: str) -> None:

@@ -32,7 +32,7 @@ def show(file: Path, as_json: bool) -> None:
     from ralph_tracker.steering.checkpoints import checkpoint_of
     from ralph_tracker.steering.plan_document import state_to_plain
     from ralph_tracker.steering.summary import compute_progress_summary, format_progress_summary
-    from ralph_tracker.store.plan_files import read_plan
+    from ralph_tracker.store.plan_files import plan_holder, read_plan
 
     kept = read_plan(file)
     state = kept.state
@@ -40,7 +40,10 @@ def show(file: Path, as_json: bool) -> None:
     if as_json:
         say_json(state_to_plain(state) | {"summary": summary._asdict()})
         return
-    _say_changed(file, kept)
+    say_changed(file, kept)
+    holder = plan_holder(file)
+    if holder is not None:
+        say(f"In use by {holder}")
     say(format_progress_summary(summary))
     rows = [
         (str(number), each.id, "begun" if each.id == state.current else each.status, each.task.title)
@@ -74,7 +77,7 @@ def edit(file: Path, yes: bool) -> None:
     with plan_held(file, "plan edit"):
         kept = read_plan(file)
         state = kept.state
-        _say_changed(file, kept)
+        say_changed(file, kept)
         if not state.pending:
             say("No task is left to revise")
             return
@@ -92,7 +95,8 @@ def edit(file: Path, yes: bool) -> None:
     say("The plan was revised")
 
 
-def _say_changed(file: Path, kept: "KeptPlan") -> None:
+def say_changed(file: Path, kept: "KeptPlan") -> None:
+    """Say that a plan goes on as it was begun, where its file says something else by now."""
     from ralph_tracker.store.plan_files import state_path
 
     if kept.has_changed:

@@ -22,6 +22,7 @@ _RESUME: Final = "`ralph-tracker run --resume` goes on, `ralph-tracker hook post
 @click.command("run")
 @place_options
 @click.option("--prompt-file", metavar="FILE", help="What the agent is to do; read anew for each iteration.")
+@click.option("--plan", type=click.Path(path_type=Path), metavar="FILE", help="Do the tasks of a plan, one by one.")
 @click.option("--max-iterations", type=click.IntRange(min=1), metavar="N", help="Stop after so many.")
 @click.option("--max-cost-usd", type=_POSITIVE, metavar="X", help="Stop once that much is known to be spent.")
 @click.option("--max-minutes", type=_POSITIVE, metavar="M", help="Stop after that time.")
@@ -35,17 +36,24 @@ _RESUME: Final = "`ralph-tracker run --resume` goes on, `ralph-tracker hook post
 @click.option("--allow-missing", is_flag=True, help="Go on where the command of a check is not there.")
 @click.option("--resume", is_flag=True, help="Go on where a run was ended, by whatever.")
 @click.argument("agent", nargs=-1, type=click.UNPROCESSED, metavar="-- AGENT COMMAND…")
-def command(root: Path, loop_id: str | None, agent: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401  # options
+def command(
+    root: Path,
+    loop_id: str | None,
+    plan: Path | None,
+    agent: tuple[str, ...],
+    **options: Any,  # noqa: ANN401  # options
+) -> int:
     """Let an agent refine the project until it is done, and select the best iteration.
 
     The agent gets its prompt on standard input, or where its command says {prompt} or {prompt_file}: yours, and what
-    was measured before. Ctrl-C once finishes the iteration, twice stops now.
+    was measured before. Ctrl-C once finishes the iteration, twice stops now. With --plan each task is a loop of its
+    own, until its checks hold.
     """
     from ralph_tracker.cli.recorded import tracker_of
     from ralph_tracker.runner.beginning import Asked, opened
     from ralph_tracker.runner.screen import Terminal
 
-    if not agent and not options["resume"]:
+    if not agent and (plan is not None or not options["resume"]):
         raise click.UsageError("no agent command; say it after `--`")
     asked = Asked(
         agent,
@@ -55,6 +63,11 @@ def command(root: Path, loop_id: str | None, agent: tuple[str, ...], **options: 
         allow_missing=options["allow_missing"],
         resume=options["resume"],
     )
+    if plan is not None:
+        from ralph_tracker.cli.run_plan import refuse_senseless, run_plan
+
+        refuse_senseless(loop_id, options)
+        return run_plan(plan, tracker_of(root, None), asked, Terminal())
     with opened(tracker_of(root, loop_id), asked, Terminal()) as run:
         outcome = run.drive()
     say(f"{'Stopped' if outcome.how != 'escalate' else 'A person is needed'}: {outcome.reason}")

@@ -36,6 +36,8 @@ class TaskShape(TypedDict):
     checks: list[str]
     status: Status
     outcome: NotRequired[OutcomeShape]
+    loops: NotRequired[list[str]]
+    head: NotRequired[str]
 
 
 class CheckpointShape(TypedDict):

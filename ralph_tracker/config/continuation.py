@@ -120,8 +120,16 @@ class ContinuationScoreSection(Section):
 
 
 class ContinuationSection(Section):
-    """When a session is nudged or forced to come to its result; also as its seed writes it."""
+    """When a session is nudged or forced to come to its result; also as its seed writes it.
 
+    `enabled` false leaves the sessions alone that our hooks hear. `turn_limits` true holds those to the turns and tool
+    calls of `complexity` too: the seed's are made for answers, and an iteration of code takes more. `quality` true
+    stops them, too, for what the tracker has on record.
+    """
+
+    enabled: bool = True
+    turn_limits: bool = False
+    quality: bool = False
     progress: ProgressSection = ProgressSection()
     complexity: ComplexitySection = ComplexitySection()
     token_budgets: TokenBudgetsSection = TokenBudgetsSection()

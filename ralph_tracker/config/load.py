@@ -31,7 +31,7 @@ class Config(NamedTuple):
     `document` is every key with its value, as it is frozen in loop.yaml. `source` is the file it came from, None
     where the defaults stand alone. `digest` is that file's sha256, empty without one. `detected` says that the checks
     were found in the project, because no file names any. `limits` are the keys of `loop` that were given with the
-    command and not in the file.
+    command and not in the file, `given` the names of such checks.
     """
 
     document: Mapping[str, Any]
@@ -40,6 +40,7 @@ class Config(NamedTuple):
     digest: str
     detected: bool = False
     limits: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
 
 
 def load_config(root: Path) -> Config:
@@ -73,6 +74,15 @@ def with_limits(config: Config, limits: Mapping[str, Any]) -> Config:
         return config
     document = {**config.document, "loop": {**config.document["loop"], **limits}}
     return config_of(document, config.source, config.digest)._replace(limits=tuple(limits))
+
+
+def with_checks(config: Config, checks: Mapping[str, Any]) -> Config:
+    """Add checks that a command was given to those of the file. Raises ConfigError for what cannot be used."""
+    if not checks:
+        return config
+    document = {**config.document, "checks": {**config.document["checks"], **checks}}
+    added = config_of(document, config.source, config.digest)
+    return added._replace(detected=config.detected, limits=config.limits, given=tuple(checks))
 
 
 def frozen_config(document: Any, source: str, digest: str, mark: object) -> Config:  # noqa: ANN401  # as parsed
@@ -116,7 +126,7 @@ def changed_keys(root: Path, config: Config) -> tuple[str, ...]:
     """Name the keys in which the configuration now differs from the frozen one, `config`.
 
     A file that can no longer be used is a change too, and says so in place of a key. A file without checks leaves
-    those alone that were `detected`; limits that were given with the command are not the file's.
+    those alone that were `detected`; limits and checks that were given with the command are not the file's.
     """
     frozen = config.document
     try:
@@ -126,6 +136,7 @@ def changed_keys(root: Path, config: Config) -> tuple[str, ...]:
         if config.detected and not now["checks"]:
             now = {**now, "checks": frozen["checks"]}
         now = {**now, "loop": {**now["loop"], **{key: frozen["loop"][key] for key in config.limits}}}
+        now = {**now, "checks": {**now["checks"], **{name: frozen["checks"][name] for name in config.given}}}
         return tuple(_differences(frozen, now))
     except ConfigError as error:
         return (f"unusable now ({error})",)

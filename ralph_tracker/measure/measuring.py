@@ -72,6 +72,8 @@ def read_results(
             gathered.build(result)
         elif kind is not None and not result.check.reports:
             gathered.fail(result.check.name, kind, f"{result.check.name}: {_NO_REPORT}")
+        elif not result.check.reports and not result.finished.succeeded:
+            gathered.note(f"{result.check.name}: {result.finished.summary}")
         for found in result.reports if kind != BUILD else ():
             if kind == INTEGRITY:
                 gathered.judge(result, found)

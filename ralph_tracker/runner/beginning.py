@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from ralph_tracker.errors import InputError, LoopError, RecordError
@@ -28,7 +29,7 @@ class Asked(NamedTuple):
     """Hold what a command line asks for.
 
     `command` is the agent's, empty: as before. `plan` are the other parts of the plan that were named, `limits` keys of
-    `loop` in the configuration.
+    `loop` in the configuration, `checks` further ones of this loop.
     """
 
     command: tuple[str, ...]
@@ -37,6 +38,7 @@ class Asked(NamedTuple):
     new: bool = False
     allow_missing: bool = False
     resume: bool = False
+    checks: Mapping[str, Any] = MappingProxyType({})
 
 
 @contextmanager
@@ -63,14 +65,21 @@ def begin(tracker: Tracker, asked: Asked) -> Journal:
     """
     plan = Plan(asked.command)._replace(**asked.plan)
     _refuse_unusable(tracker, plan)
-    summary = _meant(tracker)
+    summary = meant(tracker)
     if summary is not None and summary.status == "running" and not asked.new:
-        raise LoopError(
-            f"loop {summary.loop_id} is still running; go on with `ralph-tracker run --resume`, end it with "
-            "`ralph-tracker hook post-loop`, or say --new (abandon it)"
-        )
-    record = tracker.pre_loop(None, new=asked.new, allow_missing=asked.allow_missing, limits=asked.limits)
+        raise still_running(summary)
+    record = tracker.pre_loop(
+        None, new=asked.new, allow_missing=asked.allow_missing, limits=asked.limits, checks=asked.checks
+    )
     return Journal(record.loop_id, plan)
+
+
+def still_running(summary: Summary) -> LoopError:
+    """Return the refusal of a run beside a loop that has not ended."""
+    return LoopError(
+        f"loop {summary.loop_id} is still running; go on with `ralph-tracker run --resume`, end it with "
+        "`ralph-tracker hook post-loop`, or say --new (abandon it)"
+    )
 
 
 def take_up(tracker: Tracker, asked: Asked) -> Journal:
@@ -78,7 +87,7 @@ def take_up(tracker: Tracker, asked: Asked) -> Journal:
 
     Raises LoopError where there is nothing to go on with, InputError for limits, which are frozen with their loop.
     """
-    summary = _meant(tracker)
+    summary = meant(tracker)
     if summary is None:
         if not asked.command:
             raise LoopError(f"no loop in {tracker.root.resolve()}, nothing to resume; {_START}")
@@ -123,7 +132,7 @@ def _matched(journal: Journal, summary: Summary) -> Journal:
     return journal
 
 
-def _meant(tracker: Tracker) -> Summary | None:
+def meant(tracker: Tracker) -> Summary | None:
     """Return where the loop stands that is meant, None where there is none."""
     try:
         return summary_at(paths_of(tracker.root, tracker.loop_id, tracker.environment))

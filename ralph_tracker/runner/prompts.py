@@ -7,6 +7,7 @@ from typing import Final
 from ralph_tracker.errors import InputError
 
 _HEADING: Final = "What ralph-tracker measured before this iteration, the number {number}:"
+_LACKS: Final = "Not done before these hold:"
 _RUNS: Final = "The run before this one in the same iteration: {why}. What it left in the files is still there."
 
 
@@ -26,9 +27,14 @@ def user_prompt(path: str | None, root: Path) -> str:
         raise InputError(f"{path}: {error.strerror}; name the prompt with --prompt-file") from None
 
 
-def prompt_of(user: str, finding: str, number: int, before: Sequence[str]) -> str:
-    """Return the whole prompt of an iteration; `before` says what became of runs that were for it already."""
+def prompt_of(user: str, finding: str, number: int, before: Sequence[str], lacks: Sequence[str] = ()) -> str:
+    """Return the whole prompt of an iteration.
+
+    `before` says what became of runs that were for it already, `lacks` what has to hold and does not.
+    """
     told = [_HEADING.format(number=number), finding]
+    if lacks:
+        told += [_LACKS, *(f"- {each}" for each in lacks)]
     if before:
         told.append(_RUNS.format(why=before[-1]))
     own = user.rstrip("\n")

@@ -4,7 +4,7 @@ Each step ends with its journal written, so that a run goes on from wherever it 
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -47,7 +47,11 @@ class Outcome(NamedTuple):
 
 @dataclass(slots=True)
 class Run:
-    """Drive one loop whose baseline is on record."""
+    """Drive one loop whose baseline is on record.
+
+    `unmet` says what an iteration still lacks: where that is nothing, it is kept as it stands and the loop ends. None
+    leaves the end to the decisions alone.
+    """
 
     tracker: Tracker
     paths: LoopPaths
@@ -58,6 +62,7 @@ class Run:
     now: Callable[[], float] = field(default=time.time)
     record: IterationRecord | None = None
     decided: Decided | None = None
+    unmet: Callable[[IterationRecord], Sequence[str]] | None = None
 
     def drive(self) -> Outcome:
         """Go on from where the journal stands, to the end of the loop or until a person is needed.
@@ -126,7 +131,9 @@ class Run:
         return step
 
     def _paused(self, step: Step) -> bool:
-        """Wait before the next try; False where Ctrl-C ended the wait."""
+        """Wait before the next try; False where Ctrl-C came first, or ended the wait."""
+        if self.interrupts.asked:
+            return False
         self._go(waited_s=self.journal.waited_s + step.pause_s)
         if step.pause_s:
             until = datetime.fromtimestamp(self.now() + step.pause_s, UTC).astimezone()
@@ -159,7 +166,7 @@ class Run:
         self.screen.line(f"  {record.classification}: {record.message}")
         if self.decided.carried_out:
             self.screen.line(f"  rolled back to iteration {decision.target_iteration}")
-        if decision.action == "stop":
+        if decision.action == "stop" or self._is_done():
             self._go(phase="select")
             return None
         self.journal = done.next_iteration().write(self.paths)
@@ -170,11 +177,16 @@ class Run:
         return None
 
     def _select(self) -> Outcome:
-        apply: Any = self.journal.plan.apply
+        apply: Any = "none" if self._is_done() else self.journal.plan.apply
         closed = self.tracker.select_output(apply=apply)
         self._go(phase="ended")
         reason = self.tracker.store().summary().decision["reason"]
         return Outcome("stop", reason, closed)
+
+    def _is_done(self) -> bool:
+        record = self._record()
+        goes_on = record.decision.action in {"continue", "stop"}
+        return self.unmet is not None and not record.is_baseline and goes_on and not self.unmet(record)
 
     def _prompt(self) -> str:
         journal = self.journal
@@ -182,7 +194,9 @@ class Run:
         decided = self.decided or self.tracker.loop_decision()
         said = finding(record, decided, failing_tests(self.paths, record.iteration))
         user = user_prompt(journal.plan.prompt_file, self.tracker.root)
-        return prompt_of(user, said, journal.iteration, journal.notes)
+        # What was rolled back is not what the files lack now.
+        lacks = () if self.unmet is None or decided.carried_out else self.unmet(record)
+        return prompt_of(user, said, journal.iteration, journal.notes, lacks)
 
     def _prompt_file(self, text: str) -> Path:
         path = self.paths.folder / _PROMPT

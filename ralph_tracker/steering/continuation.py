@@ -4,7 +4,6 @@ Fold the events; at the end of each turn there is a verdict with its score, the 
 also says it to the agent: a nudge that nobody hears is none.
 """
 
-import logging
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable
 from typing import Final, Literal, NamedTuple
 
@@ -16,7 +15,6 @@ Action = Literal["continue", "nudge_synthesis", "force_synthesis"]
 _IDLE: Final = "idle"
 _SPENT: Final = "spent"
 _NEVER: Final[frozenset[str]] = frozenset()
-_LOG: Final = logging.getLogger(__name__)
 _WORDS: Final = {
     "nudge_synthesis": "Come to a result now unless you are about to learn something new: {why}.",
     "force_synthesis": "Stop exploring. Call no more tools, and give your result from what you have: {why}.",
@@ -40,8 +38,13 @@ class Verdict(NamedTuple):
     @property
     def message(self) -> str | None:
         """Return what the agent is told, None where it is left alone."""
-        words = _WORDS.get(self.action)
-        return None if words is None else words.format(why="; ".join(self.reasons))
+        return message_of(self.action, *self.reasons)
+
+
+def message_of(action: Action, *reasons: str) -> str | None:
+    """Return what an agent is told that is to be nudged or forced, None where it goes on."""
+    words = _WORDS.get(action)
+    return None if words is None else words.format(why="; ".join(reasons))
 
 
 class Continuation:
@@ -182,8 +185,11 @@ async def steer(
         if verdict.message is not None:
             try:
                 await say(verdict.message)
-            except Exception:  # noqa: BLE001  # whatever a channel to an agent raises
-                _LOG.exception("%s at turn %d was not delivered", verdict.action, verdict.turn)
+            except Exception:  # whatever a channel to an agent raises
+                import logging  # noqa: PLC0415  # hooks that fold a session at every turn do without
+
+                log = logging.getLogger(__name__)
+                log.exception("%s at turn %d was not delivered", verdict.action, verdict.turn)
                 continuation.not_given()
         yield verdict
 

@@ -16,7 +16,7 @@ from ralph_tracker.steering.checkpoints import (
     with_checkpoint,
 )
 from ralph_tracker.steering.forwarding import build_impl_prompt, prior_task_contexts
-from ralph_tracker.steering.plan import PlanState, Task, TaskOutcome, finished, next_task
+from ralph_tracker.steering.plan import PlanState, PlanTask, Task, TaskOutcome, finished, next_task, with_task
 from ralph_tracker.steering.plan_document import state_to_plain
 from ralph_tracker.steering.revision import (
     apply_plan_adjustment,
@@ -36,14 +36,15 @@ _UNCLEAR = "not understood; answer continue, adjust or abort"
 class Assignment(NamedTuple):
     """Hold a task that is to run: its place in the plan (the first is 1), its prompt, and how the plan stands.
 
-    `is_resumed` tells whether an earlier run ended while it was at work.
+    `is_resumed` tells whether an earlier run ended while it was at work. `begun` is the task as `begin` left it.
     """
 
     task: Task
     position: int
     prompt: str
     summary: TaskProgressSummary
-    is_resumed: bool = False
+    is_resumed: bool
+    begun: PlanTask
 
 
 class Person(NamedTuple):
@@ -63,13 +64,15 @@ class PlanCalls(NamedTuple):
     """Hold what a driver calls.
 
     `run_task` refines a task until its checks hold or it is given up. `save` keeps the state, a plain document, before
-    it returns. `tell` shows a line. `person` is None where nobody can be asked.
+    it returns. `tell` shows a line. `person` is None where nobody can be asked. `begin` adds to a task what a later run
+    has to know of it, and is told whether an earlier one ended in it; what it returns is saved before the task runs.
     """
 
     run_task: Callable[[Assignment], Awaitable[TaskOutcome]]
     save: Callable[[dict[str, Any]], None]
     tell: Callable[[str], None]
     person: Person | None = None
+    begin: Callable[[PlanState, PlanTask, bool], PlanTask] | None = None
 
 
 class PlanEnded(NamedTuple):
@@ -100,6 +103,8 @@ async def drive_plan(state: PlanState, rules: CheckpointRules, calls: PlanCalls)
         if task is None:
             return PlanEnded("done", format_progress_summary(compute_progress_summary(state)), state)
         is_resumed, state = state.current == task.id, state._replace(current=task.id)
+        if calls.begin is not None:
+            state = with_task(state, calls.begin(state, state.named(task.id), is_resumed))
         calls.save(state_to_plain(state))
         outcome = await calls.run_task(_assignment(state, task, is_resumed=is_resumed))
         state = _after(state, task, outcome, rules)
@@ -111,7 +116,8 @@ async def drive_plan(state: PlanState, rules: CheckpointRules, calls: PlanCalls)
 
 def _assignment(state: PlanState, task: Task, *, is_resumed: bool) -> Assignment:
     prompt = build_impl_prompt(task, state.context, prior_task_contexts(state))
-    return Assignment(task, state.position(task.id), prompt, compute_progress_summary(state), is_resumed)
+    position, summary = state.position(task.id), compute_progress_summary(state)
+    return Assignment(task, position, prompt, summary, is_resumed, state.named(task.id))
 
 
 def _after(state: PlanState, task: Task, outcome: TaskOutcome, rules: CheckpointRules) -> PlanState:

@@ -15,9 +15,8 @@ from typing import Any, Final, NamedTuple
 
 from ralph_tracker.errors import InputError
 from ralph_tracker.steering.events import Event, TurnEnded
-from ralph_tracker.steering.progress_info import ProgressEvaluator, ProgressInfo, SessionProgress
+from ralph_tracker.steering.progress_info import EVALUATION_INTERVAL, ProgressEvaluator, ProgressInfo, SessionProgress
 
-EVALUATION_INTERVAL: Final = 5
 EVALUATION_TIMEOUT_S: Final = 10.0
 DRAIN_S: Final = 30.0
 _CONTENT_CHARACTERS: Final = 1_000_000

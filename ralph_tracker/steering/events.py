@@ -15,7 +15,17 @@ from ralph_tracker.errors import InputError
 _DIGEST_CHARACTERS: Final = 16
 _SPACE: Final = re.compile(r"\s+")
 # What differs between two calls that ask the same, by the names that hosts give it.
-_PASSING: Final = frozenset({"id", "call_id", "tool_use_id", "request_id", "timestamp", "time", "description"})
+_PASSING: Final = frozenset(
+    {
+        *("id", "call_id", "tool_use_id", "request_id", "timestamp", "time", "description"),
+        *("duration", "duration_ms", "durationMs", "durationSeconds", "totalDurationMs", "elapsed", "elapsed_ms"),
+    }
+)
+# "in 0.12s", "3 ms", "0:01:05", "2026-01-31T12:00:00Z": how long or when it ran, as tools print it.
+_TIMES: Final = re.compile(
+    r"(?<![\w.:-])(?:\d+(?:\.\d+)? ?(?:[mµun]?s|secs?|seconds?|min|minutes?)\b"
+    r"|(?:\d{4}-\d\d-\d\d[T ])?\d?\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?(?![\w:]))"
+)
 
 
 class ToolStarted(NamedTuple):
@@ -100,21 +110,24 @@ _GREATEST: Final = 2**53
 _NAMES: Final = {kind: name for name, kind in KINDS.items()}
 
 
-def digest_of(value: Any) -> str:  # noqa: ANN401  # whatever a host hands over
+def digest_of(value: Any, *, is_result: bool = False) -> str:  # noqa: ANN401  # whatever a host hands over
     """Return a short digest of arguments or a result: the same for what means the same.
 
-    Keys are sorted, white space is squashed, and ids, times and descriptions of the call are left out.
+    Keys are sorted, white space is squashed, and ids, times and descriptions of the call are left out. Of a result
+    durations and times of day within its texts are left out too: the same failure took another while.
     """
-    text = json.dumps(_canonical(value), sort_keys=True, ensure_ascii=False, default=str)
+    text = json.dumps(_canonical(value, is_result), sort_keys=True, ensure_ascii=False, default=str)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_CHARACTERS]
 
 
-def _canonical(value: Any) -> Any:  # noqa: ANN401  # as above
+def _canonical(value: Any, is_result: bool) -> Any:  # noqa: ANN401, FBT001  # as above
     if isinstance(value, Mapping):
-        return {str(key): _canonical(each) for key, each in value.items() if key not in _PASSING}
+        return {str(key): _canonical(each, is_result) for key, each in value.items() if key not in _PASSING}
     if isinstance(value, list | tuple):
-        return [_canonical(each) for each in value]
-    return _SPACE.sub(" ", value).strip() if isinstance(value, str) else value
+        return [_canonical(each, is_result) for each in value]
+    if not isinstance(value, str):
+        return value
+    return _SPACE.sub(" ", _TIMES.sub("", value) if is_result else value).strip()
 
 
 def event_to_plain(event: Event) -> dict[str, Any]:

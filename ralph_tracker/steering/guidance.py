@@ -33,6 +33,11 @@ class Guidance:
             self._said = verdict.message or ""
             self._is_forced = verdict.action == "force_synthesis"
 
+    @property
+    def is_forced(self) -> bool:
+        """Tell whether the last turn was forced."""
+        return self._is_forced
+
     def nudge(self) -> str | None:
         """Return what the agent is to be told beside the result of a tool, once; None where nothing is."""
         words, self._words = self._words, None

@@ -55,11 +55,17 @@ class TaskOutcome(NamedTuple):
 
 
 class PlanTask(NamedTuple):
-    """Hold a task of a plan that runs; `outcome` is None before it ran."""
+    """Hold a task of a plan that runs; `outcome` is None before it ran.
+
+    `loops` are the ids of the loops that work on it, the last one is at work; those before were given up. `head` is the
+    commit that it was begun on, None where that is not known.
+    """
 
     task: Task
     status: Status = "pending"
     outcome: TaskOutcome | None = None
+    loops: tuple[str, ...] = ()
+    head: str | None = None
 
     @property
     def id(self) -> str:
@@ -103,6 +109,10 @@ class PlanState(NamedTuple):
         """Return the tasks that were worked on to an end, in their order."""
         return tuple(each for each in self.tasks if each.status in RAN)
 
+    def named(self, task_id: str) -> PlanTask:
+        """Return a task with how far it has come. Raises ValueError for one that is not there."""
+        return self.tasks[self.position(task_id) - 1]
+
     def position(self, task_id: str) -> int:
         """Return the place of a task in the plan; the first is 1. Raises ValueError for one that is not there."""
         return [each.id for each in self.tasks].index(task_id) + 1
@@ -126,11 +136,14 @@ def next_task(state: PlanState) -> Task | None:
     return next(iter(state.pending), None)
 
 
+def with_task(state: PlanState, task: PlanTask) -> PlanState:
+    """Return the state with another word on one of its tasks."""
+    return state._replace(tasks=tuple(task if each.id == task.id else each for each in state.tasks))
+
+
 def finished(state: PlanState, task_id: str, outcome: TaskOutcome) -> PlanState:
     """Return the state after a task has ended; one that was stopped is still at work."""
     if outcome.status == "stopped":
         return state
-    done = [
-        each._replace(status=outcome.status, outcome=outcome) if each.id == task_id else each for each in state.tasks
-    ]
-    return state._replace(tasks=tuple(done), current=None)
+    done = state.named(task_id)._replace(status=outcome.status, outcome=outcome)
+    return with_task(state, done)._replace(current=None)

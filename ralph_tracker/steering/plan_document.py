@@ -39,7 +39,8 @@ def _task_to_plain(each: PlanTask) -> dict[str, Any]:
         for name, value in _known(each.outcome._asdict()).items()
     }
     task = each.task._asdict() | {"checks": list(each.task.checks)}
-    return _known({**task, "status": each.status, "outcome": outcome})
+    worked = {"loops": list(each.loops) or None, "head": each.head}
+    return _known({**task, "status": each.status, "outcome": outcome, **worked})
 
 
 def _known(plain: Mapping[str, Any]) -> dict[str, Any]:
@@ -77,7 +78,13 @@ def _task_from_plain(plain: Any) -> PlanTask:  # noqa: ANN401  # as above
     _demand(status in STATUSES, f"task {task_id}: no status {status!r}")
     task = Task(str(task_id), title, _text_or_none(plain, "description") or "", _texts(plain, "checks"))
     outcome = plain.get("outcome")
-    return PlanTask(task, status, None if outcome is None else _outcome(outcome))
+    return PlanTask(
+        task,
+        status,
+        None if outcome is None else _outcome(outcome),
+        loops=_texts(plain, "loops"),
+        head=_text_or_none(plain, "head"),
+    )
 
 
 def _outcome(plain: Any) -> TaskOutcome:  # noqa: ANN401  # as above

@@ -5,6 +5,8 @@ from typing import Final, NamedTuple, Protocol
 
 from ralph_tracker.steering.events import Event, TurnEnded
 
+EVALUATION_INTERVAL: Final = 5
+"""Every how many turns an evaluator is asked."""
 _OUTPUTS: Final = 3
 _RECENT_CHARACTERS: Final = 500
 

@@ -110,6 +110,13 @@ def write_whole(path: Path, data: bytes, staging: Path | None = None, mode: int 
     sync_folder(path.parent)
 
 
+def hide_from_git(folder: Path) -> None:
+    """Make git and linters pass a folder of ours over, unless somebody has said there already what they see."""
+    ignore = folder / ".gitignore"
+    if not ignore.exists():
+        write_whole(ignore, b"*\n")
+
+
 def append_line(path: Path, document: Mapping[str, Any]) -> None:
     """Append one line of JSON and sync it; a torn line left by a crash is cut off first.
 

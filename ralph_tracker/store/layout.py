@@ -69,6 +69,11 @@ class LoopPaths(NamedTuple):
         return self.folder / "loop.yaml"
 
     @property
+    def continuation(self) -> Path:
+        """Return the section `continuation` of the frozen configuration, for hooks that cannot wait for YAML."""
+        return self.folder / "continuation.json"
+
+    @property
     def state(self) -> Path:
         """Return the derived state that `loop-decision` reads."""
         return self.folder / "state.json"

@@ -34,6 +34,7 @@ def loop_document(
         "configuration_digest": config.digest,
         "checks_detected": config.detected,
         "limits_given": list(config.limits),
+        "checks_given": list(config.given),
         "configuration_validated": validity_mark(dict(config.document)),
         "configuration": dict(config.document),
         "environment": dict(facts),
@@ -72,6 +73,7 @@ class OpenLoop(NamedTuple):
             config = config._replace(
                 detected=document.get("checks_detected") is True,
                 limits=tuple(key for key in document.get("limits_given", ()) if key in frozen["loop"]),
+                given=tuple(name for name in document.get("checks_given", ()) if name in frozen["checks"]),
             )
             origin: Origin = "measured" if document.get("metrics") == "measured" else "given"
             started = datetime.fromisoformat(document["created_at"]).astimezone(UTC)

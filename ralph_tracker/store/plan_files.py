@@ -10,12 +10,13 @@ from ralph_tracker.config.yaml_io import load_yaml
 from ralph_tracker.errors import InputError, RecordError
 from ralph_tracker.steering.plan import Plan, PlanState, begun
 from ralph_tracker.steering.plan_document import plan_digest, state_from_plain
-from ralph_tracker.store.files import to_json, told_plainly, write_whole
-from ralph_tracker.store.lock import locked
+from ralph_tracker.store.files import hide_from_git, to_json, told_plainly, write_whole
+from ralph_tracker.store.lock import holder_of, locked
 from ralph_tracker.store.reading import read_bytes, read_json
 from ralph_tracker.store.tree.filter import LOOP_FOLDER
 
 FOLDER: Final = "plans"
+_MOMENT_S: Final = 0.2  # as long as another one looks who holds it
 
 
 class KeptPlan(NamedTuple):
@@ -35,10 +36,24 @@ def state_path(plan: Path) -> Path:
     return plan.parent / LOOP_FOLDER / FOLDER / f"{plan.name}.json"
 
 
+def prompt_path(plan: Path) -> Path:
+    """Return where the prompt of the task at work is kept, beside the state."""
+    return state_path(plan).with_suffix(".prompt.md")
+
+
+def plan_holder(plan: Path) -> str | None:
+    """Return who holds a plan, in a few words, None where nobody does."""
+    return holder_of(_lock_path(plan))
+
+
+def _lock_path(plan: Path) -> Path:
+    return state_path(plan).with_suffix(".lock")
+
+
 @contextmanager
 def plan_held(plan: Path, purpose: str) -> Iterator[None]:
     """Hold a plan while the body runs or changes it. Raises StoreError that names who holds it."""
-    with locked(state_path(plan).with_suffix(".lock"), purpose, patience_s=0):
+    with locked(_lock_path(plan), purpose, patience_s=_MOMENT_S):
         yield
 
 
@@ -78,3 +93,12 @@ def write_plan_state(path: Path, plain: dict[str, Any]) -> None:
     kept = state_path(path)
     with told_plainly(kept, "the state of the plan is as it was before"):
         write_whole(kept, to_json(plain) + b"\n")
+        hide_from_git(kept.parent)
+
+
+def write_plan_prompt(path: Path, text: str) -> Path:
+    """Replace the prompt of the task at work in the plan `path`, and return where it is. Raises StoreError."""
+    kept = prompt_path(path)
+    with told_plainly(kept, "the task was not begun"):
+        write_whole(kept, text.encode("utf-8", "surrogateescape"))
+    return kept

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Final
 
 from ralph_tracker.errors import LoopError
-from ralph_tracker.store.files import TEMPORARY, told_plainly, write_whole
+from ralph_tracker.store.files import TEMPORARY, hide_from_git, told_plainly, write_whole
 from ralph_tracker.store.layout import LOOP_ID, ProjectPaths
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.standing import checked_root, current_loop
@@ -26,9 +26,7 @@ class Project:
         """Name the current loop."""
         with told_plainly(self.paths.current, "the loop is on record; run the same command again"):
             write_whole(self.paths.current, f"{loop_id}\n".encode())
-            ignore = self.paths.base / ".gitignore"
-            if not ignore.exists():  # what is kept of the iterations is not the project's: git and linters pass it over
-                write_whole(ignore, b"*\n")
+            hide_from_git(self.paths.base)
 
     def store(self, loop_id: str) -> LoopStore:
         """Return the store of a loop, which need not exist yet."""

@@ -12,7 +12,7 @@ import pytest
 
 from ralph_tracker.steering import TaskOutcome
 from ralph_tracker.steering.checkpoints import CheckpointRules, with_checkpoint
-from ralph_tracker.steering.plan import finished
+from ralph_tracker.steering.plan import finished, with_task
 from ralph_tracker.steering.plan_document import state_to_plain
 from ralph_tracker.store.plan_files import plan_held, read_plan, state_path, write_plan_state
 
@@ -35,6 +35,7 @@ def plan(project):
 def begun(plan):
     """Return a plan whose first task is complete, and whose checkpoint waits."""
     state = finished(read_plan(plan).state, "lexer", TaskOutcome("complete", 1.5, ("lexer.py",)))
+    state = with_task(state, state.named("lexer")._replace(loops=("plan-lexer",), head="0" * 40))
     write_plan_state(plan, state_to_plain(with_checkpoint(state, CheckpointRules(every=1))))
     return plan
 

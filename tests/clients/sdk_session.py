@@ -32,13 +32,21 @@ class From:
 async def session(wanted):
     events, answers, words = [], [], [wanted.get("nudge")]
     guidance = Guidance(Continuation())
-    if wanted.get("guided"):
+    thinking_s, timeout = wanted.get("thinking_s"), wanted.get("hook_timeout_s")
+
+    async def refuse(_tool):
+        await asyncio.sleep(thinking_s)  # and then the person lets it run
+
+    if thinking_s is not None:
+        reading = ClaudeEvents(events.append, refuse=refuse)
+    elif wanted.get("guided"):
         reading = ClaudeEvents(events.append, guidance.fold, nudge=guidance.nudge, refuse=guidance.refuse)
     else:
         reading = ClaudeEvents(events.append, nudge=lambda: words.pop() if words else None)
     options = {"cli_path": wanted["cli"], "cwd": wanted["cwd"], "permission_mode": "bypassPermissions"}
     if wanted["hooks"]:
-        options |= {"hooks": reading.hooks(), "include_partial_messages": True}
+        hooks = reading.hooks() if timeout is None else reading.hooks(timeout_s=timeout)
+        options |= {"hooks": hooks, "include_partial_messages": True}
 
     async def ask(prompt):
         answers.append(await claude_ask(cli_path=wanted["cli"], cwd=wanted["cwd"])(prompt))

@@ -52,6 +52,9 @@ def test_at_a_terminal_the_status_line_shows_the_loop_and_brings_the_cost(projec
     assert "ralph-001 iteration 0 · score 0.72 · " in shown
     _, one, two = project.history
     assert one["usage"]["cost_usd"] == two["usage"]["cost_usd"] == 2 * 0.001375
+    context = json.loads((project.loop / "agent-context.json").read_text())["sessions"]
+    assert all(each["context_window"] >= 200_000 for each in context.values())
+    assert len(context) == 1
     assert project.noted("agent-errors.jsonl") == []
 
 
@@ -62,8 +65,10 @@ def test_what_the_agent_did_is_noted_by_digests(project, messages, write):
     with messages.playing(*script) as service:
         project.ask(service.url)
     noted = project.noted("agent-events.jsonl")
-    assert [line["event"] for line in noted] == ["PostToolUse", "PostToolUseFailure", "PostToolBatch", "Stop"]
-    wrote, failed, batch, stop = noted
+    told = ["UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "Stop"]
+    assert [line["event"] for line in noted] == told, project.noted("agent-errors.jsonl")
+    asked, wrote, failed, batch, stop = noted
+    assert asked["complexity"] == "medium"
     assert (wrote["tool"], wrote["error"], failed["tool"], failed["error"]) == ("Bash", False, "Read", True)
     assert failed["file"] == missing
     assert batch["calls"] == [wrote["call"], failed["call"]]
@@ -81,6 +86,25 @@ def test_a_deleted_test_is_sent_back_with_the_reason_and_is_there_again(project,
     assert "Rolled back: the files are those of iteration 0 again" in back
     assert "Decision: rollback: Rollback to iteration 0 due to regression" in back
     assert "def test_add" in (project.root / "test_calc.py").read_text()
+    assert project.status["status"] == "finished"
+
+
+def test_a_stuck_loop_is_nudged_once_beside_its_tools_then_told_to_stop_and_no_tool_is_refused(
+    project, messages, write
+):
+    installed(project).ours("hook", "pre-loop")
+    look = [messages.call("Bash", command="cat calc.py; echo ran >> ../ran") for _ in range(6)]
+    script = *look, write("calc.py", RIGHT), messages.say("done")
+    with messages.playing(*script) as service:
+        project.ask(service.url)
+    assert service.played_out, service.told
+    nudge = "Come to a result now unless you are about to learn something new: the last 3 calls repeat earlier ones"
+    force = "Stop exploring. Call no more tools, and give your result from what you have"
+    sent = [json.dumps(request["messages"]) for request in service.requests]
+    assert [text.count(nudge) for text in sent] == [0, 0, 0, 0, *[1] * 4]
+    assert [text.count(force) for text in sent] == [0, 0, 0, 0, 0, 1, 2, 2]
+    assert len((project.root.parent / "ran").read_text().splitlines()) == len(look)
+    assert project.noted("agent-errors.jsonl") == []
     assert project.status["status"] == "finished"
 
 
@@ -116,7 +140,8 @@ def test_a_session_that_run_drives_is_noted_and_not_measured(project, messages, 
         project.ask(service.url, RALPH_TRACKER_DRIVEN="1")
     assert service.played_out
     assert project.status["iteration"] == 0
-    assert [line["event"] for line in project.noted("agent-events.jsonl")] == ["PostToolUse", "PostToolBatch"]
+    told = ["UserPromptSubmit", "PostToolUse", "PostToolBatch"]
+    assert [line["event"] for line in project.noted("agent-events.jsonl")] == told
 
 
 def test_a_stop_with_work_in_the_background_is_no_iteration(project, messages, write):
@@ -127,7 +152,8 @@ def test_a_stop_with_work_in_the_background_is_no_iteration(project, messages, w
         project.ask(service.url)
     assert service.played_out, service.told
     assert service.told[2].startswith("<task-notification>")
-    assert [line["event"] for line in project.noted("agent-events.jsonl")] == ["PostToolUse", "PostToolBatch", "Stop"]
+    told = ["UserPromptSubmit", "PostToolUse", "PostToolBatch", "Stop"]
+    assert [line["event"] for line in project.noted("agent-events.jsonl")] == told
     assert (project.status["iteration"], project.status["status"]) == (1, "finished")
 
 
@@ -136,7 +162,7 @@ def test_a_turn_that_dies_on_the_service_is_noted_and_is_no_iteration(project, m
     with messages.playing(messages.fail(400)) as service:
         done = project.shell('claude -p "make the tests pass"', service.url)
     assert done.returncode == 1
-    (line,) = project.noted("agent-events.jsonl")
+    _, line = project.noted("agent-events.jsonl")
     assert line["event"] == "StopFailure"
     assert line["failure"]
     assert project.status["iteration"] == 0

@@ -119,6 +119,14 @@ def test_a_loop_is_nudged_once_and_then_no_tool_runs_any_more(project, messages,
     assert found["responses"][0]["content"].endswith("done")
 
 
+@pytest.mark.parametrize(("limit", "runs"), [(1, False), (None, True)], ids=["a limit of 1 s", "ours"])
+def test_a_person_who_thinks_is_not_cut_by_the_limit_of_a_hook(project, messages, session, turn, limit, runs):
+    """A hook that is cut counts as a no in the client: its own limit would end every checkpoint so."""
+    with messages.playing(turn("one", "touch ran"), messages.say("done")) as service:
+        session(service, thinking_s=3, hook_timeout_s=limit)
+    assert (project.root / "ran").exists() is runs, service.told
+
+
 def test_prompts_of_one_client_cost_their_own_part_each(messages, session):
     with messages.playing(messages.say("a"), messages.say("b")) as service:
         first, second = session(service, prompts=["one", "two"])["responses"]

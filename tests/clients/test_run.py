@@ -1,13 +1,20 @@
 """`ralph-tracker run` with the real Claude Code: three iterations, a rollback, what it cost, and its limits."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from tests.clients.conftest import OURS, RIGHT, WRONG
 
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "run.md"
 BROKEN = "def add(a, b):\n    return a - b\n\n\ndef sub(a, b):\n    return a + b\n"
 SUB_ONLY = "from calc import sub\n\n\ndef test_sub():\n    assert sub(3, 2) == 1\n"
+PLAN = """\
+tasks:
+- {id: add, title: Mend add, checks: [tests]}
+- {id: news, title: Tell of it, checks: [tests, test -s NEWS.md]}
+"""
 
 
 def _texts(request):
@@ -21,9 +28,11 @@ def driven(project):
     """Return what runs a loop with the client; it gives the exit code and what was printed."""
     (project.root / "PROMPT.md").write_text("Make all tests pass.\n")
 
-    def drive(url, *options, wanted=("--output-format", "stream-json", "--verbose")):
+    def drive(
+        url, *options, wanted=("--output-format", "stream-json", "--verbose"), prompt=("--prompt-file", "PROMPT.md")
+    ):
         agent = [str(project.claude), "-p", "--permission-mode", "bypassPermissions", *wanted]
-        words = [str(OURS), "run", "--prompt-file", "PROMPT.md", "--pause", "0", *options, "--", *agent]
+        words = [str(OURS), "run", *prompt, "--pause", "0", *options, "--", *agent]
         return project._run(*words, environment=project.environment(url))
 
     return drive
@@ -88,3 +97,40 @@ def test_a_client_that_is_not_logged_in_needs_a_person(project, messages, driven
     assert done.returncode == 12, done.stdout + done.stderr
     assert "A person is needed: Escalate to human - blocked: needs a person: " in done.stdout
     assert json.loads((project.loop / "run.json").read_text())["iteration"] == 2
+
+
+def test_the_page_of_run_shows_how_the_client_is_driven(project, messages, write):
+    shown = PAGE.read_text().partition("# elsewhere: with these agents installed\n")[2].partition("\nralph-tracker")[0]
+    assert "claude -p" in shown
+    (project.root / "PROMPT.md").write_text("Make all tests pass.\n")
+    with messages.playing(write("calc.py", RIGHT), messages.say("done")) as service:
+        done = project.shell(shown, service.url)
+    assert (done.returncode, service.played_out) == (0, True), done.stderr
+    assert "Stopped: Target reached" in done.stdout
+    assert (project.status["status"], project.status["iteration"]) == ("finished", 1)
+
+
+def test_a_plan_of_two_tasks_each_until_its_checks_hold(project, messages, write, driven):
+    """The second session is told what the first task changed; the budget and the summary know what both cost."""
+    (project.root / "plan.yaml").write_text(PLAN)
+    script = (
+        *(write("calc.py", RIGHT), messages.say("added")),
+        *(write("NEWS.md", ""), messages.say("noted")),
+        *(write("NEWS.md", "add adds"), messages.say("noted")),
+    )
+    with messages.playing(*script) as service:
+        done = driven(service.url, "--plan", "plan.yaml", "--max-cost-usd", "1", prompt=())
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert service.played_out, service.told
+    first, second, third = ("\n".join(_texts(request)) for request in service.requests[::2])
+    assert "# Task: Mend add" in first
+    assert "Failing tests:\n- test_calc::test_add" in first
+    assert "## Done before this task\n- Mend add (complete)\n  changed files: calc.py" in second
+    assert "Not done before these hold:\n- test -s NEWS.md: exit 1 after " in third
+    state = json.loads(project.ours("plan", "show", "--json", "plan.yaml"))
+    assert [(each["status"], each["loops"]) for each in state["tasks"]] == [
+        ("complete", ["plan-add"]),
+        ("complete", ["plan-news"]),
+    ]
+    assert state["summary"]["cumulative_cost"] == pytest.approx(6 * 0.001375)
+    assert "The plan is done. Progress: 2/2 tasks done | $0.01 spent" in done.stdout

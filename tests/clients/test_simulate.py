@@ -1,13 +1,19 @@
 """A session of the real Claude Code, recorded as events, which is `fixtures/steering/claude-code-session.jsonl`."""
 
 import json
+import re
 import sys
 from pathlib import Path
 
 from ralph_tracker.agents.claude_code.stream_events import read_stream
 from ralph_tracker.steering.events import ToolEnded, TurnEnded, event_to_plain, read_events
 
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "steering.md"
 RECORDED = Path(__file__).parents[2] / "fixtures" / "steering" / "claude-code-session.jsonl"
+PRINTED = RECORDED.with_name("claude-code-printed.jsonl")
+HOOKED = RECORDED.with_name("claude-code-hooks.jsonl")
+HOOKS = ("PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch")
+KEPT = {"assistant", "user", "result", "message_start", "message_delta"}
 SHOWN = "/home/dev/project"
 LOOKS = 6
 
@@ -55,3 +61,53 @@ def test_a_session_is_recorded_as_the_fixture_shows_it(project, messages, bless)
         RECORDED.write_text("".join(json.dumps(event_to_plain(event)) + "\n" for event in events))
     with RECORDED.open() as lines:  # calls of one turn end in any order
         assert sorted(map(str, events)) == sorted(map(str, read_events(lines, RECORDED.name)))
+
+
+def test_the_page_of_steering_shows_how_a_session_is_recorded_and_replayed(project, messages):
+    block = re.search(
+        r"^```shell\n# elsewhere: needs Claude Code\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL
+    )
+    look = messages.call("Read", file_path=str(project.root / "calc.py"))
+    with messages.playing(look, look, messages.say("done")) as service:
+        done = project.shell(block[1], service.url)
+    assert (done.returncode, service.played_out) == (0, True), done.stderr
+    assert done.stdout.splitlines()[-1] == "medium task: 3 turns, 2 tool calls, 0 nudged, 0 forced"
+
+
+def kind(line):
+    """Return the type of a line, of a piece of an answer that of its event."""
+    return line["event"]["type"] if line["type"] == "stream_event" else line["type"]
+
+
+def course(lines):
+    """Return what must be the same in every run: which tool began and ended in which turn, and how."""
+    for line in lines:
+        if "hook_event_name" in line:
+            yield line["hook_event_name"], line.get("tool_use_id")
+        else:
+            blocks = [block for block in line.get("message", {}).get("content", []) if isinstance(block, dict)]
+            yield kind(line), *(block.get("id") or block.get("tool_use_id") or block.get("text") for block in blocks)
+
+
+def test_one_session_is_recorded_as_it_is_printed_and_as_hooks_hear_it(project, messages, bless):
+    """For tests/agents/test_one_session.py, which reads both."""
+    heard = project.root.parent / "heard"
+    hook = {"type": "command", "command": f"(flock 9; cat >> '{heard}'; echo >> '{heard}') 9> '{heard}.lock'"}
+    (project.root / ".claude").mkdir()
+    settings = {"hooks": {event: [{"hooks": [hook]}] for event in HOOKS}}
+    (project.root / ".claude" / "settings.json").write_text(json.dumps(settings))
+    words = ["-p", "make the tests pass", "--permission-mode", "bypassPermissions", "--output-format", "stream-json"]
+    with messages.playing(*script_of(project.root, messages)) as service:
+        more = ["--verbose", "--include-partial-messages"]
+        done = project._run(str(project.claude), *words, *more, environment=project.environment(service.url))
+    assert (done.returncode, service.played_out) == (0, True), done.stderr
+    for recorded, text in ((PRINTED, done.stdout), (HOOKED, heard.read_text())):
+        shown = text.replace(str(project.root), SHOWN).replace(str(project.home), "/home/dev")
+        lines = [json.loads(line) for line in shown.replace(sys.executable, "python").splitlines() if line.strip()]
+        lines = [line for line in lines if "type" not in line or kind(line) in KEPT]
+        for line in lines:
+            line.pop("transcript_path", None)
+        if bless:
+            recorded.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        known = [json.loads(line) for line in recorded.read_text().splitlines()]
+        assert sorted(map(str, course(lines))) == sorted(map(str, course(known)))

@@ -11,6 +11,7 @@ from ralph_tracker.config.load import (
     frozen_config,
     load_config,
     validity_mark,
+    with_checks,
     with_limits,
 )
 from ralph_tracker.core.rules import Rules
@@ -199,6 +200,16 @@ def test_limits_of_a_command_stand_over_those_of_the_file_and_are_no_change_of_i
     assert frozen.document["loop"] == own | {"max_iterations": 7, "max_cost_usd": 1.5}
     root(yaml="loop: {max_iterations: 4, max_minutes: 6}")
     assert changed_keys(folder, frozen) == ("loop.max_minutes",)
+
+
+def test_checks_of_a_command_stand_beside_those_of_the_file_and_are_no_change_of_it(root):
+    folder = root(yaml="checks: {tests: {run: pytest}}")
+    frozen = with_checks(with_limits(load_config(folder), {"max_iterations": 7}), {"plan-1": {"run": "true"}})
+    assert list(frozen.document["checks"]) == ["tests", "plan-1"]
+    assert (frozen.given, frozen.limits) == (("plan-1",), ("max_iterations",))
+    root(yaml="checks: {tests: {run: pytest, timeout: 5m}}")
+    assert changed_keys(folder, frozen) == ("checks.tests.timeout",)
+    assert with_checks(frozen, {}) is frozen
 
 
 def test_a_limit_that_cannot_be_is_refused_as_in_a_file(root):

@@ -174,6 +174,10 @@ def test_builds_succeed_together(ran):
     assert read_results(both).metrics.build_status == "failure"
 
 
+def test_a_check_that_measures_nothing_and_fails_is_noted(ran):
+    assert read_results([ran("prepare"), ran("other", finished=EXIT_1)]).notes == ("other: exit 1 after 0.0 s",)
+
+
 def test_a_check_that_names_no_report_is_missed_where_it_says_what_it_measures(ran):
     assert read_results([ran("prepare")]).missing == {}
     assert "names no report" in read_results([ran("tests")]).missing["tests"]

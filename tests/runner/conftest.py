@@ -37,7 +37,8 @@ def step(passed: int | None = None, failed: int = 0, **more: Any) -> dict[str, A
     return {"does": "work", **edits, **more}
 
 
-def _shell(step: dict[str, Any]) -> str:
+def shell_of(step: dict[str, Any]) -> str:
+    """Return a step of the agent as a script."""
     said = step.get("prints", step["does"])
     if "spends" in step:
         tokens = {name: step["spends"][name] for name in ("input_tokens", "output_tokens")}
@@ -87,15 +88,16 @@ class Project:
         for number, each in enumerate(steps, 1):
             tries = each.get("tries", [])
             for tried, one in enumerate(tries, 1):
-                (folder / f"{number}-{tried}").write_text(_shell(one))
-            (folder / f"{number}").write_text(_shell(each))
+                (folder / f"{number}-{tried}").write_text(shell_of(one))
+            (folder / f"{number}").write_text(shell_of(each))
         script = f"cd {folder}; step=$RALPH_ITERATION-$RALPH_ATTEMPT; [ -e $step ] || step=$RALPH_ITERATION; . ./$step"
         return ("/bin/sh", "-c", f"root=$PWD; {script}")
 
-    def asked(self, command: tuple[str, ...] = (), *, resume: bool = False, new: bool = False, **more: Any) -> Asked:
+    def asked(self, command: tuple[str, ...] = (), **more: Any) -> Asked:
+        said = {name: more.pop(name) for name in ("resume", "new", "allow_missing") if name in more}
         limits = {name: more.pop(name) for name in list(more) if name.startswith(("max_", "target_"))}
         plan = {"pause_s": 0.0, **more} if command else more
-        return Asked(command, plan, limits, new=new, resume=resume)
+        return Asked(command, plan, limits, **said)
 
     def drive(self, *arguments: Any, change: Callable[[Run], None] | None = None, **more: Any) -> Outcome:
         """Drive a loop to its end; `change` gets the run before that."""
@@ -113,9 +115,9 @@ class Project:
     def journal(self) -> dict[str, Any]:
         return json.loads((self.folder / "run.json").read_text())
 
-    def records(self) -> list[dict[str, Any]]:
+    def records(self, loop_id: str = "ralph-001") -> list[dict[str, Any]]:
         """Return what is on record, the baseline first, each with what it recommended."""
-        files = sorted((self.folder / "progress").glob("iteration-*.yaml"))
+        files = sorted((self.folder.with_name(loop_id) / "progress").glob("iteration-*.yaml"))
         documents = [yaml.safe_load(file.read_text()) for file in files]
         return [each["iteration_metrics"] | {"action": each["recommendation"]["action"]} for each in documents]
 
@@ -129,3 +131,11 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     (root / "ralph-tracker.yaml").write_text(CONFIG)
     (root / "report.xml").write_text(report(2, 2))
     return Project(root)
+
+
+@pytest.fixture
+def planned(project: Project) -> Any:
+    """Return the project with a plan that is to be written."""
+    from tests.runner.planning import Planned  # noqa: PLC0415  # which is made of what stands here
+
+    return Planned(project)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.runner.interrupts import Interrupts
-from tests.runner.conftest import step
+from tests.runner.conftest import Screen, step
 
 PROGRAM = Path(sys.executable).with_name("ralph-tracker")
 
@@ -96,6 +96,25 @@ def test_a_run_is_stopped_while_it_waits(project):
     assert (outcome.how, outcome.reason) == ("asked", "as asked, before iteration 1 was done")
     assert project.drive(resume=True).how == "stop"
     assert [note.split(" (")[0] for note in project.records()[1]["notes"]] == ["agent: crashed: work", "agent: done"]
+
+
+class Pressing(Screen):
+    """Press Ctrl-C as soon as the agent has failed."""
+
+    def line(self, text):
+        super().line(text)
+        if "crashed" in text:
+            os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_a_run_that_was_asked_to_end_does_not_speak_of_another_try(project):
+    project.screen = Pressing()
+    outcome = project.drive(project.scripted(step(4, 0, tries=[step(exit=1)])), pause_s=600.0)
+    assert outcome.how == "asked"
+    assert [line for line in project.screen.lines if "trying again" in line] == []
+    assert project.journal()["waited_s"] == 0
+    project.screen = Screen()
+    assert project.drive(resume=True).how == "stop"
 
 
 def test_ctrl_c_is_what_it_was_afterwards():

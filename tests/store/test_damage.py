@@ -24,6 +24,7 @@ RECORDS = (
 )
 FILES = (
     "../current",
+    "continuation.json",
     "loop.yaml",
     "progress/events.jsonl",
     "reports/loop-report.md",

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from ralph_tracker.errors import StoreError
-from ralph_tracker.store.lock import locked
+from ralph_tracker.store.lock import holder_of, locked
 
 
 @pytest.fixture
@@ -27,6 +27,13 @@ class TestLock:
     def test_says_inside_who_holds_it_and_why(self, lock):
         with locked(lock, "post-iteration"):
             assert json.loads(lock.read_bytes()) == {"pid": os.getpid(), "purpose": "post-iteration"}
+
+    def test_tells_who_holds_it_without_taking_it(self, lock):
+        assert holder_of(lock) is None
+        assert not lock.exists()
+        with locked(lock, "run"):
+            assert holder_of(lock) == f"process {os.getpid()} (run)"
+        assert holder_of(lock) is None
 
     def test_is_free_again_afterwards_and_never_deleted(self, lock):
         with locked(lock, "first, with a long purpose"):

@@ -1,6 +1,7 @@
 """A plan goes on from the state that is kept beside its file, out of reach of snapshots and rollbacks."""
 
 import json
+import subprocess
 
 import pytest
 
@@ -39,6 +40,13 @@ def test_the_state_is_beside_the_plan_where_no_snapshot_takes_it(plan):
     kept = state_path(plan)
     assert kept.is_relative_to(plan.parent)
     assert folder_reason(kept.relative_to(plan.parent).parts[0])
+
+
+def test_git_passes_the_state_over(plan):
+    write_plan_state(plan, state_to_plain(read_plan(plan).state))
+    subprocess.run(["git", "init", "-q"], cwd=plan.parent, check=True)
+    shown = subprocess.run(["git", "status", "--porcelain"], cwd=plan.parent, check=True, capture_output=True)
+    assert shown.stdout == b"?? plan.yaml\n"
 
 
 def test_two_plans_of_one_folder_have_two_states(plan):

@@ -23,6 +23,7 @@ from ralph_tracker.transports.conversation import STOPPING
 from ralph_tracker.transports.terminal import TerminalSession
 
 ROWS = 12
+SHOWS_CURSOR = "\x1b[?25h"
 CLOSED = 1_000_000  # no process has that many open
 # Each tool waits for a byte from the one who watches, so that "while a tool runs" is a moment that can be met.
 CHILD = """
@@ -30,7 +31,8 @@ import asyncio, fcntl, sys, termios
 from ralph_tracker.steering import Interaction, ToolEnded, ToolStarted, TurnEnded, follow
 from ralph_tracker.transports.terminal import TerminalSession
 
-fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+if len(sys.argv) == 3:
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 async def agent(gate, ran):
     for number in range(1, 46):
@@ -60,16 +62,44 @@ except KeyboardInterrupt:
 """
 
 
+# A shell that knows one job: it has the terminal while that is stopped, in its own modes, until a line is typed.
+SHELL = """
+import fcntl, os, signal, subprocess, sys, termios
+
+signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+modes = termios.tcgetattr(0)
+job = subprocess.Popen(
+    [sys.executable, "-c", *sys.argv[1:], "job"], process_group=0, close_fds=False,
+    preexec_fn=lambda: (os.tcsetpgrp(0, os.getpid()), signal.signal(signal.SIGTTOU, signal.SIG_DFL)),
+)
+while os.WIFSTOPPED(status := os.waitpid(job.pid, os.WUNTRACED)[1]):
+    os.tcsetpgrp(0, os.getpgrp())
+    echoes = bool(termios.tcgetattr(0)[3] & termios.ECHO)
+    termios.tcsetattr(0, termios.TCSADRAIN, modes)
+    print("stopped, echoes:", echoes, flush=True)
+    typed = sys.stdin.readline()
+    if typed.startswith("bg"):
+        os.killpg(job.pid, signal.SIGCONT)
+        print("in the background", flush=True)
+        typed = sys.stdin.readline()
+    os.tcsetpgrp(0, job.pid)
+    os.killpg(job.pid, signal.SIGCONT)
+os.tcsetpgrp(0, os.getpgrp())
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+
+
 class Person:
     """Sit before a pseudo-terminal in which a session runs; let its tools end one by one."""
 
-    def __init__(self, ran):
+    def __init__(self, ran, shell=()):
         self.ran_file = ran
         self.leader, self.follower = pty.openpty()
         fcntl.ioctl(self.follower, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, 400, 0, 0))
         reading, self.gate = os.pipe()
         self.living, alive = os.pipe()  # its end tells that the session has ended
-        words = [sys.executable, "-c", CHILD, str(reading), str(ran)]
+        words = [sys.executable, "-c", *shell, CHILD, str(reading), str(ran)]
         streams = {"stdin": self.follower, "stdout": self.follower, "stderr": self.follower}
         environment = {name: value for name, value in os.environ.items() if name not in {"COLUMNS", "LINES"}}
         self.process = subprocess.Popen(
@@ -93,6 +123,14 @@ class Person:
 
     def lets_end(self, tools):
         os.write(self.gate, b"." * tools)
+
+    def waits_for(self, tools):
+        """Wait until so many have begun, where nothing shows it."""
+        for _ in range(6000):
+            if len(self.ran) >= tools:
+                return
+            select.select([self.living], [], [], 0.01)
+        pytest.fail(f"only {self.ran} began")
 
     @property
     def ran(self):
@@ -127,8 +165,10 @@ def screen(shown):
             column = 0
         elif part == "\x1b[2K":
             lines[row] = ""
+        elif part in {"\x1b[H", "\x1b[2J"}:
+            lines, row, column = ([""], 0, 0) if part == "\x1b[2J" else (lines, 0, 0)
         elif moved := re.fullmatch(r"\x1b\[(\d*)A", part):
-            row -= int(moved[1] or 1)
+            row = max(0, row - int(moved[1] or 1))
         elif not part.startswith("\x1b"):
             lines[row] = lines[row][:column].ljust(column) + part + lines[row][column + len(part) :]
             column += len(part)
@@ -209,6 +249,108 @@ def test_the_log_fits_on_the_screen(person):
     person.lets_end(19)
     person.sees("🔧 t20 ...")
     assert len(screen(person.shown.decode())) < ROWS
+
+
+@pytest.fixture
+def person_of_a_shell(tmp_path):
+    made = Person(tmp_path / "ran", [SHELL])
+    yield made
+    made.leaves()
+
+
+def test_ctrl_z_gives_the_terminal_to_the_shell_and_fg_takes_it_back(person_of_a_shell):
+    person = person_of_a_shell
+    person.lets_end(1)
+    person.sees("🔧 t2 ...")
+    person.types("sto")
+    person.sees("> sto")
+    person.types("\x1a")
+    person.sees("stopped, echoes: True\r\n")
+    assert person.shown.rfind(b"\x1b[?25h") > person.shown.rfind(b"\x1b[?25l")
+    assert person.echoes()
+    person.types("fg\r")
+    person.sees("🔧 t1 ✓")
+    person.sees("> sto")
+    assert not person.echoes()
+    person.types("p\r")
+    person.sees(STOPPING)
+    person.lets_end(20)
+    code, shown = person.stays_to_the_end()
+    assert code == 0
+    assert shown == ["stopped, echoes: True", "fg", "Cancelled. Was working on: t1 ✓ → t2 ✗"]
+    assert person.echoes()
+
+
+def test_in_the_background_it_leaves_the_terminal_alone_and_tools_go_on(person_of_a_shell):
+    person = person_of_a_shell
+    person.sees("🔧 t1 ...")
+    person.types("\x1a")
+    person.sees("stopped, echoes: True\r\n")
+    person.types("bg\r")
+    person.sees("in the background\r\n")
+    person.lets_end(2)
+    person.waits_for(3)
+    assert person.echoes()
+    person.types("fg\r")
+    person.sees("🔧 t1 ✓")
+    person.sees("🔧 t3 ...")
+    assert not person.echoes()
+    person.types("stop\r")
+    person.sees(STOPPING)
+    person.lets_end(1)
+    code, shown = person.stays_to_the_end()
+    summary = "Cancelled. Was working on: t1 ✓ → t2 ✗ → t3 ✓"
+    assert (code, shown) == (0, ["stopped, echoes: True", "bg", "in the background", "fg", summary])
+
+
+def test_a_program_that_was_stopped_at_once_takes_the_terminal_when_it_goes_on(person):
+    person.sees("🔧 t1 ...")
+    os.kill(person.process.pid, signal.SIGSTOP)
+    os.waitid(os.P_PID, person.process.pid, os.WSTOPPED | os.WNOWAIT)
+    modes = termios.tcgetattr(person.follower)
+    modes[3] |= termios.ECHO | termios.ICANON
+    termios.tcsetattr(person.follower, termios.TCSANOW, modes)
+    os.kill(person.process.pid, signal.SIGCONT)
+    person.sees(SHOWS_CURSOR)
+    person.sees("🔧 t1 ...")
+    person.types("x")
+    person.sees("> x")
+    assert not person.echoes()
+
+
+def test_where_it_cannot_be_stopped_it_goes_on(person):
+    """Nobody would take it up again: the kernel does not stop a job without a shell."""
+    person.sees("🔧 t1 ...")
+    person.types("\x1a")
+    person.sees(SHOWS_CURSOR)
+    person.sees("🔧 t1 ...")
+    person.types("x")
+    person.sees("> x")
+    assert not person.echoes()
+    person.lets_end(45)
+    person.sees("🔧 t20 ✓")
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(ROWS, 20), (4, 400), (4, 20), (30, 500)])
+def test_a_terminal_of_another_size_is_drawn_anew_and_fits(person, rows, columns):
+    person.lets_end(9)
+    person.sees("🔧 t10 ...")
+    person.types("not a word that means anything to it")
+    person.sees("anything to it")
+    before = len(person.shown)
+    fcntl.ioctl(person.leader, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    person.sees("🔧 t10 ...")
+    person.sees("to it")
+    drawn = screen(person.shown.decode())
+    assert len(drawn) < rows
+    assert max(len(line) for line in drawn) <= columns
+    assert (b"\x1b[2J" in person.shown[before:]) == (columns < 400)
+    person.types("\x15stop\r")
+    person.sees(STOPPING[:8])
+    person.lets_end(1)
+    code, shown = person.stays_to_the_end()
+    assert (code, len(shown)) == (0, 1)
+    assert shown[0].startswith("Cancelled. Was working on: t1 ✓")
 
 
 def test_ctrl_c_leaves_the_terminal_as_it_was(person):

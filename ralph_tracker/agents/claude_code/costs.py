@@ -45,7 +45,7 @@ def take_cost(loop: str, payload: Mapping[str, Any], started_at: str) -> None:
     else:
         spent = before["spent"] + (total - before["total"] if total > before["total"] else total)
     sessions[session] = {"total": float(total), "spent": spent}
-    _write(loop, dict(list(sessions.items())[-_SESSIONS:]))
+    write_sessions(loop, COSTS, sessions)
 
 
 def _older(cost: Mapping[str, Any], started_at: str) -> bool:
@@ -62,8 +62,10 @@ def _older(cost: Mapping[str, Any], started_at: str) -> bool:
     return time.time() - age / _MILLISECONDS < began
 
 
-def _write(loop: str, sessions: Mapping[str, Any]) -> None:
-    temporary = f"{loop}/.tmp-{COSTS}-{os.getpid()}"
+def write_sessions(loop: str, name: str, sessions: Mapping[str, Any]) -> None:
+    """Replace a file in a loop's folder by what is known of the last sessions. Raises OSError."""
+    temporary = f"{loop}/.tmp-{name}-{os.getpid()}"
+    kept = dict(list(sessions.items())[-_SESSIONS:])
     with open(temporary, "w", encoding="utf-8") as file:  # noqa: PTH123  # as above
-        json.dump({"schema_version": _SCHEMA, "sessions": sessions}, file)
-    os.replace(temporary, f"{loop}/{COSTS}")  # noqa: PTH105  # as above
+        json.dump({"schema_version": _SCHEMA, "sessions": kept}, file)
+    os.replace(temporary, f"{loop}/{name}")  # noqa: PTH105  # as above

@@ -48,10 +48,11 @@ def _handled(
 ) -> dict[str, Any] | None:
     name = event.get("hook_event_name")
     if name in _TOOLS:
-        if where.loop is not None:
-            from ralph_tracker.agents.claude_code.journal import note_event  # noqa: PLC0415  # of a loop only
+        return None if where.loop is None else _tool_heard(event, where, environment)
+    if name == "UserPromptSubmit" and where.loop is not None:
+        from ralph_tracker.agents.claude_code.prompting import prompted  # noqa: PLC0415  # once a prompt
 
-            note_event(where.loop, event)
+        prompted(where.loop, event)
         return None
     if where.driven:
         return None
@@ -63,6 +64,19 @@ def _handled(
         from ralph_tracker.agents.claude_code.stopping import stopped  # noqa: PLC0415  # it imports what measures
 
         return stopped(event, where.root, where.loop, environment, began)
+    return None
+
+
+def _tool_heard(event: Mapping[str, Any], where: Presence, environment: Mapping[str, str]) -> dict[str, Any] | None:
+    """Note an event of a tool; the end of a turn is answered, with the words of the continuation or not at all."""
+    assert where.loop is not None  # noqa: S101  # as it is called
+    if event.get("hook_event_name") == "PostToolBatch" and event.get("agent_id") is None:
+        from ralph_tracker.agents.claude_code.guiding import turn_ended  # noqa: PLC0415  # once a turn
+
+        return turn_ended(event, where.root, where.loop, environment)
+    from ralph_tracker.agents.claude_code.journal import note_event  # noqa: PLC0415  # of a loop only
+
+    note_event(where.loop, event)
     return None
 
 

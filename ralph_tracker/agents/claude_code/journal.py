@@ -1,10 +1,9 @@
 """What the hooks note down in the loop's folder: the session's events, and what went wrong in us.
 
 One line of JSON each, appended in one write, so that hooks that run side by side do not mix. Nothing here is heavy: it
-runs at every tool call.
+runs at every tool call. The file of events is put aside once it is large, in the place of the one before it.
 """
 
-import hashlib
 import json
 import os
 import sys
@@ -12,18 +11,27 @@ import time
 from collections.abc import Mapping
 from typing import Any, Final
 
+from ralph_tracker.agents.claude_tools import file_named
+from ralph_tracker.steering.events import digest_of
+
 EVENTS: Final = "agent-events.jsonl"
 TROUBLES: Final = "agent-errors.jsonl"
+EARLIER: Final = "agent-events.1.jsonl"
 TOOL_EVENTS: Final = frozenset({"PostToolUse", "PostToolUseFailure", "PostToolBatch"})
+MOST_EVENTS: Final = 16 << 20
 _SCHEMA: Final = 1
 _SHOWN: Final = 200
 _CALLS: Final = 50
 _MOST: Final = 1 << 20
 
 
-def note_event(loop: str, event: Mapping[str, Any], **more: object) -> None:
-    """Append an event of a session, told by digests: which tool, with what, with which result."""
-    _append(loop, EVENTS, {**_event(event), **more})
+def note_event(loop: str, event: Mapping[str, Any], **more: object) -> dict[str, Any]:
+    """Append an event of a session, told by digests: which tool, with what, with which result; return it so."""
+    if _size(f"{loop}/{EVENTS}") >= MOST_EVENTS:
+        os.replace(f"{loop}/{EVENTS}", f"{loop}/{EARLIER}")  # noqa: PTH105  # pathlib costs more than all of this
+    line = {**_event(event), **more}
+    _append(loop, EVENTS, line)
+    return line
 
 
 def note_trouble(loop: str | None, event: str, error: BaseException | str) -> None:
@@ -51,11 +59,12 @@ def _event(event: Mapping[str, Any]) -> dict[str, Any]:
     if "tool_name" in event:
         failed = "error" in event
         line["call"] = _cut(event.get("tool_use_id"))
-        line["args"] = digest(given)
-        line["result"] = digest(event["error"] if failed else event.get("tool_response"))
+        line["args"] = digest_of(given)
+        line["result"] = digest_of(event["error"] if failed else event.get("tool_response"), is_result=True)
         line["error"] = failed
-    if isinstance(given, dict) and isinstance(given.get("file_path"), str):
-        line["file"] = _cut(given["file_path"])
+        path = file_named(str(event["tool_name"]), given)
+        if path is not None:
+            line["file"] = _cut(path)
     if isinstance(event.get("duration_ms"), int | float):
         line["duration_ms"] = event["duration_ms"]
     calls = event.get("tool_calls")
@@ -64,14 +73,6 @@ def _event(event: Mapping[str, Any]) -> dict[str, Any]:
     if event.get("hook_event_name") == "StopFailure":
         line["failure"] = _cut(event.get("error"))
     return line
-
-
-def digest(value: Any) -> str:  # noqa: ANN401  # any JSON value
-    """Return a short digest of a value, whatever the order of its keys and the size of its white space."""
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"))
-    for blank in ("\\n", "\\r", "\\t"):
-        text = text.replace(blank, " ")
-    return hashlib.sha256(" ".join(text.split()).encode()).hexdigest()[:16]
 
 
 def _cut(value: Any, most: int = _SHOWN) -> str | None:  # noqa: ANN401  # any JSON value

@@ -12,6 +12,7 @@ STATUS_LINE: Final = " agent status-line claude-code"
 # In seconds. The end of a turn and, where a loop is wanted, the start of a session run the project's checks.
 TIMEOUTS: Final[Mapping[str, int]] = {
     "SessionStart": 1800,
+    "UserPromptSubmit": 30,
     "PostToolUse": 30,
     "PostToolUseFailure": 30,
     "PostToolBatch": 30,

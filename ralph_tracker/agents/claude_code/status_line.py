@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from ralph_tracker.agents.claude_code.context import take_context
 from ralph_tracker.agents.claude_code.costs import costs_of, take_cost
 from ralph_tracker.agents.claude_code.hook import read_event, within
 from ralph_tracker.agents.claude_code.journal import note_trouble
@@ -23,6 +24,7 @@ def _line(where: Presence, descriptor: int) -> str:
         state = json.load(file)
     try:
         take_cost(where.loop, payload, state["started_at"])
+        take_context(where.loop, payload)
     except OSError as error:  # the line is worth showing all the same
         note_trouble(where.loop, "statusLine", error)
     return " · ".join(_parts(state, _cost(where.loop, state))) + "\n"

@@ -114,7 +114,7 @@ def _worked(loop: Path, offset: int, session: str) -> bool:
     """Tell whether the journal has a tool of this session behind a place."""
     try:
         with (loop / EVENTS).open("rb") as file:
-            file.seek(offset)
+            file.seek(offset if offset <= file.seek(0, 2) else 0)  # the file before it was put aside
             return any(_is_tool(line, session) for line in file)
     except OSError:
         return False

@@ -6,8 +6,9 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from ralph_tracker.agents.claude_events import ClaudeEvents
+from ralph_tracker.agents.claude_events import HOOK_TIMEOUT_S, ClaudeEvents
 from ralph_tracker.errors import InputError
+from ralph_tracker.steering.cancelling import SILENCE_S
 from ralph_tracker.steering.events import FileChanged, FileRead, ToolEnded, ToolStarted, TurnEnded, digest_of
 
 
@@ -271,7 +272,13 @@ def test_hooks_are_those_of_tools(monkeypatch):
     reading = ClaudeEvents()
     hooks = reading.hooks()
     assert list(hooks) == ["PreToolUse", "PostToolUse", "PostToolUseFailure"]
-    assert all(matchers == [SimpleNamespace(hooks=[reading.hook])] for matchers in hooks.values())
+    ours = [SimpleNamespace(hooks=[reading.hook], timeout=HOOK_TIMEOUT_S)]
+    assert all(matchers == ours for matchers in hooks.values())
+    assert [each.timeout for (each,) in reading.hooks(timeout_s=1).values()] == [1, 1, 1]
+
+
+def test_the_client_waits_longer_for_a_hook_than_a_person_may_be_silent():
+    assert HOOK_TIMEOUT_S > 2 * SILENCE_S  # an unclear answer is asked again, and waits anew
 
 
 def test_hooks_without_the_sdk_are_refused_in_one_line(monkeypatch):

@@ -84,11 +84,16 @@ class Desk:
         return self.confirms.pop(0)
 
     def drive(
-        self, state: PlanState | Iterable[Task], rules: CheckpointRules = NEVER, *, alone: bool = False
+        self,
+        state: PlanState | Iterable[Task],
+        rules: CheckpointRules = NEVER,
+        *,
+        alone: bool = False,
+        begin: Callable[[PlanState, PlanTask, bool], PlanTask] | None = None,
     ) -> PlanEnded:
         start = state if isinstance(state, PlanState) else begun(Plan(tuple(state)))
         person = None if alone else Person(self.ask, self.edit, self.confirm)
-        calls = PlanCalls(self.run_task, self.saved.append, self.told.append, person)
+        calls = PlanCalls(self.run_task, self.saved.append, self.told.append, person, begin)
         return asyncio.run(drive_plan(start, rules, calls))
 
     @property

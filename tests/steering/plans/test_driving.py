@@ -208,6 +208,22 @@ def test_whatever_ends_a_run_in_a_task_that_task_runs_again(desk, tasks):
     assert (again.ran, again.assigned[0].is_resumed) == (["t3", "t4"], True)
 
 
+def test_what_has_to_be_known_of_a_task_is_saved_before_it_runs(desk, planned):
+    """And a later run is told that an earlier one has ended in it."""
+    resumed = []
+
+    def begin(state, each, is_resumed):
+        resumed.append((state.current, is_resumed))
+        return each._replace(loops=(*each.loops, f"loop-{len(resumed)}"))
+
+    desk.outcomes["t1"] = TaskOutcome("stopped", reason="a person")
+    for _ in range(2):
+        desk.drive(desk.kept if desk.saved else planned("pending"), begin=begin)
+        assert desk.kept.named("t1").loops == desk.assigned[-1].begun.loops
+    assert resumed == [("t1", False), ("t1", True)]
+    assert desk.kept.named("t1").loops == ("loop-1", "loop-2")
+
+
 def test_a_plan_without_anything_to_do_is_done(desk, planned):
     assert desk.drive(planned("complete", "skipped")).how == "done"
     assert (desk.ran, desk.saved) == ([], [])

@@ -26,7 +26,12 @@ OUTCOMES = st.builds(
     WORDS,
 )
 TASKS = st.builds(
-    PlanTask, st.builds(Task, WORDS, WORDS, WORDS, LISTS), st.sampled_from(STATUSES), st.none() | OUTCOMES
+    PlanTask,
+    st.builds(Task, WORDS, WORDS, WORDS, LISTS),
+    st.sampled_from(STATUSES),
+    st.none() | OUTCOMES,
+    LISTS,
+    st.none() | WORDS,
 )
 STATES = st.builds(
     PlanState,

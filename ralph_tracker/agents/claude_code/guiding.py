@@ -1,0 +1,176 @@
+"""The end of a turn in a loop: the session's journal is folded, and what continuation says goes to the agent.
+
+A hook is a process of its own. What it has to know of the session stands in the journal, which every hook appends to
+in one write: it is read from its end, at most 256 KiB, and folded again, as `simulate` does it. A prompt and a measured
+stop begin anew: what is judged is the work of one iteration. Neither YAML nor pydantic is imported here.
+"""
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from ralph_tracker.agents.claude_code.context import context_of
+from ralph_tracker.agents.claude_code.journal import EVENTS, note_event
+from ralph_tracker.agents.claude_tools import end_of_tool
+from ralph_tracker.steering.continuation import Continuation, message_of
+from ralph_tracker.steering.continuation_rules import (
+    COMPLEXITIES,
+    LIMITS,
+    Complexity,
+    ComplexityLimits,
+    ContinuationRules,
+    continuation_rules_of,
+)
+from ralph_tracker.steering.events import Event, ToolEnded, ToolStarted, TurnEnded
+from ralph_tracker.steering.guidance import Guidance
+from ralph_tracker.steering.progress_info import EVALUATION_INTERVAL
+
+RULES: Final = "continuation.json"
+_TAIL: Final = 256 << 10
+_BEGINS: Final = frozenset({"UserPromptSubmit", "Stop"})
+_CALLS: Final = frozenset({"PostToolUse", "PostToolUseFailure"})
+_TURN: Final = "PostToolBatch"
+
+_ENDLESS: Final = 1 << 53
+
+Line = Mapping[str, Any]
+
+
+def _without_turns(limits: Mapping[Complexity, ComplexityLimits]) -> dict[Complexity, ComplexityLimits]:
+    return {name: each._replace(max_iterations=_ENDLESS, tool_budget=_ENDLESS) for name, each in limits.items()}
+
+
+UNLIMITED: Final = _without_turns(LIMITS)
+
+
+class Steering(NamedTuple):
+    """Hold what the frozen configuration says of sessions: by which thresholds, and by the tracker's record or not.
+
+    The limits of turns and tool calls are among those only where the configuration asks for it (`turn_limits`).
+    """
+
+    rules: ContinuationRules = ContinuationRules(complexity=UNLIMITED)
+    enabled: bool = True
+    quality: bool = False
+
+
+def continuation_of(loop: str) -> Steering:
+    """Return what `pre_loop` froze in a loop's folder, the defaults where that cannot be read."""
+    try:
+        with open(f"{loop}/{RULES}", encoding="utf-8") as file:  # noqa: PTH123  # it runs at every turn
+            section = json.load(file)["continuation"]
+        rules = continuation_rules_of(section)
+        if section["turn_limits"] is not True:
+            rules = rules._replace(complexity=_without_turns(rules.complexity))
+        return Steering(rules, section["enabled"] is True, section["quality"] is True)
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return Steering()
+
+
+def turn_ended(event: Mapping[str, Any], root: str, loop: str, environment: Mapping[str, str]) -> dict[str, Any] | None:
+    """Note the end of a turn and return the answer: words for the agent beside its tools' results, or None.
+
+    No tool is kept from running, and no session from going on: that is decided at its stop.
+    """
+    session = str(event.get("session_id"))
+    steering = continuation_of(loop)
+    context = context_of(loop, session)
+    if not steering.enabled:
+        note_event(loop, event, **context)
+        return None
+    lines = [*lines_of(loop, session)]
+    lines += [note_event(loop, failed) for failed in _unheard(event, lines)]
+    lines.append(note_event(loop, event, **context))
+    told = folded(lines, steering.rules)
+    words, is_forced = told.words, told.is_forced
+    if steering.quality and not is_forced and told.turns % EVALUATION_INTERVAL == 0:
+        stop = _stopped_by_the_record(root, environment)
+        words, is_forced = (words, False) if stop is None else (stop, True)
+    if words is None:
+        return None
+    answer: dict[str, Any] = {"hookSpecificOutput": {"hookEventName": _TURN, "additionalContext": words}}
+    return {**answer, "systemMessage": f"ralph-tracker: {words}"} if is_forced else answer
+
+
+def _unheard(event: Mapping[str, Any], lines: Iterable[Line]) -> Iterator[dict[str, Any]]:
+    """Yield the calls of a turn that no other hook heard, as failed ones: the client did not let them run."""
+    heard, calls = {line.get("call") for line in lines}, event.get("tool_calls")
+    for call in calls if isinstance(calls, list) else ():
+        if isinstance(call, dict) and isinstance(call.get("tool_name"), str) and call.get("tool_use_id") not in heard:
+            named = {key: call.get(key) for key in ("tool_name", "tool_input", "tool_use_id")}
+            base = {key: event[key] for key in ("session_id", "prompt_id") if key in event}
+            yield {**base, **named, "hook_event_name": "PostToolUseFailure", "error": call.get("tool_response")}
+
+
+class Told(NamedTuple):
+    """Hold where a session stands after its last turn: how many, what the agent is told (None: nothing), forced."""
+
+    turns: int = 0
+    words: str | None = None
+    is_forced: bool = False
+
+
+def folded(lines: Sequence[Line], rules: ContinuationRules) -> Told:
+    """Fold a session's lines; what was said at earlier turns counts as said."""
+    window = next((size for line in reversed(lines) if (size := _whole(line.get("context_window")))), None)
+    complexity: Any = "medium"
+    continuation = Continuation(complexity, rules=rules, context_window=window)
+    guidance, words = Guidance(continuation), None
+    for line in lines:
+        if str(line.get("event")) in _BEGINS:
+            complexity = line["complexity"] if line.get("complexity") in COMPLEXITIES else complexity
+            continuation = Continuation(complexity, rules=rules, context_window=window)
+            guidance, words = Guidance(continuation), None
+        for each in events_of(line):
+            guidance.fold(each)
+            if isinstance(each, TurnEnded):
+                words = guidance.nudge()
+    return Told(continuation.metrics.total_iterations, words, guidance.is_forced)
+
+
+def events_of(line: Line) -> Iterator[Event]:
+    """Yield the events that a line of the journal tells of; one of an older version tells what it has."""
+    name = str(line.get("event"))
+    if name == _TURN:
+        yield TurnEnded(context_tokens=_whole(line.get("context_tokens")))
+    elif name in _CALLS:
+        call, tool, given, gave = (str(line.get(key) or "") for key in ("call", "tool", "args", "result"))
+        path = line.get("file")
+        yield ToolStarted(call, tool, given)
+        ended = ToolEnded(call, tool, line.get("error") is False, given, gave)
+        yield from end_of_tool(ended, path if isinstance(path, str) else None)
+
+
+def lines_of(loop: str, session: str) -> Iterator[Line]:
+    """Yield the last lines of a session itself, not of its subagents; what is no line is passed over."""
+    wanted = f'"session":{json.dumps(session)}'.encode()
+    if not os.path.exists(f"{loop}/{EVENTS}"):  # noqa: PTH110  # as above
+        return
+    with open(f"{loop}/{EVENTS}", "rb") as file:  # noqa: PTH123  # as above
+        size = file.seek(0, 2)
+        file.seek(max(0, size - _TAIL))
+        if size > _TAIL:
+            file.readline()  # the rest of one
+        for line in file:
+            if wanted not in line:
+                continue
+            try:
+                found = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(found, dict) and found.get("session") == session and found.get("agent") is None:
+                yield found
+
+
+def _whole(value: Any) -> int | None:  # noqa: ANN401  # whatever a line holds
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _stopped_by_the_record(root: str, environment: Mapping[str, str]) -> str | None:
+    """Return what the agent is told where the tracker's record stops it, None where it goes on."""
+    from ralph_tracker.agents.recorded import recorded_quality  # noqa: PLC0415  # where it is configured only
+    from ralph_tracker.steering.evaluators import QualityProgressEvaluator  # noqa: PLC0415  # as above
+
+    goes_on, reason = QualityProgressEvaluator(recorded_quality(root, None, environment)).judged()
+    return None if goes_on else message_of("force_synthesis", reason)

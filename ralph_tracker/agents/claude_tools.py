@@ -1,0 +1,35 @@
+"""What a tool of Claude Code tells of files, and in which order its events come: one place for every way to hear them.
+
+Hooks, printed messages and the SDK all go by it, so that a session reads the same however it was heard.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from ralph_tracker.steering.events import Event, FileChanged, FileRead, ToolEnded
+
+_READS: Final = "Read"
+FILE_KEYS: Final[Mapping[str, str]] = {
+    _READS: "file_path",
+    "Write": "file_path",
+    "Edit": "file_path",
+    "MultiEdit": "file_path",
+    "NotebookEdit": "notebook_path",
+}
+
+
+def file_named(tool: str, given: Any) -> str | None:  # noqa: ANN401  # whatever the model asked
+    """Return the file that a tool is asked to read or change, None where it names none."""
+    key = FILE_KEYS.get(tool)
+    path = given.get(key) if key is not None and isinstance(given, Mapping) else None
+    return path if isinstance(path, str) else None
+
+
+def end_of_tool(ended: ToolEnded, path: str | None) -> tuple[Event, ...]:
+    """Return the events of a tool that has ended: its file before it, where it succeeded.
+
+    So a change counts before the call is judged, and `edit → test → edit → test` is work.
+    """
+    if path is None or not ended.success or ended.name not in FILE_KEYS:
+        return (ended,)
+    return (FileRead(path) if ended.name == _READS else FileChanged(path), ended)

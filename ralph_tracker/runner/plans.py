@@ -1,0 +1,224 @@
+"""Drive a plan: each of its tasks is a loop of its own, refined until its checks hold."""
+
+import asyncio
+import re
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from ralph_tracker.config.load import Config, load_config
+from ralph_tracker.runner.beginning import Asked, meant, opened, still_running
+from ralph_tracker.runner.goals import added_checks, named_checks, refuse_unknown, unmet
+from ralph_tracker.runner.outcomes import outcome_of, spent_on
+from ralph_tracker.runner.screen import Screen
+from ralph_tracker.steering.checkpoints import CheckpointRules, checkpoint_rules
+from ralph_tracker.steering.driving import Assignment, Person, PlanCalls, PlanEnded, drive_plan
+from ralph_tracker.steering.plan import PlanState, PlanTask, TaskOutcome
+from ralph_tracker.steering.summary import LiveProgress
+from ralph_tracker.store.git.head import head_of
+from ralph_tracker.store.layout import RESERVED
+from ralph_tracker.store.opened import OpenLoop
+from ralph_tracker.store.plan_files import plan_held, read_plan, write_plan_prompt, write_plan_state
+from ralph_tracker.store.summary import Summary
+from ralph_tracker.taking import configured_by, with_detected_checks
+from ralph_tracker.tracker import Tracker
+
+_UNUSABLE: Final = re.compile(r"[^a-z0-9._-]+")
+_LONGEST_ID: Final = 56  # what LOOP_ID takes, without the number behind it
+_CENTS_OF_NOTHING: Final = 1e-9
+
+
+class PlanOutcome(NamedTuple):
+    """Hold how a plan ended, and whether it was Ctrl-C that stopped it."""
+
+    ended: PlanEnded
+    was_asked: bool = False
+
+
+def loop_id_of(plan: Path, task_id: str, is_taken: Callable[[str], bool]) -> str:
+    """Return the id of a new loop for a task: of the plan's name and the task's, with a number where it is taken."""
+    words = _UNUSABLE.sub("-", f"{plan.stem}-{task_id}".lower())
+    base = re.sub(r"\.{2,}", ".", words).strip("._-")[:_LONGEST_ID].rstrip("._-") or "plan"
+    number, name = 1, base
+    while name in RESERVED or is_taken(name):
+        number += 1
+        name = f"{base}-{number}"
+    return name
+
+
+@contextmanager
+def plan_opened(
+    file: Path, tracker: Tracker, asked: Asked, screen: Screen, person: Person | None
+) -> Iterator["PlanRun"]:
+    """Hold a plan while the body runs it.
+
+    Raises StoreError where another one holds it, InputError and ConfigError for what cannot be used.
+    """
+    kept = read_plan(file)
+    with plan_held(file, "run"):
+        kept = read_plan(file)
+        root = tracker.root.resolve()
+        config = load_config(root)
+        if kept.state.pending and not asked.allow_missing:
+            found = with_detected_checks(config, root, tracker.environment)
+            refuse_unknown(file, kept.state.pending, found, root, tracker.environment)
+        rules = checkpoint_rules(config.document)
+        budget = asked.limits.get("max_cost_usd", rules.max_cost_usd)
+        yield PlanRun(file, kept.state, tracker, asked, screen, person, rules._replace(max_cost_usd=budget))
+
+
+@dataclass(slots=True)
+class PlanRun:
+    """Drive one plan, from wherever its state stands; `rules` have the cost that the whole of it may have."""
+
+    file: Path
+    state: PlanState
+    tracker: Tracker
+    asked: Asked
+    screen: Screen
+    person: Person | None
+    rules: CheckpointRules
+    _is_new: bool = field(init=False)
+    _was_asked: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        self._is_new = self.asked.new
+
+    def drive(self) -> PlanOutcome:
+        """Run what is left of the plan. Raises as the tracker does; a later run goes on inside of the task at work."""
+        calls = PlanCalls(self._run_task, self._save, self.screen.line, self.person, self._begin)
+        # A loop of our own: `asyncio.run` would keep the first Ctrl-C from whoever asks a person.
+        with closing(asyncio.new_event_loop()) as loop:
+            ended = loop.run_until_complete(drive_plan(self.state, self.rules, calls))
+        return PlanOutcome(ended, self._was_asked)
+
+    def _save(self, plain: dict[str, Any]) -> None:
+        write_plan_state(self.file, plain)
+
+    def _begin(self, state: PlanState, task: PlanTask, is_resumed: bool) -> PlanTask:  # noqa: FBT001  # as called
+        """Return a task with the loop that is to work on it: that of an earlier run, or a new one.
+
+        A loop is gone on with only where no other task has changed the files since.
+        """
+        self.state, is_new, self._is_new = state, self._is_new, False
+        status = None if not task.loops else self._status(task.loops[-1])
+        is_over = status in {"abandoned", "rebaselined"} or (is_new and status == "running")
+        if is_resumed and task.loops and not is_over:
+            return task
+        # One that was never begun has no loop, and its id is free still.
+        given_up = task.loops if status is not None else task.loops[:-1]
+        name = loop_id_of(self.file, task.id, lambda name: name in given_up or self.tracker.project.is_taken(name))
+        head = task.head if is_resumed and task.loops else head_of(self.tracker.root)
+        return task._replace(loops=(*given_up, name), head=head)
+
+    async def _run_task(self, assignment: Assignment) -> TaskOutcome:
+        begun = assignment.begun
+        if self._was_asked:
+            return TaskOutcome("stopped", reason=f"as asked, before task {begun.id}")
+        tracker = self.tracker._replace(loop_id=begun.loops[-1])
+        status = self._status(begun.loops[-1])
+        self._tell_begun(assignment, begun, is_resumed=status is not None)
+        if status != "finished":
+            left = self._left(assignment, begun)
+            if status is None and left is not None and left <= _CENTS_OF_NOTHING:
+                return TaskOutcome("stopped", reason=f"nothing is left of the ${self.rules.max_cost_usd:.2f}")
+            stopped = self._refined(tracker, assignment, self._asked_for(tracker, assignment, begun, left))
+            if stopped is not None:
+                return stopped
+        outcome, said = outcome_of(tracker, begun)
+        self.screen.line(said)
+        return outcome
+
+    def _refined(self, tracker: Tracker, assignment: Assignment, asked: Asked) -> TaskOutcome | None:
+        """Run the loop of a task to its end; return what came of the task where the loop has none yet."""
+        screen = PlanScreen(self.screen, assignment)
+        with opened(tracker, asked, screen) as run:
+            store = tracker.store()
+            named = named_checks(assignment.task, OpenLoop.read(store, configured_by).config.document)
+            run.unmet = lambda record: unmet(store, named, record)
+            outcome = run.drive()
+            self._was_asked = run.interrupts.asked
+        if outcome.how == "stop":
+            return None
+        return TaskOutcome("stopped", reason=outcome.reason)
+
+    def _asked_for(self, tracker: Tracker, assignment: Assignment, begun: PlanTask, left: float | None) -> Asked:
+        """Return what is asked of the loop of a task: to go on where it has begun, else to begin."""
+        prompt = write_plan_prompt(self.file, assignment.prompt).resolve()
+        plan = {**self.asked.plan, "prompt_file": str(prompt), "apply": "worktree"}
+        asked = self.asked._replace(plan=plan, limits={}, new=False)
+        current = tracker.project.current()
+        if self._status(begun.loops[-1]) is not None:
+            if current != begun.loops[-1]:  # killed before it was named
+                tracker.project.set_current(begun.loops[-1])
+            return asked._replace(resume=True)
+        # The checks say when a task is done, not a score.
+        limits = {"target_score": None, **self.asked.limits, **({} if left is None else {"max_cost_usd": left})}
+        config = self._config()
+        return asked._replace(
+            resume=False, limits=limits, new=self._takes_over(current), checks=added_checks(assignment.task, config)
+        )
+
+    def _takes_over(self, current: str | None) -> bool:
+        """Tell whether the current loop has to be given up. Raises LoopError where it is not ours to give up."""
+        summary = None if current is None else self._summary(current)
+        if summary is None or summary.status != "running":
+            return False
+        ours = any(current in each.loops for each in self.state.tasks)
+        if not (ours or self.asked.new):
+            raise still_running(summary)
+        return True
+
+    def _config(self) -> Config:
+        root = self.tracker.root.resolve()
+        return with_detected_checks(load_config(root), root, self.tracker.environment)
+
+    def _left(self, assignment: Assignment, begun: PlanTask) -> float | None:
+        """Return how many USD are left of what the plan may cost, None where that has no limit."""
+        if self.rules.max_cost_usd is None:
+            return None
+        spent = assignment.summary.cumulative_cost or 0.0
+        return self.rules.max_cost_usd - spent - (spent_on(self.tracker, begun.loops) or 0.0)
+
+    def _tell_begun(self, assignment: Assignment, begun: PlanTask, *, is_resumed: bool) -> None:
+        total = assignment.summary.tasks_total
+        what = "goes on" if is_resumed else "begins"
+        title = f"task {assignment.position} of {total}, {begun.id}: {begun.task.title}"
+        self.screen.line(f"{title}; {what} as loop {begun.loops[-1]}")
+
+    def _status(self, loop_id: str) -> str | None:
+        summary = self._summary(loop_id)
+        return None if summary is None else summary.status
+
+    def _summary(self, loop_id: str) -> Summary | None:
+        return meant(self.tracker._replace(loop_id=loop_id))
+
+
+@dataclass(slots=True)
+class PlanScreen:
+    """Show the run of a task, its status after the plan's place and percent."""
+
+    screen: Screen
+    assignment: Assignment
+
+    def output(self, piece: bytes) -> None:
+        """Show what the agent printed on its standard output."""
+        self.screen.output(piece)
+
+    def errors(self, piece: bytes) -> None:
+        """Show what the agent printed on its standard error."""
+        self.screen.errors(piece)
+
+    def line(self, text: str) -> None:
+        """Show a line of ours."""
+        self.screen.line(text)
+
+    def status(self, text: Callable[[], str]) -> None:
+        """Show how it stands now."""
+        self.screen.status(lambda: f"{self._place()} {text()}")
+
+    def _place(self) -> str:
+        summary = self.assignment.summary
+        return f"[plan {self.assignment.position}/{summary.tasks_total} · {LiveProgress(summary).percent}%]"
