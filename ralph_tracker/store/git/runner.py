@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, BinaryIO, Final, NamedTuple, Protocol, cast
 
 from ralph_tracker.errors import StoreError
-from ralph_tracker.store.files import AGAIN
+from ralph_tracker.store.files import AGAIN, told_plainly
 from ralph_tracker.store.git.verbs import Answer, Verb
 
 if TYPE_CHECKING:
@@ -119,7 +119,9 @@ class GitRunner:
     @contextlib.contextmanager
     def stream(self, verb: Verb, *arguments: str, stdin: bytes) -> Iterator[BinaryIO]:
         """Yield git's output while it runs; raise StoreError where it does not end with 0."""
-        with _holding(stdin) as feed, self._start(verb, arguments, feed, None) as process:
+        with told_plainly(self._where, AGAIN):
+            asked = _holding(stdin)
+        with asked as feed, self._start(verb, arguments, feed, None) as process:
             try:
                 yield cast("BinaryIO", process.stdout)
             except BaseException:
@@ -182,8 +184,13 @@ def _holding(data: bytes) -> BinaryIO:
         import tempfile  # noqa: PLC0415  # costs 6 ms, which most systems need not pay
 
         file = tempfile.TemporaryFile()  # noqa: SIM115  # as above
-    file.write(data)
-    file.seek(0)
+    try:
+        file.write(data)
+        file.seek(0)
+    except OSError:
+        with contextlib.suppress(OSError):  # it writes what is left once more
+            file.close()
+        raise
     return file
 
 
