@@ -1,6 +1,7 @@
 """How like two tests are, rare tokens counting more than common ones, and which are likely to be like a given one."""
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import nsmallest
@@ -9,14 +10,17 @@ from operator import itemgetter
 from typing import Final
 
 from ralph_tracker.integrity.fingerprints import Bag, Fingerprint
+from ralph_tracker.integrity.moves import Moves
 
 # Measured on successive releases of public packages: below, what was paired was another test now and then.
 RENAMED: Final = 0.7  # likeness of tests whose names share a word
 RECOGNISED: Final = 0.85  # the same where they share none
+EXTENDED: Final = 0.4  # the same where one's name is the other's and more
 KEPT: Final = 0.5  # share of its demands that a renamed test still makes
 _RARE: Final = 8  # tokens of a test that are looked up
 _COMMON: Final = 25  # tests that hold a token: of those beyond, it tells little
 _LIKELY: Final = 8  # tests that are compared in full
+_BETWEEN: Final = re.compile(r"(?<=[^_])_+(?=[^_])")  # the words of a name
 _BY_NAME: Final = 0.1  # of a likeness, what the words of the name decide
 
 
@@ -103,6 +107,37 @@ def renamed(
         found.sort(key=itemgetter(0))
         if _leads(found):
             yield old, found[-1][1]
+
+
+def extended(moves: Moves[Fingerprint], weights: Weights) -> list[tuple[Fingerprint, Fingerprint]]:
+    """Return what is gone with the closest of the new tests of its file or class that say more by their names.
+
+    Several that ask all that it asked need not be like it.
+    """
+    scored = []
+    longer: dict[str, list[Fingerprint]] = {}
+    for new in moves.new:
+        for name in _beginnings(new.function):
+            longer.setdefault(name, []).append(new)
+    for old in moves.gone:
+        named = longer.get(old.function, []) if old.words else []
+        near = [new for new in named[:_LIKELY] if _is_near(old, new) and _keeps(old, new)]
+        asking = [new for new in near if all(map(new.asks, old.demands))] if old.demands else []
+        for new in near:
+            likeness = weights.likeness(old, new)
+            if likeness >= EXTENDED or (new in asking and len(asking) > 1):
+                scored.append((likeness, old, new))
+    scored.sort(key=lambda each: -each[0])
+    return [(old, new) for _, old, new in scored]
+
+
+def _beginnings(name: str) -> Iterator[str]:
+    return (name[: found.start()] for found in _BETWEEN.finditer(name))
+
+
+def _is_near(old: Fingerprint, new: Fingerprint) -> bool:
+    near = old.classes == new.classes and (bool(old.classes) or old.path == new.path)
+    return near and all(row in new.rows for row in old.rows)
 
 
 def _leads(scores: Sequence[tuple[float, Fingerprint]]) -> bool:

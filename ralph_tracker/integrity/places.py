@@ -8,8 +8,10 @@ from ralph_tracker.integrity.likeness import Weights
 from ralph_tracker.integrity.moves import Moves
 
 LIKE: Final = 0.6  # likeness of tests in one place of which each is alone there
+NAMED: Final = 0.4  # the same where their names share most of their words, or all cases are kept
 _TOGETHER: Final = 100  # pairs in one place that are compared
 _ROWS: Final = 2
+_MOST_WORDS: Final = 0.6
 Gap = tuple[str, Fingerprint | None, Fingerprint | None]
 
 
@@ -31,7 +33,9 @@ def in_place(
                 (weights.likeness(old, other), old, other)
                 for old in gone
                 for other in new
-                if _asks_the_same(old, other) or (alone and _is_like(old, other, heirs, weights))
+                if _asks_the_same(old, other)
+                or _has_its_cases(old, other, weights)
+                or (alone and _is_like(old, other, heirs, weights))
             ]
     scored.sort(key=lambda each: -each[0])
     return [(old, new) for _, old, new in scored]
@@ -72,10 +76,17 @@ def _asks_the_same(old: Fingerprint, new: Fingerprint) -> bool:
     return rows and all(new.asks(demand) for demand in old.demands)
 
 
+def _has_its_cases(old: Fingerprint, new: Fingerprint, weights: Weights) -> bool:
+    """Tell whether it is run with every case that the old one had, does something like it and asserts no less often."""
+    kept = len(old.rows) >= _ROWS and all(row in new.rows for row in old.rows)
+    return kept and len(new.test.assertions) >= len(old.test.assertions) > 0 and weights.likeness(old, new) >= NAMED
+
+
 def _is_like(old: Fingerprint, new: Fingerprint, heirs: Mapping[Fingerprint, Fingerprint], weights: Weights) -> bool:
     """Tell whether it does much the same, asserts no less often, and is no copy of another test that stays."""
     if not len(new.test.assertions) >= len(old.test.assertions) > 0:
         return False
     likeness = weights.likeness(old, new)
     others = (each for each in heirs if each.path == old.path)
-    return likeness >= LIKE and all(weights.likeness(each, new) < likeness for each in others)
+    named = len(old.words & new.words) >= _MOST_WORDS * len(old.words | new.words) > 0
+    return likeness >= (NAMED if named else LIKE) and all(weights.likeness(each, new) < likeness for each in others)

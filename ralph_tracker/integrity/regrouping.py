@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import Final
 
 from ralph_tracker.integrity.fingerprints import Fingerprint
-from ralph_tracker.integrity.likeness import Weights, renamed
+from ralph_tracker.integrity.likeness import Weights, extended, renamed
 from ralph_tracker.integrity.merging import merges, repeated
 from ralph_tracker.integrity.moves import Moves
 from ralph_tracker.integrity.places import in_place
@@ -82,6 +82,7 @@ def regrouped(
     found = Regrouping(kept, moves)
     if moves.gone and moves.new:
         _by_name(moves, found.weights)
+        _in_moved_files(moves, kept)
         moves.in_order(lambda test: test.content)
         found.settle()
     if moves.gone:
@@ -89,6 +90,7 @@ def regrouped(
     if moves.new:
         found.split()
     if moves.gone and moves.new:
+        moves.match(extended(moves, found.weights))
         moves.match(renamed(moves.gone, moves.new, kept.values(), found.weights))
         moves.match(in_place(moves, {old: new for new, old in found.origins.items()}, found.weights))
         found.settle()
@@ -117,6 +119,17 @@ def _by_name(moves: Moves[Fingerprint], weights: Weights) -> None:
     moves.by_unique(lambda test: test.function, alike)
     moves.by_owner(_owner, lambda test: test.function, alike)
     moves.match(_namesakes(moves, weights))
+
+
+def _in_moved_files(moves: Moves[Fingerprint], kept: Mapping[Fingerprint, Fingerprint]) -> None:
+    """Match by the name alone what stands in a file that went elsewhere as a whole, as in one that stays."""
+    lost = {old.path for old in moves.gone}.difference(old.path for old in kept.values())
+    came = {new.path for new in moves.new}.difference(new.path for new in kept)
+
+    def moved(old: Fingerprint, new: Fingerprint) -> bool:
+        return old.file == new.file and old.path in lost and new.path in came
+
+    moves.by_owner(_owner, lambda test: test.function, moved)
 
 
 def _namesakes(moves: Moves[Fingerprint], weights: Weights) -> list[tuple[Fingerprint, Fingerprint]]:

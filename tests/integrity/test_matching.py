@@ -124,6 +124,18 @@ BY_SOURCE: dict[str, tuple[dict[str, Texts], list[str], list[str], Found]] = {
         [],
         {"tests.test_box::test_box": ()},
     ),
+    "what was to be written some day": (
+        {BOX: (function("test_lid", "    '''Open it.'''\n    pass") + function("test_box"), function("test_box"))},
+        ["tests.test_box::test_lid"],
+        [],
+        {"tests.test_box::test_lid": ()},
+    ),
+    "what does little": (
+        {BOX: (function("test_lid", "    Box().open()") + function("test_box"), function("test_box"))},
+        ["tests.test_box::test_lid"],
+        [],
+        {},
+    ),
     "a helper by the name of a test that asserts": (
         {BOX: (HELPER.replace("    return", "    assert Box()\n    return"), function("test_lid"))},
         ["tests.test_box::test_box"],

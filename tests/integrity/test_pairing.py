@@ -85,6 +85,30 @@ def test_area_of_three():
 def test_large_area():
     assert square(17).area == 289
 """
+MORE_OPENS = """
+box = made(CRATES, 'iron', width=3)
+box.lid.turn(by=7)
+assert box.lid.angle == 97
+assert box.is_open
+"""
+FILLED = function("test_filled", RAISES.replace("box", "bag").replace("Box", "Bag"))
+OVERFLOWS = """
+@pytest.mark.parametrize("number", [2**31, 2**62, 10**30])
+def test_many_raise_an_error(number):
+    box = Box(width=3)
+    with pytest.raises(MemoryError):
+        box.reserve(number)
+    assert box.content() == []
+"""
+CAPPED = """
+@pytest.mark.parametrize("number", [2**31, 2**62, 10**30, 10**60])
+def test_wild_numbers_are_capped(number):
+    box = Box(width=3)
+    box.reserve(number)
+    assert box.content() == []
+    assert box.size == Box(width=3, size=2**17).size
+"""
+LAST = function("test_closes", CLOSES)
 SINGLE_NAMES = ("test_area_of_two", "test_area_of_three", "test_large_area")
 
 FOUND = {
@@ -112,6 +136,10 @@ FOUND = {
         {BOX: (function("test_opens", OPENS), function("test_opens_wide", OPENS.replace("90", "95")))},
         [(("test_opens",), ("test_opens_wide",), "renamed")],
     ),
+    "renamed with a small edit, by a word more before": (
+        {BOX: (function("test_opens", OPENS), function("test_wide_opens", OPENS.replace("90", "95")))},
+        [(("test_opens",), ("test_wide_opens",), "renamed")],
+    ),
     "a copy of a test that stays, for one that is gone": (
         {
             BOX: (
@@ -123,6 +151,87 @@ FOUND = {
             ((), ("test_opens_more",), ""),
             (("test_opens",), ("test_opens",), ""),
             (("test_opens_twice",), (), ""),
+        ],
+    ),
+    "moved with its file and rewritten": (
+        {
+            "tests/test_box.py": (function("test_opens", OPENS) + function("test_closes", CLOSES), None),
+            "tests/box/test_box.py": (None, function("test_opens", OPENS) + function("test_closes", RAISES)),
+        },
+        [(("test_closes",), ("test_closes",), "moved"), (("test_opens",), ("test_opens",), "moved")],
+    ),
+    "rewritten in another file": (
+        {
+            BOX: (function("test_opens", OPENS) + function("test_closes", CLOSES), None),
+            LID: (None, function("test_opens", OPENS) + function("test_closes", RAISES)),
+        },
+        [((), ("test_closes",), ""), (("test_closes",), (), ""), (("test_opens",), ("test_opens",), "moved")],
+    ),
+    "moved out of a file that stays": (
+        {
+            BOX: (
+                function("test_opens", OPENS) + function("test_closes", CLOSES) + function("test_raises", RAISES),
+                function("test_raises", RAISES),
+            ),
+            "tests/box/test_box.py": (None, function("test_opens", OPENS) + function("test_closes", RAISES)),
+        },
+        [
+            ((), ("test_closes",), ""),
+            (("test_closes",), (), ""),
+            (("test_opens",), ("test_opens",), "moved"),
+            (("test_raises",), ("test_raises",), ""),
+        ],
+    ),
+    "its name says more now": (
+        {BOX: (function("test_lid", OPENS), function("test_lid_when_opened", MORE_OPENS))},
+        [(("test_lid",), ("test_lid_when_opened",), "renamed")],
+    ),
+    "another name, and as much rewritten": (
+        {BOX: (function("test_lid", OPENS) + FILLED, FILLED + function("test_hinge", MORE_OPENS))},
+        [((), ("test_hinge",), ""), (("test_filled",), ("test_filled",), ""), (("test_lid",), (), "")],
+    ),
+    "its name says more now, and it asks for less": (
+        {BOX: (function("test_lid", OPENS), function("test_lid_when_opened", "box = Box(width=3)\nassert box"))},
+        [((), ("test_lid_when_opened",), ""), (("test_lid",), (), "")],
+    ),
+    "two ways to what was expected": (
+        {
+            BOX: (
+                function("test_lid", "box = Box(width=3)\nassert box.text() == 'one long text that says it all'"),
+                "TEXT = 'one long text that says it all'\n"
+                + function("test_lid_by_hand", "lid = made(by='hand', slowly=True)\nassert lid.text() == TEXT")
+                + function("test_lid_by_machine", "lid = Machine(kind=7).run()\nassert lid.text() == TEXT"),
+            )
+        },
+        [((), ("test_lid_by_hand",), ""), (("test_lid",), ("test_lid_by_machine",), "renamed")],
+    ),
+    "in its place with all its cases": (
+        {
+            BOX: (
+                FILLED + OVERFLOWS + function("test_closes", CLOSES),
+                FILLED + CAPPED + function("test_closes", CLOSES),
+            )
+        },
+        [
+            (("test_closes",), ("test_closes",), ""),
+            (("test_filled",), ("test_filled",), ""),
+            (("test_many_raise_an_error",), ("test_wild_numbers_are_capped",), "renamed"),
+        ],
+    ),
+    "in its place without one of its cases": (
+        {
+            BOX: (
+                FILLED + OVERFLOWS + function("test_empty", RAISES) + LAST,
+                FILLED + CAPPED.replace("2**31, ", "") + function("test_added", TWICE) + LAST,
+            )
+        },
+        [
+            ((), ("test_added",), ""),
+            ((), ("test_wild_numbers_are_capped",), ""),
+            (("test_closes",), ("test_closes",), ""),
+            (("test_empty",), (), ""),
+            (("test_filled",), ("test_filled",), ""),
+            (("test_many_raise_an_error",), (), ""),
         ],
     ),
     "quotes, brackets and line ends": (

@@ -1,6 +1,7 @@
 """What a Python test asks, and what it asks of: the sides of its claims, the values of its module and fixtures."""
 
 import ast
+import sys
 from collections.abc import Iterator
 from typing import Final
 
@@ -13,6 +14,7 @@ from ralph_tracker.integrity.python.stand_ins import stands_in
 from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted, nodes_in, tree_of
 
 _RAISING: Final = Pattern(r"(^|\.)(raises|assertRaises(Regexp?)?)$")
+_SETTING: Final = Pattern(r"(^|\.)(patch|patch\.object|setattr)$")
 _SIDES: Final = frozenset({"first", "second", "actual", "expected", "desired", "x", "y"})
 BUILTINS: Final = frozenset(
     {
@@ -68,6 +70,9 @@ def is_same(subject: str, target: str) -> bool:
     """Tell whether two full names mean one thing: a package often hands the classes of its modules on."""
     if subject == target:
         return True
+    if subject.startswith("."):
+        # From within its package, `..lid` is `box.lid`.
+        return target.endswith(f".{subject.lstrip('.')}") and target.partition(".")[0] not in sys.stdlib_module_names
     *owners, kind, name = ("", "", *subject.split("."))
     *others, other, attribute = ("", "", *target.split("."))
     return name == attribute and kind == other and kind[:1].isupper() and owners[2:3] == others[2:3]
@@ -120,7 +125,12 @@ def own_builtins(test: Function, text: str) -> Iterator[str]:
 
 
 def set_in(test: Function) -> Iterator[tuple[str, int]]:
-    """Yield the attributes that a test assigns a constant to, with the line."""
+    """Yield the attributes that a test assigns a constant to, with the line; a path names one in a text."""
     for each in nodes_in(test):
         if isinstance(each, ast.Assign) and constant_of(each.value) is not UNKNOWN:
             yield from ((dotted(target), each.lineno) for target in each.targets if isinstance(target, ast.Attribute))
+        elif isinstance(each, ast.Call) and len(each.args) > 1 and _SETTING.search(dotted(each.func)):
+            *named, value = each.args
+            texts = [text for text in map(constant_of, named) if isinstance(text, str)]
+            if constant_of(value) is not UNKNOWN and texts:
+                yield texts[0] if len(named) == 1 else f"{dotted(named[0])}.{texts[0]}", each.lineno

@@ -47,9 +47,12 @@ class Conditional(NamedTuple):
     under: Path
 
 
-def conditionals_of(test: Function) -> Iterator[Conditional]:
-    """Yield each assertion of a test with what it stands under, so far as that depends on what the test has made."""
-    made = names_made(test)
+def conditionals_of(test: Function, also: frozenset[str] = frozenset()) -> Iterator[Conditional]:
+    """Yield each assertion of a test with what it stands under, so far as that depends on what the test has made.
+
+    `also` are further names that count as made: those of the other version of the test.
+    """
+    made = names_made(test) | also
     waiting: list[tuple[Sequence[ast.stmt], Path]] = [(test.body, ())]
     while waiting:
         body, under = waiting.pop()

@@ -23,6 +23,7 @@ _SIDE: Final[Mapping[type[ast.cmpop], str]] = {
 }
 _ROWS: Final = (ast.List, ast.Tuple)
 _DEPTH: Final = 3
+_OF_MOCKS: Final = (".__eq__.return_value", ".__eq__.side_effect")
 _NOBODY: Final[Mapping[str, Function]] = {}
 
 
@@ -105,6 +106,8 @@ class Equals:
 
     def _is_made(self, call: ast.Call, depth: int) -> bool:
         name = dotted(call.func)
+        if isinstance(call.func, ast.Call) and name == "type" and call.func.args and _says_equal(call.func.args[-1]):
+            return True
         if name == "getattr":
             return any(constant_of(each) == "ANY" for each in call.args)
         if name.rpartition(".")[2] in self._equal or ANYTHING.search(full_name(call.func, self._imports)):
@@ -130,8 +133,8 @@ def equal_to_everything(text: str) -> Iterator[tuple[str, ast.stmt | ast.expr]]:
         target = put.targets[0]
         if isinstance(target, ast.Attribute) and _always(*_method(put)):
             yield dotted(target.value), put
-        elif dotted(target).endswith(".__eq__.return_value") and constant_of(put.value) is True:
-            yield dotted(target).removesuffix(".__eq__.return_value"), put
+        elif dotted(target).endswith(_OF_MOCKS) and (constant_of(put.value) is True or _is_yes(put.value)):
+            yield dotted(target).rpartition(".__eq__")[0], put
         elif isinstance(put.value, ast.Call) and any(_is_equal_by(each) for each in put.value.keywords):
             yield dotted(target), put
     for call in nodes_of(text, ast.Call):
@@ -139,6 +142,10 @@ def equal_to_everything(text: str) -> Iterator[tuple[str, ast.stmt | ast.expr]]:
             yield str(constant_of(call.args[0])), call
         elif len(call.args) > 1:
             yield from _equal_by_patch(call)
+        elif dotted(call.func).endswith(".configure_mock") and any(
+            _says_mock_equal(each.value) for each in call.keywords
+        ):
+            yield dotted(call.func).removesuffix(".configure_mock"), call
 
 
 def _classes(text: str) -> Iterator[tuple[str, ast.stmt]]:
@@ -161,9 +168,21 @@ def _is_of_equals(kind: ast.ClassDef, found: set[str]) -> bool:
     return any(ANYTHING.search(dotted(each)) for each in kinds)
 
 
+def _is_yes(node: ast.expr) -> bool:
+    return isinstance(node, ast.Lambda) and worth_of(node.body) is True
+
+
+def _says_mock_equal(node: ast.expr) -> bool:
+    return isinstance(node, ast.Dict) and any(
+        constant_of(key) == "__eq__.return_value" and constant_of(value) is True
+        for key, value in zip(node.keys, node.values, strict=True)
+    )
+
+
 def _is_equal_by(given: ast.keyword) -> bool:
-    lambdas = isinstance(given.value, ast.Lambda) and worth_of(given.value.body) is True
-    return given.arg == "__eq__" and (lambdas or any(constant_of(each) is True for each in ast.walk(given.value)))
+    return given.arg == "__eq__" and (
+        _is_yes(given.value) or any(constant_of(each) is True for each in ast.walk(given.value))
+    )
 
 
 def _equal_by_patch(call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
@@ -173,9 +192,7 @@ def _equal_by_patch(call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
     if not whole and constant_of(call.args[1]) != "__eq__":
         return
     given = [call.args[-1], *(each.value for each in call.keywords if each.arg in {"new", "return_value"})]
-    if any(
-        (isinstance(each, ast.Lambda) and worth_of(each.body) is True) or constant_of(each) is True for each in given
-    ):
+    if any(_is_yes(each) or constant_of(each) is True for each in given):
         yield str(path).split(".")[-2] if whole else dotted(call.args[0]).rpartition(".")[2], call
 
 

@@ -6,16 +6,17 @@ from collections.abc import Mapping
 from typing import Final
 
 from ralph_tracker.integrity.python.constants import UNKNOWN
+from ralph_tracker.integrity.python.expectations import is_plain
 from ralph_tracker.integrity.python.nodes import constant_of, full_name
 from ralph_tracker.integrity.python.origins import COUNTS, Bindings, given_to
 from ralph_tracker.integrity.python.parts import Made, fills_in, key_of, leaks_in, made_in
-from ralph_tracker.integrity.python.stand_ins import MOCKS, Own
+from ralph_tracker.integrity.python.stand_ins import MOCKS, Own, answer_of
 from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, children_of, dotted, nodes_below, nodes_in
 
 # Modules whose functions tell nothing but what they were given.
 _HELPFUL: Final = frozenset(
     {"unittest", "mock", "types", "collections", "functools", "itertools", "operator", "math", "decimal", "fractions"}
-    | {"copy", "string", "enum", "typing", "dataclasses", "datetime", "textwrap", "json", "re"}
+    | {"contextlib", "copy", "string", "enum", "typing", "dataclasses", "datetime", "textwrap", "json", "re"}
 )
 _ASKING: Final = frozenset({"open", "input", "exec", "eval", "compile", "__import__", "globals", "locals", "super"})
 _PLAIN: Final = frozenset(dir(builtins)) - _ASKING
@@ -72,8 +73,20 @@ class Ownership:
                 if not self._is_closed(each, depth):
                     return False
                 continue
+            elif isinstance(each, ast.Call) and self._answers(each.func):
+                continue
             waiting.extend(_asked(each, self._imports))
         return True
+
+    def _answers(self, callee: ast.expr) -> bool:
+        """Tell whether what is called answers the same whatever it is given."""
+        made: ast.AST | None = callee
+        if isinstance(callee, ast.Name):
+            bound = self._made.get(callee.id)
+            made = bound[-1].value if bound else self._own.get(callee.id)
+        if isinstance(made, ast.Lambda):
+            return is_plain(made.body)
+        return isinstance(made, FUNCTIONS) and answer_of(made) is not UNKNOWN
 
     def _is_looked_up(self, node: Named) -> bool:
         """Tell whether a part is looked up as such, as names are: where it stands around the test under its name."""
@@ -106,7 +119,7 @@ class Ownership:
         if all(isinstance(each.value, _FIXED) for each in made):
             return False
         first = min(each.line for each in made)
-        handed = (each for each in self._leaks if each.line >= first and name in each.names)
+        handed = (each for each in self._leaks if each.line > first and name in each.names)
         return name in self._inside or not all(self._is_harmless(each.to) for each in handed)
 
     def _is_harmless(self, callee: ast.expr) -> bool:
@@ -159,6 +172,10 @@ def _asked(node: ast.AST, imports: Mapping[str, str]) -> list[ast.AST]:
         return [ast.Name("")]  # a mock that is put somewhere is filled from there
     if isinstance(node, ast.Call) and MOCKS.search(full_name(node.func, imports)):
         return [node.func, *(each.value for each in node.keywords if each.arg not in {"spec", "spec_set", "name"})]
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Tuple | ast.List):
+        at = constant_of(node.slice)
+        if isinstance(at, int) and -len(node.value.elts) <= at < len(node.value.elts):
+            return [node.value.elts[at]]
     return children_of(node)
 
 

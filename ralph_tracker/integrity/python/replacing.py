@@ -7,14 +7,19 @@ from typing import Final
 
 from ralph_tracker.integrity.python.constants import UNKNOWN
 from ralph_tracker.integrity.python.expectations import module_values
+from ralph_tracker.integrity.python.hiding import outer_statements, stood_in_for
 from ralph_tracker.integrity.python.nodes import constant_of, imports_of
 from ralph_tracker.integrity.python.origins import Bindings, bindings_of
-from ralph_tracker.integrity.python.patches import Replaced, Scope, by_assignment, by_call, by_name
+from ralph_tracker.integrity.python.patches import ITSELF, Replaced, Scope, by_assignment, by_call, by_name
 from ralph_tracker.integrity.python.stand_ins import Own, is_still
 from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted, nodes_below, nodes_in, tree_of
 
 SET_UPS: Final = frozenset(
     {"setUp", "setUpClass", "setup_method", "setup_class", "setUpModule", "setup_module", "setup_function", "setup"}
+)
+_HOOKS: Final = frozenset(
+    {"setUpModule", "setup_module", "pytest_configure", "pytest_sessionstart", "pytest_collection_finish"}
+    | {"pytest_runtest_setup", "pytest_runtest_call", "pytest_runtest_protocol"}
 )
 _MADE: Final = (ast.Lambda, ast.Call, ast.Attribute)
 
@@ -24,12 +29,14 @@ def replaced_for_all(text: str) -> Mapping[str, bool]:
     """Return the full names that a test file replaces for every test, with whether by a constant. Raises Unparsable."""
     found: Replaced = {}
     scope = Scope(imports_of(text), own_of(text))
-    for node in tree_of(text).body:
+    known = scope.imports.keys() - stood_in_for(text)
+    for node in outer_statements(text):
         if isinstance(node, FUNCTIONS):
-            if node.name in scope.imports:
+            if node.name in known:
                 found[node.name] = found[scope.imports[node.name]] = is_still(node)
             elif _is_for_all(node):
-                found.update(replaced_in(node, scope))
+                given = {each.arg: ITSELF for each in node.args.args if each.arg == "module"}
+                found.update(replaced_in(node, Scope({**scope.imports, **given}, scope.own)))
         else:
             found.update(_by_statement(node, scope, text))
     return found
@@ -48,6 +55,8 @@ def _by_statement(node: ast.stmt, scope: Scope, text: str) -> Iterator[tuple[str
 
 
 def _is_for_all(node: Function) -> bool:
+    if node.name in _HOOKS:
+        return True
     calls = [each for each in node.decorator_list if isinstance(each, ast.Call)]
     return any(given.arg == "autouse" for each in calls for given in each.keywords)
 

@@ -4,9 +4,10 @@ import ast
 import sys
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Final
 
 from ralph_tracker.integrity.patterns import Pattern
+from ralph_tracker.integrity.python.alternatives import asks_again, is_chosen, is_emptied, is_itself
 from ralph_tracker.integrity.python.calls import is_assertion_name
 from ralph_tracker.integrity.python.claimed import (
     BUILTINS,
@@ -19,11 +20,28 @@ from ralph_tracker.integrity.python.claimed import (
     raising_in,
     set_in,
 )
+from ralph_tracker.integrity.python.claims import (
+    AGAIN,
+    ALONE,
+    BUILTIN,
+    CHOSEN,
+    CLOCK,
+    EMPTIED,
+    EQUAL,
+    HELD,
+    MOCKED,
+    OWN,
+    RAISED,
+    SELF,
+    SET,
+    Claim,
+)
 from ralph_tracker.integrity.python.constants import UNKNOWN
 from ralph_tracker.integrity.python.equality import Equals
-from ralph_tracker.integrity.python.expectations import asserted, module_values
+from ralph_tracker.integrity.python.expectations import asserted, is_plain, module_values
+from ralph_tracker.integrity.python.hiding import hidden_in
 from ralph_tracker.integrity.python.nodes import constant_of, full_name, imports_of, nodes_of
-from ralph_tracker.integrity.python.origins import COUNTS, HANDING_ON, Origins
+from ralph_tracker.integrity.python.origins import COUNTS, HANDING_ON, Origins, bindings_of
 from ralph_tracker.integrity.python.ownership import Ownership
 from ralph_tracker.integrity.python.patches import ITSELF, Scope
 from ralph_tracker.integrity.python.replacing import (
@@ -36,72 +54,49 @@ from ralph_tracker.integrity.python.replacing import (
     replaced_in,
 )
 from ralph_tracker.integrity.python.stand_ins import MOCKS, answer_of, leaves_to_above, may_fail, worth_of
-from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted, nodes_below, nodes_in, same, tree_of
+from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted, nodes_below, nodes_in, tree_of
 
 _CLOCKS: Final = Pattern(r"(^|\.)time\.(time|perf_counter|monotonic|process_time)(_ns)?$")
-EQUAL: Final = "compared with an object that is equal to everything"
-MOCKED: Final = "what is asserted about was replaced in the test"
-CLOCK: Final = "the clock that a duration is taken by stands still"
-BUILTIN: Final = "the builtin that it is asked by was replaced in the test"
-OWN: Final = "what is asserted about is defined by the tests"
-SET: Final = "what is asserted about was assigned in the test"
-HELD: Final = "what is asserted about is given by the test itself"
-ALONE: Final = "the test asks nothing but itself"
-RAISED: Final = "what has to be raised is raised by the test"
-SELF: Final = "what is asserted about is compared with itself"
 _OF_CALLS: Final = Pattern(r"\.assert_(any_|has_|not_)?(call|await)\w*$")
 _DEFINED: Final = (*FUNCTIONS, ast.ClassDef)
-_NAMES: Final = 4
 _ASSERT: Final = len("assert ")
 _FROZEN: Final = Pattern(r"(^|\.)(freeze_time|travel|frozen_time)$")
-_COPIES: Final = Pattern(r"(^|[._])(tests?|copy|copies|stubs?|fakes?|mocks?|doubles?)([._]|$)|^\.")
-
-
-class Claim(NamedTuple):
-    """Hold one assertion: its text, the name of what it is about, and why it can only come out one way."""
-
-    text: str
-    line: int
-    subject: str
-    rigged: str | None
 
 
 def claims_of(
-    test: Function, text: str, equal: frozenset[str], path: str = "", before: Mapping[str, str] | None = None
+    test: Function,
+    text: str,
+    equal: frozenset[str],
+    path: str = "",
+    before: Mapping[str, str] | None = None,
+    *,
+    inside: bool = True,
 ) -> list[Claim]:
     """Return what a test of a file asserts; `equal` are the classes that are equal to everything.
 
-    `before` are the imports that the file had. Raises Unparsable.
+    `before` are the imports that the file had; without `inside`, what the test replaces itself is passed over.
+    Raises Unparsable.
     """
-    return _Reading(test, text, equal, path, before or {}).claims()
-
-
-def hidden_in(text: str, before: Mapping[str, str]) -> frozenset[str]:
-    """Return the imports that a test file had and defines itself now, or takes from tests. Raises Unparsable."""
-    now = imports_of(text)
-    own = {each.name for each in tree_of(text).body if isinstance(each, (*FUNCTIONS, ast.ClassDef))}
-    return frozenset(
-        name
-        for name, full in before.items()
-        if not _COPIES.search(full)
-        and (name in own or (now.get(name, full) != full and bool(_COPIES.search(now[name].rpartition(".")[0]))))
-    )
+    return _Reading(test, text, equal, path, before or {}, inside=inside).claims()
 
 
 class _Reading:
     """Follow the names of one test to what they stand for."""
 
-    def __init__(self, test: Function, text: str, equal: frozenset[str], path: str, before: Mapping[str, str]) -> None:
+    def __init__(
+        self, test: Function, text: str, equal: frozenset[str], path: str, before: Mapping[str, str], *, inside: bool
+    ) -> None:
         self.test = test
         self.text = text
         self.imports = imports_of(text)
+        self.bound = bindings_of(test)
         self.origins = Origins(test, fixed_values(text, test), functions_in(text), bound_around(test, text))
         self.equals = Equals(text, self.imports, equal, self.origins)
         self.replaced = {
             **replaced_for_all(text),
             **replaced_around(test, text),
-            **replaced_in(test, Scope(self.imports, own_of(text))),
-            **dict.fromkeys(hidden_in(text, before), True),
+            **(replaced_in(test, Scope(self.imports, own_of(text))) if inside else {}),
+            **dict.fromkeys(hidden_in(text, before, path), True),
         }
         self.replaced.update((each, True) for each in own_builtins(test, text))
         self.frozen = any(_FROZEN.search(dotted(each)) for each in opened_around(test))
@@ -129,7 +124,10 @@ class _Reading:
     def _claim(self, text: str, claim: ast.expr, sides: list[ast.expr]) -> Claim:
         asked = [each for each in sides if not self.equals.everything(each)]
         subject = next((name for name in map(self._subject_of, asked) if name), "")
-        return Claim(text, claim.lineno, subject, self._rigged(claim, sides))
+        fixed = any(constant_of(each) is not UNKNOWN or is_plain(each) for each in sides)
+        bound = (value for each in sides if isinstance(each, ast.Name) for value in self.bound.get(each.id, ()))
+        texts = frozenset(map(ast.unparse, (*sides, *bound)))
+        return Claim(text, claim.lineno, subject, self._rigged(claim, sides), texts, fixed)
 
     def _rigged(self, claim: ast.expr, sides: list[ast.expr]) -> str | None:
         if isinstance(claim, ast.Call) and _OF_CALLS.search(dotted(claim.func)) is not None:
@@ -140,9 +138,12 @@ class _Reading:
             MOCKED: lambda: any(self._is_mocked(part) for each in sides for part in self.origins.of(each)),
             CLOCK: lambda: self._takes_time(sides),
             OWN: lambda: any(self._is_own(self._subject_of(each)) for each in sides),
-            SELF: lambda: self._is_itself(claim, sides),
+            SELF: lambda: is_itself(claim, sides, self.origins),
             ALONE: lambda: self.alone,
             HELD: lambda: self._is_held(claim, sides, self.ownership.is_own),
+            EMPTIED: lambda: is_emptied(sides, self.test),
+            CHOSEN: lambda: is_chosen(claim, sides, self.test, self.origins),
+            AGAIN: lambda: asks_again(claim, sides, self.origins),
             SET: lambda: self._is_set(sides) or self._is_held(claim, sides, self.ownership.is_put),
         }
         return next((why for why, holds in ways.items() if holds()), None)
@@ -171,25 +172,18 @@ class _Reading:
         """Tell whether nothing in the test leads out of its file."""
         return all(self.ownership.is_own(each, sys.maxsize, sys.maxsize) for each in self.test.body)
 
-    def _is_itself(self, claim: ast.expr, sides: list[ast.expr]) -> bool:
-        """Tell whether both sides are one thing by two names."""
-        if not isinstance(claim, ast.Compare) or not isinstance(claim.ops[0], ast.Eq | ast.Is):
-            return False
-        ends = [self._end(each) for each in sides]
-        return len(ends) > 1 and isinstance(ends[0], ast.Name) and same(ends[0], ends[1]) and not same(*sides[:2])
-
-    def _end(self, side: ast.expr) -> ast.expr:
-        """Return what a name is another name for."""
-        for _ in range(_NAMES):
-            made = self.origins.value_of(side.id, side.lineno) if isinstance(side, ast.Name) else []
-            if not made or not isinstance(made[0], ast.Name):
-                break
-            side = made[0]
-        return side
-
     def _is_set(self, sides: list[ast.expr]) -> bool:
         varying = [each for each in sides if constant_of(each) is UNKNOWN]
-        return bool(varying) and all(isinstance(each, ast.Attribute) and dotted(each) in self.set for each in varying)
+        return bool(varying) and all(isinstance(each, ast.Attribute) and self._is_set_as(each) for each in varying)
+
+    def _is_set_as(self, attribute: ast.Attribute) -> bool:
+        """Tell whether an attribute was set as such, or as one of its object's class."""
+        subject = self._subject(attribute)
+        return dotted(attribute) in self.set or any(is_same(subject, self._in_full(each)) for each in self.set)
+
+    def _in_full(self, name: str) -> str:
+        first, dot, rest = name.partition(".")
+        return self.imports.get(first, first) + dot + rest
 
     def _by_builtin(self, claim: ast.expr) -> bool:
         """Tell whether a claim is made by a builtin that was replaced."""

@@ -41,6 +41,9 @@ _SMALL: Final = 10
 _TABLE: Final = 64
 _WORD: Final = 3
 _MAPPINGS: Final = frozenset({"MappingProxyType", "OrderedDict", "dict", "defaultdict", "frozendict", "ChainMap"})
+_STRING: Final = re.compile(
+    r"""#[^\n]*|(\"{3}|'{3})(?:[^\\]|\\.)*?\1|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'""", re.DOTALL
+)
 _ALL_ERRORS: Final = frozenset({"Exception", "BaseException"})
 
 
@@ -79,11 +82,19 @@ def specials_in(text: str, other: str | None = None) -> Iterator[Special]:
     other text is read only where that decides, and may raise Unparsable then.
     """
     seen: Counter[str] = Counter()
+    before = None if other is None else f"\n{_strings_on_one_line(other)}\n"
     for statement, above, own in statements_of(text):
         seen[own] += 1
+        if before is not None and "{" not in own and f"\n{_strings_on_one_line(own)}\n" in before and seen[own] == 1:
+            continue  # most of a file stands as it did, and what is under it need not be looked at
         found = list(_specials_below(statement, above, text, own))
         if found and (_holds_table(statement, own) or other is None or seen[own] > _times(own, other)):
             yield from found
+
+
+def _strings_on_one_line(text: str) -> str:
+    """Take the line ends out of the strings of a text: what stands on lines of its own is code then."""
+    return _STRING.sub(lambda found: found[0].replace("\n", "\0"), text) if '"""' in text or "'''" in text else text
 
 
 def _times(own: str, other: str) -> int:

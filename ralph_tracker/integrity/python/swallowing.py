@@ -58,10 +58,11 @@ class Swallow:
 
 
 class Guard(NamedTuple):
-    """Hold a way out of a test under a condition."""
+    """Hold a way out of a test under a condition, `asked` where that is a statement of its own."""
 
     line: int
     text: str
+    asked: ast.expr | None = None
 
 
 def swallows_of(node: Function, swallowers: frozenset[str] = frozenset()) -> Iterator[Swallow]:
@@ -126,7 +127,7 @@ def _way_out(statement: ast.If, made: frozenset[str]) -> Iterator[Guard]:
         return
     if any(isinstance(body[-1], ast.Continue | ast.Break) for body in ways) and not asks_for(statement.test, made):
         return
-    yield Guard(statement.lineno, f"if {asked}: {ast.unparse(ways[0][-1])}")
+    yield Guard(statement.lineno, f"if {asked}: {ast.unparse(ways[0][-1])}", statement.test)
 
 
 def on_platforms_before(old: Function, new: Function) -> frozenset[str]:
@@ -215,6 +216,8 @@ def _leaves(body: Sequence[ast.stmt]) -> bool:
         return last.value is None or isinstance(last.value, ast.Constant)
     if isinstance(last, ast.Continue | ast.Break):
         return True
+    if isinstance(last, ast.If) and last.orelse:
+        return _leaves(last.body) and _leaves(last.orelse)
     if isinstance(last, ast.Raise):
         return skips(last.exc)
     return isinstance(last, ast.Expr) and ends(last) and not fails(last)

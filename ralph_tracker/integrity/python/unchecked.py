@@ -101,8 +101,19 @@ def _returned(known: set[str], new: Function) -> Iterator[tuple[int, str, str]]:
         if not isinstance(each, ast.Expr):
             continue
         call = each.value.value if isinstance(each.value, ast.Await) else each.value
-        if isinstance(call, ast.Call) and _returns_errors(call) and ast.unparse(call) not in known:
+        if not isinstance(call, ast.Call) or not _returns_errors(call) or ast.unparse(call) in known:
+            continue
+        if not _are_cancelled(call, new):
             yield each.lineno, "exceptions are returned to nobody", ast.unparse(call)
+
+
+def _are_cancelled(gathered: ast.Call, test: Function) -> bool:
+    """Tell whether all that is waited for was told to end: what it raises then is that it did."""
+    ended = {dotted(each.func).removesuffix(".cancel") for each in _calls(test) if _name(each) == "cancel"}
+    loops = (each for each in nodes_in(test) if isinstance(each, ast.For) and dotted(each.target) in ended)
+    ended |= {dotted(each.iter) for each in loops}
+    waited = [dotted(each.value if isinstance(each, ast.Starred) else each) for each in gathered.args]
+    return bool(waited) and all(each and each in ended for each in waited)
 
 
 def _returns_errors(call: ast.Call) -> bool:

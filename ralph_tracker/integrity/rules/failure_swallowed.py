@@ -11,6 +11,8 @@ from ralph_tracker.integrity.demanded import changed_tests, is_real, without
 from ralph_tracker.integrity.evidence import Evidence, finding
 from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.python.conditional import conditionals_of, unheard_in
+from ralph_tracker.integrity.python.handlers import names_made
+from ralph_tracker.integrity.python.rewording import is_reworded
 from ralph_tracker.integrity.python.swallowers import swallowers_in, swallowing_uses
 from ralph_tracker.integrity.python.swallowing import guards_of, swallows_of, texts_of
 from ralph_tracker.integrity.python.unchecked import may_check, unchecked
@@ -140,7 +142,8 @@ def _under_conditions(old: SourceTest, new: SourceTest) -> Iterator[_Seen]:
     if not any(each.under for each in now):
         return
     kept = {each.text for each in old.assertions if is_real(each)}
-    before = {(each.text, head) for each in conditionals_of(old.node) for head in each.under}
+    stood = conditionals_of(old.node, names_made(new.node))
+    before = {(each.text, head) for each in stood for head in each.under}
     free = {each.text for each in now if not each.under}
     heads = set()
     for each in now:
@@ -173,9 +176,10 @@ def _left_early(old: SourceTest | None, new: SourceTest) -> Iterator[_Seen]:
     guards = list(guards_of(new.node))
     if not guards:
         return
-    known = {each.text for each in guards_of(old.node)}
+    known = {each.text: each for each in guards_of(old.node)}
+    left = [known[text] for text in known.keys() - {each.text for each in guards}]
     kept = {each.text for each in old.assertions}
     for guard in guards:
         after = [each for each in new.assertions if each.line > guard.line and each.text in kept and is_real(each)]
-        if guard.text not in known and after:
+        if guard.text not in known and after and not any(is_reworded(each.asked, guard.asked) for each in left):
             yield _Seen(f"exit before assertions: `{guard.text}`", guard.line, guard.text)

@@ -13,23 +13,14 @@ from ralph_tracker.integrity.fresh import fresh
 from ralph_tracker.integrity.pairing import TestPair
 from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.python.claimed import doubles_in, fixed_values
+from ralph_tracker.integrity.python.claims import SET, Claim, is_alike, is_told
 from ralph_tracker.integrity.python.equality import equal_to_everything
 from ralph_tracker.integrity.python.facts import Fact, fact, told
+from ralph_tracker.integrity.python.hiding import hidden_in
 from ralph_tracker.integrity.python.nodes import imports_of
 from ralph_tracker.integrity.python.replacing import replaced_for_all
-from ralph_tracker.integrity.python.rigging import (
-    ALONE,
-    BUILTIN,
-    EQUAL,
-    HELD,
-    OWN,
-    RAISED,
-    SELF,
-    SET,
-    Claim,
-    claims_of,
-    hidden_in,
-)
+from ralph_tracker.integrity.python.rigging import claims_of
+from ralph_tracker.integrity.python.supplanted import supplanted_in
 from ralph_tracker.integrity.python.surroundings import changed_around, concerns
 from ralph_tracker.integrity.relevance import defines_equal
 from ralph_tracker.integrity.source_tests import SourceTest, Unparsable
@@ -37,6 +28,7 @@ from ralph_tracker.integrity.source_tests import SourceTest, Unparsable
 _RULE: Final = "T10"
 _STANDING_IN: Final = ("Mock", "stub(", "create_autospec", "ANY", "nything", "nyThing")
 _NO_STATEMENT: Final = ("def ", "async def ", "#", "@")
+_NO_DEED: Final = ("#", "import ", "from ")
 _REPLACES: Final = Pattern(
     r"\bpatch\b|Mock|set(attr|item)|globals\(|\bstub\(|create_autospec|\bANY\b|[Aa]ny[Tt]hing|=\s*lambda",
     words=("patch", "setattr", "setitem", "globals(", "lambda", *_STANDING_IN),
@@ -50,8 +42,17 @@ _OTHER_WAYS: Final = Pattern(
 _STANDS_FOR: Final = Pattern(
     r"Mock|lambda|\bstub\(|Namespace|create_autospec|\bdef \w+\(.*\):\s+return", words=("fixture",)
 )
+_CHOOSES: Final = Pattern(
+    r"\b(or|and|if)\b|\.(get|pop)\(|\b(getattr|next|max|min)\(|[\])]\[|lambda|:=",
+    words=(" or ", " and ", " if ", "get(", "pop", "getattr(", "next(", "max(", "min(", "][", ")[", "lambda", ":="),
+)
 _FOR_ALL: Final = Pattern(
-    r"autouse|^[\w.]+\.\w+\s*=\s*(lambda|[\w.]*Mock\()", re.MULTILINE, words=("autouse", "lambda", "Mock(")
+    r"autouse|^\s*[\w.]+\.\w+\s*=\s*\w|\bsetattr\(|\bpatch(\.object)?\(",
+    re.MULTILINE,
+    words=("autouse", "lambda", "Mock(", "setattr(", "patch", "def pytest_", "return"),
+)
+_SUPPLANTS: Final = Pattern(
+    r"^\s*test\w*(\.__code__)?\s*=[^=]|^\s*@[\w.]+\s*\n\s*(async )?def test", re.MULTILINE, words=("test",)
 )
 # Suites keep the network and the disk away from their tests in this way.
 _OUTSIDE: Final = frozenset(
@@ -69,6 +70,7 @@ def find(file: ChangedFile, evidence: Evidence) -> Iterator[Finding]:
         if _FOR_ALL.search(file.new.text):
             yield from (_made(each, file, evidence) for each in fresh(file, evidence, _for_all))
         yield from (_made(each, file, evidence) for each in _doubled(file))
+        yield from (_made(each, file, evidence) for each in fresh(file, evidence, _supplanted))
         anew = _replaced_anew(file)
         for pair in evidence.pairs_in(file):
             if anew or _changed(pair, file):
@@ -93,6 +95,13 @@ def _for_all(side: Side) -> Iterator[Fact]:
             root = name.partition(".")[0]
             if still and "." in name and root not in sys.stdlib_module_names | _OUTSIDE:
                 yield Fact(f"{name} is replaced for every test", 1, name)
+
+
+def _supplanted(side: Side) -> Iterator[Fact]:
+    """Yield the tests that something else was put in the place of."""
+    if _SUPPLANTS.search(side.text):
+        for name, node in supplanted_in(side.text):
+            yield fact(f"{name} is replaced by what does not run it", node)
 
 
 def _doubled(file: ChangedFile) -> Iterator[Fact]:
@@ -123,7 +132,8 @@ def _in_test(pair: TestPair, file: ChangedFile, evidence: Evidence) -> Iterator[
         or _may_replace(new.text)
     ):
         return
-    claims = claims_of(new.node, file.new.text, equal, new.path, imported)
+    inside = pair.old is None or _bare(pair.old.text) != _bare(new.text)
+    claims = claims_of(new.node, file.new.text, equal, new.path, imported, inside=inside)
     rigged = [each for each in claims if each.rigged is not None]
     if not rigged:
         return
@@ -134,19 +144,8 @@ def _in_test(pair: TestPair, file: ChangedFile, evidence: Evidence) -> Iterator[
     for each in rigged:
         if (each.text, each.rigged) in known:
             continue
-        if _is_told(each, gone):
+        if is_told(each, gone):
             yield _told(each, gone, pair, evidence)
-
-
-def _is_told(each: Claim, gone: list[Claim]) -> bool:
-    """Tell whether a claim counts: a value of the test's own is nothing where nothing else was asked about before."""
-    if each.rigged == RAISED:
-        return any(claim.text.partition(":")[0] == each.text.partition(":")[0] for claim in gone)
-    if each.rigged == HELD:
-        return any(claim.text == each.text for claim in gone)
-    if each.rigged in {ALONE, SELF}:
-        return any(claim.subject for claim in gone)
-    return each.rigged not in {OWN, SET} or any(_alike(claim, each) and claim.subject for claim in gone)
 
 
 def _changed(pair: TestPair, file: ChangedFile) -> bool:
@@ -155,6 +154,11 @@ def _changed(pair: TestPair, file: ChangedFile) -> bool:
         return True
     around = file.once(_around, lambda: _around(file))
     return bool(around) and concerns(pair.new.name, pair.new.text, around)
+
+
+def _bare(text: str) -> list[str]:
+    """Return the lines of a test without what it imports and what is said about it."""
+    return [line for each in text.split("\n") if (line := each.strip()) and not line.startswith(_NO_DEED)]
 
 
 def _around(file: ChangedFile) -> frozenset[str]:
@@ -173,7 +177,9 @@ def _does_otherwise(pair: TestPair) -> bool:
     if pair.old.text == pair.new.text:
         return True
     old, new = ({each.strip() for each in test.text.split("\n")} for test in (pair.old, pair.new))
-    return any(each and "assert" not in each and not each.startswith(_NO_STATEMENT) for each in old ^ new)
+    return any(each and "assert" not in each and not each.startswith(_NO_STATEMENT) for each in old ^ new) or any(
+        _CHOOSES.search(each) for each in new - old
+    )
 
 
 def _imported(file: ChangedFile) -> Mapping[str, str]:
@@ -182,7 +188,9 @@ def _imported(file: ChangedFile) -> Mapping[str, str]:
         return {}
     try:
         before = imports_of(file.old.text)
-        return before if hidden_in(file.new.text, before) - hidden_in(file.old.text, before) else {}
+        return (
+            before if hidden_in(file.new.text, before, file.path) - hidden_in(file.old.text, before, file.path) else {}
+        )
     except Unparsable:
         return {}
 
@@ -206,7 +214,7 @@ def _may_replace(text: str) -> bool:
 
 def _told(each: Claim, gone: list[Claim], pair: TestPair, evidence: Evidence) -> Finding:
     assert pair.new is not None  # noqa: S101  # for mypy
-    replaced = next((claim for claim in gone if _alike(claim, each)), None)
+    replaced = next((claim for claim in gone if is_alike(claim, each)), None)
     # What is set may be asked for with good reason, as setters are.
     certain = (replaced is not None and each.rigged != SET) or evidence.began_to_pass(pair)
     return finding(
@@ -221,14 +229,6 @@ def _told(each: Claim, gone: list[Claim], pair: TestPair, evidence: Evidence) ->
         new=each.text,
         about=each.text,
     )
-
-
-def _alike(old: Claim, new: Claim) -> bool:
-    """Tell whether a claim was about the same: the same text, the same function is asked, or none is any more."""
-    asked, was = new.subject.rpartition(".")[2], old.subject.rpartition(".")[2]
-    if new.rigged == ALONE or old.text == new.text or was == asked or not asked:
-        return True
-    return new.rigged in {EQUAL, BUILTIN} and bool(was) and re.search(rf"\b{was}\b", new.text) is not None
 
 
 def _claims_before(test: SourceTest, evidence: Evidence) -> list[Claim]:

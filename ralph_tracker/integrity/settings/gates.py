@@ -89,10 +89,12 @@ def _gate(  # the columns of the table
     return Gate(Pattern(keys), way, rule, split, harmless, severity)
 
 
+_NOT_ENTERED: Final = Pattern(rf"{NO_TESTS.pattern}|^(\.\*|CVS|_darcs|\{{arch\}})$")  # the last are pytest's own
 _DEFAULT_PATTERNS: Final = Pattern(r"node_modules|dist|cypress|\.\{|config|e2e")
 GATES: Final[tuple[Gate, ...]] = (
     _gate(r"pytest\.narrowed", "exempt", "T3", shell_words),
-    _gate(r"pytest\.(collect_ignore|norecursedirs)", "exempt", "T3", words, NO_TESTS),
+    _gate(r"pytest\.collect_ignore", "exempt", "T3", words, NO_TESTS),
+    _gate(r"pytest\.norecursedirs", "exempt", "T3", words, _NOT_ENTERED),
     _gate(r"pytest\.testpaths", "places", "T3"),
     _gate(r"pytest\.python_(files|functions|classes)", "patterns", "T3"),
     _gate(

@@ -200,9 +200,9 @@ def _within(place: str, others: Iterable[str]) -> bool:
 
 
 def _patterns(gate: Gate, key: str, case: Comparison) -> Change:
-    before = gate.split(case.old.get(key)) or _PATTERN_DEFAULTS.get(key, ())
-    after = gate.split(case.new.get(key)) or _PATTERN_DEFAULTS.get(key, ())
-    explicit = key in case.old
+    before = gate.split(case.old.get(key, case.left.get(key))) or _PATTERN_DEFAULTS.get(key, ())
+    after = gate.split(case.new.get(key, case.arrived.get(key))) or _PATTERN_DEFAULTS.get(key, ())
+    explicit = key in case.old or key in case.left
     lost = [one for one in before if not any(_matches(one, other) for other in after)]
     weaker = bool(lost) if explicit else len(lost) == len(before)
     return (shown(before), shown(after)) if weaker else None

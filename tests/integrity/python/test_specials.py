@@ -7,6 +7,7 @@ from ralph_tracker.integrity.source_tests import Unparsable
 
 BRANCH = "def square(x):\n    if x == 42:\n        return 1764\n    return x * x\n"
 TABLE = "def square(x):\n    return {42: 1764}[x]\n"
+DESCRIBED = BRANCH.replace("    if", '    """Return it.\n\n    Always.\n    """\n    if')
 OTHER = "def half(x):\n    return x / 2\n"
 SAME = {
     "the same text": (BRANCH, BRANCH, 0),
@@ -14,6 +15,10 @@ SAME = {
     "with the ends of lines of another system": (BRANCH, BRANCH.replace("\n", "\r\n"), 0),
     "twice where it stood once": (BRANCH + BRANCH, BRANCH, 1),
     "in a text only": (BRANCH, f'"""\n{BRANCH}"""\n', 1),
+    "in a text behind one with the quotes of its end": (BRANCH, f'x = \'"""\'\n"""\n{BRANCH}"""\n', 1),
+    "in a text behind a comment with its quotes": (BRANCH, f"# \"\"\" it's\n'''\n{BRANCH}'''\n", 1),
+    "behind a text, and a comment with its quotes": (BRANCH, f'"""Say.\n\nIt\'s so.\n"""\n# \'\'\'\n{BRANCH}', 0),
+    "with a text of several lines": (DESCRIBED, f"{OTHER}{DESCRIBED}", 0),
     "new": (BRANCH, OTHER, 1),
     "without another version": (BRANCH, None, 1),
     "a table that was there": (TABLE, TABLE, 1),
@@ -29,7 +34,7 @@ def test_the_other_version_is_parsed_only_where_it_decides():
     assert list(specials_in(OTHER, "def (")) == []
     assert len(list(specials_in(BRANCH, "def ("))) == 1
     with pytest.raises(Unparsable):
-        list(specials_in(BRANCH, f"{BRANCH}def ("))
+        list(specials_in(BRANCH, f'"""\n{BRANCH}"""\ndef ('))
 
 
 ANSWERS = {

@@ -90,3 +90,16 @@ def test_what_lets_more_pass_is_named_with_both_texts(old, new):
 )
 def test_honest_changes_stay_quiet(old, new):
     assert pairs(old, new) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("assert not box.opens(3)", "assert box.opens(3)"),
+        ("self.assertFalse(box.opens(3))", "self.assertTrue(box.opens(3))"),
+    ],
+)
+def test_another_answer_of_changed_source_is_no_weaker_one(old, new):
+    files = {PATH: tuple(f"def test_lid(self):\n    {each}\n" for each in (old, new))}
+    assert found(find, {**files, "src/box.py": ("x = 1\n", "x = 2\n")}) == []
+    assert found(find, files)

@@ -200,6 +200,7 @@ def test_a_narrowed_run_is_found(path, old, new, about):
         ("pyproject.toml", PYPROJECT, PYPROJECT.replace('"tests", "more"', '"more", "tests", "src"')),
         ("pyproject.toml", PYPROJECT, PYPROJECT.replace('"tests", "more"', '"checks"')),
         ("pyproject.toml", PYPROJECT, PYPROJECT + 'norecursedirs = [".git", "build", "*.egg"]\n'),
+        ("pytest.ini", "[pytest]\n", "[pytest]\nnorecursedirs = .* CVS _darcs {arch} *.egg dist\n"),
         ("pyproject.toml", PYPROJECT, PYPROJECT + 'python_files = ["test_*.py", "check_*.py"]\n'),
         ("tox.ini", "[pytest]\npython_files = test_a*.py\n", "[pytest]\npython_files = test_*.py\n"),
         ("pytest.ini", "[pytest]\n", "[pytest]\ntestpaths = tests src\n"),
@@ -248,3 +249,22 @@ def test_a_finding_names_old_and_new_command_and_the_line():
     (finding,) = found(find, {"Makefile": ("all:\ntest:\n\tpytest\n", "all:\ntest:\n\tpytest -k box\n")})
     assert (finding.old, finding.new, finding.line) == ("pytest", "pytest -k box", 3)
     assert finding.message == "test command narrowed in test: -k box"
+
+
+MOVED = "[tool:pytest]\npython_files = test/*test_*.py\npython_classes = *Test Test*\n"
+
+
+@pytest.mark.parametrize(
+    ("new", "about"),
+    [
+        pytest.param('python_files = ["test/*test_*.py"]\npython_classes = ["*Test", "Test*"]\n', [], id="as it was"),
+        pytest.param(
+            'python_files = ["test/*test_a*.py"]\npython_classes = ["*Test", "Test*"]\n',
+            ["pytest.python_files"],
+            id="with fewer files",
+        ),
+    ],
+)
+def test_patterns_may_move_to_another_file(new, about):
+    files = {"pyproject.toml": ("", f"[tool.pytest.ini_options]\n{new}"), "setup.cfg": (MOVED, "")}
+    assert sorted({each.about for each in found(find, files)}) == about

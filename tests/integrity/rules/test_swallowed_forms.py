@@ -233,6 +233,26 @@ FLIPPED = {
     "a return code that is gone": ("p = run(x)\n    p.check_returncode()", "p = run(x)"),
     "exceptions caught by a runner": ("runner.invoke(cli, [], catch_exceptions=False)", "runner.invoke(cli, [])"),
     "exceptions returned": ("await asyncio.gather(a(), b())", "await asyncio.gather(a(), b(), return_exceptions=True)"),
+    "exceptions returned of what was not cancelled": (
+        "task.cancel()\n    await other",
+        "task.cancel()\n    await asyncio.gather(task, other, return_exceptions=True)",
+    ),
+    "a way out turned round": (
+        "if runner == box.lid:\n        return\n    assert box.lid == 3",
+        "if runner != box.lid:\n        return\n    assert box.lid == 3",
+    ),
+    "a way out for another value": (
+        "if box.lid == 2:\n        return\n    assert box.lid == 3",
+        "if box.lid == 3:\n        return\n    assert box.lid == 3",
+    ),
+    "a way out for more": (
+        "if box.lid == 2:\n        return\n    assert box.lid == 3",
+        "if box.lid == 2 or box:\n        return\n    assert box.lid == 3",
+    ),
+    "a further way out": (
+        "if box.lid == 2:\n        return\n    assert box.lid == 3",
+        "if box.lid == 2:\n        return\n    if lid(box) == 2:\n        return\n    assert box.lid == 3",
+    ),
     "a failure that is passed": ("if box.broken:\n        pytest.fail('broken')", "if box.broken:\n        pass"),
     "a failure that is printed": (
         "if box.broken:\n        self.fail('broken')",
@@ -412,6 +432,34 @@ FLIPPED_HONESTLY = {
     "an exception by pytest": (
         "try:\n        box.open()\n    except KeyError:\n        pass\n    else:\n        pytest.fail('opened')",
         "with pytest.raises(KeyError):\n        box.open()",
+    ),
+    "a way out in other words": (
+        "if not 'doc' in box or not 'lid' in box:\n        return\n    assert box.lid == 3",
+        "if 'doc' not in box or 'lid' not in box:\n        return\n    assert box.lid == 3",
+    ),
+    "a way out by a function that compares": (
+        "value = box.open()\n    if value == other(self):\n        return\n    assert box.lid == 3",
+        "value = box.open()\n    if same(value, other(self)):\n        return\n    assert box.lid == 3",
+    ),
+    "a way out by another function": (
+        "if not (value := first(box)):\n        return\n    assert value == 3",
+        "if not (value := second(box)):\n        return\n    assert value == 3",
+    ),
+    "one way out of two": (
+        "if box:\n        if x:\n            raise SkipTest\n        else:\n            return\n    assert box == 3",
+        "if box:\n        raise SkipTest\n    assert box == 3",
+    ),
+    "a condition on what is made now": (
+        "if runner != 0:\n        assert box.lid == 3",
+        "if runner is None:\n        runner = made()\n    if runner != 0:\n        assert box.lid == 3",
+    ),
+    "what was cancelled is waited for": (
+        "task.cancel()\n    await task\n    assert box.lid == 3",
+        "task.cancel()\n    await asyncio.gather(task, return_exceptions=True)\n    assert box.lid == 3",
+    ),
+    "all that was cancelled is waited for": (
+        "for task in tasks:\n        task.cancel()",
+        "for task in tasks:\n        task.cancel()\n    await asyncio.gather(*tasks, return_exceptions=True)",
     ),
     "a loop over others": ("for x in box.all():\n        assert x == 3", "for x in box.each():\n        assert x == 3"),
 }

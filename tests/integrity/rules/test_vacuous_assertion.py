@@ -123,3 +123,15 @@ def test_the_finding_names_test_line_and_both_texts():
     assert (each.rule, each.test, each.line) == ("T4", "test_lid", 3)
     assert (each.old, each.new) == ("assert box.lid() == 3", "assert box == box")
     assert each.message == "assertion can never fail: it compares a thing with itself"
+
+
+@pytest.mark.parametrize(
+    ("old", "severity"),
+    [
+        pytest.param("assert not box != box", Severity.MEDIUM, id="it was compared with itself before"),
+        pytest.param("assert not box != lid", Severity.CRITICAL, id="with another one"),
+        pytest.param("assert not lid != lid", Severity.CRITICAL, id="another one with itself"),
+    ],
+)
+def test_comparing_with_itself_in_another_way_is_a_note(old, severity):
+    assert severities(TEST.format(old), TEST.format("assert box == box")) == {severity: 1}
