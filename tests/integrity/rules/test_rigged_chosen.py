@@ -212,3 +212,19 @@ class TestWithinAPackage:
     )
     def test_helpers_of_the_tests_are_not(self, module, path, hidden):
         assert hidden_in("def f(x):\n    return 9\n", {"f": module}, path) == ({"f"} if hidden else set())
+
+
+class TestHelpersThatAsk:
+    """A helper that is imported asks what it is given about something of its own, unless it compares by its name."""
+
+    OLD = "from . import Base\n\nclass TestBox(Base):\n    def test_a(self):\n        {}\n"
+
+    def test_what_is_given_to_such_a_helper_is_no_answer(self):
+        old = self.OLD.format("self.assertFail({'lid': 'no'}, self.schema)")
+        new = self.OLD.format("assert_fail({'lid': 'no'}, update=True)").replace("Base\n", "Base, assert_fail\n")
+        assert told(new, old, INSIDE) == set()
+
+    def test_one_that_compares_is_told(self):
+        old = "from . import assert_equal, f\n\ndef test_a():\n    assert_equal(f(3), 9)\n"
+        new = "from . import assert_equal, f\n\ndef test_a():\n    got = 9\n    assert_equal(got, 9)\n"
+        assert Severity.CRITICAL in told(new, old, INSIDE)
