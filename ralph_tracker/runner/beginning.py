@@ -93,12 +93,17 @@ def take_up(tracker: Tracker, asked: Asked) -> Journal:
             raise LoopError(f"no loop in {tracker.root.resolve()}, nothing to resume; {_START}")
         return begin(tracker, asked)
     if asked.limits:
-        names = ", ".join(f"--{name.replace('_', '-')}" for name in asked.limits)
+        names = named_options(asked.limits)
         raise InputError(f"{names}: the limits are frozen with loop {summary.loop_id}; leave that out")
     journal = _journal(paths_of(tracker.root, summary.loop_id, {}), summary, asked.command)
     journal = journal._replace(plan=journal.plan._replace(**asked.plan))
     _refuse_unusable(tracker, journal.plan)
     return _matched(journal, summary)
+
+
+def named_options(limits: Mapping[str, Any]) -> str:
+    """Return limits as they are written on a command line."""
+    return ", ".join(f"--{name.replace('_', '-')}" for name in limits)
 
 
 def _journal(paths: LoopPaths, summary: Summary, command: tuple[str, ...]) -> Journal:

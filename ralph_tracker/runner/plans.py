@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from ralph_tracker.config.load import Config, load_config
-from ralph_tracker.runner.beginning import Asked, meant, opened, still_running
+from ralph_tracker.runner.beginning import Asked, meant, named_options, opened, still_running
 from ralph_tracker.runner.goals import added_checks, named_checks, refuse_unknown, unmet
 from ralph_tracker.runner.outcomes import outcome_of, spent_on
 from ralph_tracker.runner.screen import Screen
@@ -28,6 +28,7 @@ from ralph_tracker.tracker import Tracker
 _UNUSABLE: Final = re.compile(r"[^a-z0-9._-]+")
 _LONGEST_ID: Final = 56  # what LOOP_ID takes, without the number behind it
 _CENTS_OF_NOTHING: Final = 1e-9
+_FROZEN: Final = "{names}: the limits of loop {loop} are frozen with it, these count from the next task on"
 
 
 class PlanOutcome(NamedTuple):
@@ -153,6 +154,8 @@ class PlanRun:
         if self._status(begun.loops[-1]) is not None:
             if current != begun.loops[-1]:  # killed before it was named
                 tracker.project.set_current(begun.loops[-1])
+            if self.asked.limits:
+                self.screen.line(_FROZEN.format(loop=begun.loops[-1], names=named_options(self.asked.limits)))
             return asked._replace(resume=True)
         # The checks say when a task is done, not a score.
         limits = {"target_score": None, **self.asked.limits, **({} if left is None else {"max_cost_usd": left})}

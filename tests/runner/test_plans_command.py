@@ -76,6 +76,15 @@ def test_ctrl_c_ends_it_as_asked(planned, said):
     assert said(command)[0] == 0
 
 
+def test_limits_of_a_task_that_goes_on_are_told_to_be_frozen(planned, said):
+    planned.write({"id": "a"})
+    said(planned.scripted(a=[LOGIN]))
+    code, out, err = said(planned.scripted(a=[LOGIN, step(4, 0)]), "--max-iterations", "9", "--max-minutes", "5")
+    assert code == 0
+    frozen = "--max-iterations, --max-minutes: the limits of loop plan-a are frozen with it, these count from the next"
+    assert frozen in "\n".join([*out, *err])
+
+
 def test_a_file_that_has_changed_is_told_and_the_plan_goes_on_as_begun(planned, said):
     planned.write({"id": "a"})
     said(planned.scripted(a=[LOGIN]))
