@@ -45,7 +45,7 @@ test-slow: $(VENV)/.test ## what takes its time: every page's commands, laws wit
 	$(BIN)/python -m pytest -q -n auto --dist loadfile -m "slow or hypothesis" --hypothesis-profile=full $(ARGS)
 
 # The folder whose table of figures is printed at the end is named beside all others.
-FAULTS = $(BIN)/python -m pytest -q -n auto --dist load -m faults tests tests/measured/faults $(ARGS)
+FAULTS = $(BIN)/python -m pytest -q -n auto --dist worksteal -m faults tests tests/measured/faults $(ARGS)
 
 test-faults: $(VENV)/.test ## kill, damage and refuse at more points, a sample by a seed that is printed
 	@seed=$${RALPH_TRACKER_SEED:-$$(date +%s)}; echo "RALPH_TRACKER_SEED=$$seed"; \
