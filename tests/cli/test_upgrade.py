@@ -35,10 +35,10 @@ def test_a_loop_of_the_first_version_is_kept_for_ever():
 
 def test_an_old_loop_is_listed(old):
     assert old.ralph("history").out.splitlines()[1:] == [
-        "0   baseline 1/3   60.0%    4      0.7582  0.7583   n/a   n/a    continue",
-        "1   forward  2/3   66.5%    2      0.8564  0.8564   $0.25 $0.025 continue",
-        "2   regress… 1/2   50.0%    9      0.7041  0.6666   n/a   n/a    rollback",
-        "3   forward  2/3   67.0%    2      0.857   0.857    n/a   n/a    escalate ← best",
+        "0   baseline   1/3   60.0%    0.7582  0.7583   n/a   n/a    continue",
+        "1   forward    2/3   66.5%    0.8564  0.8564   $0.25 $0.025 continue",
+        "2   regression 1/2   50.0%    0.7041  0.6666   n/a   n/a    rollback",
+        "3   forward    2/3   67.0%    0.857   0.857    n/a   n/a    escalate ← best",
     ]
     assert "  accepted: it2-coverage_regression\n" in old.ralph("status").out
 
