@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
-from ralph_tracker.core.alert_types import Alert, in_order
+from ralph_tracker.core.alert_types import Alert
 from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.report.escape import for_terminal
 from ralph_tracker.store.summary import Summary
@@ -52,8 +52,7 @@ def _standing(summary: Summary, failing: Collection[str] | None) -> Iterator[str
 def _lines(record: IterationRecord, decided: "Decided", failing: Collection[str] | None) -> Iterator[str]:
     yield _headline(record)
     yield from _tests(record, failing)
-    alerts = in_order(alert for alert in (*record.alerts, *record.open_alerts) if alert.id not in record.accepted)
-    yield from _listed("Open alerts", map(_alert, alerts), _ALERTS_SHOWN, _ALERTS_ROOM)
+    yield from _listed("Open alerts", map(_alert, record.standing_alerts), _ALERTS_SHOWN, _ALERTS_ROOM)
     decision = decided.decision
     target = decision.target_iteration
     if decided.carried_out and target is not None:

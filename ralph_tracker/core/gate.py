@@ -43,7 +43,7 @@ class Gate:
     @property
     def alerts(self) -> tuple[Alert, ...]:
         """Return the new and open alerts that nobody accepted, the worst first."""
-        return tuple(alert for alert in self._known if alert.id not in self.record.accepted)
+        return self.record.standing_alerts
 
     @property
     def findings(self) -> tuple[Alert, ...]:

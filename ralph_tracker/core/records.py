@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from ralph_tracker.core.alert_types import Alert
+from ralph_tracker.core.alert_types import Alert, in_order
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.line import Classification
 from ralph_tracker.core.metrics import Metrics, Usage
@@ -67,6 +67,11 @@ class IterationRecord(NamedTuple):
     def is_baseline(self) -> bool:
         """Tell whether this is iteration 0."""
         return self.previous is None
+
+    @property
+    def standing_alerts(self) -> tuple[Alert, ...]:
+        """Return the new and the open alerts that nobody has accepted, in order."""
+        return in_order(alert for alert in (*self.alerts, *self.open_alerts) if alert.id not in self.accepted)
 
     @property
     def is_best(self) -> bool:

@@ -90,8 +90,7 @@ def unmet(committed: Committed, named: Sequence[Named], record: IterationRecord)
     missing = {} if measured is None else {str(group): why for group, why in measured[0].missing.items()}
     output = committed.paths.iteration(record.iteration) / "output"
     lacks = [why for each in named if (why := _why_not(each, ends.get(each.check.name), missing, output, record))]
-    alerts = (alert for alert in (*record.alerts, *record.open_alerts) if alert.id not in record.accepted)
-    lacks += [f"{alert.id}: {alert.message}" for alert in alerts if _holds_back(alert)]
+    lacks += [f"{alert.id}: {alert.message}" for alert in record.standing_alerts if _holds_back(alert)]
     if record.blocked is not None:
         lacks.append(record.blocked)
     return tuple(lacks)

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from ralph_tracker.agents.failing import failing_tests
-from ralph_tracker.core.alert_types import in_order
 from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.errors import LoopError
 from ralph_tracker.runner.goals import named_checks, unmet
@@ -57,8 +56,7 @@ def _told(begun: PlanTask, outcome: TaskOutcome, kept: IterationRecord, summary:
 
 
 def _alerts(kept: IterationRecord) -> tuple[str, ...]:
-    alerts = in_order(each for each in (*kept.alerts, *kept.open_alerts) if each.id not in kept.accepted)
-    return tuple(f"{each.severity.name} {each.id}: {each.message}" for each in alerts)
+    return tuple(f"{each.severity.name} {each.id}: {each.message}" for each in kept.standing_alerts)
 
 
 def _rolled_back(records: Sequence[IterationRecord]) -> tuple[str, ...]:

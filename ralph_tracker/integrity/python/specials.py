@@ -85,7 +85,7 @@ def specials_in(text: str, other: str | None = None) -> Iterator[Special]:
     before = None if other is None else f"\n{_strings_on_one_line(other)}\n"
     for statement, above, own in statements_of(text):
         seen[own] += 1
-        if before is not None and "{" not in own and f"\n{_strings_on_one_line(own)}\n" in before and seen[own] == 1:
+        if before and seen[own] == 1 and "{" not in own and f"\n{_strings_on_one_line(own)}\n" in before:
             continue  # most of a file stands as it did, and what is under it need not be looked at
         found = list(_specials_below(statement, above, text, own))
         if found and (_holds_table(statement, own) or other is None or seen[own] > _times(own, other)):
