@@ -41,22 +41,32 @@ def test_a_struck_command_loses_nothing_and_converges_when_repeated(
 ):
     command = COMMANDS[name]
     copied, judging = arena(command, "contents" if actor == "contents" else "git")
-    shop = copied()
-    seen = bench(shop.root, tmp_path / "bench").seen(*command.words)
-    assert seen.code == 0, seen.err
-    every = [point for point in points(seen, shop.root) if bool(point.git) == (actor == "git")]
-    request.node.add_report_section("call", "sweep", f"{len(every)} points, RALPH_TRACKER_SEED={SEED}")
-    chosen = chosen_points(every, SAMPLE, f"{SEED}{request.node.name}")
-    missed, violations = 0, {}
-    for point in chosen:
+
+    def counted():
+        shop = copied()
+        seen = bench(shop.root, tmp_path / "bench").seen(*command.words)
+        assert seen.code == 0, seen.err
+        return [point for point in points(seen, shop.root) if bool(point.git) == (actor == "git")]
+
+    def struck(point):
         shop = copied()
         running = bench(shop.root, tmp_path / "bench")
         ended = running.struck(point, FAULTS[fault], *command.words, whole=fault == "killed")
-        if not hit(ended, point, shop.root):
+        came = hit(ended, point, shop.root)
+        return judging.violations(shop, ended, running, killed=fault == "killed") if came else None
+
+    every = counted()
+    request.node.add_report_section("call", "sweep", f"{len(every)} points, RALPH_TRACKER_SEED={SEED}")
+    chosen = chosen_points(list(enumerate(every)), SAMPLE, f"{SEED}{request.node.name}")
+    missed, violations = 0, {}
+    for place, point in chosen:
+        wrong = struck(point)
+        # A folder that Python lists again before it imports is a call more: the same place, counted anew.
+        if wrong is None and len(again := counted()) == len(every):
+            wrong = struck(again[place])
+        if wrong is None:
             missed += 1
-            continue
-        wrong = judging.violations(shop, ended, running, killed=fault == "killed")
-        if wrong:
+        elif wrong:
             violations[point] = wrong
     row = ("strace", name, actor, fault, len(every), len(chosen) - missed, missed, len(violations))
     record_property("sweep", row)
