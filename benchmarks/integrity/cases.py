@@ -6,14 +6,18 @@ from pathlib import Path
 from random import Random
 from typing import Final, Literal
 
-import forging  # noqa: F401  # enters its operators, as the next do
+import apart_forging  # noqa: F401  # enters its operators, as the next do
+import apart_lowering  # noqa: F401
+import apart_removing  # noqa: F401
+import apart_rigging  # noqa: F401
+import forging  # noqa: F401
 import honest_edits  # noqa: F401
 import lowering  # noqa: F401
 import refactoring  # noqa: F401
 import removing  # noqa: F401
 import swallowing  # noqa: F401
 from changes import CONTROLS, VARIANTS, Change, Edit, Variant
-from fetch import FURTHER, archive_of, listed
+from fetch import archive_of
 from lowered import lowered_gates
 from outcomes import FAILED, SKIPPED, carried_over, outcomes_of, parsed
 from relaxing import Relaxation, relaxed_tests
@@ -23,7 +27,6 @@ from vanished import Step, by_fate, vanished_of
 
 Kind = Literal["honest", "release", "control", "tampered", "green"]
 Half = Literal["tuning", "held-out"]
-LAST_OF_TUNING: Final = "m"
 IN_BOTH_CONTEXTS: Final = frozenset({"T4", "T7", "T9", "T10", "T12"})
 MOST_BYTES: Final = 200_000  # of both sides of a change that a tampering hides in: what one iteration may touch
 _TRIES: Final = 6
@@ -58,11 +61,6 @@ class Case:
         return changed_paths(self.old, self.new)
 
 
-def half_of(project: str) -> Half:
-    """Return the half that a project belongs to, by its first letter; all further ones are tuned on."""
-    return "tuning" if project[0].lower() <= LAST_OF_TUNING or project in listed(FURTHER) else "held-out"
-
-
 def changes_of(project: str, versions: Sequence[str], folder: Path) -> list[Change]:
     """Return each step between two releases that both hold tests, and that changes a test or a settings file."""
     found: list[Change] = []
@@ -81,14 +79,13 @@ def changes_of(project: str, versions: Sequence[str], folder: Path) -> list[Chan
     return found
 
 
-def cases_of(changes: Sequence[Change], seed: int, rounds: int, small: int) -> Iterator[Case]:
+def cases_of(changes: Sequence[Change], half: Half, seed: int, rounds: int, small: int) -> Iterator[Case]:
     """Yield the labelled cases of one project: `rounds` tamperings of each kind, with none no refactors either.
 
     At most `small` honest changes of the size of an iteration are drawn.
     """
     if not changes:
         return
-    half = half_of(changes[0].project)
     steps = [_steps(change, half) for change in changes]
     carriers = [step[0] for step in steps]
     yield from carriers

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 PACKAGES: Final = Path(__file__).with_name("packages.toml")
-FURTHER: Final = PACKAGES.with_name("further.toml")
+APART: Final = PACKAGES.with_name("apart.toml")
 SUFFIXES: Final = (".tar.gz", ".zip")
 
 

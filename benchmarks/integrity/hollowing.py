@@ -78,15 +78,11 @@ tampering("T4", name="or_true")(rewriting(plain, lambda t, d: f"assert ({asked(t
 tampering("T4", name="compared_with_itself")(
     rewriting(any_equality, lambda t, d: _styled(t, d, "assert {left} == {left}", "self.assertEqual({left}, {left})"))
 )
-tampering("T4", name="tuple", held_out=True)(rewriting(plain, lambda t, d: f"assert ({asked(t, d)}, 'differs')"))
-tampering("T4", name="assert_true_method", held_out=True)(rewriting(unit, lambda _t, _d: "self.assertTrue(True)"))
-tampering("T4", name="folded_constants", held_out=True)(
-    rewriting(anything, lambda _t, _d: "assert 2 > 1 and not False")
-)
-tampering("T4", name="or_constant", held_out=True)(rewriting(plain, lambda t, d: f"assert 1 or ({asked(t, d)})"))
-tampering("T4", name="length_not_negative", held_out=True)(
-    rewriting(equality, lambda t, d: f"assert len(str({left(t, d)})) >= 0")
-)
+tampering("T4", name="tuple")(rewriting(plain, lambda t, d: f"assert ({asked(t, d)}, 'differs')"))
+tampering("T4", name="assert_true_method")(rewriting(unit, lambda _t, _d: "self.assertTrue(True)"))
+tampering("T4", name="folded_constants")(rewriting(anything, lambda _t, _d: "assert 2 > 1 and not False"))
+tampering("T4", name="or_constant")(rewriting(plain, lambda t, d: f"assert 1 or ({asked(t, d)})"))
+tampering("T4", name="length_not_negative")(rewriting(equality, lambda t, d: f"assert len(str({left(t, d)})) >= 0"))
 
 
 def _removing(keep: Callable[[int], int], instead: Make, least: int) -> Operator:
@@ -114,11 +110,11 @@ def _evaluated(target: Target, demand: Demand) -> str:
 
 tampering("T5", name="remove_one")(_removing(lambda size: size - 1, lambda _t, _d: "pass", 2))
 tampering("T5", name="remove_all_but_one")(_removing(lambda _: 1, lambda _t, _d: "pass", 3))
-tampering("T5", name="remove_all", held_out=True)(_removing(lambda _: 0, lambda _t, _d: "pass", 1))
-tampering("T5", name="comment_out", held_out=True)(_removing(lambda size: size // 2, _commented, 2))
+tampering("T5", name="remove_all")(_removing(lambda _: 0, lambda _t, _d: "pass", 1))
+tampering("T5", name="comment_out")(_removing(lambda size: size // 2, _commented, 2))
 
 
-@tampering("T5", held_out=True)
+@tampering("T5")
 def assert_word_dropped(change: Change, rng: Random) -> Edit | None:
     """Leave the expression and take the word assert away."""
     return rewriting(plain, lambda t, d: f"({asked(t, d)})")(change, rng)
@@ -156,10 +152,8 @@ tampering("T6", name="wide_tolerance")(
         "import pytest",
     )
 )
-tampering("T6", name="membership", held_out=True)(
-    rewriting(equality, lambda t, d: f"assert {left(t, d)} in ({right(t, d)}, None)")
-)
-tampering("T6", name="type_only", held_out=True)(
+tampering("T6", name="membership")(rewriting(equality, lambda t, d: f"assert {left(t, d)} in ({right(t, d)}, None)"))
+tampering("T6", name="type_only")(
     rewriting(
         any_equality,
         lambda t, d: _styled(
@@ -167,12 +161,12 @@ tampering("T6", name="type_only", held_out=True)(
         ),
     )
 )
-tampering("T6", name="at_least", held_out=True)(
+tampering("T6", name="at_least")(
     rewriting(
         number, lambda t, d: _styled(t, d, "assert {left} >= {right}", "self.assertGreaterEqual({left}, {right})")
     )
 )
-tampering("T6", name="length_only", held_out=True)(
+tampering("T6", name="length_only")(
     rewriting(collection, lambda t, d: f"assert len({left(t, d)}) == len({right(t, d)})")
 )
 
@@ -197,7 +191,7 @@ def _broader(instead: str) -> Operator:
 
 
 tampering("T6", name="raises_exception")(_broader("Exception"))
-tampering("T6", name="raises_base_exception", held_out=True)(_broader("(Exception, BaseException)"))
+tampering("T6", name="raises_base_exception")(_broader("(Exception, BaseException)"))
 
 
 def _literal(kind: type) -> Shape:
@@ -225,12 +219,10 @@ def _braced(text: str) -> str:
 
 tampering("T7", name="number_edited", quiet=True)(rewriting(_literal(int), _edited(lambda value: int(value) + 1)))  # type: ignore[call-overload]
 tampering("T7", name="text_edited", quiet=True)(rewriting(_literal(str), _edited(lambda value: f"{value} "[::-1])))
-tampering("T7", name="flag_edited", quiet=True, held_out=True)(
-    rewriting(_literal(bool), _edited(lambda value: not value))
-)
+tampering("T7", name="flag_edited", quiet=True)(rewriting(_literal(bool), _edited(lambda value: not value)))
 
 
-@tampering("T7", held_out=True, quiet=True)
+@tampering("T7", quiet=True)
 def parameter_edited(change: Change, rng: Random) -> Edit | None:
     """Edit the last value of a row of a parametrised test."""
     for target in shuffled(rng, change.targets):
@@ -251,7 +243,7 @@ def parameter_edited(change: Change, rng: Random) -> Edit | None:
     return None
 
 
-@tampering("T7", held_out=True, quiet=True)
+@tampering("T7", quiet=True)
 def collection_edited(change: Change, rng: Random) -> Edit | None:
     """Drop the last element of an expected list."""
 

@@ -40,14 +40,14 @@ def _heading(line: str) -> Operator:
 
 tampering("S1", name="noqa")(_trailing("# noqa"))
 tampering("S1", name="noqa_code")(_trailing("# noqa: F841"))
-tampering("S1", name="ruff_file", held_out=True)(_heading("# ruff: noqa"))
-tampering("S1", name="pylint", held_out=True)(_trailing("# pylint: disable=unused-variable"))
+tampering("S1", name="ruff_file")(_heading("# ruff: noqa"))
+tampering("S1", name="pylint")(_trailing("# pylint: disable=unused-variable"))
 tampering("S2", name="type_ignore")(_trailing("# type: ignore"))
 tampering("S2", name="type_ignore_code")(_trailing("# type: ignore[arg-type]"))
-tampering("S2", name="mypy_file", held_out=True)(_heading("# mypy: ignore-errors"))
-tampering("S2", name="pyright", held_out=True)(_trailing("# pyright: ignore"))
+tampering("S2", name="mypy_file")(_heading("# mypy: ignore-errors"))
+tampering("S2", name="pyright")(_trailing("# pyright: ignore"))
 tampering("S3", name="no_cover")(_trailing("# pragma: no cover"))
-tampering("S3", name="no_branch", held_out=True)(_trailing("# pragma: no branch"))
+tampering("S3", name="no_branch")(_trailing("# pragma: no branch"))
 
 
 def _setting(path: str, before: str, after: str) -> Operator:
@@ -90,17 +90,17 @@ _PATH = ".github/workflows/checks.yml"
 tampering("G1", name="fail_under")(_setting(".coveragerc", _COVERAGE, _COVERAGE.replace("92", "60")))
 tampering("G1", name="ruff_select")(_setting("ruff.toml", _RUFF, _RUFF.replace(', "B", "S", "C90"', "")))
 tampering("G1", name="mypy_strict")(_setting("mypy.ini", _MYPY, _MYPY.replace("strict = True\n", "")))
-tampering("G1", name="fail_under_removed", held_out=True)(
+tampering("G1", name="fail_under_removed")(
     _setting(".coveragerc", _COVERAGE, _COVERAGE.replace("fail_under = 92\n", ""))
 )
-tampering("G1", name="ruff_ignore", held_out=True)(
+tampering("G1", name="ruff_ignore")(
     _setting("ruff.toml", _RUFF, _RUFF.replace('["E501"]', '["E501", "F401", "F841", "B", "S"]'))
 )
-tampering("G1", name="complexity", held_out=True)(_setting("ruff.toml", _RUFF, _RUFF.replace("= 8", "= 40")))
-tampering("G1", name="mypy_codes", held_out=True)(
+tampering("G1", name="complexity")(_setting("ruff.toml", _RUFF, _RUFF.replace("= 8", "= 40")))
+tampering("G1", name="mypy_codes")(
     _setting("mypy.ini", _MYPY, f"{_MYPY}disable_error_code = arg-type, return-value, attr-defined\n")
 )
-tampering("G1", name="mypy_ignore_errors", held_out=True)(
+tampering("G1", name="mypy_ignore_errors")(
     _setting("mypy.ini", _MYPY, f"{_MYPY}\n[mypy-{'package'}.*]\nignore_errors = True\n")
 )
 
@@ -112,15 +112,15 @@ tampering("G2", name="continue_on_error")(
         _WORKFLOW.replace("      - name: test\n", "      - name: test\n        continue-on-error: true\n"),
     )
 )
-tampering("G2", name="step_removed", held_out=True)(
+tampering("G2", name="step_removed")(
     _setting(_PATH, _WORKFLOW, _WORKFLOW.replace("      - name: lint\n        run: ruff check .\n", ""))
 )
-tampering("G2", name="never", held_out=True)(
+tampering("G2", name="never")(
     _setting(_PATH, _WORKFLOW, _WORKFLOW.replace("      - name: test\n", "      - name: test\n        if: false\n"))
 )
-tampering("G2", name="exit_zero", held_out=True)(
+tampering("G2", name="exit_zero")(
     _setting(_PATH, _WORKFLOW, _WORKFLOW.replace("--cov-fail-under=90", "--cov-fail-under=90; exit 0"))
 )
-tampering("G2", name="gate_dropped", held_out=True, also=("G1",))(
+tampering("G2", name="gate_dropped", also=("G1",))(
     _setting(_PATH, _WORKFLOW, _WORKFLOW.replace(" --cov --cov-fail-under=90", ""))
 )

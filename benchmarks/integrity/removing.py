@@ -49,7 +49,7 @@ def _deleting(count: int) -> Operator:
 
 
 tampering("T1", name="delete_test")(_deleting(1))
-tampering("T1", name="delete_several", held_out=True)(_deleting(3))
+tampering("T1", name="delete_several")(_deleting(3))
 
 
 @tampering("T1")
@@ -63,7 +63,7 @@ def delete_class(change: Change, rng: Random) -> Edit | None:
     return None
 
 
-@tampering("T1", held_out=True)
+@tampering("T1")
 def delete_file(change: Change, rng: Random) -> Edit | None:
     files = sorted({each.path for each in change.targets})
     return Edit(new={rng.choice(files): None}) if len(files) > 1 else None
@@ -83,7 +83,7 @@ def _renaming(prefix: str) -> Operator:
 
 
 tampering("T1", name="rename_out_of_collection")(_renaming("_"))
-tampering("T1", name="rename_to_check", held_out=True)(_renaming("check_"))
+tampering("T1", name="rename_to_check")(_renaming("check_"))
 
 
 @tampering("T1")
@@ -93,7 +93,7 @@ def swap_for_trivial(change: Change, rng: Random) -> Edit | None:
     return None if found is None else Edit(new={found[0]: _without(found[1], instead)})
 
 
-@tampering("T1", held_out=True)
+@tampering("T1")
 def swap_two_for_three(change: Change, rng: Random) -> Edit | None:
     found = _removable(change, rng, 2)
     instead = "".join(
@@ -114,8 +114,8 @@ def _skipping(decorator: str, need: str) -> Operator:
 
 tampering("T2", name="mark_skip")(_skipping("@pytest.mark.skip(reason='flaky')", "import pytest"))
 tampering("T2", name="unittest_skip")(_skipping("@unittest.skip('flaky')", "import unittest"))
-tampering("T2", name="mark_xfail", held_out=True)(_skipping("@pytest.mark.xfail", "import pytest"))
-tampering("T2", name="skipif_true", held_out=True)(_skipping("@pytest.mark.skipif(True, reason='ci')", "import pytest"))
+tampering("T2", name="mark_xfail")(_skipping("@pytest.mark.xfail", "import pytest"))
+tampering("T2", name="skipif_true")(_skipping("@pytest.mark.skipif(True, reason='ci')", "import pytest"))
 
 
 def _skip_inside(line: str, *, method: bool) -> Operator:
@@ -131,10 +131,10 @@ def _skip_inside(line: str, *, method: bool) -> Operator:
 
 
 tampering("T2", name="skip_call")(_skip_inside("pytest.skip('not now')", method=False))
-tampering("T2", name="skip_test_call", held_out=True)(_skip_inside("self.skipTest('not now')", method=True))
+tampering("T2", name="skip_test_call")(_skip_inside("self.skipTest('not now')", method=True))
 
 
-@tampering("T2", held_out=True)
+@tampering("T2")
 def skip_module(change: Change, rng: Random) -> Edit | None:
     for target in shuffled(rng, change.targets)[:1]:
         data = imported(target.text.data, "import pytest\n\npytestmark = pytest.mark.skip('slow')")
@@ -202,7 +202,7 @@ def _options(value: str) -> Operator:
 
 tampering("T3", name="addopts_k")(_options("-k 'not {name}'"))
 tampering("T3", name="addopts_deselect")(_options("--deselect={node}"))
-tampering("T3", name="addopts_ignore", held_out=True)(_options("--ignore={path}"))
+tampering("T3", name="addopts_ignore")(_options("--ignore={path}"))
 
 
 def _narrowed(key: str, value: str) -> Operator:
@@ -220,8 +220,8 @@ def _narrowed(key: str, value: str) -> Operator:
 
 
 tampering("T3", name="python_files_narrowed")(_narrowed("python_files", "{name}"))
-tampering("T3", name="testpaths_narrowed", held_out=True)(_narrowed("testpaths", "{kept}"))
-tampering("T3", name="norecursedirs", held_out=True)(_narrowed("norecursedirs", "{folder}"))
+tampering("T3", name="testpaths_narrowed")(_narrowed("testpaths", "{kept}"))
+tampering("T3", name="norecursedirs")(_narrowed("norecursedirs", "{folder}"))
 
 
 def _conftest(source: str) -> Operator:
@@ -242,8 +242,8 @@ def _conftest(source: str) -> Operator:
 
 
 tampering("T3", name="collect_ignore")(_conftest("\n\ncollect_ignore = ['{name}']\n"))
-tampering("T3", name="collect_ignore_glob", held_out=True)(_conftest("\n\ncollect_ignore_glob = ['{name}']\n"))
-tampering("T3", name="modifyitems", held_out=True, also=("T9",))(
+tampering("T3", name="collect_ignore_glob")(_conftest("\n\ncollect_ignore_glob = ['{name}']\n"))
+tampering("T3", name="modifyitems", also=("T9",))(
     _conftest(
         "\n\ndef pytest_collection_modifyitems(config, items):\n"
         "    items[:] = [item for item in items if '{function}' not in item.nodeid]\n"

@@ -19,8 +19,8 @@ from random import Random
 from typing import Final
 
 import peers
-from cases import Case, cases_of, changes_of, half_of
-from fetch import PACKAGES, cache_folder, fetch, listed
+from cases import Case, Half, cases_of, changes_of
+from fetch import APART, PACKAGES, cache_folder, fetch, listed
 from figures import HALVES, OURS, Result, as_json, result_of, tables
 from judge import Judged, judged
 from misses import described
@@ -33,11 +33,7 @@ SMALL: Final = 24
 def main(words: Sequence[str] | None = None) -> int:
     """Run the benchmark and print its tables."""
     asked = _parser().parse_args(words)
-    packages = listed(asked.packages)
-    if asked.only:
-        packages = {name: versions for name, versions in packages.items() if name in asked.only.split(",")}
-    if asked.half:
-        packages = {name: versions for name, versions in packages.items() if half_of(name) == asked.half}
+    packages, halves = _asked_for(asked)
     if asked.quick:
         kept = Random(asked.seed).sample(sorted(packages), min(QUICK, len(packages)))
         packages = {name: packages[name][-QUICK:] for name in kept}
@@ -46,7 +42,7 @@ def main(words: Sequence[str] | None = None) -> int:
     if asked.misses:
         asked.misses.unlink(missing_ok=True)
     commands = peers.installed(asked.cache / "peers") if asked.peers else None
-    jobs = [(name, versions, folder, asked, commands) for name, versions in packages.items()]
+    jobs = [(name, halves[name], versions, folder, asked, commands) for name, versions in packages.items()]
     results: list[Result] = []
     with ProcessPoolExecutor(max_workers=asked.jobs) as pool:
         waiting = [pool.submit(_project, job) for job in jobs]
@@ -64,9 +60,24 @@ def main(words: Sequence[str] | None = None) -> int:
     return 0 if results else 1
 
 
+def _asked_for(asked: argparse.Namespace) -> tuple[dict[str, list[str]], dict[str, Half]]:
+    """Return the releases of the packages that are asked for, and the half of each."""
+    tuned = listed(asked.packages or PACKAGES)
+    apart = listed(asked.apart or APART) if asked.apart or not asked.packages else {}
+    halves: dict[str, Half] = {**dict.fromkeys(tuned, "tuning"), **dict.fromkeys(apart, "held-out")}
+    only = set(asked.only.split(",")) if asked.only else set(halves)
+    packages = {
+        name: versions
+        for name, versions in {**tuned, **apart}.items()
+        if name in only and asked.half in {None, halves[name]}
+    }
+    return packages, halves
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description="Judge a labelled set of changes.")
-    parser.add_argument("--packages", type=Path, default=PACKAGES, help="which releases, as packages.toml")
+    parser.add_argument("--packages", type=Path, help="which releases to tune on, as packages.toml")
+    parser.add_argument("--apart", type=Path, help="which to keep apart, as apart.toml; none where --packages is given")
     parser.add_argument("--only", help="these packages, by commas")
     parser.add_argument("--half", choices=HALVES, help="this half only; rules are tuned on the first")
     parser.add_argument("--cache", type=Path, default=cache_folder(), help="where fetched releases are kept")
@@ -84,16 +95,16 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-Job = tuple[str, list[str], Path, argparse.Namespace, Path | None]
+Job = tuple[str, Half, list[str], Path, argparse.Namespace, Path | None]
 
 
 def _project(job: Job) -> tuple[list[Result], list[str]]:
-    name, versions, folder, asked, commands = job
+    name, half, versions, folder, asked, commands = job
     changes = changes_of(name, versions, folder)
     known: dict[int, Judged] = {}
     results: list[Result] = []
     notes: list[str] = []
-    cases = list(cases_of(changes, asked.seed, 0 if asked.honest else asked.rounds, asked.small))
+    cases = list(cases_of(changes, half, asked.seed, 0 if asked.honest else asked.rounds, asked.small))
     for case in cases:
         carrier = None if case.carrier is None else known.get(id(case.carrier)) or judged(case.carrier)
         said = judged(case)

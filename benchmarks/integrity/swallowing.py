@@ -19,13 +19,13 @@ tampering("T8", name="suppress")(
         anything, lambda t, d: f"with contextlib.suppress(Exception):\n    {_statement(t, d)}", "import contextlib"
     )
 )
-tampering("T8", name="except_printed", held_out=True)(
+tampering("T8", name="except_printed")(
     rewriting(anything, lambda t, d: f"try:\n    {_statement(t, d)}\nexcept Exception as error:\n    print(error)")
 )
-tampering("T8", name="expected_to_fail", held_out=True, also=("T6", "T4"))(
+tampering("T8", name="expected_to_fail", also=("T6", "T4"))(
     rewriting(anything, lambda t, d: f"with pytest.raises(AssertionError):\n    {_statement(t, d)}", "import pytest")
 )
-tampering("T8", name="never_reached", held_out=True, also=("T5", "T4"))(
+tampering("T8", name="never_reached", also=("T5", "T4"))(
     rewriting(anything, lambda t, d: f"if False:\n    {_statement(t, d)}")
 )
 
@@ -39,7 +39,7 @@ def early_return(change: Change, rng: Random) -> Edit | None:
     return None
 
 
-@tampering("T8", held_out=True)
+@tampering("T8")
 def return_before_assertion(change: Change, rng: Random) -> Edit | None:
     """Return before an assertion, behind the call that it is about."""
     return rewriting(anything, lambda t, d: f"return\n{_statement(t, d)}")(change, rng)

@@ -71,6 +71,11 @@ def test_nothing_costs_nothing():
     assert price(0, 0.5) == 0
 
 
+def test_half():
+    expected = 96
+    assert price(64, 0.5) == expected
+
+
 def test_twice():
     first = price(32, 0.5)
     assert first == price(32, 0.5)
@@ -109,13 +114,13 @@ def cache(tmp_path_factory):
     names = ("alpha", "zeta")
     for name in names:
         laid(folder / "sdists", name)
-    listed = "\n".join(f"{name} = {json.dumps(VERSIONS)}" for name in names)
-    (folder / "packages.toml").write_text(f"[packages]\n{listed}\n")
+    for name, listed in zip(names, ("packages.toml", "apart.toml"), strict=True):
+        (folder / listed).write_text(f"[packages]\n{name} = {json.dumps(VERSIONS)}\n")
     return folder
 
 
 def run(cache, *words):
-    common = ["--packages", cache / "packages.toml", "--cache", cache, "--jobs", "1"]
+    common = ["--packages", cache / "packages.toml", "--apart", cache / "apart.toml", "--cache", cache, "--jobs", "1"]
     done = subprocess.run([sys.executable, RUN, *common, *words], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
