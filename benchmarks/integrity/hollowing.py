@@ -65,6 +65,8 @@ def asked(target: Target, demand: Demand) -> str:
 
 def _styled(target: Target, demand: Demand, bare: str, method: str) -> str:
     values = {"left": left(target, demand), "right": right(target, demand)}
+    if isinstance(demand.left, ast.Constant) and not isinstance(demand.right, ast.Constant):
+        values = {"left": values["right"], "right": values["left"]}  # `assert 0` would be no way to pass
     return (method if demand.call else bare).format_map(values)
 
 

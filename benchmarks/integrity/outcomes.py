@@ -20,6 +20,7 @@ SKIPPED: Final = "skipped"
 FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _CASES: Final = 400
+_PYTHON: Final = (3, 11)  # what the tests are taken to be run by
 
 
 @lru_cache(maxsize=4096)
@@ -59,14 +60,33 @@ def _in_file(path: str, data: bytes) -> Mapping[str, str]:
 
 def functions_of(module: ast.Module) -> Iterator[tuple[tuple[str, ...], Function, bool]]:
     """Yield the tests of a module with the classes round them, and whether one of these is marked as skipped."""
-    waiting: list[tuple[tuple[str, ...], ast.Module | ast.ClassDef, bool]] = [((), module, False)]
+    waiting: list[tuple[tuple[str, ...], list[ast.stmt], bool]] = [((), module.body, False)]
     while waiting:
         classes, body, skipped = waiting.pop()
-        for node in body.body:
-            if isinstance(node, FUNCTIONS) and node.name.startswith("test"):
+        for node in body:
+            if isinstance(node, FUNCTIONS) and node.name.startswith("test") and not _is_fixture(node):
                 yield classes, node, skipped or is_marked(node)
             elif isinstance(node, ast.ClassDef) and _holds_tests(node):
-                waiting.append(((*classes, node.name), node, skipped or is_marked(node)))
+                waiting.append(((*classes, node.name), node.body, skipped or is_marked(node)))
+            elif isinstance(node, ast.If) and _is_met(node.test, module):
+                waiting.append((classes, node.body, skipped))
+
+
+def _is_met(condition: ast.expr, module: ast.Module) -> bool:
+    """Tell whether a condition asks for a version of Python that is old by now, or for a name that is imported."""
+    if isinstance(condition, ast.Name):
+        imports = (each for each in ast.walk(module) if isinstance(each, (ast.Import, ast.ImportFrom)))
+        return any((alias.asname or alias.name) == condition.id for each in imports for alias in each.names)
+    try:
+        version = ast.literal_eval(condition.comparators[0]) if isinstance(condition, ast.Compare) else None
+    except ValueError:
+        return False
+    asks = ast.unparse(condition).startswith("sys.version_info >")
+    return asks and isinstance(version, tuple) and version <= _PYTHON
+
+
+def _is_fixture(function: Function) -> bool:
+    return any(_called(each)[0].rpartition(".")[2] == "fixture" for each in function.decorator_list)
 
 
 def _holds_tests(node: ast.ClassDef) -> bool:
@@ -134,9 +154,10 @@ def parameters_of(function: Function) -> list[str]:
 
 
 def carried_over(old: Tree, new: Tree) -> dict[str, str]:
-    """Return how the tests of a new tree end; a case keeps its id where a fixture gives now what a marker gave.
+    """Return how the tests of a new tree end; a case keeps its id where what a marker gave cannot be read any more.
 
-    Fixtures with parameters are not read: without this, such a test would seem to have lost its cases.
+    That is where a fixture gives it now, or a table that does not stand in the marker: without this, such a test would
+    seem to have lost its cases.
     """
     found = outcomes_of(new)
     for path in old.keys() & new.keys():
@@ -145,7 +166,8 @@ def carried_over(old: Tree, new: Tree) -> dict[str, str]:
             owner = path.removesuffix(".py").replace("/", ".")
             for key in before.keys() & after.keys():
                 taken = before[key][0] - after[key][0]
-                if taken and taken <= after[key][1]:
+                unread = not taken and after[key][0] and after[key][2] == ("",) != before[key][2]
+                if (taken and taken <= after[key][1]) or unread:
                     base = f"{'.'.join((owner, *key[0]))}::{key[1]}"
                     ends = {found.pop(f"{base}{suffix}", PASSED) for suffix in after[key][2]}
                     found.update({f"{base}{suffix}": min(ends) for suffix in before[key][2]})

@@ -76,16 +76,46 @@ def replaced(old: Sequence[Assertion], new: Sequence[Assertion]) -> Iterator[Rep
     """Yield what was put in the place of what, from one kept assertion to the next, in order."""
     gone, fresh = (Counter(each.text for each in without(one, other)) for one, other in ((old, new), (new, old)))
     before, after = _runs(old, gone), _runs(new, fresh)
-    for one, other in zip(before, after, strict=False):
-        if one or other:
-            yield Replaced(one, other)
+    if _keeps_some(old, gone) or _keeps_some(new, fresh):
+        one, other = _in_both(old, new)
+        told_apart = _runs(old, gone, one), _runs(new, fresh, other)
+        if len(told_apart[0]) == len(told_apart[1]):
+            before, after = told_apart
+    for run, now in zip(before, after, strict=False):
+        if run or now:
+            yield Replaced(run, now)
 
 
-def _runs(assertions: Sequence[Assertion], missing: Counter[str]) -> list[tuple[Assertion, ...]]:
+def _keeps_some(assertions: Sequence[Assertion], missing: Counter[str]) -> bool:
+    """Tell whether of assertions with one text some are kept and some are not."""
+    said = Counter(each.text for each in assertions)
+    return any(said[text] > count for text, count in missing.items())
+
+
+def _runs(
+    assertions: Sequence[Assertion], missing: Counter[str], kept: frozenset[int] = frozenset()
+) -> list[tuple[Assertion, ...]]:
     runs: list[list[Assertion]] = [[]]
-    for each in assertions:
-        if missing[each.text] > 0:
+    for at, each in enumerate(assertions):
+        if missing[each.text] > 0 and at not in kept:
             runs[-1].append(each)
         else:
             runs.append([])
     return [tuple(run) for run in runs]
+
+
+def _in_both(old: Sequence[Assertion], new: Sequence[Assertion]) -> tuple[frozenset[int], frozenset[int]]:
+    """Return which assertions stand in both: of two with one text, the one that stands between the same ones."""
+    from difflib import SequenceMatcher  # noqa: PLC0415  where a test says something twice
+
+    before, now = ([each.text for each in side] for side in (old, new))
+    same = [one == other for one, other in zip(before, now, strict=False)]
+    first = same.index(False) if False in same else len(same)
+    ends = [one == other for one, other in zip(reversed(before[first:]), reversed(now[first:]), strict=False)]
+    last = ends.index(False) if False in ends else len(ends)
+    kept = [(at, at) for at in range(first)]
+    kept += [(len(before) - at, len(now) - at) for at in range(1, last + 1)]
+    inner = before[first : len(before) - last], now[first : len(now) - last]
+    for block in SequenceMatcher(None, *inner, autojunk=False).get_matching_blocks():
+        kept += [(first + block.a + at, first + block.b + at) for at in range(block.size)]
+    return frozenset(one for one, _ in kept), frozenset(other for _, other in kept)

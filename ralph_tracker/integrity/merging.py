@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from typing import Final
 
 from ralph_tracker.integrity.fingerprints import Bag, Fingerprint, is_literal
@@ -9,6 +10,8 @@ from ralph_tracker.integrity.likeness import Index, Weights
 
 COVERED: Final = 0.75  # share of a test that stands in the one that holds it
 _CASES: Final = 2
+_HOLDERS: Final = 8  # cases that hold a value: beyond, it hardly tells which of them
+_WAITING: Final = frozenset({"try", "except", "as", "else", "assert", "False", "fail", "str", "in"})
 _OF_ROW: Final = 0.5  # share of a case that stands in the test that it stands for
 
 
@@ -41,8 +44,9 @@ class Cases:
     def take(self, single: Fingerprint) -> bool:
         """Take the first case that the other test is one of; False where there is none."""
         known = [token for token in single.bag if token in self._holders]
-        likely = self._holders[min(known, key=lambda token: len(self._holders[token]))] if known else []
-        for number in likely:
+        fewest = min((len(self._holders[token]) for token in known), default=0)
+        telling = (self._holders[token] for token in known if len(self._holders[token]) <= max(fewest, _HOLDERS))
+        for number, _ in Counter(chain.from_iterable(telling)).most_common():
             if number in self._rows and self._is_of(self._rows[number], single):
                 del self._rows[number]
                 return True
@@ -50,11 +54,13 @@ class Cases:
 
     def _is_of(self, row: Bag, single: Fingerprint) -> bool:
         """Tell whether it uses the values of that case and no others, and asks what the test of the cases asks."""
-        if any(is_literal(token) and token not in row and self._frame[token] <= 0 for token in single.bag):
+        values = (token for token in single.bag if is_literal(token) and token not in single.messages)
+        if any(token not in row and self._frame[token] <= 0 for token in values):
             return False
-        if sum(token in single.bag for token in row) < _OF_ROW * len(row):
+        least = _OF_ROW if single.test.assertions else 1
+        if sum(token in single.bag for token in row) < least * len(row):
             return False
-        return all(self._test.asks(demand, row) for demand in single.demands)
+        return _raises_as(self._test, single) or all(self._test.asks(demand, row) for demand in single.demands)
 
 
 class _Target:
@@ -68,10 +74,12 @@ class _Target:
 
     def takes(self, old: Fingerprint, weights: Weights) -> bool:
         """Take the other test in, as a case or by its assertions, each of which stands for one."""
-        if not (self.cases or old.literals <= self.test.literals):
+        if not (self.cases or old.literals - old.messages <= self.test.literals):
             return False
-        if weights.covered(old.bag, self.test.bag) < COVERED or not old.test.assertions:
+        if weights.covered(_about(old, self.test), self.test.bag) < COVERED:
             return False
+        if not old.test.assertions:  # a helper asserts for it: its values say which case it is
+            return bool(old.literals) and self.cases.take(old)
         return self.cases.take(old) or self._assert(old) or self._holds_rows(old)
 
     def _holds_rows(self, old: Fingerprint) -> bool:
@@ -90,7 +98,7 @@ class _Target:
         if self._asserted is None:
             self._asserted = Counter(self.test.asserted)
             self._asserted.subtract(self._origin.asserted if self._origin is not None else {})
-        if not old.literals <= self.test.literals or any(
+        if not old.literals - old.messages <= self.test.literals or any(
             self._asserted[each] < number for each, number in old.asserted.items()
         ):
             return False
@@ -134,6 +142,17 @@ def repeated(
                 found.setdefault(new, []).append(old)
                 break
     return found
+
+
+def _about(old: Fingerprint, new: Fingerprint) -> Bag:
+    """Return what a test is about: neither what it says when it fails nor how it waits for an exception."""
+    left = old.messages | old.local | _WAITING if _raises_as(new, old) else old.messages
+    return {token: number for token, number in old.bag.items() if token not in left} if left else old.bag
+
+
+def _raises_as(new: Fingerprint, old: Fingerprint) -> bool:
+    """Tell whether a call asks for the exception that the other test took by a handler of its own."""
+    return "except" in old.bag and "except" not in new.bag and bool(old.expected) and old.expected <= new.expected
 
 
 def _repeats(new: Fingerprint, old: Fingerprint) -> bool:

@@ -8,9 +8,11 @@ from ralph_tracker.integrity.likeness import Weights
 from ralph_tracker.integrity.moves import Moves
 
 LIKE: Final = 0.6  # likeness of tests in one place of which each is alone there
-NAMED: Final = 0.4  # the same where their names share most of their words, or all cases are kept
+NAMED: Final = 0.4  # the same where the names share most words, or the new one says more; what is done of kept cases
 _TOGETHER: Final = 100  # pairs in one place that are compared
 _ROWS: Final = 2
+_TOLD: Final = 6  # tokens that are enough to know a test by
+_ALL: Final = 0.95  # share of a test that stands in one that does more
 _MOST_WORDS: Final = 0.6
 Gap = tuple[str, Fingerprint | None, Fingerprint | None]
 
@@ -35,6 +37,7 @@ def in_place(
                 for other in new
                 if _asks_the_same(old, other)
                 or _has_its_cases(old, other, weights)
+                or _does_more(old, other, weights)
                 or (alone and _is_like(old, other, heirs, weights))
             ]
     scored.sort(key=lambda each: -each[0])
@@ -51,7 +54,10 @@ def _gaps(tests: Iterable[Fingerprint], heirs: Mapping[Fingerprint, Fingerprint]
         group.sort(key=lambda each: each.test.line)
         before = _last_heirs(group, heirs)
         after = _last_heirs(group[::-1], heirs)
-        found.update((test, (path, before[test], after[test])) for test in group if test not in heirs)
+        for test in group:
+            if test not in heirs:
+                neighbours = before[test], after[test]
+                found[test] = (path if neighbours == (None, None) else "", *neighbours)  # a file may go elsewhere
     return found
 
 
@@ -77,9 +83,23 @@ def _asks_the_same(old: Fingerprint, new: Fingerprint) -> bool:
 
 
 def _has_its_cases(old: Fingerprint, new: Fingerprint, weights: Weights) -> bool:
-    """Tell whether it is run with every case that the old one had, does something like it and asserts no less often."""
+    """Tell whether it is run with every case that the old one had, does something like it and asserts as well."""
     kept = len(old.rows) >= _ROWS and all(row in new.rows for row in old.rows)
-    return kept and len(new.test.assertions) >= len(old.test.assertions) > 0 and weights.likeness(old, new) >= NAMED
+    if not (kept and old.test.assertions and new.test.assertions):
+        return False
+    body = dict.fromkeys(old.body, 1)  # a table that grew is unlike what it was
+    return weights.covered({token: 1 for token in old.bag if token in body}, new.bag) >= NAMED
+
+
+def _does_more(old: Fingerprint, new: Fingerprint, weights: Weights) -> bool:
+    """Tell whether it does all that the old one did, waits for the same exceptions and asserts no less often."""
+    if len(old.bag) < _TOLD or old.rows != new.rows:
+        return False
+    if not old.literals <= new.literals or old.expected != new.expected:
+        return False
+    if not old.test.assertions:
+        return all(new.bag.get(token, 0) >= number for token, number in old.bag.items())
+    return len(new.test.assertions) >= len(old.test.assertions) and weights.covered(old.bag, new.bag) >= _ALL
 
 
 def _is_like(old: Fingerprint, new: Fingerprint, heirs: Mapping[Fingerprint, Fingerprint], weights: Weights) -> bool:
@@ -88,5 +108,7 @@ def _is_like(old: Fingerprint, new: Fingerprint, heirs: Mapping[Fingerprint, Fin
         return False
     likeness = weights.likeness(old, new)
     others = (each for each in heirs if each.path == old.path)
-    named = len(old.words & new.words) >= _MOST_WORDS * len(old.words | new.words) > 0
+    named = bool(old.words) and (
+        old.words <= new.words or len(old.words & new.words) >= _MOST_WORDS * len(old.words | new.words)
+    )
     return likeness >= (NAMED if named else LIKE) and all(weights.likeness(each, new) < likeness for each in others)

@@ -1,5 +1,6 @@
 """Find the tests of the old source that bear another name now: moved, renamed, merged with others or split."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Final
@@ -13,6 +14,9 @@ from ralph_tracker.integrity.splitting import splits
 
 # Measured on successive releases of public packages: below, what was paired was another test now and then.
 MOVED: Final = 0.6  # likeness of tests whose function bears the same name in another file or class
+WENT: Final = 0.2  # share of a file's tests that tell where the file went
+NAMED: Final = 0.5  # the same of their names
+_FEW: Final = 3
 _TOLD: Final = 6  # tokens of a body that are enough to know a test by
 _COMPARED: Final = 400  # pairs of namesakes that are compared in full
 
@@ -122,14 +126,43 @@ def _by_name(moves: Moves[Fingerprint], weights: Weights) -> None:
 
 
 def _in_moved_files(moves: Moves[Fingerprint], kept: Mapping[Fingerprint, Fingerprint]) -> None:
-    """Match by the name alone what stands in a file that went elsewhere as a whole, as in one that stays."""
+    """Match by the name alone what stands in a file that went elsewhere as a whole, as in one that stays.
+
+    Under another name, a file is where a good share of its tests were found, or most of their names.
+    """
     lost = {old.path for old in moves.gone}.difference(old.path for old in kept.values())
     came = {new.path for new in moves.new}.difference(new.path for new in kept)
+    if not lost or not came:
+        return
+    olds, news = _names((*moves.found, *moves.gone)), _names((*moves.found.values(), *moves.new))
+    went = Counter((old.path, new.path) for old, new in moves.found.items())
+    owners = Counter((_owner(old), _owner(new)) for old, new in moves.found.items())
 
     def moved(old: Fingerprint, new: Fingerprint) -> bool:
-        return old.file == new.file and old.path in lost and new.path in came
+        names = olds[old.path]
+        return (
+            (old.file == new.file and owners[_owner(old), _owner(new)] > 0)
+            or went[old.path, new.path] >= max(_FEW, WENT * len(names))
+            or len(names & news[new.path]) >= max(_FEW, NAMED * len(names))
+        )
 
-    moves.by_owner(_owner, lambda test: test.function, moved)
+    found = [
+        (owners[_owner(old), _owner(new)], old, new)
+        for gone, fresh in moves.groups(lambda test: test.function)
+        for old in gone
+        for new in fresh
+        if old.path in lost and new.path in came and moved(old, new)
+    ]
+    found.sort(key=lambda each: -each[0])
+    moves.match((old, new) for _, old, new in found)
+
+
+def _names(tests: Iterable[Fingerprint]) -> Mapping[str, set[str]]:
+    """Return the names of the tests by file."""
+    found: dict[str, set[str]] = {}
+    for test in tests:
+        found.setdefault(test.path, set()).add(test.function)
+    return found
 
 
 def _namesakes(moves: Moves[Fingerprint], weights: Weights) -> list[tuple[Fingerprint, Fingerprint]]:

@@ -93,7 +93,9 @@ def is_stored(path: str) -> bool:
 def may_forge(file: ChangedFile) -> bool:
     """Tell whether a file may meddle with what runs the tests (T9)."""
     if file.language == "python":
-        return _has(file.new, _FORGING) or "customize.py" in file.path
+        return _has(file.new, _FORGING) or any(
+            name in file.path for name in ("customize.py", "pytest", "unittest", "pluggy")
+        )
     return file.path.endswith(".pth")
 
 

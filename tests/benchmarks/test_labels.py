@@ -427,6 +427,34 @@ def test_a_case_keeps_its_id_where_a_fixture_gives_its_parameter_now(bench):
     assert bench.outcomes.carried_over(tree(old), tree(new)) == bench.outcomes.outcomes_of(tree(old))
 
 
+def test_a_case_keeps_its_id_where_its_table_has_a_name_now(bench):
+    marked = "@pytest.mark.parametrize('slots', [1, 2])\ndef test_it(slots):\n    assert slots in (0, 1)\n"
+    old, new = (
+        {"tests/test_box.py": text} for text in (marked, "SLOTS = (1, 2)\n" + marked.replace("[1, 2]", "SLOTS"))
+    )
+    assert bench.outcomes.carried_over(tree(old), tree(new)) == bench.outcomes.outcomes_of(tree(old))
+
+
+COLLECTED = {
+    "under a version of Python that is old": ("if sys.version_info >= (3, 8):\n    def test_it(): ...\n", 1),
+    "under a version of Python to come": ("if sys.version_info >= (4, 0):\n    def test_it(): ...\n", 0),
+    "under a version of Python that is over": ("if sys.version_info < (3, 8):\n    def test_it(): ...\n", 0),
+    "under a name that is imported": (
+        "try:\n    from enum import Enum\nexcept ImportError:\n    Enum = None\nif Enum:\n    def test_it(): ...\n",
+        1,
+    ),
+    "under another name": ("FULL = False\nif FULL:\n    def test_it(): ...\n", 0),
+    "under nothing that can be": ("if False:\n    def test_it(): ...\n", 0),
+    "under what is no version": ("if sys.version_info >= LEAST:\n    def test_it(): ...\n", 0),
+    "a fixture": ("@pytest.fixture()\ndef testapp(): ...\n\n@fixture\ndef test_it(): ...\n", 0),
+}
+
+
+@pytest.mark.parametrize(("text", "number"), COLLECTED.values(), ids=COLLECTED)
+def test_what_is_collected_is_read_from_the_source(bench, text, number):
+    assert len(bench.outcomes.outcomes_of(tree({"tests/test_box.py": text}))) == number
+
+
 def test_labels_ask_nothing_of_the_rules_that_they_judge():
     names = ("vocabulary", "vanished", "relaxing", "lowered", "slicing")
     code = f"import sys; import {', '.join(names)}; print([n for n in sys.modules if n.startswith('ralph_tracker')])"

@@ -30,6 +30,18 @@ SAME = {
         "def test_a():\n    f('''x\n        y''')\n",
         "def test_b():\n    f('''x\n    y''')\n",
     ),
+    "escapes": (
+        'def test_a():\n    f("a\\n\\tb", "it\\\'s", "\\x41bc\\u00e9\\N{SNOWMAN}\\U0001F600")\n',
+        'def test_b():\n    f("""a\n    b""", "it\'s", \'Abc\u00e9\u2603\U0001f600\')\n',
+    ),
+    "escapes of a pattern": (
+        "def test_a():\n    f(r\"at\\['x'\\]\")\n",
+        "def test_b():\n    f(\"at['x']\")\n",
+    ),
+    "one text in parts": (
+        "def test_a():\n    f('one '\n      \"more\", 'a' f'{b} ' 'c')\n",
+        "def test_b():\n    f('one more', f'a{b} c')\n",
+    ),
     "its own name": ("def test_a():\n    f('test_a', test_a)\n", "def test_b():\n    f('test_b', test_b)\n"),
     "the receiver": (
         "class TestA:\n    def test_a(self, x):\n        assert self.f(x)\n",
@@ -45,6 +57,9 @@ OTHER = {
     "another value": ("def test_a():\n    f(1)\n", "def test_a():\n    f(2)\n"),
     "another string": ("def test_a():\n    f('x')\n", "def test_a():\n    f(f'x')\n"),
     "bytes": ("def test_a():\n    f('x')\n", "def test_a():\n    f(b'x')\n"),
+    "an escape that is none": ("def test_a():\n    f(b'\\N{NO SUCH SIGN}')\n", "def test_a():\n    f(b'')\n"),
+    "a pattern": ("def test_a():\n    f(r'\\d')\n", "def test_a():\n    f('d')\n"),
+    "texts in two places": ("def test_a():\n    f('a', 'b')\n", "def test_a():\n    f('a' 'b')\n"),
     "another parameter": ("def test_a(x):\n    f(1)\n", "def test_a(y):\n    f(1)\n"),
     "another decorator inside": (
         "def test_a():\n    @route('/')\n    def index(): ...\n",
@@ -67,6 +82,8 @@ ROWS = {
     "pytest": ("@pytest.mark.parametrize(('a', 'b'), [(1, 'x'), (2, 'y')])\ndef test_a(a, b): ...\n", 2),
     "parameterized": ("@parameterized.expand([(1, 2), (3, 4), (5, 6)])\ndef test_a(a, b): ...\n", 3),
     "a loop": ("def test_a():\n    for a in (1, 2):\n        f(a)\n", 2),
+    "a loop over a list with a name": ("def test_a():\n    known = [1, 2]\n    for a in known:\n        f(a)\n", 2),
+    "a loop over a name that is given": ("def test_a(known):\n    for a in known:\n        f(a)\n", 0),
     "a list that stands elsewhere": ("@pytest.mark.parametrize('a', CASES)\ndef test_a(a): ...\n", 0),
     "a mark": ("@slow\ndef test_a():\n    f([1, 2])\n", 0),
 }
@@ -75,6 +92,40 @@ ROWS = {
 @pytest.mark.parametrize(("text", "number"), ROWS.values(), ids=ROWS)
 def test_rows_are_its_cases(text: str, number: int) -> None:
     assert len(fingerprint(text).rows) == number
+
+
+EXPECTED = {
+    "a call": ("with pytest.raises(KeyError, match='x'):\n        f()", {"KeyError"}),
+    "a method": ("self.assertRaisesRegex(errors.Invalid, 'x', f)", {"Invalid"}),
+    "a handler": (
+        "try:\n        f()\n    except (KeyError, errors.Invalid) as e:\n        pass",
+        {"KeyError", "Invalid"},
+    ),
+    "a handler of all": ("try:\n        f()\n    except:\n        pass", set()),
+    "neither": ("raises = f(KeyError)", set()),
+}
+
+
+@pytest.mark.parametrize(("body", "names"), EXPECTED.values(), ids=EXPECTED)
+def test_expected_are_the_exceptions_that_it_waits_for(body: str, names: set[str]) -> None:
+    assert fingerprint(f"def test_a():\n    {body}\n").expected == names
+
+
+MESSAGES = {
+    "an assert": ("assert f(1), 'why'", {"'why'"}),
+    "a failure": ("self.fail(msg='why')", {"'why'"}),
+    "what is asserted": ("assert f('x') == 'why'", set()),
+}
+
+
+@pytest.mark.parametrize(("body", "texts"), MESSAGES.values(), ids=MESSAGES)
+def test_messages_are_what_is_told_when_it_fails(body: str, texts: set[str]) -> None:
+    assert fingerprint(f"def test_a():\n    {body}\n").messages == texts
+
+
+def test_a_row_has_neither_the_name_of_its_case_nor_those_of_parameters_of_its_own() -> None:
+    text = "@pytest.mark.parametrize('a', [pytest.param(1, id='one'), lambda box: box.shut(2)])\ndef test_a(a): ...\n"
+    assert [set(row) for row in fingerprint(text).rows] == [{"1"}, {"shut", "2"}]
 
 
 def test_other_languages_are_read_by_their_own_tokens() -> None:

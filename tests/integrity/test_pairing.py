@@ -109,6 +109,73 @@ def test_wild_numbers_are_capped(number):
     assert box.size == Box(width=3, size=2**17).size
 """
 LAST = function("test_closes", CLOSES)
+SUITE = {
+    "test_opens": OPENS,
+    "test_closes": CLOSES,
+    "test_raises": RAISES,
+    "test_turned": MORE_OPENS,
+    "test_heavy_box": "crate = Crate('iron')\nassert crate.weight() == 120",
+}
+REWRITTEN = "with open_at('/tmp/pears') as found:\n    assert found.names == ['lid', 'hinge']"
+
+
+def suite_of(**other: str) -> str:
+    return "".join(function(name, body) for name, body in (SUITE | other).items())
+
+
+def same_names(*but: str) -> list[Shown]:
+    return [((name,), (name,), "moved") for name in SUITE if name not in but]
+
+
+REFUSED = """
+def test_{name}():
+    try:
+        Box({value})
+    except Invalid as e:
+        assert str(e) == "no width @ box['width']"
+    else:
+        assert False, "did not raise for {name}"
+"""
+REFUSALS = """
+@pytest.mark.parametrize("value", [pytest.param(None, id="none"), pytest.param("", id="empty text")])
+def test_refused_widths(value):
+    with pytest.raises({kind}, match=r"no width @ box\\['width'\\]") as found:
+        Box(value)
+    assert len(found.value.errors) == 1
+"""
+CHUNKS = """
+@pytest.mark.parametrize("taken", [lambda box: box.take(len(box)), lambda box: box.take_all()], ids=("one", "all"))
+def test_taken(taken):
+    box = Box(width=3)
+    box.put(bytes(10))
+    assert taken(box) is None
+"""
+KINDS = """
+@pytest.mark.parametrize(("kind", "fruit", "number"), [(WOOD, "pear", 7), (IRON, "plum", 9)])
+def test_kinds(kind, fruit, number):
+    holds(kind, fruit, number)
+"""
+LOOPED_LIST = """
+def test_areas():
+    known = [(2, 4), (3, 9), (17, 289)]
+    for width, area in known:
+        assert square(width).area == area
+"""
+RUN_ONLY = "box = Box({'lid': 'oak', 'hinge': 'iron'}, more=ALLOWED)\nbox.run({'width': 3})"
+RUN_AND_ASSERTED = (
+    "box = Box({'lid': 'oak', 'hinge': 'iron'}, more=ALLOWED)\nfound = box.run({'width': 3})\nassert found == 7"
+)
+IDENTITIES = """
+@pytest.mark.parametrize(("version", "spec", "expected"), [{rows}])
+def test_{name}(version, spec, expected):
+    spec = Specifier(spec)
+{body}
+"""
+KNOWN_ROWS = "('1.0', '===1.0', True), ('1.0.dev0', '===1.0', False)"
+BY_BRANCH = """    if expected:
+        assert version in spec
+    else:
+        assert version not in spec"""
 SINGLE_NAMES = ("test_area_of_two", "test_area_of_three", "test_large_area")
 
 FOUND = {
@@ -447,6 +514,192 @@ FOUND = {
     "some of its cases are": (
         {BOX: (PARAMETRIZED, SINGLE.partition("def test_large")[0])},
         [((), ("test_area_of_three",), ""), ((), ("test_area_of_two",), ""), (("test_area",), (), "")],
+    ),
+    "a file that goes on under another name": (
+        {BOX: (suite_of(), None), LID: (None, suite_of(test_heavy_box=REWRITTEN))},
+        same_names(),
+    ),
+    "a file that goes on as two": (
+        {
+            BOX: (suite_of(), None),
+            LID: (None, suite_of(test_heavy_box=REWRITTEN, test_closes="pass")),
+            "tests/test_hinge.py": (None, suite_of(test_opens=REWRITTEN, test_raises=REWRITTEN)),
+        },
+        [*same_names(), *(((), (name,), "") for name in SUITE)],
+    ),
+    "a file of other tests, one of the same name": (
+        {BOX: (suite_of(), None), LID: (None, function("test_heavy_box", REWRITTEN))},
+        [((), ("test_heavy_box",), ""), *(((name,), (), "") for name in SUITE)],
+    ),
+    "a test that a file under another name does not have": (
+        {
+            BOX: (suite_of(), None),
+            LID: (None, suite_of(test_heavy_box=REWRITTEN).replace("test_heavy_box", "test_found")),
+        },
+        [*same_names("test_heavy_box"), ((), ("test_found",), ""), (("test_heavy_box",), (), "")],
+    ),
+    "in the same place of a file under another name": (
+        {
+            BOX: (
+                suite_of(test_heavy_box="crate = Crate('iron')\ncrate.put(4)\nassert crate.weight() == 120"),
+                None,
+            ),
+            LID: (
+                None,
+                suite_of(
+                    test_heavy_box="crate = Crate('iron')\ncrate.put(4)\nassert crate.weight() == 120\n"
+                    "for each in crate.all_of_it():\n    assert isinstance(each, Plank) and each.solid\nshow(crate)"
+                ).replace("test_heavy_box", "test_load"),
+            ),
+        },
+        [*same_names("test_heavy_box"), (("test_heavy_box",), ("test_load",), "renamed")],
+    ),
+    "run before, asserted about now, among others": (
+        {
+            BOX: (
+                function("test_key3", RUN_ONLY) + LAST,
+                function("test_allowed", RUN_AND_ASSERTED)
+                + function("test_forbidden", RUN_AND_ASSERTED.replace("ALLOWED", "FORBIDDEN"))
+                + LAST,
+            )
+        },
+        [
+            ((), ("test_forbidden",), ""),
+            (("test_closes",), ("test_closes",), ""),
+            (("test_key3",), ("test_allowed",), "renamed"),
+        ],
+    ),
+    "run before, expected to fail now": (
+        {
+            BOX: (
+                function("test_key3", RUN_ONLY) + LAST,
+                function("test_bad", RUN_ONLY.replace("box.run", "with pytest.raises(KeyError):\n    box.run")) + LAST,
+            )
+        },
+        [((), ("test_bad",), ""), (("test_closes",), ("test_closes",), ""), (("test_key3",), (), "")],
+    ),
+    "handlers merged into a table of what is raised": (
+        {
+            BOX: (
+                REFUSED.format(name="none", value="None") + REFUSED.format(name="empty", value="''"),
+                REFUSALS.format(kind="Invalid"),
+            )
+        },
+        [(("test_none", "test_empty"), ("test_refused_widths",), "merged")],
+    ),
+    "handlers, and a table in which another exception is raised": (
+        {
+            BOX: (
+                REFUSED.format(name="none", value="None") + REFUSED.format(name="empty", value="''"),
+                REFUSALS.format(kind="OSError"),
+            )
+        },
+        [((), ("test_refused_widths",), ""), (("test_none",), (), ""), (("test_empty",), (), "")],
+    ),
+    "handlers, one of which a table of what is raised lacks": (
+        {
+            BOX: (
+                REFUSED.format(name="none", value="None") + REFUSED.format(name="wide", value="'wide'"),
+                REFUSALS.format(kind="Invalid"),
+            )
+        },
+        [(("test_none",), ("test_refused_widths",), "merged"), (("test_wide",), (), "")],
+    ),
+    "a case that is a function": (
+        {
+            BOX: (
+                function("test_all", "box = Box(width=3)\nbox.put(bytes(10))\nassert box.take_all() is None"),
+                CHUNKS,
+            )
+        },
+        [(("test_all",), ("test_taken",), "merged")],
+    ),
+    "a case that no function of the table is": (
+        {
+            BOX: (
+                function("test_all", "box = Box(width=3)\nbox.put(bytes(10))\nassert box.turned_over() is None"),
+                CHUNKS,
+            )
+        },
+        [((), ("test_taken",), ""), (("test_all",), (), "")],
+    ),
+    "merged into a loop over a list with a name": (
+        {BOX: (SINGLE, LOOPED_LIST)},
+        [(SINGLE_NAMES, ("test_areas",), "merged")],
+    ),
+    "merged into a loop over a list with a name, but for one": (
+        {BOX: (SINGLE, LOOPED_LIST.replace(", (17, 289)", ""))},
+        [(SINGLE_NAMES[:2], ("test_areas",), "merged"), (SINGLE_NAMES[2:], (), "")],
+    ),
+    "its texts are written otherwise in the table": (
+        {
+            BOX: (
+                function(
+                    "test_a",
+                    "found = parsed(\"\"\"\n<b at='\\N{SNOWMAN}'/>\n\"\"\")\nassert found.text == 'some' ' words'",
+                )
+                + function("test_b", "found = parsed('<i/>')\nassert found.text == 'others'"),
+                "@pytest.mark.parametrize(('text', 'words'), "
+                "[(\"\\n<b at='\u2603'/>\\n\", 'some words'), ('<i/>', 'others')])"
+                "\n" + function("test_parsed", "found = parsed(text)\nassert found.text == words", "text, words"),
+            )
+        },
+        [(("test_a", "test_b"), ("test_parsed",), "merged")],
+    ),
+    "its cases in a longer table, asked shorter": (
+        {
+            BOX: (
+                function("test_opens", OPENS) + IDENTITIES.format(rows=KNOWN_ROWS, name="identity", body=BY_BRANCH),
+                function("test_opens", OPENS)
+                + IDENTITIES.format(
+                    rows=KNOWN_ROWS + "".join(f", ('{n}.7', '==={n}', False)" for n in range(9)),
+                    name="equality",
+                    body="    assert spec.contains(version) == expected",
+                ),
+            )
+        },
+        [(("test_identity",), ("test_equality",), "renamed"), (("test_opens",), ("test_opens",), "")],
+    ),
+    "its cases in a table of which nothing is asked": (
+        {
+            BOX: (
+                function("test_opens", OPENS) + IDENTITIES.format(rows=KNOWN_ROWS, name="identity", body=BY_BRANCH),
+                function("test_opens", OPENS)
+                + IDENTITIES.format(rows=KNOWN_ROWS, name="equality", body="    spec.contains(version, expected)"),
+            )
+        },
+        [((), ("test_equality",), ""), (("test_identity",), (), ""), (("test_opens",), ("test_opens",), "")],
+    ),
+    "in the place of another, whose name it says with more": (
+        {BOX: (function("test_lid", OPENS) + FILLED, function("test_turned_lid", MORE_OPENS) + FILLED)},
+        [(("test_filled",), ("test_filled",), ""), (("test_lid",), ("test_turned_lid",), "renamed")],
+    ),
+    "in the place of another, whose name it says with more, asking less": (
+        {
+            BOX: (
+                function("test_lid", OPENS) + FILLED,
+                function("test_turned_lid", MORE_OPENS.replace("assert box.is_open", "")) + FILLED,
+            )
+        },
+        [((), ("test_turned_lid",), ""), (("test_filled",), ("test_filled",), ""), (("test_lid",), (), "")],
+    ),
+    "merged into a table, a helper asserting for each": (
+        {
+            BOX: (
+                function("test_wood", "holds(WOOD, 'pear', 7)") + function("test_iron", "holds(IRON, 'plum', 9)"),
+                KINDS,
+            )
+        },
+        [(("test_wood", "test_iron"), ("test_kinds",), "merged")],
+    ),
+    "a helper asserting for each, one of which a table lacks": (
+        {
+            BOX: (
+                function("test_wood", "holds(WOOD, 'pear', 7)") + function("test_iron", "holds(IRON, 'plum', 8)"),
+                KINDS,
+            )
+        },
+        [(("test_wood",), ("test_kinds",), "merged"), (("test_iron",), (), "")],
     ),
     "a file that is no program": (
         {BOX: (function("test_opens", OPENS), "def (:")},

@@ -25,7 +25,9 @@ def is_chosen(claim: ast.expr, sides: list[ast.expr], test: Function, origins: O
         named = origins.value_of(other.id, other.lineno) if isinstance(other, ast.Name) else []
         wanted = (other, *named)
         telling = [each for each in wanted if ast.unparse(each) not in TRIVIAL]
-        if _any_same(_bound_after(one, test), wanted) or (telling and _any_same(_alternatives(one, test), telling)):
+        if _any_same(_bound_after(one, test), wanted) or (
+            telling and _any_same(_alternatives(one, test, origins), telling)
+        ):
             return True
     return False
 
@@ -40,11 +42,13 @@ def _bound_after(side: ast.expr, test: Function) -> list[ast.expr]:
     return made[1:]
 
 
-def _alternatives(side: ast.expr, test: Function) -> Iterator[ast.expr]:
+def _alternatives(side: ast.expr, test: Function, origins: Origins) -> Iterator[ast.expr]:
     names = {each.id for each in nodes_below(side) if isinstance(each, ast.Name)}
     for value in (side, *(each for name in names for each in _bindings(name, side, test)[:1])):
         for each in nodes_below(value):
             yield from _of_choice(each)
+            if isinstance(each, ast.Call):
+                yield from origins.handed_out(each)
 
 
 def _bindings(name: str, side: ast.expr, test: Function) -> list[ast.expr]:
@@ -57,7 +61,7 @@ def _bindings(name: str, side: ast.expr, test: Function) -> list[ast.expr]:
 def _of_choice(node: ast.AST) -> Iterator[ast.expr]:
     """Yield what an expression may come to instead of what it is about."""
     if isinstance(node, ast.BoolOp):
-        yield from node.values[1:]
+        yield from node.values[is_plain(node.values[0]) is not isinstance(node.op, ast.Or) :]
     elif isinstance(node, ast.IfExp):
         yield from (node.body, node.orelse)
     elif isinstance(node, ast.Subscript) and isinstance(node.value, _ROWS):
@@ -100,7 +104,13 @@ def asks_again(claim: ast.expr, sides: list[ast.expr], origins: Origins) -> bool
 
 def _calls(side: ast.expr, origins: Origins) -> Iterator[ast.Call]:
     for each in origins.of(side):
-        if isinstance(each, ast.Call) and dotted(each.func) not in HANDING_ON:
+        copies = isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr == "copy"
+        if (
+            isinstance(each, ast.Call)
+            and not copies
+            and dotted(each.func) not in HANDING_ON
+            and not origins.asks_nothing(each)
+        ):
             yield each
 
 

@@ -2,15 +2,16 @@
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
+from functools import lru_cache
 from typing import Final
 
 from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.python.constants import UNKNOWN
 from ralph_tracker.integrity.python.expectations import local_values, module_values, sides_of
-from ralph_tracker.integrity.python.nodes import constant_of, imports_of
+from ralph_tracker.integrity.python.nodes import constant_of, full_name, functions_of, imports_of, nodes_of
 from ralph_tracker.integrity.python.replacing import functions_in, own_of
-from ralph_tracker.integrity.python.stand_ins import stands_in
+from ralph_tracker.integrity.python.stand_ins import MOCKS, leaves_to_above, stands_in
 from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted, nodes_in, tree_of
 
 _RAISING: Final = Pattern(r"(^|\.)(raises|assertRaises(Regexp?)?)$")
@@ -55,6 +56,52 @@ def claimed_sides(claim: ast.expr) -> list[ast.expr]:
         return [ast.copy_location(ast.Call(claim.args[1], [], []), claim)]
     named = [each.value for each in claim.keywords if each.arg in _SIDES]
     return (sides_of(claim) + named)[:2]
+
+
+def asked_by(claim: ast.expr) -> list[ast.Call]:
+    """Return the calls that a claim is made by: its own, and that of what it says is true."""
+    calls = [claim] if isinstance(claim, ast.Call) else []
+    if calls and dotted(calls[0].func).endswith(".assertTrue"):
+        calls += [each for each in calls[0].args[:1] if isinstance(each, ast.Call)]
+    return calls
+
+
+def given_to_own(sides: list[ast.expr], own: Collection[str]) -> Iterator[ast.expr]:
+    """Yield what functions of the tests' own are given to make a side of a claim."""
+    for each in sides:
+        if isinstance(each, ast.Call) and dotted(each.func) in own:
+            yield from each.args
+
+
+def kinds_named(name: str, test: Function, text: str) -> list[ast.ClassDef]:
+    """Return the classes of a name that a test sees: its own, else those of its file that stand in no other test."""
+    own = [each for each in nodes_in(test) if isinstance(each, ast.ClassDef) and each.name == name]
+    if own:
+        return own
+    return [each for each in _kinds_in_sight(text) if each.name == name]
+
+
+@lru_cache(maxsize=32)
+def _kinds_in_sight(text: str) -> list[ast.ClassDef]:
+    """Return the classes of a file that stand in no test. Raises Unparsable."""
+    inner = {id(each) for other in functions_of(text) if other.name.startswith("test") for each in nodes_in(other)}
+    return [each for each in nodes_of(text, ast.ClassDef) if id(each) not in inner]
+
+
+def answers_itself(kind: ast.ClassDef, name: str, imports: Mapping[str, str]) -> bool:
+    """Tell whether a class of the tests answers by a name, and leaves that to no other class."""
+    for each in kind.body:
+        if isinstance(each, FUNCTIONS) and each.name == name and not leaves_to_above(each):
+            return True
+        if isinstance(each, ast.Assign) and name in map(dotted, each.targets):
+            return not _is_made_by_import(each.value, imports)
+    return False
+
+
+def _is_made_by_import(value: ast.expr, imports: Mapping[str, str]) -> bool:
+    if not isinstance(value, ast.Call) or dotted(value.func).partition(".")[0] not in imports:
+        return False
+    return MOCKS.search(full_name(value.func, imports)) is None and not stands_in(value, imports)
 
 
 def raising_in(test: Function) -> Iterator[ast.With | ast.AsyncWith]:

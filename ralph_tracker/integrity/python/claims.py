@@ -7,6 +7,7 @@ EQUAL: Final = "compared with an object that is equal to everything"
 MOCKED: Final = "what is asserted about was replaced in the test"
 CLOCK: Final = "the clock that a duration is taken by stands still"
 BUILTIN: Final = "the builtin that it is asked by was replaced in the test"
+HOLLOW: Final = "what it is asked by says yes whatever it is given"
 OWN: Final = "what is asserted about is defined by the tests"
 SET: Final = "what is asserted about was assigned in the test"
 HELD: Final = "what is asserted about is given by the test itself"
@@ -43,6 +44,8 @@ def is_told(each: Claim, gone: list[Claim]) -> bool:
         return any(claim.text == each.text or _shares(claim, each) for claim in gone)
     if each.rigged == AGAIN:
         return any(claim.fixed and (_shares(claim, each) or claim.subject == each.subject) for claim in gone)
+    if each.rigged == OWN and each.subject.startswith("self.") and any(_shares(claim, each) for claim in gone):
+        return True
     if each.rigged in {ALONE, SELF}:
         return any(claim.subject for claim in gone)
     return each.rigged not in {OWN, SET} or any(is_alike(claim, each) and claim.subject for claim in gone)
@@ -58,4 +61,4 @@ def is_alike(old: Claim, new: Claim) -> bool:
     asked, was = new.subject.rpartition(".")[2], old.subject.rpartition(".")[2]
     if new.rigged == ALONE or old.text == new.text or was == asked or not asked:
         return True
-    return new.rigged in {EQUAL, BUILTIN} and bool(was) and re.search(rf"\b{was}\b", new.text) is not None
+    return new.rigged in {EQUAL, BUILTIN, HOLLOW} and bool(was) and re.search(rf"\b{was}\b", new.text) is not None

@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.python.assertions import demands_in
+from ralph_tracker.integrity.python.expectations import rows_in
 from ralph_tracker.integrity.python.handlers import asks_for, is_loud, names_made
 from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted, nodes_below, nodes_in
 
@@ -60,6 +61,19 @@ def conditionals_of(test: Function, also: frozenset[str] = frozenset()) -> Itera
             for text, _ in demands_in(statement):
                 yield Conditional(text, statement.lineno, under)
             waiting.extend((inner, under + head) for inner, head in _blocks(statement, made))
+
+
+def is_by_case(head: str, old: Function, new: Function) -> bool:
+    """Tell whether a condition asks for nothing but what a table gives a test in turn that it was not given before."""
+    if not head.startswith("if "):
+        return False
+    asked = ast.parse(head.removeprefix("if "), mode="eval").body
+    names = {each.id for each in nodes_below(asked) if isinstance(each, ast.Name)}
+    given = {each.arg for each in nodes_below(new.args) if isinstance(each, ast.arg)}
+    given -= {each.arg for each in nodes_below(old.args) if isinstance(each, ast.arg)}
+    if not names or not names <= given:
+        return False
+    return len({ast.unparse(row) for marker in new.decorator_list for row in rows_in(marker)}) > 1
 
 
 def _blocks(statement: ast.stmt, made: frozenset[str]) -> Iterator[tuple[Sequence[ast.stmt], Path]]:

@@ -5,22 +5,32 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, Final
 
+from ralph_tracker.integrity.python.certainties import (
+    bounds_of,
+    goes_through_nothing,
+    holds_nothing,
+    is_kind_of_truth,
+    is_object,
+    is_of_its_own_kind,
+    is_part_of_any,
+    is_pure,
+    is_truth,
+    makes_mock,
+    never_none,
+    within,
+)
 from ralph_tracker.integrity.python.syntax import dotted, nodes_below, same
 
 Known = tuple[bool, str]
 CONSTANT: Final = "it is a constant"
 ITSELF: Final = "it compares a thing with itself"
 LENGTH: Final = "a length is never negative"
+COUNT: Final = "nothing else can come of it"
 EVERYTHING: Final = "everything is one"
 BOTH_WAYS: Final = "it holds either way"
 NOT_EMPTY: Final = "a tuple that is not empty is always true"
 NOT_CALLED: Final = "it is not called"
 UNKNOWN: Final = object()
-_PURE_CALLS: Final = frozenset(
-    {"abs", "bool", "bytes", "dict", "float", "frozenset", "hash", "id", "int", "len", "list", "repr", "set", "str"}
-    | {"max", "min", "sorted", "sum", "tuple", "type", "vars"}
-)
-_NEVER_NONE: Final = _PURE_CALLS | {"isinstance", "callable", "hasattr", "dir", "any", "all"}
 _OPERATORS: Final[dict[type[ast.cmpop], Callable[[Any, Any], Any]]] = {
     ast.Eq: lambda a, b: a == b,
     ast.NotEq: lambda a, b: a != b,
@@ -38,7 +48,6 @@ _DENIALS: Final = (ast.IsNot, ast.NotEq)
 _ROWS: Final = (ast.Tuple, ast.List)
 _DISPLAYS: Final = (*_ROWS, ast.Set)
 _NAMES: Final = (ast.Name, ast.Await)
-_ACTS: Final = (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
 _OPPOSITES: Final[dict[type[ast.cmpop], type[ast.cmpop]]] = {
     ast.Eq: ast.NotEq,
     ast.Is: ast.IsNot,
@@ -69,7 +78,8 @@ def always_true(node: ast.expr) -> str | None:
 def truth(node: ast.expr) -> Known | None:
     """Return whether an expression is true, and why that is known; None where it is not."""
     reader = _READERS.get(type(node))
-    return reader(node) if reader is not None else None
+    known = reader(node) if reader is not None else None
+    return (True, CONSTANT) if known is None and is_object(node) else known
 
 
 def value_of(node: ast.expr) -> object:
@@ -151,7 +161,7 @@ def _complementary(values: list[ast.expr]) -> bool:
     """Tell whether one of them is the opposite of another."""
     for index, left in enumerate(values):
         if any(_opposite(left, right) or _opposite(right, left) for right in values[index + 1 :]):
-            return _is_pure(left)
+            return is_pure(left)
     return False
 
 
@@ -183,47 +193,64 @@ def _compared(left: ast.expr, operator: ast.cmpop, right: ast.expr) -> Known | N
             return bool(_OPERATORS[type(operator)](*values)), CONSTANT
         except TypeError:
             return None
-    if isinstance(operator, _REFLEXIVE) and same(left, right) and _is_pure(left):
+    return _of_same(left, operator, right) or _of_kind(left, operator, right, values)
+
+
+def _of_same(left: ast.expr, operator: ast.cmpop, right: ast.expr) -> Known | None:
+    if isinstance(operator, _REFLEXIVE) and same(left, right) and is_pure(left):
         return True, ITSELF
-    if isinstance(operator, ast.In) and isinstance(right, _DISPLAYS) and _is_pure(left):
+    if isinstance(operator, ast.In) and isinstance(right, _DISPLAYS) and is_truth(left):
+        held = [value_of(each) for each in right.elts]
+        if any(each is True for each in held) and any(each is False for each in held):
+            return True, BOTH_WAYS
+    if isinstance(operator, ast.In) and isinstance(right, _DISPLAYS) and is_pure(left):
         return (True, ITSELF) if any(same(left, each) for each in right.elts) else None
-    if values[1] is None and isinstance(operator, _DENIALS) and _never_none(left):
+    return None
+
+
+def _of_kind(left: ast.expr, operator: ast.cmpop, right: ast.expr, values: tuple[object, object]) -> Known | None:
+    if values[1] is None and isinstance(operator, _DENIALS) and never_none(left):
         return True, EVERYTHING
-    return _length(left, type(operator), values[1]) or _length(right, _mirror(type(operator)), values[0])
+    if is_part_of_any(left, operator, right):
+        return True, EVERYTHING
+    return _bounded(left, type(operator), values[1]) or _bounded(right, _mirror(type(operator)), values[0])
 
 
 def _mirror(operator: type[ast.cmpop]) -> type[ast.cmpop]:
     return _MIRRORED.get(operator, operator)
 
 
-def _length(node: ast.expr, operator: type[ast.cmpop], bound: object) -> Known | None:
-    if not (isinstance(bound, int | float) and isinstance(node, ast.Call) and dotted(node.func) == "len"):
+def _bounded(node: ast.expr, operator: type[ast.cmpop], bound: object) -> Known | None:
+    bounds = bounds_of(node) if isinstance(bound, int | float) else None
+    known = within(bounds, operator, bound) if bounds is not None and isinstance(bound, int | float) else None
+    if known is None:
         return None
-    vacuous = (operator is ast.GtE and bound <= 0) or (operator in {ast.Gt, ast.NotEq} and bound < 0)
-    return (True, LENGTH) if vacuous else None
-
-
-def _never_none(node: ast.expr) -> bool:
-    if isinstance(node, ast.Call):
-        return isinstance(node.func, ast.Name) and node.func.id in _NEVER_NONE - {"max", "min", "sum"}
-    return isinstance(node, ast.JoinedStr | ast.Dict | ast.Set | ast.List | ast.Tuple | ast.ListComp | ast.Lambda)
+    return known, LENGTH if isinstance(node, ast.Call) and dotted(node.func) == "len" else COUNT
 
 
 def _call(node: ast.Call) -> Known | None:
     name = node.func.id if isinstance(node.func, ast.Name) else ""
     if name in {"isinstance", "issubclass"} and len(node.args) == _TWO:
         kinds = node.args[1].elts if isinstance(node.args[1], ast.Tuple) else [node.args[1]]
-        return (True, EVERYTHING) if any(dotted(kind) == "object" for kind in kinds) else None
+        own = any(is_kind_of_truth(node.args[0], each) for each in kinds)
+        own |= is_pure(node.args[0]) and any(is_of_its_own_kind(node.args[0], each) for each in kinds)
+        return (True, EVERYTHING) if own or any(dotted(kind) == "object" for kind in kinds) else None
     if name in {"bool", "all", "any"} and len(node.args) == 1:
         return _over(name, node.args[0])
     if name in {"repr", "type", "id"} and len(node.args) == 1:
         return True, CONSTANT
-    return _mock_spelling(node)
+    return (True, EVERYTHING) if holds_nothing(node) else _spelled(node)
+
+
+def _spelled(node: ast.Call) -> Known | None:
+    return (True, "a mock made by its name is always true") if makes_mock(node) else None
 
 
 def _over(name: str, argument: ast.expr) -> Known | None:
     if name == "bool":
         return truth(argument)
+    if goes_through_nothing(argument):
+        return name == "all", CONSTANT
     if not isinstance(argument, ast.Tuple | ast.List | ast.Set):
         return None
     parts = [truth(each) for each in argument.elts]
@@ -235,14 +262,6 @@ def _over(name: str, argument: ast.expr) -> Known | None:
 
 
 _TWO: Final = 2
-_MOCK_QUESTIONS: Final = frozenset({"called_once_with", "called_with", "called_once", "not_called", "has_calls"})
-
-
-def _mock_spelling(node: ast.Call) -> Known | None:
-    """Find `mock.called_once_with(…)`, which makes a mock, and mocks are true."""
-    if isinstance(node.func, ast.Attribute) and node.func.attr in _MOCK_QUESTIONS:
-        return True, "a mock made by its name is always true"
-    return None
 
 
 def _choice(node: ast.IfExp) -> Known | None:
@@ -260,17 +279,6 @@ def _named(node: ast.NamedExpr) -> Known | None:
 def _arithmetic_truth(node: ast.BinOp) -> Known | None:
     value = value_of(node)
     return None if value is UNKNOWN else (bool(value), CONSTANT)
-
-
-def _is_pure(node: ast.expr) -> bool:
-    """Tell whether an expression comes to the same twice: what it calls are plain builtins at most."""
-    return all(_comes_to_the_same(each) for each in nodes_below(node))
-
-
-def _comes_to_the_same(node: ast.AST) -> bool:
-    if isinstance(node, ast.Call):
-        return isinstance(node.func, ast.Name) and node.func.id in _PURE_CALLS
-    return not isinstance(node, _ACTS)
 
 
 _READERS: Final[dict[type[ast.expr], Callable[[Any], Known | None]]] = {

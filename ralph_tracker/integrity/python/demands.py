@@ -138,6 +138,8 @@ def _compare(node: ast.Compare) -> Demand:
         middle = node.comparators[0] if is_literal(node.left) else node.left
         return Demand(subject_of(middle), ORDER + 500)
     left, operator, right = node.left, node.ops[0], node.comparators[0]
+    if all(isinstance(each, ast.Call) and dotted(each) == "repr" and each.args for each in (left, right)):
+        left, right = left.args[0], right.args[0]  # type: ignore[attr-defined]  # written out in full
     return _COMPARERS[type(operator)](left, operator, right)
 
 
@@ -148,13 +150,12 @@ def _equal(left: ast.expr, _: ast.cmpop, right: ast.expr) -> Demand:
         if isinstance(other, ast.Call) and dotted(other).rpartition(".")[2] == "approx":
             if other.args and same(one, other.args[0]):
                 return Demand(subject_of(one), REPEATED)
-            return Demand(subject_of(one), approximate(other, _CLOSE["approx"]))
+            return Demand(subject_of(one), CALLED if _state(one) else approximate(other, _CLOSE["approx"]))
     subject = subject_of(left, right)
     if isinstance(left, ast.Call) and dotted(left.func) == "type":
         return Demand(ast.unparse(left.args[0]) if left.args else subject, KIND)
-    if isinstance(value_of(right), bool) or isinstance(value_of(left), bool):
-        return Demand(subject, TRUTH)
-    return Demand(subject, _state(left) or EQUAL)
+    true = value_of(right) is True or value_of(left) is True
+    return Demand(subject, TRUTH if true else _state(left) or EQUAL)
 
 
 def _state(node: ast.expr) -> int | None:
@@ -166,7 +167,10 @@ def _unequal(left: ast.expr, _: ast.cmpop, right: ast.expr) -> Demand:
 
 
 def _member(left: ast.expr, _: ast.cmpop, right: ast.expr) -> Demand:
-    again = isinstance(right, ast.List | ast.Tuple | ast.Set) and any(same(left, each) for each in right.elts)
+    elements = right.elts if isinstance(right, ast.List | ast.Tuple | ast.Set) else []
+    again = any(same(left, each) for each in elements)
+    asked = next((each for each in elements if not is_literal(each)), right)
+    right = asked if is_literal(left) else right
     return Demand(subject_of(left, right), REPEATED if again else MEMBER)
 
 
@@ -179,7 +183,7 @@ def _ordered(left: ast.expr, operator: ast.cmpop, right: ast.expr) -> Demand:
     sized = left if isinstance(left, ast.Call) and dotted(left.func) == "len" and len(left.args) == 1 else None
     if isinstance(sized, ast.Call) and isinstance(operator, ast.Gt | ast.GtE) and value_of(right) in {0, 1}:
         return Demand(ast.unparse(sized), TRUTH)
-    return Demand(subject_of(left, right), ORDER)
+    return Demand(subject_of(left, right), CALLED if _state(left) or _state(right) else ORDER)
 
 
 def _distance(left: ast.expr, right: ast.expr) -> Demand | None:
@@ -195,7 +199,7 @@ def _distance(left: ast.expr, right: ast.expr) -> Demand | None:
 def _called(node: ast.Call) -> Demand:
     name = node.func.attr if isinstance(node.func, ast.Attribute) else dotted(node.func)
     if name in _KINDS:
-        return Demand(ast.unparse(node.args[0]) if node.args else "", KIND)
+        return Demand(_of_kind(node.args), KIND)
     if name in _CLOSE and node.args:
         return Demand(subject_of(*node.args[:2]), approximate(node, _CLOSE[name]))
     if name in _EQUALITIES and node.args:
@@ -208,6 +212,13 @@ def _called(node: ast.Call) -> Demand:
         anything = name in _REGEXES and bool(node.args) and value_of(node.args[0]) in _ANYTHING
         return Demand(ast.unparse(subject), TRUTH if anything else MEMBER + 200)
     return Demand(ast.unparse(node), TRUTH)
+
+
+def _of_kind(given: list[ast.expr]) -> str:
+    """Return what `isinstance(x, int)` is about, and `isinstance(3, type(x))`."""
+    if len(given) > 1 and is_literal(given[0]) and isinstance(given[1], ast.Call) and dotted(given[1]) == "type":
+        given = given[1].args
+    return ast.unparse(given[0]) if given else ""
 
 
 def _over(node: ast.Call, strength: int) -> Demand:

@@ -32,7 +32,7 @@ _JUDGES: Final = Pattern(
     r"|builtins\.(AssertionError|isinstance|all|any|len|abs|sum|round|sorted|bool|repr|Exception|BaseException|exit|quit)"
     r"|sys\.exit|os\._exit|sys\.modules\[(pytest|_pytest[\w.]*|unittest[\w.]*)\])$"
 )
-_ALIAS: Final = Pattern(r"^(unittest\.)?\w*(TestCase|TestResult)\.\w+$")
+_ALIAS: Final = Pattern(r"^(unittest\.)?\w*TestCase\.assert\w+$")
 
 
 def ends_well(node: ast.AST, imports: Mapping[str, str]) -> bool:
@@ -51,7 +51,7 @@ def ends_well(node: ast.AST, imports: Mapping[str, str]) -> bool:
 def early_exits(text: str) -> Iterator[Fact]:
     """Yield exits with success that importing the file leads to, or that wait for the interpreter's end."""
     imports = imports_of(text)
-    waiting = "atexit" in text
+    waiting = "atexit" in text or "excepthook" in text
     for node, way in below(tree_of(text)):
         if isinstance(node, ast.Raise | ast.Call) and ends_well(node, imports):
             asked = conditions(way)

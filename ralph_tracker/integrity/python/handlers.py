@@ -8,6 +8,7 @@ from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.python.assertions import blocks_of, demands_in, statements_of
 from ralph_tracker.integrity.python.calls import is_assertion_name
 from ralph_tracker.integrity.python.demands import KIND, demands_of
+from ralph_tracker.integrity.python.origins import FILLING
 from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted, nodes_below, nodes_in
 
 _BROAD: Final = frozenset(
@@ -85,20 +86,33 @@ def _tells(value: ast.expr, handler: ast.ExceptHandler | None, node: Function | 
     given = {
         each.id for part in (*call.args, *call.keywords) for each in nodes_below(part) if isinstance(each, ast.Name)
     }
+    root = dotted(call.func).partition(".")[0]
+    if handler is not None and node is not None and name in FILLING and _is_refused_after(root, handler, node):
+        return True
     if handler is None or handler.name is None or handler.name not in given:
         return False
-    root = dotted(call.func).partition(".")[0]
     return node is None or root not in names_made(node) or _is_asked_after(root, handler, node)
 
 
 def _keeps(statement: ast.Assign | ast.AugAssign | ast.AnnAssign, handler: ast.ExceptHandler, node: Function) -> bool:
     targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
     name = dotted(targets[0])
+    if isinstance(statement, ast.AugAssign) and _is_refused_after(name, handler, node):
+        return True
     if not name or not _is_asked_after(name, handler, node):
         return False
     value = ast.unparse(statement.value) if statement.value is not None else ""
     expected = (f"{name} == {value}", f"{value} == {name}", f"{name} is {value}", f"Equal({name}, {value})")
     return not any(text in asked for asked in _asserted_after(handler, node) for text in expected)
+
+
+def _is_refused_after(name: str, handler: ast.ExceptHandler, node: Function) -> bool:
+    """Tell whether a test fails later where failures were gathered under a name: `if failed: pytest.fail()`."""
+    last = handler.end_lineno or handler.lineno
+    for each, _ in statements_of(node):
+        if each.lineno > last and isinstance(each, ast.If) and dotted(each.test) == name:
+            return any(is_loud(inner) for inner in each.body)
+    return False
 
 
 def _asserted_after(handler: ast.ExceptHandler, node: Function) -> list[str]:

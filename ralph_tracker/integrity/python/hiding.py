@@ -22,8 +22,18 @@ def hidden_in(text: str, before: Mapping[str, str], path: str = "") -> frozenset
         name
         for name, full in before.items()
         if not _is_of_tests(full, path)
-        and (name in own or (now.get(name, full) != full and _is_of_tests(now[name].rpartition(".")[0] or ".", path)))
+        and (name in own or (now.get(name, full) != full and _is_copy(now[name], full, path)))
     )
+
+
+def _is_copy(now: str, full: str, path: str) -> bool:
+    """Tell whether a name is taken from tests now: no longer `box.lid`, and not its module `box` either."""
+    module, _, name = now.rpartition(".")
+    if name == full.rpartition(".")[2] and module.partition(".")[0] in sys.stdlib_module_names:
+        return False
+    if not module and (now == full.partition(".")[0] or now in sys.stdlib_module_names):
+        return False
+    return _is_of_tests(module or ".", path)
 
 
 def stood_in_for(text: str) -> frozenset[str]:

@@ -20,10 +20,15 @@ from ralph_tracker.integrity.python.nodes import (
     imports_of,
     returns_of,
 )
+from ralph_tracker.integrity.python.patches import pairs_of
 from ralph_tracker.integrity.python.syntax import Function, dotted
 
 DEFINES_HOOK: Final = Pattern(r"\bdef\s+pytest_\w+|\bspecname\s*=", words=("pytest_", "specname"))
 _PASSED: Final = "passed"
+_SKIPPED: Final = "skipped"
+# What a run was asked to leave out: set by a hook, nobody asked for it.
+_NARROWING: Final = frozenset({"keyword", "markexpr", "deselect", "collectonly", "ignore", "ignore_glob"})
+_STATUSES: Final = frozenset({"exitstatus", "testsfailed"})
 _RUNNING: Final = frozenset(
     {"pytest_runtest_protocol", "pytest_runtest_call", "pytest_pyfunc_call", "pytest_runtest_makereport"}
 )
@@ -34,6 +39,7 @@ _OPTION: Final = Pattern(
 )
 _NO_TESTS: Final = Pattern(r"NO_?TESTS_?COLLECTED|== 5\b|\b5 ==|testscollected|not .*items", re.IGNORECASE)
 _SWALLOWED: Final = frozenset({"Exception", "BaseException", "AssertionError", "Failed"})
+_ITEMS: Final = frozenset({"items", "session.items"})
 _COLLECTING: Final = frozenset(
     {
         "pytest_collection",
@@ -93,15 +99,16 @@ def _passes(name: str, call: ast.Call) -> bool:
 
 def _assigned(node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> Iterator[Fact]:
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-    for target in targets:
+    given = ast.Constant(...) if node.value is None else node.value
+    for target, value in (pair for each in targets for pair in pairs_of(each, given)):
         name = _target_name(target)
-        if name == "outcome" and _PASSED in _constants(node.value):
+        if name == "outcome" and _PASSED in _constants(value):
             yield fact("test outcome set to passed", node)
-        elif name == "outcome" and node.value is not None and _is_unknown(node.value):
+        elif name == "outcome" and (_is_unknown(value) or constant_of(value) == _SKIPPED):
             yield fact("test outcome set", node, certain=False)
-        elif name in {"longrepr", "excinfo", "_excinfo", "_exception"} and constant_of(node.value) is None:
+        elif name in {"longrepr", "excinfo", "_excinfo", "_exception"} and constant_of(value) is None:
             yield fact("failure taken out of the report", node)
-        elif name in {"obj", "_obj", "runtest", "function"} and _is_hollow(node.value):
+        elif name in {"obj", "_obj", "runtest", "function"} and _is_hollow(value):
             yield fact("test replaced by an empty function", node)
 
 
@@ -141,17 +148,21 @@ def _is_hollow(node: ast.AST | None) -> bool:
 def _status_set(function: Function, imports: Mapping[str, str]) -> Iterator[Fact]:
     """Yield exit statuses set to success, and exits from hooks."""
     for node, way in below(function):
-        if isinstance(node, ast.Assign) and any(
-            _target_name(each) in {"exitstatus", "testsfailed"} for each in node.targets
-        ):
+        if isinstance(node, ast.Assign) and any(_target_name(each) in _STATUSES for each in node.targets):
             if _is_zero(node.value):
                 yield fact("exit status set to success", node, certain=not _NO_TESTS.search(conditions(way)))
+        elif isinstance(node, ast.Call) and dotted(node.func) == "setattr" and _sets_status(node):
+            yield fact("exit status set to success", node, certain=not _NO_TESTS.search(conditions(way)))
         elif isinstance(node, ast.stmt | ast.Call) and ends_well(node, imports):
             yield fact(f"exit with success in {function.name}", node)
     if function.name == "pytest_cmdline_main":
         for each, way in below(function):
             if isinstance(each, ast.Return) and _is_zero(each.value) and not conditions(way):
                 yield fact("exit status set to success", each)
+
+
+def _sets_status(call: ast.Call) -> bool:
+    return any(constant_of(each) in _STATUSES for each in call.args[1:-1]) and _is_zero(call.args[-1])
 
 
 def _never_called(function: Function, imports: Mapping[str, str]) -> Iterator[Fact]:
@@ -189,7 +200,9 @@ def _status_words(function: Function, imports: Mapping[str, str]) -> Iterator[Fa
                     yield fact("failure shown as passed", node)
     elif function.name in {"pytest_terminal_summary", "pytest_sessionfinish", "pytest_unconfigure"}:
         for node, _ in below(function):
-            if isinstance(node, ast.Assign | ast.Delete | ast.Expr) and _STATS.search(ast.unparse(node)):
+            if isinstance(node, ast.Assign | ast.AugAssign | ast.Delete | ast.Expr) and _STATS.search(
+                ast.unparse(node)
+            ):
                 yield fact("failures taken out of the summary", node)
 
 
@@ -199,12 +212,27 @@ _STATS: Final = Pattern(
 )
 
 
+def _options_set(function: Function, imports: Mapping[str, str]) -> Iterator[Fact]:
+    """Yield options that choose tests and are set by a hook, whatever the run was asked for."""
+    del imports
+    for node, way in below(function):
+        if isinstance(node, ast.Assign) and not conditions(way) and not _is_empty_choice(node.value):
+            names = (dotted(each).rpartition(".option.") for each in node.targets)
+            if any(dot and name in _NARROWING for _, dot, name in names):
+                yield fact("tests left out by an option that is set", node, certain=False)
+
+
+def _is_empty_choice(node: ast.expr) -> bool:
+    value = constant_of(node)
+    return (value is not UNKNOWN and not value) or _empty(node)
+
+
 def _dropped(function: Function, imports: Mapping[str, str]) -> Iterator[Fact]:
     """Yield collected tests that are dropped, or all marked to be skipped, where no option or platform is asked."""
     del imports
     if _OPTION.search(ast.unparse(function)):
         return
-    if function.name == "pytest_collection_modifyitems":
+    if function.name in {"pytest_collection_modifyitems", "pytest_collection_finish"}:
         for node, way in below(function):
             if isinstance(node, ast.stmt) and _drops(node):
                 yield fact("collected tests dropped", node)
@@ -226,12 +254,13 @@ def _drops(node: ast.stmt) -> bool:
         value = node.value
         filtered = isinstance(value, ast.ListComp | ast.GeneratorExp) and any(each.ifs for each in value.generators)
         cut = isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Slice) and value.slice.step is None
-        return dotted(node.targets[0].value) == "items" and (filtered or cut or _empty(value))
+        return dotted(node.targets[0].value) in _ITEMS and (filtered or cut or _empty(value))
     if isinstance(node, ast.Delete):
-        return any(isinstance(each, ast.Subscript) and dotted(each.value) == "items" for each in node.targets)
+        return any(isinstance(each, ast.Subscript) and dotted(each.value) in _ITEMS for each in node.targets)
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         name = dotted(node.value.func)
-        return name in {"items.clear", "items.remove", "items.pop"} or name.endswith(".pytest_deselected")
+        owner, _, done = name.rpartition(".")
+        return (owner in _ITEMS and done in {"clear", "remove", "pop"}) or name.endswith(".pytest_deselected")
     return False
 
 
@@ -244,4 +273,4 @@ def _skips_all(node: ast.Call, way: Way) -> bool:
 
 
 Look = Callable[[Function, Mapping[str, str]], Iterator[Fact]]
-_LOOKS: Final[tuple[Look, ...]] = (_outcomes_set, _status_set, _never_called, _status_words, _dropped)
+_LOOKS: Final[tuple[Look, ...]] = (_outcomes_set, _status_set, _never_called, _status_words, _options_set, _dropped)

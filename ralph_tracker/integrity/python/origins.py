@@ -32,7 +32,20 @@ HANDING_ON: Final = frozenset(
     }
     | {"abs", "any", "all", "next", "iter", "reversed", "enumerate", "zip", "frozenset", "bytes", "type", "isinstance"}
     | {"issubclass", "hasattr", "getattr", "format", "ascii", "hash", "id", "callable", "hex", "vars", "divmod", "pow"}
-    | {"map", "filter", "dumps", "json.dumps", "deepcopy", "copy.deepcopy", "math.isclose", "bytearray", "Counter"}
+    | {
+        "map",
+        "filter",
+        "dumps",
+        "json.dumps",
+        "deepcopy",
+        "copy.deepcopy",
+        "copy.copy",
+        "approx",
+        "pytest.approx",
+        "math.isclose",
+        "bytearray",
+        "Counter",
+    }
 )
 _CALLING: Final = frozenset({"map", "filter"})
 # What a mock tells of its calls: it was filled by what is under test.
@@ -143,6 +156,29 @@ class Origins:
         """Return what a function of the tests' own returns, [] where it is none."""
         returns = returns_of(self._own[name]) if name in self._own else ()
         return [each.value for each in returns if each.value is not None]
+
+    def handed_out(self, call: ast.Call) -> Iterator[ast.expr]:
+        """Yield the arguments of a call that a function of the tests' own may return as they are."""
+        made = self._own.get(dotted(call.func))
+        names = [each.arg for each in (*made.args.posonlyargs, *made.args.args)] if made is not None else []
+        names = names[1:] if dotted(call.func).startswith("self.") else names
+        given = dict(zip(names, call.args, strict=False))
+        given.update((each.arg, each.value) for each in call.keywords if each.arg is not None)
+        for value in self.returned(dotted(call.func)) if given else ():
+            for each in (value, *_parts_of_choice(value)):
+                if isinstance(each, ast.Name) and each.id in given:
+                    yield given[each.id]
+
+    def asks_nothing(self, call: ast.Call) -> bool:
+        """Tell whether a call is one of a function of the tests' own that takes nothing: it stands for what it does."""
+        made = self._own.get(dotted(call.func))
+        return made is not None and not (call.args or call.keywords or made.decorator_list)
+
+
+def _parts_of_choice(value: ast.expr) -> list[ast.expr]:
+    if isinstance(value, ast.IfExp):
+        return [value.body, value.orelse]
+    return value.values if isinstance(value, ast.BoolOp) else []
 
 
 @lru_cache(maxsize=256)

@@ -20,7 +20,8 @@ _HELPFUL: Final = frozenset(
 )
 _ASKING: Final = frozenset({"open", "input", "exec", "eval", "compile", "__import__", "globals", "locals", "super"})
 _PLAIN: Final = frozenset(dir(builtins)) - _ASKING
-_FIXED: Final = (ast.Constant, ast.Tuple)
+_FIXED: Final = (ast.Constant, ast.Tuple, ast.Lambda)
+_TEXTS: Final = (ast.Constant, ast.JoinedStr)
 _INNER: Final = (*FUNCTIONS, ast.Lambda, ast.ClassDef)
 _DEPTH: Final = 6
 _END: Final = 1 << 30
@@ -34,6 +35,7 @@ class Ownership:
         self, test: Function, imports: Mapping[str, str], own: Own, constants: Mapping[str, ast.expr], around: Bindings
     ) -> None:
         self._imports = imports
+        self._lines = test.lineno, test.end_lineno or _END
         self._own = own
         self._constants = constants
         self._made: dict[str, list[Made]] = {}
@@ -59,6 +61,10 @@ class Ownership:
         """Tell the same where parts that the test put into something count as its own: `box.size = 4`."""
         return self._is_own(node, line, column, _DEPTH, partly=True)
 
+    def keeps_within(self, function: Function) -> bool:
+        """Tell whether a function uses nothing but what it is given and what is the test's own."""
+        return self._is_closed(function, _DEPTH)
+
     def _is_own(self, node: ast.AST, line: int, column: int, depth: int, *, partly: bool) -> bool:
         waiting: list[ast.AST] = [node]
         while waiting:
@@ -80,13 +86,13 @@ class Ownership:
 
     def _answers(self, callee: ast.expr) -> bool:
         """Tell whether what is called answers the same whatever it is given."""
-        made: ast.AST | None = callee
+        made: ast.AST | None = self._own.get(dotted(callee)) if isinstance(callee, ast.Attribute) else callee
         if isinstance(callee, ast.Name):
             bound = self._made.get(callee.id)
             made = bound[-1].value if bound else self._own.get(callee.id)
         if isinstance(made, ast.Lambda):
             return is_plain(made.body)
-        return isinstance(made, FUNCTIONS) and answer_of(made) is not UNKNOWN
+        return isinstance(made, FUNCTIONS) and answer_of(made) is not UNKNOWN and self.keeps_within(made)
 
     def _is_looked_up(self, node: Named) -> bool:
         """Tell whether a part is looked up as such, as names are: where it stands around the test under its name."""
@@ -123,6 +129,8 @@ class Ownership:
         return name in self._inside or not all(self._is_harmless(each.to) for each in handed)
 
     def _is_harmless(self, callee: ast.expr) -> bool:
+        if isinstance(callee, ast.Attribute) and isinstance(callee.value, _TEXTS):
+            return True  # a text is formatted
         root = dotted(callee).partition(".")[0]
         if root == "self":
             return dotted(callee).startswith("self.assert")
@@ -147,11 +155,19 @@ class Ownership:
             return filled and self.is_own(value, 0, 0, depth - 1)
         return name in _PLAIN
 
+    def _is_inside(self, node: ast.AST) -> bool:
+        """Tell whether a function or class is the test's: what stands around it does not know the test's names."""
+        line = getattr(node, "lineno", 0)
+        return self._lines[0] <= line <= self._lines[1]
+
     def _is_closed(self, node: ast.AST, depth: int) -> bool:
         """Tell whether a function or class uses nothing but what it is given and what is the test's own."""
-        if isinstance(node, FUNCTIONS) and any("fixture" not in dotted(each) for each in node.decorator_list):
-            return all(dotted(each) in _PLAIN for each in node.decorator_list)
-        below = nodes_below(node)
+        if isinstance(node, FUNCTIONS):
+            marks = [dotted(each) for each in node.decorator_list]
+            if any("fixture" not in each and each not in _PLAIN for each in marks):
+                return False
+        markers = node.decorator_list if isinstance(node, FUNCTIONS) else []
+        below = [each for part in children_of(node) if part not in markers for each in (part, *nodes_below(part)[1:])]
         own = {each.arg for each in below if isinstance(each, ast.arg)}
         own |= {each.id for each in below if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
         own |= {each.name for each in below if isinstance(each, (*FUNCTIONS, ast.ClassDef))}
@@ -160,7 +176,7 @@ class Ownership:
             return False
         return all(
             self._is_known(each, depth - 1)
-            if each not in self._made
+            if each not in self._made or not self._is_inside(node)
             else self.is_own(ast.Name(each), _END, 0, depth - 1)
             for each in sorted(names)
         )

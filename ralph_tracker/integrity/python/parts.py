@@ -49,6 +49,10 @@ def fills_in(test: Function) -> Iterator[tuple[str, ast.expr]]:
             yield key_of(node.target), node.value
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in FILLING:
             yield from ((key_of(node.func.value), each) for each in node.args)
+        elif isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Subscript) and not key_of(target):
+                    yield from ((key_of(target.value), each) for each in (target.slice, node.value))
 
 
 def leaks_in(test: Function) -> Iterator[Leak]:

@@ -69,18 +69,19 @@ class Scope(NamedTuple):
 def by_assignment(node: ast.Assign | ast.NamedExpr, scope: Scope) -> Iterator[tuple[str, bool]]:
     """Yield the full names that an assignment puts a function under, each with whether it always returns the same."""
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-    for target, value in (pair for each in targets for pair in _pairs(each, node.value)):
+    for target, value in (pair for each in targets for pair in pairs_of(each, node.value)):
         if isinstance(target, ast.Attribute) and target.attr == "__code__":
             yield full_name(target.value, scope.imports), True
         elif isinstance(target, ast.Name) and target.id in scope.imports:
-            if scope.stands_in(value) or _is_of_own_class(value, scope):
+            if scope.stands_in(value) or _is_of_own_class(value, target.id, scope):
                 yield target.id, scope.is_still(value)
                 yield scope.imports[target.id], scope.is_still(value)
         elif scope.stands_in(value):
             yield from ((name, scope.is_still(value)) for name in _places(target, scope))
 
 
-def _pairs(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
+def pairs_of(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Yield each target of an assignment with what it is given: part by part where both are displays."""
     rows = (ast.Tuple, ast.List)
     if isinstance(target, rows) and isinstance(value, rows) and len(target.elts) == len(value.elts):
         yield from zip(target.elts, value.elts, strict=True)
@@ -88,8 +89,10 @@ def _pairs(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.ex
         yield target, value
 
 
-def _is_of_own_class(value: ast.expr, scope: Scope) -> bool:
-    return isinstance(value, ast.Call) and isinstance(scope.own.get(dotted(value.func)), ast.ClassDef)
+def _is_of_own_class(value: ast.expr, name: str, scope: Scope) -> bool:
+    """Tell whether a value is of a class of the tests that does not derive from what bears the name so far."""
+    made = scope.own.get(dotted(value.func)) if isinstance(value, ast.Call) else None
+    return isinstance(made, ast.ClassDef) and all(dotted(each).partition(".")[0] != name for each in made.bases)
 
 
 def _places(target: ast.expr, scope: Scope) -> Iterator[str]:

@@ -80,31 +80,48 @@ def class_of(test: Function, text: str) -> ast.ClassDef | None:
     return next((each for each in tree_of(text).body if isinstance(each, ast.ClassDef) and test in each.body), None)
 
 
+def methods_around(test: Function, text: str) -> Mapping[str, Function]:
+    """Return what else the class of a test defines, as `self.name`. Raises Unparsable."""
+    kind = class_of(test, text)
+    body = kind.body if kind is not None else ()
+    return {f"self.{each.name}": each for each in body if isinstance(each, FUNCTIONS) and each is not test}
+
+
+def own_functions(name: str, test: Function, text: str) -> list[Function]:
+    """Return the functions of the tests that a name calls in a test: of its class for `self.lid`. Raises Unparsable."""
+    kind = class_of(test, text) if name.startswith("self.") else None
+    body = kind.body if kind is not None else [*tree_of(text).body, *nodes_in(test)]
+    return [each for each in body if isinstance(each, FUNCTIONS) and each.name == name.rpartition(".")[2]]
+
+
 def bound_around(test: Function, text: str) -> Bindings:
     """Return what the class of a test and its set-ups bind for it, as `self.name`. Raises Unparsable."""
     kind = class_of(test, text)
+    if kind is None:
+        return {}
+    found, elsewhere = _bound_in_class(kind)
+    return {name: made for name, made in found.items() if elsewhere.get(name, test) is test}
+
+
+@lru_cache(maxsize=64)
+def _bound_in_class(kind: ast.ClassDef) -> tuple[Bindings, Mapping[str, Function | None]]:
+    """Return what a class and its set-ups bind, and the one method that binds a name too, None where several do."""
     found: dict[str, tuple[ast.expr, ...]] = {}
-    elsewhere: set[str] = set()
-    for each in kind.body if kind is not None else ():
+    elsewhere: dict[str, Function | None] = {}
+    for each in kind.body:
         if isinstance(each, ast.Assign) and constant_of(each.value) is UNKNOWN:
             found.update((f"self.{dotted(target)}", (each.value,)) for target in each.targets)
         elif isinstance(each, FUNCTIONS) and each.name in SET_UPS:
             found.update((name, made) for name, made in bindings_of(each).items() if "." in name)
-        elif isinstance(each, FUNCTIONS) and each is not test:
-            elsewhere.update(bindings_of(each))
-    return {name: made for name, made in found.items() if name not in elsewhere}
+        elif isinstance(each, FUNCTIONS):
+            elsewhere.update((name, None if name in elsewhere else each) for name in bindings_of(each))
+    return found, elsewhere
 
 
 def replaced_around(test: Function, text: str) -> Replaced:
     """Return what fixtures, set-ups, helpers and the class of a test replace for it. Raises Unparsable."""
     scope = Scope(imports_of(text), own_of(text))
-    asked = {each.arg for each in nodes_below(test.args) if isinstance(each, ast.arg)}
-    asked.update(map(dotted, test.decorator_list))
-    for each in nodes_in(test):
-        if isinstance(each, ast.Call):
-            asked.add(dotted(each.func))
-            if dotted(each.func).endswith("usefixtures"):
-                asked |= {str(constant_of(name)) for name in each.args}
+    asked = asked_for(test)
     found: Replaced = {}
     for function in functions_in(text).values():
         if function is not test and (function.name in asked or function.name in SET_UPS):
@@ -112,6 +129,30 @@ def replaced_around(test: Function, text: str) -> Replaced:
     kind = class_of(test, text)
     if kind is not None:
         found.update(_around_class(kind, scope, text))
+    return found
+
+
+def asked_for(test: Function) -> set[str]:
+    """Return the names of the fixtures that a test is given, of its decorators, and of what it calls."""
+    asked = {each.arg for each in nodes_below(test.args) if isinstance(each, ast.arg)}
+    asked.update(map(dotted, test.decorator_list))
+    for each in nodes_in(test):
+        if isinstance(each, ast.Call):
+            asked.add(dotted(each.func))
+            if dotted(each.func).endswith("usefixtures"):
+                asked |= {str(constant_of(name)) for name in each.args}
+    return asked
+
+
+def replaced_by_fixtures(text: str, old: str) -> Mapping[str, Replaced]:
+    """Return what each fixture of a file replaces that the other text does not have like this. Raises Unparsable."""
+    before = functions_in(old)
+    scope = Scope(imports_of(text), own_of(text))
+    found = {}
+    for name, each in functions_in(text).items():
+        fixture = any(dotted(marker).endswith("fixture") for marker in each.decorator_list)
+        if fixture and (name not in before or ast.dump(before[name]) != ast.dump(each)):
+            found[name] = replaced_in(each, scope)
     return found
 
 

@@ -12,10 +12,13 @@ from ralph_tracker.integrity.python.alternatives import asks_again, is_chosen, i
 from ralph_tracker.integrity.python.calls import is_assertion_name
 from ralph_tracker.integrity.python.claimed import (
     BUILTINS,
+    answers_itself,
+    asked_by,
     claimed_sides,
     fixed_values,
+    given_to_own,
     is_same,
-    opened_around,
+    kinds_named,
     own_builtins,
     owner_of,
     raising_in,
@@ -30,6 +33,7 @@ from ralph_tracker.integrity.python.claims import (
     EMPTIED,
     EQUAL,
     HELD,
+    HOLLOW,
     MOCKED,
     OWN,
     RAISED,
@@ -37,32 +41,35 @@ from ralph_tracker.integrity.python.claims import (
     SET,
     Claim,
 )
+from ralph_tracker.integrity.python.clocks import stand_still, takes_duration
 from ralph_tracker.integrity.python.constants import UNKNOWN
 from ralph_tracker.integrity.python.equality import Equals
 from ralph_tracker.integrity.python.expectations import asserted, is_plain, module_values
 from ralph_tracker.integrity.python.hiding import hidden_in
-from ralph_tracker.integrity.python.nodes import constant_of, full_name, imports_of, nodes_of
+from ralph_tracker.integrity.python.looseness import says_yes_loosely
+from ralph_tracker.integrity.python.nodes import constant_of, full_name, imports_of
 from ralph_tracker.integrity.python.origins import COUNTS, HANDING_ON, Origins, bindings_of
 from ralph_tracker.integrity.python.ownership import Ownership
-from ralph_tracker.integrity.python.patches import ITSELF, Scope
+from ralph_tracker.integrity.python.patches import ITSELF, Replaced, Scope
 from ralph_tracker.integrity.python.replacing import (
+    asked_for,
     bound_around,
-    class_of,
     functions_in,
+    methods_around,
+    own_functions,
     own_of,
     replaced_around,
     replaced_for_all,
     replaced_in,
 )
-from ralph_tracker.integrity.python.stand_ins import MOCKS, answer_of, leaves_to_above, may_fail, worth_of
-from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted, nodes_below, nodes_in, tree_of
+from ralph_tracker.integrity.python.stand_ins import MOCKS, answer_of, may_fail, worth_of
+from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted, nodes_below, nodes_in
 
-_CLOCKS: Final = Pattern(r"(^|\.)time\.(time|perf_counter|monotonic|process_time)(_ns)?$")
 _OF_CALLS: Final = Pattern(r"\.assert_(any_|has_|not_)?(call|await)\w*$")
 _COMPARES: Final = Pattern(r"eq|same|alike|is_|true|false|none|close|almost|greater|less|_in$|that$", re.IGNORECASE)
 _DEFINED: Final = (*FUNCTIONS, ast.ClassDef)
 _ASSERT: Final = len("assert ")
-_FROZEN: Final = Pattern(r"(^|\.)(freeze_time|travel|frozen_time)$")
+_NOBODY: Final[Mapping[str, Replaced]] = {}
 
 
 def claims_of(
@@ -73,13 +80,17 @@ def claims_of(
     before: Mapping[str, str] | None = None,
     *,
     inside: bool = True,
+    shared: Mapping[str, Replaced] = _NOBODY,
 ) -> list[Claim]:
     """Return what a test of a file asserts; `equal` are the classes that are equal to everything.
 
-    `before` are the imports that the file had; without `inside`, what the test replaces itself is passed over.
-    Raises Unparsable.
+    `before` are the imports that the file had; without `inside`, what the test replaces itself is passed over;
+    `shared` tells what fixtures of other files replace. Raises Unparsable.
     """
-    return _Reading(test, text, equal, path, before or {}, inside=inside).claims()
+    reading = _Reading(test, text, equal, path, before or {}, inside=inside)
+    for name in asked_for(test) & shared.keys():
+        reading.replaced.update(shared[name])
+    return reading.claims()
 
 
 class _Reading:
@@ -92,7 +103,9 @@ class _Reading:
         self.text = text
         self.imports = imports_of(text)
         self.bound = bindings_of(test)
-        self.origins = Origins(test, fixed_values(text, test), functions_in(text), bound_around(test, text))
+        self.methods = methods_around(test, text)
+        own = {**functions_in(text), **self.methods}
+        self.origins = Origins(test, fixed_values(text, test), own, bound_around(test, text))
         self.equals = Equals(text, self.imports, equal, self.origins)
         self.replaced = {
             **replaced_for_all(text),
@@ -101,7 +114,6 @@ class _Reading:
             **dict.fromkeys(hidden_in(text, before, path), True),
         }
         self.replaced.update((each, True) for each in own_builtins(test, text))
-        self.frozen = any(_FROZEN.search(dotted(each)) for each in opened_around(test))
         self.set = dict(set_in(test))
         module = path.rpartition("/")[2].removesuffix(".py")
         for target in list(self.replaced):
@@ -128,7 +140,9 @@ class _Reading:
         subject = next((name for name in map(self._subject_of, asked) if name), "")
         fixed = any(constant_of(each) is not UNKNOWN or is_plain(each) for each in sides)
         bound = (value for each in sides if isinstance(each, ast.Name) for value in self.bound.get(each.id, ()))
-        texts = frozenset(map(ast.unparse, (*sides, *bound)))
+        texts = frozenset(
+            map(ast.unparse, (*sides, *bound, *given_to_own(sides, {*functions_in(self.text), *self.methods})))
+        )
         return Claim(text, claim.lineno, subject, self._rigged(claim, sides), texts, fixed)
 
     def _rigged(self, claim: ast.expr, sides: list[ast.expr]) -> str | None:
@@ -137,8 +151,9 @@ class _Reading:
         ways: dict[str, Callable[[], bool]] = {
             EQUAL: lambda: self.equals.holds(claim, sides) or self._by_patched_equality(claim, sides),
             BUILTIN: lambda: self._by_builtin(claim),
+            HOLLOW: lambda: any(map(self._is_hollow, asked_by(claim))),
             MOCKED: lambda: any(self._is_mocked(part) for each in sides for part in self.origins.of(each)),
-            CLOCK: lambda: self._takes_time(sides),
+            CLOCK: lambda: stand_still(self.test, self.replaced) and takes_duration(sides, self.origins, self.imports),
             OWN: lambda: any(self._is_own(self._subject_of(each)) for each in sides),
             SELF: lambda: is_itself(claim, sides, self.origins),
             ALONE: lambda: self.alone,
@@ -161,15 +176,21 @@ class _Reading:
         name = claim.func.id if isinstance(claim, ast.Call) and isinstance(claim.func, ast.Name) else ""
         if name in self.imports and not _COMPARES.search(name):
             return False  # `assert_fails({...})` asks what it is given about something of its own
+        if isinstance(claim, ast.Call) and self._asks_beyond(dotted(claim.func)):
+            return False
         column = claim.col_offset - (0 if isinstance(claim, ast.Call) else _ASSERT)
         return bool(sides) and all(is_own(each, claim.lineno, column) for each in sides)
+
+    def _asks_beyond(self, name: str) -> bool:
+        """Tell whether a function of the tests that makes a claim uses what is none of theirs."""
+        return not all(map(self.ownership.keeps_within, own_functions(name, self.test, self.text)))
 
     @cached_property
     def ownership(self) -> Ownership:
         """Return what tells what of the test is its own."""
         inside = {each.name: each for each in nodes_in(self.test)[1:] if isinstance(each, _DEFINED)}
         around = bound_around(self.test, self.text)
-        own = {**own_of(self.text), **inside}
+        own = {**own_of(self.text), **self.methods, **inside}
         return Ownership(self.test, self.imports, own, module_values(self.text), around)
 
     @cached_property
@@ -192,8 +213,6 @@ class _Reading:
 
     def _by_builtin(self, claim: ast.expr) -> bool:
         """Tell whether a claim is made by a builtin that was replaced."""
-        if isinstance(claim, ast.Call) and self._is_hollow(claim):
-            return True
         called = {dotted(each.func) for each in nodes_below(claim) if isinstance(each, ast.Call)} & BUILTINS
         return any(each in self.replaced or f"builtins.{each}" in self.replaced for each in called)
 
@@ -205,29 +224,26 @@ class _Reading:
         if bound and asserts:
             return not isinstance(bound[0], ast.Attribute)
         if bound and isinstance(bound[0], ast.Lambda):
-            return worth_of(bound[0].body) is True
-        own = class_of(self.test, self.text) if name.startswith("self.") else None
-        body = own.body if own is not None else [*tree_of(self.text).body, *nodes_in(self.test)]
-        methods = [each for each in body if isinstance(each, FUNCTIONS) and each.name == name.rpartition(".")[2]]
-        return any(not may_fail(each) if asserts else answer_of(each) is True for each in methods)
+            return worth_of(bound[0].body) is True or says_yes_loosely(bound[0], functions_in(self.text))
+        methods = own_functions(name, self.test, self.text)
+        if asserts:
+            return any(not may_fail(each) for each in methods)
+        if len(call.args) > 1:
+            known, first = functions_in(self.text), int(name.startswith("self."))
+            return any(says_yes_loosely(each, known, first=first) for each in methods)
+        return any(answer_of(each) is True for each in methods)
 
     def _is_own(self, subject: str) -> bool:
         """Tell whether a side calls a method that the tests' own class defines, and does not leave to another."""
         kind, _, method = subject.rpartition(".")
         if kind == "self":
-            own = class_of(self.test, self.text)
-            found = [each for each in own.body if isinstance(each, FUNCTIONS) and each.name == method] if own else []
-            return any(answer_of(each) is not UNKNOWN for each in found)
+            return any(answer_of(each) is not UNKNOWN for each in own_functions(subject, self.test, self.text))
         return bool(kind) and (self._is_defined(kind, method) or self._is_of_type(kind, method))
 
     def _is_defined(self, kind: str, method: str) -> bool:
-        kinds = [each for each in nodes_of(self.text, ast.ClassDef) if each.name == kind]
+        kinds = kinds_named(kind, self.test, self.text)
         # A decorator makes of a class what is under test.
-        bodies = [each.body for each in kinds if not each.decorator_list]
-        methods = [each for body in bodies for each in body if isinstance(each, FUNCTIONS) and each.name == method]
-        made = (each for body in bodies for each in body if isinstance(each, ast.Assign))
-        held = [dotted(target) for each in made for target in each.targets]
-        return method in held or any(not leaves_to_above(each) for each in methods)
+        return any(answers_itself(each, method, self.imports) for each in kinds if not each.decorator_list)
 
     def _is_of_type(self, kind: str, method: str) -> bool:
         """Tell whether a class that `type` made has a method of that name."""
@@ -258,7 +274,7 @@ class _Reading:
         return full_name(value, self.imports)
 
     def _is_mocked(self, value: ast.expr) -> bool:
-        if not isinstance(value, ast.Call | ast.Attribute):
+        if not isinstance(value, ast.Call | ast.Attribute) or getattr(value, "attr", "") in COUNTS:
             return False
         subject = self._subject(value)
         if isinstance(value, ast.Attribute):
@@ -281,18 +297,3 @@ class _Reading:
         """Tell whether a name was imported from a module that was replaced."""
         full = self.imports.get(root, "")
         return any(full.startswith(f"{each}.") for each in self.replaced if each and each[0] != "_")
-
-    def _takes_time(self, sides: list[ast.expr]) -> bool:
-        still = any(_CLOCKS.search(name) and frozen for name, frozen in self.replaced.items())
-        if not (still or self.frozen):
-            return False
-        parts = [part for each in sides for made in self.origins.of(each) for part in nodes_below(made)]
-        parts += [
-            sub
-            for each in parts
-            if isinstance(each, ast.Name)
-            for made in self.origins.value_of(each.id, each.lineno)
-            for sub in nodes_below(made)
-        ]
-        asked = any(isinstance(each, ast.Call) and _CLOCKS.search(full_name(each.func, self.imports)) for each in parts)
-        return asked and any(isinstance(each, ast.BinOp) and isinstance(each.op, ast.Sub) for each in parts)

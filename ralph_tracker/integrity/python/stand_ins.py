@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from ralph_tracker.integrity.patterns import Pattern
+from ralph_tracker.integrity.python.certainties import TRUTHS
 from ralph_tracker.integrity.python.constants import UNKNOWN, truth
 from ralph_tracker.integrity.python.expectations import local_values
 from ralph_tracker.integrity.python.nodes import body_of, constant_of, full_name, returns_of
@@ -18,7 +19,7 @@ _STAND_INS: Final = Pattern(
 _ORIGINAL: Final = Pattern(r"(^|_)(orig|original|real|wrapped|super)", re.IGNORECASE)
 _HANDING_ON: Final = frozenset({"partial", "functools.partial", "staticmethod", "classmethod", "property"})
 _IN_TURN: Final = frozenset({"iter", "cycle", "repeat", "itertools.cycle", "itertools.repeat"})
-_FOLDED: Final = (ast.Compare, ast.BoolOp, ast.UnaryOp, ast.IfExp, ast.Call)
+_FOLDED: Final = (ast.Compare, ast.BoolOp, ast.UnaryOp, ast.IfExp)
 _DEPTH: Final = 4
 # What a file or a test calls its own: functions, classes, and values that are functions or make them.
 Own = Mapping[str, ast.AST]
@@ -44,7 +45,8 @@ def worth_of(node: ast.expr | None) -> object:
     value = constant_of(node)
     if value is not UNKNOWN or node is None:
         return bool(value) if isinstance(value, int) else value
-    known = truth(node) if isinstance(node, _FOLDED) else None
+    asks = isinstance(node, _FOLDED) or (isinstance(node, ast.Call) and dotted(node.func) in TRUTHS)
+    known = truth(node) if asks else None
     return UNKNOWN if known is None else known[0]
 
 

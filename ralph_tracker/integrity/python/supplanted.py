@@ -2,10 +2,14 @@
 
 import ast
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 from ralph_tracker.integrity.python.nodes import full_name, imports_of, returns_of
 from ralph_tracker.integrity.python.stand_ins import MOCKS
 from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted, nodes_below, tree_of
+
+_DESCRIBING: Final = frozenset({"__name__", "__doc__", "__qualname__", "__module__", "__dict__", "__wrapped__"})
+_COPYING: Final = frozenset({"wraps", "update_wrapper"})
 
 
 def supplanted_in(text: str) -> Iterator[tuple[str, ast.stmt | ast.expr]]:
@@ -50,5 +54,14 @@ def _drops(marker: ast.expr, own: Mapping[str, Function], imports: Mapping[str, 
         for marked in each.decorator_list
         for part in nodes_below(marked)
     }
+    markers |= {id(part) for each in nodes_below(made) for part in _looked_at(each)}
     used = (each for each in nodes_below(made) if isinstance(each, ast.Name) and id(each) not in markers)
     return bool(given) and bool(returns_of(made)) and not any(each.id in given for each in used)
+
+
+def _looked_at(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield what only hands on what a function is called and what is said about it."""
+    if isinstance(node, ast.Attribute) and node.attr in _DESCRIBING:
+        yield node.value
+    elif isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2] in _COPYING:
+        yield from node.args

@@ -25,6 +25,9 @@ def _names(body: list[ast.stmt], lines: list[str], old: str, kind: str) -> Itera
         if text in old or isinstance(node, _IMPORTS):
             continue
         if isinstance(node, ast.ClassDef):
+            head = "\n".join(lines[_first(node) - 1 : _first(node.body[0]) - 1])
+            if head and head not in old:
+                yield f"{node.name}{SEPARATOR}"
             yield from _names(node.body, lines, old, f"{node.name}{SEPARATOR}")
             if not any(isinstance(each, FUNCTIONS) and each.name.startswith("test") for each in node.body):
                 yield node.name

@@ -20,8 +20,9 @@ _PLATFORM: Final = Pattern(
     r"|implementation|hasattr\(|is None\b|version|backend|gete?uid|CI\b",
     re.IGNORECASE,
 )
+_LOOPS: Final = (ast.For, ast.AsyncFor, ast.While)
 _VERSION: Final = Pattern(
-    r"sys\.platform|sys\.version|version_info|os\.name|platform\.|\b(IS_)?(PY_?\d|PYPY|WIN|WINDOWS|win32|CPYTHON|MACOS|LINUX)"
+    r"sys\.platform|version|VERSION|os\.name|platform\.|\b(IS_)?(PY_?\d|PYPY|WIN|WINDOWS|win32|CPYTHON|MACOS|LINUX)"
 )
 
 
@@ -58,11 +59,15 @@ class Swallow:
 
 
 class Guard(NamedTuple):
-    """Hold a way out of a test under a condition, `asked` where that is a statement of its own."""
+    """Hold a way out of a test under a condition, `asked` where that is a statement of its own.
+
+    `end` is the last line that it leaves out, None where that is the test's last: `continue` leaves a loop alone.
+    """
 
     line: int
     text: str
     asked: ast.expr | None = None
+    end: int | None = None
 
 
 def swallows_of(node: Function, swallowers: frozenset[str] = frozenset()) -> Iterator[Swallow]:
@@ -102,11 +107,15 @@ def _breaks(handler: ast.ExceptHandler) -> bool:
 def guards_of(node: Function) -> Iterator[Guard]:
     """Yield the conditions under which a test ends early, but for those that ask what it runs on."""
     made = names_made(node)
+    ends: list[tuple[int, int]] = []
     for statement, reached in statements_of(node, nested=False):
+        if isinstance(statement, _LOOPS):
+            ends.append((statement.lineno, statement.end_lineno or statement.lineno))
         if not reached:
             continue
         if isinstance(statement, ast.If):
-            yield from _way_out(statement, made)
+            inner = max(((first, last) for first, last in ends if first < statement.lineno <= last), default=None)
+            yield from _way_out(statement, made, None if inner is None else inner[1])
         elif isinstance(statement, ast.Expr | ast.Assign) and _may_skip(statement.value):
             yield Guard(statement.lineno, ast.unparse(statement))
 
@@ -118,7 +127,7 @@ def _may_skip(value: ast.expr) -> bool:
     return any(isinstance(each, ast.Call) and dotted(each) in _SKIPS for each in nodes_below(value))
 
 
-def _way_out(statement: ast.If, made: frozenset[str]) -> Iterator[Guard]:
+def _way_out(statement: ast.If, made: frozenset[str], end: int | None) -> Iterator[Guard]:
     ways = [body for body in (statement.body, statement.orelse) if body and _leaves(body)]
     asked = ast.unparse(statement.test)
     if not ways or (_PLATFORM.search(asked) and not asks_for(statement.test, made)):
@@ -127,7 +136,8 @@ def _way_out(statement: ast.If, made: frozenset[str]) -> Iterator[Guard]:
         return
     if any(isinstance(body[-1], ast.Continue | ast.Break) for body in ways) and not asks_for(statement.test, made):
         return
-    yield Guard(statement.lineno, f"if {asked}: {ast.unparse(ways[0][-1])}", statement.test)
+    in_loop = all(isinstance(body[-1], ast.Continue | ast.Break) for body in ways)
+    yield Guard(statement.lineno, f"if {asked}: {ast.unparse(ways[0][-1])}", statement.test, end if in_loop else None)
 
 
 def on_platforms_before(old: Function, new: Function) -> frozenset[str]:
@@ -205,7 +215,7 @@ def _suppressed(statement: ast.With | ast.AsyncWith, swallowers: frozenset[str])
             broad = any(is_broad(each) for each in call.args)
             if broad or not all(map(is_outside, call.args)):
                 return call, broad
-        if isinstance(call, ast.Call) and name in RAISES and "arn" not in name:
+        if isinstance(call, ast.Call) and name in RAISES and "arn" not in name and name != "deprecated_call":
             return call, False
     return None, False
 

@@ -15,12 +15,15 @@ from ralph_tracker.integrity.source_tests import Assertion, SourceTest
 
 ID: Final = "T6"
 # What is compared with one of two values is so because of what it is: another value is expected, not less.
-_TRUE_OR_FALSE: Final = Pattern(r"(==|is) (True|False)$")
+_TRUE_OR_FALSE: Final = Pattern(r"(==|is) (True|False)$|assert(Is|Equals?)\(.*, (True|False)\)$")
+_NOTHING: Final = Pattern(r"^(assert .* (is|==) None|self\.assertIsNone\(.*\))$")
+_SOMETHING: Final = Pattern(r"^(assert .* is not None|self\.assertIsNotNone\(.*\))$")
 _ANYTHING: Final = Pattern(
     r"\bANY\b|[aA]ny[tT]hing\b|expect\.(any|\w+Containing|stringMatching)\(|mock\.Match|\bany[A-Z]?\w*\(\)|IsA\w*\("
 )
 _WORD: Final = Pattern(r"\w+")
 _LITERAL: Final = Pattern(r"'[^']*'|\"[^\"]*\"|\d[\d.]*")
+_PUNCTUATION: Final = Pattern(r"[\W_]+")
 _LAST_NUMBER: Final = Pattern(r"(?P<before>.*[^\w.])(?P<number>\d[\d.e-]*)[fFdD]?(?P<after>\W*)")
 _DIGITS: Final = Pattern(r"toBeCloseTo")
 _DISTANCES: Final = Pattern(
@@ -50,7 +53,9 @@ def find(file: ChangedFile, evidence: Evidence) -> Iterator[Finding]:
 
 
 def _is_opposite(old: Assertion, new: Assertion) -> bool:
-    """Tell whether what had to be false has to be true now: another answer is expected, no weaker one."""
+    """Tell whether what had to be false, or nothing, has to be otherwise now: another answer, no weaker one."""
+    if _NOTHING.search(old.text) and _SOMETHING.search(new.text):
+        return True
     return new.text == old.text.replace("assert not ", "assert ", 1).replace("assertFalse(", "assertTrue(", 1)
 
 
@@ -154,7 +159,7 @@ def _shared(old: _Asked, now: _Asked) -> Iterator[tuple[int, tuple[Core, Core]]]
 
 def _is_weaker(old: _Asked, now: _Asked, shared: tuple[Core, Core], added: list[_Asked], *, many: bool) -> bool:
     one, other = old.assertion, now.assertion
-    if one.strength is None or other.strength is None:
+    if one.strength is None or other.strength is None or _is_respelt(one.text, other.text):
         return False
     asked, still = old.asks(shared[0]), now.asks(shared[1])
     if still > asked or (_TRUE_OR_FALSE.search(other.text) and not _TRUE_OR_FALSE.search(one.text)):
@@ -173,6 +178,8 @@ def _made_up_for(about: str, asked: int, now: _Asked, added: list[_Asked], *, ma
     others = [(each, core) for each in added if each is not now and (core := each.cores.get(about)) is not None]
     if any(each.assertion.strength is not None and each.asks(core) >= asked for each, core in others):
         return True
+    if any(each.assertion.subject == about and _TRUE_OR_FALSE.search(each.assertion.text) for each, _ in others):
+        return True
     return many and any(each.assertion.strength is None or each.asks(core) >= MEMBER for each, core in others)
 
 
@@ -180,6 +187,14 @@ def _says_the_same(old: str, new: str) -> bool:
     """Tell whether two assertions expect the same literals: then the value is wrapped, no part of it is picked."""
     expected = _LITERAL.findall(old)
     return bool(expected) and set(expected) <= set(_LITERAL.findall(new))
+
+
+def _is_respelt(old: str, new: str) -> bool:
+    """Tell whether a text may stand there in several spellings now: `'a lid' in x or 'A-Lid' in x`."""
+    if " or " not in new or new.count(" or ") != new.count(" in ") - 1:
+        return False
+    before, now = ({_PUNCTUATION.sub("", each).lower() for each in _LITERAL.findall(text)} for text in (old, new))
+    return len(before) == 1 and before == now
 
 
 def _lets_more(old: Assertion, new: Assertion) -> bool:

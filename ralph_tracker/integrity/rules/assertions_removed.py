@@ -1,5 +1,7 @@
 """T5: assertions that a surviving test no longer makes."""
 
+import builtins
+import keyword
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -11,6 +13,7 @@ from ralph_tracker.integrity.changes import ChangedFile, Side
 from ralph_tracker.integrity.demanded import changed_tests, is_real, without
 from ralph_tracker.integrity.evidence import Evidence, finding
 from ralph_tracker.integrity.patterns import Pattern
+from ralph_tracker.integrity.python.demands import NOT_NONE
 from ralph_tracker.integrity.source_tests import Assertion, SourceTest, Unparsable
 
 ID: Final = "T5"
@@ -20,6 +23,12 @@ _COMMENT: Final = Pattern(r"\s*($|//|/\*|\*|#|[{}()\[\];]+\s*$)")
 _EQUALITY: Final = Pattern(r"(assert \w+ == \w+|self\.assert\w*Equal\(\w+, \w+\))$")
 _SELDOM: Final = 12
 _IDLE: Final = frozenset({"print", "log", "logger", "logging", "debug", "info", "pass", "result", "return", "None"})
+_FAILING: Final = Pattern(r"raise AssertionError\b|\bfail\(")
+_NEVER: Final = frozenset({"assert False", "assert 0", "assert None"})
+# What any source says: that it is said less often tells nothing of what is asserted about.
+_COMMON: Final = frozenset(keyword.kwlist).union(
+    (name for name in dir(builtins) if name[:1].islower()), *(dir(kind) for kind in (str, list, dict, set, tuple))
+)
 _TRIVIAL: Final = Pattern(r"^(pass|\.\.\.|return( None)?|('|\").*)$", re.DOTALL)
 
 
@@ -31,7 +40,7 @@ def find(file: ChangedFile, evidence: Evidence) -> Iterator[Finding]:
         if pair.old is None or not gone or (not evidence.began_to_pass(pair) and _is_reworked(pair.old, new)):
             continue
         idle = _said_twice(pair.old) & {each.text for each in new.assertions} | _on_old_platforms(pair.old, new)
-        left = [each for each in gone if not elsewhere.has(each) and not _is_implied(each, new)]
+        left = [each for each in gone if not elsewhere.has(each) and not _is_implied(each, pair.old, new)]
         left = [each for each in left if each.text not in idle]
         if not left or _has_helpers(pair.old, new, evidence):
             continue
@@ -56,8 +65,12 @@ def removed(old: SourceTest, new: SourceTest) -> tuple[Assertion, ...]:
     return without(before, new.assertions) if len(now) < len(before) else ()
 
 
-def _is_implied(gone: Assertion, new: SourceTest) -> bool:
-    """Tell whether an equality that is still there says all that an assertion said: `a == b` of `len(a) == len(b)`."""
+def _is_implied(gone: Assertion, old: SourceTest, new: SourceTest) -> bool:
+    """Tell whether something that is there says all that an assertion said: `a == b` of `len(a) == len(b)`."""
+    if gone.text in _NEVER:
+        return len(_FAILING.findall(new.text)) > len(_FAILING.findall(old.text))
+    if gone.strength == NOT_NONE and re.search(rf"(?<![\w.]){re.escape(gone.subject)}[.(\[]", new.text):
+        return True  # what is used is something
     words = set(_WORD.findall(gone.text))
     kept = [each for each in new.assertions if each.subject.isidentifier() and each.subject in words]
     return any(_EQUALITY.match(each.text) and set(_WORD.findall(each.text)) <= words for each in kept)
@@ -116,7 +129,8 @@ class _Elsewhere:
             Counter(word for side in sides if side is not None for word in _WORD.findall(side.text))
             for sides in ([file.old for file in sources], [file.new for file in sources])
         )
-        fewer = frozenset(word for word, count in before.items() if now[word] < count <= _SELDOM or not now[word])
+        told = before.keys() - _COMMON
+        fewer = frozenset(word for word in told if now[word] < before[word] <= _SELDOM or not now[word])
         return fewer, frozenset(word for word in fewer if not now[word])
 
     def _asserted(self, *, new: bool) -> Counter[str]:

@@ -10,7 +10,7 @@ from ralph_tracker.integrity.changes import ChangedFile
 from ralph_tracker.integrity.demanded import changed_tests, is_real, without
 from ralph_tracker.integrity.evidence import Evidence, finding
 from ralph_tracker.integrity.patterns import Pattern
-from ralph_tracker.integrity.python.conditional import conditionals_of, unheard_in
+from ralph_tracker.integrity.python.conditional import conditionals_of, is_by_case, unheard_in
 from ralph_tracker.integrity.python.handlers import names_made
 from ralph_tracker.integrity.python.rewording import is_reworded
 from ralph_tracker.integrity.python.swallowers import swallowers_in, swallowing_uses
@@ -148,7 +148,9 @@ def _under_conditions(old: SourceTest, new: SourceTest) -> Iterator[_Seen]:
     heads = set()
     for each in now:
         fresh = [head for head in each.under if (each.text, head) not in before]
-        if fresh and each.text in kept and each.text not in free and fresh[0] not in heads:
+        if not fresh or is_by_case(fresh[0], old.node, new.node):
+            continue
+        if each.text in kept and each.text not in free and fresh[0] not in heads:
             heads.add(fresh[0])
             yield _Seen(f"assertion only under a condition: `{fresh[0]}`", each.line, f"{fresh[0]}: {each.text}")
 
@@ -180,6 +182,9 @@ def _left_early(old: SourceTest | None, new: SourceTest) -> Iterator[_Seen]:
     left = [known[text] for text in known.keys() - {each.text for each in guards}]
     kept = {each.text for each in old.assertions}
     for guard in guards:
-        after = [each for each in new.assertions if each.line > guard.line and each.text in kept and is_real(each)]
+        end = guard.end or new.end
+        after = [
+            each for each in new.assertions if guard.line < each.line <= end and each.text in kept and is_real(each)
+        ]
         if guard.text not in known and after and not any(is_reworded(each.asked, guard.asked) for each in left):
             yield _Seen(f"exit before assertions: `{guard.text}`", guard.line, guard.text)

@@ -12,15 +12,17 @@ from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.python.exits import early_exits, hollowed_suites, replaced_judges
 from ralph_tracker.integrity.python.facts import Fact, told
 from ralph_tracker.integrity.python.hooks import DEFINES_HOOK, forging_hooks
+from ralph_tracker.integrity.python.own_judges import MAY_JUDGE, hollow_judges
 
 _RULE: Final = "T9"
 _STARTS: Final = Pattern(r"(^|/)(sitecustomize|usercustomize)\.py$")
 _LOADED: Final = Pattern(r"(^|/)(conftest|__init__)\.py$")
+_SHADOWS: Final = Pattern(r"^(src/)?(_?pytest|unittest|pluggy)(\.py|/(__init__|__main__)\.py)$")
 _EXITING: Final = Pattern(r"_exit\b|\babort\(|\b(exit|quit)\(|SystemExit", words=("exit", "abort(", "quit(", "Exit"))
 _ASSIGNING: Final = Pattern(
     r"\.(raises|warns|fail\w*|approx|main|skip|xfail|deprecated_call|_?exit|quit|AssertionError|all|any|len|isinstance|abs"
-    r"|sum|round|sorted|bool|repr|\w*Exception|run|debug|__call__|assert\w+|TestCase|TestReport|CallInfo|Function|Item"
-    r"|(Function|Item|TestReport|CallInfo|\w*Result)\.\w+)\s*=[^=]"
+    r"|sum|round|sorted|bool|repr|\w*Exception|run|debug|__call__|assert\w+|TestCase|TestReport|CallInfo|Function|Item)"
+    r"\s*=[^=]|\b(Function|Item|TestReport|CallInfo|\w*TestCase|\w*Result)\.\w+\s*=[^=]"
 )
 _REPLACING: Final = Pattern(
     r"modules\[[^]]*\]\s*=[^=]|(?<![.\w])setattr\(|\b_pytest\b|\bpluggy\b",
@@ -39,6 +41,8 @@ def find(file: ChangedFile, evidence: Evidence) -> Iterator[Finding]:
     """Yield hooks, exits and replacements that forge how tests end. Raises Unparsable."""
     if file.new is None:
         return
+    if file.old is None and _SHADOWS.search(file.path) and (file.new.text.strip() or "unittest" not in file.path):
+        yield told(_RULE, Fact("a module of the runner's name is found first", 1, file.path), file.path, certain=True)
     if file.path.endswith(".pth"):
         seen = fresh(file, evidence, _startup_lines)
     elif file.language == "python":
@@ -61,6 +65,8 @@ def _facts(side: Side) -> Iterator[Fact]:
         yield from replaced_judges(text)
     if judged and _HOLLOW.search(text):
         yield from hollowed_suites(text)
+    if judged and MAY_JUDGE.search(text):
+        yield from hollow_judges(text)
     if starts:
         yield from _startup_lines(side)
 

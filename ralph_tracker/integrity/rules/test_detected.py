@@ -24,6 +24,9 @@ _ASKS_HONESTLY: Final = Pattern(
     r"(^|/)(setup|noxfile|tasks|fabfile|manage|settings\w*|_?testing|test_?utils?|testcases?|_?runtests?)\.py$"
     r"|(^|/)settings/|pytest_?plugin|(^|/)_?pytest\w*(\.py$|/)|(^|/)(docs?|examples?|benchmarks?|ci|\.github)/"
 )
+# What starts the tests runs outside of them: asking for the test that runs now is no business of it.
+_STARTS_TESTS: Final = Pattern(r"(^|/)(setup|noxfile|tasks|fabfile|manage|_?runtests?)\.py$")
+_IN_A_TEST: Final = "PYTEST_CURRENT_TEST"
 _RUNNER: Final = Pattern(r"(^|[/.\b_-])_?(py\.?test|unittest|nose2?|_called_from_test)(\b|$|_)")
 _OWN_NAMES: Final = Pattern(r"^PYTEST_(CURRENT_TEST|VERSION|XDIST\w*|RUN\w*)$|^_called_from_test$")
 _WHERE: Final = Pattern(r"^(sys\.(modules|argv|orig_argv|executable)|os\.(environ|getenv)|psutil\.Process)\b")
@@ -59,10 +62,14 @@ _RUST_TESTS: Final = Pattern(r"#\[cfg\(test\)\]\s*(pub\s+)?mod\b")
 
 def find(file: ChangedFile, evidence: Evidence) -> Iterator[Finding]:
     """Yield where source newly asks whether it is under test. Raises Unparsable."""
-    if file.new is None or file.is_test or file.language is None or _ASKS_HONESTLY.search(file.path):
+    if file.new is None or file.is_test or file.language is None:
+        return
+    if _ASKS_HONESTLY.search(file.path) and not (_STARTS_TESTS.search(file.path) and _IN_A_TEST in file.new.text):
         return
     seen = fresh(file, evidence, _python) if file.language == "python" else _other(file, file.language)
     for each in seen:
+        if _ASKS_HONESTLY.search(file.path) and _IN_A_TEST not in each.text:
+            continue
         yield finding(_RULE, Severity.HIGH, f"{each.what}: `{each.text}`", file.path, line=each.line, new=each.text)
 
 

@@ -14,11 +14,12 @@ from ralph_tracker.integrity.pairing import TestPair
 from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.python.claimed import doubles_in, fixed_values
 from ralph_tracker.integrity.python.claims import SET, Claim, is_alike, is_told
-from ralph_tracker.integrity.python.equality import equal_to_everything
+from ralph_tracker.integrity.python.equal_kinds import equal_to_everything, loosely_equal
 from ralph_tracker.integrity.python.facts import Fact, fact, told
 from ralph_tracker.integrity.python.hiding import hidden_in
 from ralph_tracker.integrity.python.nodes import imports_of
-from ralph_tracker.integrity.python.replacing import replaced_for_all
+from ralph_tracker.integrity.python.patches import Replaced
+from ralph_tracker.integrity.python.replacing import replaced_by_fixtures, replaced_for_all
 from ralph_tracker.integrity.python.rigging import claims_of
 from ralph_tracker.integrity.python.supplanted import supplanted_in
 from ralph_tracker.integrity.python.surroundings import changed_around, concerns
@@ -123,17 +124,20 @@ def _in_test(pair: TestPair, file: ChangedFile, evidence: Evidence) -> Iterator[
     if file.new is None:
         return
     imported = file.once(_imported, lambda: _imported(file))
+    shared = evidence.once(_shared, lambda: _shared(evidence))
     if not (
         equal
+        or shared
         or imported
         or _does_otherwise(pair)
         or file.once(_replaces_otherwise, lambda: _replaces_otherwise(file))
         or replaced_for_all(file.new.text)
         or _may_replace(new.text)
+        or _uses_what_changed(pair, file)
     ):
         return
     inside = pair.old is None or _bare(pair.old.text) != _bare(new.text)
-    claims = claims_of(new.node, file.new.text, equal, new.path, imported, inside=inside)
+    claims = claims_of(new.node, file.new.text, equal, new.path, imported, inside=inside, shared=shared)
     rigged = [each for each in claims if each.rigged is not None]
     if not rigged:
         return
@@ -148,12 +152,29 @@ def _in_test(pair: TestPair, file: ChangedFile, evidence: Evidence) -> Iterator[
             yield _told(each, gone, pair, evidence)
 
 
+def _shared(evidence: Evidence) -> Mapping[str, Replaced]:
+    """Return what the new or changed fixtures of shared files replace, by their names."""
+    found: dict[str, Replaced] = {}
+    for file in evidence.files:
+        if file.path.endswith("conftest.py") and file.new is not None and _REPLACES.search(file.new.text):
+            try:
+                found.update(replaced_by_fixtures(file.new.text, "" if file.old is None else file.old.text))
+            except Unparsable:
+                continue
+    return {name: each for name, each in found.items() if each}
+
+
 def _changed(pair: TestPair, file: ChangedFile) -> bool:
     """Tell whether a test changed, or what it uses of its file."""
     if pair.old is None or pair.new is None or pair.old.text != pair.new.text:
         return True
+    return _uses_what_changed(pair, file)
+
+
+def _uses_what_changed(pair: TestPair, file: ChangedFile) -> bool:
+    """Tell whether a test uses something of its file that is new or changed there."""
     around = file.once(_around, lambda: _around(file))
-    return bool(around) and concerns(pair.new.name, pair.new.text, around)
+    return pair.new is not None and bool(around) and concerns(pair.new.name, pair.new.text, around)
 
 
 def _bare(text: str) -> list[str]:
@@ -240,8 +261,22 @@ def _claims_before(test: SourceTest, evidence: Evidence) -> list[Claim]:
 
 def _equal_names(evidence: Evidence) -> frozenset[str]:
     """Return the classes equal to everything that a test file has, or that another changed file has for it."""
-    sides = [each.new for each in evidence.files if each.new is not None and each.language == "python"]
-    return frozenset[str]().union(*(_equal_in(side.text) for side in sides))
+    files = [each for each in evidence.files if each.new is not None and each.language == "python"]
+    strictly = (_equal_in(each.new.text) for each in files if each.new is not None)
+    return frozenset[str]().union(*strictly, *(_loosened(each) for each in files if each.is_test))
+
+
+def _loosened(file: ChangedFile) -> frozenset[str]:
+    """Return the classes of a file that ask nothing of what they are compared with, and did not stand there so."""
+    before = _loosely_in(file.old.text) if file.old is not None else frozenset[str]()
+    return _loosely_in(file.new.text) - before if file.new is not None else before
+
+
+def _loosely_in(text: str) -> frozenset[str]:
+    try:
+        return loosely_equal(text) if defines_equal(text) else frozenset()
+    except Unparsable:
+        return frozenset()
 
 
 @lru_cache(maxsize=256)

@@ -1,5 +1,7 @@
 """T4: an assertion of a new or changed test that nothing can fail."""
 
+import ast
+from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
@@ -18,6 +20,7 @@ def find(file: ChangedFile, evidence: Evidence) -> Iterator[Finding]:
     for pair, new in changed_tests(file, evidence):
         old = pair.old.assertions if pair.old is not None else ()
         yield from _repeated(pair, new, file, evidence)
+        yield from _never_run(pair, new, file, evidence)
         hollow = without(filter(is_hollow, new.assertions), old)
         if not hollow:
             continue
@@ -37,6 +40,34 @@ def find(file: ChangedFile, evidence: Evidence) -> Iterator[Finding]:
             )
 
 
+def _never_run(pair: TestPair, new: SourceTest, file: ChangedFile, evidence: Evidence) -> Iterator[Finding]:
+    """Yield a test that became a generator: whoever calls it runs nothing of it."""
+    old = pair.old
+    if old is None or "yield" not in new.text or not any(map(is_real, old.assertions)):
+        return
+    if _is_generator(new) and not _is_generator(old):
+        yield finding(
+            ID,
+            Severity.CRITICAL,
+            "nothing of the test is run: it is a generator",
+            file.path,
+            line=new.line,
+            test=new,
+            ids=evidence.ids_of(new),
+            about="a generator",
+        )
+
+
+def _is_generator(test: SourceTest) -> bool:
+    """Tell whether a test yields; what a decorator makes of it, nobody knows."""
+    from ralph_tracker.integrity.python.syntax import walk  # noqa: PLC0415  the rule reads other languages too
+
+    node = test.node
+    if node is None or node.decorator_list:
+        return False
+    return any(isinstance(each, ast.Yield | ast.YieldFrom) for each in walk(node))
+
+
 def _repeated(pair: TestPair, new: SourceTest, file: ChangedFile, evidence: Evidence) -> Iterator[Finding]:
     """Yield what asks the same twice where it asked for a value: elsewhere it may be asked whether it is the same."""
     fresh = [each for each in new.assertions if is_repeated(each)]
@@ -44,7 +75,12 @@ def _repeated(pair: TestPair, new: SourceTest, file: ChangedFile, evidence: Evid
         return
     asked = [each for each in pair.old.assertions if is_real(each) and not is_repeated(each)]
     gone = list(without(asked, [each for each in new.assertions if not is_repeated(each)]))
-    for each in without(fresh, filter(is_repeated, pair.old.assertions)):
+    before = [each for each in pair.old.assertions if is_repeated(each)]
+    reworded = Counter(each.subject for each in without(before, fresh))
+    for each in without(fresh, before):
+        if reworded[each.subject] > 0:
+            reworded[each.subject] -= 1
+            continue
         found = next((one for one in gone if one.subject == each.subject or one.text == each.text), None)
         if found is not None:
             gone.remove(found)

@@ -28,12 +28,13 @@ _NOT_MEASURED: Final = Pattern(
     NO_TESTS.pattern
     + r"|(^|[/\\*])(tests?|ext|extern|_?vendor(ed)?|submodules|site-packages|dist-packages|migrations|scripts?|tools?)"
     r"([/\\*.]|$)|(^|[/*])(_?version(_?info)?|__(main|init|about|version)__|conftest|noxfile)\.py$|(^|/)(test_\*|\*_test)"
+    r"|^(tasks|fabfile|setup)\.py$|\.(c|h|cc|cpp|pyx|pxd|so|md|rst|txt|js|css|html|json|ya?ml|toml|cfg|ini|in)$"
     r"|^(/|<|\$)|config-\d|_remote_module|node_modules|\.d\.ts|^\*/python|^\*__init__\*$"
 )
 _CONVENTIONAL_LINES: Final = Pattern(
     r"pragma|no ?cov(er)?\b|TYPE_CHECKING|__name__|NotImplemented|__repr__|__str__|overload|abstract|Protocol"
     r"|AssertionError|assert_never|assert False|self\.debug|settings\.DEBUG|if 0|if False|(\\?\.){3}|\\?\.\{3"
-    r"|unreachable|^\W*pass\W*$|typing\.|sys\.|platform|PY\d|deprecat|ImportError|pytest\.mark|breakpoint",
+    r"|unreachable|hasattr|__builtins__|typing\.|sys\.|platform|PY\d|deprecat|ImportError|pytest\.mark|breakpoint",
     re.IGNORECASE,
 )
 # Codes that formatters make idle, or that are about the look of docstrings and messages.
@@ -49,6 +50,10 @@ _NARROW_GLOB: Final = Pattern(
 _GRAVE_CODE: Final = Pattern(r"^(ALL|F\d*|E9\d*|C901|[A-Z]+\d{0,1}|E7|E4)$")
 
 
+# What is on by default since some version of its tool: who turns it off may keep what was.
+_BY_VERSION: Final = frozenset({"mypy.no_implicit_optional"})
+
+
 class Gate(NamedTuple):
     """Describe a gate: its keys, how it gets weaker, and what of it is none (`harmless`, searched for in each item)."""
 
@@ -62,6 +67,8 @@ class Gate(NamedTuple):
     def severity_of(self, key: str, old: str | None, new: str | None) -> Severity:
         """Return how grave a change is: one rule or one file set aside is common in honest work."""
         items = self.split(new)
+        if old is None and key in _BY_VERSION:
+            return Severity.MEDIUM
         if self.way == "level" and old is None and not key.startswith("mypy."):
             return Severity.MEDIUM
         if self.way == "codes_exempt":
@@ -195,7 +202,7 @@ STRICT_TYPESCRIPT: Final = frozenset(
 )
 # Tools that take each other's place.
 FAMILIES: Final = (
-    frozenset({"mypy", "pyright", "basedpyright", "ty", "pyrefly", "pyre", "pytype"}),
+    frozenset({"mypy", "pyright", "basedpyright", "ty", "pyrefly", "pyre", "pytype", "zuban"}),
     frozenset({"ruff", "flake8", "pylint"}),
 )
 

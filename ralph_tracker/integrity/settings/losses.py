@@ -42,7 +42,18 @@ def losses(file: ChangedFile, files: tuple[ChangedFile, ...]) -> Iterator[Loss]:
         if not _replaced(key, case) and not (gate.rule == "G1" and _set_up(key, case)):
             change = WAYS[gate.way](gate, key, case)
             if change is not None:
-                yield Loss(gate, key, *change, gate.severity_of(key, *change))
+                grave = gate.severity_of(key, *change)
+                yield Loss(gate, key, *change, Severity.MEDIUM if _measures_nothing(key, case) else grave)
+
+
+def _measures_nothing(key: str, case: Comparison) -> bool:
+    """Tell whether branches are counted no more because nothing is said of coverage any longer, and no floor was."""
+    tool = "coverage."
+    return (
+        key == "coverage.run.branch"
+        and COVERAGE_FLOOR not in case.old
+        and not any(each.startswith(tool) for each in (*case.new, *case.arrived))
+    )
 
 
 def settings_in(side: Side | None) -> Settings:

@@ -7,8 +7,9 @@ from typing import Final, NamedTuple
 from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.settings.files import TOOL
 from ralph_tracker.integrity.settings.gates import LEVELS, OFF_BY_STRICT, ON_BY_DEFAULT, STRICT_TYPESCRIPT, Gate
+from ralph_tracker.integrity.settings.left_out import leaves_out_nothing
 from ralph_tracker.integrity.settings.merged import RUFF_DEFAULT
-from ralph_tracker.integrity.settings.values import Settings, Value, is_on, numbers, scalars, shown
+from ralph_tracker.integrity.settings.values import Settings, Value, is_on, lines, numbers, scalars, shown
 
 # A rule that was not named may have been on; where it is off or only warns now, somebody wanted less of it.
 _LEVEL_BY_DEFAULT: Final = 1
@@ -106,7 +107,9 @@ def _exempt(gate: Gate, key: str, case: Comparison) -> Change:
 
 
 def _harmless(gate: Gate, item: str) -> bool:
-    return gate.harmless is not None and gate.harmless.search(item) is not None
+    if gate.harmless is None:
+        return False
+    return gate.harmless.search(item) is not None or (gate.split is lines and leaves_out_nothing(item))
 
 
 def _codes_kept(gate: Gate, key: str, case: Comparison) -> Change:
@@ -183,11 +186,14 @@ def _severity(value: Value | None) -> int | None:
 def _places(gate: Gate, key: str, case: Comparison) -> Change:
     """Find places that stand for less: some are gone and none came, or what came lies within what was there."""
     before, after = gate.split(case.old.get(key)), gate.split(case.new.get(key))
+    arrived = gate.split(case.arrived.get(key))
+    if not before and key in case.left and gate.rule == "T3":  # said by another file so far
+        before, arrived = gate.split(case.left[key]), ()
     if not before and after and gate.rule == "T3" and all(_BELOW_TESTS.search(place) for place in after):
-        return (None, shown(after)) if key == "pytest.testpaths" and key not in case.left else None
+        return (None, shown(after)) if key == "pytest.testpaths" else None
     if not after or not before:
         return None
-    lost = [place for place in before if place not in after and place not in gate.split(case.arrived.get(key))]
+    lost = [place for place in before if place not in after and place not in arrived]
     came = [place for place in after if place not in before]
     if not lost or any(not _within(place, before) for place in came):
         return None

@@ -133,3 +133,48 @@ def test_it_is_known_by_its_test_alone():
 
 def test_other_languages_are_compared_by_their_lines():
     assert texts("const x = 1;\n", old="const x = 2;\n", more={"web/box.test.js": ("a", "b")}) == []
+
+
+NEVER = (
+    "def test_lid():\n    try:\n        Box().open()\n    except Closed as e:\n        assert e.lid == 3\n    else:\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "quiet"),
+    [
+        pytest.param(
+            NEVER + "        assert False, 'no'\n", NEVER + "        raise AssertionError('no')\n", True, id="raised"
+        ),
+        pytest.param(NEVER + "        assert 0\n", NEVER + "        pytest.fail('no')\n", True, id="failed"),
+        pytest.param(NEVER + "        assert False, 'no'\n", NEVER + "        print('no')\n", False, id="printed"),
+        pytest.param(
+            HEAD + "    assert box is not None\n    assert box.lid == 3\n",
+            HEAD + "    assert box.lid == 3\n",
+            True,
+            id="what is used is something",
+        ),
+        pytest.param(
+            HEAD + "    assert box.lid is not None\n    assert box.size == 3\n",
+            HEAD + "    assert box.size == 3\n",
+            False,
+            id="what nobody uses",
+        ),
+        pytest.param(
+            HEAD + "    if LID_VERSION_INFO[0] < 3:\n        assert box.lid == 2\n    assert box.size == 3\n",
+            HEAD + "    assert box.size == 3\n",
+            True,
+            id="a version given up",
+        ),
+    ],
+)
+def test_what_is_said_in_another_way_may_go(old, new, quiet):
+    assert (texts(new, old) == []) is quiet
+
+
+@pytest.mark.parametrize("asserted", ["assert list(box.lids) == [1]", "assert not box.lids.append(3)"])
+def test_words_of_the_language_say_nothing_of_what_is_asserted_about(asserted):
+    source = "def f(x):\n    assert list(x)\n    return x.append(3)\n"
+    more = {"box/core.py": (source, "def f(x):\n    return x\n")}
+    old = f"{HEAD}    assert box.lid == 3\n    {asserted}\n"
+    assert texts(HEAD + "    assert box.lid == 3\n", old, more) == [asserted]

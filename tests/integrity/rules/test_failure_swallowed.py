@@ -82,3 +82,65 @@ def test_what_was_swallowed_before_is_not_new():
 
 def test_a_new_test_counts_too():
     assert messages(tried("except Exception:\n        pass"), old=None) != []
+
+
+EACH = "{head}    failed = {start}\n    for value in box.all():\n        try:\n            assert value == 3\n"
+GATHERED = EACH + "        except AssertionError:\n            {handler}\n    {end}\n"
+
+
+@pytest.mark.parametrize(
+    ("start", "handler", "end", "quiet"),
+    [
+        ("[]", "failed.append(value)", "if failed:\n        pytest.fail('no')", True),
+        ("0", "failed += 1", "if failed:\n        raise AssertionError(failed)", True),
+        ("[]", "failed.append(value)", "print(failed)", False),
+        ("0", "failed += 1", "if failed:\n        print(failed)", False),
+        ("[]", "failed.append(value)", "if others:\n        pytest.fail('no')", False),
+        ("[]", "print(value)", "if failed:\n        pytest.fail('no')", False),
+    ],
+)
+def test_failures_may_be_gathered_and_told_at_the_end(start, handler, end, quiet):
+    new = GATHERED.format(head=HEAD, start=start, handler=handler, end=end)
+    assert (messages(new) == []) is quiet
+
+
+LOOPED = f"{HEAD}    for each in box:\n        {{inside}}\n        seen.append(each)\n    assert seen == [3]\n"
+
+
+@pytest.mark.parametrize(
+    ("inside", "asked", "quiet"),
+    [
+        ("if each.text in KNOWN:\n            continue", "", True),
+        ("if each.text in KNOWN:\n            return", "", False),
+        ("if each.text in KNOWN:\n            continue\n        assert each.lid", "assert each.lid", False),
+    ],
+)
+def test_what_leaves_a_loop_leaves_what_comes_behind_it(inside, asked, quiet):
+    assert (messages(LOOPED.format(inside=inside), LOOPED.format(inside=asked)) == []) is quiet
+
+
+def test_what_warns_is_no_way_to_swallow():
+    old = f"{HEAD}    with pytest.deprecated_call():\n        assert box.open() == 3\n"
+    inside = "try:\n            assert box.open() == 3\n        except Exception as error:\n            print(error)"
+    assert messages(old.replace("assert box.open() == 3", inside), old) != []
+
+
+CASES = (
+    "@pytest.mark.parametrize('path', [{rows}])\ndef test_lid(box, path):\n    value = box.open(path)\n    {asked}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("rows", "head", "quiet"),
+    [
+        ("'/a.json', '/b'", "if path.endswith('json'):", True),
+        ("True, False", "if path:", True),
+        ("'/a.json', '/b'", "if value.endswith('json'):", False),
+        ("'/a.json', '/b'", "if value and path:", False),
+        ("'/a.json'", "if path.endswith('json'):", False),
+    ],
+)
+def test_an_assertion_may_be_of_some_new_cases(rows, head, quiet):
+    asked = f"assert value\n    {head}\n        assert value == 3"
+    old = "def test_lid(box):\n    value = box.open('/a.json')\n    assert value\n    assert value == 3\n"
+    assert (messages(CASES.format(rows=rows, asked=asked), old) == []) is quiet

@@ -463,3 +463,43 @@ def test_a_file_that_cannot_be_read_hides_no_other():
 
 def found_where_readable(files):
     return [finding for finding in examined(files).findings if finding.rule == "G1"]
+
+
+LINES = "[report]\nexclude_lines =\n    pragma: no cover\n"
+BRANCH = "[run]\nbranch = True\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "severity"),
+    [
+        (".coveragerc", LINES, LINES + r"    ^\s*passs*$" + "\n", None),
+        (".coveragerc", LINES, LINES + r"    ^ +@skip\(.*$" + "\n", None),
+        (".coveragerc", LINES, LINES + r"    if not hasattr\(__builtins__, .cmp.\):" + "\n", None),
+        (".coveragerc", LINES, LINES + r"    ^\s*return .*$" + "\n", Severity.HIGH),
+        (".coveragerc", LINES, LINES + "    .*\n", Severity.HIGH),
+        (".coveragerc", LINES, LINES + "    def open_lid\n", Severity.HIGH),
+        (".coveragerc", LINES, LINES + "    (pass|.)+\n", Severity.HIGH),
+        (".coveragerc", BRANCH, None, Severity.MEDIUM),
+        (".coveragerc", BRANCH + LINES, LINES, Severity.HIGH),
+        (".coveragerc", BRANCH + "[report]\nfail_under = 90\n", None, Severity.HIGH),
+        ("mypy.ini", "[mypy]\n", "[mypy]\nno_implicit_optional = False\n", Severity.MEDIUM),
+        (
+            "mypy.ini",
+            "[mypy]\nno_implicit_optional = True\n",
+            "[mypy]\nno_implicit_optional = False\n",
+            Severity.HIGH,
+        ),
+        ("tox.ini", "[flake8]\nexclude = docs\n", "[flake8]\nexclude = docs,*.c,tasks.py\n", None),
+        ("tox.ini", "[flake8]\nexclude = docs\n", "[flake8]\nexclude = docs,box.py\n", Severity.HIGH),
+    ],
+)
+def test_how_grave_it_is_depends_on_what_is_let_go(path, old, new, severity):
+    severities = {each.severity for each in found(find, {path: (old, new)})}
+    assert severities == (set() if severity is None else {severity} | severities)
+
+
+def test_a_type_checker_may_take_the_place_of_another():
+    old = "[mypy]\nstrict_equality = True\n"
+    new = "[tool.zuban]\nstrict_equality = true\n"
+    assert found(find, {"setup.cfg": (old, ""), "pyproject.toml": (None, new)}) == []
+    assert found(find, {"setup.cfg": (old, ""), "pyproject.toml": (None, new.replace("zuban", "towncrier"))}) != []

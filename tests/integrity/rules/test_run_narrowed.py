@@ -268,3 +268,64 @@ MOVED = "[tool:pytest]\npython_files = test/*test_*.py\npython_classes = *Test T
 def test_patterns_may_move_to_another_file(new, about):
     files = {"pyproject.toml": ("", f"[tool.pytest.ini_options]\n{new}"), "setup.cfg": (MOVED, "")}
     assert sorted({each.about for each in found(find, files)}) == about
+
+
+RAN = {"box.tests.tests::test_lid": "passed"}
+MINE = "def test_lid():\n    assert True\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "told"),
+    [
+        pytest.param({"benchmarks/pytest.ini": (None, "[pytest]\npython_files = bench_*.py\n")}, False, id="beside"),
+        pytest.param(
+            {"tests/pytest.ini": ("[pytest]\npython_files = t*.py\n", "[pytest]\npython_files = b.py\n")},
+            True,
+            id="among tests",
+        ),
+        pytest.param({"pytest.ini": (None, "[pytest]\npython_files = tests.py\n")}, False, id="none bears that name"),
+        pytest.param({"pytest.ini": (None, "[pytest]\npython_files = checks.py\n")}, False, id="nor another one"),
+        pytest.param(
+            {"setup.cfg": ("[tool:pytest]\npython_files = tests.py\n", "[tool:pytest]\npython_files = no.py\n")},
+            True,
+            id="those that bear it",
+        ),
+        pytest.param(
+            {
+                "setup.cfg": ("[tool:pytest]\ntestpaths = . docs\n", "[tool:pytest]\ntestpaths = tests docs\n"),
+                "test_box.py": (MINE, None),
+                "tests/test_box.py": (None, MINE),
+            },
+            False,
+            id="all tests moved there",
+        ),
+        pytest.param(
+            {
+                "setup.cfg": ("[tool:pytest]\ntestpaths = . docs\n", "[tool:pytest]\ntestpaths = tests docs\n"),
+                "test_box.py": (MINE, MINE + "    assert 1\n"),
+                "tests/test_lid.py": (None, MINE),
+            },
+            True,
+            id="one stays behind",
+        ),
+        pytest.param(
+            {
+                "setup.cfg": ("[tool:pytest]\ntestpaths = tests docs\n", ""),
+                "pyproject.toml": (None, "[tool.pytest.ini_options]\ntestpaths = ['tests', 'docs']\n"),
+            },
+            False,
+            id="moved to another file",
+        ),
+        pytest.param(
+            {
+                "setup.cfg": ("[tool:pytest]\ntestpaths = tests docs\n", ""),
+                "pyproject.toml": (None, "[tool.pytest.ini_options]\ntestpaths = ['tests', 'docs']\n"),
+                "pytest.ini": (None, "[pytest]\ntestpaths = tests/test_lid.py\n"),
+            },
+            True,
+            id="and narrowed in a third",
+        ),
+    ],
+)
+def test_where_tests_are_looked_for_tells_whether_fewer_are(files, told):
+    assert bool(found(find, files, before=RAN)) is told

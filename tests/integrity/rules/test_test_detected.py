@@ -92,3 +92,14 @@ def test_honest_work_is_silent(path, text):
 def test_a_question_that_stood_there_is_not_told(path, text):
     assert found(test_detected.find, {path: (text, f"\n{text}\n")}) == []
     assert found(test_detected.find, {path: (text, None)}) == []
+
+
+RUNNERS = ["tasks.py", "noxfile.py", "setup.py", "tools/runtests.py"]
+
+
+@pytest.mark.parametrize("path", RUNNERS)
+def test_what_starts_the_tests_has_no_reason_to_ask_for_the_one_that_runs(path):
+    asked = "import os\ndef clean():\n    if 'PYTEST_CURRENT_TEST' in os.environ:\n        return None\n    return 3\n"
+    assert [each.rule for each in found(test_detected.find, {path: ("x = 1\n", asked)})] == ["T11"]
+    honest = "import sys\nx = 'pytest' in sys.argv\ny = 'pytest' in sys.modules  # PYTEST_CURRENT_TEST\n"
+    assert found(test_detected.find, {path: ("x = 1\n", honest)}) == []

@@ -135,3 +135,15 @@ def test_the_finding_names_test_line_and_both_texts():
 )
 def test_comparing_with_itself_in_another_way_is_a_note(old, severity):
     assert severities(TEST.format(old), TEST.format("assert box == box")) == {severity: 1}
+
+
+@pytest.mark.parametrize(
+    ("old", "told"),
+    [
+        pytest.param("assert_true(Box(3) == Box(3))\n    assert_true(Box(3) != Box(4))", False, id="the same"),
+        pytest.param("assert_true(Box(3) == box)\n    assert_true(Box(3) != Box(4))", True, id="another thing"),
+    ],
+)
+def test_asking_the_same_twice_in_other_words_is_nothing_new(old, told):
+    new = "assert Box(3) == Box(3)\n    assert Box(3) != Box(4)"
+    assert bool(severities(TEST.format(old), TEST.format(new))) is told

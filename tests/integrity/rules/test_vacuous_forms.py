@@ -1,0 +1,108 @@
+"""T4, form by form: what can come to one thing only, and what only looks so."""
+
+import pytest
+
+from ralph_tracker.core.findings import Severity
+from ralph_tracker.integrity.rules.vacuous_assertion import find
+from tests.integrity.making import found
+
+PATH = "tests/test_box.py"
+REAL = "def test_a():\n    assert f(3) == 9\n"
+VACUOUS = {
+    "gen truth": "assert (f(3) == 9 for _ in range(1))",
+    "list truth": "assert [f(3) == 9]",
+    "dict truth": 'assert {"same": f(3) == 9}',
+    "set truth": "assert {f(3) == 9}",
+    "str truth": "assert str(f(3) == 9)",
+    "repr truth": "assert repr(f(3) == 9)",
+    "fstring truth": 'assert f"{f(3) == 1}"',
+    "len one": "assert len([f(3) == 9]) == 1",
+    "len tuple": "assert len((f(3), 9)) == 2",
+    "zip nothing": "assert all(a == b for a, b in zip([f(3)], []))",
+    "any list true": "assert any([f(3) == 9, not None])",
+    "list self": "value = f(3)\nassert [value] == [value]",
+    "id self": "value = f(3)\nassert id(value) == id(value)",
+    "isinstance object": "assert isinstance(f(3), object)",
+    "type is type": "value = f(3)\nassert type(value) is type(value)",
+    "lambda truth": "assert lambda: f(3) == 9",
+    "eq or not": "same = f(3) == 9\nassert same or not same",
+    "in bools": "assert (f(3) == 9) in (True, False)",
+    "isinstance bool": "assert isinstance(f(3) == 9, bool)",
+    "is not None cmp": "assert (f(3) == 9) is not None",
+    "int ge 0": "assert int(f(3) == 9) >= 0",
+    "bool >= False": "assert (f(3) == 9) >= False",
+    "sum ge": "assert sum([f(3) == 9]) >= 0",
+    "ternary": "assert True if f(3) else True",
+    "and short": "assert not (False and f(3) == 9)",
+    "try finally": "f(3)\nassert __name__",
+    "msg": 'assert "differs", f(3) == 9',
+    "tuple": 'assert (f(3) == 9, "differs")',
+    "one elem": "assert (f(3) == 9,)",
+    "max": "value = f(3)\nassert [value].count(value) >= 0",
+    "str in": 'assert "" in str(f(3))',
+    "issubset": "assert set() <= {str(f(3))}",
+    "find": 'assert str(f(3)).count("x") >= 0',
+    "a name of its own": "same = f(3) == 9\nassert __file__",
+    "nothing at the end": "assert str(f(3)).endswith('')",
+    "through an empty list": "assert not any([x for x in list([])])",
+    "its own class": "value = f(3)\nassert isinstance(value, value.__class__)",
+    "a call that waits": "import functools\nassert functools.partial(f, 3)",
+    "never more than one": "assert bool(f(3)) <= 1",
+    "never so few": "assert len([f(3), 9]) != 5",
+    "between its bounds": "assert isinstance(f(3), int) > -1",
+    "a function inside": "def check():\n    return f(3) == 9\nassert check",
+    "a coroutine": "async def check():\n    return f(3) == 9\nassert check()",
+}
+HONEST = {
+    "a generator run": "assert all(x == 9 for x in [f(3)])",
+    "a length": "assert len(f(3)) >= 1",
+    "a count": "assert f(3).count(9) >= 1",
+    "a text": "assert str(f(3))",
+    "a formatted text": "assert f'{f(3)}'",
+    "a truth": "assert (f(3) == 9) >= True",
+    "zipped": "assert all(a == b for a, b in zip(f(3), [9]))",
+    "zipped strictly": "assert all(a == b for a, b in zip(f(3), [], strict=True))",
+    "an empty text among others": "assert '' in f(3)",
+    "another class": "assert isinstance(f(3), type(9))",
+    "an own class of another": "assert isinstance(f(3), type(f(4)))",
+    "a beginning": "assert f(3).startswith('9')",
+    "a sum": "assert sum([f(3)]) >= 0",
+    "a function called": "def check():\n    return f(3) == 9\nassert check()",
+    "a coroutine awaited": "async def check():\n    return f(3) == 9\nassert run(check())",
+    "no less than a set": "assert set(f(3)) <= {9}",
+    "starred": "assert len([*f(3)]) == 1",
+    "a range": "assert all(f(x) == 9 for x in range(3))",
+    "a number of it": "assert int(f(3)) >= 0",
+}
+
+
+def severities(body, old=REAL, **outcomes):
+    text = "def test_a():\n" + "".join(f"    {line}\n" for line in body.split("\n"))
+    return {each.severity for each in found(find, {PATH: (old, text)}, **outcomes)}
+
+
+@pytest.mark.parametrize("body", VACUOUS.values(), ids=VACUOUS)
+def test_what_can_come_to_one_thing_only_is_told(body):
+    assert severities(body) == {Severity.CRITICAL}
+    assert severities(body, None) <= {Severity.MEDIUM}
+
+
+@pytest.mark.parametrize("body", HONEST.values(), ids=HONEST)
+def test_what_may_fail_is_silent(body):
+    assert severities(body) == set()
+
+
+@pytest.mark.parametrize("value", ["value.copy()", "copy.copy(value)", "copy.deepcopy(value)", "pytest.approx(value)"])
+def test_a_copy_in_the_place_of_a_value_asks_the_same_twice(value):
+    before = "def test_a():\n    value = f(3)\n    assert value == 9\n"
+    assert severities(f"value = f(3)\nassert value == {value}", before) == {Severity.CRITICAL}
+    assert severities(f"value = f(3)\nassert value == {value}", None) == set()
+    assert severities(f"value = f(3)\nassert value == 9\nassert value == {value}", before) == set()
+
+
+def test_a_test_that_became_a_generator_runs_nothing():
+    assert severities("yield\nassert f(3) == 9") == {Severity.CRITICAL}
+    assert severities("yield\nassert f(3) == 9", None) == set()
+    assert severities("def rows():\n    yield 3\nassert f(rows()) == 9") == set()
+    marked = ("@gen_test\n" + REAL, "@gen_test\ndef test_a():\n    got = yield f(3)\n    assert got == 9\n")
+    assert found(find, {PATH: marked}) == []

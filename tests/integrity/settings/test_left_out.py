@@ -1,0 +1,28 @@
+"""Which lines a pattern of coverage leaves out."""
+
+import pytest
+
+from ralph_tracker.integrity.settings.left_out import leaves_out_nothing
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"^\s*pass\s*$",
+        r"^\s*passs*$",
+        r"^ +@skip\(.*$",
+        r"^\s*\.\.\.$",
+        r"\.\.\.$",
+        "@(unittest|pytest)[.]skip",
+        "@overload",
+    ],
+)
+def test_what_does_nothing_may_be_left_out(pattern):
+    assert leaves_out_nothing(pattern)
+
+
+@pytest.mark.parametrize(
+    "pattern", [".*", "", "pass|return", "def ", r"^\s+", "open_lid", "(pass)+", "(", "pass" * 30, "@"]
+)
+def test_what_works_is_told(pattern):
+    assert not leaves_out_nothing(pattern)
