@@ -6,7 +6,9 @@ from typing import Final
 from ralph_tracker.integrity.patterns import Pattern
 
 _LONGEST: Final = 80
-_REPEATED: Final = Pattern(r"\)[*+{]")  # may take for ever
+_REPEATED: Final = Pattern(r"\)[*+{]")  # may take for ever, as many repetitions one after the other do
+_REPETITION: Final = re.compile(r"[*+?{]")
+_MOST_REPETITIONS: Final = 4
 _IDLE: Final = (
     "    pass",
     "    ...",
@@ -49,7 +51,7 @@ _WORKING: Final = (
 
 def leaves_out_nothing(pattern: str) -> bool:
     """Tell whether a pattern finds lines that do nothing, and none that work."""
-    if len(pattern) > _LONGEST or _REPEATED.search(pattern):
+    if len(pattern) > _LONGEST or _REPEATED.search(pattern) or len(_REPETITION.findall(pattern)) > _MOST_REPETITIONS:
         return False
     try:
         found = re.compile(pattern).search
