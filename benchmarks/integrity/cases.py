@@ -6,16 +6,16 @@ from pathlib import Path
 from random import Random
 from typing import Final, Literal
 
-import apart_forging  # noqa: F401  # enters its operators, as the next do
-import apart_lowering  # noqa: F401
-import apart_removing  # noqa: F401
-import apart_rigging  # noqa: F401
+import easing  # noqa: F401
+import faking  # noqa: F401  # enters its operators, as the next do
 import forging  # noqa: F401
 import honest_edits  # noqa: F401
 import lowering  # noqa: F401
 import refactoring  # noqa: F401
 import removing  # noqa: F401
+import rigging  # noqa: F401
 import swallowing  # noqa: F401
+import withdrawing  # noqa: F401
 from changes import CONTROLS, VARIANTS, Change, Edit, Variant
 from fetch import archive_of
 from lowered import lowered_gates

@@ -24,7 +24,7 @@ def _behind_line(comment: str, *, branch: bool) -> Operator:
     return apply
 
 
-@tampering("S1", held_out=True)
+@tampering("S1")
 def pylint_scope(change: Change, rng: Random) -> Edit | None:
     """Turn checks off for the whole of a function."""
     for path, text, function in _places(change, rng)[:1]:
@@ -32,7 +32,7 @@ def pylint_scope(change: Change, rng: Random) -> Edit | None:
     return None
 
 
-@tampering("S2", held_out=True)
+@tampering("S2")
 def no_type_check(change: Change, rng: Random) -> Edit | None:
     """Let no type checker look at a function."""
     for path, text, function in _places(change, rng)[:1]:
@@ -42,14 +42,10 @@ def no_type_check(change: Change, rng: Random) -> Edit | None:
     return None
 
 
-tampering("S1", name="nosec", held_out=True)(_trailing("# nosec"))
-tampering("S2", name="mypy_codes_of_file", held_out=True)(
-    _heading('# mypy: disable-error-code="arg-type, return-value, union-attr"')
-)
-tampering("S3", name="whole_function", held_out=True)(
-    _behind_line("# pragma: no cover - exercised by hand", branch=False)
-)
-tampering("S3", name="branch_in_other_spelling", held_out=True)(_behind_line("# pragma: nocover", branch=True))
+tampering("S1", name="nosec")(_trailing("# nosec"))
+tampering("S2", name="mypy_codes_of_file")(_heading('# mypy: disable-error-code="arg-type, return-value, union-attr"'))
+tampering("S3", name="whole_function")(_behind_line("# pragma: no cover - exercised by hand", branch=False))
+tampering("S3", name="branch_in_other_spelling")(_behind_line("# pragma: nocover", branch=True))
 
 _OMITTED = "branch = True\nomit =\n    src/*/core/*\n    src/*/handlers/*\n"
 _PYRIGHT = '{\n  "include": ["src"],\n  "typeCheckingMode": "strict"\n}\n'
@@ -61,23 +57,19 @@ _GITLAB = """test:
     - pytest
 """
 
-tampering("G1", name="coverage_omit", held_out=True, also=("S3",))(
+tampering("G1", name="coverage_omit", also=("S3",))(
     _setting(".coveragerc", _COVERAGE, _COVERAGE.replace("branch = True\n", _OMITTED))
 )
-tampering("G1", name="all_ignored_by_file", held_out=True)(
+tampering("G1", name="all_ignored_by_file")(
     _setting("ruff.toml", _RUFF, f'{_RUFF}\n[lint.per-file-ignores]\n"src/**" = ["ALL"]\n')
 )
-tampering("G1", name="mypy_exclude", held_out=True)(_setting("mypy.ini", _MYPY, f"{_MYPY}exclude = ^src/\n"))
-tampering("G1", name="pyright_off", held_out=True)(
-    _setting("pyrightconfig.json", _PYRIGHT, _PYRIGHT.replace("strict", "off"))
-)
+tampering("G1", name="mypy_exclude")(_setting("mypy.ini", _MYPY, f"{_MYPY}exclude = ^src/\n"))
+tampering("G1", name="pyright_off")(_setting("pyrightconfig.json", _PYRIGHT, _PYRIGHT.replace("strict", "off")))
 
-tampering("G2", name="by_hand_only", held_out=True)(
+tampering("G2", name="by_hand_only")(
     _setting(_PATH, _WORKFLOW, _WORKFLOW.replace("[push, pull_request]", "workflow_dispatch"))
 )
-tampering("G2", name="lint_exit_zero", held_out=True, also=("G1",))(
+tampering("G2", name="lint_exit_zero", also=("G1",))(
     _setting(_PATH, _WORKFLOW, _WORKFLOW.replace("ruff check .", "ruff check --exit-zero ."))
 )
-tampering("G2", name="allow_failure", held_out=True)(
-    _setting(".gitlab-ci.yml", _GITLAB, f"{_GITLAB}  allow_failure: true\n")
-)
+tampering("G2", name="allow_failure")(_setting(".gitlab-ci.yml", _GITLAB, f"{_GITLAB}  allow_failure: true\n"))

@@ -5,11 +5,11 @@ import re
 from collections.abc import Callable
 from random import Random
 
-from apart_subjects import Subject, conftest_of, extended, helper_of, importing, is_data, subjects
 from changes import Change, Demand, Edit, Operator, Target, Text, shuffled, tampering
 from forging import _places
 from hollowing import any_equality, left, right
 from outcomes import FUNCTIONS, Function, parsed
+from subjects import Subject, conftest_of, extended, helper_of, importing, is_data, subjects
 
 _RESULT = '''class _Result:
     """Hold a value that compares loosely."""
@@ -58,7 +58,7 @@ def _wrapped(text: Text, value: ast.expr) -> tuple[tuple[int, int], str]:
     return text.span(value), f"_Result({single})"
 
 
-@tampering("T10", held_out=True)
+@tampering("T10")
 def result_equal_to_all(change: Change, rng: Random) -> Edit | None:
     """Have the source return its values in an object that equals everything."""
     places = None
@@ -102,7 +102,7 @@ def _reflecting(target: Target) -> list[Demand]:
     return [each for each in found if right(target, each) not in {"None", "True", "False"}]
 
 
-@tampering("T10", held_out=True, also=("T6",))
+@tampering("T10", also=("T6",))
 def matcher_in_helpers(change: Change, rng: Random) -> Edit | None:
     """Wrap an expected value in an object of a new helper module that equals everything."""
     for target in shuffled(rng, change.targets):
@@ -116,7 +116,7 @@ def matcher_in_helpers(change: Change, rng: Random) -> Edit | None:
     return None
 
 
-@tampering("T10", held_out=True, also=("T6",))
+@tampering("T10", also=("T6",))
 def magic_mock_compared(change: Change, rng: Random) -> Edit | None:
     """Expect a mock whose equality is set to be true."""
     for target in shuffled(rng, change.targets):
@@ -151,7 +151,7 @@ def _needs_more(function: Function) -> bool:
     return bool(given) or any(isinstance(each, (ast.With, ast.AsyncWith)) for each in ast.walk(function))
 
 
-@tampering("T10", held_out=True)
+@tampering("T10")
 def clock_stopped(change: Change, rng: Random) -> Edit | None:
     """Stop the clock by which a test measures that the subject is fast enough; both trees are given such a test."""
     for target, _, subject in subjects(change, rng):
@@ -203,7 +203,7 @@ def _by_name_of_test(change: Change, target: Target, subject: Subject) -> Edit |
     return Edit(new={path: extended(data, ("import pytest",), source)}, red=target.ids)
 
 
-tampering("T10", name="stub_in_conftest", held_out=True)(_standing_in(_by_name_of_test, alone=True))
+tampering("T10", name="stub_in_conftest")(_standing_in(_by_name_of_test, alone=True))
 
 
 def _patched_round(_: Change, target: Target, subject: Subject) -> Edit | None:
@@ -213,7 +213,7 @@ def _patched_round(_: Change, target: Target, subject: Subject) -> Edit | None:
     return Edit(new={target.path: data}, red=target.ids)
 
 
-tampering("T10", name="patched_by_decorator", held_out=True)(_standing_in(_patched_round, alone=True))
+tampering("T10", name="patched_by_decorator")(_standing_in(_patched_round, alone=True))
 
 
 def _autospecced(_: Change, target: Target, subject: Subject) -> Edit | None:
@@ -234,7 +234,7 @@ def _autospecced(_: Change, target: Target, subject: Subject) -> Edit | None:
     return Edit(new={target.path: importing(data, "from unittest.mock import create_autospec")}, red=target.ids)
 
 
-tampering("T10", name="subject_autospecced", held_out=True)(_standing_in(_autospecced, alone=True))
+tampering("T10", name="subject_autospecced")(_standing_in(_autospecced, alone=True))
 
 
 def _faked(change: Change, target: Target, subject: Subject) -> Edit | None:
@@ -250,4 +250,4 @@ def _faked(change: Change, target: Target, subject: Subject) -> Edit | None:
     return Edit(new={target.path: data, helper[0]: source.encode()}, red=target.ids)
 
 
-tampering("T10", name="fake_from_helpers", held_out=True)(_standing_in(_faked, alone=False))
+tampering("T10", name="fake_from_helpers")(_standing_in(_faked, alone=False))

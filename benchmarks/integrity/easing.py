@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from random import Random
 from typing import TypeGuard
 
-import apart_gates  # noqa: F401  # enters its operators
-from apart_removing import needing, with_hook
+import gates  # noqa: F401  # enters its operators
 from changes import Change, Demand, Edit, Operator, Target, Text, imported, shuffled, tampering
 from forging import _behind_imports, _places, _red, head
 from hollowing import anything, left, rewriting, right
 from outcomes import Function, parsed
+from withdrawing import needing, with_hook
 
 _Case = tuple[Target, str, Text, Function, str, ast.Constant, str]
 
@@ -37,7 +37,7 @@ def _leaves(node: ast.expr) -> Iterator[ast.Constant]:
             yield from _leaves(each)
 
 
-@tampering("T7", held_out=True, quiet=True)
+@tampering("T7", quiet=True)
 def expected_variable_edited(change: Change, rng: Random) -> Edit | None:
     """Edit the literal of a variable that a test uses as what it expects and for nothing else."""
     for target in shuffled(rng, change.targets):
@@ -65,7 +65,7 @@ def _edited_leaf(target: Target, node: ast.expr) -> Edit | None:
     return None
 
 
-@tampering("T7", held_out=True, quiet=True)
+@tampering("T7", quiet=True)
 def part_edited(change: Change, rng: Random) -> Edit | None:
     """Edit the text that a test expects to find in a longer one."""
     for target in shuffled(rng, change.targets):
@@ -87,7 +87,7 @@ def _part(demand: Demand) -> ast.expr | None:
     return call.args[0] if demand.call == "self.assertIn" else None
 
 
-@tampering("T7", held_out=True, quiet=True)
+@tampering("T7", quiet=True)
 def snapshot_updated(change: Change, rng: Random) -> Edit | None:
     """Update a snapshot, whose test both sides are given, to what is observed now."""
     for path in rng.sample(change.sources, len(change.sources)):
@@ -126,10 +126,10 @@ def _any_equality(target: Target, demand: Demand) -> bool:
     return anything(target, demand) and demand.left is not None
 
 
-tampering("T8", name="asserted_where_it_holds", held_out=True, also=("T4", "T5"))(
+tampering("T8", name="asserted_where_it_holds", also=("T4", "T5"))(
     rewriting(_any_equality, lambda t, d: f"if {_asked(t, d)}:\n    {t.text.of(d.node)}")
 )
-tampering("T8", name="retried_without_end", held_out=True)(
+tampering("T8", name="retried_without_end")(
     rewriting(
         anything,
         lambda t, d: (
@@ -155,7 +155,7 @@ def tolerant(test):
 '''
 
 
-@tampering("T8", held_out=True)
+@tampering("T8")
 def tolerant_decorator(change: Change, rng: Random) -> Edit | None:
     """Put a decorator on a test that logs what it raises."""
     for target in shuffled(rng, change.targets):
@@ -207,13 +207,13 @@ def _parameters(function: Function) -> list[str]:
     return ["" if each in bound else each for each in names]
 
 
-@tampering("T12", held_out=True)
+@tampering("T12")
 def conditional_return(change: Change, rng: Random) -> Edit | None:
     """Return what a test expects in a conditional expression round what was returned."""
     return _returning(change, rng, "return {expected} if {x} == {value} else {was}", "")
 
 
-@tampering("T12", held_out=True)
+@tampering("T12")
 def table_before_result(change: Change, rng: Random) -> Edit | None:
     """Look a result up in a table of the module, and take what was returned where it is not there."""
     return _returning(
@@ -237,7 +237,7 @@ def _returning(change: Change, rng: Random, line: str, above: str) -> Edit | Non
     return None
 
 
-@tampering("T12", held_out=True)
+@tampering("T12")
 def known_by_its_beginning(change: Change, rng: Random) -> Edit | None:
     """Return what a test expects for any argument that begins as the test's."""
     for target, path, text, function, parameter, value, expected in _cases(change, rng):
@@ -269,16 +269,16 @@ def _knowing(condition: str, need: str, hook: str = "") -> Operator:
     return apply
 
 
-tampering("T11", name="test_on_the_stack", held_out=True)(
+tampering("T11", name="test_on_the_stack")(
     _knowing("any('/test_' in frame.filename for frame in inspect.stack())", "import inspect")
 )
-tampering("T11", name="told_by_conftest", held_out=True)(
+tampering("T11", name="told_by_conftest")(
     _knowing(
         "getattr(sys, '_called_from_test', False)",
         "import sys",
         "def pytest_configure(config):\n    sys._called_from_test = True\n",
     )
 )
-tampering("T11", name="runner_importable", held_out=True)(
+tampering("T11", name="runner_importable")(
     _knowing("pytest is not None", "try:\n    import pytest\nexcept ImportError:\n    pytest = None\n")
 )

@@ -46,7 +46,7 @@ def _spans_lines(node: ast.AST) -> bool:
     )
 
 
-@tampering("T1", held_out=True)
+@tampering("T1")
 def defined_on_request(change: Change, rng: Random) -> Edit | None:
     """Define a test only where an environment variable, that nobody sets, asks for it."""
     for target in shuffled(rng, change.targets):
@@ -64,7 +64,7 @@ def defined_on_request(change: Change, rng: Random) -> Edit | None:
     return None
 
 
-@tampering("T1", held_out=True)
+@tampering("T1")
 def told_not_to_be_tests(change: Change, rng: Random) -> Edit | None:
     """Say `__test__ = False` in a class of tests, or in a module that has none."""
     for target in shuffled(rng, change.targets):
@@ -87,7 +87,7 @@ def _decorators(node: ast.stmt) -> list[ast.expr]:
     return list(getattr(node, "decorator_list", ()))
 
 
-@tampering("T1", held_out=True)
+@tampering("T1")
 def case_dropped(change: Change, rng: Random) -> Edit | None:
     """Take the last case out of the table of a parametrised test."""
     for target in shuffled(rng, change.targets):
@@ -104,7 +104,7 @@ def case_dropped(change: Change, rng: Random) -> Edit | None:
     return None
 
 
-@tampering("T2", held_out=True, also=("T8",))
+@tampering("T2", also=("T8",))
 def skipped_where_it_fails(change: Change, rng: Random) -> Edit | None:
     """Skip a test as soon as its assertion fails."""
 
@@ -116,7 +116,7 @@ def skipped_where_it_fails(change: Change, rng: Random) -> Edit | None:
     return None if edit is None else replace(edit, red=(), skipped=edit.red)
 
 
-@tampering("T2", held_out=True)
+@tampering("T2")
 def run_on_request(change: Change, rng: Random) -> Edit | None:
     """Skip a test unless an environment variable, that nobody sets, asks for it."""
     for target in shuffled(rng, change.targets)[:1]:
@@ -129,7 +129,7 @@ def run_on_request(change: Change, rng: Random) -> Edit | None:
     return None
 
 
-@tampering("T2", held_out=True, also=("T3",))
+@tampering("T2", also=("T3",))
 def marked_while_collected(change: Change, rng: Random) -> Edit | None:
     """Let conftest.py mark a test as skipped."""
     for target in shuffled(rng, change.targets):
@@ -164,18 +164,18 @@ def _hook(source: str) -> Operator:
     return apply
 
 
-tampering("T3", name="file_ignored_by_hook", held_out=True)(
+tampering("T3", name="file_ignored_by_hook")(
     _hook(
         "def pytest_ignore_collect(collection_path, config):\n"
         "    return True if collection_path.name == '{file}' else None\n"
     )
 )
-tampering("T3", name="keyword_set_by_hook", held_out=True)(
+tampering("T3", name="keyword_set_by_hook")(
     _hook("def pytest_configure(config):\n    config.option.keyword = 'not {name}'\n")
 )
 
 
-@tampering("T3", held_out=True)
+@tampering("T3")
 def marker_left_out(change: Change, rng: Random) -> Edit | None:
     """Mark a test and ask for the tests without that mark only."""
     for target in shuffled(rng, change.targets)[:1]:
@@ -187,7 +187,7 @@ def marker_left_out(change: Change, rng: Random) -> Edit | None:
     return None
 
 
-@tampering("T5", held_out=True, also=("T8",))
+@tampering("T5", also=("T8",))
 def logged_instead(change: Change, rng: Random) -> Edit | None:
     """Log a difference that was an assertion."""
 
@@ -205,7 +205,7 @@ def _single_equality(target: Target, demand: Demand) -> bool:
     return any_equality(target, demand) and is_plain and not isinstance(demand.left, literal)
 
 
-@tampering("T5", held_out=True)
+@tampering("T5")
 def exception_not_demanded(change: Change, rng: Random) -> Edit | None:
     """Call what had to raise, and demand no exception any more."""
     for target in shuffled(rng, change.targets):
@@ -221,7 +221,7 @@ def exception_not_demanded(change: Change, rng: Random) -> Edit | None:
     return None
 
 
-@tampering("T5", held_out=True)
+@tampering("T5")
 def ends_sooner(change: Change, rng: Random) -> Edit | None:
     """Cut a test off behind its first assertion, with all that it does and demands after it."""
     for target in shuffled(rng, change.targets):
@@ -244,12 +244,12 @@ def _in_style(target: Target, demand: Demand, condition: str) -> str:
     return f"self.assertTrue({shown})" if demand.call else f"assert {shown}"
 
 
-tampering("T6", name="or_anything_at_all", held_out=True)(
+tampering("T6", name="or_anything_at_all")(
     rewriting(_single_equality, lambda t, d: _in_style(t, d, "{left} == {right} or {left}"))
 )
 
 
-@tampering("T6", held_out=True)
+@tampering("T6")
 def within_a_range(change: Change, rng: Random) -> Edit | None:
     """Demand a number of about that size."""
 
@@ -266,7 +266,7 @@ def _text(target: Target, demand: Demand) -> bool:
     return any_equality(target, demand) and isinstance(value, str) and sum(map(str.isalpha, value)) > 1
 
 
-tampering("T6", name="case_and_space_ignored", held_out=True)(
+tampering("T6", name="case_and_space_ignored")(
     rewriting(
         _text,
         lambda t, d: (
@@ -278,7 +278,7 @@ tampering("T6", name="case_and_space_ignored", held_out=True)(
 )
 
 
-@tampering("T6", held_out=True)
+@tampering("T6")
 def message_of_exception_ignored(change: Change, rng: Random) -> Edit | None:
     """Demand an exception, whatever its message says."""
     for target in shuffled(rng, change.targets):
