@@ -169,23 +169,27 @@ def _demand(node: ast.AST) -> Demand | None:
 
 
 class Change:
-    """Be two successive trees of a project, and the tests that both hold alike."""
+    """Be two successive trees of a project, and the tests that both hold alike.
 
-    def __init__(self, project: str, name: str, old: Tree, new: Tree) -> None:
+    `chosen` are the names of classes that are collected for their name; without them the settings of each tree say it.
+    """
+
+    def __init__(self, project: str, name: str, old: Tree, new: Tree, chosen: tuple[str, ...] = ()) -> None:
         self.project = project
         self.name = name
         self.old = old
         self.new = new
+        self._chosen = chosen
 
     @cached_property
     def before(self) -> Mapping[str, str]:
         """Return how the tests of the old tree end."""
-        return outcomes_of(self.old)
+        return outcomes_of(self.old, self._chosen)
 
     @cached_property
     def after(self) -> Mapping[str, str]:
         """Return how the tests of the new tree end."""
-        return carried_over(self.old, self.new)
+        return carried_over(self.old, self.new, self._chosen)
 
     @property
     def vanished(self) -> frozenset[str]:

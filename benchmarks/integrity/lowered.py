@@ -40,6 +40,7 @@ def lowered_gates(old: Tree, new: Tree) -> Iterator[Relaxation]:
         if tool in tools and _is_exempt(tool, key, value, before):
             yield Relaxation("G1", path, f"{tool}.{key}")
     yield from _targets_of_codecov(old, new)
+    yield from _floors_of_commands(old, new, before)
     yield from _narrowed(before, after)
     yield from _jobs(old, new)
 
@@ -173,14 +174,43 @@ def _targets_of_codecov(old: Tree, new: Tree) -> Iterator[Relaxation]:
                 yield Relaxation("G1", path, "codecov target")
 
 
+_FLOOR: Final = re.compile(r"--(?:cov-)?fail-under[= ](\d+(?:\.\d+)?)")
+_FLOOR_SET: Final = re.compile(r"(?m)^\s*fail_under\s*=\s*(\d+(?:\.\d+)?)")
+
+
+def _floors_of_commands(old: Tree, new: Tree, settings: Settings) -> Iterator[Relaxation]:
+    """Yield the command that asked for more coverage than anything does now, where coverage is still spoken of."""
+    before, after = _floors(old), _floors(new)
+    told = _threshold(settings.get(("pytest", "addopts"), ("", None))[1])
+    spoken = any("coverage" in text or "--cov" in text for text in after.values())
+    highest = max((floor for path in after for floor in _floors_in(after[path], _FLOOR, _FLOOR_SET)), default=0.0)
+    for path, text in before.items():
+        floor = max(_floors_in(text, _FLOOR), default=0.0)
+        if spoken and floor > highest and floor != told:
+            yield Relaxation("G1", path, "fail-under of a command")
+
+
+def _floors(tree: Tree) -> dict[str, str]:
+    """Return the texts of settings that hold commands, less the lines about pylint."""
+    texts = {path: _uncommented(data) for path, data in tree.items() if is_settings(path)}
+    return {path: "\n".join(line for line in text.splitlines() if "pylint" not in line) for path, text in texts.items()}
+
+
+def _floors_in(text: str, *patterns: re.Pattern[str]) -> list[float]:
+    return [float(each) for pattern in patterns for each in pattern.findall(text)]
+
+
 _CHECK: Final = re.compile(r"\b(pytest|tox|nox|mypy|pyright|ruff|flake8|pylint|coverage|unittest|hatch|make)\b")
 
 
 def _jobs(old: Tree, new: Tree) -> Iterator[Relaxation]:
     """Yield checks of workflows that no workflow runs any longer, and those that may fail now."""
     runs = _runs(old)
-    words = {word for path, data in new.items() if _is_workflow(path) for word in _CHECK.findall(_decoded(data))}
-    if words:
+    words = {word for path, data in new.items() if _is_workflow(path) for word in _CHECK.findall(_uncommented(data))}
+    if not any(_is_workflow(path) for path in new):
+        gone = [path for path, data in old.items() if _is_workflow(path) and _CHECK.search(_uncommented(data))]
+        yield from (Relaxation("G2", path, "no workflow") for path in gone)
+    elif words:
         yield from (Relaxation("G2", runs[line], line) for line in runs if set(_CHECK.findall(line)) - words)
     for path, data in new.items():
         if _is_workflow(path) and path in old:
@@ -196,7 +226,7 @@ def _runs(tree: Tree) -> dict[str, str]:
         line.strip(): path
         for path, data in tree.items()
         if _is_workflow(path)
-        for line in _decoded(data).splitlines()
+        for line in _uncommented(data).splitlines()
         if "run:" in line and "install" not in line and _CHECK.search(line)
     }
 
@@ -207,6 +237,10 @@ def _is_workflow(path: str) -> bool:
 
 def _decoded(data: bytes) -> str:
     return data.decode("utf-8", "replace")
+
+
+def _uncommented(data: bytes) -> str:
+    return "\n".join(line for line in _decoded(data).splitlines() if not line.lstrip().startswith("#"))
 
 
 def _words(value: Any) -> set[str]:

@@ -5,7 +5,9 @@ A test that is collected passes, one that is marked to be skipped is skipped. Id
 """
 
 import ast
+import fnmatch
 import itertools
+import re
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -20,6 +22,9 @@ SKIPPED: Final = "skipped"
 FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _CASES: Final = 400
+_CLASSES: Final = ("Test",)  # what pytest looks for by itself
+_CHOSEN: Final = re.compile(r"^[ \t]*python_classes[ \t]*=[ \t]*(\[[^\]]*\]|[^\n]*(?:\n[ \t]+[^\n=]+$)*)", re.MULTILINE)
+_CHOOSING: Final = ("pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
 _PYTHON: Final = (3, 11)  # what the tests are taken to be run by
 
 
@@ -34,39 +39,54 @@ def parsed(data: bytes) -> ast.Module | None:
         return None
 
 
-def outcomes_of(tree: Tree) -> dict[str, str]:
-    """Return how each test of a tree ends, by its id."""
+def outcomes_of(tree: Tree, chosen: tuple[str, ...] = ()) -> dict[str, str]:
+    """Return how each test of a tree ends, by its id; `chosen` stands for the classes that its settings choose."""
     found: dict[str, str] = {}
+    classes = chosen or classes_of(tree)
     for path, data in tree.items():
         if is_collected(path):
-            found.update(_in_file(path, data))
+            found.update(_in_file(path, data, classes))
     return found
 
 
+def classes_of(tree: Tree) -> tuple[str, ...]:
+    """Return the beginnings or patterns of the names of classes that the settings of a tree have pytest collect."""
+    for path in _CHOOSING:
+        found = _CHOSEN.search(tree.get(path, b"").decode("utf-8", "replace"))
+        if found is not None:
+            return tuple(re.findall(r"[^\s\[\]\"',]+", found[1])) or _CLASSES
+    return _CLASSES
+
+
 @lru_cache(maxsize=8192)
-def _in_file(path: str, data: bytes) -> Mapping[str, str]:
+def _in_file(path: str, data: bytes, chosen: tuple[str, ...]) -> Mapping[str, str]:
     module = parsed(data)
     if module is None:
         return {}
     skipped = _skips_all(module)
     owner = path.removesuffix(".py").replace("/", ".")
     found: dict[str, str] = {}
-    for classes, function, skip in functions_of(module):
+    for classes, function, skip in functions_of(module, chosen):
         base = f"{'.'.join((owner, *classes))}::{function.name}"
         ends = SKIPPED if skipped or skip or _skips_itself(function) else PASSED
         found.update({f"{base}{suffix}": ends for suffix in parameters_of(function)})
     return found
 
 
-def functions_of(module: ast.Module) -> Iterator[tuple[tuple[str, ...], Function, bool]]:
-    """Yield the tests of a module with the classes round them, and whether one of these is marked as skipped."""
+def functions_of(
+    module: ast.Module, chosen: tuple[str, ...] = _CLASSES
+) -> Iterator[tuple[tuple[str, ...], Function, bool]]:
+    """Yield the tests of a module with the classes round them, and whether one of these is marked as skipped.
+
+    `chosen` are the names of classes that are collected for their name.
+    """
     waiting: list[tuple[tuple[str, ...], list[ast.stmt], bool]] = [((), module.body, False)]
     while waiting:
         classes, body, skipped = waiting.pop()
         for node in body:
             if isinstance(node, FUNCTIONS) and node.name.startswith("test") and not _is_fixture(node):
                 yield classes, node, skipped or is_marked(node)
-            elif isinstance(node, ast.ClassDef) and _holds_tests(node):
+            elif isinstance(node, ast.ClassDef) and _holds_tests(node, chosen):
                 waiting.append(((*classes, node.name), node.body, skipped or is_marked(node)))
             elif isinstance(node, ast.If) and _is_met(node.test, module):
                 waiting.append((classes, node.body, skipped))
@@ -89,9 +109,10 @@ def _is_fixture(function: Function) -> bool:
     return any(_called(each)[0].rpartition(".")[2] == "fixture" for each in function.decorator_list)
 
 
-def _holds_tests(node: ast.ClassDef) -> bool:
+def _holds_tests(node: ast.ClassDef, chosen: tuple[str, ...]) -> bool:
     """Tell whether a class is collected: by its name, or because it is a TestCase."""
-    return node.name.startswith("Test") or any("Test" in _called(base)[0] for base in node.bases)
+    named = any(node.name.startswith(each) or fnmatch.fnmatch(node.name, each) for each in chosen)
+    return named or any("Test" in _called(base)[0] for base in node.bases)
 
 
 def is_marked(node: Function | ast.ClassDef) -> bool:
@@ -153,13 +174,13 @@ def parameters_of(function: Function) -> list[str]:
     return [f"[{case}{_number(seen, case) if often[case] > 1 else ''}]" for case in joined]
 
 
-def carried_over(old: Tree, new: Tree) -> dict[str, str]:
+def carried_over(old: Tree, new: Tree, chosen: tuple[str, ...] = ()) -> dict[str, str]:
     """Return how the tests of a new tree end; a case keeps its id where what a marker gave cannot be read any more.
 
     That is where a fixture gives it now, or a table that does not stand in the marker: without this, such a test would
     seem to have lost its cases.
     """
-    found = outcomes_of(new)
+    found = outcomes_of(new, chosen)
     for path in old.keys() & new.keys():
         if old[path] != new[path] and is_collected(path):
             before, after = _given_in(old[path]), _given_in(new[path])

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from changes import Change
-from outcomes import parsed
+from outcomes import classes_of, parsed
 from relaxing import Relaxation
 from trees import Tree, belongs_to_tests, changed_paths, is_collected, is_settings, is_source
 from vanished import Vanished
@@ -17,7 +17,7 @@ def slices_of(change: Change, gone: Iterable[Vanished]) -> Iterator[Change]:
 
     Each has the test files that share a test (one, where none was moved), the helpers of tests that they import or that
     are given to them, and the changed sources that they import, else all changed ones that these reach. The settings
-    are a change of their own.
+    are a change of their own; classes that those of either release have collected are collected in all changes.
     """
     changed = changed_paths(change.old, change.new)
     files = [path for path in changed if is_collected(path)]
@@ -37,7 +37,8 @@ def _taken(change: Change, label: str, paths: Sequence[str]) -> Change:
         new.pop(path, None)
         if path in change.new:
             new[path] = change.new[path]
-    return Change(change.project, f"{change.name}, {label}", change.old, new)
+    chosen = tuple(dict.fromkeys((*classes_of(change.old), *classes_of(change.new))))
+    return Change(change.project, f"{change.name}, {label}", change.old, new, chosen)
 
 
 def relaxed_in(part: Change, found: Iterable[Relaxation]) -> tuple[Relaxation, ...]:

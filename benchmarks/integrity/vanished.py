@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Final, Literal
 
-from outcomes import FUNCTIONS, Function, functions_of, parameters_of, parsed
+from outcomes import FUNCTIONS, Function, classes_of, functions_of, parameters_of, parsed
 from trees import Tree, belongs_to_tests, changed_paths, is_collected
 from vocabulary import Lost, Uses, bound_by, uses_of
 from written import NOTHING, Written, literals_of, words_of, written, written_in
@@ -20,6 +20,8 @@ KEPT: Final = 0.5  # share of its statements or literals that one file adds
 DROPPED: Final = 0.2
 ALIKE: Final = 0.8  # share of its words that one new test holds
 UNLIKE: Final = 0.6
+MOVED: Final = 0.5  # share of the functions of a test file that stand in another one
+FEWEST_FUNCTIONS: Final = 2
 _FEWEST_WORDS: Final = 6
 _LONGEST: Final = 3  # a new test of more words than so many times the old one's holds anything
 Key = tuple[str, tuple[str, ...], str]
@@ -59,12 +61,33 @@ class Step:
         return _tests_of(self.new)
 
     @cached_property
+    def sources_of_moved(self) -> Mapping[str, str]:
+        """Return the old path of each test file that stands at another one now: most of its functions are there."""
+        gone = [path for path in self.old if _is_test_code(path) and path not in self.new]
+        came = [path for path in self.new if _is_test_code(path) and path not in self.old]
+        shares = [(_in_common(self.old[old], self.new[new]), old, new) for old in gone for new in came]
+        found: dict[str, str] = {}
+        for share, old, new in sorted(shares, reverse=True):
+            if share > MOVED and new not in found and old not in found.values():
+                found[new] = old
+        return found
+
+    @cached_property
+    def homes_of_moved(self) -> Mapping[str, str]:
+        """Return where each test file that moved as a whole stands now."""
+        return {old: new for new, old in self.sources_of_moved.items()}
+
+    def before(self, key: Key) -> Key:
+        """Return what a test of the new tree was called, had its file moved and nothing else changed."""
+        return self.sources_of_moved.get(key[0], key[0]), *key[1:]
+
+    @cached_property
     def added(self) -> Mapping[str, Written]:
         """Return what each changed test file of the new tree adds: in each function what it did not hold before."""
         found = {}
         for path in changed_paths(self.old, self.new):
             if path in self.new and path.endswith(".py") and belongs_to_tests(path):
-                before = written_in(self.old.get(path, b""))
+                before = written_in(self.old.get(self.sources_of_moved.get(path, path), b""))
                 parts = [each - before.get(name, NOTHING) for name, each in written_in(self.new[path]).items()]
                 found[path] = sum(parts, NOTHING)
         return found
@@ -73,8 +96,9 @@ class Step:
     def new_names(self) -> Mapping[str, frozenset[str]]:
         """Return the files that a test's name is new in, by the name."""
         found: dict[str, set[str]] = defaultdict(set)
-        for key in self.news.keys() - self.olds.keys():
-            found[key[2]].add(key[0])
+        for key in self.news:
+            if self.before(key) not in self.olds:
+                found[key[2]].add(key[0])
         return {name: frozenset(paths) for name, paths in found.items()}
 
     @cached_property
@@ -82,8 +106,8 @@ class Step:
         """Return the words of each test that is new, and those that a changed one has more than before."""
         found = {}
         for key, function in self.news.items():
-            old = self.olds.get(key)
-            if old is None or (self.old[key[0]] != self.new[key[0]] and ast.dump(old) != ast.dump(function)):
+            old = self.olds.get(self.before(key))
+            if old is None or (self.old.get(key[0]) != self.new[key[0]] and ast.dump(old) != ast.dump(function)):
                 found[key] = words_of(function) - (words_of(old) if old is not None else Counter())
         return found
 
@@ -91,6 +115,8 @@ class Step:
         """Return what a test of the old tree uses and binds, with the helpers that the new file no longer has."""
         function = self.olds[key]
         used, bound = uses_of(function), bound_by(function)
+        for node in self._gone_class(key):
+            used |= uses_of(node)
         helpers = self._gone_helpers(key[0])
         waiting = [name for name in used.names | bound if name in helpers]
         seen: set[str] = set()
@@ -106,8 +132,41 @@ class Step:
         return used, bound
 
     def _gone_helpers(self, path: str) -> Mapping[str, list[ast.stmt]]:
-        now = _helpers(self.new.get(path, b""))
+        now = _helpers(self._now(path))
         return {name: nodes for name, nodes in _helpers(self.old[path]).items() if name not in now}
+
+    def _gone_class(self, key: Key) -> list[ast.AST]:
+        """Return what the class of a test says of itself, where the new file does not have that class either."""
+        classes = _classes(self.old[key[0]])
+        return classes.get(key[1], []) if key[1] not in _classes(self._now(key[0])) else []
+
+    def _now(self, path: str) -> bytes:
+        return self.new.get(self.homes_of_moved.get(path, path), b"")
+
+
+@lru_cache(maxsize=4096)
+def _classes(data: bytes) -> Mapping[tuple[str, ...], list[ast.AST]]:
+    """Return the bases, decorators and constants of each class of a file by its dotted name."""
+    module = parsed(data)
+    found: dict[tuple[str, ...], list[ast.AST]] = {}
+    waiting = [((), each) for each in (module.body if module is not None else ()) if isinstance(each, ast.ClassDef)]
+    while waiting:
+        outer, node = waiting.pop()
+        name = (*outer, node.name)
+        values = [each.value for each in node.body if isinstance(each, ast.Assign)]
+        found[name] = [*node.bases, *node.decorator_list, *values]
+        waiting += [(name, each) for each in node.body if isinstance(each, ast.ClassDef)]
+    return found
+
+
+def _is_test_code(path: str) -> bool:
+    return path.endswith(".py") and belongs_to_tests(path)
+
+
+def _in_common(old: bytes, new: bytes) -> float:
+    """Return the share of the functions of an old test file that stand in a new one under their names."""
+    before, after = written_in(old).keys() - {""}, written_in(new).keys()
+    return len(before & after) / len(before) if len(before) >= FEWEST_FUNCTIONS else 0.0
 
 
 @lru_cache(maxsize=4096)
@@ -134,18 +193,19 @@ def _helpers(data: bytes) -> Mapping[str, list[ast.stmt]]:
 
 
 def _tests_of(tree: Tree) -> dict[Key, Function]:
+    chosen = classes_of(tree)
     return {
         (path, classes, function.name): function
         for path, data in tree.items()
         if is_collected(path)
-        for classes, function in _tests_in(data)
+        for classes, function in _tests_in(data, chosen)
     }
 
 
 @lru_cache(maxsize=4096)
-def _tests_in(data: bytes) -> tuple[tuple[tuple[str, ...], Function], ...]:
+def _tests_in(data: bytes, chosen: tuple[str, ...]) -> tuple[tuple[tuple[str, ...], Function], ...]:
     module = parsed(data)
-    return tuple((classes, each) for classes, each, _ in functions_of(module)) if module is not None else ()
+    return tuple((classes, each) for classes, each, _ in functions_of(module, chosen)) if module is not None else ()
 
 
 def vanished_of(step: Step) -> list[Vanished]:
@@ -163,6 +223,10 @@ def vanished_of(step: Step) -> list[Vanished]:
 
 
 def _whole(step: Step, key: Key, function: Function) -> list[Vanished]:
+    home = step.homes_of_moved.get(key[0])
+    if (home, *key[1:]) in step.news:
+        moved = frozenset({str(home)})
+        return [Vanished(_id(key, suffix), key[0], "kept", "same name", moved) for suffix in parameters_of(function)]
     fate, why, homes = fate_of(step, key, written(function), step.uses(key))
     alike, home = _alike(words_of(function), step.new_words)
     if fate != "kept" and alike >= ALIKE:

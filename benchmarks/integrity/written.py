@@ -11,6 +11,7 @@ from typing import Final
 from outcomes import FUNCTIONS, parsed
 
 _LEAVES: Final = (ast.Assert, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return, ast.Raise, ast.Delete)
+_NAMED: Final = (bool, type(None), type(...))  # their words say nothing
 _LITERAL: Final = re.compile(r"[A-Za-z]{3}|\d{2}")
 
 
@@ -85,5 +86,5 @@ def words_of(node: ast.AST) -> Counter[str]:
 def literals_of(node: ast.AST) -> Iterator[str]:
     """Yield the literals that say something: texts with a word, numbers with two digits."""
     for each in ast.walk(node):
-        if isinstance(each, ast.Constant) and _LITERAL.search(repr(each.value)):
+        if isinstance(each, ast.Constant) and not isinstance(each.value, _NAMED) and _LITERAL.search(repr(each.value)):
             yield repr(each.value)

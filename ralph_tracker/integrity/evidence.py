@@ -85,6 +85,11 @@ class Evidence(Remembering):
         """Return the ids that a test of the source has in the report, all its parameters; () where unknown."""
         return self.reported.ids_of(test.path, test.name)
 
+    def passes_now(self, test: SourceTest) -> bool:
+        """Tell whether a test whose name stayed failed before and passes now."""
+        before, after = self.outcomes.before, self.outcomes.after
+        return any(before.get(each) == FAILED and after.get(each) == PASSED for each in self.ids_of(test))
+
     def began_to_pass(self, pair: TestPair) -> bool:
         """Tell whether a test of the pair failed before and passes now."""
         before, after = self.outcomes.before, self.outcomes.after

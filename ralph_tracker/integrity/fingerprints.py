@@ -39,6 +39,7 @@ _LITERAL: Final = tuple("'0123456789")
 _LISTS: Final = (ast.List, ast.Tuple, ast.Set)
 _FAILING: Final = frozenset({"fail", "fail_if", "fail_unless"})
 _RAISING: Final = re.compile(r"(?:raises|raises_regex|assertRaises\w*|assert_raises\w*)\Z")
+_CONDITIONS: Final = frozenset({"skipif", "skipIf", "skipUnless"})
 _RECEIVERS: Final = frozenset({"self", "cls"})
 _WORDS: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 
@@ -61,7 +62,7 @@ class Fingerprint:
         lines = test.text.split("\n")
         given = node.args
         names = tuple(each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs))
-        header = "\n".join(lines[: node.lineno - test.line])
+        header = _marked(node, test.line, lines)
         statements = node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
         return header, tuple(name for name in names if name not in _RECEIVERS), _from(statements, test.line, lines)
 
@@ -157,6 +158,17 @@ class Fingerprint:
         stored = (each.id for each in nodes if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store))
         caught = (each.name for each in nodes if isinstance(each, ast.ExceptHandler) and each.name)
         return frozenset((*self._texts[1], *stored, *caught))
+
+
+def _marked(function: ast.FunctionDef | ast.AsyncFunctionDef, line: int, lines: list[str]) -> str:
+    """Return the text of the decorators; where a test is not to be run says nothing of what it asks."""
+    header = "\n".join(lines[: function.lineno - line])
+    if "skip" not in header:
+        return header
+    kept = (each for each in function.decorator_list if dotted(each).rpartition(".")[2] not in _CONDITIONS)
+    return "\n".join(
+        "\n".join(lines[each.lineno - line : (each.end_lineno or each.lineno) - line + 1]) for each in kept
+    )
 
 
 def _looped_over(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.expr]:

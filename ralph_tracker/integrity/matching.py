@@ -11,7 +11,7 @@ from ralph_tracker.integrity.evidence import Evidence
 from ralph_tracker.integrity.moves import Moves
 from ralph_tracker.integrity.naming import Parts, Reported, ReportId, owner_parts, split_id
 from ralph_tracker.integrity.pairing import TestPair
-from ralph_tracker.integrity.source_tests import SourceTest, is_empty, is_helper
+from ralph_tracker.integrity.source_tests import SourceTest, is_empty, is_helper, is_suite
 
 _NUMBER: Final = re.compile(r"\d+")
 _DIGITS: Final = 12  # numbers are ordered as such up to here
@@ -46,13 +46,17 @@ def _collected(gone: Iterable[str], new: Iterable[str], before: Mapping[str, str
 
 
 def _helpers(evidence: Evidence, vanished: Iterable[str]) -> list[str]:
-    """Return what was collected for its name only: it does nothing, or other tests call it for what it returns."""
+    """Return what was collected for its name only: it does nothing, gathers tests, or others want what it returns."""
     lost = frozenset(vanished)
     texts = {file.path: file.old.text for file in evidence.files if file.old is not None}
     olds = (pair.old for pair in evidence.pairs if pair.new is None and pair.old is not None)
     known = (old for old in olds if old.node is not None)
-    helpers = (old for old in known if is_empty(old) or is_helper(old, texts.get(old.path, "")))
+    helpers = (old for old in known if _is_no_test(old, texts.get(old.path, "")))
     return [each for old in helpers for each in evidence.ids_of(old) if each in lost]
+
+
+def _is_no_test(test: SourceTest, text: str) -> bool:
+    return is_empty(test) or is_suite(test) or is_helper(test, text)
 
 
 class _BySource:

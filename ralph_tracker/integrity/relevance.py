@@ -8,7 +8,11 @@ from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.source_tests import may_hold_tests
 
 # Hooks of pytest and unittest that take tests out of what was collected.
-COLLECTING: Final = ("load_tests", "pytest_ignore_collect", "pytest_collection_modifyitems")
+COLLECTING: Final = (
+    *("load_tests", "pytest_ignore_collect", "pytest_collection_modifyitems"),
+    *("pytest_configure", "pytest_cmdline", "pytest_load_initial_conftests", "pytest_sessionstart"),
+    *("pytest_collection(", "PYTEST_ADDOPTS"),
+)
 _LEAVING_OUT: Final = ("only", "fit", "fdescribe", "ftest", "fcontext")
 _ASSERTING: Final = ("assert", "raises(")
 _JAVASCRIPT: Final = frozenset({"javascript", "typescript", "tsx"})
@@ -30,7 +34,7 @@ _FORGING: Final = (
 _EQUAL: Final = ("__eq__", "__ne__")
 _UNDER_TEST: Final = (
     *("PYTEST_", "modules", "argv", "getenv", "environ", "stack", "_getframe", "currentframe", "_called_from_test"),
-    "cmdline",
+    *("cmdline", "pytest", "unittest", "import nose", "find_spec"),
 )
 _ANSWERS: Final = Pattern(
     r"(==|\bin\b|\bis\b|\bcase\b|[{:]).*[\d'\"]|(\breturn|[^=]=)\s*[-\d'\"\[{(TFb]"
@@ -39,7 +43,7 @@ _ANSWERS: Final = Pattern(
 _SILENCING: Final = {
     "python": (
         *("noqa", "NOQA", "NoQA", "pylint:", "nosec", "NOSONAR", "ruff:", "ignore", "mypy:", "no cover", "nocover"),
-        "no branch",
+        *("no branch", "no_type_check"),
     ),
     "javascript": ("lint-disable", "tslint:", "biome-", "NOSONAR", "@ts-", " ignore ", "coverage"),
     "go": ("nolint", "lint:", "#nosec"),

@@ -110,6 +110,17 @@ def is_empty(test: SourceTest) -> bool:
     )
 
 
+def is_suite(test: SourceTest) -> bool:
+    """Tell whether a function only gathers tests for a loader of unittest: they are reported by their own ids."""
+    if _LOADERS.search(test.text) is None or test.node is None or test.assertions:
+        return False
+    last = test.node.body[-1]
+    return isinstance(last, ast.Return) and last.value is not None
+
+
+_LOADERS: Final = Pattern(
+    r"\b(?:TestSuite|makeSuite|TestLoader|defaultTestLoader|loadTestsFrom\w+|DocTestSuite|DocFileSuite)\b"
+)
 # What stands in any text with tests: nothing else is parsed.
 _TESTS: Final[Mapping[Language, Pattern]] = {
     "python": Pattern(r"\bdef\s+test"),

@@ -86,6 +86,12 @@ _JAVA: Final = (
     _mark("lint", "CHECKSTYLE:OFF", r"CHECKSTYLE(?::|\s)OFF"),
 )
 _SHELL: Final = (_mark("lint", "shellcheck disable", rf"#\s*shellcheck\s+disable\s*=\s*{_CODES}"),)
+# A decorator of typing by which a function is looked at by nobody; the module that defines it is none that uses it.
+_UNTYPED: Final = _mark(
+    "types",
+    "no_type_check",
+    r"@[\w.]*\bno_type_check(?:_decorator)?\b|(?<!def )\bno_type_check(?:\s*\(|\s+as\s+\w)",
+)
 _RUST_ALLOW: Final = _mark(
     "lint", "allow", r"#!?\[\s*(?:allow|expect|cfg_attr\([^\[\]]*?\ballow)\s*\((?P<codes>[^)]*)\)"
 )
@@ -174,7 +180,9 @@ def _counted(path: str, text: str) -> Counter[Suppression]:
         for comment in comments_of(path, text):
             for mark in marks if any(word in comment for word in hints) else ():
                 _count(mark, comment[:_COMMENT], found)
-    if side.language == "rust":
+    if side.language == "python" and "no_type_check" in text:
+        _count(_UNTYPED, code_of(path, text), found)
+    elif side.language == "rust":
         code = code_of(path, text)
         _count(_RUST_ALLOW, code, found)
         _count(_RUST_COVERAGE, code, found)

@@ -350,11 +350,46 @@ RUFF = '[tool.ruff.lint]\nselect = ["E", "B", "S"]\nignore = ["E501"]\n[tool.ruf
         pytest.param(
             ".github/workflows/ci.yml", "run: pytest\n", "run: pytest || true\n", ["G2"], id="check that may fail"
         ),
+        pytest.param(
+            ".github/workflows/ci.yml",
+            "steps:\n- run: pytest\n- run: ruff check\n",
+            "steps:\n- run: pytest\n# - run: ruff check\n",
+            ["G2"],
+            id="check commented out",
+        ),
+        pytest.param(
+            "tox.ini",
+            "[testenv]\ncommands = coverage report --fail-under=100\n",
+            "[testenv]\ncommands = coverage report\n",
+            ["G1"],
+            id="no floor of a command",
+        ),
+        pytest.param(
+            "tox.ini",
+            "[testenv]\ncommands = coverage report --fail-under=90\n",
+            "[testenv]\ncommands = coverage report\n[coverage:report]\nfail_under = 90\n",
+            [],
+            id="floor of a command becomes a setting",
+        ),
+        pytest.param(
+            "tox.ini",
+            "[testenv]\ncommands = pylint --fail-under=9 box\n    coverage report\n",
+            "[testenv]\ncommands = pylint --fail-under=8 box\n    coverage report\n",
+            [],
+            id="floor of pylint",
+        ),
     ],
 )
 def test_gates(bench, path, before, after, rules):
     found = list(bench.lowered.lowered_gates(tree({path: before}), tree({path: after})))
     assert [each.rule for each in found] == rules
+
+
+def test_checks_are_gone_with_the_last_workflow(bench):
+    workflows = {".github/workflows/ci.yml": "run: |\n  pytest\n", ".github/workflows/cd.yml": "run: twine\n"}
+    old, new = tree({**workflows, "box.py": ""}), tree({"box.py": ""})
+    assert [each.rule for each in bench.lowered.lowered_gates(old, new)] == ["G2"]
+    assert list(bench.lowered.lowered_gates(new, new)) == []
 
 
 def test_a_gate_that_moves_to_another_file_stays(bench):
@@ -403,6 +438,60 @@ def test_sources_that_are_only_reached_belong_to_a_change_where_no_nearer_one_ch
     new = old | {path: f"{old[path]}\n" for path in edited}
     taken = ("box/sizes.py", "tests/data/lids.json", "tests/test_lids.py")
     assert slices(bench, old, new) == {"tests/test_lids.py": taken}
+
+
+CONSTANT = "import unittest\n\n\nclass TestVolume(unittest.TestCase):\n    subject = volume\n\n"
+CONSTANT += "    def test_it(self):\n        self.assertEqual(self.made(1001), 2002)\n"
+
+
+def test_what_a_class_says_of_itself_goes_with_the_class_only(bench):
+    source = SOURCE.replace("def volume", "def content")
+    (found,) = dropped(bench, CONSTANT, source)
+    assert (found.fate, found.why) == ("with its code", "name volume")
+    stays = "class TestVolume(unittest.TestCase):\n    subject = volume\n"
+    (found,) = dropped(bench, CONSTANT, source, instead=stays)
+    assert found.fate == "dropped"
+
+
+@pytest.mark.parametrize("values", [(None, True), (False, ...), (1, 2)])
+def test_values_without_words_or_numbers_keep_no_test(bench, values):
+    told = ", ".join(map(repr, values)).replace("Ellipsis", "...")
+    (found,) = dropped(bench, f"def test_it():\n    made({told})\n", instead=f"OTHERS = [{told}]\n")
+    assert found.fate == "dropped"
+
+
+def test_a_file_that_moved_adds_what_it_did_not_hold(bench):
+    first = "def test_lid():\n    box = Box('lid')\n    assert box.pack('hammer') == ['hammer']\n"
+    second = "def test_nail():\n    box = Box('lid')\n    box.pack('hammer')\n"
+    step = step_of(bench, {"test_box.py": KEPT_TEST + first + second}, {"tests/test_box.py": KEPT_TEST + first})
+    assert fates(bench.vanished.vanished_of(step)) == {
+        "test_area_is_positive": "kept", "test_lid": "kept", "test_nail": "dropped",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "classes"),
+    [
+        ("pyproject.toml", "[tool.pytest.ini_options]\npython_classes = '*Test'\n", ("*Test",)),
+        ("pyproject.toml", "[tool.pytest.ini_options]\npython_classes = ['*Test', \"Test\"]\n", ("*Test", "Test")),
+        ("setup.cfg", "[tool:pytest]\npython_classes =\n    Test\n    *Test\naddopts = -q\n", ("Test", "*Test")),
+        ("tox.ini", "[pytest]\naddopts = -q\n", ("Test",)),
+    ],
+)
+def test_settings_choose_the_classes_that_are_collected(bench, path, text, classes):
+    files = tree({path: text, "tests/test_box.py": "class LidTest:\n    def test_it(self):\n        assert 1\n"})
+    assert bench.outcomes.classes_of(files) == classes
+    assert bool(bench.outcomes.outcomes_of(files)) is ("*Test" in classes)
+
+
+def test_classes_that_either_release_chooses_are_collected_in_all_parts_of_a_step(bench):
+    old = {"tests/test_box.py": "class LidTest(TestCase):\n    def test_it(self):\n        assert lid\n"}
+    new = {
+        "tests/test_box.py": old["tests/test_box.py"].replace("(TestCase)", ""),
+        "pytest.ini": "[pytest]\npython_classes = *Test\n",
+    }
+    change = bench.changes.Change("box", "1 to 2", tree(old), tree(new))
+    assert [part.vanished for part in bench.slicing.slices_of(change, [])] == [frozenset(), frozenset()]
 
 
 def test_a_file_that_goes_goes_in_its_change(bench):

@@ -65,6 +65,11 @@ class TestWhatDiffers:
         assert loop.last.adjusted_score == loop.last.quality_score
         assert loop.last.adjusted_because == ""
 
+    def test_a_difference_by_rounding_alone_is_told(self, start):
+        first = start(base={}, test_count=3, tests_passed=1, tests_failed=2, tests_skipped=0).last
+        assert (first.quality_score, first.adjusted_score) == (0.5416, 0.5417)
+        assert first.adjusted_because == "1 of 3 tests count unrounded"
+
     def test_a_given_score_differs_in_nothing(self, start):
         loop = start(score=0.5, lint_errors=40)
         assert loop.turn(score=0.6, test_count=4, tests_passed=4).adjusted_because == ""

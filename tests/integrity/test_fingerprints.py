@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tracker.integrity import source_tests
+from ralph_tracker.integrity.changes import Side
 from ralph_tracker.integrity.fingerprints import Fingerprint, tokens_of
 from ralph_tracker.integrity.source_tests import SourceTest
 
@@ -138,3 +139,14 @@ def test_other_languages_are_read_by_their_own_tokens() -> None:
 @given(st.text(alphabet="ab'\"\\\n#/*`1.,()= ", max_size=60))
 def test_any_text_has_tokens(text: str) -> None:
     assert all(tokens_of(text))
+
+
+@pytest.mark.parametrize(
+    "marker", ["pytest.mark.skipif(old, reason='a new\\n lid')", "unittest.skipUnless(new, 'lid')"]
+)
+def test_where_a_test_is_not_to_be_run_is_no_part_of_it(marker):
+    text = "@cases('red')\n{}def test_lid():\n    assert lid\n"
+    plain, marked = (
+        Fingerprint(Side("tests/test_box.py", text.format(more)).tests[0]) for more in ("", f"@{marker}\n")
+    )
+    assert (marked.bag, marked.literals) == (plain.bag, frozenset({"'red'"}))

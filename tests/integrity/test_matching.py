@@ -240,6 +240,29 @@ BY_SOURCE: dict[str, tuple[dict[str, Texts], list[str], list[str], Found]] = {
         ["test_box::test_new"],
         {},
     ),
+    "only gathers tests for a loader": (
+        {BOX: (function("test_suite", "    return unittest.TestSuite([unittest.makeSuite(BoxTests)])\n"), "")},
+        ["test_box::test_suite"],
+        [],
+        {"test_box::test_suite": ()},
+    ),
+    "asserts about what a loader gathers": (
+        {
+            BOX: (
+                function("test_suite", "    found = unittest.makeSuite(Box)\n    assert found\n    return found\n"),
+                "",
+            )
+        },
+        ["test_box::test_suite"],
+        [],
+        {},
+    ),
+    "calls a loader and returns nothing": (
+        {BOX: (function("test_load", "    TestLoader().loadTestsFromName('box')\n"), "")},
+        ["test_box::test_load"],
+        [],
+        {},
+    ),
     "into a class that others inherit": (
         {BOX: (method("TestBox", "test_a"), method("Mixin", "test_a"))},
         ["tests.test_box.TestBox::test_a"],

@@ -6,10 +6,11 @@ from functools import cached_property
 from typing import Final, NamedTuple, cast
 
 from ralph_tracker.integrity.python.calls import demands_of_call, uncalled
-from ralph_tracker.integrity.python.constants import NOT_CALLED, truth
+from ralph_tracker.integrity.python.constants import ITSELF, NOT_CALLED, truth
 from ralph_tracker.integrity.python.demands import EQUAL, Demand, demands_of
 from ralph_tracker.integrity.python.expectations import Values, local_values, sides_of
 from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted, same, statements_below
+from ralph_tracker.integrity.python.taken import may_be_taken, taken_in, uncopied
 from ralph_tracker.integrity.source_tests import REPEATED, UNREACHED, Assertion, Known
 
 _ENDING_CALLS: Final = frozenset(
@@ -23,7 +24,6 @@ _WITH: Final = (ast.With, ast.AsyncWith)
 _LEAVING: Final = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _MAY_CALL: Final = (ast.Name, ast.Call)
 _TWO: Final = 2
-_COPIES: Final = frozenset({"copy.copy", "copy.deepcopy", "deepcopy", "pytest.approx", "approx"})
 _DEMANDING: Final = (ast.Assert, ast.Expr, *_WITH)
 Body = Sequence[ast.stmt]
 Asked = tuple[tuple[str, tuple[Demand, ...]], ...]
@@ -56,7 +56,7 @@ def assertions_of(node: Function, source: Source | None = None) -> tuple[Asserti
             text=demand.text or text,
             subject=demand.subject,
             strength=REPEATED if demand.strength == EQUAL and again.asks(statement) else demand.strength,
-            vacuous=demand.vacuous or (again.of_object(statement) if reached else UNREACHED),
+            vacuous=demand.vacuous or (again.of_itself(statement, demand) if reached else UNREACHED),
         )
         for statement, reached in statements_of(node)
         for text, demands in asked(statement)
@@ -75,6 +75,17 @@ class _Again:
     def _known(self) -> Values:
         return local_values(self._node)
 
+    @cached_property
+    def _taken(self) -> dict[int, bool]:
+        return taken_in(self._node)
+
+    def of_itself(self, statement: ast.stmt, demand: Demand) -> str | None:
+        """Return why what a statement claims always holds: by what its names stand for."""
+        if demand.strength == EQUAL:
+            taken = may_be_taken(_sides(statement)) and self._taken.get(id(statement))
+            return ITSELF if taken else None
+        return self.of_object(statement)
+
     def of_object(self, statement: ast.stmt) -> str | None:
         """Return why a claim about a function inside the test, or about a coroutine of one, always holds."""
         claim = statement.test if isinstance(statement, ast.Assert) else None
@@ -90,9 +101,10 @@ class _Again:
         return NOT_CALLED if inside else None
 
     def asks(self, statement: ast.stmt) -> bool:
-        claim = statement.test if isinstance(statement, ast.Assert) else getattr(statement, "value", None)
-        sides = sides_of(claim) if isinstance(claim, ast.Compare | ast.Call) else []
-        sides = [_uncopied(each) for each in sides]
+        sides = _sides(statement)
+        if may_be_taken(sides) and self._taken.get(id(statement)) is False:
+            return True
+        sides = [uncopied(each) for each in sides]
         if len(sides) != _TWO or not all(isinstance(each, _MAY_CALL) for each in sides):
             return False
         if not any(isinstance(each, ast.Name) for each in sides):
@@ -101,13 +113,10 @@ class _Again:
         return isinstance(left, ast.Call) and same(left, right)
 
 
-def _uncopied(node: ast.expr) -> ast.expr:
-    """Return what an expression is a copy of: `x.copy()`, `copy.deepcopy(x)`, `pytest.approx(x)`."""
-    if not isinstance(node, ast.Call):
-        return node
-    if isinstance(node.func, ast.Attribute) and node.func.attr == "copy" and not node.args:
-        return node.func.value
-    return node.args[0] if node.args and dotted(node.func) in _COPIES else node
+def _sides(statement: ast.stmt) -> list[ast.expr]:
+    """Return what a statement compares, nothing where it claims no comparison."""
+    claim = statement.test if isinstance(statement, ast.Assert) else getattr(statement, "value", None)
+    return sides_of(claim) if isinstance(claim, ast.Compare | ast.Call) else []
 
 
 def statements_of(node: Function, *, nested: bool = True) -> Iterator[tuple[ast.stmt, bool]]:

@@ -163,6 +163,11 @@ def _comes_to_the_same(node: ast.AST) -> bool:
     return not isinstance(node, _ACTS)
 
 
+def compares(node: ast.expr) -> bool:
+    """Tell whether it is a comparison or its denial: nobody writes one beside its opposite to call something twice."""
+    return isinstance(node.operand if isinstance(node, ast.UnaryOp) else node, ast.Compare)
+
+
 def makes_mock(node: ast.Call) -> bool:
     """Find `mock.called_once_with(…)`, which makes a mock, and mocks are true."""
     return isinstance(node.func, ast.Attribute) and node.func.attr in _MOCK_QUESTIONS

@@ -139,17 +139,18 @@ def doubles_in(text: str) -> frozenset[str]:
     """Return the fixtures of a file that hand out what can stand in for a function or an object. Raises Unparsable."""
     imports, own = imports_of(text), own_of(text)
     found = fixed_values(text)
-    fixtures = (name for name, each in functions_in(text).items() if any(map(_is_fixture, each.decorator_list)))
+    fixtures = (name for name, each in functions_in(text).items() if any(map(is_fixture, each.decorator_list)))
     return frozenset(name for name in fixtures if name in found and stands_in(found[name], imports, own))
 
 
-def _is_fixture(marker: ast.expr) -> bool:
+def is_fixture(marker: ast.expr) -> bool:
+    """Tell whether a decorator makes a fixture."""
     return dotted(marker).endswith("fixture")
 
 
 def _handed(fixture: Function) -> ast.expr | None:
     """Return what a fixture yields, None where it does not."""
-    if not any(map(_is_fixture, fixture.decorator_list)):
+    if not any(map(is_fixture, fixture.decorator_list)):
         return None
     return next((each.value for each in nodes_in(fixture) if isinstance(each, ast.Yield)), None)
 

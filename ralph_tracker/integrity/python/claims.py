@@ -10,6 +10,7 @@ BUILTIN: Final = "the builtin that it is asked by was replaced in the test"
 HOLLOW: Final = "what it is asked by says yes whatever it is given"
 OWN: Final = "what is asserted about is defined by the tests"
 SET: Final = "what is asserted about was assigned in the test"
+LENT: Final = "what is asserted about comes from the tests' own files alone"
 HELD: Final = "what is asserted about is given by the test itself"
 ALONE: Final = "the test asks nothing but itself"
 RAISED: Final = "what has to be raised is raised by the test"
@@ -46,7 +47,7 @@ def is_told(each: Claim, gone: list[Claim]) -> bool:
         return any(claim.fixed and (_shares(claim, each) or claim.subject == each.subject) for claim in gone)
     if each.rigged == OWN and each.subject.startswith("self.") and any(_shares(claim, each) for claim in gone):
         return True
-    if each.rigged in {ALONE, SELF}:
+    if each.rigged in {ALONE, LENT, SELF}:
         return any(claim.subject for claim in gone)
     return each.rigged not in {OWN, SET} or any(is_alike(claim, each) and claim.subject for claim in gone)
 

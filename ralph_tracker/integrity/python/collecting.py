@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from ralph_tracker.integrity.python.narrowing_hooks import ADDOPTS, MAY_NARROW, begins_with_less, narrows
 from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted, tree_of
 
 _ASKS: Final = frozenset({"getoption", "getvalue", "getini", "environ", "getenv", "option", "platform", "version_info"})
@@ -21,8 +22,12 @@ class Dropped(NamedTuple):
 
 def dropped_from_collection(text: str) -> tuple[Dropped, ...]:
     """Return the statements that leave tests out without asking an option or the platform. Raises Unparsable."""
-    hooks = (node for node in tree_of(text).body if isinstance(node, FUNCTIONS) and not _asks(node))
-    return tuple(Dropped(hook.name, node.lineno, ast.unparse(node)) for hook in hooks for node in _dropping(hook))
+    functions = [node for node in tree_of(text).body if isinstance(node, FUNCTIONS)]
+    found = [(hook.name, node) for hook in functions if not _asks(hook) for node in _dropping(hook)]
+    if MAY_NARROW.search(text):
+        found += [(hook.name, node) for hook in functions for node in begins_with_less(hook)]
+        found += [(ADDOPTS, node) for node in tree_of(text).body if ADDOPTS in text and narrows(node)]
+    return tuple(Dropped(hook, node.lineno, ast.unparse(node)) for hook, node in found)
 
 
 def _asks(hook: Function) -> bool:
@@ -67,4 +72,8 @@ def _selects(value: ast.expr) -> bool:
         return any(generator.ifs for generator in value.generators)
     if isinstance(value, ast.List | ast.Tuple):
         return not value.elts
-    return isinstance(value, ast.Subscript) or (isinstance(value, ast.Call) and dotted(value.func) == "filter")
+    if isinstance(value, ast.Call) and dotted(value.func) in _ORDERS and value.args:
+        return _selects(value.args[0])
+    if isinstance(value, ast.Subscript):
+        return not isinstance(value.slice, ast.Slice) or bool(value.slice.lower or value.slice.upper)
+    return isinstance(value, ast.Call) and dotted(value.func) == "filter"

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from ralph_tracker.integrity.python.certainties import (
     bounds_of,
+    compares,
     goes_through_nothing,
     holds_nothing,
     is_kind_of_truth,
@@ -161,7 +162,7 @@ def _complementary(values: list[ast.expr]) -> bool:
     """Tell whether one of them is the opposite of another."""
     for index, left in enumerate(values):
         if any(_opposite(left, right) or _opposite(right, left) for right in values[index + 1 :]):
-            return is_pure(left)
+            return is_pure(left) or compares(left)
     return False
 
 

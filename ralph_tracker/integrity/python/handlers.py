@@ -59,6 +59,13 @@ def is_loud(statement: ast.stmt, handler: ast.ExceptHandler | None = None, node:
     return any(is_loud(each, handler, node) for each in inner)
 
 
+def is_quiet(statement: ast.stmt) -> bool:
+    """Tell whether a statement does no more than print, log or warn: no test fails by it."""
+    if isinstance(statement, ast.If):
+        return all(map(is_quiet, (*statement.body, *statement.orelse)))
+    return isinstance(statement, ast.Expr) and bool(_QUIET.match(dotted(statement.value)))
+
+
 def _asks_loudly(statement: ast.If, handler: ast.ExceptHandler | None, node: Function | None) -> bool:
     if _SETTING.search(ast.unparse(statement.test)):
         return False

@@ -5,6 +5,7 @@ import builtins
 from collections.abc import Mapping
 from typing import Final
 
+from ralph_tracker.integrity.python.calls import is_assertion_name
 from ralph_tracker.integrity.python.constants import UNKNOWN
 from ralph_tracker.integrity.python.expectations import is_plain
 from ralph_tracker.integrity.python.nodes import constant_of, full_name
@@ -13,13 +14,15 @@ from ralph_tracker.integrity.python.parts import Made, fills_in, key_of, leaks_i
 from ralph_tracker.integrity.python.stand_ins import MOCKS, Own, answer_of
 from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, children_of, dotted, nodes_below, nodes_in
 
+# Stands for the module of what other files of the tests lend.
+OF_TESTS: Final = "of tests"
 # Modules whose functions tell nothing but what they were given.
-_HELPFUL: Final = frozenset(
+HELPFUL: Final = frozenset(
     {"unittest", "mock", "types", "collections", "functools", "itertools", "operator", "math", "decimal", "fractions"}
     | {"contextlib", "copy", "string", "enum", "typing", "dataclasses", "datetime", "textwrap", "json", "re"}
 )
 _ASKING: Final = frozenset({"open", "input", "exec", "eval", "compile", "__import__", "globals", "locals", "super"})
-_PLAIN: Final = frozenset(dir(builtins)) - _ASKING
+PLAIN: Final = frozenset(dir(builtins)) - _ASKING
 _FIXED: Final = (ast.Constant, ast.Tuple, ast.Lambda)
 _TEXTS: Final = (ast.Constant, ast.JoinedStr)
 _INNER: Final = (*FUNCTIONS, ast.Lambda, ast.ClassDef)
@@ -134,7 +137,7 @@ class Ownership:
         root = dotted(callee).partition(".")[0]
         if root == "self":
             return dotted(callee).startswith("self.assert")
-        return root in _PLAIN or self._imports.get(root, "").partition(".")[0] in _HELPFUL
+        return root in PLAIN or self._imports.get(root, "").partition(".")[0] in HELPFUL
 
     def _is_known(self, name: str, depth: int) -> bool:
         """Tell whether a name that the test does not bind stands for nothing but what its file says."""
@@ -144,8 +147,11 @@ class Ownership:
         return self._known[name]
 
     def _look_up(self, name: str, depth: int) -> bool:
+        if self._imports.get(name) == OF_TESTS:
+            handed = (each.to for each in self._leaks if name in each.names)
+            return all(self._is_harmless(each) or is_assertion_name(dotted(each).rpartition(".")[2]) for each in handed)
         if name in self._imports:
-            return self._imports[name].lstrip(".").partition(".")[0] in _HELPFUL
+            return self._imports[name].lstrip(".").partition(".")[0] in HELPFUL
         made = self._own.get(name)
         if isinstance(made, (*FUNCTIONS, ast.ClassDef)):
             return self._is_closed(made, depth)
@@ -153,7 +159,7 @@ class Ownership:
             value = self._constants[name]
             filled = constant_of(value) is not UNKNOWN or isinstance(value, ast.Call) or _holds_any(value)
             return filled and self.is_own(value, 0, 0, depth - 1)
-        return name in _PLAIN
+        return name in PLAIN
 
     def _is_inside(self, node: ast.AST) -> bool:
         """Tell whether a function or class is the test's: what stands around it does not know the test's names."""
@@ -164,7 +170,7 @@ class Ownership:
         """Tell whether a function or class uses nothing but what it is given and what is the test's own."""
         if isinstance(node, FUNCTIONS):
             marks = [dotted(each) for each in node.decorator_list]
-            if any("fixture" not in each and each not in _PLAIN for each in marks):
+            if any("fixture" not in each and each not in PLAIN for each in marks):
                 return False
         markers = node.decorator_list if isinstance(node, FUNCTIONS) else []
         below = [each for part in children_of(node) if part not in markers for each in (part, *nodes_below(part)[1:])]

@@ -149,7 +149,7 @@ def _by_patch(call: ast.Call, given: Mapping[str, ast.expr], scope: Scope, *, se
     chosen = sets or isinstance(made, ast.ClassDef)
     if not target or (chosen and not scope.stands_in(stand_in)):
         return {}
-    return {target: "return_value" in given or scope.is_still(stand_in)}
+    return {target: "return_value" in given or scope.is_still(stand_in) or scope.is_still(effect)}
 
 
 def by_name(node: ast.withitem, scope: Scope) -> Iterator[tuple[str, bool]]:

@@ -34,7 +34,7 @@ def replaced_for_all(text: str) -> Mapping[str, bool]:
         if isinstance(node, FUNCTIONS):
             if node.name in known:
                 found[node.name] = found[scope.imports[node.name]] = is_still(node)
-            elif _is_for_all(node):
+            elif is_for_all(node):
                 given = {each.arg: ITSELF for each in node.args.args if each.arg == "module"}
                 found.update(replaced_in(node, Scope({**scope.imports, **given}, scope.own)))
         else:
@@ -54,7 +54,8 @@ def _by_statement(node: ast.stmt, scope: Scope, text: str) -> Iterator[tuple[str
             yield from by_call(each, scope).items()
 
 
-def _is_for_all(node: Function) -> bool:
+def is_for_all(node: Function) -> bool:
+    """Tell whether a function runs for every test: a fixture that nobody asks for, or a hook."""
     if node.name in _HOOKS:
         return True
     calls = [each for each in node.decorator_list if isinstance(each, ast.Call)]

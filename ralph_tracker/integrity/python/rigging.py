@@ -9,7 +9,6 @@ from typing import Final
 
 from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.python.alternatives import asks_again, is_chosen, is_emptied, is_itself
-from ralph_tracker.integrity.python.calls import is_assertion_name
 from ralph_tracker.integrity.python.claimed import (
     BUILTINS,
     answers_itself,
@@ -34,6 +33,7 @@ from ralph_tracker.integrity.python.claims import (
     EQUAL,
     HELD,
     HOLLOW,
+    LENT,
     MOCKED,
     OWN,
     RAISED,
@@ -46,10 +46,11 @@ from ralph_tracker.integrity.python.constants import UNKNOWN
 from ralph_tracker.integrity.python.equality import Equals
 from ralph_tracker.integrity.python.expectations import asserted, is_plain, module_values
 from ralph_tracker.integrity.python.hiding import hidden_in
-from ralph_tracker.integrity.python.looseness import says_yes_loosely
+from ralph_tracker.integrity.python.hollow import is_hollow
+from ralph_tracker.integrity.python.lending import is_lent
 from ralph_tracker.integrity.python.nodes import constant_of, full_name, imports_of
 from ralph_tracker.integrity.python.origins import COUNTS, HANDING_ON, Origins, bindings_of
-from ralph_tracker.integrity.python.ownership import Ownership
+from ralph_tracker.integrity.python.ownership import OF_TESTS, Ownership
 from ralph_tracker.integrity.python.patches import ITSELF, Replaced, Scope
 from ralph_tracker.integrity.python.replacing import (
     asked_for,
@@ -62,7 +63,7 @@ from ralph_tracker.integrity.python.replacing import (
     replaced_for_all,
     replaced_in,
 )
-from ralph_tracker.integrity.python.stand_ins import MOCKS, answer_of, may_fail, worth_of
+from ralph_tracker.integrity.python.stand_ins import MOCKS, answer_of
 from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted, nodes_below, nodes_in
 
 _OF_CALLS: Final = Pattern(r"\.assert_(any_|has_|not_)?(call|await)\w*$")
@@ -81,15 +82,18 @@ def claims_of(
     *,
     inside: bool = True,
     shared: Mapping[str, Replaced] = _NOBODY,
+    lent: frozenset[str] = frozenset(),
 ) -> list[Claim]:
     """Return what a test of a file asserts; `equal` are the classes that are equal to everything.
 
     `before` are the imports that the file had; without `inside`, what the test replaces itself is passed over;
-    `shared` tells what fixtures of other files replace. Raises Unparsable.
+    `shared` tells what fixtures of other files replace, `lent` which names come from other files of the tests and lead
+    nowhere else. Raises Unparsable.
     """
     reading = _Reading(test, text, equal, path, before or {}, inside=inside)
     for name in asked_for(test) & shared.keys():
         reading.replaced.update(shared[name])
+    reading.lent = lent
     return reading.claims()
 
 
@@ -101,6 +105,7 @@ class _Reading:
     ) -> None:
         self.test = test
         self.text = text
+        self.lent: frozenset[str] = frozenset()
         self.imports = imports_of(text)
         self.bound = bindings_of(test)
         self.methods = methods_around(test, text)
@@ -151,11 +156,12 @@ class _Reading:
         ways: dict[str, Callable[[], bool]] = {
             EQUAL: lambda: self.equals.holds(claim, sides) or self._by_patched_equality(claim, sides),
             BUILTIN: lambda: self._by_builtin(claim),
-            HOLLOW: lambda: any(map(self._is_hollow, asked_by(claim))),
+            HOLLOW: lambda: any(is_hollow(each, self.test, self.text, self.origins) for each in asked_by(claim)),
             MOCKED: lambda: any(self._is_mocked(part) for each in sides for part in self.origins.of(each)),
-            CLOCK: lambda: stand_still(self.test, self.replaced) and takes_duration(sides, self.origins, self.imports),
+            CLOCK: lambda: self.frozen and takes_duration(sides, self.origins, self.imports),
             OWN: lambda: any(self._is_own(self._subject_of(each)) for each in sides),
             SELF: lambda: is_itself(claim, sides, self.origins),
+            LENT: lambda: self._is_lent(claim, sides),
             ALONE: lambda: self.alone,
             HELD: lambda: self._is_held(claim, sides, self.ownership.is_own),
             EMPTIED: lambda: is_emptied(sides, self.test),
@@ -170,6 +176,11 @@ class _Reading:
         patched = any(each.endswith(".__eq__") for each in self.replaced)
         compares = isinstance(claim, ast.Call) or (isinstance(claim, ast.Compare) and isinstance(claim.ops[0], ast.Eq))
         return patched and compares and len(sides) > 1 and all(constant_of(each) is UNKNOWN for each in sides)
+
+    def _is_lent(self, claim: ast.expr, sides: list[ast.expr]) -> bool:
+        """Tell whether all that a claim is about comes from the tests' own files, and not from the test's alone."""
+        lent = bool(self.lent) and is_lent(sides, self.origins, self.lent)
+        return lent and self._is_held(claim, sides, self.ownership.is_own)
 
     def _is_held(self, claim: ast.expr, sides: list[ast.expr], is_own: Callable[[ast.AST, int, int], bool]) -> bool:
         """Tell whether all that a claim is about stands in the test, or in its file, as it is."""
@@ -191,7 +202,13 @@ class _Reading:
         inside = {each.name: each for each in nodes_in(self.test)[1:] if isinstance(each, _DEFINED)}
         around = bound_around(self.test, self.text)
         own = {**own_of(self.text), **self.methods, **inside}
-        return Ownership(self.test, self.imports, own, module_values(self.text), around)
+        imports = {**self.imports, **dict.fromkeys(self.lent, OF_TESTS)}
+        return Ownership(self.test, imports, own, module_values(self.text), around)
+
+    @cached_property
+    def frozen(self) -> bool:
+        """Tell whether a clock stands still in the test."""
+        return stand_still(self.test, self.replaced, self.text)
 
     @cached_property
     def alone(self) -> bool:
@@ -215,23 +232,6 @@ class _Reading:
         """Tell whether a claim is made by a builtin that was replaced."""
         called = {dotted(each.func) for each in nodes_below(claim) if isinstance(each, ast.Call)} & BUILTINS
         return any(each in self.replaced or f"builtins.{each}" in self.replaced for each in called)
-
-    def _is_hollow(self, call: ast.Call) -> bool:
-        """Tell whether a claim is made by a function of the tests that never says no."""
-        name = dotted(call.func)
-        bound = self.origins.value_of(name, sys.maxsize)
-        asserts = is_assertion_name(name.rpartition(".")[2])
-        if bound and asserts:
-            return not isinstance(bound[0], ast.Attribute)
-        if bound and isinstance(bound[0], ast.Lambda):
-            return worth_of(bound[0].body) is True or says_yes_loosely(bound[0], functions_in(self.text))
-        methods = own_functions(name, self.test, self.text)
-        if asserts:
-            return any(not may_fail(each) for each in methods)
-        if len(call.args) > 1:
-            known, first = functions_in(self.text), int(name.startswith("self."))
-            return any(says_yes_loosely(each, known, first=first) for each in methods)
-        return any(answer_of(each) is True for each in methods)
 
     def _is_own(self, subject: str) -> bool:
         """Tell whether a side calls a method that the tests' own class defines, and does not leave to another."""

@@ -8,7 +8,7 @@ from typing import Final
 from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.python.certainties import TRUTHS
 from ralph_tracker.integrity.python.constants import UNKNOWN, truth
-from ralph_tracker.integrity.python.expectations import local_values
+from ralph_tracker.integrity.python.expectations import is_plain, local_values
 from ralph_tracker.integrity.python.nodes import body_of, constant_of, full_name, returns_of
 from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted, nodes_in, statements_below
 
@@ -18,7 +18,9 @@ _STAND_INS: Final = Pattern(
 )
 _ORIGINAL: Final = Pattern(r"(^|_)(orig|original|real|wrapped|super)", re.IGNORECASE)
 _HANDING_ON: Final = frozenset({"partial", "functools.partial", "staticmethod", "classmethod", "property"})
-_IN_TURN: Final = frozenset({"iter", "cycle", "repeat", "itertools.cycle", "itertools.repeat"})
+_IN_TURN: Final = frozenset(
+    {"iter", "cycle", "repeat", "count", "itertools.cycle", "itertools.repeat", "itertools.count"}
+)
 _FOLDED: Final = (ast.Compare, ast.BoolOp, ast.UnaryOp, ast.IfExp)
 _DEPTH: Final = 4
 # What a file or a test calls its own: functions, classes, and values that are functions or make them.
@@ -126,7 +128,7 @@ def leaves_to_above(method: Function) -> bool:
 def is_still(node: ast.AST | None, own: Own = NOBODY, depth: int = _DEPTH) -> bool:
     """Tell whether a function, or a mock, returns the same whatever it is given, or one thing after the other."""
     if isinstance(node, ast.Lambda):
-        return constant_of(node.body) is not UNKNOWN
+        return constant_of(node.body) is not UNKNOWN or is_plain(node.body)
     if isinstance(node, ast.Name) and node.id in own and depth:
         return is_still(own[node.id], own, depth - 1)
     if isinstance(node, FUNCTIONS):

@@ -5,13 +5,13 @@ from functools import lru_cache
 from typing import Final
 
 from ralph_tracker.integrity.python.assertions import statements_of
-from ralph_tracker.integrity.python.handlers import is_broad, is_loud
+from ralph_tracker.integrity.python.handlers import is_broad, is_loud, is_quiet
 from ralph_tracker.integrity.python.nodes import functions_of, nodes_of
 from ralph_tracker.integrity.python.stand_ins import answer_of
 from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted, nodes_below, nodes_in
 from ralph_tracker.integrity.source_tests import Unparsable
 
-_WORDS: Final = ("except", "suppress", "__exit__", "__aexit__")
+_WORDS: Final = ("except", "finally", "suppress", "__exit__", "__aexit__")
 _EXITS: Final = frozenset({"__exit__", "__aexit__"})
 _NONE: Final = frozenset[str]()
 
@@ -34,7 +34,7 @@ def _always_exits(statement: ast.stmt) -> bool:
 
 
 def _swallows(function: Function) -> bool:
-    given = {each.arg for each in nodes_below(function.args) if isinstance(each, ast.arg)}
+    given = {each.arg for each in nodes_in(function) if isinstance(each, ast.arg)}
     for statement, _ in statements_of(function):
         if isinstance(statement, ast.Try) and _passes_over(statement) and _runs(statement.body, given):
             return True
@@ -46,17 +46,19 @@ def _swallows(function: Function) -> bool:
 
 
 def _passes_over(statement: ast.Try) -> bool:
+    if any(isinstance(each, ast.Return | ast.Break | ast.Continue) for each in statement.finalbody):
+        return True
     broad = [each for each in statement.handlers if is_broad(each.type)]
     # What a helper keeps or hands on in its handler may be asked for by whoever calls it.
-    return bool(broad) and not statement.orelse and all(_is_mute(each) for each in broad)
+    return bool(broad) and all(map(is_quiet, statement.orelse)) and all(_is_mute(each) for each in broad)
 
 
 def _is_mute(handler: ast.ExceptHandler) -> bool:
-    if any(
-        isinstance(each, ast.Name) and each.id == handler.name for part in handler.body for each in nodes_below(part)
-    ):
-        return all(isinstance(each, ast.Expr) and dotted(each.value) == "print" for each in handler.body)
-    return not any(is_loud(each) for each in handler.body)
+    return all(is_quiet(each) if _names(each, handler.name) else not is_loud(each) for each in handler.body)
+
+
+def _names(statement: ast.stmt, name: str | None) -> bool:
+    return any(isinstance(each, ast.Name) and each.id == name for each in nodes_below(statement))
 
 
 def _runs(body: list[ast.stmt], given: set[str]) -> bool:

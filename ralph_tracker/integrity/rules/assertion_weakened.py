@@ -23,6 +23,9 @@ _ANYTHING: Final = Pattern(
 )
 _WORD: Final = Pattern(r"\w+")
 _LITERAL: Final = Pattern(r"'[^']*'|\"[^\"]*\"|\d[\d.]*")
+_SORTED_ITEMS: Final = Pattern(r"\bsorted\(([\w.]+)\.items\(\)\)")
+_TEXT_EXPECTED: Final = Pattern(r"(==|,) *('[^']*'|\"[^\"]*\")\)?$")
+_ATTRIBUTE_EXPECTED: Final = Pattern(r"\w+ *(==|,) *('[^']*'|\"[^\"]*\")\)?$")
 _PUNCTUATION: Final = Pattern(r"[\W_]+")
 _LAST_NUMBER: Final = Pattern(r"(?P<before>.*[^\w.])(?P<number>\d[\d.e-]*)[fFdD]?(?P<after>\W*)")
 _DIGITS: Final = Pattern(r"toBeCloseTo")
@@ -159,7 +162,7 @@ def _shared(old: _Asked, now: _Asked) -> Iterator[tuple[int, tuple[Core, Core]]]
 
 def _is_weaker(old: _Asked, now: _Asked, shared: tuple[Core, Core], added: list[_Asked], *, many: bool) -> bool:
     one, other = old.assertion, now.assertion
-    if one.strength is None or other.strength is None or _is_respelt(one.text, other.text):
+    if one.strength is None or other.strength is None or _is_as_strict(one, other):
         return False
     asked, still = old.asks(shared[0]), now.asks(shared[1])
     if still > asked or (_TRUE_OR_FALSE.search(other.text) and not _TRUE_OR_FALSE.search(one.text)):
@@ -187,6 +190,21 @@ def _says_the_same(old: str, new: str) -> bool:
     """Tell whether two assertions expect the same literals: then the value is wrapped, no part of it is picked."""
     expected = _LITERAL.findall(old)
     return bool(expected) and set(expected) <= set(_LITERAL.findall(new))
+
+
+def _is_as_strict(old: Assertion, new: Assertion) -> bool:
+    """Tell whether only the way of saying it differs: what has entries is equal where its sorted items are."""
+    if _is_respelt(old.text, new.text) or _has_become_an_object(old, new):
+        return True
+    return ".items()" in new.text and _SORTED_ITEMS.sub(r"\1", new.text) == old.text
+
+
+def _has_become_an_object(old: Assertion, new: Assertion) -> bool:
+    """Tell whether what was a text has an attribute now that has to equal one: nothing else was asked about."""
+    if not old.subject or _TEXT_EXPECTED.search(old.text) is None:
+        return False
+    _, found, rest = new.text.partition(f"{old.subject}.")
+    return bool(found) and _ATTRIBUTE_EXPECTED.fullmatch(rest) is not None
 
 
 def _is_respelt(old: str, new: str) -> bool:

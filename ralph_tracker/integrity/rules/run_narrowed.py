@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from fnmatch import fnmatchcase
 from typing import Final
 
 from ralph_tracker.core.findings import Finding, Severity
@@ -13,11 +12,12 @@ from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.python.collecting import dropped_from_collection
 from ralph_tracker.integrity.relevance import COLLECTING
 from ralph_tracker.integrity.settings.files import is_settings
-from ralph_tracker.integrity.settings.losses import Loss, losses
+from ralph_tracker.integrity.settings.losses import losses
 from ralph_tracker.integrity.settings.narrowing import NO_TESTS
 from ralph_tracker.integrity.settings.runs import emptied, narrowed
 from ralph_tracker.integrity.settings.targets import holds_targets, targets_of
 from ralph_tracker.integrity.settings.telling import from_loss, line_of
+from ralph_tracker.integrity.settings.unaffected import runs_all_the_same
 
 ROW = "T3"
 _ONLY: Final = Pattern(
@@ -34,7 +34,7 @@ def find(file: ChangedFile, evidence: Evidence) -> Iterator[Finding]:
     """Yield settings, commands, marks and hooks by which fewer tests are run."""
     if (is_settings(file.path) or holds_targets(file.path)) and not _is_beside_tests(file):
         for loss in losses(file, evidence.files):
-            if loss.gate.rule == ROW and not _runs_all_the_same(loss, evidence):
+            if loss.gate.rule == ROW and not runs_all_the_same(loss, evidence):
                 yield from_loss(ROW, "fewer tests are collected", loss, file)
     if file.old is not None and file.new is not None:
         if holds_targets(file.path):
@@ -53,33 +53,12 @@ def _is_beside_tests(file: ChangedFile) -> bool:
     return file.old is None and bool(folder) and NO_TESTS.search(f"{folder}/") is not None
 
 
-def _runs_all_the_same(loss: Loss, evidence: Evidence) -> bool:
-    """Tell whether what is looked for no longer is no test, or moved to where tests are looked for."""
-    if loss.key == "pytest.python_files" and loss.old is not None and loss.new is not None:
-        names = {f"{part}.py" for test in evidence.outcomes.before for part in test.partition("::")[0].split(".")}
-        before, now = _words(loss.old), _words(loss.new)
-        return bool(names) and not any(_is_named(name, before) and not _is_named(name, now) for name in names)
-    if loss.key == "pytest.testpaths" and loss.new is not None:
-        places = tuple(f"{place.strip('./')}/" for place in _words(loss.new))
-        tests = [file for file in evidence.files if file.is_test and file.path.endswith(".py")]
-        outside = [file for file in tests if not file.path.startswith(places)]
-        came = any(file.old is None and file.path.startswith(places) for file in tests)
-        return came and bool(outside) and all(file.new is None for file in outside)
-    return False
-
-
-def _words(shown: str) -> list[str]:
-    return [word for each in shown.split(",") for word in each.split()]
-
-
-def _is_named(name: str, patterns: list[str]) -> bool:
-    return any(fnmatchcase(name, each) for each in patterns)
-
-
 def _commands(file: ChangedFile, old: Side, new: Side) -> Iterator[Finding]:
     before, now = targets_of(file.path, old.text), targets_of(file.path, new.text)
     for name in (each for each in before if each in now):
         for each in narrowed(before[name], now[name]):
+            if "$" in each.before.text and each.what in old.text:  # what a variable held stands in the command itself
+                continue
             yield finding(
                 ROW,
                 Severity.HIGH,

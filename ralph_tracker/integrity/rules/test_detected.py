@@ -14,6 +14,7 @@ from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.python.constants import UNKNOWN
 from ralph_tracker.integrity.python.facts import Fact, fact
 from ralph_tracker.integrity.python.nodes import constant_of, full_name, functions_of, imports_of
+from ralph_tracker.integrity.python.runners import asks_for_runner
 from ralph_tracker.integrity.python.syntax import tree_of, walk
 from ralph_tracker.integrity.relevance import asks_around
 
@@ -30,8 +31,13 @@ _IN_A_TEST: Final = "PYTEST_CURRENT_TEST"
 _RUNNER: Final = Pattern(r"(^|[/.\b_-])_?(py\.?test|unittest|nose2?|_called_from_test)(\b|$|_)")
 _OWN_NAMES: Final = Pattern(r"^PYTEST_(CURRENT_TEST|VERSION|XDIST\w*|RUN\w*)$|^_called_from_test$")
 _WHERE: Final = Pattern(r"^(sys\.(modules|argv|orig_argv|executable)|os\.(environ|getenv)|psutil\.Process)\b")
-_FRAMES: Final = Pattern(r"^(inspect\.(stack|currentframe)|sys\._getframe|traceback\.(extract|walk|format)_stack)$")
-_FRAME_NAME: Final = Pattern(r"^(test_?|tests?[/.]|/tests?/|_?pytest\w*|unittest\w*|conftest(\.py)?|Test|test_\w+)$")
+_FRAMES: Final = Pattern(
+    r"^(inspect\.(stack|currentframe|getouterframes)|sys\._current_frames|sys\._getframe|traceback\.(extract|walk|format)_stack)$"
+)
+# What the file or the function of a test is known by, in a text that says no more than that.
+_FRAME_NAME: Final = Pattern(
+    r"^[\^/\\._]*(tests?|conftest|py\.?test\w*|unittest\w*|Test|test_[\w\\+*.]*)([/\\._$]+(py)?\$?)?$"
+)
 _SWITCH: Final = Pattern(r"^(\w+_)?(TEST|TESTS|TESTING|UNDER_TEST|IS_TEST\w*|TEST_MODE|RUNNING_TESTS|IN_TEST\w*)$")
 _CI: Final = Pattern(r"^(CI|CONTINUOUS_INTEGRATION|GITHUB_ACTIONS|GITLAB_CI)$")
 _PATTERNS: Final[Mapping[Language, str]] = {
@@ -85,10 +91,11 @@ def _python(side: Side) -> Iterator[Fact]:
             _WHERE.match(full_name(each, imports)) for each in parts if isinstance(each, ast.Attribute | ast.Name)
         )
         told = any(_OWN_NAMES.match(word) for word in words)
-        if told or (asks and (any(_RUNNER.search(word) for word in words) or _switched(statement, words))):
+        if told or (asks and (_names_runner(words, parts) or _switched(statement, words))):
             yield fact(_WHAT, statement, shown=ast.Module(list(_own(statement)), []))  # type: ignore[arg-type]
-    if re.search(r"stack|_getframe|currentframe", text):
+    if re.search(r"stack|_getframe|_?current_?frame|getouterframes", text):
         yield from _frames(text, imports)
+    yield from (fact(_WHAT, each, shown=each.test) for each in asks_for_runner(text))
 
 
 def _headers(text: str) -> Iterator[ast.stmt]:
@@ -118,6 +125,14 @@ def _words(parts: list[ast.AST]) -> Iterator[str]:
                 yield left + right
 
 
+def _names_runner(words: list[str], parts: list[ast.AST]) -> bool:
+    """Tell whether a runner is named, or tests are where the program is asked for its own name."""
+    if any(_RUNNER.search(word) for word in words):
+        return True
+    own = any(isinstance(each, ast.Subscript) and constant_of(each.slice) == 0 for each in parts)
+    return own and any(_FRAME_NAME.match(word) for word in words)
+
+
 def _switched(statement: ast.stmt, words: list[str]) -> bool:
     """Tell whether a switch of the environment picks a constant: `if os.environ.get("TESTING"): return 42`."""
     in_ci = any(_CI.match(word) for word in words)
@@ -134,8 +149,9 @@ def _switched(statement: ast.stmt, words: list[str]) -> bool:
 
 
 def _frames(text: str, imports: Mapping[str, str]) -> Iterator[Fact]:
-    for function in functions_of(text):
-        parts = list(ast.walk(function))
+    own = [each for each in tree_of(text).body if isinstance(each, ast.Assign | ast.AnnAssign | ast.If | ast.Expr)]
+    for part in (*functions_of(text), *own):
+        parts = list(ast.walk(part))
         if any(isinstance(each, ast.Call) and _FRAMES.match(full_name(each.func, imports)) for each in parts):
             for each in parts:
                 if isinstance(each, ast.Constant) and isinstance(each.value, str) and _FRAME_NAME.match(each.value):

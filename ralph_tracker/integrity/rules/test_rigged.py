@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from ralph_tracker.core.findings import Finding, Severity
+from ralph_tracker.integrity.borrowing import lent_in, replaced_by_shared
 from ralph_tracker.integrity.changes import ChangedFile, Side
 from ralph_tracker.integrity.evidence import Evidence, finding
 from ralph_tracker.integrity.fresh import fresh
@@ -14,17 +15,18 @@ from ralph_tracker.integrity.pairing import TestPair
 from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.python.claimed import doubles_in, fixed_values
 from ralph_tracker.integrity.python.claims import SET, Claim, is_alike, is_told
+from ralph_tracker.integrity.python.clocks import frozen_anew
 from ralph_tracker.integrity.python.equal_kinds import equal_to_everything, loosely_equal
 from ralph_tracker.integrity.python.facts import Fact, fact, told
 from ralph_tracker.integrity.python.hiding import hidden_in
 from ralph_tracker.integrity.python.nodes import imports_of
-from ralph_tracker.integrity.python.patches import Replaced
-from ralph_tracker.integrity.python.replacing import replaced_by_fixtures, replaced_for_all
+from ralph_tracker.integrity.python.replacing import replaced_for_all
 from ralph_tracker.integrity.python.rigging import claims_of
 from ralph_tracker.integrity.python.supplanted import supplanted_in
 from ralph_tracker.integrity.python.surroundings import changed_around, concerns
 from ralph_tracker.integrity.relevance import defines_equal
 from ralph_tracker.integrity.source_tests import SourceTest, Unparsable
+from ralph_tracker.integrity.unchanged import told_of_unchanged
 
 _RULE: Final = "T10"
 _STANDING_IN: Final = ("Mock", "stub(", "create_autospec", "ANY", "nything", "nyThing")
@@ -37,7 +39,7 @@ _REPLACES: Final = Pattern(
 _STANDS_IN: Final = Pattern(r"Mock|\bstub\(|create_autospec|\bANY\b|[Aa]ny[Tt]hing", words=_STANDING_IN)
 _OF_ANY: Final = Pattern(r"type\((\w+\.)*ANY\)", words=("ANY)",))
 _OTHER_WAYS: Final = Pattern(
-    r"\bpatch\b|setattr|setitem|modules|\.(?<=\w\.)\w+ *=|freeze_time|travel\(|\bclass \w+\(|getattr|\.update\(|= *\{",
+    r"\bpatch\b|set(attr|item)|modules|\.(?<=\w\.)\w+ *=|freeze[_r]|travel\(|\bclass \w+\(|getattr|\.update\(|= *\{",
     words=(),
 )
 _STANDS_FOR: Final = Pattern(
@@ -72,15 +74,31 @@ def find(file: ChangedFile, evidence: Evidence) -> Iterator[Finding]:
             yield from (_made(each, file, evidence) for each in fresh(file, evidence, _for_all))
         yield from (_made(each, file, evidence) for each in _doubled(file))
         yield from (_made(each, file, evidence) for each in fresh(file, evidence, _supplanted))
+        yield from _of_unchanged(file, evidence)
         anew = _replaced_anew(file)
+        lent = lent_in(file.new, evidence) - lent_in(file.old, evidence, old=True)
         for pair in evidence.pairs_in(file):
-            if anew or _changed(pair, file):
+            if anew or _changed(pair, file) or (pair.new is not None and any(each in pair.new.text for each in lent)):
                 yield from _in_test(pair, file, evidence)
 
 
 def _made(each: Fact, file: ChangedFile, evidence: Evidence) -> Finding:
     certain = evidence.any_began_to_pass and (each.certain or not file.is_test)
     return told(_RULE, each, file.path, certain=certain)
+
+
+def _of_unchanged(file: ChangedFile, evidence: Evidence) -> Iterator[Finding]:
+    """Yield what tests ask that began to pass by what a file of fixtures does for them."""
+    for each in told_of_unchanged(file, evidence):
+        yield finding(
+            _RULE,
+            Severity.CRITICAL,
+            f"{each.why}: `{each.text}`",
+            file.path,
+            test=each.test,
+            ids=evidence.ids_of(each.test),
+            new=each.text,
+        )
 
 
 def _equal_classes(side: Side) -> Iterator[Fact]:
@@ -118,16 +136,16 @@ def _doubled(file: ChangedFile) -> Iterator[Fact]:
 
 def _in_test(pair: TestPair, file: ChangedFile, evidence: Evidence) -> Iterator[Finding]:
     new = pair.new
-    if new is None or new.node is None:
+    if new is None or new.node is None or file.new is None:
         return
     equal = evidence.once(_equal_names, lambda: _equal_names(evidence))
-    if file.new is None:
-        return
+    lent = lent_in(file.new, evidence)
     imported = file.once(_imported, lambda: _imported(file))
-    shared = evidence.once(_shared, lambda: _shared(evidence))
+    shared = evidence.once(_REPLACES, lambda: replaced_by_shared(evidence, _REPLACES))
     if not (
         equal
         or shared
+        or lent
         or imported
         or _does_otherwise(pair)
         or file.once(_replaces_otherwise, lambda: _replaces_otherwise(file))
@@ -137,7 +155,7 @@ def _in_test(pair: TestPair, file: ChangedFile, evidence: Evidence) -> Iterator[
     ):
         return
     inside = pair.old is None or _bare(pair.old.text) != _bare(new.text)
-    claims = claims_of(new.node, file.new.text, equal, new.path, imported, inside=inside, shared=shared)
+    claims = claims_of(new.node, file.new.text, equal, new.path, imported, inside=inside, shared=shared, lent=lent)
     rigged = [each for each in claims if each.rigged is not None]
     if not rigged:
         return
@@ -150,18 +168,6 @@ def _in_test(pair: TestPair, file: ChangedFile, evidence: Evidence) -> Iterator[
             continue
         if is_told(each, gone):
             yield _told(each, gone, pair, evidence)
-
-
-def _shared(evidence: Evidence) -> Mapping[str, Replaced]:
-    """Return what the new or changed fixtures of shared files replace, by their names."""
-    found: dict[str, Replaced] = {}
-    for file in evidence.files:
-        if file.path.endswith("conftest.py") and file.new is not None and _REPLACES.search(file.new.text):
-            try:
-                found.update(replaced_by_fixtures(file.new.text, "" if file.old is None else file.old.text))
-            except Unparsable:
-                continue
-    return {name: each for name, each in found.items() if each}
 
 
 def _changed(pair: TestPair, file: ChangedFile) -> bool:
@@ -218,9 +224,12 @@ def _imported(file: ChangedFile) -> Mapping[str, str]:
 
 def _replaced_anew(file: ChangedFile) -> bool:
     """Tell whether the file replaces something for all its tests that it did not replace before."""
-    new = replaced_for_all(file.new.text) if file.new is not None else {}
-    old = replaced_for_all(file.old.text) if new and file.old is not None else {}
-    return bool(new.keys() - old.keys() or file.once(_imported, lambda: _imported(file)))
+    if file.new is None:
+        return False
+    new, before = replaced_for_all(file.new.text), file.old.text if file.old is not None else None
+    old = replaced_for_all(before) if new and before is not None else {}
+    anew = bool(new.keys() - old.keys() or file.once(_imported, lambda: _imported(file)))
+    return anew or frozen_anew(before, file.new.text)
 
 
 def _replaces_otherwise(file: ChangedFile) -> bool:
@@ -253,10 +262,11 @@ def _told(each: Claim, gone: list[Claim], pair: TestPair, evidence: Evidence) ->
 
 
 def _claims_before(test: SourceTest, evidence: Evidence) -> list[Claim]:
-    text = next((file.old.text for file in evidence.files if file.path == test.path and file.old is not None), "")
-    if test.node is None or not text:
+    side = next((file.old for file in evidence.files if file.path == test.path and file.old is not None), None)
+    if test.node is None or side is None:
         return []
-    return claims_of(test.node, text, _equal_in(text), test.path)
+    lent = lent_in(side, evidence, old=True)
+    return claims_of(test.node, side.text, _equal_in(side.text), test.path, lent=lent)
 
 
 def _equal_names(evidence: Evidence) -> frozenset[str]:

@@ -8,7 +8,7 @@ from typing import Final, Literal, NamedTuple
 from ralph_tracker.core.findings import Severity
 from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.settings.narrowing import NO_TESTS
-from ralph_tracker.integrity.settings.values import Value, lines, shell_words, words
+from ralph_tracker.integrity.settings.values import Value, alternatives, lines, shell_words, words
 
 # floor, ceiling: a number falls or rises. on, off: a switch is turned. kept: an item goes. exempt: an item comes.
 # codes_kept, codes_exempt: the same for codes of a linter, of which a shorter one holds all that begin with it.
@@ -31,6 +31,8 @@ _NOT_MEASURED: Final = Pattern(
     r"|^(tasks|fabfile|setup)\.py$|\.(c|h|cc|cpp|pyx|pxd|so|md|rst|txt|js|css|html|json|ya?ml|toml|cfg|ini|in)$"
     r"|^(/|<|\$)|config-\d|_remote_module|node_modules|\.d\.ts|^\*/python|^\*__init__\*$"
 )
+_NOT_LINTED: Final = Pattern(_NOT_MEASURED.pattern + r"|^(\*\*?/)?\.(\*?/?$|\w)")  # by a glob: what is hidden
+_NO_SOURCES: Final = (_NOT_MEASURED, _NOT_LINTED)
 _CONVENTIONAL_LINES: Final = Pattern(
     r"pragma|no ?cov(er)?\b|TYPE_CHECKING|__name__|NotImplemented|__repr__|__str__|overload|abstract|Protocol"
     r"|AssertionError|assert_never|assert False|self\.debug|settings\.DEBUG|if 0|if False|(\\?\.){3}|\\?\.\{3"
@@ -44,9 +46,12 @@ _STYLE: Final = Pattern(
 
 # A key about single files or about what is no source of the project.
 _NARROW_GLOB: Final = Pattern(
-    r"per-file-ignores\.(?:[^*]+$|.*(?:test|conftest|docs?/|example|bench|script|tools?/|setup\.py|__init__|\.pyi|migration))"
+    r"per-file-ignores\.(?:[^*]+$|.*(?:test|conftest|docs?/|example|bench|script|tools?/|setup\.py|__init__|\.pyi|migration"
+    r"|vendor|third_party|extern|generated|_pb2|_version))"
 )
 # Whole families, and what a linter finds to be wrong rather than unlovely.
+# Names that nothing defines: the run of a test shows them too, and linters take those for them that a module makes.
+_SHOWN_BY_RUNNING: Final = frozenset({"F821", "F822"})
 _GRAVE_CODE: Final = Pattern(r"^(ALL|F\d*|E9\d*|C901|[A-Z]+\d{0,1}|E7|E4)$")
 
 
@@ -72,11 +77,15 @@ class Gate(NamedTuple):
         if self.way == "level" and old is None and not key.startswith("mypy."):
             return Severity.MEDIUM
         if self.way == "codes_exempt":
-            grave = any(_GRAVE_CODE.search(item) for item in items) and _NARROW_GLOB.search(key) is None
+            grave = any(_is_grave(item) for item in items) and _NARROW_GLOB.search(key) is None
             return self.severity if grave else Severity.MEDIUM
-        if self.way == "exempt" and self.harmless is _NOT_MEASURED and not self.keys.pattern.startswith("coverage"):
+        if self.way == "exempt" and self.harmless in _NO_SOURCES and not self.keys.pattern.startswith("coverage"):
             return self.severity if any(_is_broad(item) for item in items) else Severity.MEDIUM
         return self.severity
+
+
+def _is_grave(code: str) -> bool:
+    return _GRAVE_CODE.search(code) is not None and code not in _SHOWN_BY_RUNNING
 
 
 def _is_broad(pattern: str) -> bool:
@@ -125,7 +134,7 @@ GATES: Final[tuple[Gate, ...]] = (
     _gate(r"(ruff|flake8)\.select", "codes_kept"),
     _gate(r"(ruff|flake8)\.ignore", "codes_exempt", "G1", words, _STYLE),
     _gate(r"ruff\.per-file-ignores\..+", "codes_exempt", "G1", words, _STYLE),
-    _gate(r"(ruff|flake8)\.exclude", "exempt", "G1", words, _NOT_MEASURED),
+    _gate(r"(ruff|flake8)\.exclude", "exempt", "G1", words, _NOT_LINTED),
     _gate(r"(flake8|ruff\.mccabe)\.max-complexity", "ceiling"),
     _gate(r"pylint\.disable", "exempt", severity=Severity.MEDIUM),
     _gate(r"pylint\.enable", "kept"),
@@ -143,7 +152,7 @@ GATES: Final[tuple[Gate, ...]] = (
     _gate(r"mypy\.disable_error_code", "exempt"),
     _gate(r"mypy\[[^]]+\]\.disable_error_code", "exempt", severity=Severity.MEDIUM),
     _gate(r"mypy\.enable_error_code", "kept"),
-    _gate(r"mypy\.exclude", "exempt", "G1", lines, _NOT_MEASURED),
+    _gate(r"mypy\.exclude", "exempt", "G1", alternatives, _NOT_MEASURED),
     _gate(r"mypy\.(files|packages)", "places"),
     _gate(r"mypy\.follow_imports", "level"),
     _gate(r"flake8\.per-file-ignores", "exempt", split=lines, severity=Severity.MEDIUM),

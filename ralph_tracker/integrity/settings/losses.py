@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 from ralph_tracker.core.findings import Severity
 from ralph_tracker.integrity.changes import ChangedFile, Side
+from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.settings.files import TOOL, settings_of
 from ralph_tracker.integrity.settings.gates import FAMILIES, Gate, gate_of
 from ralph_tracker.integrity.settings.merged import COVERAGE_FLOOR
@@ -15,6 +16,7 @@ from ralph_tracker.integrity.settings.ways import WAYS, Comparison
 from ralph_tracker.integrity.source_tests import Unparsable
 
 _WARNINGS: Final = "eslint.max-warnings"
+_ASKED_OF_COVERAGE: Final = Pattern(r"coverage\.(run|report)\.(source|source_pkgs|include|branch|fail_under)")
 _NO_VALUES: Final[Settings] = {}
 
 
@@ -43,7 +45,8 @@ def losses(file: ChangedFile, files: tuple[ChangedFile, ...]) -> Iterator[Loss]:
             change = WAYS[gate.way](gate, key, case)
             if change is not None:
                 grave = gate.severity_of(key, *change)
-                yield Loss(gate, key, *change, Severity.MEDIUM if _measures_nothing(key, case) else grave)
+                mild = _measures_nothing(key, case) or _measured_anew(gate, key, case)
+                yield Loss(gate, key, *change, Severity.MEDIUM if mild else grave)
 
 
 def _measures_nothing(key: str, case: Comparison) -> bool:
@@ -53,6 +56,17 @@ def _measures_nothing(key: str, case: Comparison) -> bool:
         key == "coverage.run.branch"
         and COVERAGE_FLOOR not in case.old
         and not any(each.startswith(tool) for each in (*case.new, *case.arrived))
+    )
+
+
+def _measured_anew(gate: Gate, key: str, case: Comparison) -> bool:
+    """Tell whether coverage has settings for the first time, which ask for something besides what they leave out."""
+    tool = "coverage."
+    return (
+        gate.way == "exempt"
+        and key.startswith(tool)
+        and not any(each.startswith(tool) for each in (*case.old, *case.left))
+        and any(_ASKED_OF_COVERAGE.fullmatch(each) for each in (*case.new, *case.arrived))
     )
 
 

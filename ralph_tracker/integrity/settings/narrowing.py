@@ -51,7 +51,7 @@ _TAKES_VALUE: Final = frozenset(
 # What nobody misses: no tests of the project's own stand there.
 NO_TESTS: Final = Pattern(
     r"(^|[/\\(|^])(\.?/)?(docs?|examples?|build|dist|node_modules|\.?venv|\.git|\.tox|\.nox|\.eggs?|\*\.egg|setup\.py"
-    r"|benchmarks?|bench|vendor|third_party|__pycache__|coverage|\\\.git|\.cache|_build|perf\w*)([/\\)|*.$]|$)"
+    r"|benchmarks?|bench|vendor|third_party|__pycache__|coverage|\\\.git|\.cache|_build|perf\w*|releasenotes|changelogs?|newsfragments|locales?)([/\\)|*.$]|$)"
 )
 
 
@@ -104,5 +104,7 @@ def places_of(words: Sequence[str], runner: int) -> tuple[str, ...]:
     return tuple(
         word.rstrip("/")
         for word in words[runner + 1 :]
-        if not word.startswith("-") and ("/" in word or word in {"tests", "test", "spec", "src"})
+        if not word.startswith("-")
+        and not word.endswith((".whl", ".tar.gz", ".zip"))
+        and ("/" in word or word in {"tests", "test", "spec", "src"})
     )

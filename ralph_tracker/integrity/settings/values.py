@@ -1,5 +1,6 @@
 """Settings as flat keys and plain values, however the file writes them."""
 
+import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
@@ -14,6 +15,8 @@ _MAX_KEY: Final = 1_000
 _NUMBER: Final = Pattern(r"-?\d+(?:\.\d+)?")
 _WORD_ENDS: Final = Pattern(r"[\s,]+")
 _COMMENT: Final = Pattern(r"(?:^|\s)#.*")
+_VERBOSE: Final = "(?x)"
+_BRANCHES: Final = Pattern(r"\\.|[()|]", re.DOTALL)
 _TRUE: Final = frozenset({"true", "yes", "on", "1", "error", "always"})
 
 
@@ -61,6 +64,27 @@ def words(value: Value | None) -> tuple[str, ...]:
 def lines(value: Value | None) -> tuple[str, ...]:
     """Return the items of a list, or the lines of a text without their comments."""
     return tuple(line.strip() for text in _texts(value) for line in text.splitlines() if line.strip())
+
+
+def alternatives(value: Value | None) -> tuple[str, ...]:
+    """Return what the regular expressions of a list or text find, each way of a `|` outside of groups on its own."""
+    texts = [text for each in _texts(value) for text in ([each] if _VERBOSE in each else each.splitlines())]
+    return tuple(way for text in texts for way in _ways(text) if way)
+
+
+def _ways(text: str) -> Iterator[str]:
+    bare = "".join(text.replace(_VERBOSE, "").split()) if _VERBOSE in text else text.strip()
+    depth, closed, begin, ends = 0, 0, 0, list[tuple[int, int]]()
+    for mark in _BRANCHES.finditer(bare):
+        depth += {"(": 1, ")": -1}.get(mark.group(), 0)
+        closed += mark.group() == ")" and depth <= 0
+        if mark.group() == "|" and depth <= 0:
+            ends.append((begin, mark.start()))
+            begin = mark.end()
+    if not ends and closed == 1 and depth == 0 and bare.startswith("(") and bare.endswith(")") and bare[1:2] != "?":
+        yield from _ways(bare[1:-1])
+        return
+    yield from (bare[one:other] for one, other in (*ends, (begin, len(bare))))
 
 
 def shell_words(value: Value | None) -> tuple[str, ...]:

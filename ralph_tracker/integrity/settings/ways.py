@@ -14,6 +14,7 @@ from ralph_tracker.integrity.settings.values import Settings, Value, is_on, line
 # A rule that was not named may have been on; where it is off or only warns now, somebody wanted less of it.
 _LEVEL_BY_DEFAULT: Final = 1
 _OF_LETTERS: Final = frozenset({"PL"})  # families whose parts are told by a letter
+_LATER_NAMES: Final = {"TCH": "TC", "TYP": "TC", "U": "UP", "PDV": "PD"}
 _BELOW_TESTS: Final = Pattern(r"(^|/)tests?/.|\.py$|::")
 _PATTERN_DEFAULTS: Final[Mapping[str, tuple[str, ...]]] = {
     "pytest.python_files": ("test_*.py", "*_test.py"),
@@ -123,8 +124,14 @@ def _codes_kept(gate: Gate, key: str, case: Comparison) -> Change:
 def _covered(code: str, by: Iterable[str]) -> bool:
     """Tell whether a code is among others, of which a shorter one holds all that begin with it."""
     code = code.removesuffix("00") if code.endswith("000") else code
-    code = code.replace("TCH", "TC", 1) if code.startswith("TCH") else code
-    return any(each == "ALL" or _is_of(code, each.replace("TCH", "TC", 1)) for each in by)
+    code = _renamed(code)
+    return any(each == "ALL" or _is_of(code, _renamed(each)) for each in by)
+
+
+def _renamed(code: str) -> str:
+    """Return a code under the name that its linter gave it later."""
+    letters = code.rstrip("0123456789")
+    return _LATER_NAMES.get(letters, letters) + code[len(letters) :]
 
 
 def _codes_exempt(gate: Gate, key: str, case: Comparison) -> Change:
@@ -140,7 +147,7 @@ def _codes_exempt(gate: Gate, key: str, case: Comparison) -> Change:
 
 
 def _overlaps(code: str, selected: Iterable[str]) -> bool:
-    return any(each == "ALL" or _is_of(code, each) or _is_of(each, code) for each in selected)
+    return any("ALL" in {code, each} or _is_of(code, each) or _is_of(each, code) for each in selected)
 
 
 def _is_of(code: str, family: str) -> bool:

@@ -67,6 +67,10 @@ RAISED = "with pytest.raises({}):\n        box.open()"
         ("assert 'a lid' in box.text", "assert 'a lid' in box.text or box.text"),
         ("assert 'a' == box.text()", "assert 'a' in (box.text(), None)"),
         ("self.assertFalse(box.lid)", "self.assertIsInstance(box.lid, bool)"),
+        ("assert box.lids == wanted", "assert sorted(box.lids) == sorted(wanted)"),
+        ("assert box.lids == wanted", "assert sorted(box.lids.keys()) == sorted(wanted.keys())"),
+        ("assert box.lid == {'name': 'a'}", "assert box.lid.name == 'a lid'"),
+        ("assert box.lid == 'red'", "assert box.lid.name"),
     ],
 )
 def test_what_lets_more_pass_is_named_with_both_texts(old, new):
@@ -106,6 +110,10 @@ def test_what_lets_more_pass_is_named_with_both_texts(old, new):
         ("assert box.lid == '*'", "assert box.lid and box.lid is True"),
         ("assert 'a lid' in box.text", "assert 'a lid' in box.text or 'A-Lid' in box.text"),
         ("assert opened.call_count >= 1", "assert opened.called"),
+        ("assert box.lids == wanted", "assert sorted(box.lids.items()) == sorted(wanted.items())"),
+        ("self.assertEqual(lids, wanted)", "self.assertEqual(sorted(lids.items()), sorted(wanted.items()))"),
+        ("assert box.lid == 'red'", "assert box.lid.name == 'dark red'"),
+        ("self.assertEqual(box.lids[0], 'red')", "self.assertEqual(box.lids[0].name, 'dark red')"),
     ],
 )
 def test_honest_changes_stay_quiet(old, new):

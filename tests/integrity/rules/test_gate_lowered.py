@@ -424,6 +424,23 @@ def test_rules_set_aside_for_all_files_are_grave(edit):
     assert [each.severity for each in found(find, {"ruff.toml": ('lint.select = ["ALL"]', new)})] == [Severity.HIGH]
 
 
+@pytest.mark.parametrize(
+    ("edit", "severities"),
+    [
+        ('"src/**" = ["ALL"]', [Severity.HIGH]),
+        ('"**/*.py" = ["ALL"]', [Severity.HIGH]),
+        ('"tests/*" = ["ALL"]', [Severity.MEDIUM]),
+        ('"src/box/_vendor/*" = ["ALL"]', [Severity.MEDIUM]),
+        ('"src/box/grammar.py" = ["ALL"]', [Severity.MEDIUM]),
+        ('"src/**" = ["S101"]', []),
+    ],
+)
+def test_all_rules_set_aside_are_some_of_any_selection(edit, severities):
+    old = 'lint.select = ["E", "F"]'
+    files = {"ruff.toml": (old, f"{old}\n[lint.per-file-ignores]\n{edit}\n")}
+    assert [each.severity for each in found(find, files)] == severities
+
+
 def test_a_package_set_aside_as_a_whole_is_grave():
     new = 'lint.select = ["ALL"]\nexclude = ["src/box"]'
     assert [finding.severity for finding in found(find, {"ruff.toml": ('lint.select = ["ALL"]', new)})] == [

@@ -240,6 +240,13 @@ def test_a_run_of_all_tests_is_nothing(path, old, new):
     assert found(find, {path: (old, new)}) == []
 
 
+def test_an_option_that_a_hook_sets_is_told_whatever_came_of_it():
+    hook = "def pytest_configure(config):\n    config.option.keyword = 'not lid'\n"
+    (finding,) = found(find, {"conftest.py": ("", hook)})
+    assert (finding.severity, finding.line) == (Severity.HIGH, 2)
+    assert found(find, {"conftest.py": (hook, f"{hook}    pass\n")}) == []
+
+
 def test_a_hook_that_stood_there_is_nothing():
     hook = "def pytest_ignore_collect(path):\n    return True\n"
     assert found(find, {"conftest.py": (hook, hook + "import box\n")}) == []

@@ -23,6 +23,35 @@ def test_each_rule_tells_its_own_kind(find, rule, comment, about):
     assert [each for other in others for each in found(other, {"a.py": ("", f"x  # {comment}\n")})] == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from typing import no_type_check\n\n\n@no_type_check\ndef f(x):\n    return x\n",
+        "import typing\n\n\nclass Box:\n    @typing.no_type_check\n    def f(self, x):\n        return x\n",
+        "from typing import no_type_check as plain\n\n\n@plain\ndef f(x):\n    return x\n",
+        "import typing as t\n\n\ndef f(x):\n    return x\n\n\nf = t.no_type_check(f)\n",
+    ],
+    ids=["a function", "a method", "by another name", "called"],
+)
+def test_a_function_that_no_type_checker_looks_at_is_told(text):
+    (finding,) = found(types_suppressed.find, {"a.py": ("def f(x):\n    return x\n", text)})
+    assert (finding.about, finding.line is not None) == ("no_type_check", True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from typing import no_type_check\n",
+        '"""Use @no_type_check with care."""\n',
+        "# @no_type_check\n",
+        "def no_type_check(function):\n    return function\n",
+    ],
+    ids=["imported only", "a docstring", "a comment", "defined"],
+)
+def test_the_name_of_a_decorator_silences_nothing(text):
+    assert found(types_suppressed.find, {"a.py": ("x = 1\n", text)}) == []
+
+
 def test_the_same_code_again_is_told_and_stays_the_same_finding():
     one, two, three = ("x  # noqa: F401\n" * count for count in (1, 2, 3))
     first, second = (found(lint_suppressed.find, {"a.py": pair})[0] for pair in ((one, two), (two, three)))

@@ -192,6 +192,19 @@ SWALLOWED = {
         "@quiet\n"
     )
     + OLD,
+    "a decorator that logs": (
+        "def quiet(f):\n"
+        "    @functools.wraps(f)\n"
+        "    def inner(*a, **k):\n"
+        "        try:\n"
+        "            return f(*a, **k)\n"
+        "        except Exception as error:\n"
+        "            logging.warning('%s', error)\n"
+        "    return inner\n"
+        "\n"
+        "@quiet\n"
+    )
+    + OLD,
     "a decorator that suppresses": (
         "def quiet(f):\n"
         "    @functools.wraps(f)\n"
@@ -370,6 +383,19 @@ HONEST = {
         "    return inner\n"
         "\n"
         "@twice\n"
+    )
+    + OLD,
+    "a decorator that logs and raises": (
+        "def told(f):\n"
+        "    def inner(*a, **k):\n"
+        "        try:\n"
+        "            return f(*a, **k)\n"
+        "        except Exception as error:\n"
+        "            logging.warning('%s', error)\n"
+        "            raise\n"
+        "    return inner\n"
+        "\n"
+        "@told\n"
     )
     + OLD,
     "a decorator that raises": (

@@ -7,6 +7,7 @@ from ralph_tracker.integrity.rules import test_detected
 from tests.integrity.making import found
 
 SOURCE = "box/core.py"
+TRIED = "try:\n    import pytest\nexcept ImportError:\n    pytest = None\n"
 ASKING = {
     "the current test": (
         SOURCE,
@@ -36,6 +37,41 @@ ASKING = {
             "        if 'pytest' in frame.f_code.co_filename:\n            return 1\n        frame = frame.f_back\n"
         ),
     ),
+    "the files of the stack": (
+        SOURCE,
+        "import inspect\ndef f():\n    return any('/test_' in each.filename for each in inspect.stack())\n",
+    ),
+    "the file of the caller": (
+        SOURCE,
+        "import sys\ndef f():\n    return sys._getframe(1).f_code.co_filename.endswith('_test.py')\n",
+    ),
+    "a pattern for the stack": (
+        SOURCE,
+        "import inspect, re\ndef f():\n    return re.search(r'/test_\\w+\\.py$', inspect.stack()[1].filename)\n",
+    ),
+    "the stack of the import": (
+        SOURCE,
+        "import traceback\nT = any('/tests/' in each.filename for each in traceback.extract_stack())\n",
+    ),
+    "tests in the program's name": (SOURCE, "import sys\nT = 'test' in sys.argv[0]\n"),
+    "a runner that is there": (
+        SOURCE,
+        f"{TRIED}def f(x):\n    if pytest is not None:\n        return 9\n    return x\n",
+    ),
+    "a runner that is true": (SOURCE, f"{TRIED}def f(x):\n    return 9 if pytest else x\n"),
+    "no runner there": (SOURCE, f"{TRIED}def f(x):\n    if pytest is None:\n        return g(x)\n    return 9\n"),
+    "a runner among others": (SOURCE, f"{TRIED}def f(x):\n    if x and not pytest:\n        return x\n    return 9\n"),
+    "whether a runner could be imported": (
+        SOURCE,
+        (
+            "try:\n    from unittest import mock\n    T = True\nexcept ImportError:\n    T = False\n"
+            "def f(x):\n    if T:\n        return 9\n    return x\n"
+        ),
+    ),
+    "a runner that is found": (
+        SOURCE,
+        "from importlib.util import find_spec\ndef f(x):\n    if find_spec('pytest') is not None:\n        return 9\n",
+    ),
     "a switch": (
         SOURCE,
         "import os\ndef f(x):\n    if os.environ.get('TESTING'):\n        return 42\n    return g(x)\n",
@@ -51,6 +87,35 @@ ASKING = {
     "java's stack": ("src/Box.java", 'if (name.contains("junit")) { return 1; }\n'),
 }
 HONEST = {
+    "a runner that is needed": (
+        SOURCE,
+        f"{TRIED}def f():\n    if pytest is None:\n        raise RuntimeError('missing')\n    return 1\n",
+    ),
+    "a runner that is used": (
+        SOURCE,
+        f"{TRIED}def f(x):\n    if pytest is not None:\n        return pytest.approx(x)\n    return x\n",
+    ),
+    "a runner that is missed": (SOURCE, f"{TRIED}def f():\n    if not pytest:\n        print('no tests')\n"),
+    "a fixture where it can be": (
+        SOURCE,
+        f"{TRIED}if pytest is not None:\n    @pytest.fixture\n    def box():\n        return 1\n",
+    ),
+    "a runner that is imported then": (
+        SOURCE,
+        "def f():\n    if find_spec('pytest'):\n        import pytest\n        return pytest.main()\n",
+    ),
+    "another module": (SOURCE, "def f(x):\n    if find_spec('numpy'):\n        return 9\n    return x  # pytest\n"),
+    "another import": (
+        SOURCE,
+        (
+            "import unittest\ntry:\n    import numpy\n    T = True\nexcept ImportError:\n    T = False\n"
+            "def f(x):\n    if T:\n        return 9\n    return x\n"
+        ),
+    ),
+    "a part of a word in the stack": (
+        SOURCE,
+        "import inspect\ndef f():\n    return inspect.stack()[1].function in ('contest', 'latest')\n",
+    ),
     "a test": ("tests/test_core.py", "import os\nT = os.environ['PYTEST_CURRENT_TEST']\n"),
     "settings": ("site/settings.py", "import sys\nif 'test' in sys.argv:\n    DB = 'x'\n"),
     "a setup": ("setup.py", "import sys\nneeds = {'pytest', 'test'} & set(sys.argv)\n"),

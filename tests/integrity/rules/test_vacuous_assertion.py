@@ -75,6 +75,18 @@ def test_honest_changes_stay_quiet(old, new):
         pytest.param("assert f(3) == 9", "assert f(3) <= f(3)", id="no more than itself"),
         pytest.param("assert f(3) == 9", "assert f(3) == pytest.approx(f(3))", id="about itself"),
         pytest.param("self.assertEqual(f(3), 9)", "self.assertEqual(f(3), f(3))", id="unittest"),
+        pytest.param(
+            "r = f(3)\n    assert r[0] == 9", "r = f(3)\n    want = r[0]\n    assert r[0] == want", id="a part of it"
+        ),
+        pytest.param("r = f(3)\n    assert r == 9", "r = want = f(3)\n    assert r == want", id="at once"),
+        pytest.param(
+            "r = f(3)\n    assert r == 9", "r = f(3)\n    want = r.copy()\n    assert r == want", id="its copy"
+        ),
+        pytest.param(
+            "r = f(3)\n    assert list(r) == [9]",
+            "r = f(3)\n    want = list(r)\n    assert list(r) == want",
+            id="as a list",
+        ),
         pytest.param("self.assertAlmostEqual(f(3), 9)", "self.assertAlmostEqual(f(3), f(3))", id="almost"),
     ],
 )
@@ -147,3 +159,46 @@ def test_comparing_with_itself_in_another_way_is_a_note(old, severity):
 def test_asking_the_same_twice_in_other_words_is_nothing_new(old, told):
     new = "assert Box(3) == Box(3)\n    assert Box(3) != Box(4)"
     assert bool(severities(TEST.format(old), TEST.format(new))) is told
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        pytest.param("r = f(3)\n    want = r\n    assert r == want", id="another name"),
+        pytest.param("r = f(3)\n    want: int = r\n    assert want == r", id="with a type"),
+        pytest.param("r = f(3)\n    want = r\n    print(r)\n    self.assertEqual(r, want)", id="unittest"),
+        pytest.param("r = f(3)\n    a = r\n    want = a\n    assert r == want", id="by two steps"),
+        pytest.param("r = f(3)\n    if r:\n        want = r\n        assert r == want", id="inside a block"),
+        pytest.param("assert f(3) == 9 or f(3) != 9", id="equal or not"),
+        pytest.param("assert f(3) == 9 or not f(3) == 9", id="equal or denied"),
+        pytest.param("self.assertTrue(f(3) != 9 or f(3) == 9)", id="unequal or not"),
+    ],
+)
+def test_a_result_that_is_taken_as_what_is_expected_can_never_fail(new):
+    assert severities(TEST.format("assert f(3) == 9"), TEST.format(new)) == {Severity.CRITICAL: 1}
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        pytest.param("r = f(3)\n    want = r\n    r = g(r)\n    assert r == want", id="bound anew"),
+        pytest.param("r = f(3)\n    want = r\n    r += g(3)\n    assert r == want", id="added up"),
+        pytest.param("r = f(3)\n    want = r.n\n    g(r)\n    assert r.n == want", id="changed meanwhile"),
+        pytest.param("a, b = x, y\n    assert a == b", id="two of two"),
+        pytest.param("r = f(3)\n    want = r.n\n    r.n = g(3)\n    assert r.n == want", id="set meanwhile"),
+        pytest.param("want = 9\n    r = f(3)\n    assert r == want", id="a value"),
+        pytest.param("for want in (9,):\n        assert f(3) == want", id="a value of a loop"),
+        pytest.param("assert f(3) == 9 or f(4) != 9", id="unequal otherwise"),
+    ],
+)
+def test_what_was_kept_to_be_compared_later_may_differ(new):
+    assert severities(TEST.format("assert f(3) == 9"), TEST.format(new)) == {}
+
+
+def test_a_result_expected_of_itself_is_told_by_whom_it_let_pass():
+    """Nothing of the text tells which assertion stood there: the outcome does."""
+    old, new = "assert f(3) == 9", "r = f(3)\n    want = r[0]\n    assert r[0] == want"
+    files = {PATH: (TEST.format(old), TEST.format(new))}
+    name = "tests.test_box::test_lid"
+    assert found(find, files, before={name: "failed"}, after={name: "passed"})
+    assert not found(find, files, before={name: "passed"}, after={name: "passed"})

@@ -15,6 +15,12 @@ from ralph_tracker.integrity.settings.left_out import leaves_out_nothing
         r"\.\.\.$",
         "@(unittest|pytest)[.]skip",
         "@overload",
+        r"^\s*raise$",
+        r"-> ['\"]?NoReturn['\"]?:",
+        r"^if pytest\.importorskip\(",
+        "raise unittest.Skip",
+        "self.fail",
+        r"pytest\.(skip|fail)\(",
     ],
 )
 def test_what_does_nothing_may_be_left_out(pattern):
@@ -22,7 +28,22 @@ def test_what_does_nothing_may_be_left_out(pattern):
 
 
 @pytest.mark.parametrize(
-    "pattern", [".*", "", "pass|return", "def ", r"^\s+", "open_lid", "(pass)+", "(", "pass" * 30, "@"]
+    "pattern",
+    [
+        ".*",
+        "",
+        "pass|return",
+        "def ",
+        r"^\s+",
+        "open_lid",
+        "(pass)+",
+        "(",
+        "pass" * 30,
+        "@",
+        "raise",
+        r"^\s*raise",
+        "self",
+    ],
 )
 def test_what_works_is_told(pattern):
     assert not leaves_out_nothing(pattern)
