@@ -24,10 +24,16 @@ _EXITS: Final = _AT_ONCE | {"sys.exit", "exit", "quit", "builtins.exit", "builti
 _MAIN: Final = "__name__ =="
 _WITH_TESTS: Final = Pattern(r"test|set_?up|tear_?down", re.IGNORECASE)
 _PLATFORM: Final = Pattern(r"version|platform|os\.name|environ")
+# What unittest asserts by; a name of the tests' own that is put there judges only who asks for it.
+_ASSERTS: Final = (
+    r"assert(True|False|(Not)?(Almost)?Equals?|(Is)?Not|Is|Is(Not)?None|(Not)?In|(Not)?IsInstance|Raises(Regexp?)?"
+    r"|Warns(Regex)?|(No)?Logs|(Greater|Less)(Equal)?|(Not)?Regex(pMatches)?|DictContainsSubset"
+    r"|(Count|Items|MultiLine|Sequence|List|Tuple|Set|Dict)Equal|_)"
+)
 _JUDGES: Final = Pattern(
     r"^(pytest\.(raises|warns|fail|approx|deprecated_call|main|skip|xfail|Function|Item|TestReport|CallInfo)\b.*"
     r"|_pytest\..+|pluggy\..+"
-    r"|unittest\.(case\.)?(\w*TestCase)\.(assert\w*|fail\w*|run|debug|__call__|_callTestMethod)"
+    rf"|unittest\.(case\.)?(\w*TestCase)\.({_ASSERTS}|fail\w*|run|debug|__call__|_callTestMethod)"
     r"|unittest\.((result\.|runner\.)?\w*TestResult\.\w+|main|TestCase)"
     r"|builtins\.(AssertionError|isinstance|all|any|len|abs|sum|round|sorted|bool|repr|Exception|BaseException|exit|quit)"
     r"|sys\.exit|os\._exit|sys\.modules\[(pytest|_pytest[\w.]*|unittest[\w.]*)\])$"

@@ -245,6 +245,10 @@ HONEST = {
         TEST,
         "import unittest\nunittest.TestCase.assertItemsEqual = unittest.TestCase.assertCountEqual\n",
     ),
+    "an assertion of the tests' own": (
+        TEST,
+        "import unittest\nunittest.TestCase.assertFormEqual = lambda self, a, b: self.assertEqual(set(a), set(b))\n",
+    ),
     "longer messages": (TEST, "import unittest\nunittest.TestCase.maxDiff = None\n"),
     "a builtin in one test": (
         TEST,
