@@ -7,6 +7,7 @@ from typing import Final
 
 from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.python.facts import Fact, fact
+from ralph_tracker.integrity.python.handlers import is_broad
 from ralph_tracker.integrity.python.looseness import HARMLESS
 from ralph_tracker.integrity.python.nodes import Way, below, constant_of, nodes_of
 from ralph_tracker.integrity.python.stand_ins import MOCKS, may_fail
@@ -18,7 +19,6 @@ _ASSERTS: Final = Pattern(
 )
 _COMPARING: Final = Pattern(r"Equal|assertIs$|assertIn$|Less|Greater|Regex|Subset")
 _WEAKER: Final = Pattern(r"\.assert(Is)?Not\w+$|\.assertTrue$|\.assertIsInstance$|\.assertIn$")
-_SWALLOWED: Final = frozenset({"", "Exception", "BaseException", "AssertionError", "self.failureException"})
 _SELECTING: Final = frozenset({"__getattribute__", "__getattr__"})
 _FIRST: Final = 1
 _PAIR: Final = 2
@@ -161,12 +161,7 @@ def _is_swallowed(way: Way) -> bool:
         step for step in tries if not any(each in way for each in (*step.handlers, *step.orelse, *step.finalbody))
     ]
     return any(
-        _kinds(each) & _SWALLOWED
-        and not re.search(r"\braise\b|\.fail\(|assert", "\n".join(map(ast.unparse, each.body)))
+        is_broad(each.type) and not re.search(r"\braise\b|\.fail\(|assert", "\n".join(map(ast.unparse, each.body)))
         for step in inside
         for each in step.handlers
     )
-
-
-def _kinds(handler: ast.ExceptHandler) -> set[str]:
-    return {dotted(each) for each in nodes_below(handler.type)} if handler.type is not None else {""}

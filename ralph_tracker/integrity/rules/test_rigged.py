@@ -36,7 +36,6 @@ _REPLACES: Final = Pattern(
     r"\bpatch\b|Mock|set(attr|item)|globals\(|\bstub\(|create_autospec|\bANY\b|[Aa]ny[Tt]hing|=\s*lambda",
     words=("patch", "setattr", "setitem", "globals(", "lambda", *_STANDING_IN),
 )
-_STANDS_IN: Final = Pattern(r"Mock|\bstub\(|create_autospec|\bANY\b|[Aa]ny[Tt]hing", words=_STANDING_IN)
 _OF_ANY: Final = Pattern(r"type\((\w+\.)*ANY\)", words=("ANY)",))
 _OTHER_WAYS: Final = Pattern(
     r"\bpatch\b|set(attr|item)|modules|\.(?<=\w\.)\w+ *=|freeze[_r]|travel\(|\bclass \w+\(|getattr|\.update\(|= *\{",
