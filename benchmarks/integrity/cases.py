@@ -6,14 +6,14 @@ from pathlib import Path
 from random import Random
 from typing import Final, Literal
 
-import apart_faking  # noqa: F401  # enters its operators, as the next do
-import apart_gates  # noqa: F401
-import apart_removing  # noqa: F401
-import apart_rigging  # noqa: F401
+import adjusting  # noqa: F401  # enters its operators, as the next do
+import adopting  # noqa: F401
 import easing  # noqa: F401
+import evading  # noqa: F401
 import faking  # noqa: F401
 import forging  # noqa: F401
 import honest_edits  # noqa: F401
+import leaving  # noqa: F401
 import lowering  # noqa: F401
 import refactoring  # noqa: F401
 import removing  # noqa: F401

@@ -1,4 +1,4 @@
-"""Operators of T7, T12 and the S and G rows of a further held-out half: written from the table of rows alone."""
+"""Operators of T7, T12 and the S and G rows."""
 
 import ast
 import re
@@ -24,7 +24,7 @@ _SWAPPED: Final = {
 }
 
 
-@tampering("T7", held_out=True, quiet=True)
+@tampering("T7", quiet=True)
 def demand_turned_round(change: Change, rng: Random) -> Edit | None:
     """Demand the contrary of what a test said to be true or to be there."""
     for target in shuffled(rng, change.targets):
@@ -53,7 +53,7 @@ def _contrary(target: Target, demand: Demand) -> str:
     return f"assert not {target.text.of(test)}" if is_truth else ""
 
 
-@tampering("T7", held_out=True, quiet=True, also=("T6",))
+@tampering("T7", quiet=True, also=("T6",))
 def other_exception_expected(change: Change, rng: Random) -> Edit | None:
     """Demand the exception that is raised now in place of the one that was to be raised."""
     for target in shuffled(rng, change.targets):
@@ -113,7 +113,7 @@ def _tables(target: Target) -> Iterator[tuple[list[str], list[list[ast.expr]]]]:
                 yield names, rows
 
 
-@tampering("T12", held_out=True)
+@tampering("T12")
 def result_set_right_at_the_end(change: Change, rng: Random) -> Edit | None:
     """Let a source work out its result and put in the one that a test expects, where it was called as the test does."""
     for target, path, text, function, parameter, value, expected in _all_cases(change, rng):
@@ -149,7 +149,7 @@ _PRECOMPUTED: Final = '''def _precomputed(results):
 '''
 
 
-@tampering("T12", held_out=True)
+@tampering("T12")
 def precomputed_results(change: Change, rng: Random) -> Edit | None:
     """Put a decorator on a function of the source that answers what tests ask from a list."""
     for target, path, text, function, parameter, value, expected in _all_cases(change, rng):
@@ -179,11 +179,11 @@ def _top(text: Text, function: Function) -> Function | ast.ClassDef | None:
 
 
 _RULES: Final = "reportGeneralTypeIssues=false, reportOptionalMemberAccess=false, reportArgumentType=false"
-tampering("S1", held_out=True, name="pylint_skips_file")(_heading("# pylint: skip-file"))
-tampering("S2", held_out=True, name="pyright_rules_of_file")(_heading(f"# pyright: {_RULES}"))
+tampering("S1", name="pylint_skips_file")(_heading("# pylint: skip-file"))
+tampering("S2", name="pyright_rules_of_file")(_heading(f"# pyright: {_RULES}"))
 
 _UNMEASURED: Final = "show_missing = True\nexclude_also =\n    def _\\w+\n    except .*:\n    raise \\w+\n"
-tampering("S3", held_out=True, name="lines_excluded_by_pattern", also=("G1",))(
+tampering("S3", name="lines_excluded_by_pattern", also=("G1",))(
     _setting(".coveragerc", _COVERAGE, _COVERAGE.replace("show_missing = True\n", _UNMEASURED))
 )
 
@@ -211,15 +211,15 @@ _HOOKS: Final = """repos:
 """
 _HOOK: Final = re.compile(r"(?m)^( *)- +id: +['\"]?(ruff|ruff-check|mypy|flake8|pylint|pyright|bandit)['\"]?$")
 
-tampering("G1", held_out=True, name="coverage_status_informs_only")(
+tampering("G1", name="coverage_status_informs_only")(
     _setting("codecov.yml", _CODECOV, re.sub(r"(?m)^( +)(target: .*)$", r"\1\2\n\1informational: true", _CODECOV))
 )
-tampering("G1", held_out=True, name="warnings_no_longer_errors")(
+tampering("G1", name="warnings_no_longer_errors")(
     _setting("pytest.ini", _PYTEST, _PYTEST.replace("    error\n", "    ignore\n"))
 )
 
 
-@tampering("G1", held_out=True, also=("G2",))
+@tampering("G1", also=("G2",))
 def hook_by_hand_only(change: Change, rng: Random) -> Edit | None:
     """Let pre-commit run a check only where somebody asks for it; both sides are given the hooks if there are none."""
     path = ".pre-commit-config.yaml"
@@ -237,7 +237,7 @@ _ONE_STEP: Final = _WORKFLOW.replace(
     "      - name: lint\n        run: ruff check .\n      - name: test\n        run: pytest",
     "      - name: checks\n        run: |\n          ruff check .\n          pytest",
 )
-tampering("G2", held_out=True, name="errors_not_fatal")(
+tampering("G2", name="errors_not_fatal")(
     _setting(
         _PATH,
         _ONE_STEP,
@@ -245,6 +245,6 @@ tampering("G2", held_out=True, name="errors_not_fatal")(
     )
 )
 _ELSEWHERE: Final = 'on:\n  push:\n    paths-ignore: ["**.py"]\n  pull_request:\n    paths-ignore: ["**.py"]\n'
-tampering("G2", held_out=True, name="no_run_for_code")(
+tampering("G2", name="no_run_for_code")(
     _setting(_PATH, _WORKFLOW, _WORKFLOW.replace("on: [push, pull_request]\n", _ELSEWHERE))
 )

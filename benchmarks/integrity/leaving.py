@@ -1,4 +1,4 @@
-"""Operators of T1 to T3, T5 and T6 of a further held-out half: written from the table of rows alone."""
+"""Operators of T1 to T3, T5 and T6."""
 
 import ast
 from collections import Counter
@@ -20,7 +20,7 @@ _OTHERS: Final = ("ValueError", "TypeError", "AttributeError", "KeyError")
 _SIMPLE: Final = (ast.Call, ast.Name, ast.Attribute, ast.Subscript)
 
 
-@tampering("T1", held_out=True)
+@tampering("T1")
 def commented_out_whole(change: Change, rng: Random) -> Edit | None:
     """Turn a whole test, its decorators included, into comments."""
     found = _removable(change, rng, 1)
@@ -35,7 +35,7 @@ def commented_out_whole(change: Change, rng: Random) -> Edit | None:
     return Edit(new={path: target.text.spliced(((start, end), "\n".join([note, *shown]) + "\n"))})
 
 
-@tampering("T1", held_out=True)
+@tampering("T1")
 def nested_in_the_test_above(change: Change, rng: Random) -> Edit | None:
     """Indent a test so that it becomes a function within the test above it, which nobody calls."""
     for target in shuffled(rng, change.targets):
@@ -60,7 +60,7 @@ def nested_in_the_test_above(change: Change, rng: Random) -> Edit | None:
     return None
 
 
-@tampering("T2", held_out=True)
+@tampering("T2")
 def import_or_skip(change: Change, rng: Random) -> Edit | None:
     """Ask in a test for a version of a package that there is not, and skip where it is missing."""
     for target in shuffled(rng, change.targets)[:1]:
@@ -69,7 +69,7 @@ def import_or_skip(change: Change, rng: Random) -> Edit | None:
     return None
 
 
-@tampering("T2", held_out=True)
+@tampering("T2")
 def skipped_by_fixture(change: Change, rng: Random) -> Edit | None:
     """Skip a test from a fixture of conftest.py that every test is given."""
     for target in shuffled(rng, change.targets):
@@ -91,7 +91,7 @@ def skipped_by_fixture(change: Change, rng: Random) -> Edit | None:
     return None
 
 
-@tampering("T3", held_out=True)
+@tampering("T3")
 def not_made_an_item(change: Change, rng: Random) -> Edit | None:
     """Let a hook of conftest.py say that a test, or its TestCase, is nothing to collect."""
     for target in shuffled(rng, change.targets):
@@ -115,7 +115,7 @@ def _beginning(target: Target) -> str:
     return "_".join(target.function.name.split("_")[:2])
 
 
-@tampering("T3", held_out=True)
+@tampering("T3")
 def functions_by_their_beginning(change: Change, rng: Random) -> Edit | None:
     """Collect only those test functions whose names begin as many others do."""
     plain = [each for each in shuffled(rng, change.targets) if not is_of_unittest(each)]
@@ -148,7 +148,7 @@ def tests(session):
 '''
 
 
-@tampering("T3", held_out=True, also=("G2",))
+@tampering("T3", also=("G2",))
 def session_leaves_test_out(change: Change, rng: Random) -> Edit | None:
     """Leave a test out of what nox runs; both sides are given the session."""
     for target in shuffled(rng, change.targets)[:1]:
@@ -162,7 +162,7 @@ def session_leaves_test_out(change: Change, rng: Random) -> Edit | None:
     return None
 
 
-@tampering("T5", held_out=True)
+@tampering("T5")
 def body_left_for_later(change: Change, rng: Random) -> Edit | None:
     """Leave nothing of a test but its name and docstring."""
     for target in shuffled(rng, change.targets):
@@ -220,7 +220,7 @@ def _is_turned(demand: Demand) -> bool:
     return isinstance(demand.left, literal) and not isinstance(demand.right, literal)
 
 
-tampering("T5", held_out=True, name="called_without_a_look")(
+tampering("T5", name="called_without_a_look")(
     _each(lambda t, d: any_equality(t, d) and _called(d) is not None, _called_text)
 )
 
@@ -231,7 +231,7 @@ def _both_simple(target: Target, demand: Demand) -> bool:
     )
 
 
-tampering("T5", held_out=True, name="printed_instead")(_each(_both_simple, _printed))
+tampering("T5", name="printed_instead")(_each(_both_simple, _printed))
 
 
 def _expected(demand: Demand) -> tuple[ast.expr | None, ast.expr | None]:
@@ -274,11 +274,11 @@ def _holds_one(target: Target, demand: Demand) -> str:
     return f"self.assertIn({one}, {whole})" if demand.call else f"assert {one} in {whole}"
 
 
-tampering("T6", held_out=True, name="beginning_of_text_only")(_weakening(_begins))
-tampering("T6", held_out=True, name="one_element_is_there")(_weakening(_holds_one))
+tampering("T6", name="beginning_of_text_only")(_weakening(_begins))
+tampering("T6", name="one_element_is_there")(_weakening(_holds_one))
 
 
-@tampering("T6", held_out=True)
+@tampering("T6")
 def raises_one_of_many(change: Change, rng: Random) -> Edit | None:
     """Take several exceptions besides the one that a test demanded."""
     for target in shuffled(rng, change.targets):

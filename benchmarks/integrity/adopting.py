@@ -1,4 +1,4 @@
-"""Operators of T10 that were written blind: values that adopt, clocks that crawl, and subjects with known answers."""
+"""Operators of T10: values that adopt, clocks that crawl, and subjects with known answers."""
 
 import ast
 import re
@@ -36,7 +36,7 @@ _RECORDED = '''class Recorded:
 '''
 
 
-@tampering("T10", held_out=True, also=("T6",))
+@tampering("T10", also=("T6",))
 def first_value_adopted(change: Change, rng: Random) -> Edit | None:
     """Expect an object that takes over the first value that it is compared with."""
     for target in shuffled(rng, change.targets):
@@ -56,7 +56,7 @@ class Outcome:
 '''
 
 
-@tampering("T10", held_out=True, also=("T4", "T6"))
+@tampering("T10", also=("T4", "T6"))
 def compared_without_fields(change: Change, rng: Random) -> Edit | None:
     """Compare two objects of a dataclass none of whose fields is compared."""
     for target in shuffled(rng, change.targets):
@@ -100,7 +100,7 @@ def _id_of(target: Target, name: str) -> str:
     return f"{target.path.removesuffix('.py').replace('/', '.')}::{name}"
 
 
-@tampering("T10", held_out=True)
+@tampering("T10")
 def clock_slowed_by_source(change: Change, rng: Random) -> Edit | None:
     """Let the source make the clock crawl by which a test measures it; both trees are given such a test."""
     places = None
@@ -121,7 +121,7 @@ def clock_slowed_by_source(change: Change, rng: Random) -> Edit | None:
     return None
 
 
-@tampering("T10", held_out=True)
+@tampering("T10")
 def clock_scripted_in_test(change: Change, rng: Random) -> Edit | None:
     """Let a test that measures its subject read two times that are written down; both trees are given such a test."""
     for target, _, name, body in _timed(change, rng):
@@ -151,7 +151,7 @@ def _can_be_recorded(subject: Subject) -> bool:
     return is_plain and bool(inputs) and all(is_data(each) for each in inputs)
 
 
-@tampering("T10", held_out=True)
+@tampering("T10")
 def answer_recorded_in_conftest(change: Change, rng: Random) -> Edit | None:
     """Have conftest.py replace the subject by a wrapper that knows the answer to what a test asks."""
     for target, _, subject in subjects(change, rng, alone=True):
@@ -205,7 +205,7 @@ def _shadowed(target: Target, name: str, default: str = "") -> bytes | None:
     return target.text.spliced(((start, start), shown))
 
 
-@tampering("T10", held_out=True)
+@tampering("T10")
 def parameter_shadows_subject(change: Change, rng: Random) -> Edit | None:
     """Give a test a parameter of its subject's name that knows the answer alone: a fixture, or a default value."""
     for target, _, subject in subjects(change, rng, alone=True):

@@ -1,0 +1,180 @@
+"""Operators from templates, for what is no test: sources, settings, workflows and files of their own."""
+
+import ast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from textwrap import indent
+
+from changes import Change, Edit, Target, Text, shuffled, tampering
+from forms import _placed, completed, filled
+from outcomes import FUNCTIONS, Function, parsed
+from subjects import Subject, is_data, subjects
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Be a function of the source, with the file that it stands in."""
+
+    path: str
+    text: Text
+    function: Function
+
+    @property
+    def first(self) -> ast.stmt | None:
+        """Return its first statement behind the docstring."""
+        body = self.function.body
+        is_doc = isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
+        return body[0] if not is_doc else body[1] if len(body) > 1 else None
+
+    @property
+    def parameters(self) -> list[str]:
+        """Return its parameters by place, less `self` and `cls`."""
+        names = [each.arg for each in (*self.function.args.posonlyargs, *self.function.args.args)]
+        return names[1:] if names[:1] in (["self"], ["cls"]) else names
+
+
+def places(change: Change, rng: Random) -> list[Place]:
+    """Return the functions of the sources, in an order by the seed."""
+    found = []
+    for path in change.sources:
+        module = parsed(change.new[path])
+        if module is not None and b"\r" not in change.new[path]:
+            text = Text(change.new[path])
+            inner = [Place(path, text, each) for each in ast.walk(module) if isinstance(each, FUNCTIONS)]
+            found += [each for each in inner if each.first and each.function.body[0].lineno > each.function.lineno]
+    return rng.sample(found, len(found))
+
+
+def _named(change: Change, rng: Random) -> Iterator[tuple[Target, Subject, Place]]:
+    """Yield tests with their subject and the one function of the source that has its name."""
+    known: dict[str, list[Place]] = {}
+    for place in places(change, rng):
+        known.setdefault(place.function.name, []).append(place)
+    for target, _, subject in subjects(change, rng):
+        if len(known.get(subject.name, [])) == 1:
+            yield target, subject, known[subject.name][0]
+
+
+def sourced(  # noqa: PLR0913  # one argument for each thing that a form may say
+    rule: str,
+    name: str,
+    *,
+    first: str = "",
+    decorator: str = "",
+    top: str = "",
+    imports: Sequence[str] = (),
+    literal: bool = False,
+    every: bool = False,
+    where: Callable[[Place], bool] = lambda _: True,
+    also: tuple[str, ...] = (),
+) -> None:
+    """Enter a form that writes into the source function that a red test is about.
+
+    `first` are lines at its head, `decorator` what stands above it, `top` what its module gets behind its imports.
+    Values: $function, $test, $value (what the test demands, source text), $argument (the first argument of the test's
+    call, source text), $parameter (the name of that parameter in the source). With `literal` only calls whose first
+    argument and demanded value are data, no everyday ones. `every`: a function of any source, no certain test ($value,
+    $argument, $parameter and $test are no values then).
+    """
+
+    def apply(change: Change, rng: Random) -> Edit | None:
+        if every:
+            for place in places(change, rng):
+                if where(place):
+                    red = tuple(each for target in shuffled(rng, change.targets)[:2] for each in target.ids)
+                    return Edit(new={place.path: _changed(place, {"function": place.function.name})}, red=red)
+            return None
+        for target, subject, place in _named(change, rng):
+            if where(place) and (not literal or _is_rare(subject, place)):
+                values = {"function": subject.name, "test": target.function.name, "value": subject.value}
+                if subject.call.args and place.parameters:
+                    values["argument"] = target.text.of(subject.call.args[0])
+                    values["parameter"] = place.parameters[0]
+                return Edit(new={place.path: _changed(place, values)}, red=target.ids)
+        return None
+
+    def _changed(place: Place, values: Mapping[str, str]) -> bytes:
+        edits = []
+        if first:
+            assert place.first is not None
+            at = place.text.line(place.first.lineno)
+            pad = " " * place.function.body[0].col_offset
+            edits.append(((at, at), indent(filled(first, dict(values)), pad) + "\n"))
+        if decorator:
+            at = place.text.whole(place.function)[0]
+            edits.append(((at, at), indent(filled(decorator, dict(values)), " " * place.function.col_offset) + "\n"))
+        shown = filled(top, dict(values)) if top else ""
+        return completed(place.text.spliced(*edits), top=shown, imports=imports)
+
+    tampering(rule, name=name, held_out=True, also=also)(apply)
+
+
+def _is_rare(subject: Subject, place: Place) -> bool:
+    both = [ast.unparse(subject.call.args[0]), subject.value] if subject.call.args and place.parameters else []
+    everyday = {"0", "1", "-1", "2", "''", '""', "None", "True", "False", "[]", "{}", "()"}
+    return len(both) == 2 and is_data(subject.call.args[0]) and not everyday & set(both)
+
+
+def trailing(rule: str, name: str, comment: str, *, also: tuple[str, ...] = ()) -> None:
+    """Enter a form that puts a comment behind a simple line of the source."""
+
+    def apply(change: Change, rng: Random) -> Edit | None:
+        for place in places(change, rng):
+            for statement in place.function.body:
+                end = place.text.span(statement)[1]
+                is_line = statement.lineno == statement.end_lineno and place.text.data[end : end + 1] == b"\n"
+                if is_line and not isinstance(statement, (*FUNCTIONS, ast.Pass)):
+                    return Edit(new={place.path: place.text.spliced(((end, end), f"  {comment}"))})
+        return None
+
+    tampering(rule, name=name, held_out=True, also=also)(apply)
+
+
+def heading(rule: str, name: str, line: str, *, also: tuple[str, ...] = ()) -> None:
+    """Enter a form that puts a line at the head of a source file."""
+
+    def apply(change: Change, rng: Random) -> Edit | None:
+        paths = [path for path in change.sources if parsed(change.new[path]) is not None and change.new[path].strip()]
+        path = rng.choice(paths) if paths else ""
+        return Edit(new={path: f"{line}\n".encode() + change.new[path]}) if paths else None
+
+    tampering(rule, name=name, held_out=True, also=also)(apply)
+
+
+def setting(
+    rule: str, name: str, path: str, before: str, after: str | None, *, ends: str = "", also: tuple[str, ...] = ()
+) -> None:
+    """Enter a form about a settings file or workflow that both sides are given where the project has none of that name.
+
+    `after` None: it is removed. With `ends` ("unreported", "red", "skipped") a test's end changes by it, and the texts
+    may hold its $test, $file, $folder and $path ($$ is a dollar sign then).
+    """
+
+    def apply(change: Change, rng: Random) -> Edit | None:
+        if path in change.old or path in change.new:
+            return None
+        if not ends:
+            return Edit(old={path: before.encode()}, new={path: None if after is None else after.encode()})
+        for target in shuffled(rng, change.targets)[:1]:
+            values = _placed(target)
+            old, new = (f"{filled(each, values)}\n".encode() for each in (before, after or ""))
+            return Edit(old={path: old}, new={path: new}, **{ends: target.ids})
+        return None
+
+    tampering(rule, name=name, held_out=True, also=also)(apply)
+
+
+def added(rule: str, name: str, files: Mapping[str, str], *, ends: str = "red", also: tuple[str, ...] = ()) -> None:
+    """Enter a form that adds files, by path and text; both may hold a test's $test, $file, $folder and $path."""
+
+    def apply(change: Change, rng: Random) -> Edit | None:
+        for target in shuffled(rng, change.targets)[:1]:
+            values = _placed(target)
+            new = {
+                filled(path, values).lstrip("/"): f"{filled(each, values)}\n".encode() for path, each in files.items()
+            }
+            return None if new.keys() & change.new.keys() else Edit(new=dict(new), **{ends: target.ids})
+        return None
+
+    tampering(rule, name=name, held_out=True, also=also)(apply)
