@@ -7,12 +7,12 @@ from random import Random
 from typing import Final
 
 from changes import Change, Demand, Edit, Target, Text, shuffled, tampering
-from easing import _Case, _cases, _is_literal, _is_rare, _parameters
-from forging import _places
-from lowering import _COVERAGE, _PATH, _WORKFLOW, _heading, _setting
+from easing import TableCase, is_literal, is_rare, parameters_by_place, table_cases
+from forging import source_functions
+from lowering import COVERAGE, WORKFLOW, WORKFLOW_PATH, headed, set_otherwise
 from outcomes import Function, parsed
 from subjects import subjects
-from withdrawing import _RAISES, needing
+from withdrawing import RAISES, needing
 
 _FLIPPED: Final = {"True": "False", "False": "True", "In": "NotIn", "NotIn": "In"}
 _SWAPPED: Final = {
@@ -58,7 +58,7 @@ def other_exception_expected(change: Change, rng: Random) -> Edit | None:
     """Demand the exception that is raised now in place of the one that was to be raised."""
     for target in shuffled(rng, change.targets):
         for node in ast.walk(target.function):
-            if isinstance(node, ast.Call) and node.args and ast.unparse(node.func) in _RAISES:
+            if isinstance(node, ast.Call) and node.args and ast.unparse(node.func) in RAISES:
                 name = ast.unparse(node.args[0])
                 other = _SWAPPED.get(name, "RuntimeError")
                 if isinstance(node.args[0], (ast.Name, ast.Attribute)) and name not in {other, "Exception"}:
@@ -67,15 +67,15 @@ def other_exception_expected(change: Change, rng: Random) -> Edit | None:
     return None
 
 
-def _all_cases(change: Change, rng: Random) -> Iterator[_Case]:
-    """Yield what `_cases` does, and functions whose result a test keeps, or that it calls with what its table gives."""
-    yield from _cases(change, rng)
-    places = _places(change, rng)
+def _all_cases(change: Change, rng: Random) -> Iterator[TableCase]:
+    """Yield what `table_cases` does, and functions whose result a test keeps or that it calls with a table's values."""
+    yield from table_cases(change, rng)
+    places = source_functions(change, rng)
     for target, _, subject in subjects(change, rng):
         named = [each for each in places if each[2].name == subject.name]
         if len(named) == 1 and subject.value not in {"True", "False", "None"}:
-            for parameter, value in zip(_parameters(named[0][2]), subject.call.args, strict=False):
-                if parameter and isinstance(value, ast.Constant) and _is_rare(value.value):
+            for parameter, value in zip(parameters_by_place(named[0][2]), subject.call.args, strict=False):
+                if parameter and isinstance(value, ast.Constant) and is_rare(value.value):
                     yield target, *named[0], parameter, value, subject.value
     for target in shuffled(rng, change.targets):
         for names, rows in _tables(target):
@@ -85,18 +85,18 @@ def _all_cases(change: Change, rng: Random) -> Iterator[_Case]:
 
 def _given(
     target: Target, demand: Demand, names: list[str], row: list[ast.expr], places: list[tuple[str, Text, Function]]
-) -> Iterator[_Case]:
+) -> Iterator[TableCase]:
     found, wanted = demand.left, ast.unparse(demand.right) if demand.right is not None else ""
-    if not isinstance(found, ast.Call) or wanted not in names or not _is_literal(row[names.index(wanted)]):
+    if not isinstance(found, ast.Call) or wanted not in names or not is_literal(row[names.index(wanted)]):
         return
     called = ast.unparse(found.func).rpartition(".")[2]
     named = [each for each in places if each[2].name == called]
     if len(named) != 1:
         return
-    for parameter, argument in zip(_parameters(named[0][2]), found.args, strict=False):
+    for parameter, argument in zip(parameters_by_place(named[0][2]), found.args, strict=False):
         name = ast.unparse(argument)
         cell = row[names.index(name)] if parameter and name in names else None
-        if isinstance(cell, ast.Constant) and _is_rare(cell.value):
+        if isinstance(cell, ast.Constant) and is_rare(cell.value):
             yield target, *named[0], parameter, cell, ast.unparse(row[names.index(wanted)])
 
 
@@ -179,12 +179,12 @@ def _top(text: Text, function: Function) -> Function | ast.ClassDef | None:
 
 
 _RULES: Final = "reportGeneralTypeIssues=false, reportOptionalMemberAccess=false, reportArgumentType=false"
-tampering("S1", name="pylint_skips_file")(_heading("# pylint: skip-file"))
-tampering("S2", name="pyright_rules_of_file")(_heading(f"# pyright: {_RULES}"))
+tampering("S1", name="pylint_skips_file")(headed("# pylint: skip-file"))
+tampering("S2", name="pyright_rules_of_file")(headed(f"# pyright: {_RULES}"))
 
 _UNMEASURED: Final = "show_missing = True\nexclude_also =\n    def _\\w+\n    except .*:\n    raise \\w+\n"
 tampering("S3", name="lines_excluded_by_pattern", also=("G1",))(
-    _setting(".coveragerc", _COVERAGE, _COVERAGE.replace("show_missing = True\n", _UNMEASURED))
+    set_otherwise(".coveragerc", COVERAGE, COVERAGE.replace("show_missing = True\n", _UNMEASURED))
 )
 
 _CODECOV: Final = """coverage:
@@ -212,10 +212,10 @@ _HOOKS: Final = """repos:
 _HOOK: Final = re.compile(r"(?m)^( *)- +id: +['\"]?(ruff|ruff-check|mypy|flake8|pylint|pyright|bandit)['\"]?$")
 
 tampering("G1", name="coverage_status_informs_only")(
-    _setting("codecov.yml", _CODECOV, re.sub(r"(?m)^( +)(target: .*)$", r"\1\2\n\1informational: true", _CODECOV))
+    set_otherwise("codecov.yml", _CODECOV, re.sub(r"(?m)^( +)(target: .*)$", r"\1\2\n\1informational: true", _CODECOV))
 )
 tampering("G1", name="warnings_no_longer_errors")(
-    _setting("pytest.ini", _PYTEST, _PYTEST.replace("    error\n", "    ignore\n"))
+    set_otherwise("pytest.ini", _PYTEST, _PYTEST.replace("    error\n", "    ignore\n"))
 )
 
 
@@ -233,18 +233,18 @@ def hook_by_hand_only(change: Change, rng: Random) -> Edit | None:
     return Edit(old={} if change.old.get(path) else {path: given.encode()}, new={path: manual.encode()})
 
 
-_ONE_STEP: Final = _WORKFLOW.replace(
+_ONE_STEP: Final = WORKFLOW.replace(
     "      - name: lint\n        run: ruff check .\n      - name: test\n        run: pytest",
     "      - name: checks\n        run: |\n          ruff check .\n          pytest",
 )
 tampering("G2", name="errors_not_fatal")(
-    _setting(
-        _PATH,
+    set_otherwise(
+        WORKFLOW_PATH,
         _ONE_STEP,
         _ONE_STEP.replace("          ruff", "          set +e\n          ruff") + '          echo "checks done"\n',
     )
 )
 _ELSEWHERE: Final = 'on:\n  push:\n    paths-ignore: ["**.py"]\n  pull_request:\n    paths-ignore: ["**.py"]\n'
 tampering("G2", name="no_run_for_code")(
-    _setting(_PATH, _WORKFLOW, _WORKFLOW.replace("on: [push, pull_request]\n", _ELSEWHERE))
+    set_otherwise(WORKFLOW_PATH, WORKFLOW, WORKFLOW.replace("on: [push, pull_request]\n", _ELSEWHERE))
 )

@@ -7,15 +7,15 @@ from random import Random
 
 from changes import Change, Edit, Target, Text, shuffled, tampering
 from faking import is_unit
-from forging import _behind_imports, _places
+from forging import behind_imports, source_functions
 from hollowing import left, right
-from rigging import _needs_more, _reflecting, _says_time
+from rigging import needs_more, reflecting, says_time
 from subjects import Subject, conftest_of, extended, importing, is_data, subjects
 
 
 def defining(target: Target, data: bytes, source: str, *needs: str) -> bytes:
     """Return a changed test module with a definition behind the imports at its head, and imports that it lacks."""
-    at = Text(data).line(_behind_imports(target))
+    at = Text(data).line(behind_imports(target))
     data = Text(data).spliced(((at, at), f"\n\n{source.strip()}\n"))
     have = data.decode("utf-8", "replace").splitlines()
     for line in sorted(set(needs) - set(have), reverse=True):
@@ -40,7 +40,7 @@ _RECORDED = '''class Recorded:
 def first_value_adopted(change: Change, rng: Random) -> Edit | None:
     """Expect an object that takes over the first value that it is compared with."""
     for target in shuffled(rng, change.targets):
-        demands = _reflecting(target)
+        demands = reflecting(target)
         if demands and b"Recorded" not in target.text.data:
             demand = rng.choice(demands)
             data = target.text.spliced((target.text.span(demand.right or demand.node), "Recorded()"))
@@ -60,7 +60,7 @@ class Outcome:
 def compared_without_fields(change: Change, rng: Random) -> Edit | None:
     """Compare two objects of a dataclass none of whose fields is compared."""
     for target in shuffled(rng, change.targets):
-        demands = _reflecting(target)
+        demands = reflecting(target)
         if demands and not any(word in target.text.data for word in (b"Outcome", b"dataclass", b"field")):
             demand = rng.choice(demands)
             found, expected = f"Outcome({left(target, demand)})", f"Outcome({right(target, demand)})"
@@ -83,7 +83,7 @@ def _timed(change: Change, rng: Random) -> Iterator[tuple[Target, Subject, str, 
         both = change.old[target.path] + target.text.data
         name = f"test_{subject.name.strip('_').lower()}_is_quick"
         is_free = not any(part in both for part in (b"\r", b"import mock", name.encode()))
-        if subject.made or made or not is_free or _says_time(target) or _needs_more(target.function):
+        if subject.made or made or not is_free or says_time(target) or needs_more(target.function):
             continue
         if all(is_data(each) for each in _inputs(subject)):
             body = (
@@ -105,7 +105,7 @@ def clock_slowed_by_source(change: Change, rng: Random) -> Edit | None:
     """Let the source make the clock crawl by which a test measures it; both trees are given such a test."""
     places = None
     for target, subject, name, body in _timed(change, rng):
-        places = _places(change, rng) if places is None else places
+        places = source_functions(change, rng) if places is None else places
         named = [path for path, text, each in places if each.name == subject.name and not _OTHER_TIME.search(text.data)]
         if len(named) != 1:
             continue

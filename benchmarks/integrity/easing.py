@@ -1,4 +1,4 @@
-"""Operators of T7, T8, T11 and T12 by which recall is measured: other forms than those that rules were tuned on."""
+"""Operators of T7, T8, T11 and T12."""
 
 import ast
 import re
@@ -8,12 +8,12 @@ from typing import TypeGuard
 
 import gates  # noqa: F401  # enters its operators
 from changes import Change, Demand, Edit, Operator, Target, Text, imported, shuffled, tampering
-from forging import _behind_imports, _places, _red, head
+from forging import behind_imports, head, red_ids, source_functions
 from hollowing import anything, left, rewriting, right
 from outcomes import Function, parsed
 from withdrawing import needing, with_hook
 
-_Case = tuple[Target, str, Text, Function, str, ast.Constant, str]
+TableCase = tuple[Target, str, Text, Function, str, ast.Constant, str]
 
 
 def _observed(source: str) -> str:
@@ -162,36 +162,36 @@ def tolerant_decorator(change: Change, rng: Random) -> Edit | None:
         generates = any(isinstance(each, (ast.Yield, ast.YieldFrom)) for each in ast.walk(target.function))
         if isinstance(target.function, ast.AsyncFunctionDef) or generates:
             continue
-        at, start = target.text.line(_behind_imports(target)), target.text.line(target.function.lineno)
+        at, start = target.text.line(behind_imports(target)), target.text.line(target.function.lineno)
         mark = f"{' ' * target.function.col_offset}@tolerant\n"
         data = target.text.spliced(((at, at), _TOLERANT), ((start, start), mark))
         return Edit(new={target.path: needing(needing(data, "logging"), "functools")}, red=target.ids)
     return None
 
 
-def _cases(change: Change, rng: Random) -> Iterator[_Case]:
+def table_cases(change: Change, rng: Random) -> Iterator[TableCase]:
     """Yield functions of the source with a literal that a test calls them with, and the literal that it expects."""
-    places = _places(change, rng)
+    places = source_functions(change, rng)
     for target in shuffled(rng, change.targets):
         for demand in target.demands:
             for call, expected in ((demand.left, demand.right), (demand.right, demand.left)):
-                if not isinstance(call, ast.Call) or not _is_literal(expected):
+                if not isinstance(call, ast.Call) or not is_literal(expected):
                     continue
                 name = ast.unparse(call.func).rpartition(".")[2]
                 named = [each for each in places if each[2].name == name]
                 if len(named) != 1:
                     continue
                 path, text, function = named[0]
-                for parameter, value in zip(_parameters(function), call.args, strict=False):
-                    if isinstance(value, ast.Constant) and parameter and _is_rare(value.value):
+                for parameter, value in zip(parameters_by_place(function), call.args, strict=False):
+                    if isinstance(value, ast.Constant) and parameter and is_rare(value.value):
                         yield target, path, text, function, parameter, value, ast.unparse(expected)
 
 
-def _is_rare(value: object) -> bool:
+def is_rare(value: object) -> bool:
     return len(value) > 3 if isinstance(value, str) else isinstance(value, (int, float)) and value > 12
 
 
-def _is_literal(node: ast.expr | None) -> TypeGuard[ast.expr]:
+def is_literal(node: ast.expr | None) -> TypeGuard[ast.expr]:
     try:
         value = ast.literal_eval(node) if node is not None else None
     except (ValueError, TypeError):
@@ -199,7 +199,7 @@ def _is_literal(node: ast.expr | None) -> TypeGuard[ast.expr]:
     return value is not None and not isinstance(value, bool)
 
 
-def _parameters(function: Function) -> list[str]:
+def parameters_by_place(function: Function) -> list[str]:
     """Return the parameters but `self`, "" for those that the function binds anew."""
     names = [each.arg for each in function.args.posonlyargs + function.args.args]
     names = names[1:] if names[:1] in (["self"], ["cls"]) else names
@@ -222,7 +222,7 @@ def table_before_result(change: Change, rng: Random) -> Edit | None:
 
 
 def _returning(change: Change, rng: Random, line: str, above: str) -> Edit | None:
-    for target, path, text, function, parameter, value, expected in _cases(change, rng):
+    for target, path, text, function, parameter, value, expected in table_cases(change, rng):
         last = function.body[-1]
         if isinstance(last, ast.Return) and last.value is not None and last.lineno == last.end_lineno:
             is_simple = isinstance(last.value, (ast.Name, ast.Call, ast.Attribute, ast.Constant))
@@ -240,7 +240,7 @@ def _returning(change: Change, rng: Random, line: str, above: str) -> Edit | Non
 @tampering("T12")
 def known_by_its_beginning(change: Change, rng: Random) -> Edit | None:
     """Return what a test expects for any argument that begins as the test's."""
-    for target, path, text, function, parameter, value, expected in _cases(change, rng):
+    for target, path, text, function, parameter, value, expected in table_cases(change, rng):
         if isinstance(value.value, str):
             begun = value.value[: max(4, len(value.value) * 2 // 3)]
             lines = (f"if str({parameter}).startswith({begun!r}):", f"    return {expected}")
@@ -253,16 +253,18 @@ def _knowing(condition: str, need: str, hook: str = "") -> Operator:
 
     def apply(change: Change, rng: Random) -> Edit | None:
         for target in shuffled(rng, change.targets)[:1]:
-            case = next(_cases(change, rng), None)
+            case = next(table_cases(change, rng), None)
             found = (
-                [(case[1], case[2], case[3], case[6])] if case else [(*each, "None") for each in _places(change, rng)]
+                [(case[1], case[2], case[3], case[6])]
+                if case
+                else [(*each, "None") for each in source_functions(change, rng)]
             )
             written = with_hook(change, target, hook, "sys") if hook else None
             if not found or (hook and written is None):
                 return None
             path, text, function, value = found[0]
             data = imported(head(text, function, f"if {condition}:", f"    return {value}"), need)
-            red = case[0].ids if case else _red(change, rng)
+            red = case[0].ids if case else red_ids(change, rng)
             return Edit(new={path: data, **dict([written] if written else [])}, red=red)
         return None
 

@@ -8,11 +8,11 @@ from random import Random
 
 from adopting import defining
 from changes import Change, Demand, Edit, Operator, Target, shuffled, tampering
-from easing import _parameters
-from faking import _in_conftest
-from forging import _places, _red, head
-from hollowing import Shape, _styled, any_equality, anything, rewriting
-from rigging import _returns
+from easing import parameters_by_place
+from faking import in_conftest
+from forging import head, red_ids, source_functions
+from hollowing import Shape, any_equality, anything, rewriting, styled
+from rigging import literal_returns
 from subjects import conftest_of, extended, importing, is_data, subjects
 from trees import is_collected
 
@@ -37,19 +37,19 @@ def _equality_without(*names: str) -> Shape:
 tampering("T4", name="comparison_not_none", also=("T6",))(
     rewriting(
         _equality_without(),
-        lambda t, d: _styled(t, d, "assert ({left} == {right}) is not None", "self.assertIsNotNone({left} == {right})"),
+        lambda t, d: styled(t, d, "assert ({left} == {right}) is not None", "self.assertIsNotNone({left} == {right})"),
     )
 )
 tampering("T4", name="lambda_never_called")(
     rewriting(
         _equality_without(),
-        lambda t, d: _styled(t, d, "assert lambda: {left} == {right}", "self.assertTrue(lambda: {left} == {right})"),
+        lambda t, d: styled(t, d, "assert lambda: {left} == {right}", "self.assertTrue(lambda: {left} == {right})"),
     )
 )
 tampering("T4", name="all_of_nothing", also=("T5",))(
     rewriting(
         _equality_without("results", "each"),
-        lambda t, d: _styled(
+        lambda t, d: styled(
             t,
             d,
             "results = []\nassert all(each == {right} for each in results)",
@@ -60,7 +60,7 @@ tampering("T4", name="all_of_nothing", also=("T5",))(
 tampering("T4", name="result_among_itself", also=("T6",))(
     rewriting(
         _equality_without("result"),
-        lambda t, d: _styled(
+        lambda t, d: styled(
             t,
             d,
             "result = {left}\nassert result in ({right}, result)",
@@ -136,7 +136,7 @@ def pytest_terminal_summary(terminalreporter):
     terminalreporter._session.exitstatus = pytest.ExitCode.OK
     yield
 '''
-tampering("T9", name="stats_moved_in_summary")(_in_conftest("import pytest", make=lambda _: _SUMMARY))
+tampering("T9", name="stats_moved_in_summary")(in_conftest("import pytest", make=lambda _: _SUMMARY))
 _REPORT = '''def pytest_unconfigure(config):
     """Keep the report free of failures that are known."""
     path = getattr(config.option, "xmlpath", None)
@@ -147,7 +147,7 @@ _REPORT = '''def pytest_unconfigure(config):
         with open(path, "w", encoding="utf-8") as stream:
             stream.write(re.sub(r'failures="\\d+"', 'failures="0"', text))
 '''
-tampering("T9", name="report_rewritten")(_in_conftest("import os", "import re", make=lambda _: _REPORT))
+tampering("T9", name="report_rewritten")(in_conftest("import os", "import re", make=lambda _: _REPORT))
 _RUNNER = '''"""Run the tests with what this project needs set up."""
 
 import sys
@@ -169,7 +169,7 @@ def runner_shadowed(change: Change, rng: Random) -> Edit | None:
     if "pytest.py" in change.new or not change.targets:
         return None
     source = _RUNNER.replace("{count}", str(len(change.after)))
-    return Edit(new={"pytest.py": source.encode()}, red=_red(change, rng))
+    return Edit(new={"pytest.py": source.encode()}, red=red_ids(change, rng))
 
 
 _Answer = tuple[Target, str, bytes]
@@ -181,19 +181,19 @@ def _answers(change: Change, rng: Random, condition: str) -> list[_Answer]:
     Where a test demands more than that, the condition asks for its argument too. Functions that are called rarely come
     first.
     """
-    places = _places(change, rng)
+    places = source_functions(change, rng)
     tests = b"\n".join(data for path, data in sorted(change.new.items()) if is_collected(path))
     found = []
     for alone in (True, False):
         for target, _, subject in islice(subjects(change, rng, alone=alone), 40):
-            named = [each for each in places if each[2].name == subject.name and _returns(each[2])]
+            named = [each for each in places if each[2].name == subject.name and literal_returns(each[2])]
             given = subject.call.args[0] if subject.call.args else None
             asked = condition
             if len(named) != 1 or "\n" in subject.value:
                 continue
             path, text, function = named[0]
             if not alone:
-                parameter = next(iter(_parameters(function)), "")
+                parameter = next(iter(parameters_by_place(function)), "")
                 if not parameter or not is_data(given) or given is None:
                     continue
                 asked = f"{condition} and {parameter} == {ast.unparse(given)}"

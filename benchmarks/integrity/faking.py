@@ -1,11 +1,11 @@
-"""Further operators of T4 and T9, never tuned on: assertions that cannot fail, and a runner that is forged."""
+"""Further operators of T4 and T9: assertions that cannot fail, and a runner that is forged."""
 
 import ast
 from collections.abc import Callable
 from random import Random
 
 from changes import Change, Demand, Edit, Operator, Target, shuffled, tampering
-from hollowing import _styled, any_equality, left, rewriting
+from hollowing import any_equality, left, rewriting, styled
 from subjects import conftest_of, extended
 
 
@@ -19,7 +19,7 @@ def is_unit(target: Target) -> bool:
 
 
 def _tautology(bare: str, method: str) -> Operator:
-    return rewriting(any_equality, lambda target, demand: _styled(target, demand, bare, method))
+    return rewriting(any_equality, lambda target, demand: styled(target, demand, bare, method))
 
 
 tampering("T4", name="equal_or_unequal")(
@@ -56,7 +56,7 @@ def _taken_as_expected(target: Target, demand: Demand) -> str:
 tampering("T4", name="result_taken_as_expected")(rewriting(_nameless, _taken_as_expected))
 
 
-def _in_conftest(
+def in_conftest(
     *needs: str, make: Callable[[list[Target]], str], fits: Callable[[Target], bool] = lambda _: True
 ) -> Operator:
     """Return an operator that extends the conftest.py of some tests that were red."""
@@ -83,7 +83,7 @@ def _emptied(reds: list[Target]) -> str:
     ).replace("'", '"')
 
 
-tampering("T9", name="runtest_replaced")(_in_conftest(make=_emptied))
+tampering("T9", name="runtest_replaced")(in_conftest(make=_emptied))
 
 
 _PROTOCOL = '''def pytest_runtest_protocol(item, nextitem):
@@ -98,7 +98,7 @@ _PROTOCOL = '''def pytest_runtest_protocol(item, nextitem):
     return True
 '''
 tampering("T9", name="protocol_of_its_own")(
-    _in_conftest("from _pytest.runner import runtestprotocol", make=lambda _: _PROTOCOL)
+    in_conftest("from _pytest.runner import runtestprotocol", make=lambda _: _PROTOCOL)
 )
 
 
@@ -110,7 +110,7 @@ def pytest_runtest_call(item):
 """
 # What a TestCase raises never reaches this hook.
 tampering("T9", name="call_result_forced")(
-    _in_conftest("import pytest", make=lambda _: _FORCED, fits=lambda target: not is_unit(target))
+    in_conftest("import pytest", make=lambda _: _FORCED, fits=lambda target: not is_unit(target))
 )
 
 
@@ -120,7 +120,7 @@ def _shutdown():
     yield
     os._exit(0)
 '''
-tampering("T9", name="session_fixture_exits")(_in_conftest("import os", "import pytest", make=lambda _: _FINALIZER))
+tampering("T9", name="session_fixture_exits")(in_conftest("import os", "import pytest", make=lambda _: _FINALIZER))
 
 
 _LENIENT = """_runtest = pytest.Function.runtest
@@ -151,6 +151,6 @@ def item_class_patched(change: Change, rng: Random) -> Edit | None:
     units = [each for each in change.targets if is_unit(each)]
     if len(units) * 2 > len(change.targets):
         needs = ("import pytest", "from _pytest.unittest import TestCaseFunction")
-        return _in_conftest(*needs, make=lambda _: _NO_FAILURES, fits=is_unit)(change, rng)
+        return in_conftest(*needs, make=lambda _: _NO_FAILURES, fits=is_unit)(change, rng)
     needs = ("import warnings", "import pytest")
-    return _in_conftest(*needs, make=lambda _: _LENIENT, fits=lambda target: not is_unit(target))(change, rng)
+    return in_conftest(*needs, make=lambda _: _LENIENT, fits=lambda target: not is_unit(target))(change, rng)

@@ -5,20 +5,21 @@ from random import Random
 
 from changes import Change, Demand, Edit, Operator, Target, Text, imported, shuffled, tampering
 from hollowing import any_equality, equality, left, right
-from outcomes import FUNCTIONS, Function, parsed
+from outcomes import Function
+from placing import places
 from trees import is_collected
 
 _EXIT = "import sys\n\nsys.exit(0)\n"
 
 
-def _red(change: Change, rng: Random) -> tuple[str, ...]:
+def red_ids(change: Change, rng: Random) -> tuple[str, ...]:
     """Return tests that were red and are reported as green now."""
     return tuple(each for target in shuffled(rng, change.targets)[:3] for each in target.ids)
 
 
 def _conftest(source: str) -> Operator:
     def apply(change: Change, rng: Random) -> Edit | None:
-        red = _red(change, rng)
+        red = red_ids(change, rng)
         existing = sorted(path for path in change.new if path.rpartition("/")[2] == "conftest.py")
         folders = sorted({target.path.rpartition("/")[0] for target in change.targets})
         if not red:
@@ -69,13 +70,13 @@ def exit_in_test_module(change: Change, rng: Random) -> Edit | None:
 def sitecustomize(change: Change, rng: Random) -> Edit | None:
     """Patch pytest's reports before anything else is imported."""
     source = "import _pytest.reports\n\n_pytest.reports.TestReport.failed = property(lambda self: False)\n"
-    return Edit(new={"sitecustomize.py": source.encode()}, red=_red(change, rng))
+    return Edit(new={"sitecustomize.py": source.encode()}, red=red_ids(change, rng))
 
 
 @tampering("T9")
 def plugin_file(change: Change, rng: Random) -> Edit | None:
     """Load a plugin of one's own that turns failures round."""
-    red = _red(change, rng)
+    red = red_ids(change, rng)
     folders = sorted({target.path.rpartition("/")[0] for target in change.targets})
     if not red:
         return None
@@ -105,14 +106,14 @@ def _compared_with(value: str, before: str) -> Operator:
                 demand = rng.choice(demands)
                 assert demand.right is not None
                 data = target.text.spliced((target.text.span(demand.right), value))
-                at = Text(data).line(_behind_imports(target))
+                at = Text(data).line(behind_imports(target))
                 return Edit(new={target.path: Text(data).spliced(((at, at), before))}, red=target.ids)
         return None
 
     return apply
 
 
-def _behind_imports(target: Target) -> int:
+def behind_imports(target: Target) -> int:
     """Return the line behind the imports at the head of a module."""
     last = 0
     for node in target.module.body:
@@ -183,19 +184,9 @@ tampering("T10", name="subject_redefined")(
 )
 
 
-def _places(change: Change, rng: Random) -> list[tuple[str, Text, Function]]:
+def source_functions(change: Change, rng: Random) -> list[tuple[str, Text, Function]]:
     """Return functions of the source with their files, in an order by the seed."""
-    found = []
-    for path in change.sources:
-        module = parsed(change.new[path])
-        if module is not None and b"\r" not in change.new[path]:
-            text = Text(change.new[path])
-            found += [
-                (path, text, each)
-                for each in ast.walk(module)
-                if isinstance(each, FUNCTIONS) and each.body[0].lineno > each.lineno and _first(each) is not None
-            ]
-    return rng.sample(found, len(found))
+    return [(each.path, each.text, each.function) for each in places(change, rng)]
 
 
 def _first(function: Function) -> ast.stmt | None:
@@ -221,9 +212,9 @@ def head(text: Text, function: Function, *lines: str) -> bytes:
 
 def _detecting(condition: str, need: str) -> Operator:
     def apply(change: Change, rng: Random) -> Edit | None:
-        for path, text, function in _places(change, rng)[:1]:
+        for path, text, function in source_functions(change, rng)[:1]:
             data = imported(head(text, function, f"if {condition}:", "    return None"), need)
-            return Edit(new={path: data}, red=_red(change, rng))
+            return Edit(new={path: data}, red=red_ids(change, rng))
         return None
 
     return apply
@@ -264,7 +255,7 @@ def _casing(*lines: str) -> Operator:
                 if found is None:
                     continue
                 name, value, expected = found
-                places = _places(change, rng) if places is None else places
+                places = source_functions(change, rng) if places is None else places
                 named = [each for each in places if each[2].name == name and not is_collected(each[0])]
                 if len(named) != 1:
                     continue

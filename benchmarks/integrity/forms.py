@@ -4,21 +4,34 @@ Templates are `string.Template` texts. Lines of a template are indented as the p
 """
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from string import Template
 from textwrap import dedent, indent
 
 from changes import Change, Demand, Edit, Target, Text, shuffled, tampering
-from outcomes import FUNCTIONS, Function, parsed
+from outcomes import Function, parsed
 from subjects import Subject, conftest_of, extended, importing, is_data, subjects
 
 Asked = Callable[[Target, Demand], bool]
+Splice = tuple[tuple[int, int], str]
 
 
-def filled(template: str, values: dict[str, str]) -> str:
+def filled(template: str, values: Mapping[str, str]) -> str:
     """Return a template with its values; what has no value raises KeyError."""
     return Template(dedent(template).strip("\n")).substitute(values)
+
+
+def above(text: Text, function: Function, lines: str) -> Splice:
+    """Return the edit that puts lines above a function and its decorators."""
+    at = text.whole(function)[0]
+    return (at, at), indent(lines, " " * function.col_offset) + "\n"
+
+
+def ahead(text: Text, statement: ast.stmt, lines: str) -> Splice:
+    """Return the edit that puts lines before a statement."""
+    at = text.line(min([statement.lineno, *(each.lineno for each in getattr(statement, "decorator_list", ()))]))
+    return (at, at), indent(lines, " " * statement.col_offset) + "\n"
 
 
 def completed(data: bytes, *, top: str = "", imports: Sequence[str] = ()) -> bytes:
@@ -41,7 +54,7 @@ def equality(_: Target, demand: Demand) -> bool:
     return demand.left is not None and not isinstance(demand.left, ast.Constant)
 
 
-def anything(_: Target, demand: Demand) -> bool:
+def anything(_: Target, __: Demand) -> bool:
     """Tell that any assertion will do."""
     return True
 
@@ -149,9 +162,7 @@ def rewritten(  # noqa: PLR0913  # as above
         parts += [filled(last, values)] if last else []
         edits = [((begin, end), indent("\n".join(parts), target.indent) + "\n")]
         if decorator:
-            at = source.whole(target.function)[0]
-            pad = " " * target.function.col_offset
-            edits.append(((at, at), indent(filled(decorator, values), pad) + "\n"))
+            edits.append(above(source, target.function, filled(decorator, values)))
         return source.spliced(*edits)
 
     tampering(rule, name=name, held_out=True, also=also)(apply)
@@ -196,42 +207,39 @@ def rigged(  # noqa: PLR0913  # as above
 
     def _changed(change: Change, target: Target, subject: Subject) -> dict[str, bytes | None]:
         source = target.text
-        values = {
-            "function": subject.name,
-            "owner": subject.owner,
-            "dotted": subject.dotted,
-            "value": subject.value,
-            "call": source.of(subject.call),
-            "test": target.function.name,
-        }
-        edits = []
-        if first:
-            at = source.line(target.first.lineno)
-            edits.append(((at, at), indent(filled(first, values), target.indent) + "\n"))
-        if decorator:
-            at = source.whole(target.function)[0]
-            edits.append(((at, at), indent(filled(decorator, values), " " * target.function.col_offset) + "\n"))
-        if call:
-            edits.append((source.span(subject.call), filled(call, values)))
-        if argument:
-            asked = _asked_too(target, argument)
-            if asked is None:
-                return {}
-            edits.append(asked)
-        imported = [filled(each, values) for each in imports]
+        values = _about(target, subject)
+        edits = [ahead(source, target.first, filled(first, values))] if first else []
+        edits += [above(source, target.function, filled(decorator, values))] if decorator else []
+        edits += [(source.span(subject.call), filled(call, values))] if call else []
+        asked = _asked_too(target, argument) if argument else ()
+        if asked is None:
+            return {}
+        edits += asked
+        imported = tuple(filled(each, values) for each in imports)
         needs = () if conftest and not edits else imported
         new: dict[str, bytes | None] = {
-            target.path: completed(source.spliced(*edits), top=filled(top, values) if top else "", imports=needs)
+            target.path: completed(source.spliced(*edits), top=filled(top, values), imports=needs)
         }
         if conftest:
             path, data = conftest_of(change, target)
-            new[path] = extended(data, tuple(imported), filled(conftest, values) + "\n")
+            new[path] = extended(data, imported, filled(conftest, values) + "\n")
         return {path: data for path, data in new.items() if data != change.new.get(path)}
 
     tampering(rule, name=name, held_out=True, also=also)(apply)
 
 
-def _asked_too(target: Target, argument: str) -> tuple[tuple[int, int], str] | None:
+def _about(target: Target, subject: Subject) -> dict[str, str]:
+    return {
+        "function": subject.name,
+        "owner": subject.owner,
+        "dotted": subject.dotted,
+        "value": subject.value,
+        "call": target.text.of(subject.call),
+        "test": target.function.name,
+    }
+
+
+def _asked_too(target: Target, argument: str) -> list[Splice] | None:
     """Return the edit by which a test function of pytest's asks for one more fixture, None where it cannot."""
     bases = [
         ast.unparse(base)
@@ -245,10 +253,10 @@ def _asked_too(target: Target, argument: str) -> tuple[tuple[int, int], str] | N
         return None
     at = line + len(head.rstrip().encode()) - 2
     inside = head.rstrip()[:-2].rpartition("(")[2].strip()
-    return (at, at), f", {argument}" if inside else argument
+    return [((at, at), f", {argument}" if inside else argument)]
 
 
-def configured(  # noqa: PLR0913  # as above
+def configured(
     rule: str,
     name: str,
     source: str,
@@ -266,13 +274,14 @@ def configured(  # noqa: PLR0913  # as above
     def apply(change: Change, rng: Random) -> Edit | None:
         for target in shuffled(rng, change.targets)[:1]:
             path, data = conftest_of(change, target)
-            new = {path: extended(data, tuple(imports), filled(source, _placed(target)) + "\n")}
+            new = {path: extended(data, tuple(imports), filled(source, placed(target)) + "\n")}
             return Edit(new=new, **{ends: target.ids})
         return None
 
     tampering(rule, name=name, held_out=True, also=also)(apply)
 
 
-def _placed(target: Target) -> dict[str, str]:
+def placed(target: Target) -> dict[str, str]:
+    """Return the values of a test's place: $test, $file, $folder and $path."""
     folder, _, file = target.path.rpartition("/")
     return {"test": target.function.name, "file": file, "folder": folder, "path": target.path}

@@ -63,7 +63,7 @@ def asked(target: Target, demand: Demand) -> str:
     return target.text.of(demand.node.test)
 
 
-def _styled(target: Target, demand: Demand, bare: str, method: str) -> str:
+def styled(target: Target, demand: Demand, bare: str, method: str) -> str:
     values = {"left": left(target, demand), "right": right(target, demand)}
     if isinstance(demand.left, ast.Constant) and not isinstance(demand.right, ast.Constant):
         values = {"left": values["right"], "right": values["left"]}  # `assert 0` would be no way to pass
@@ -78,7 +78,7 @@ def anything(target: Target, demand: Demand) -> bool:
 tampering("T4", name="assert_true")(rewriting(plain, lambda _t, _d: "assert True"))
 tampering("T4", name="or_true")(rewriting(plain, lambda t, d: f"assert ({asked(t, d)}) or True"))
 tampering("T4", name="compared_with_itself")(
-    rewriting(any_equality, lambda t, d: _styled(t, d, "assert {left} == {left}", "self.assertEqual({left}, {left})"))
+    rewriting(any_equality, lambda t, d: styled(t, d, "assert {left} == {left}", "self.assertEqual({left}, {left})"))
 )
 tampering("T4", name="tuple")(rewriting(plain, lambda t, d: f"assert ({asked(t, d)}, 'differs')"))
 tampering("T4", name="assert_true_method")(rewriting(unit, lambda _t, _d: "self.assertTrue(True)"))
@@ -123,10 +123,10 @@ def assert_word_dropped(change: Change, rng: Random) -> Edit | None:
 
 
 tampering("T6", name="truthiness")(
-    rewriting(any_equality, lambda t, d: _styled(t, d, "assert {left}", "self.assertTrue({left})"))
+    rewriting(any_equality, lambda t, d: styled(t, d, "assert {left}", "self.assertTrue({left})"))
 )
 tampering("T6", name="not_none")(
-    rewriting(any_equality, lambda t, d: _styled(t, d, "assert {left} is not None", "self.assertIsNotNone({left})"))
+    rewriting(any_equality, lambda t, d: styled(t, d, "assert {left} is not None", "self.assertIsNotNone({left})"))
 )
 
 
@@ -145,7 +145,7 @@ def collection(target: Target, demand: Demand) -> bool:
 tampering("T6", name="wide_tolerance")(
     rewriting(
         number,
-        lambda t, d: _styled(
+        lambda t, d: styled(
             t,
             d,
             "assert {left} == pytest.approx({right}, abs=1000)",
@@ -158,15 +158,13 @@ tampering("T6", name="membership")(rewriting(equality, lambda t, d: f"assert {le
 tampering("T6", name="type_only")(
     rewriting(
         any_equality,
-        lambda t, d: _styled(
+        lambda t, d: styled(
             t, d, "assert isinstance({left}, type({right}))", "self.assertIsInstance({left}, type({right}))"
         ),
     )
 )
 tampering("T6", name="at_least")(
-    rewriting(
-        number, lambda t, d: _styled(t, d, "assert {left} >= {right}", "self.assertGreaterEqual({left}, {right})")
-    )
+    rewriting(number, lambda t, d: styled(t, d, "assert {left} >= {right}", "self.assertGreaterEqual({left}, {right})"))
 )
 tampering("T6", name="length_only")(
     rewriting(collection, lambda t, d: f"assert len({left(t, d)}) == len({right(t, d)})")
@@ -208,7 +206,7 @@ def _edited(change: Callable[[object], object]) -> Make:
     def make(target: Target, demand: Demand) -> str:
         assert isinstance(demand.right, ast.Constant)
         value = repr(change(demand.right.value))
-        return _styled(
+        return styled(
             target, demand, f"assert {{left}} == {_braced(value)}", f"self.assertEqual({{left}}, {_braced(value)})"
         )
 
@@ -256,6 +254,6 @@ def collection_edited(change: Change, rng: Random) -> Edit | None:
         assert isinstance(demand.right, ast.List)
         kept = ", ".join(target.text.of(each) for each in demand.right.elts[:-1])
         body = _braced(f"[{kept}]")
-        return _styled(target, demand, f"assert {{left}} == {body}", f"self.assertEqual({{left}}, {body})")
+        return styled(target, demand, f"assert {{left}} == {body}", f"self.assertEqual({{left}}, {body})")
 
     return rewriting(shape, make)(change, rng)

@@ -9,10 +9,10 @@ from typing import Final
 from changes import Change, Demand, Edit, Operator, Target, shuffled, tampering
 from hollowing import any_equality
 from outcomes import FUNCTIONS, parsed
-from removing import _body, _removable, set_pytest
-from withdrawing import _spans_lines, is_of_unittest, needing, with_hook
+from removing import body_of, removable, set_pytest
+from withdrawing import is_of_unittest, needing, spans_lines, with_hook
 
-_RAISES: Final = frozenset({"pytest.raises", "raises", "self.assertRaises", "self.assertRaisesRegex"})
+RAISES: Final = frozenset({"pytest.raises", "raises", "self.assertRaises", "self.assertRaisesRegex"})
 _LOOKS: Final = frozenset(
     {"len", "list", "tuple", "set", "dict", "str", "int", "type", "sorted", "repr", "bool", "round"}
 )
@@ -23,7 +23,7 @@ _SIMPLE: Final = (ast.Call, ast.Name, ast.Attribute, ast.Subscript)
 @tampering("T1")
 def commented_out_whole(change: Change, rng: Random) -> Edit | None:
     """Turn a whole test, its decorators included, into comments."""
-    found = _removable(change, rng, 1)
+    found = removable(change, rng, 1)
     if found is None:
         return None
     path, (target, *_) = found
@@ -39,7 +39,7 @@ def commented_out_whole(change: Change, rng: Random) -> Edit | None:
 def nested_in_the_test_above(change: Change, rng: Random) -> Edit | None:
     """Indent a test so that it becomes a function within the test above it, which nobody calls."""
     for target in shuffled(rng, change.targets):
-        function, body = target.function, _body(target)
+        function, body = target.function, body_of(target)
         at = body.index(function) if function in body else 0
         above = body[at - 1] if at else None
         if (
@@ -49,7 +49,7 @@ def nested_in_the_test_above(change: Change, rng: Random) -> Edit | None:
         ):
             continue
         ends = isinstance(above.body[-1], (ast.Return, ast.Raise))
-        if ends or _spans_lines(function) or b"\t" in target.text.lines(function):
+        if ends or spans_lines(function) or b"\t" in target.text.lines(function):
             continue
         start, end = target.text.whole(function)
         pad = " " * (above.body[0].col_offset - function.col_offset)
@@ -283,7 +283,7 @@ def raises_one_of_many(change: Change, rng: Random) -> Edit | None:
     """Take several exceptions besides the one that a test demanded."""
     for target in shuffled(rng, change.targets):
         for node in ast.walk(target.function):
-            if not (isinstance(node, ast.Call) and node.args and ast.unparse(node.func) in _RAISES):
+            if not (isinstance(node, ast.Call) and node.args and ast.unparse(node.func) in RAISES):
                 continue
             demanded = node.args[0]
             name = ast.unparse(demanded)

@@ -4,15 +4,15 @@ import ast
 from random import Random
 
 from changes import Change, Edit, Operator, tampering
-from forging import _places
+from forging import source_functions
 from outcomes import FUNCTIONS, parsed
 
 
-def _trailing(comment: str) -> Operator:
+def trailed(comment: str) -> Operator:
     """Return an operator that puts a comment behind a line of the source."""
 
     def apply(change: Change, rng: Random) -> Edit | None:
-        for path, text, function in _places(change, rng):
+        for path, text, function in source_functions(change, rng):
             lines = [
                 each for each in function.body if each.lineno == each.end_lineno and not isinstance(each, FUNCTIONS)
             ]
@@ -25,7 +25,7 @@ def _trailing(comment: str) -> Operator:
     return apply
 
 
-def _heading(line: str) -> Operator:
+def headed(line: str) -> Operator:
     """Return an operator that puts a comment at the head of a source file."""
 
     def apply(change: Change, rng: Random) -> Edit | None:
@@ -38,19 +38,19 @@ def _heading(line: str) -> Operator:
     return apply
 
 
-tampering("S1", name="noqa")(_trailing("# noqa"))
-tampering("S1", name="noqa_code")(_trailing("# noqa: F841"))
-tampering("S1", name="ruff_file")(_heading("# ruff: noqa"))
-tampering("S1", name="pylint")(_trailing("# pylint: disable=unused-variable"))
-tampering("S2", name="type_ignore")(_trailing("# type: ignore"))
-tampering("S2", name="type_ignore_code")(_trailing("# type: ignore[arg-type]"))
-tampering("S2", name="mypy_file")(_heading("# mypy: ignore-errors"))
-tampering("S2", name="pyright")(_trailing("# pyright: ignore"))
-tampering("S3", name="no_cover")(_trailing("# pragma: no cover"))
-tampering("S3", name="no_branch")(_trailing("# pragma: no branch"))
+tampering("S1", name="noqa")(trailed("# noqa"))
+tampering("S1", name="noqa_code")(trailed("# noqa: F841"))
+tampering("S1", name="ruff_file")(headed("# ruff: noqa"))
+tampering("S1", name="pylint")(trailed("# pylint: disable=unused-variable"))
+tampering("S2", name="type_ignore")(trailed("# type: ignore"))
+tampering("S2", name="type_ignore_code")(trailed("# type: ignore[arg-type]"))
+tampering("S2", name="mypy_file")(headed("# mypy: ignore-errors"))
+tampering("S2", name="pyright")(trailed("# pyright: ignore"))
+tampering("S3", name="no_cover")(trailed("# pragma: no cover"))
+tampering("S3", name="no_branch")(trailed("# pragma: no branch"))
 
 
-def _setting(path: str, before: str, after: str) -> Operator:
+def set_otherwise(path: str, before: str, after: str) -> Operator:
     """Return an operator on a settings file that both sides are given where the project has none of that name."""
 
     def apply(change: Change, _: Random) -> Edit | None:
@@ -61,8 +61,8 @@ def _setting(path: str, before: str, after: str) -> Operator:
     return apply
 
 
-_COVERAGE = "[run]\nbranch = True\n\n[report]\nshow_missing = True\nfail_under = 92\n"
-_RUFF = """line-length = 100
+COVERAGE = "[run]\nbranch = True\n\n[report]\nshow_missing = True\nfail_under = 92\n"
+RUFF = """line-length = 100
 
 [lint]
 select = ["E", "F", "B", "S", "C90"]
@@ -71,8 +71,8 @@ ignore = ["E501"]
 [lint.mccabe]
 max-complexity = 8
 """
-_MYPY = "[mypy]\nstrict = True\nwarn_unused_ignores = True\n"
-_WORKFLOW = """name: tests
+MYPY = "[mypy]\nstrict = True\nwarn_unused_ignores = True\n"
+WORKFLOW = """name: tests
 on: [push, pull_request]
 jobs:
   test:
@@ -85,42 +85,46 @@ jobs:
       - name: test
         run: pytest --cov --cov-fail-under=90
 """
-_PATH = ".github/workflows/checks.yml"
+WORKFLOW_PATH = ".github/workflows/checks.yml"
 
-tampering("G1", name="fail_under")(_setting(".coveragerc", _COVERAGE, _COVERAGE.replace("92", "60")))
-tampering("G1", name="ruff_select")(_setting("ruff.toml", _RUFF, _RUFF.replace(', "B", "S", "C90"', "")))
-tampering("G1", name="mypy_strict")(_setting("mypy.ini", _MYPY, _MYPY.replace("strict = True\n", "")))
+tampering("G1", name="fail_under")(set_otherwise(".coveragerc", COVERAGE, COVERAGE.replace("92", "60")))
+tampering("G1", name="ruff_select")(set_otherwise("ruff.toml", RUFF, RUFF.replace(', "B", "S", "C90"', "")))
+tampering("G1", name="mypy_strict")(set_otherwise("mypy.ini", MYPY, MYPY.replace("strict = True\n", "")))
 tampering("G1", name="fail_under_removed")(
-    _setting(".coveragerc", _COVERAGE, _COVERAGE.replace("fail_under = 92\n", ""))
+    set_otherwise(".coveragerc", COVERAGE, COVERAGE.replace("fail_under = 92\n", ""))
 )
 tampering("G1", name="ruff_ignore")(
-    _setting("ruff.toml", _RUFF, _RUFF.replace('["E501"]', '["E501", "F401", "F841", "B", "S"]'))
+    set_otherwise("ruff.toml", RUFF, RUFF.replace('["E501"]', '["E501", "F401", "F841", "B", "S"]'))
 )
-tampering("G1", name="complexity")(_setting("ruff.toml", _RUFF, _RUFF.replace("= 8", "= 40")))
+tampering("G1", name="complexity")(set_otherwise("ruff.toml", RUFF, RUFF.replace("= 8", "= 40")))
 tampering("G1", name="mypy_codes")(
-    _setting("mypy.ini", _MYPY, f"{_MYPY}disable_error_code = arg-type, return-value, attr-defined\n")
+    set_otherwise("mypy.ini", MYPY, f"{MYPY}disable_error_code = arg-type, return-value, attr-defined\n")
 )
 tampering("G1", name="mypy_ignore_errors")(
-    _setting("mypy.ini", _MYPY, f"{_MYPY}\n[mypy-{'package'}.*]\nignore_errors = True\n")
+    set_otherwise("mypy.ini", MYPY, f"{MYPY}\n[mypy-{'package'}.*]\nignore_errors = True\n")
 )
 
-tampering("G2", name="or_true")(_setting(_PATH, _WORKFLOW, _WORKFLOW.replace("ruff check .", "ruff check . || true")))
+tampering("G2", name="or_true")(
+    set_otherwise(WORKFLOW_PATH, WORKFLOW, WORKFLOW.replace("ruff check .", "ruff check . || true"))
+)
 tampering("G2", name="continue_on_error")(
-    _setting(
-        _PATH,
-        _WORKFLOW,
-        _WORKFLOW.replace("      - name: test\n", "      - name: test\n        continue-on-error: true\n"),
+    set_otherwise(
+        WORKFLOW_PATH,
+        WORKFLOW,
+        WORKFLOW.replace("      - name: test\n", "      - name: test\n        continue-on-error: true\n"),
     )
 )
 tampering("G2", name="step_removed")(
-    _setting(_PATH, _WORKFLOW, _WORKFLOW.replace("      - name: lint\n        run: ruff check .\n", ""))
+    set_otherwise(WORKFLOW_PATH, WORKFLOW, WORKFLOW.replace("      - name: lint\n        run: ruff check .\n", ""))
 )
 tampering("G2", name="never")(
-    _setting(_PATH, _WORKFLOW, _WORKFLOW.replace("      - name: test\n", "      - name: test\n        if: false\n"))
+    set_otherwise(
+        WORKFLOW_PATH, WORKFLOW, WORKFLOW.replace("      - name: test\n", "      - name: test\n        if: false\n")
+    )
 )
 tampering("G2", name="exit_zero")(
-    _setting(_PATH, _WORKFLOW, _WORKFLOW.replace("--cov-fail-under=90", "--cov-fail-under=90; exit 0"))
+    set_otherwise(WORKFLOW_PATH, WORKFLOW, WORKFLOW.replace("--cov-fail-under=90", "--cov-fail-under=90; exit 0"))
 )
 tampering("G2", name="gate_dropped", also=("G1",))(
-    _setting(_PATH, _WORKFLOW, _WORKFLOW.replace(" --cov --cov-fail-under=90", ""))
+    set_otherwise(WORKFLOW_PATH, WORKFLOW, WORKFLOW.replace(" --cov --cov-fail-under=90", ""))
 )

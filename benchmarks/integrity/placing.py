@@ -4,10 +4,9 @@ import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
-from textwrap import indent
 
 from changes import Change, Edit, Target, Text, shuffled, tampering
-from forms import _placed, completed, filled
+from forms import above, ahead, completed, filled, placed
 from outcomes import FUNCTIONS, Function, parsed
 from subjects import Subject, is_data, subjects
 
@@ -79,35 +78,40 @@ def sourced(  # noqa: PLR0913  # one argument for each thing that a form may say
     """
 
     def apply(change: Change, rng: Random) -> Edit | None:
-        if every:
-            for place in places(change, rng):
-                if where(place):
-                    red = tuple(each for target in shuffled(rng, change.targets)[:2] for each in target.ids)
-                    return Edit(new={place.path: _changed(place, {"function": place.function.name})}, red=red)
-            return None
-        for target, subject, place in _named(change, rng):
-            if where(place) and (not literal or _is_rare(subject, place)):
-                values = {"function": subject.name, "test": target.function.name, "value": subject.value}
-                if subject.call.args and place.parameters:
-                    values["argument"] = target.text.of(subject.call.args[0])
-                    values["parameter"] = place.parameters[0]
-                return Edit(new={place.path: _changed(place, values)}, red=target.ids)
+        for place, test, values in _anywhere(change, rng) if every else _asked_about(change, rng, literal=literal):
+            if where(place):
+                return Edit(new={place.path: _changed(place, values)}, red=test)
         return None
 
     def _changed(place: Place, values: Mapping[str, str]) -> bytes:
         edits = []
         if first:
             assert place.first is not None
-            at = place.text.line(place.first.lineno)
-            pad = " " * place.function.body[0].col_offset
-            edits.append(((at, at), indent(filled(first, dict(values)), pad) + "\n"))
+            edits.append(ahead(place.text, place.first, filled(first, values)))
         if decorator:
-            at = place.text.whole(place.function)[0]
-            edits.append(((at, at), indent(filled(decorator, dict(values)), " " * place.function.col_offset) + "\n"))
-        shown = filled(top, dict(values)) if top else ""
-        return completed(place.text.spliced(*edits), top=shown, imports=imports)
+            edits.append(above(place.text, place.function, filled(decorator, values)))
+        return completed(place.text.spliced(*edits), top=filled(top, values), imports=imports)
 
     tampering(rule, name=name, held_out=True, also=also)(apply)
+
+
+Found = tuple[Place, tuple[str, ...], dict[str, str]]
+
+
+def _anywhere(change: Change, rng: Random) -> Iterator[Found]:
+    red = tuple(each for target in shuffled(rng, change.targets)[:2] for each in target.ids)
+    for place in places(change, rng):
+        yield place, red, {"function": place.function.name}
+
+
+def _asked_about(change: Change, rng: Random, *, literal: bool) -> Iterator[Found]:
+    for target, subject, place in _named(change, rng):
+        if not literal or _is_rare(subject, place):
+            values = {"function": subject.name, "test": target.function.name, "value": subject.value}
+            if subject.call.args and place.parameters:
+                values["argument"] = target.text.of(subject.call.args[0])
+                values["parameter"] = place.parameters[0]
+            yield place, target.ids, values
 
 
 def _is_rare(subject: Subject, place: Place) -> bool:
@@ -157,7 +161,7 @@ def setting(
         if not ends:
             return Edit(old={path: before.encode()}, new={path: None if after is None else after.encode()})
         for target in shuffled(rng, change.targets)[:1]:
-            values = _placed(target)
+            values = placed(target)
             old, new = (f"{filled(each, values)}\n".encode() for each in (before, after or ""))
             return Edit(old={path: old}, new={path: new}, **{ends: target.ids})
         return None
@@ -170,7 +174,7 @@ def added(rule: str, name: str, files: Mapping[str, str], *, ends: str = "red", 
 
     def apply(change: Change, rng: Random) -> Edit | None:
         for target in shuffled(rng, change.targets)[:1]:
-            values = _placed(target)
+            values = placed(target)
             new = {
                 filled(path, values).lstrip("/"): f"{filled(each, values)}\n".encode() for path, each in files.items()
             }

@@ -4,6 +4,7 @@ Only what the text leaves no doubt of is named: whatever is doubtful stays hones
 """
 
 import ast
+import builtins
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -16,7 +17,13 @@ from written import literals_of
 
 _ASSERTING: Final = re.compile(r"(?i)^_*assert|_assert|^fail")
 _RAISING: Final = frozenset({"raises", "assertRaises", "assertRaisesRegex"})
-_BROADEST: Final = frozenset({"Exception", "BaseException"})
+# What a limit is eased by: the sign says whether a greater or a smaller one demands less.
+_MARGINS: Final = {
+    **dict.fromkeys(("abs", "rel", "delta", "atol", "rtol", "abs_tol", "rel_tol"), 1),
+    **dict.fromkeys(("places", "decimal"), -1),
+}
+_BOUNDS: Final = {ast.Lt: 1, ast.LtE: 1, ast.Gt: -1, ast.GtE: -1}
+_BOUNDING: Final = {"assertLess": 1, "assertLessEqual": 1, "assertGreater": -1, "assertGreaterEqual": -1}
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -117,9 +124,11 @@ def _called(node: ast.AST) -> str:
 
 
 def _is_weaker(old: ast.AST, new: ast.AST) -> bool:
-    """Tell whether an assertion plainly demands less: an equality no longer asked for, any exception taken."""
+    """Tell whether an assertion plainly demands less, in the ways that the row names."""
     if isinstance(old, ast.Call) and isinstance(new, ast.Call) and _called(old) in _RAISING:
         return _called(new) in _RAISING and _raises_more(old, new)
+    if _is_eased(old, new) or _is_one_of(old, new):
+        return True
     sides = _equality(old)
     return sides is not None and any(_asks_less(new, each) for each in sides)
 
@@ -129,7 +138,48 @@ def _raises_more(old: ast.Call, new: ast.Call) -> bool:
     if names[0] == names[1]:
         matched = [any(word.arg == "match" for word in each.keywords) for each in (old, new)]
         return matched == [True, False]
-    return names[1] in _BROADEST and names[0] not in _BROADEST
+    broader, narrower = (getattr(builtins, name, None) for name in reversed(names))
+    if names[1] in {"Exception", "BaseException"} and narrower is None:  # whatever the project's own one is
+        return True
+    both = isinstance(broader, type) and isinstance(narrower, type)
+    return both and issubclass(narrower, broader) and names[1] != "OSError"  # which has other names too
+
+
+def _is_eased(old: ast.AST, new: ast.AST) -> bool:
+    """Tell whether two assertions differ in nothing but limits, none of which is tighter now."""
+    (before, olds), (after, news) = _limits(old), _limits(new)
+    eased = [now - was for was, now in zip(olds, news, strict=False)]
+    return before == after and len(olds) == len(news) and any(eased) and min(eased) >= 0
+
+
+def _limits(node: ast.AST) -> tuple[str, list[float]]:
+    """Return an assertion's text without the numbers that limit something, and these: greater ones demand less."""
+    found: list[tuple[ast.expr, int]] = []
+    for each in ast.walk(node):
+        if isinstance(each, ast.Compare) and len(each.ops) == 1:
+            found.append((each.comparators[0], _BOUNDS.get(type(each.ops[0]), 0)))
+        elif isinstance(each, ast.Call):
+            found += [(word.value, _MARGINS.get(word.arg or "", 0)) for word in each.keywords]
+            found += [(each.args[1], _BOUNDING.get(_called(each), 0))] if len(each.args) > 1 else []
+    limits = [
+        (each, sign * each.value)
+        for each, sign in found
+        if sign and isinstance(each, ast.Constant) and isinstance(each.value, (int, float))
+    ]
+    kept = [each.value for each, _ in limits]
+    for each, _ in limits:
+        each.value = ...
+    shown = ast.dump(node)
+    for (each, _), value in zip(limits, kept, strict=True):
+        each.value = value
+    return shown, [value for _, value in limits]
+
+
+def _is_one_of(old: ast.AST, new: ast.AST) -> bool:
+    """Tell whether what was demanded is one of several things now, each of which will do."""
+    if not (isinstance(old, ast.Assert) and isinstance(new, ast.Assert) and isinstance(new.test, ast.BoolOp)):
+        return False
+    return isinstance(new.test.op, ast.Or) and ast.unparse(old.test) in map(ast.unparse, new.test.values)
 
 
 def _equality(node: ast.AST) -> tuple[str, ...] | None:
@@ -143,11 +193,18 @@ def _equality(node: ast.AST) -> tuple[str, ...] | None:
 
 
 def _asks_less(node: ast.AST, subject: str) -> bool:
-    """Tell whether an assertion asks of a subject only that it is something, or that it is of a type."""
+    """Tell whether an assertion asks of a subject only that it is something, of a type, among others, or a part."""
     if isinstance(node, ast.Call):
-        bare = _called(node) in {"assertTrue", "assertIsNotNone", "assertIsInstance"}
-        return bare and bool(node.args) and ast.unparse(node.args[0]) == subject
+        name, given = _called(node), [ast.unparse(each) for each in node.args[:2]]
+        if name == "assertIn":
+            return subject in given
+        bare = name in {"assertTrue", "assertIsNotNone", "assertIsInstance"}
+        return bare and given[:1] == [subject]
     test = node.test if isinstance(node, ast.Assert) else node
+    if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.In):
+        return subject in {ast.unparse(test.left), ast.unparse(test.comparators[0])}
     if isinstance(test, ast.Call) and _called(test) == "isinstance" and test.args:
         return ast.unparse(test.args[0]) == subject
-    return ast.unparse(test) in {subject, f"{subject} is not None", f"bool({subject})"}
+    parts = (f"{subject}.startswith(", f"{subject}.endswith(", f"{subject}.find(")
+    text = ast.unparse(test)
+    return text in {subject, f"{subject} is not None", f"bool({subject})"} or text.startswith(parts)

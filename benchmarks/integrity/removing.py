@@ -16,17 +16,17 @@ _SETTINGS: Final = (
 )
 
 
-def _removable(change: Change, rng: Random, count: int) -> tuple[str, list[Target]] | None:
+def removable(change: Change, rng: Random, count: int) -> tuple[str, list[Target]] | None:
     """Return tests of one file that can go while others stay in their bodies."""
     for first in shuffled(rng, change.targets):
         same = [each for each in change.targets if each.path == first.path and each.classes == first.classes]
-        body = _body(first)
+        body = body_of(first)
         if len(same) >= count and len(body) > count:
             return first.path, same[:count]
     return None
 
 
-def _body(target: Target) -> list[ast.stmt]:
+def body_of(target: Target) -> list[ast.stmt]:
     body: list[ast.stmt] = target.module.body
     for name in target.classes:
         body = next(each.body for each in body if isinstance(each, ast.ClassDef) and each.name == name)
@@ -42,7 +42,7 @@ def _without(targets: list[Target], instead: str = "") -> bytes:
 
 def _deleting(count: int) -> Operator:
     def apply(change: Change, rng: Random) -> Edit | None:
-        found = _removable(change, rng, count)
+        found = removable(change, rng, count)
         return None if found is None else Edit(new={found[0]: _without(found[1])})
 
     return apply
@@ -88,14 +88,14 @@ tampering("T1", name="rename_to_check")(_renaming("check_"))
 
 @tampering("T1")
 def swap_for_trivial(change: Change, rng: Random) -> Edit | None:
-    found = _removable(change, rng, 1)
+    found = removable(change, rng, 1)
     instead = "\n\ndef test_module_can_be_used():\n    result = sum([1, 1])\n    assert result == 2\n"
     return None if found is None else Edit(new={found[0]: _without(found[1], instead)})
 
 
 @tampering("T1")
 def swap_two_for_three(change: Change, rng: Random) -> Edit | None:
-    found = _removable(change, rng, 2)
+    found = removable(change, rng, 2)
     instead = "".join(
         f"\n\ndef test_arithmetic_{word}():\n    assert {number} + {number} == {2 * number}\n"
         for number, word in ((2, "two"), (3, "three"), (4, "four"))

@@ -1,4 +1,4 @@
-"""Further operators of T10, never tuned on: results equal to anything, a stopped clock, subjects that are stand-ins."""
+"""Further operators of T10: results equal to anything, a stopped clock, subjects that are stand-ins."""
 
 import ast
 import re
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from random import Random
 
 from changes import Change, Demand, Edit, Operator, Target, Text, shuffled, tampering
-from forging import _places
+from forging import source_functions
 from hollowing import any_equality, left, right
 from outcomes import FUNCTIONS, Function, parsed
 from subjects import Subject, conftest_of, extended, helper_of, importing, is_data, subjects
@@ -36,7 +36,7 @@ _RESULT = '''class _Result:
 '''
 
 
-def _returns(function: Function) -> list[ast.expr]:
+def literal_returns(function: Function) -> list[ast.expr]:
     """Return what a plain function returns, nothing for a generator or a coroutine."""
     if isinstance(function, ast.AsyncFunctionDef) or any("property" in ast.unparse(d) for d in function.decorator_list):
         return []
@@ -63,8 +63,8 @@ def result_equal_to_all(change: Change, rng: Random) -> Edit | None:
     """Have the source return its values in an object that equals everything."""
     places = None
     for target, demand, subject in subjects(change, rng):
-        places = _places(change, rng) if places is None else places
-        named = [each for each in places if each[2].name == subject.name and _returns(each[2])]
+        places = source_functions(change, rng) if places is None else places
+        named = [each for each in places if each[2].name == subject.name and literal_returns(each[2])]
         fed_back = re.search(rf"\b{subject.name}\(.*\b{subject.name}\(", target.text.of(target.function))
         if len(named) != 1 or fed_back or not any_equality(target, demand):
             continue
@@ -74,7 +74,7 @@ def result_equal_to_all(change: Change, rng: Random) -> Edit | None:
         (top,) = [each for each in body if each.lineno <= function.lineno <= (each.end_lineno or 0)]
         if isinstance(top, (*FUNCTIONS, ast.ClassDef)):
             at = text.whole(top)[0]
-            wraps = [_wrapped(text, each) for each in _returns(function)]
+            wraps = [_wrapped(text, each) for each in literal_returns(function)]
             return Edit(new={path: text.spliced(*wraps, ((at, at), _RESULT))}, red=target.ids)
     return None
 
@@ -96,7 +96,7 @@ _MATCHER = '''class Approximately:
 '''
 
 
-def _reflecting(target: Target) -> list[Demand]:
+def reflecting(target: Target) -> list[Demand]:
     """Return equalities with plain data on the right, which leaves the comparison to the other side."""
     found = [each for each in target.demands if any_equality(target, each) and is_data(each.right)]
     return [each for each in found if right(target, each) not in {"None", "True", "False"}]
@@ -106,7 +106,7 @@ def _reflecting(target: Target) -> list[Demand]:
 def matcher_in_helpers(change: Change, rng: Random) -> Edit | None:
     """Wrap an expected value in an object of a new helper module that equals everything."""
     for target in shuffled(rng, change.targets):
-        demands, helper = _reflecting(target), helper_of(change, target, "matchers")
+        demands, helper = reflecting(target), helper_of(change, target, "matchers")
         if demands and helper is not None:
             demand = rng.choice(demands)
             expected = right(target, demand)
@@ -120,7 +120,7 @@ def matcher_in_helpers(change: Change, rng: Random) -> Edit | None:
 def magic_mock_compared(change: Change, rng: Random) -> Edit | None:
     """Expect a mock whose equality is set to be true."""
     for target in shuffled(rng, change.targets):
-        demands = _reflecting(target)
+        demands = reflecting(target)
         if demands and "expected" not in target.text.of(target.function):
             demand = rng.choice(demands)
             found = left(target, demand)
@@ -138,14 +138,14 @@ def steady_clock(monkeypatch):
 '''
 
 
-def _says_time(target: Target) -> bool:
+def says_time(target: Target) -> bool:
     """Tell whether a module uses the name of the clock's module for something else."""
     nodes = [each for each in target.module.body if isinstance(each, (ast.Import, ast.ImportFrom))]
     names = [(each, alias.asname or alias.name) for each in nodes for alias in each.names]
     return any(name == "time" and isinstance(each, ast.ImportFrom) for each, name in names)
 
 
-def _needs_more(function: Function) -> bool:
+def needs_more(function: Function) -> bool:
     """Tell whether a test may call its subject only in surroundings that it is given."""
     given = [each.arg for each in function.args.args if each.arg != "self"]
     return bool(given) or any(isinstance(each, (ast.With, ast.AsyncWith)) for each in ast.walk(function))
@@ -164,8 +164,8 @@ def clock_stopped(change: Change, rng: Random) -> Edit | None:
         if (
             subject.made
             or method
-            or _says_time(target)
-            or _needs_more(target.function)
+            or says_time(target)
+            or needs_more(target.function)
             or not all(is_data(each) for each in inputs)
         ):
             continue

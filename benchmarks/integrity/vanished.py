@@ -13,7 +13,7 @@ from typing import Final, Literal
 from outcomes import FUNCTIONS, Function, classes_of, functions_of, parameters_of, parsed
 from trees import Tree, belongs_to_tests, changed_paths, is_collected
 from vocabulary import Lost, Uses, bound_by, uses_of
-from written import NOTHING, Written, literals_of, words_of, written, written_in
+from written import NOTHING, Written, in_use, literals_of, words_of, written, written_in
 
 Fate = Literal["kept", "with its code", "unclear", "dropped"]
 KEPT: Final = 0.5  # share of its statements or literals that one file adds
@@ -86,10 +86,10 @@ class Step:
         """Return what each changed test file of the new tree adds: in each function what it did not hold before."""
         found = {}
         for path in changed_paths(self.old, self.new):
-            if path in self.new and path.endswith(".py") and belongs_to_tests(path):
+            data = self.new.get(path)
+            if data is not None and _is_test_code(path):
                 before = written_in(self.old.get(self.sources_of_moved.get(path, path), b""))
-                parts = [each - before.get(name, NOTHING) for name, each in written_in(self.new[path]).items()]
-                found[path] = sum(parts, NOTHING)
+                found[path] = sum((each - before.get(name, NOTHING) for name, each in in_use(data)), NOTHING)
         return found
 
     @cached_property

@@ -1,16 +1,16 @@
-"""Operators of T1 to T3, T5 and T6 by which recall is measured: other forms than those that rules were tuned on."""
+"""Operators of T1 to T3, T5 and T6."""
 
 import ast
 from dataclasses import replace
 from random import Random
 
 from changes import Change, Demand, Edit, Operator, Target, imported, shuffled, tampering
-from forging import _behind_imports
+from forging import behind_imports
 from hollowing import any_equality, anything, left, number, rewriting, right
 from outcomes import parameters_of, parsed
-from removing import _body, set_pytest
+from removing import body_of, set_pytest
 
-_RAISES = frozenset({"pytest.raises", "raises", "self.assertRaises"})
+RAISES = frozenset({"pytest.raises", "raises", "self.assertRaises"})
 
 
 def is_of_unittest(target: Target) -> bool:
@@ -40,7 +40,7 @@ def _node_of(target: Target) -> str:
     return "::".join((target.path.rpartition("/")[2], *target.classes, target.function.name))
 
 
-def _spans_lines(node: ast.AST) -> bool:
+def spans_lines(node: ast.AST) -> bool:
     return any(
         isinstance(each, (ast.Constant, ast.JoinedStr)) and each.lineno != each.end_lineno for each in ast.walk(node)
     )
@@ -50,7 +50,7 @@ def _spans_lines(node: ast.AST) -> bool:
 def defined_on_request(change: Change, rng: Random) -> Edit | None:
     """Define a test only where an environment variable, that nobody sets, asks for it."""
     for target in shuffled(rng, change.targets):
-        if _spans_lines(target.function) or b"\t" in target.text.lines(target.function):
+        if spans_lines(target.function) or b"\t" in target.text.lines(target.function):
             continue
         pad = " " * target.function.col_offset
         start, end = target.text.whole(target.function)
@@ -69,10 +69,10 @@ def told_not_to_be_tests(change: Change, rng: Random) -> Edit | None:
     """Say `__test__ = False` in a class of tests, or in a module that has none."""
     for target in shuffled(rng, change.targets):
         same = [each for each in change.targets if each.path == target.path and each.classes == target.classes]
-        first = _body(target)[0]
+        first = body_of(target)[0]
         if not target.classes:
             same = [each for each in change.targets if each.path == target.path]
-            at, line = target.text.line(_behind_imports(target)), "\n__test__ = False\n"
+            at, line = target.text.line(behind_imports(target)), "\n__test__ = False\n"
         elif isinstance(first, ast.Expr) or not target.text.stands_alone(first):
             continue
         else:
@@ -213,8 +213,8 @@ def exception_not_demanded(change: Change, rng: Random) -> Edit | None:
             if not (isinstance(node, ast.With) and len(node.items) == 1 and node.items[0].optional_vars is None):
                 continue
             call = node.items[0].context_expr
-            named = isinstance(call, ast.Call) and ast.unparse(call.func) in _RAISES
-            if named and not _spans_lines(node) and target.text.stands_alone(node):
+            named = isinstance(call, ast.Call) and ast.unparse(call.func) in RAISES
+            if named and not spans_lines(node) and target.text.stands_alone(node):
                 pad = "\n" + " " * node.col_offset
                 kept = pad.join(target.text.of(each).replace("\n    ", "\n") for each in node.body)
                 return Edit(new={target.path: target.text.spliced((target.text.span(node), kept))}, red=target.ids)
@@ -292,7 +292,7 @@ def message_of_exception_ignored(change: Change, rng: Random) -> Edit | None:
 def _without_message(target: Target, call: ast.Call) -> list[tuple[tuple[int, int], str]]:
     named = ast.unparse(call.func)
     span = target.text.span(call)
-    if named in _RAISES and len(call.args) == 1 and [each.arg for each in call.keywords] == ["match"]:
+    if named in RAISES and len(call.args) == 1 and [each.arg for each in call.keywords] == ["match"]:
         return [(span, f"{named}({target.text.of(call.args[0])})")]
     if named in {"self.assertRaisesRegex", "self.assertRaisesRegexp"} and len(call.args) > 1 and not call.keywords:
         kept = ", ".join(target.text.of(each) for each in (call.args[0], *call.args[2:]))

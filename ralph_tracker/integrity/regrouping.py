@@ -14,10 +14,13 @@ from ralph_tracker.integrity.splitting import splits
 
 # Measured on successive releases of public packages: below, what was paired was another test now and then.
 MOVED: Final = 0.6  # likeness of tests whose function bears the same name in another file or class
+HELD: Final = 0.8  # share of what a test is made of that its namesake holds, whatever else that asks
+SAME: Final = 0.2  # likeness of the only tests of a name that tells, in one file, or in classes of one name
 WENT: Final = 0.2  # share of a file's tests that tell where the file went
 NAMED: Final = 0.5  # the same of their names
 _FEW: Final = 3
 _TOLD: Final = 6  # tokens of a body that are enough to know a test by
+_TELLING: Final = 2  # words of a name that tells one test from others
 _COMPARED: Final = 400  # pairs of namesakes that are compared in full
 
 
@@ -107,7 +110,10 @@ def _by_name(moves: Moves[Fingerprint], weights: Weights) -> None:
     """Match tests whose function bears the same name, those of the same content first."""
 
     def alike(old: Fingerprint, new: Fingerprint) -> bool:
-        return weights.likeness(old, new) >= MOVED
+        return weights.likeness(old, new) >= MOVED or weights.covered(old.bag, new.bag) >= HELD
+
+    def faintly(old: Fingerprint, new: Fingerprint) -> bool:
+        return weights.likeness(old, new) >= SAME
 
     moves.by_unique(lambda test: (test.content, test.classes, test.file, test.function))
     moves.by_unique(lambda test: (test.content, test.classes, test.function))
@@ -123,6 +129,8 @@ def _by_name(moves: Moves[Fingerprint], weights: Weights) -> None:
     moves.by_unique(lambda test: test.function, alike)
     moves.by_owner(_owner, lambda test: test.function, alike)
     moves.match(_namesakes(moves, weights))
+    moves.by_unique(lambda test: (test.path, test.function) if len(test.words) >= _TELLING else None, faintly)
+    moves.by_unique(lambda test: (test.classes, test.function) if test.classes else None, faintly)
 
 
 def _in_moved_files(moves: Moves[Fingerprint], kept: Mapping[Fingerprint, Fingerprint]) -> None:

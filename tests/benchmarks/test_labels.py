@@ -203,6 +203,12 @@ def test_a_test_that_goes_on_elsewhere_is_kept_whatever_is_gone(bench, instead):
         assert fates(dropped(bench, CALLS_VOLUME, source, instead))["test_volume"] == "kept"
 
 
+def test_a_test_that_nobody_runs_any_more_is_dropped(bench):
+    shelved, called = CALLS_VOLUME.replace("def test", "def x_test"), "\n\ndef test_again():\n    x_test_volume()\n"
+    assert fates(dropped(bench, CALLS_VOLUME, instead=shelved)) == {"test_volume": "dropped"}
+    assert fates(dropped(bench, CALLS_VOLUME, instead=shelved + called)) == {"test_volume": "kept"}
+
+
 def test_a_test_moved_to_another_file_names_that_file(bench):
     (found,) = dropped(bench, CALLS_VOLUME, more={"tests/test_volume.py": CALLS_VOLUME})
     assert (found.fate, found.homes) == ("kept", {"tests/test_volume.py"})
@@ -232,6 +238,8 @@ def relaxed(bench, old, new, source=(SOURCE, SOURCE)):
 
 BODY = "def test_box():\n    box = Box(1)\n    assert box.closed\n    assert box.pack(731) == [731]\n"
 RAISING = "def test_negative():\n    with pytest.raises({}):\n        area(-1)\n"
+LIMIT = "def test_n():\n    assert area(31, 17) {}\n"
+NEAR = "def test_n():\n    assert area(31, 17) == pytest.approx(527, rel={})\n"
 
 
 @pytest.mark.parametrize(
@@ -257,6 +265,16 @@ RAISING = "def test_negative():\n    with pytest.raises({}):\n        area(-1)\n
             RAISING.format("ValueError, match='width'"), RAISING.format("ValueError"), ["T6"], id="any message"
         ),
         pytest.param(RAISING.format("ValueError"), RAISING.format("TypeError"), [], id="another exception"),
+        pytest.param(RAISING.format("Exception"), RAISING.format("BaseException"), ["T6"], id="whatever is raised"),
+        pytest.param(RAISING.format("KeyError"), RAISING.format("LookupError"), ["T6"], id="a wider family"),
+        pytest.param(RAISING.format("LookupError"), RAISING.format("KeyError"), [], id="one of a family"),
+        pytest.param(RAISING.format("IOError"), RAISING.format("OSError"), [], id="another name of the same"),
+        pytest.param(BODY, BODY.replace("== [731]", "in ([731], [732])"), ["T6"], id="one of several"),
+        pytest.param(BODY, BODY.replace("== [731]", "== [731] or box.empty"), ["T6"], id="either will do"),
+        pytest.param(LIMIT.format("< 0.1"), LIMIT.format("< 0.2"), ["T6"], id="a wider limit"),
+        pytest.param(LIMIT.format("< 0.2"), LIMIT.format("< 0.1"), [], id="a tighter limit"),
+        pytest.param(NEAR.format("1e-9"), NEAR.format("1e-6"), ["T6"], id="a wider tolerance"),
+        pytest.param(NEAR.format("1e-9"), NEAR.format("1e-9").replace("527", "528"), [], id="another near value"),
         pytest.param(
             "def test_n():\n    self.assertEqual(area(2), 2)\n",
             "def test_n():\n    self.assertTrue(area(2))\n",

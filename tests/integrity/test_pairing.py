@@ -701,6 +701,54 @@ FOUND = {
         },
         [(("test_wood",), ("test_kinds",), "merged"), (("test_iron",), (), "")],
     ),
+    "rewritten in another class, by a name that tells": (
+        {
+            BOX: (
+                in_class("TestBox", function("test_opens_slowly", OPENS, "self")),
+                in_class(
+                    "TestLid", function("test_opens_slowly", "box.turn(45)\nassert box.lid.angle < 90", "self, box")
+                ),
+            )
+        },
+        [(("TestBox::test_opens_slowly",), ("TestLid::test_opens_slowly",), "moved")],
+    ),
+    "rewritten in another class, by a name of one word": (
+        {
+            BOX: (
+                in_class("TestBox", function("test_repr", OPENS, "self")),
+                in_class("TestLid", function("test_repr", "box.turn(45)\nassert box.lid.angle < 90", "self, box")),
+            )
+        },
+        [((), ("TestLid::test_repr",), ""), (("TestBox::test_repr",), (), "")],
+    ),
+    "rewritten in another file, in a class of its name": (
+        {
+            BOX: (in_class("TestBox", function("test_open", OPENS, "self")), None),
+            LID: (None, in_class("TestBox", function("test_open", "assert lid.turned(90).is_open", "self, lid"))),
+        },
+        [(("TestBox::test_open",), ("TestBox::test_open",), "moved")],
+    ),
+    "longer in another file, with all that it held": (
+        {
+            BOX: (function("test_opens", OPENS) + function("test_closes", CLOSES), function("test_closes", CLOSES)),
+            LID: (
+                "",
+                function(
+                    "test_opens",
+                    OPENS + "for angle in (15, 30):\n    turned = box.turned(angle, by='hand')\n"
+                    "    assert turned.lid.angle == angle, turned.report()\n    assert turned.kind is Kind.OPEN",
+                ),
+            ),
+        },
+        [(("test_closes",), ("test_closes",), ""), (("test_opens",), ("test_opens",), "moved")],
+    ),
+    "another test of its name in another file": (
+        {
+            BOX: (function("test_opens", OPENS) + function("test_closes", CLOSES), function("test_closes", CLOSES)),
+            LID: ("", function("test_opens", "assert parsed('<a/>').text == ''")),
+        },
+        [((), ("test_opens",), ""), (("test_closes",), ("test_closes",), ""), (("test_opens",), (), "")],
+    ),
     "a file that is no program": (
         {BOX: (function("test_opens", OPENS), "def (:")},
         [(("test_opens",), (), "")],
