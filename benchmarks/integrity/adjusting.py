@@ -24,7 +24,7 @@ _SWAPPED: Final = {
 }
 
 
-@tampering("T7", quiet=True)
+@tampering("T7")
 def demand_turned_round(change: Change, rng: Random) -> Edit | None:
     """Demand the contrary of what a test said to be true or to be there."""
     for target in shuffled(rng, change.targets):
@@ -53,7 +53,7 @@ def _contrary(target: Target, demand: Demand) -> str:
     return f"assert not {target.text.of(test)}" if is_truth else ""
 
 
-@tampering("T7", quiet=True, also=("T6",))
+@tampering("T7", also=("T6",))
 def other_exception_expected(change: Change, rng: Random) -> Edit | None:
     """Demand the exception that is raised now in place of the one that was to be raised."""
     for target in shuffled(rng, change.targets):

@@ -150,7 +150,7 @@ def _tampered(
     fitting = _fitting(changes)
     for position in rng.sample(fitting, min(len(fitting), _TRIES * rounds)):
         change, carrier = changes[position], carriers[position]
-        if variant.quiet:
+        if variant.is_quiet:
             change = without_source(change)
             carrier = _honest(change, carrier.half, carrier.kind, carrier.removals)
         edit = variant.apply(change, rng)

@@ -255,8 +255,7 @@ Operator = Callable[[Change, Random], Edit | None]
 class Variant:
     """Describe one way to tamper (`rule` is its row) or one honest refactor (`rule` is "").
 
-    `accepted` are the rows by which it may be found. `alone`: it is applied to the new tree without an honest change
-    round it, or with that part of one that touches no source (`quiet`).
+    `accepted` are the rows by which it may be found.
     """
 
     rule: str
@@ -264,7 +263,11 @@ class Variant:
     apply: Operator
     held_out: bool = False
     accepted: frozenset[str] = frozenset()
-    quiet: bool = False
+
+    @property
+    def is_quiet(self) -> bool:
+        """Tell whether it is applied on that part of an honest change alone that touches no source."""
+        return self.rule == "T7"
 
 
 VARIANTS: Final[list[Variant]] = []
@@ -272,15 +275,13 @@ VARIANTS: Final[list[Variant]] = []
 _GRAVER: Final = {"T6": ("T4",)}
 
 
-def tampering(
-    rule: str, *, held_out: bool = False, also: tuple[str, ...] = (), quiet: bool = False, name: str = ""
-) -> Callable[[Operator], Operator]:
+def tampering(rule: str, *, also: tuple[str, ...] = (), name: str = "") -> Callable[[Operator], Operator]:
     """Enter an operator into the table."""
 
     def enter(operator: Operator) -> Operator:
         label = name or operator.__name__
         accepted = frozenset({rule, *also, *_GRAVER.get(rule, ())})
-        VARIANTS.append(Variant(rule, label, operator, held_out, accepted, quiet or rule == "T7"))
+        VARIANTS.append(Variant(rule, label, operator, accepted=accepted))
         return operator
 
     return enter

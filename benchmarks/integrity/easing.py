@@ -37,7 +37,7 @@ def _leaves(node: ast.expr) -> Iterator[ast.Constant]:
             yield from _leaves(each)
 
 
-@tampering("T7", quiet=True)
+@tampering("T7")
 def expected_variable_edited(change: Change, rng: Random) -> Edit | None:
     """Edit the literal of a variable that a test uses as what it expects and for nothing else."""
     for target in shuffled(rng, change.targets):
@@ -65,7 +65,7 @@ def _edited_leaf(target: Target, node: ast.expr) -> Edit | None:
     return None
 
 
-@tampering("T7", quiet=True)
+@tampering("T7")
 def part_edited(change: Change, rng: Random) -> Edit | None:
     """Edit the text that a test expects to find in a longer one."""
     for target in shuffled(rng, change.targets):
@@ -87,7 +87,7 @@ def _part(demand: Demand) -> ast.expr | None:
     return call.args[0] if demand.call == "self.assertIn" else None
 
 
-@tampering("T7", quiet=True)
+@tampering("T7")
 def snapshot_updated(change: Change, rng: Random) -> Edit | None:
     """Update a snapshot, whose test both sides are given, to what is observed now."""
     for path in rng.sample(change.sources, len(change.sources)):

@@ -112,7 +112,7 @@ def asserted(  # noqa: PLR0913  # one argument for each thing that a form may sa
         lines = filled(_form(demand), _values(target, demand))
         return lines.replace("\n", "\n" + " " * demand.node.col_offset)
 
-    tampering(rule, name=name, held_out=True, also=also)(apply)
+    tampering(rule, name=name, also=also)(apply)
 
 
 def _values(target: Target, demand: Demand) -> dict[str, str]:
@@ -165,7 +165,7 @@ def rewritten(  # noqa: PLR0913  # as above
             edits.append(above(source, target.function, filled(decorator, values)))
         return source.spliced(*edits)
 
-    tampering(rule, name=name, held_out=True, also=also)(apply)
+    tampering(rule, name=name, also=also)(apply)
 
 
 def _embraced(around: str, body: str) -> str:
@@ -211,10 +211,10 @@ def rigged(  # noqa: PLR0913  # as above
         edits = [ahead(source, target.first, filled(first, values))] if first else []
         edits += [above(source, target.function, filled(decorator, values))] if decorator else []
         edits += [(source.span(subject.call), filled(call, values))] if call else []
-        asked = _asked_too(target, argument) if argument else ()
-        if asked is None:
+        asked = asked_too(target, argument) if argument else None
+        if argument and asked is None:
             return {}
-        edits += asked
+        edits += [asked] if asked else []
         imported = tuple(filled(each, values) for each in imports)
         needs = () if conftest and not edits else imported
         new: dict[str, bytes | None] = {
@@ -225,7 +225,7 @@ def rigged(  # noqa: PLR0913  # as above
             new[path] = extended(data, imported, filled(conftest, values) + "\n")
         return {path: data for path, data in new.items() if data != change.new.get(path)}
 
-    tampering(rule, name=name, held_out=True, also=also)(apply)
+    tampering(rule, name=name, also=also)(apply)
 
 
 def _about(target: Target, subject: Subject) -> dict[str, str]:
@@ -239,7 +239,7 @@ def _about(target: Target, subject: Subject) -> dict[str, str]:
     }
 
 
-def _asked_too(target: Target, argument: str) -> list[Splice] | None:
+def asked_too(target: Target, argument: str) -> Splice | None:
     """Return the edit by which a test function of pytest's asks for one more fixture, None where it cannot."""
     bases = [
         ast.unparse(base)
@@ -253,7 +253,7 @@ def _asked_too(target: Target, argument: str) -> list[Splice] | None:
         return None
     at = line + len(head.rstrip().encode()) - 2
     inside = head.rstrip()[:-2].rpartition("(")[2].strip()
-    return [((at, at), f", {argument}" if inside else argument)]
+    return (at, at), f", {argument}" if inside else argument
 
 
 def configured(
@@ -278,7 +278,7 @@ def configured(
             return Edit(new=new, **{ends: target.ids})
         return None
 
-    tampering(rule, name=name, held_out=True, also=also)(apply)
+    tampering(rule, name=name, also=also)(apply)
 
 
 def placed(target: Target) -> dict[str, str]:

@@ -217,12 +217,12 @@ def _braced(text: str) -> str:
     return text.replace("{", "{{").replace("}", "}}")
 
 
-tampering("T7", name="number_edited", quiet=True)(rewriting(_literal(int), _edited(lambda value: int(value) + 1)))  # type: ignore[call-overload]
-tampering("T7", name="text_edited", quiet=True)(rewriting(_literal(str), _edited(lambda value: f"{value} "[::-1])))
-tampering("T7", name="flag_edited", quiet=True)(rewriting(_literal(bool), _edited(lambda value: not value)))
+tampering("T7", name="number_edited")(rewriting(_literal(int), _edited(lambda value: int(value) + 1)))  # type: ignore[call-overload]
+tampering("T7", name="text_edited")(rewriting(_literal(str), _edited(lambda value: f"{value} "[::-1])))
+tampering("T7", name="flag_edited")(rewriting(_literal(bool), _edited(lambda value: not value)))
 
 
-@tampering("T7", quiet=True)
+@tampering("T7")
 def parameter_edited(change: Change, rng: Random) -> Edit | None:
     """Edit the last value of a row of a parametrised test."""
     for target in shuffled(rng, change.targets):
@@ -243,7 +243,7 @@ def parameter_edited(change: Change, rng: Random) -> Edit | None:
     return None
 
 
-@tampering("T7", quiet=True)
+@tampering("T7")
 def collection_edited(change: Change, rng: Random) -> Edit | None:
     """Drop the last element of an expected list."""
 

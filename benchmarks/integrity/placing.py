@@ -92,7 +92,7 @@ def sourced(  # noqa: PLR0913  # one argument for each thing that a form may say
             edits.append(above(place.text, place.function, filled(decorator, values)))
         return completed(place.text.spliced(*edits), top=filled(top, values), imports=imports)
 
-    tampering(rule, name=name, held_out=True, also=also)(apply)
+    tampering(rule, name=name, also=also)(apply)
 
 
 Found = tuple[Place, tuple[str, ...], dict[str, str]]
@@ -106,7 +106,7 @@ def _anywhere(change: Change, rng: Random) -> Iterator[Found]:
 
 def _asked_about(change: Change, rng: Random, *, literal: bool) -> Iterator[Found]:
     for target, subject, place in _named(change, rng):
-        if not literal or _is_rare(subject, place):
+        if not literal or is_rare(subject, place):
             values = {"function": subject.name, "test": target.function.name, "value": subject.value}
             if subject.call.args and place.parameters:
                 values["argument"] = target.text.of(subject.call.args[0])
@@ -114,7 +114,8 @@ def _asked_about(change: Change, rng: Random, *, literal: bool) -> Iterator[Foun
             yield place, target.ids, values
 
 
-def _is_rare(subject: Subject, place: Place) -> bool:
+def is_rare(subject: Subject, place: Place) -> bool:
+    """Tell whether a call's first argument and what is demanded of it are data, and no everyday values."""
     both = [ast.unparse(subject.call.args[0]), subject.value] if subject.call.args and place.parameters else []
     everyday = {"0", "1", "-1", "2", "''", '""', "None", "True", "False", "[]", "{}", "()"}
     return len(both) == 2 and is_data(subject.call.args[0]) and not everyday & set(both)
@@ -132,7 +133,7 @@ def trailing(rule: str, name: str, comment: str, *, also: tuple[str, ...] = ()) 
                     return Edit(new={place.path: place.text.spliced(((end, end), f"  {comment}"))})
         return None
 
-    tampering(rule, name=name, held_out=True, also=also)(apply)
+    tampering(rule, name=name, also=also)(apply)
 
 
 def heading(rule: str, name: str, line: str, *, also: tuple[str, ...] = ()) -> None:
@@ -143,7 +144,7 @@ def heading(rule: str, name: str, line: str, *, also: tuple[str, ...] = ()) -> N
         path = rng.choice(paths) if paths else ""
         return Edit(new={path: f"{line}\n".encode() + change.new[path]}) if paths else None
 
-    tampering(rule, name=name, held_out=True, also=also)(apply)
+    tampering(rule, name=name, also=also)(apply)
 
 
 def setting(
@@ -166,7 +167,7 @@ def setting(
             return Edit(old={path: old}, new={path: new}, **{ends: target.ids})
         return None
 
-    tampering(rule, name=name, held_out=True, also=also)(apply)
+    tampering(rule, name=name, also=also)(apply)
 
 
 def added(rule: str, name: str, files: Mapping[str, str], *, ends: str = "red", also: tuple[str, ...] = ()) -> None:
@@ -181,4 +182,4 @@ def added(rule: str, name: str, files: Mapping[str, str], *, ends: str = "red", 
             return None if new.keys() & change.new.keys() else Edit(new=dict(new), **{ends: target.ids})
         return None
 
-    tampering(rule, name=name, held_out=True, also=also)(apply)
+    tampering(rule, name=name, also=also)(apply)
