@@ -1,15 +1,21 @@
 """What tests get from other changed files of the tests: fixtures that replace, and what leads nowhere else."""
 
 from collections.abc import Mapping
+from functools import lru_cache
+from typing import Final
 
-from ralph_tracker.integrity.changes import Side
+from ralph_tracker.integrity.changes import ChangedFile, Side
 from ralph_tracker.integrity.evidence import Evidence
 from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.python.clocks import freezes, frozen_by_fixtures
+from ralph_tracker.integrity.python.equal_kinds import equal_to_everything, loosely_equal
 from ralph_tracker.integrity.python.lending import lent_safely
 from ralph_tracker.integrity.python.patches import Replaced
 from ralph_tracker.integrity.python.replacing import replaced_by_fixtures
+from ralph_tracker.integrity.relevance import defines_equal
 from ralph_tracker.integrity.source_tests import Unparsable
+
+_OF_ANY: Final = Pattern(r"type\((\w+\.)*ANY\)", words=("ANY)",))
 
 
 def replaced_by_shared(evidence: Evidence, replaces: Pattern) -> Mapping[str, Replaced]:
@@ -46,8 +52,41 @@ def texts_of_tests(evidence: Evidence, *, old: bool) -> Mapping[str, str]:
 
 
 def _is_helper(side: Side) -> bool:
-    """Tell whether a file of the tests holds no tests itself; one that is no program is none."""
+    """Tell whether a file of the tests holds no tests itself; one that is no program is none.
+
+    In a `conftest.py` nothing is collected, whatever its fixtures are called.
+    """
     try:
-        return not side.tests
+        return side.path.endswith("conftest.py") or not side.tests
     except Unparsable:
         return False
+
+
+def equal_names(evidence: Evidence) -> frozenset[str]:
+    """Return the classes equal to everything that a test file has, or that another changed file has for it."""
+    files = [each for each in evidence.files if each.new is not None and each.language == "python"]
+    strictly = (equal_in(each.new.text) for each in files if each.new is not None)
+    return frozenset[str]().union(*strictly, *(_loosened(each) for each in files if each.is_test))
+
+
+def _loosened(file: ChangedFile) -> frozenset[str]:
+    """Return the classes of a file that ask nothing of what they are compared with, and did not stand there so."""
+    before = _loosely_in(file.old.text) if file.old is not None else frozenset[str]()
+    return _loosely_in(file.new.text) - before if file.new is not None else before
+
+
+def _loosely_in(text: str) -> frozenset[str]:
+    try:
+        return loosely_equal(text) if defines_equal(text) else frozenset()
+    except Unparsable:
+        return frozenset()
+
+
+@lru_cache(maxsize=256)
+def equal_in(text: str) -> frozenset[str]:
+    if not defines_equal(text) and not _OF_ANY.search(text):
+        return frozenset()
+    try:
+        return frozenset(name for name, _ in equal_to_everything(text))
+    except Unparsable:
+        return frozenset()

@@ -11,13 +11,14 @@ from ralph_tracker.integrity.source_tests import may_hold_tests
 COLLECTING: Final = (
     *("load_tests", "pytest_ignore_collect", "pytest_collection_modifyitems"),
     *("pytest_configure", "pytest_cmdline", "pytest_load_initial_conftests", "pytest_sessionstart"),
-    *("pytest_collection(", "PYTEST_ADDOPTS"),
+    *("pytest_collection(", "PYTEST_ADDOPTS", "pytest_pycollect_make", "pytest_collect_", "pytest_collectstart"),
+    *("pytest_collection_finish", "pytest_itemcollected", "pytest_generate_tests", "shouldstop"),
 )
 _LEAVING_OUT: Final = ("only", "fit", "fdescribe", "ftest", "fcontext")
 _ASSERTING: Final = ("assert", "raises(")
 _JAVASCRIPT: Final = frozenset({"javascript", "typescript", "tsx"})
 _SETTINGS: Final = Pattern(
-    r".+\.(toml|ini|cfg|mk|sh)|[^.]+|\.[^.]+|(noxfile|package)\.\w+|pom\.xml|.*(config|rc|workspace)\b.*\.\w+"
+    r".+\.(toml|ini|cfg|mk|sh)|\.?bandit\.ya?ml|[^.]+|\.[^.]+|(noxfile|package)\.\w+|pom\.xml|.*(config|rc|workspace)\b.*\.\w+"
     r"|\.?codecov\.\w+|\.golangci\.\w+|tsconfig.*\.json"
 )
 _IN_PYTHON: Final = frozenset({"conftest.py", "noxfile.py"})
@@ -29,21 +30,46 @@ _STORED: Final = Pattern(
 )
 _FORGING: Final = (
     *("pytest", "unittest", "specname", "exit", "Exit", "abort(", "quit(", "builtins", "pluggy", "TestCase"),
-    *("load_tests", "def run(", "def __call__(", "setattr(", "globals()["),
+    *(
+        "load_tests",
+        "def run(",
+        "def __call__(",
+        "setattr(",
+        "globals()[",
+        "os.exec",
+        ".outcome",
+        "_outcome",
+        "failures",
+    ),
 )
-_EQUAL: Final = ("__eq__", "__ne__")
+_EQUAL: Final = ("__eq__", "__ne__", "compare=False", "eq=False", "dataclass(eq")
+_CLOCK_SET: Final = Pattern(
+    r"\b_?(time|timeit|datetime)\.\w+\s*=[^=]|setattr\(\s*['\"]?_?(time|timeit|datetime)\b", words=("time.", "setattr(")
+)
 _UNDER_TEST: Final = (
     *("PYTEST_", "modules", "argv", "getenv", "environ", "stack", "_getframe", "currentframe", "_called_from_test"),
-    *("cmdline", "pytest", "unittest", "import nose", "find_spec"),
+    *(
+        "cmdline",
+        "pytest",
+        "unittest",
+        "import nose",
+        "find_spec",
+        "TEST",
+        "(sys, ",
+        "sys._",
+        "builtins",
+        "import __main__",
+        "meta_path",
+    ),
 )
 _ANSWERS: Final = Pattern(
     r"(==|\bin\b|\bis\b|\bcase\b|[{:]).*[\d'\"]|(\breturn|[^=]=)\s*[-\d'\"\[{(TFb]"
-    r"|\b(int|float|str|dict|tuple|list|set|frozenset|Decimal|OrderedDict|MappingProxyType)\([\[({]*[-\d'\"]",
+    r"|(\b(int|float|str|dict|tuple|list|set|frozenset|Decimal|OrderedDict|MappingProxyType|zip)|^\s*@\w+)\([\[({]*[-\d'\"]",
 )
 _SILENCING: Final = {
     "python": (
         *("noqa", "NOQA", "NoQA", "pylint:", "nosec", "NOSONAR", "ruff:", "ignore", "mypy:", "no cover", "nocover"),
-        *("no branch", "no_type_check"),
+        *("no branch", "no_type_check", "pyright:", "pytype:", "pyre-", "nosemgrep", "noinspection"),
     ),
     "javascript": ("lint-disable", "tslint:", "biome-", "NOSONAR", "@ts-", " ignore ", "coverage"),
     "go": ("nolint", "lint:", "#nosec"),
@@ -100,17 +126,26 @@ def may_forge(file: ChangedFile) -> bool:
         return _has(file.new, _FORGING) or any(
             name in file.path for name in ("customize.py", "pytest", "unittest", "pluggy")
         )
-    return file.path.endswith(".pth")
+    return file.path.endswith((".pth", "bin/pytest", "bin/py.test", "bin/python", "bin/python3"))
 
 
 def may_rig(file: ChangedFile) -> bool:
     """Tell whether a file may make comparisons come out equal (T10)."""
-    return file.language == "python" and file.new is not None and (file.is_test or defines_equal(file.new.text))
+    return (
+        file.language == "python"
+        and file.new is not None
+        and (file.is_test or defines_equal(file.new.text) or sets_clock(file.new.text))
+    )
 
 
 def defines_equal(text: str) -> bool:
     """Tell whether a text may define what equals what."""
     return any(word in text for word in _EQUAL)
+
+
+def sets_clock(text: str) -> bool:
+    """Tell whether a text may put something in the place of a clock."""
+    return _CLOCK_SET.search(text) is not None
 
 
 def may_detect(file: ChangedFile) -> bool:

@@ -44,6 +44,12 @@ def _mark(kind: SuppressionKind, name: str, pattern: str) -> _Mark:
 
 
 _CODES: Final = r"(?P<codes>[\w@/.-]+(?:[ \t]*,[ \t]*[\w@/.-]+)*)"
+# Options by which a file is checked less than the rest.
+_LOOSER_MYPY: Final = (
+    r"(?:allow-[\w-]+|no-(?:strict|check|disallow|warn)[\w-]*|ignore-missing-imports|follow-imports\s*=\s*(?:skip|silent)"
+    r"|(?:strict|check|disallow|warn)[\w-]*\s*=\s*[Ff]alse)"
+)
+_LOOSER_PYRIGHT: Final = r"(?:basic\b|report\w+\s*=\s*(?:[Ff]alse|none|warning|information))"
 _PYTHON: Final = (
     _mark("lint", "noqa", r"(?i:#\s*noqa)(?::\s*(?P<codes>[A-Za-z]+\d+(?:[\s,]+[A-Z]+\d+)*))?"),
     _mark("lint", "noqa of the file", r"#\s*(?:ruff|flake8):\s*noqa(?::\s*(?P<codes>[A-Z]+\d+(?:[\s,]+[A-Z]+\d+)*))?"),
@@ -57,6 +63,12 @@ _PYTHON: Final = (
     _mark("types", "pyrefly: ignore", r"#\s*pyrefly:\s*ignore(?:\[(?P<codes>[^\]\n]*)\])?"),
     _mark("types", "mypy: ignore-errors", r"#\s*mypy:\s*ignore-errors\b(?!\s*=\s*[Ff]alse)"),
     _mark("types", "mypy: disable-error-code", r"#\s*mypy:\s*disable-error-code\s*=\s*\"?(?P<codes>[\w, -]+)"),
+    _mark("types", "mypy: looser", rf"#\s*mypy:\s*(?P<codes>{_LOOSER_MYPY})"),
+    _mark("types", "pyright: looser", rf"#\s*pyright:\s*(?P<codes>{_LOOSER_PYRIGHT}(?:\s*,\s*{_LOOSER_PYRIGHT})*)"),
+    _mark("types", "pyre-ignore", r"#\s*pyre-(?:ignore|fixme)(?:-all-errors)?(?:\[(?P<codes>[^\]\n]*)\])?"),
+    _mark("types", "pytype: disable", rf"#\s*pytype:\s*(?:disable\s*=\s*{_CODES}|skip-file)"),
+    _mark("lint", "nosemgrep", r"#\s*nosemgrep\b"),
+    _mark("lint", "noinspection", r"#\s*noinspection\s+(?P<codes>\w+)"),
     _mark("coverage", "pragma: no cover", r"\bpragma:\s*no\s*cover\b"),
     _mark("coverage", "pragma: no branch", r"\bpragma:\s*no\s*branch\b"),
 )

@@ -6,9 +6,10 @@ from functools import cached_property
 from typing import Final, NamedTuple, cast
 
 from ralph_tracker.integrity.python.calls import demands_of_call, uncalled
-from ralph_tracker.integrity.python.constants import ITSELF, NOT_CALLED, truth
+from ralph_tracker.integrity.python.constants import ITSELF, NOT_CALLED, NOTHING, always_true, truth
 from ralph_tracker.integrity.python.demands import EQUAL, Demand, demands_of
 from ralph_tracker.integrity.python.expectations import Values, local_values, sides_of
+from ralph_tracker.integrity.python.settled import Settled
 from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted, same, statements_below
 from ralph_tracker.integrity.python.taken import may_be_taken, taken_in, uncopied
 from ralph_tracker.integrity.source_tests import REPEATED, UNREACHED, Assertion, Known
@@ -34,6 +35,7 @@ class Source(NamedTuple):
 
     lines: Sequence[str]
     known: Known
+    text: str = ""
 
     def demands_in(self, statement: ast.stmt) -> Asked:
         """Return what a statement demands; what reads alike is looked into once."""
@@ -49,7 +51,7 @@ class Source(NamedTuple):
 def assertions_of(node: Function, source: Source | None = None) -> tuple[Assertion, ...]:
     """Return the assertions of a test function in the order of the source, those of functions inside it too."""
     asked = demands_in if source is None else source.demands_in
-    again = _Again(node)
+    again = _Again(node, source.text if source is not None else "")
     found = [
         Assertion(
             line=statement.lineno,
@@ -68,8 +70,9 @@ def assertions_of(node: Function, source: Source | None = None) -> tuple[Asserti
 class _Again:
     """Know what the names of a test stand for, so that `f(x)` compared with the name of `f(x)` is told as such."""
 
-    def __init__(self, node: Function) -> None:
+    def __init__(self, node: Function, text: str) -> None:
         self._node = node
+        self._settled = Settled(node, text)
 
     @cached_property
     def _known(self) -> Values:
@@ -83,8 +86,23 @@ class _Again:
         """Return why what a statement claims always holds: by what its names stand for."""
         if demand.strength == EQUAL:
             taken = may_be_taken(_sides(statement)) and self._taken.get(id(statement))
-            return ITSELF if taken else None
-        return self.of_object(statement)
+            return ITSELF if taken else self.by_names(statement)
+        return self.of_object(statement) or self.by_names(statement)
+
+    def by_names(self, statement: ast.stmt) -> str | None:
+        """Return why a claim always holds once what its names come to stands in their places."""
+        if self._settled.is_never_reached(statement):
+            return UNREACHED
+        if self._settled.is_passed_over(statement):
+            return NOTHING
+        claim = _claim(statement)
+        filled = self._settled.filled_in(claim, statement) if claim is not None else None
+        if filled is None or filled is claim:
+            return None
+        if isinstance(statement, ast.Assert):
+            return always_true(filled)
+        asked = demands_of_call(filled) if isinstance(filled, ast.Call) else ()
+        return asked[0].vacuous if len(asked) == 1 else None
 
     def of_object(self, statement: ast.stmt) -> str | None:
         """Return why a claim about a function inside the test, or about a coroutine of one, always holds."""
@@ -113,9 +131,14 @@ class _Again:
         return isinstance(left, ast.Call) and same(left, right)
 
 
+def _claim(statement: ast.stmt) -> ast.expr | None:
+    """Return what a statement claims, the call where it claims by one."""
+    return statement.test if isinstance(statement, ast.Assert) else getattr(statement, "value", None)
+
+
 def _sides(statement: ast.stmt) -> list[ast.expr]:
     """Return what a statement compares, nothing where it claims no comparison."""
-    claim = statement.test if isinstance(statement, ast.Assert) else getattr(statement, "value", None)
+    claim = _claim(statement)
     return sides_of(claim) if isinstance(claim, ast.Compare | ast.Call) else []
 
 

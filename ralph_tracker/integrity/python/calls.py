@@ -1,11 +1,12 @@
 """The calls that demand something: unittest's methods, pytest.raises, numpy.testing, mocks, helpers by name."""
 
 import ast
+import builtins
 from collections.abc import Callable, Sequence
 from typing import Final
 
 from ralph_tracker.integrity.patterns import Pattern
-from ralph_tracker.integrity.python.constants import value_of
+from ralph_tracker.integrity.python.constants import ANY_TEXT, truth, value_of
 from ralph_tracker.integrity.python.demands import (
     CALLED,
     EQUAL,
@@ -20,6 +21,7 @@ from ralph_tracker.integrity.python.demands import (
     subject_of,
 )
 from ralph_tracker.integrity.python.syntax import dotted, nodes_below
+from ralph_tracker.integrity.python.trivial import is_pattern_of_any
 from ralph_tracker.integrity.source_tests import REPEATED
 
 _HELPER: Final = Pattern(r"_*(assert|check|expect|verify)(_\w|[A-Z]|s?$)")
@@ -34,6 +36,8 @@ RAISES: Final = frozenset(
         "RaisesGroup",
     }
 )
+BY_ITSELF: Final = "what has to be raised is raised there"
+_OF_PYTHON: Final = frozenset(name for name in dir(builtins) if name.endswith(("Error", "Exception")))
 _MATCHERS: Final = ("match", "expected_regex", "expected_message")
 _COMPARISONS: Final[dict[str, type[ast.cmpop]]] = {
     "equal": ast.Eq,
@@ -124,7 +128,19 @@ def _raises(node: ast.Call, body: Sequence[ast.stmt]) -> Demand:
     under = "" if not body else _first_call(body)
     if not under and len(node.args) > 1 + regex:
         under = dotted(node.args[1 + regex])
-    return Demand(RAISED + under, KIND + 1000 * breadth(kind) + 500 * says_something)
+    vacuous = BY_ITSELF if body and _is_raised_here(body[0]) else None
+    return Demand(RAISED + under, KIND + 1000 * breadth(kind) + 500 * says_something, vacuous)
+
+
+def _is_raised_here(statement: ast.stmt) -> bool:
+    """Tell whether a statement raises what Python has itself: what the project raises may be what is asked about."""
+    if isinstance(statement, ast.Assert):
+        known = truth(statement.test)
+        return known is not None and not known[0]
+    raised = statement.exc if isinstance(statement, ast.Raise) else None
+    name = "" if raised is None else dotted(raised)
+    given = raised.args if isinstance(raised, ast.Call) else []
+    return name in _OF_PYTHON and all(isinstance(each, ast.Constant) for each in given)
 
 
 def _by_regex(node: ast.Call) -> bool:
@@ -205,7 +221,8 @@ def _instance(node: ast.Call) -> tuple[Demand, ...]:
 
 def _regex(node: ast.Call) -> tuple[Demand, ...]:
     anything = len(node.args) >= _TWO and value_of(node.args[1]) in WILDCARDS
-    return (Demand(ast.unparse(node.args[0]), TRUTH if anything else MEMBER + 200),)
+    vacuous = ANY_TEXT if len(node.args) >= _TWO and is_pattern_of_any(node.args[1]) else None
+    return (Demand(ast.unparse(node.args[0]), TRUTH if anything else MEMBER + 200, vacuous),)
 
 
 def _counted(node: ast.Call) -> tuple[Demand, ...]:

@@ -18,6 +18,8 @@ CHOSEN: Final = "what is expected is put in where it is not the answer"
 EMPTIED: Final = "what is asserted about was emptied in the test"
 AGAIN: Final = "what is expected is taken from what is asserted about"
 SELF: Final = "what is asserted about is compared with itself"
+# What is no more than weak where another test asks the same.
+OF_ITSELF: Final = frozenset({HELD, ALONE, EMPTIED, SELF, LENT})
 # Whoever says `f() or []` has no answer in mind.
 TRIVIAL: Final = frozenset({"None", "True", "False", "0", "1", "''", "b''", "[]", "()", "{}", "set()", "0.0"})
 

@@ -9,9 +9,9 @@ from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.python.claimed import claimed_sides, opened_around
 from ralph_tracker.integrity.python.expectations import asserted
 from ralph_tracker.integrity.python.hiding import outer_statements
-from ralph_tracker.integrity.python.nodes import full_name, imports_of
+from ralph_tracker.integrity.python.nodes import full_name, imports_of, nodes_of
 from ralph_tracker.integrity.python.origins import Origins
-from ralph_tracker.integrity.python.patches import Replaced
+from ralph_tracker.integrity.python.patches import Replaced, Scope, by_assignment, by_call
 from ralph_tracker.integrity.python.replacing import (
     SET_UPS,
     asked_for,
@@ -19,6 +19,7 @@ from ralph_tracker.integrity.python.replacing import (
     class_of,
     functions_in,
     is_for_all,
+    own_of,
     replaced_for_all,
 )
 from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted, nodes_below, nodes_in
@@ -108,6 +109,16 @@ def _is_in_force(node: ast.Assign | ast.Expr, text: str) -> bool:
     """Tell whether a statement makes what freezes time, and the file starts it or marks its tests with it."""
     marks = isinstance(node, ast.Assign) and "pytestmark" in map(dotted, node.targets)
     return _freezes(node.value) and (marks or ".start()" in text)
+
+
+def clocks_set_in(text: str) -> Iterator[tuple[str, ast.stmt | ast.expr]]:
+    """Yield the clocks that a file puts something in the place of, with what does it. Raises Unparsable."""
+    scope = Scope(imports_of(text), own_of(text))
+    for put in nodes_of(text, ast.Assign):
+        yield from ((name, put) for name, _ in by_assignment(put, scope) if stops(name))
+    for call in nodes_of(text, ast.Call):
+        if dotted(call.func).endswith("setattr"):
+            yield from ((name, call) for name in by_call(call, scope) if stops(name))
 
 
 def takes_duration(sides: list[ast.expr], origins: Origins, imports: Mapping[str, str]) -> bool:

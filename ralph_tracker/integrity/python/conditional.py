@@ -12,7 +12,8 @@ from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted, n
 
 _SETTING: Final = Pattern(r"environ|getenv|TYPE_CHECKING|__debug__")
 _AROUND: Final = Pattern(
-    r"^(sys|os|platform|shutil|socket|importlib|locale|time|struct|ssl|sqlite3|find_spec|which|hasattr|getattr|Version)\b"
+    r"^(sys|os|platform|shutil|socket|importlib|locale|time|struct|ssl|sqlite3|find_spec|which|hasattr|getattr|Version"
+    r"|isinstance|issubclass|callable|type|len)\b"
 )
 _LOSING: Final = frozenset(
     {
@@ -36,7 +37,7 @@ _LOSING: Final = frozenset(
         "spawn",
     }
 )
-_ASKED_AFTER: Final = (".result(", "await ", "gather(", ".get(", ".exception(", "errors", "excepthook")
+_ASKED_AFTER: Final = (".result(", "await ", "gather(", ".exception(", "excepthook")
 Path = tuple[str, ...]
 
 
@@ -140,9 +141,33 @@ def unheard_in(test: Function, text: str) -> Iterator[tuple[ast.stmt, str]]:
     calls = [each for each in nodes_in(test) if isinstance(each, ast.Call)]
     for function in inner:
         uses = [each for each in calls if _names(each, function.name)]
+        if _hands_back(function) or _is_asked_for(uses, test):
+            continue
         if uses and all(_loses(each, function) for each in uses):
             for statement in function.body:
                 yield from ((statement, asked) for asked, _ in demands_in(statement))
+
+
+def _hands_back(function: Function) -> bool:
+    """Tell whether a function catches what fails in it, to tell it elsewhere."""
+    return any(isinstance(each, ast.Try) and each.handlers for each in nodes_in(function))
+
+
+def _is_asked_for(uses: list[ast.Call], test: Function) -> bool:
+    """Tell whether a test asks what it bound to such a call for its outcome: `box.apply_async(check).get()`."""
+    bound = {
+        dotted(target)
+        for each in nodes_in(test)
+        if isinstance(each, ast.Assign) and any(each.value is use for use in uses)
+        for target in each.targets
+    }
+    return any(
+        isinstance(each, ast.Call)
+        and isinstance(each.func, ast.Attribute)
+        and each.func.attr == "get"
+        and (dotted(each.func.value) in bound or any(each.func.value is use for use in uses))
+        for each in nodes_in(test)
+    )
 
 
 def _names(call: ast.Call, name: str) -> bool:

@@ -7,20 +7,27 @@ from typing import Any, Final
 
 from ralph_tracker.integrity.python.certainties import (
     bounds_of,
-    compares,
     goes_through_nothing,
-    holds_nothing,
-    is_kind_of_truth,
+    is_empty,
+    is_endless,
+    is_mock_question,
     is_object,
-    is_of_its_own_kind,
-    is_part_of_any,
     is_pure,
     is_truth,
     makes_mock,
     never_none,
     within,
 )
+from ralph_tracker.integrity.python.opposites import deny_each_other
 from ralph_tracker.integrity.python.syntax import dotted, nodes_below, same
+from ralph_tracker.integrity.python.trivial import (
+    asks_constants,
+    asks_nothing,
+    finds_anything,
+    is_part_of_any,
+    is_picked_so,
+    names_of_itself,
+)
 
 Known = tuple[bool, str]
 CONSTANT: Final = "it is a constant"
@@ -28,9 +35,11 @@ ITSELF: Final = "it compares a thing with itself"
 LENGTH: Final = "a length is never negative"
 COUNT: Final = "nothing else can come of it"
 EVERYTHING: Final = "everything is one"
+ANY_TEXT: Final = "any text is one"
 BOTH_WAYS: Final = "it holds either way"
 NOT_EMPTY: Final = "a tuple that is not empty is always true"
 NOT_CALLED: Final = "it is not called"
+NOTHING: Final = "it stands in a loop over nothing"
 UNKNOWN: Final = object()
 _OPERATORS: Final[dict[type[ast.cmpop], Callable[[Any, Any], Any]]] = {
     ast.Eq: lambda a, b: a == b,
@@ -49,13 +58,6 @@ _DENIALS: Final = (ast.IsNot, ast.NotEq)
 _ROWS: Final = (ast.Tuple, ast.List)
 _DISPLAYS: Final = (*_ROWS, ast.Set)
 _NAMES: Final = (ast.Name, ast.Await)
-_OPPOSITES: Final[dict[type[ast.cmpop], type[ast.cmpop]]] = {
-    ast.Eq: ast.NotEq,
-    ast.Is: ast.IsNot,
-    ast.In: ast.NotIn,
-    ast.Lt: ast.GtE,
-    ast.Gt: ast.LtE,
-}
 _MIRRORED: Final[dict[type[ast.cmpop], type[ast.cmpop]]] = {
     ast.Lt: ast.Gt,
     ast.LtE: ast.GtE,
@@ -68,11 +70,14 @@ _ARITHMETIC: Final[dict[type[ast.operator], Callable[[Any, Any], Any]]] = {
     ast.Mult: lambda a, b: a * b,
 }
 _DIGITS: Final = 1e9
+_ENDLESS: Final = float("inf")
 
 
 def always_true(node: ast.expr) -> str | None:
     """Return why an expression is true whatever is under test, None where it may be false."""
     known = truth(node)
+    if known is None and asks_constants(node):
+        return CONSTANT
     return known[1] if known is not None and known[0] else None
 
 
@@ -92,6 +97,8 @@ def value_of(node: ast.expr) -> object:
         return -value if isinstance(value, int | float) else UNKNOWN
     if isinstance(node, ast.BinOp):
         return _arithmetic(node)
+    if isinstance(node, ast.Call | ast.Attribute) and is_endless(node):
+        return _ENDLESS
     if isinstance(node, _ROWS):
         values = [value_of(each) for each in node.elts]
         return UNKNOWN if any(each is UNKNOWN for each in values) else (type(node), *values)
@@ -153,27 +160,9 @@ def _boolean(node: ast.BoolOp) -> Known | None:
             return known
     if all(known is not None for known in parts):
         return not decides, CONSTANT
-    if _complementary(node.values):
+    if deny_each_other(node.values):
         return decides, BOTH_WAYS
     return None
-
-
-def _complementary(values: list[ast.expr]) -> bool:
-    """Tell whether one of them is the opposite of another."""
-    for index, left in enumerate(values):
-        if any(_opposite(left, right) or _opposite(right, left) for right in values[index + 1 :]):
-            return is_pure(left) or compares(left)
-    return False
-
-
-def _opposite(left: ast.expr, right: ast.expr) -> bool:
-    if isinstance(right, ast.UnaryOp) and isinstance(right.op, ast.Not):
-        return same(left, right.operand)
-    if not (isinstance(left, ast.Compare) and isinstance(right, ast.Compare)):
-        return False
-    if len(left.ops) != 1 or len(right.ops) != 1 or _OPPOSITES.get(type(left.ops[0])) is not type(right.ops[0]):
-        return False
-    return same(left.left, right.left) and same(left.comparators[0], right.comparators[0])
 
 
 def _comparison(node: ast.Compare) -> Known | None:
@@ -198,7 +187,7 @@ def _compared(left: ast.expr, operator: ast.cmpop, right: ast.expr) -> Known | N
 
 
 def _of_same(left: ast.expr, operator: ast.cmpop, right: ast.expr) -> Known | None:
-    if isinstance(operator, _REFLEXIVE) and same(left, right) and is_pure(left):
+    if isinstance(operator, _REFLEXIVE) and (names_of_itself(left, right) or (same(left, right) and is_pure(left))):
         return True, ITSELF
     if isinstance(operator, ast.In) and isinstance(right, _DISPLAYS) and is_truth(left):
         held = [value_of(each) for each in right.elts]
@@ -210,11 +199,15 @@ def _of_same(left: ast.expr, operator: ast.cmpop, right: ast.expr) -> Known | No
 
 
 def _of_kind(left: ast.expr, operator: ast.cmpop, right: ast.expr, values: tuple[object, object]) -> Known | None:
-    if values[1] is None and isinstance(operator, _DENIALS) and never_none(left):
+    if values[1] is None and isinstance(operator, _DENIALS) and (never_none(left) or _is_found(left)):
         return True, EVERYTHING
     if is_part_of_any(left, operator, right):
         return True, EVERYTHING
     return _bounded(left, type(operator), values[1]) or _bounded(right, _mirror(type(operator)), values[0])
+
+
+def _is_found(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and finds_anything(node)
 
 
 def _mirror(operator: type[ast.cmpop]) -> type[ast.cmpop]:
@@ -222,6 +215,8 @@ def _mirror(operator: type[ast.cmpop]) -> type[ast.cmpop]:
 
 
 def _bounded(node: ast.expr, operator: type[ast.cmpop], bound: object) -> Known | None:
+    if (bound, operator) in {(_ENDLESS, ast.LtE), (-_ENDLESS, ast.GtE)}:
+        return True, COUNT
     bounds = bounds_of(node) if isinstance(bound, int | float) else None
     known = within(bounds, operator, bound) if bounds is not None and isinstance(bound, int | float) else None
     if known is None:
@@ -231,16 +226,13 @@ def _bounded(node: ast.expr, operator: type[ast.cmpop], bound: object) -> Known 
 
 def _call(node: ast.Call) -> Known | None:
     name = node.func.id if isinstance(node.func, ast.Name) else ""
-    if name in {"isinstance", "issubclass"} and len(node.args) == _TWO:
-        kinds = node.args[1].elts if isinstance(node.args[1], ast.Tuple) else [node.args[1]]
-        own = any(is_kind_of_truth(node.args[0], each) for each in kinds)
-        own |= is_pure(node.args[0]) and any(is_of_its_own_kind(node.args[0], each) for each in kinds)
-        return (True, EVERYTHING) if own or any(dotted(kind) == "object" for kind in kinds) else None
     if name in {"bool", "all", "any"} and len(node.args) == 1:
         return _over(name, node.args[0])
     if name in {"repr", "type", "id"} and len(node.args) == 1:
         return True, CONSTANT
-    return (True, EVERYTHING) if holds_nothing(node) else _spelled(node)
+    if finds_anything(node):
+        return True, ANY_TEXT
+    return (True, EVERYTHING) if asks_nothing(node) else _spelled(node)
 
 
 def _spelled(node: ast.Call) -> Known | None:
@@ -250,8 +242,10 @@ def _spelled(node: ast.Call) -> Known | None:
 def _over(name: str, argument: ast.expr) -> Known | None:
     if name == "bool":
         return truth(argument)
-    if goes_through_nothing(argument):
+    if goes_through_nothing(argument) or is_empty(argument):
         return name == "all", CONSTANT
+    if name == "all" and is_picked_so(argument):
+        return True, EVERYTHING
     if not isinstance(argument, ast.Tuple | ast.List | ast.Set):
         return None
     parts = [truth(each) for each in argument.elts]
@@ -262,7 +256,8 @@ def _over(name: str, argument: ast.expr) -> Known | None:
     return (not decides, CONSTANT) if all(known is not None for known in parts) else None
 
 
-_TWO: Final = 2
+def _attribute(node: ast.Attribute) -> Known | None:
+    return (True, NOT_CALLED) if is_mock_question(node.attr) else None
 
 
 def _choice(node: ast.IfExp) -> Known | None:
@@ -278,6 +273,8 @@ def _named(node: ast.NamedExpr) -> Known | None:
 
 
 def _arithmetic_truth(node: ast.BinOp) -> Known | None:
+    if isinstance(node.op, ast.BitOr) and any(value_of(each) is True for each in (node.left, node.right)):
+        return True, CONSTANT
     value = value_of(node)
     return None if value is UNKNOWN else (bool(value), CONSTANT)
 
@@ -294,6 +291,7 @@ _READERS: Final[dict[type[ast.expr], Callable[[Any], Known | None]]] = {
     ast.BoolOp: _boolean,
     ast.Compare: _comparison,
     ast.Call: _call,
+    ast.Attribute: _attribute,
     ast.IfExp: _choice,
     ast.NamedExpr: _named,
     ast.BinOp: _arithmetic_truth,

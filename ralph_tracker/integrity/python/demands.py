@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
-from ralph_tracker.integrity.python.constants import always_true, is_literal, value_of
+from ralph_tracker.integrity.python.constants import ANY_TEXT, always_true, is_literal, value_of
 from ralph_tracker.integrity.python.syntax import dotted, same
 from ralph_tracker.integrity.source_tests import REPEATED
 
@@ -64,7 +64,7 @@ def demands_of(node: ast.expr) -> tuple[Demand, ...]:
     """Return what an expression demands, one for each part of `and`, of a chain and of tuples compared."""
     vacuous = always_true(node)
     if vacuous is not None:
-        return (Demand(vacuous=vacuous),)
+        return (_demand(node)._replace(vacuous=vacuous) if vacuous == ANY_TEXT else Demand(vacuous=vacuous),)
     parts = [each for each in _parts(node) if each is node or always_true(each) is None]
     if len(parts) == 1:
         return (_demand(parts[0]),)
@@ -260,7 +260,7 @@ def strength_within(tolerance: float) -> int:
     """Return the strength of being that close, the closer the stronger."""
     if not tolerance > 0:
         return EQUAL
-    return APPROXIMATE + max(-_DECADE * 10, min(_DECADE * 10, round(-_DECADE * math.log10(tolerance))))
+    return APPROXIMATE + round(max(-_DECADE * 10.0, min(_DECADE * 10.0, -_DECADE * math.log10(tolerance))))
 
 
 def approximate(node: ast.Call, usual: tuple[float, ...]) -> int | None:

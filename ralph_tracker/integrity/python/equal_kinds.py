@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.python.constants import UNKNOWN
+from ralph_tracker.integrity.python.fields import compares_no_field
 from ralph_tracker.integrity.python.looseness import answers, says_yes_loosely
 from ralph_tracker.integrity.python.nodes import constant_of, nodes_of, returns_of
 from ralph_tracker.integrity.python.stand_ins import MOCKS, answer_of, worth_of
@@ -98,7 +99,7 @@ def _classes(text: str) -> Iterator[Equal]:
         if _has_no_state(kind):
             methods = [each for each in methods if each[1] is not LOOSELY or not _asks_for(kind.name, each[0])]
         if not methods and not _compares(kind):
-            above = _above(kind, found)
+            above = LOOSELY if compares_no_field(kind) else _above(kind, found)
             methods = [] if above is None else [(kind.body[0], above)]
         for each, answer in methods:
             found[kind.name] = answer is not LOOSELY

@@ -144,11 +144,12 @@ def cases_of(node: Function, text: str) -> tuple[Case, ...]:
     values = [frozenset((*constants_in(each, known), *_truths(each))) for each in claims]
     found = [Case(held, named) for held, named in zip(values, names, strict=True)]
     together = frozenset[str]().union(*names)
-    rows = [*rows_of(node, known), *_loop_rows(node, known)]
+    rows = [*rows_of(node, known), *loop_rows(node, known)]
     return (*found, *(Case(frozenset(constants_in(row)), together) for row in rows))
 
 
-def _loop_rows(node: Function, known: Values) -> Iterator[ast.expr]:
+def loop_rows(node: Function, known: Values) -> Iterator[ast.expr]:
+    """Yield the items of the tables that a test goes through."""
     for each in statements_below(node):
         if isinstance(each, ast.For):
             table = known.get(each.iter.id) if isinstance(each.iter, ast.Name) else each.iter

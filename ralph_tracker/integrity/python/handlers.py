@@ -6,9 +6,11 @@ from typing import Final
 
 from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.python.assertions import blocks_of, demands_in, statements_of
-from ralph_tracker.integrity.python.calls import is_assertion_name
+from ralph_tracker.integrity.python.calls import demands_of_call, is_assertion_name
+from ralph_tracker.integrity.python.constants import always_true
 from ralph_tracker.integrity.python.demands import KIND, demands_of
 from ralph_tracker.integrity.python.origins import FILLING
+from ralph_tracker.integrity.python.substituting import substituted
 from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted, nodes_below, nodes_in
 
 _BROAD: Final = frozenset(
@@ -98,19 +100,16 @@ def _tells(value: ast.expr, handler: ast.ExceptHandler | None, node: Function | 
         return True
     if handler is None or handler.name is None or handler.name not in given:
         return False
-    return node is None or root not in names_made(node) or _is_asked_after(root, handler, node)
+    kept = ast.List([ast.Name(handler.name, ast.Load())], ast.Load()) if name == "append" else None
+    return node is None or root not in names_made(node) or _is_asked_after(root, handler, node, kept)
 
 
 def _keeps(statement: ast.Assign | ast.AugAssign | ast.AnnAssign, handler: ast.ExceptHandler, node: Function) -> bool:
     targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
     name = dotted(targets[0])
-    if isinstance(statement, ast.AugAssign) and _is_refused_after(name, handler, node):
-        return True
-    if not name or not _is_asked_after(name, handler, node):
-        return False
-    value = ast.unparse(statement.value) if statement.value is not None else ""
-    expected = (f"{name} == {value}", f"{value} == {name}", f"{name} is {value}", f"Equal({name}, {value})")
-    return not any(text in asked for asked in _asserted_after(handler, node) for text in expected)
+    if isinstance(statement, ast.AugAssign):
+        return _is_refused_after(name, handler, node) or _is_asked_after(name, handler, node)
+    return bool(name) and statement.value is not None and _is_asked_after(name, handler, node, statement.value)
 
 
 def _is_refused_after(name: str, handler: ast.ExceptHandler, node: Function) -> bool:
@@ -122,13 +121,28 @@ def _is_refused_after(name: str, handler: ast.ExceptHandler, node: Function) -> 
     return False
 
 
-def _asserted_after(handler: ast.ExceptHandler, node: Function) -> list[str]:
+def _is_asked_after(name: str, handler: ast.ExceptHandler, node: Function, value: ast.expr | None = None) -> bool:
+    """Tell whether a later assertion asks for a name in another way than one that its value there fulfils."""
     last = handler.end_lineno or handler.lineno
-    return [text for each, _ in statements_of(node) if each.lineno > last for text, _ in demands_in(each)]
+    word = re.compile(rf"\b{re.escape(name)}\b")
+    return any(
+        word.search(text) is not None and not _holds(each, name, value)
+        for each, _ in statements_of(node)
+        if each.lineno > last
+        for text, _ in demands_in(each)
+    )
 
 
-def _is_asked_after(name: str, handler: ast.ExceptHandler, node: Function) -> bool:
-    return any(re.search(rf"\b{re.escape(name)}\b", text) for text in _asserted_after(handler, node))
+def _holds(statement: ast.stmt, name: str, value: ast.expr | None) -> bool:
+    """Tell whether an assertion holds with a value in the place of a name."""
+    claim = statement.test if isinstance(statement, ast.Assert) else getattr(statement, "value", None)
+    if value is None or not isinstance(claim, ast.expr):
+        return False
+    filled = substituted(claim, lambda asked: value if asked == name else None)
+    if isinstance(statement, ast.Assert) or not isinstance(filled, ast.Call):
+        return always_true(filled) is not None
+    asked = demands_of_call(filled)
+    return bool(asked) and all(each.vacuous is not None for each in asked)
 
 
 def skips(error: ast.expr | None) -> bool:

@@ -7,22 +7,32 @@ from typing import Final
 
 from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.python.nodes import imports_of
-from ralph_tracker.integrity.python.syntax import FUNCTIONS, blocks_below, tree_of
+from ralph_tracker.integrity.python.syntax import FUNCTIONS, blocks_below, dotted, nodes_below, tree_of
 
 _COPIES: Final = Pattern(r"(^|[._/])(tests?|testing|copy|copies|stubs?|fakes?|mocks?|doubles?)([._/]|$)")
 _DEFINED: Final = (*FUNCTIONS, ast.ClassDef)
+_IMPORTING: Final = frozenset({"importorskip", "import_module", "__import__"})
 
 
 def hidden_in(text: str, before: Mapping[str, str], path: str = "") -> frozenset[str]:
     """Return the imports that a test file had and defines itself now, or takes from tests. Raises Unparsable."""
     now = imports_of(text)
-    own = {each.name for each in outer_statements(text) if isinstance(each, _DEFINED)}
+    own = {each.name for each in outer_statements(text) if isinstance(each, _DEFINED) and not _imports(each)}
     own -= stood_in_for(text)
     return frozenset(
         name
         for name, full in before.items()
         if not _is_of_tests(full, path)
         and (name in own or (now.get(name, full) != full and _is_copy(now[name], full, path)))
+    )
+
+
+def _imports(definition: ast.stmt) -> bool:
+    """Tell whether a function imports, so that a fixture of a module's name hands out that module."""
+    return any(
+        isinstance(each, ast.Import | ast.ImportFrom)
+        or (isinstance(each, ast.Call) and dotted(each.func).rpartition(".")[2] in _IMPORTING)
+        for each in nodes_below(definition)
     )
 
 

@@ -4,11 +4,11 @@ import ast
 import sys
 
 from ralph_tracker.integrity.python.calls import is_assertion_name
-from ralph_tracker.integrity.python.looseness import says_yes_loosely
+from ralph_tracker.integrity.python.looseness import HARMLESS, says_yes_loosely
 from ralph_tracker.integrity.python.origins import Origins
 from ralph_tracker.integrity.python.replacing import functions_in, own_functions
 from ralph_tracker.integrity.python.stand_ins import answer_of, may_fail, worth_of
-from ralph_tracker.integrity.python.syntax import Function, dotted
+from ralph_tracker.integrity.python.syntax import Function, dotted, statements_below
 
 
 def is_hollow(call: ast.Call, test: Function, text: str, origins: Origins) -> bool:
@@ -21,9 +21,14 @@ def is_hollow(call: ast.Call, test: Function, text: str, origins: Origins) -> bo
     if bound and isinstance(bound[0], ast.Lambda):
         return worth_of(bound[0].body) is True or says_yes_loosely(bound[0], functions_in(text))
     methods = own_functions(name, test, text)
-    if asserts:
-        return any(not may_fail(each) for each in methods)
+    if asserts and _is_dropped(call, test):
+        return any(not may_fail(each, HARMLESS) for each in methods)
     if len(call.args) > 1:
         known, first = functions_in(text), int(name.startswith("self."))
         return any(says_yes_loosely(each, known, first=first) for each in methods)
     return any(answer_of(each) is True for each in methods)
+
+
+def _is_dropped(call: ast.Call, test: Function) -> bool:
+    """Tell whether nobody asks for what a call answers, so that it can say no only by failing."""
+    return any(isinstance(each, ast.Expr) and each.value is call for each in statements_below(test))

@@ -6,14 +6,17 @@ from collections.abc import Mapping
 from typing import Final
 
 from ralph_tracker.integrity.patterns import Pattern
+from ralph_tracker.integrity.python.adopting import SETTING, adopted_in, is_caught, is_far, takes_over
 from ralph_tracker.integrity.python.calls import is_assertion_name
 from ralph_tracker.integrity.python.constants import UNKNOWN, truth
 from ralph_tracker.integrity.python.expectations import local_values
 from ralph_tracker.integrity.python.nodes import Way, below, constant_of
+from ralph_tracker.integrity.python.stand_ins import answer_of
 from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted, nodes_below, nodes_in
 
 Comparing = Function | ast.Lambda
 _KINDS: Final = frozenset({"type", "len", "id", "repr", "str", "hash", "bool", "vars", "dir", "list", "callable"})
+_SIZES: Final = frozenset({"len", "bool", "callable"})
 _OF_KIND: Final = frozenset({"isinstance", "issubclass", "hasattr"})
 _CLASS: Final = frozenset({"__class__", "__name__", "__module__", "__doc__"})
 # Calls that only tell something.
@@ -59,6 +62,7 @@ class _Look:
         self.other = other
         self.own = own
         self.depth = depth
+        self.adopted: frozenset[str] = frozenset()
         self.values: Mapping[str, ast.expr] = {}
         self.opaque: frozenset[str] = frozenset()
         if not isinstance(comparing, ast.Lambda):
@@ -66,6 +70,7 @@ class _Look:
 
     def _read(self, function: Function) -> None:
         nodes = nodes_in(function)
+        self.adopted = adopted_in(nodes, self.one, self.other)
         bound = Counter(each.id for each in nodes if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load))
         parts = (each.value for each in nodes if isinstance(each, ast.Attribute | ast.Subscript))
         filled = {each.id for each in parts if isinstance(each, ast.Name)}
@@ -84,7 +89,7 @@ class _Look:
                     return True
                 if not self._is_yes(node.value, denied=denied) and (asked or _is_sure(way)):
                     return False
-            elif (isinstance(node, ast.Raise) and asked) or self._demands(node):
+            elif (isinstance(node, ast.Raise) and asked) or (self._demands(node) and not is_caught(way)):
                 return False
         return False
 
@@ -99,7 +104,7 @@ class _Look:
         call = node.value if isinstance(node, ast.Expr) else None
         if not isinstance(call, ast.Call):
             return False
-        if HARMLESS.search(dotted(call.func)):
+        if HARMLESS.search(dotted(call.func)) or dotted(call.func) in SETTING:
             return False
         named = is_assertion_name(dotted(call.func).rpartition(".")[2])
         given = {each.id for each in nodes_below(call) if isinstance(each, ast.Name)}
@@ -148,18 +153,34 @@ class _Look:
 
     def _compares(self, node: ast.Compare, *, denied: bool) -> bool:
         operator, sides = node.ops[0], (node.left, node.comparators[0])
+        if isinstance(operator, ast.Eq | ast.Is | ast.In) and not denied and self._is_put_there(*sides):
+            return True
         if isinstance(operator, _ALIKE) and isinstance(operator, _DENIALS) is not denied:
             # Whoever is equal to what it differs from is equal to nearly all.
             return all(map(self._is_simple, sides))
         if constant_of(sides[1]) is True and isinstance(operator, ast.Eq | ast.Is):
             return self.says_yes(sides[0], denied=denied)
-        if self._is_of_length(*sides) and not isinstance(operator, _ALIKE):
+        if not isinstance(operator, _ALIKE) and (self._is_of_length(*sides) or is_far(sides[1])):
             return True
         if not any(self._holds(each, self.other) for each in sides):
             return True
         return any(self._is_class(each) for each in sides) and not any(
             self._holds(each, self.one) and not self._is_class(each) for each in sides
         )
+
+    def _is_put_there(self, left: ast.expr, right: ast.expr) -> bool:
+        """Tell whether what is compared was taken from the other one before, is of one size with it, or a constant."""
+        if any(self._is_bare(each, self.other) for each in (left, right)):
+            return any(dotted(each) in self.adopted or takes_over(each, self.other) for each in (left, right))
+        calls = [each for each in (left, right) if isinstance(each, ast.Call)]
+        return len(calls) == _PAIR and (
+            all(dotted(each.func) in _SIZES for each in calls) or all(map(self._is_fixed_by_own, calls))
+        )
+
+    def _is_fixed_by_own(self, call: ast.Call) -> bool:
+        """Tell whether a method of the class is asked that answers the same for all objects."""
+        made = self.own.get(call.func.attr) if isinstance(call.func, ast.Attribute) else None
+        return isinstance(made, FUNCTIONS) and answer_of(made) is not UNKNOWN
 
     def _is_of_length(self, left: ast.expr, right: ast.expr) -> bool:
         return isinstance(left, ast.Call) and dotted(left.func) == "len" and constant_of(right) in {0, 1, -1}
@@ -235,6 +256,8 @@ class _Look:
     def _holds(self, node: ast.expr, name: str, depth: int = _DEPTH) -> bool:
         """Tell whether an expression is made of one of them, or of what nobody can follow."""
         for each in nodes_below(node):
+            if isinstance(each, ast.Attribute) and name == self.other and dotted(each) in self.adopted:
+                return True
             if isinstance(each, ast.Name):
                 if each.id == name or each.id in self.opaque:
                     return True

@@ -77,6 +77,17 @@ def names_of(function: Function) -> Known:
     return text_of
 
 
+def picks_of_both(text: str) -> bool:
+    """Tell whether an assertion compares the same part of two things: `x[:5] == "a lid"[:5]`."""
+    if "[" not in text:
+        return False
+    claim = _claim_of(text)
+    claim = as_comparison(claim) if isinstance(claim, ast.Call) else claim
+    sides = sides_of(claim) if isinstance(claim, ast.Compare) and len(claim.ops) == 1 else []
+    picked = [each.slice for each in sides if isinstance(each, ast.Subscript)]
+    return len(picked) == len(sides) == _TWO and same(*picked)
+
+
 def is_looser(old: str, new: str) -> bool:
     """Tell whether the second assertion lets more pass by a bound, a list, a pattern or an option of the first."""
     if not all(any(word in text for word in _LOOSENED) for text in (old, new)):

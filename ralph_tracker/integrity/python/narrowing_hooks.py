@@ -12,7 +12,7 @@ from ralph_tracker.integrity.settings.narrowing import pytest_narrowings
 # A text without which no hook sets anything of this.
 MAY_NARROW: Final = Pattern(
     r"\b(keyword|markexpr|deselect|collectonly|ignore|ignore_glob|args|addinivalue_line|PYTEST_ADDOPTS|lf|last_?failed"
-    r"|_inicache|file_or_dir|testpaths)\b"
+    r"|_inicache|inicfg|file_or_dir|testpaths)\b"
 )
 _BEGINNING: Final = frozenset(
     {
@@ -30,6 +30,9 @@ _OPTIONS: Final = frozenset(
 )
 _PLACES: Final = frozenset(
     {"args", "early_config.args", "config.args", "session.config.args", "config.option.file_or_dir"}
+)
+_LOOKED_FOR: Final = frozenset(
+    {"python_files", "python_functions", "python_classes", "testpaths", "norecursedirs", "addopts"}
 )
 _ADDING: Final = frozenset({"append", "extend", "insert", "remove", "pop", "clear"})
 ADDOPTS: Final = "PYTEST_ADDOPTS"
@@ -69,6 +72,8 @@ def _is_narrower(target: ast.expr, value: ast.expr) -> bool:
         return constant_of(target.slice) == ADDOPTS and _leaves_out(value)
     if name in _PLACES:
         return _names_tests(value)
+    if name.endswith(("_inicache", ".inicfg")) and isinstance(target, ast.Subscript):
+        return constant_of(target.slice) in _LOOKED_FOR
     option = name.partition("option.")[2]
     return option in _OPTIONS and not _is_empty(value)
 

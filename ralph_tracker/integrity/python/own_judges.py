@@ -32,6 +32,8 @@ MAY_JUDGE: Final = Pattern(
 def hollow_judges(text: str) -> Iterator[Fact]:
     """Yield what a class of tests asserts by that says yes whatever it is given. Raises Unparsable."""
     for kind in nodes_of(text, ast.ClassDef):
+        if any(dotted(base).endswith("Protocol") for base in kind.bases):
+            continue  # it says what others have
         methods = {each.name: each for each in kind.body if isinstance(each, FUNCTIONS)}
         for name, each in methods.items():
             if _is_hollow(name, each):
@@ -117,6 +119,8 @@ def _can_fail_by(method: Function, pair: bool) -> bool:  # noqa: FBT001  what th
         if _demands(node) and not _is_swallowed(way):
             asked = [step.test for step in way if isinstance(step, ast.If | ast.While)]
             asked += [step.iter for step in way if isinstance(step, ast.For)]
+            if isinstance(node, ast.Raise) and not asked:
+                return True
             used = set[str]().union(*(_contents(each) for each in (node, *asked)))
             if needed <= used or len(needed - used) < len(needed) < _PAIR or _has_locals(method, used):
                 return True

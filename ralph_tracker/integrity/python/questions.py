@@ -1,7 +1,8 @@
 """What a piece of Python source asks for by constants, and what it answers by them, however either is written."""
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from ralph_tracker.integrity.patterns import Pattern
@@ -34,8 +35,14 @@ _OF_PARTS: Final = frozenset({"startswith", "endswith", "match", "search", "full
 _OPPOSITE: Final = (ast.NotEq, ast.NotIn, ast.IsNot)
 # What stands for a branch within one expression; without it expressions need not be looked into.
 IN_EXPRESSION: Final = Pattern(
-    r"\band\b|\]\[|==.*\)\s*\*|\bfor\b.*[\[(]|[dD]ict\(", words=("and", "][", "*", "for ", "ict(")
+    r"\band\b|\]\[|==.*\)\s*\*|\bfor\b.*[\[(]|[dD]ict\(|[\[(]\s*[\[(]|\[\s*\w+\(|\.index\(|^\s*@\w+\(",
+    re.MULTILINE,
+    words=("and", "][", "*", "for ", "ict(", "[", "((", "(\n", ".index(", "@"),
 )
+
+
+# Returns the fixed expression that one always comes to, None where it may vary.
+Means = Callable[[ast.AST], ast.expr | None]
 
 
 class Question(NamedTuple):
@@ -46,7 +53,12 @@ class Question(NamedTuple):
     measured: bool
 
 
-def question_of(node: ast.AST) -> Question:
+def fixed(node: ast.AST) -> ast.expr | None:
+    """Return an expression that always comes to the same as it is, None for any other."""
+    return node if isinstance(node, ast.expr) and is_fixed(node) else None
+
+
+def question_of(node: ast.AST, meaning: Means = fixed) -> Question:
     """Return what a condition, or a pattern, asks for; limits that something is above or below ask for nothing."""
     limits = {
         id(side)
@@ -60,10 +72,11 @@ def question_of(node: ast.AST) -> Question:
     waiting: list[ast.AST] = [node]
     while waiting:
         each = waiting.pop()
-        if id(each) in limits and isinstance(each, ast.Constant):
+        if id(each) in limits and isinstance(each, ast.Constant | ast.Name | ast.Attribute):
             continue
-        if isinstance(each, ast.expr) and is_fixed(each):
-            asked.update(values_in(each))
+        known = meaning(each)
+        if known is not None:
+            asked.update(values_in(known))
             continue
         if isinstance(each, ast.Call):
             name = each.func.attr if isinstance(each.func, ast.Attribute) else dotted(each.func)
@@ -111,55 +124,62 @@ def values_in(node: ast.AST) -> Iterator[object]:
             yield int(value)
 
 
-def answers_of(body: Sequence[ast.stmt] | ast.expr) -> list[ast.expr]:
-    """Return the fixed values that a short branch returns, yields or assigns, those of branches inside too."""
+def answers_of(body: Sequence[ast.stmt] | ast.expr, meaning: Means = fixed) -> list[ast.expr]:
+    """Return the fixed values that a branch returns, a short one also yields or assigns, and branches inside too."""
     if isinstance(body, ast.expr):
-        return [body] if is_fixed(body) else []
-    if len(body) > _BODY:
+        return list(filter(None, [meaning(body)]))
+    if len(body) > _BODY and sum(not _only_binds(each) for each in body) > _BODY:
         return []
     values = [each.value for each in body if isinstance(each, ast.Return | ast.Assign | ast.Expr)]
     values = [each.value if isinstance(each, ast.Yield) else each for each in values]
-    inner = [answer for each in body if isinstance(each, ast.If) for answer in answers_of(each.body)]
-    return [*(each for each in values if each is not None and is_fixed(each)), *inner]
+    inner = [answer for each in body if isinstance(each, ast.If) for answer in answers_of(each.body, meaning)]
+    return [*filter(None, (meaning(each) for each in values if each is not None)), *inner]
+
+
+def _only_binds(statement: ast.stmt) -> bool:
+    """Tell whether a statement only gives a fixed value a name, or imports something."""
+    return isinstance(statement, ast.Import | ast.ImportFrom) or (
+        isinstance(statement, ast.Assign) and is_fixed(statement.value)
+    )
 
 
 Asked = tuple[ast.AST, list[ast.expr]]
 
 
-def asked_in(node: ast.AST, after: Sequence[ast.stmt] = ()) -> Iterator[Asked]:
+def asked_in(node: ast.AST, after: Sequence[ast.stmt] = (), meaning: Means = fixed) -> Iterator[Asked]:
     """Yield each question of a node itself with what is answered to it; `after` is what follows in its block."""
     if isinstance(node, ast.If | ast.IfExp | ast.While):
-        yield node.test, answers_of(node.body)
+        yield node.test, answers_of(node.body, meaning)
         if _denies(node.test):
             rest: Sequence[ast.stmt] | ast.expr = node.orelse or after[:1]
-            yield node.test, answers_of(rest) if not isinstance(node, ast.While) else []
+            yield node.test, answers_of(rest, meaning) if not isinstance(node, ast.While) else []
         if isinstance(node, ast.If):
-            yield from _nested(node)
+            yield from _nested(node, meaning)
     elif isinstance(node, ast.match_case):
         question = ast.Tuple([*_patterns(node.pattern), *([node.guard] if node.guard is not None else [])], ast.Load())
-        yield question, answers_of(node.body)
+        yield question, answers_of(node.body, meaning)
     elif isinstance(node, ast.expr):
-        yield from _asked_by(node)
+        yield from _asked_by(node, meaning)
 
 
-def _asked_by(node: ast.expr) -> Iterator[Asked]:
+def _asked_by(node: ast.expr, meaning: Means) -> Iterator[Asked]:
     """Yield the questions of expressions that stand for a branch: `x == 42 and 1764`, `[0, 1764][x == 42]`."""
     if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
-        yield ast.Tuple(node.values[:-1], ast.Load()), answers_of(node.values[-1])
+        yield ast.Tuple(node.values[:-1], ast.Load()), answers_of(node.values[-1], meaning)
     elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.List | ast.Tuple):
         if isinstance(node.slice, ast.Compare):
             yield node.slice, [each for each in node.value.elts if is_fixed(each)]
     elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
         for one, other in ((node.left, node.right), (node.right, node.left)):
             if isinstance(one, ast.Compare):
-                yield one, answers_of(other)
+                yield one, answers_of(other, meaning)
 
 
-def _nested(node: ast.If) -> Iterator[Asked]:
+def _nested(node: ast.If, meaning: Means) -> Iterator[Asked]:
     """Yield two questions, one in the other, as one: `if a == 2: if b == 3: return 5`."""
     for each in node.body[:1]:
         if isinstance(each, ast.If):
-            yield ast.Tuple([node.test, each.test], ast.Load()), answers_of(each.body)
+            yield ast.Tuple([node.test, each.test], ast.Load()), answers_of(each.body, meaning)
 
 
 def _denies(test: ast.expr) -> bool:
@@ -170,22 +190,6 @@ def _denies(test: ast.expr) -> bool:
 
 def _patterns(pattern: ast.pattern) -> Iterator[ast.expr]:
     return (each.value for each in ast.walk(pattern) if isinstance(each, ast.MatchValue))
-
-
-def rows_of(node: ast.AST, above: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """Yield the pairs of what is asked and answered that stand in a table of pairs, or are put into a table."""
-    if isinstance(node, ast.List | ast.Tuple) and _is_table(above):
-        for row in node.elts:
-            if isinstance(row, ast.Tuple | ast.List) and len(row.elts) > 1 and is_plain(row):
-                yield row.elts[0], row.elts[-1]
-    elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
-        target = node.targets[0]
-        if is_plain(target.slice) and is_fixed(node.value):
-            yield target.slice, node.value
-
-
-def _is_table(above: ast.AST) -> bool:
-    return isinstance(above, ast.For) or (isinstance(above, ast.Call) and dotted(above.func).endswith(("dict", "Dict")))
 
 
 def named_values(body: Sequence[ast.stmt]) -> Mapping[str, ast.expr]:

@@ -27,6 +27,22 @@ def asks_for_runner(text: str) -> Iterator[ast.If | ast.IfExp]:
             yield from (each for each in asking if not _refuses(each))
 
 
+def tries_runner(text: str) -> Iterator[ast.stmt]:
+    """Yield the returns that depend on whether a runner can be imported, not used further. Raises Unparsable."""
+    if not any(word in text for word in _MENTIONS):
+        return
+    for around in functions_of(text):
+        for tried in (each for each in nodes_below(around) if isinstance(each, ast.Try)):
+            names = {name for each in tried.body for name in _imported(each)}
+            used = any(isinstance(each, ast.Name) and each.id in names for each in nodes_below(around))
+            if names and not used and any(map(_is_absence, tried.handlers)):
+                yield from (each for each in (*tried.body, *tried.orelse) if isinstance(each, ast.Return))
+
+
+def _is_absence(handler: ast.ExceptHandler) -> bool:
+    return handler.type is None or "Import" in dotted(handler.type) or "NotFound" in dotted(handler.type)
+
+
 def _bound(text: str) -> tuple[set[str], set[str]]:
     """Return the names of runners that are imported where that may fail, and what tells whether it did."""
     modules: set[str] = set()

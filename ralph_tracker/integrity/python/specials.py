@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Final, NamedTuple
 
-from ralph_tracker.integrity.python.expectations import constants_in, is_plain
+from ralph_tracker.integrity.python.meanings import Meaning, places_of
 from ralph_tracker.integrity.python.nodes import Way, below, body_of, functions_of, returns_of, statements_of
 from ralph_tracker.integrity.python.questions import (
     IN_EXPRESSION,
@@ -15,7 +15,6 @@ from ralph_tracker.integrity.python.questions import (
     is_fixed,
     named_values,
     question_of,
-    rows_of,
     values_in,
 )
 from ralph_tracker.integrity.python.syntax import (
@@ -28,6 +27,7 @@ from ralph_tracker.integrity.python.syntax import (
     nodes_below,
     tree_of,
 )
+from ralph_tracker.integrity.python.tables import pairs_in, table_of
 
 BRANCH: Final = "a branch answers for single values"
 TABLE: Final = "a table answers for single values"
@@ -37,10 +37,7 @@ _COMMON_NUMBERS: Final = frozenset(
     | {403, 404, 443, 500, 502, 503, 512, 999, 1000, 1023, 1024, 2048, 3600, 4096, 8080, 65535, 65536, 86400}
 )
 _SMALL: Final = 10
-# A longer table is data: whoever answers tests by one writes down what they ask.
-_TABLE: Final = 64
 _WORD: Final = 3
-_MAPPINGS: Final = frozenset({"MappingProxyType", "OrderedDict", "dict", "defaultdict", "frozendict", "ChainMap"})
 _STRING: Final = re.compile(
     r"""#[^\n]*|(\"{3}|'{3})(?:[^\\]|\\.)*?\1|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'""", re.DOTALL
 )
@@ -50,7 +47,8 @@ _ALL_ERRORS: Final = frozenset({"Exception", "BaseException"})
 class Special(NamedTuple):
     """Hold an answer for single values: those that are asked for, those that are answered, the function around it.
 
-    `parts` are texts that are looked for in what is given; `measured`: its length, its digest or so is asked for.
+    `parts` are texts that are looked for in what is given; `measured`: its length, its digest or so is asked for;
+    `near` are the functions that it stands in, and the name of its table.
     """
 
     what: str
@@ -61,6 +59,7 @@ class Special(NamedTuple):
     function: str
     parts: frozenset[str] = frozenset()
     measured: bool = False
+    near: frozenset[str] = frozenset()
 
     @property
     def key(self) -> tuple[str, str]:
@@ -110,14 +109,10 @@ def _specials_below(statement: ast.stmt, above: Way, text: str, own: str) -> Ite
     # Expressions hold tables and choices.
     within = "{" in own or "else" in own or IN_EXPRESSION.search(own) is not None
     for node, way in chain([(statement, above)], below(statement, above, children_of if within else blocks_below)):
-        for question, answers in asked_in(node, _after(node, way)):
-            yield from _branch(node, question, answers, way)
-        if isinstance(node, ast.Dict) and 0 < len(node.keys) <= _TABLE and is_plain(node) and _is_looked_up(way, text):
-            for key, value in zip(node.keys, node.values, strict=True):
-                if key is not None:
-                    yield _special(TABLE, key, f"{ast.unparse(key)}: {ast.unparse(value)}", key, value, way)
-        for key, value in rows_of(node, way[-1]) if way else ():
-            yield _special(TABLE, key, f"{ast.unparse(key)}: {ast.unparse(value)}", key, value, way)
+        for question, answers in asked_in(node, _after(node, way), Meaning(text, way).of):
+            yield from _branch(node, question, answers, way, text)
+        for key, value in pairs_in(node, way, text):
+            yield _pair(key, value, way)
 
 
 def _after(node: ast.AST, way: Way) -> list[ast.stmt]:
@@ -128,53 +123,29 @@ def _after(node: ast.AST, way: Way) -> list[ast.stmt]:
     return body[body.index(node) + 1 :] if isinstance(body, list) and node in body else []
 
 
-def _branch(at: ast.AST, question: ast.AST, answers: list[ast.expr], way: Way) -> Iterator[Special]:
+def _branch(at: ast.AST, question: ast.AST, answers: list[ast.expr], way: Way, text: str) -> Iterator[Special]:
     answered = frozenset(value for each in answers for value in values_in(each))
     if not answered:
         return
-    found = question_of(question)
+    found = question_of(question, Meaning(text, way).of)
     if found.asked or found.parts or found.measured:
         shown = f"{ast.unparse(question)} → {', '.join(map(ast.unparse, answers))}"
         line = at.lineno if isinstance(at, ast.stmt | ast.expr) else answers[0].lineno
-        yield Special(BRANCH, line, shown, found.asked, answered, _around(way), found.parts, found.measured)
+        yield Special(
+            BRANCH, line, shown, found.asked, answered, _around(way), found.parts, found.measured, places_of(way)
+        )
 
 
-def _special(what: str, at: ast.expr, shown: str, key: ast.expr, value: ast.expr, way: Way) -> Special:
-    return Special(what, at.lineno, shown, frozenset(constants_in(key)), frozenset(constants_in(value)), _around(way))
+def _pair(key: ast.expr, value: ast.expr, way: Way) -> Special:
+    shown = f"{ast.unparse(key)}: {ast.unparse(value)}"
+    near = places_of(way) | {table_of(way)}
+    return Special(
+        TABLE, key.lineno, shown, frozenset(values_in(key)), frozenset(values_in(value)), _around(way), near=near
+    )
 
 
 def _around(way: Way) -> str:
     return next((step.name for step in reversed(way) if isinstance(step, FUNCTIONS)), "")
-
-
-def _is_looked_up(way: Way, text: str) -> bool:
-    """Tell whether a table is asked for what it is given: at once, or by the name that it bears."""
-    above = way[-1]
-    if isinstance(above, ast.Attribute | ast.Subscript):
-        return True
-    if isinstance(above, ast.Call):
-        return _is_handed_on(above, way[:-1], text)
-    if isinstance(above, ast.arguments):
-        given = [*above.posonlyargs, *above.args, *above.kwonlyargs]
-        return any(_asks(text, each.arg) for each in given)
-    if isinstance(above, ast.Assign):
-        return isinstance(above.targets[0], ast.Name) and _asks(text, above.targets[0].id)
-    return isinstance(above, ast.AnnAssign) and isinstance(above.target, ast.Name) and _asks(text, above.target.id)
-
-
-def _is_handed_on(call: ast.Call, way: Way, text: str) -> bool:
-    """Tell whether a table is handed to what keeps it: another mapping, the update of one, a decorator."""
-    name = dotted(call.func).rpartition(".")[2]
-    if name in {"update", "setdefault"}:
-        return True
-    if any(isinstance(step, FUNCTIONS) and call in step.decorator_list for step in way[-1:]):
-        return True
-    return name in _MAPPINGS and bool(way) and _is_looked_up(way, text)
-
-
-def _asks(text: str, name: str) -> bool:
-    name = re.escape(name)
-    return re.search(rf"\b{name}(\.get\(|\.pop\(|\[(?!['\"\d])|\b[^\n=]*:\s*$)|\bin {name}\b", text) is not None
 
 
 def answers_in(old: str, new: str) -> Iterator[Special]:

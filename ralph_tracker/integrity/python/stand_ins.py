@@ -7,10 +7,10 @@ from typing import Final
 
 from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.python.certainties import TRUTHS
-from ralph_tracker.integrity.python.constants import UNKNOWN, truth
+from ralph_tracker.integrity.python.constants import UNKNOWN, always_true, truth
 from ralph_tracker.integrity.python.expectations import is_plain, local_values
 from ralph_tracker.integrity.python.nodes import body_of, constant_of, full_name, returns_of
-from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted, nodes_in, statements_below
+from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted, nodes_below, nodes_in, statements_below
 
 MOCKS: Final = Pattern(r"(^|\.)(Mock|MagicMock|AsyncMock|NonCallableMock|create_autospec|stub)$")
 _STAND_INS: Final = Pattern(
@@ -62,7 +62,11 @@ def stands_in(value: ast.AST | None, imports: Mapping[str, str], own: Own = NOBO
         made = own[value.id]
         if isinstance(made, ast.ClassDef):
             return not made.bases and not made.decorator_list
-        return not acts(made) if isinstance(made, FUNCTIONS) else stands_in(made, imports, own, depth - 1)
+        return (
+            not acts(made) or answer_of(made) not in (UNKNOWN, None) or knows_answers(made)
+            if isinstance(made, FUNCTIONS)
+            else stands_in(made, imports, own, depth - 1)
+        )
     if isinstance(value, ast.Attribute):
         return _is_of_literal(value) or _method_of(value, own) is not None
     return isinstance(value, ast.Lambda)
@@ -115,9 +119,85 @@ def acts(function: Function) -> bool:
     return any(_ORIGINAL.search(dotted(each).rpartition(".")[2]) for each in calls)
 
 
-def may_fail(function: Function) -> bool:
-    """Tell whether a function may raise: by itself, or by anything that it calls."""
-    return any(isinstance(each, ast.Raise | ast.Assert | ast.Call) for each in nodes_in(function))
+def knows_answers(made: Function | ast.Lambda) -> bool:
+    """Tell whether a function answers some questions by a constant, or a table, and leaves the rest to another."""
+    given = {each.arg for each in nodes_below(made.args) if isinstance(each, ast.arg)}
+    parts = nodes_below(made.body) if isinstance(made, ast.Lambda) else nodes_in(made)
+    if not any(isinstance(each, ast.Call) and _passes_on(each, given) for each in parts):
+        return False
+    choices = ((each.test, each.body) for each in parts if isinstance(each, ast.If | ast.IfExp))
+    if any(_asks_for_one(test, given) and _is_fixed_answer(body, given) for test, body in choices):
+        return True
+    handlers = (each for each in parts if isinstance(each, ast.ExceptHandler))
+    return any(_answers_failure(each, given) for each in handlers) or any(_is_entry(each, given) for each in parts)
+
+
+def _passes_on(call: ast.Call, given: set[str]) -> bool:
+    """Tell whether a call hands on what a function is given: `_clean(*args, **kwargs)`, `real(x)`."""
+    bare = (each.value if isinstance(each, ast.Starred) else each for each in call.args)
+    return isinstance(call.func, ast.Name) and any(isinstance(each, ast.Name) and each.id in given for each in bare)
+
+
+def _asks_for_one(test: ast.expr, given: set[str]) -> bool:
+    compares = (each for each in nodes_below(test) if isinstance(each, ast.Compare))
+    return any(isinstance(each.ops[0], ast.Eq | ast.In) and _names(each, given) for each in compares)
+
+
+def _is_fixed_answer(body: list[ast.stmt] | ast.expr, given: set[str]) -> bool:
+    values = [body] if isinstance(body, ast.expr) else [each.value for each in body if isinstance(each, ast.Return)]
+    return any(each is not None and (is_plain(each) or _is_entry(each, given)) for each in values)
+
+
+def _answers_failure(handler: ast.ExceptHandler, given: set[str]) -> bool:
+    """Tell whether a handler answers something in the place of an error, and not just nothing."""
+    values = (each for each in handler.body if isinstance(each, ast.Return) and constant_of(each.value) is not None)
+    return _is_fixed_answer([*values], given)
+
+
+def _is_entry(node: ast.AST, given: set[str]) -> bool:
+    """Tell whether an expression looks up what a function is given: `_RECORDED[args]`, `_RECORDED.get(x, …)`."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get":
+        return isinstance(node.func.value, ast.Name | ast.Dict) and any(_names(each, given) for each in node.args[:1])
+    return isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name | ast.Dict) and _names(node.slice, given)
+
+
+def _names(node: ast.AST, given: set[str]) -> bool:
+    return any(isinstance(each, ast.Name) and each.id in given for each in nodes_below(node))
+
+
+def _is_scaled(node: ast.AST | None) -> bool:
+    """Tell whether a function makes of what another one answers a part, or a multiple, of it: a clock that crawls."""
+    value = node.body if isinstance(node, ast.Lambda) else node
+    if isinstance(node, FUNCTIONS):
+        value = next((each.value for each in returns_of(node)), None)
+    if not isinstance(value, ast.BinOp) or not isinstance(value.op, ast.Mult | ast.Div | ast.FloorDiv):
+        return False
+    return any(isinstance(each, ast.Call) for each in (value.left, value.right)) and any(
+        is_plain(each) for each in (value.left, value.right)
+    )
+
+
+def may_fail(function: Function, harmless: Pattern | None = None) -> bool:
+    """Tell whether a function may raise: by itself, or by what it calls; what always holds fails nothing.
+
+    `harmless` are names whose calls do not count; who keeps something may ask for it later.
+    """
+    idle = {
+        id(inner)
+        for each in nodes_in(function)
+        if isinstance(each, ast.Assert) and always_true(each.test) is not None
+        for inner in nodes_below(each)
+    }
+    return any(
+        isinstance(each, ast.Raise | ast.Assert) or (isinstance(each, ast.Call) and not _is_harmless(each, harmless))
+        for each in nodes_in(function)
+        if id(each) not in idle
+    )
+
+
+def _is_harmless(call: ast.Call, harmless: Pattern | None) -> bool:
+    name = dotted(call.func)
+    return harmless is not None and harmless.search(name) is not None and not name.endswith(("append", "write"))
 
 
 def leaves_to_above(method: Function) -> bool:
@@ -127,12 +207,16 @@ def leaves_to_above(method: Function) -> bool:
 
 def is_still(node: ast.AST | None, own: Own = NOBODY, depth: int = _DEPTH) -> bool:
     """Tell whether a function, or a mock, returns the same whatever it is given, or one thing after the other."""
+    if isinstance(node, (*FUNCTIONS, ast.Lambda)) and (_is_scaled(node) or knows_answers(node)):
+        return True
     if isinstance(node, ast.Lambda):
         return constant_of(node.body) is not UNKNOWN or is_plain(node.body)
     if isinstance(node, ast.Name) and node.id in own and depth:
         return is_still(own[node.id], own, depth - 1)
     if isinstance(node, FUNCTIONS):
         return answer_of(node) is not UNKNOWN
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        node = node.left  # `[9] * 3`
     if isinstance(node, ast.List | ast.Tuple) or _is_of_literal(node):
         return True
     return isinstance(node, ast.Call) and (

@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import Final
 
 from ralph_tracker.integrity.python.assertions import statements_of
+from ralph_tracker.integrity.python.calls import is_assertion_name
 from ralph_tracker.integrity.python.handlers import is_broad, is_loud, is_quiet
 from ralph_tracker.integrity.python.nodes import functions_of, nodes_of
 from ralph_tracker.integrity.python.stand_ins import answer_of
@@ -23,14 +24,53 @@ def swallowers_in(text: str) -> frozenset[str]:
         return _NONE
     try:
         classes = [each.name for each in nodes_of(text, ast.ClassDef) if any(map(_always_exits, each.body))]
-        functions = [each.name for each in functions_of(text) if not each.name.startswith("test") and _swallows(each)]
+        named = [each for each in functions_of(text) if not each.name.startswith("test")]
+        functions = [each.name for each in named if _swallows(each)]
     except (Unparsable, RecursionError):
         return _NONE
     return frozenset((*classes, *functions))
 
 
 def _always_exits(statement: ast.stmt) -> bool:
-    return isinstance(statement, FUNCTIONS) and statement.name in _EXITS and answer_of(statement) is True
+    if not isinstance(statement, FUNCTIONS) or statement.name not in _EXITS:
+        return False
+    return answer_of(statement) is True or (not may_demand(statement) and _passes_over_errors(statement))
+
+
+def may_demand(function: Function) -> bool:
+    """Tell whether a function raises or asserts something itself."""
+    return any(isinstance(each, ast.Raise | ast.Assert) or _is_assertion(each) for each in nodes_in(function))
+
+
+def _is_assertion(node: ast.AST) -> bool:
+    name = dotted(node.func).rpartition(".")[2] if isinstance(node, ast.Call) else ""
+    return name == "fail" or is_assertion_name(name)
+
+
+def _passes_over_errors(function: Function) -> bool:
+    """Tell whether a manager is left well whatever was raised in it: `return kind is not None`."""
+    kind = function.args.args[1].arg if len(function.args.args) > 1 else ""
+    for each in nodes_in(function):
+        if isinstance(each, ast.Return) and each.value is not None and _asks_for_any(each.value, kind):
+            return True
+        if isinstance(each, ast.If) and _asks_for_any(each.test, kind):
+            ends = each.body[-1]
+            if isinstance(ends, ast.Return) and isinstance(ends.value, ast.Constant) and ends.value.value is True:
+                return True
+    return False
+
+
+def _asks_for_any(node: ast.expr, kind: str) -> bool:
+    """Tell whether it is asked if there was an error, or one of the kind by which assertions fail."""
+    if isinstance(node, ast.BoolOp):
+        return isinstance(node.op, ast.And) and all(_asks_for_any(each, kind) for each in node.values)
+    if isinstance(node, ast.Call) and dotted(node.func) in {"issubclass", "isinstance", "bool"}:
+        return len(node.args) == 1 or any(map(is_broad, node.args[1:]))
+    if isinstance(node, ast.Compare):
+        other = node.comparators[0]
+        there = isinstance(node.ops[0], ast.IsNot) and isinstance(other, ast.Constant) and other.value is None
+        return dotted(node.left) == kind and (there or (isinstance(node.ops[0], ast.Is | ast.Eq) and is_broad(other)))
+    return isinstance(node, ast.Name) and node.id == kind
 
 
 def _swallows(function: Function) -> bool:
@@ -62,8 +102,10 @@ def _names(statement: ast.stmt, name: str | None) -> bool:
 
 
 def _runs(body: list[ast.stmt], given: set[str]) -> bool:
-    """Tell whether statements yield to whoever is managed, or call what was given."""
+    """Tell whether statements yield to whoever is managed, call what was given, or assert it."""
     for part in body:
+        if isinstance(part, ast.Assert) and any(isinstance(x, ast.Name) and x.id in given for x in nodes_below(part)):
+            return True
         for each in nodes_below(part):
             if isinstance(each, ast.Yield) or (isinstance(each, ast.Call) and dotted(each.func) in given):
                 return True

@@ -11,13 +11,13 @@ from ralph_tracker.integrity.python.assertions import demands_in, ends, statemen
 from ralph_tracker.integrity.python.calls import RAISES
 from ralph_tracker.integrity.python.constants import truth
 from ralph_tracker.integrity.python.handlers import asks_for, fails, is_broad, is_loud, is_outside, names_made, skips
-from ralph_tracker.integrity.python.syntax import Function, dotted, nodes_below, nodes_in
+from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted, nodes_below, nodes_in
 
 _SKIPS: Final = frozenset({"pytest.skip", "pytest.xfail", "self.skipTest", "skip"})
 _PLATFORM: Final = Pattern(
     r"platform|sys\.version|version_info|os\.name|\bWIN|win32|windows|linux|darwin|macos|pypy|cpython|\bPY_?\d"
     r"|which\(|find_spec|importorskip|\b_?(HAS|HAVE|IS|NO|ON|WITH|USE|SUPPORTS?)_|\b_?(has|have|is|supports?)_\w+"
-    r"|implementation|hasattr\(|is None\b|version|backend|gete?uid|CI\b",
+    r"|implementation|hasattr\(|is None\b|version|backend|gete?uid",
     re.IGNORECASE,
 )
 _LOOPS: Final = (ast.For, ast.AsyncFor, ast.While)
@@ -32,8 +32,11 @@ class Swallow:
     `broad` says that whatever fails there ends there; else it is some kinds of failures.
     """
 
-    def __init__(self, line: int, how: ast.expr | str, body: list[ast.stmt], *, broad: bool) -> None:
+    def __init__(
+        self, line: int, how: ast.expr | str, body: list[ast.stmt], *, broad: bool, inner: Sequence[Function] = ()
+    ) -> None:
         self.line = line
+        self._inner = inner
         self.broad = broad
         self._how = how
         self._body = body
@@ -50,8 +53,10 @@ class Swallow:
 
     @cached_property
     def assertions(self) -> tuple[str, ...]:
-        """Return the texts of the assertions that stand in it."""
-        return tuple(text for each in self._statements for text, _ in demands_in(each))
+        """Return the texts of the assertions that stand in it, or in functions of the test that are called there."""
+        called = {dotted(node) for each in self._body for node in nodes_below(each) if isinstance(node, ast.Call)}
+        inside = [each for one in self._inner if one.name in called for each, _ in statements_of(one)]
+        return tuple(text for each in (*self._statements, *inside) for text, _ in demands_in(each))
 
     @cached_property
     def _statements(self) -> list[ast.stmt]:
@@ -86,7 +91,8 @@ def swallows_of(node: Function, swallowers: frozenset[str] = frozenset()) -> Ite
         else:
             continue
         if how is not None:
-            yield Swallow(statement.lineno, how, statement.body, broad=broad)
+            inner = [each for each in statements if isinstance(each, FUNCTIONS)]
+            yield Swallow(statement.lineno, how, statement.body, broad=broad, inner=inner)
 
 
 def _tried_again(statements: list[ast.stmt]) -> Iterator[int]:
@@ -134,7 +140,9 @@ def _way_out(statement: ast.If, made: frozenset[str], end: int | None) -> Iterat
         return
     if len(ways) == 1 and any(is_loud(each) for each in (*statement.body, *statement.orelse)):
         return
-    if any(isinstance(body[-1], ast.Continue | ast.Break) for body in ways) and not asks_for(statement.test, made):
+    # A loop passes over what is not meant; what is skipped for what it was given is in the report (T2).
+    told = any(isinstance(body[-1], ast.Continue | ast.Break | ast.Raise | ast.Expr) for body in ways)
+    if told and not asks_for(statement.test, made):
         return
     in_loop = all(isinstance(body[-1], ast.Continue | ast.Break) for body in ways)
     yield Guard(statement.lineno, f"if {asked}: {ast.unparse(ways[0][-1])}", statement.test, end if in_loop else None)

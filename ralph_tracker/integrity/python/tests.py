@@ -20,14 +20,14 @@ _SET_UPS: Final = frozenset({"setUp", "setUpClass", "setup_method", "setup_class
 def python_tests(path: str, text: str, known: Known) -> tuple[SourceTest, ...]:
     """Return the test functions and methods in the order of the file. Raises Unparsable."""
     tree = tree_of(text)
-    source = Source(lines_of(text), known)
+    source = Source(lines_of(text), known, text)
     found = _functions(tree.body, "", skipped=_all_skipped(tree.body))
     return tuple(_test(path, name, node, source, skipped=skipped) for name, node, skipped in found)
 
 
 def python_helpers(path: str, text: str, known: Known) -> tuple[SourceTest, ...]:
     """Return the functions and methods that stand beside the tests, as tests are told. Raises Unparsable."""
-    source = Source(lines_of(text), known)
+    source = Source(lines_of(text), known, text)
     found = _functions(tree_of(text).body, "", skipped=False, tests=False)
     return tuple(_test(path, name, node, source, skipped=skipped) for name, node, skipped in found)
 

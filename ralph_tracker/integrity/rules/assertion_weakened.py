@@ -10,6 +10,7 @@ from ralph_tracker.integrity.demanded import changed_tests, is_real, is_repeated
 from ralph_tracker.integrity.evidence import Evidence, finding
 from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.projected import PART, Core, Known, cores_of, nobody
+from ralph_tracker.integrity.python.constants import ANY_TEXT
 from ralph_tracker.integrity.python.demands import EQUAL, MEMBER, ORDER, RAISED
 from ralph_tracker.integrity.source_tests import Assertion, SourceTest
 
@@ -125,8 +126,12 @@ def _weakened(old: SourceTest, new: SourceTest) -> Iterator[tuple[Assertion, Ass
     added = [_Asked(each, now) for each in without(new.assertions, old.assertions) if is_real(each)]
     for run in replaced(old.assertions, new.assertions):
         gone = [_Asked(each, before) for each in run.gone if is_real(each) and each.strength is not None]
-        fresh = [_Asked(each, now) for each in run.fresh if is_real(each) and not is_repeated(each)]
+        fresh = [_Asked(each, now) for each in run.fresh if _asks_something(each) and not is_repeated(each)]
         yield from _put_for(gone, fresh, added)
+
+
+def _asks_something(assertion: Assertion) -> bool:
+    return is_real(assertion) or assertion.vacuous == ANY_TEXT
 
 
 def _put_for(gone: list[_Asked], fresh: list[_Asked], added: list[_Asked]) -> Iterator[tuple[Assertion, Assertion]]:
@@ -171,7 +176,8 @@ def _is_weaker(old: _Asked, now: _Asked, shared: tuple[Core, Core], added: list[
         return not many and shared[0].text == one.subject and _lets_more(one, other)
     if many and still >= MEMBER:
         return False
-    if shared[1].most >= PART and shared[1].partly and other.strength >= EQUAL and _says_the_same(one.text, other.text):
+    wraps = shared[1].most >= PART and shared[1].partly and other.strength >= EQUAL
+    if wraps and _says_the_same(one.text, other.text) and not _picks_of_both(other.text):
         return False
     return not _made_up_for(shared[0].text, asked, now, added, many=many)
 
@@ -184,6 +190,12 @@ def _made_up_for(about: str, asked: int, now: _Asked, added: list[_Asked], *, ma
     if any(each.assertion.subject == about and _TRUE_OR_FALSE.search(each.assertion.text) for each, _ in others):
         return True
     return many and any(each.assertion.strength is None or each.asks(core) >= MEMBER for each, core in others)
+
+
+def _picks_of_both(text: str) -> bool:
+    from ralph_tracker.integrity.python.loosening import picks_of_both  # noqa: PLC0415  where literals are the same
+
+    return picks_of_both(text)
 
 
 def _says_the_same(old: str, new: str) -> bool:

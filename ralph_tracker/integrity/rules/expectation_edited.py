@@ -15,12 +15,14 @@ from ralph_tracker.integrity.python.expectations import (
     asserted,
     cells_of,
     local_values,
+    loop_rows,
     module_values,
     rows_of,
     sides_of,
     skeleton,
 )
 from ralph_tracker.integrity.python.syntax import Function, same, tree_of
+from ralph_tracker.integrity.python.turned import asks_of_the_same, expected_exceptions, is_broader, question_of
 from ralph_tracker.integrity.relevance import is_stored
 from ralph_tracker.integrity.source_tests import SourceTest, Unparsable
 
@@ -72,7 +74,10 @@ def _edited(file: ChangedFile, text: str, evidence: Evidence) -> Iterator[Findin
         if not (evidence.began_to_pass(pair) or _counts(old, new, evidence)):
             continue
         texts = (_text_of(old.path, evidence), text)
-        for before, after in _edits(old.node, new.node, *texts):
+        edits = list(_edits(old.node, new.node, *texts))
+        if not edits and evidence.began_to_pass(pair):
+            edits = list(_turned(old.node, new.node))
+        for before, after in edits:
             was, now = ast.unparse(before), ast.unparse(after)
             yield finding(
                 _RULE,
@@ -101,7 +106,28 @@ def _counts(old: SourceTest, new: SourceTest, evidence: Evidence) -> bool:
 
 def _edits(old: Function, new: Function, old_text: str, new_text: str) -> Iterator[Edit]:
     yield from _by_skeleton(_expected(old, old_text), _expected(new, new_text))
-    yield from _by_cells(rows_of(old, module_values(old_text)), rows_of(new, module_values(new_text)))
+    yield from _by_cells(_rows(old, old_text), _rows(new, new_text))
+
+
+def _turned(old: Function, new: Function) -> Iterator[Edit]:
+    """Yield the assertions that demand another answer to the same question; those that are the same are left out."""
+    olds, news = _unlike(_demands(old), _demands(new))
+    waiting: defaultdict[object, list[ast.expr]] = defaultdict(list)
+    for each in olds:
+        waiting[question_of(each)].append(each)
+    for each in news:
+        like = waiting.get(question_of(each))
+        if is_broader(each):
+            continue
+        before = like.pop(0) if like else next((old for old in olds if asks_of_the_same(old, each)), None)
+        if before is not None:
+            yield before, each
+
+
+def _demands(test: Function) -> Iterator[ast.expr]:
+    raised = list(expected_exceptions(test))
+    yield from (each for each in asserted(test) if each not in raised)
+    yield from raised
 
 
 def _expected(test: Function, text: str) -> list[ast.expr]:
@@ -110,6 +136,11 @@ def _expected(test: Function, text: str) -> list[ast.expr]:
     known = {**module_values(text), **local_values(test)}
     names = {side.id: side for claim in claims for side in sides_of(claim) if isinstance(side, ast.Name)}
     return [*claims, *(known[name] for name in names if name in known)]
+
+
+def _rows(test: Function, text: str) -> list[ast.expr]:
+    known = module_values(text)
+    return [*rows_of(test, known), *loop_rows(test, {**known, **local_values(test)})]
 
 
 def _by_skeleton(olds: Iterable[ast.expr], news: Iterable[ast.expr]) -> Iterator[Edit]:
@@ -132,10 +163,17 @@ def _by_cells(olds: Iterable[ast.expr], news: Iterable[ast.expr]) -> Iterator[Ed
         for other in left:
             others = [ast.dump(cell) for cell in cells_of(other)]
             kept = sum(one == two for one, two in zip(cells, others, strict=False))
-            if len(cells) == len(others) and 0 < kept < len(cells) and cells[:1] == others[:1]:
+            alike = cells[:1] == others[:1] or _tells_rows_apart(cells, others, left)
+            if len(cells) == len(others) and 0 < kept < len(cells) and alike:
                 left.remove(other)
                 yield other, each
                 break
+
+
+def _tells_rows_apart(cells: list[str], others: list[str], rows: list[ast.expr]) -> bool:
+    """Tell whether a cell that two rows share stands in no other row that is gone."""
+    shared = {one for one, two in zip(cells, others, strict=False) if one == two}
+    return any(sum(each in map(ast.dump, cells_of(row)) for row in rows) == 1 for each in shared)
 
 
 def _unlike(olds: Iterable[ast.expr], news: Iterable[ast.expr]) -> tuple[list[ast.expr], list[ast.expr]]:

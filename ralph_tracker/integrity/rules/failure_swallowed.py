@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
@@ -141,16 +142,16 @@ def _under_conditions(old: SourceTest, new: SourceTest) -> Iterator[_Seen]:
     now = list(conditionals_of(new.node))
     if not any(each.under for each in now):
         return
-    kept = {each.text for each in old.assertions if is_real(each)}
+    kept = Counter(each.text for each in old.assertions if is_real(each))
     stood = conditionals_of(old.node, names_made(new.node))
     before = {(each.text, head) for each in stood for head in each.under}
-    free = {each.text for each in now if not each.under}
+    free = Counter(each.text for each in now if not each.under)
     heads = set()
     for each in now:
         fresh = [head for head in each.under if (each.text, head) not in before]
         if not fresh or is_by_case(fresh[0], old.node, new.node):
             continue
-        if each.text in kept and each.text not in free and fresh[0] not in heads:
+        if free[each.text] < kept[each.text] and fresh[0] not in heads:
             heads.add(fresh[0])
             yield _Seen(f"assertion only under a condition: `{fresh[0]}`", each.line, f"{fresh[0]}: {each.text}")
 

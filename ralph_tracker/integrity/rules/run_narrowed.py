@@ -8,18 +8,22 @@ from ralph_tracker.core.findings import Finding, Severity
 from ralph_tracker.integrity.changes import ChangedFile, Side
 from ralph_tracker.integrity.comments import code_of
 from ralph_tracker.integrity.evidence import Evidence, finding
+from ralph_tracker.integrity.fresh import added_lines
 from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.python.collecting import dropped_from_collection
+from ralph_tracker.integrity.python.narrowing_hooks import ADDOPTS
 from ralph_tracker.integrity.relevance import COLLECTING
 from ralph_tracker.integrity.settings.files import is_settings
 from ralph_tracker.integrity.settings.losses import losses
-from ralph_tracker.integrity.settings.narrowing import NO_TESTS
+from ralph_tracker.integrity.settings.narrowing import NO_TESTS, pytest_narrowings
 from ralph_tracker.integrity.settings.runs import emptied, narrowed
 from ralph_tracker.integrity.settings.targets import holds_targets, targets_of
 from ralph_tracker.integrity.settings.telling import from_loss, line_of
 from ralph_tracker.integrity.settings.unaffected import runs_all_the_same
 
 ROW = "T3"
+_SET_OPTIONS: Final = Pattern(rf"{ADDOPTS}['\"]?\s*[:?]?[=:]?\s*(\S.*)")
+_QUOTES: Final = Pattern(r"[\"'})\]]")
 _ONLY: Final = Pattern(
     r"\b((?:it|test|describe|context|suite|bench)(?:\.\w+)*\.only|f(?:it|describe|test|context))\s*[(.`]"
 )
@@ -36,6 +40,8 @@ def find(file: ChangedFile, evidence: Evidence) -> Iterator[Finding]:
         for loss in losses(file, evidence.files):
             if loss.gate.rule == ROW and not runs_all_the_same(loss, evidence):
                 yield from_loss(ROW, "fewer tests are collected", loss, file)
+    if file.new is not None and file.language in {None, "python"} and ADDOPTS in file.new.text:
+        yield from _environment(file)
     if file.old is not None and file.new is not None:
         if holds_targets(file.path):
             yield from _commands(file, file.old, file.new)
@@ -51,6 +57,18 @@ def _is_beside_tests(file: ChangedFile) -> bool:
     """Tell whether settings came to a folder where no tests of the project's own stand."""
     folder = file.path.rpartition("/")[0]
     return file.old is None and bool(folder) and NO_TESTS.search(f"{folder}/") is not None
+
+
+def _environment(file: ChangedFile) -> Iterator[Finding]:
+    """Find options of pytest that a file puts into the environment: of make, tox, nox, a workflow, a script."""
+    if file.language == "python" and not file.path.endswith("noxfile.py"):
+        return
+    for number, line in added_lines(file):
+        found = _SET_OPTIONS.search(line)
+        words = _QUOTES.sub(" ", found[1]).split() if found is not None else []
+        if left := pytest_narrowings(words):
+            message = f"tests left out by {ADDOPTS}: {left[0]}"
+            yield finding(ROW, Severity.HIGH, message, file.path, line=number, new=line.strip())
 
 
 def _commands(file: ChangedFile, old: Side, new: Side) -> Iterator[Finding]:

@@ -1,5 +1,6 @@
 """T9: what runs or judges the tests is made to say something else than what happened."""
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -12,21 +13,27 @@ from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.python.exits import early_exits, hollowed_suites, replaced_judges
 from ralph_tracker.integrity.python.facts import Fact, told
 from ralph_tracker.integrity.python.hooks import DEFINES_HOOK, forging_hooks
+from ralph_tracker.integrity.python.mended_outcomes import SETS_OUTCOME, outcomes_mended
 from ralph_tracker.integrity.python.own_judges import MAY_JUDGE, hollow_judges
 
 _RULE: Final = "T9"
 _STARTS: Final = Pattern(r"(^|/)(sitecustomize|usercustomize)\.py$")
 _LOADED: Final = Pattern(r"(^|/)(conftest|__init__)\.py$")
 _SHADOWS: Final = Pattern(r"^(src/)?(_?pytest|unittest|pluggy)(\.py|/(__init__|__main__)\.py)$")
-_EXITING: Final = Pattern(r"_exit\b|\babort\(|\b(exit|quit)\(|SystemExit", words=("exit", "abort(", "quit(", "Exit"))
+_IN_PLACE: Final = Pattern(r"(^|/)bin/(py\.?test|python3?)$")
+_EXITING: Final = Pattern(
+    r"_exit\b|\babort\(|\b(exit|quit)\(|SystemExit|\bexec[lv]\w*\(|\bexit\.Exception|\bsys\.exit\b",
+    words=("exit", "abort(", "quit(", "Exit", "exec"),
+)
 _ASSIGNING: Final = Pattern(
     r"\.(raises|warns|fail\w*|approx|main|skip|xfail|deprecated_call|_?exit|quit|AssertionError|all|any|len|isinstance|abs"
     r"|sum|round|sorted|bool|repr|\w*Exception|run|debug|__call__|assert\w+|TestCase|TestReport|CallInfo|Function|Item)"
     r"\s*=[^=]|\b(Function|Item|TestReport|CallInfo|\w*TestCase|\w*Result)\.\w+\s*=[^=]"
 )
 _REPLACING: Final = Pattern(
-    r"modules\[[^]]*\]\s*=[^=]|(?<![.\w])setattr\(|\b_pytest\b|\bpluggy\b",
-    words=("modules[", "setattr(", "_pytest", "pluggy"),
+    r"modules\[[^]]*\]\s*=[^=]|(?<![.\w])setattr\(|\b_pytest\b|\bpluggy\b"
+    r"|\b(setattr|patch|object)\(\s*['\"]?[\w.]*(pytest|unittest|TestCase|TestReport|TestResult|CallInfo)\b",
+    words=("modules[", "setattr(", "_pytest", "pluggy", "patch"),
 )
 _JUDGING: Final = Pattern(r"pytest|unittest|builtins|_exit|sys\.exit|pluggy|TestCase")
 _HOLLOW: Final = Pattern(
@@ -34,6 +41,10 @@ _HOLLOW: Final = Pattern(
     words=("load_tests", "def run(", "def __call__(", "setattr(", "globals()["),
 )
 _TELLING: Final = Pattern(r"pytest|unittest|exit|builtins|AssertionError|sys\.modules|addaudithook|settrace")
+_HANDS_ON: Final = Pattern(
+    r"(exit\(|SystemExit\(|=|return)\s*(int\()?(pytest\.|unittest\.|nose\.)?main\(", words=("main(",)
+)
+_RUNS_TESTS: Final = Pattern(r"^[ \t]*pytest\.main\(.*", re.MULTILINE, words=("pytest.main(",))
 _MEASURING: Final = Pattern(r"^(import coverage(; coverage\.process_startup\(\))?|coverage\.process_startup\(\)|)$")
 
 
@@ -41,16 +52,28 @@ def find(file: ChangedFile, evidence: Evidence) -> Iterator[Finding]:
     """Yield hooks, exits and replacements that forge how tests end. Raises Unparsable."""
     if file.new is None:
         return
-    if file.old is None and _SHADOWS.search(file.path) and (file.new.text.strip() or "unittest" not in file.path):
+    if file.old is None and _shadows(file, file.new, evidence):
         yield told(_RULE, Fact("a module of the runner's name is found first", 1, file.path), file.path, certain=True)
     if file.path.endswith(".pth"):
         seen = fresh(file, evidence, _startup_lines)
+    elif _IN_PLACE.search(file.path) and file.old is None:
+        yield told(_RULE, Fact("a program of the runner's name is found first", 1, file.path), file.path, certain=True)
+        return
     elif file.language == "python":
         seen = fresh(file, evidence, _facts)
+        if file.old is not None and not file.is_test and _HANDS_ON.search(file.old.text):
+            yield from _result_dropped(file.new, evidence)
     else:
         return
     for each in seen:
         yield told(_RULE, each, file.path, certain=each.certain or evidence.any_began_to_pass)
+
+
+def _shadows(file: ChangedFile, new: Side, evidence: Evidence) -> bool:
+    """Tell whether a file is found in place of the runner's; the runner's own project had such files before."""
+    if not _SHADOWS.search(file.path) or not (new.text.strip() or "unittest" not in file.path):
+        return False
+    return not any(each.old is not None and _SHADOWS.search(each.path) for each in evidence.files)
 
 
 def _facts(side: Side) -> Iterator[Fact]:
@@ -67,8 +90,19 @@ def _facts(side: Side) -> Iterator[Fact]:
         yield from hollowed_suites(text)
     if judged and MAY_JUDGE.search(text):
         yield from hollow_judges(text)
+    if judged and SETS_OUTCOME.search(text):
+        yield from outcomes_mended(text)
     if starts:
         yield from _startup_lines(side)
+
+
+def _result_dropped(new: Side, evidence: Evidence) -> Iterator[Finding]:
+    """Find a run of the tests whose exit status the file's program no longer ends with."""
+    run = _RUNS_TESTS.search(new.text)
+    if run is not None and not _HANDS_ON.search(new.text):
+        line = new.text.count("\n", 0, run.start()) + 1
+        seen = Fact("the result of the tests is not handed on", line, run.group().strip())
+        yield told(_RULE, seen, new.path, certain=evidence.any_began_to_pass)
 
 
 def _matters(path: str, each: Fact) -> bool:

@@ -9,6 +9,7 @@ from ralph_tracker.integrity.changes import ChangedFile, Side
 from ralph_tracker.integrity.evidence import Evidence, finding
 from ralph_tracker.integrity.fresh import fresh
 from ralph_tracker.integrity.python.expectations import Case, cases_of
+from ralph_tracker.integrity.python.meanings import leading_to
 from ralph_tracker.integrity.python.specials import ANSWER, BRANCH, TABLE, Special, answers_in, is_rare, specials_in
 from ralph_tracker.integrity.relevance import may_special_case
 from ralph_tracker.integrity.source_tests import SourceTest, Unparsable
@@ -16,6 +17,7 @@ from ralph_tracker.integrity.source_tests import SourceTest, Unparsable
 _RULE: Final = "T12"
 _MOSTLY: Final = 0.5
 _PART: Final = 3
+_EDGE: Final = 2
 Held = list[tuple[SourceTest, Sequence[Case]]]
 
 
@@ -26,13 +28,15 @@ def find(file: ChangedFile, evidence: Evidence) -> Iterator[Finding]:
     seen = list(fresh(file, evidence, _specials))
     if file.old is not None:
         seen += _answers(file.old.text, file.new.text)
-    seen = [each for each in seen if _may_matter(each)]
+    seen = [_reached(each, file.new.text) for each in seen if _may_matter(each, begun=evidence.any_began_to_pass)]
     if not seen:
         return
     held = _held(seen, evidence)
     groups: defaultdict[tuple[str, str], list[tuple[Special, list[SourceTest]]]] = defaultdict(list)
     for each in seen:
-        groups[each.what, each.function].append((each, [test for test, cases in held if _holds(cases, each)]))
+        groups[each.what, each.function or min(each.near, default="")].append(
+            (each, [test for test, cases in held if _holds(cases, each, begun=evidence.passes_now(test))])
+        )
     for group in groups.values():
         matched = [(each, tests) for each, tests in group if tests]
         if len(matched) >= _MOSTLY * len(group):
@@ -55,10 +59,16 @@ def _answers(old: str, new: str) -> list[Special]:
         return []
 
 
-def _may_matter(each: Special) -> bool:
+def _reached(each: Special, text: str) -> Special:
+    """Return the same with all functions that lead there."""
+    return each._replace(near=leading_to({each.function, *each.near}, text))
+
+
+def _may_matter(each: Special, *, begun: bool) -> bool:
     if each.what == ANSWER:
         return bool(each.answered)
-    return any(map(is_rare, each.asked | each.answered)) or len(_telling(each.asked)) > 1
+    known = any(map(_is_telling, each.asked)) and any(map(_is_telling, each.answered))
+    return any(map(is_rare, each.asked | each.answered)) or len(_telling(each.asked)) > 1 or (begun and known)
 
 
 def _held(seen: Iterable[Special], evidence: Evidence) -> Held:
@@ -94,8 +104,7 @@ def _around(side: Side, evidence: Evidence) -> Held:
 
 def _words(each: Special) -> Iterator[str]:
     """Yield what the text of a test must hold one of to be asked for: the function's name, or a rare constant."""
-    if each.function:
-        yield each.function
+    yield from each.near
     for value in each.asked | each.answered:
         if is_rare(value):
             yield value if isinstance(value, str) else repr(value)
@@ -115,24 +124,37 @@ def _cases(test: SourceTest, evidence: Evidence, *, new: bool) -> Sequence[Case]
     return ()
 
 
-def _holds(cases: Iterable[Case], special: Special) -> bool:
-    return any(_together(case, special) for case in cases)
+def _holds(cases: Iterable[Case], special: Special, *, begun: bool) -> bool:
+    return any(_together(case, special, begun=begun) for case in cases)
 
 
-def _together(case: Case, special: Special) -> bool:
-    """Tell whether a case asks for what is special and expects what is answered."""
-    named = special.function in case.names
+def _together(case: Case, special: Special, *, begun: bool) -> bool:
+    """Tell whether a case asks for what is special and expects what is answered.
+
+    Of a test that has `begun` to pass by it, small values say enough, if they are no edges.
+    """
+    named = not special.near.isdisjoint(case.names)
     if special.what == ANSWER:
         return named and special.answered <= case.values
     if named and _asked_for_all(case, special):
         return True
+    small = begun and named
     for asked in special.asked & case.values:
         for answered in special.answered & case.values:
             if asked == answered and not named:
                 continue
+            if small and asked != answered and _is_telling(asked) and _is_telling(answered):
+                return True
             if (is_rare(asked) or is_rare(answered)) and (named or _both_rare(asked, answered)):
                 return True
     return False
+
+
+def _is_telling(value: object) -> bool:
+    """Tell whether a constant is neither an edge, nor nothing, nor a truth value."""
+    if isinstance(value, int | float):
+        return abs(value) > _EDGE or value != int(value)
+    return isinstance(value, str | bytes) and len(value) > 0
 
 
 def _asked_for_all(case: Case, special: Special) -> bool:

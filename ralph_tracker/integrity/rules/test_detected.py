@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Final
 
 from ralph_tracker.core.findings import Finding, Severity
@@ -14,8 +15,9 @@ from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.python.constants import UNKNOWN
 from ralph_tracker.integrity.python.facts import Fact, fact
 from ralph_tracker.integrity.python.nodes import constant_of, full_name, functions_of, imports_of
-from ralph_tracker.integrity.python.runners import asks_for_runner
-from ralph_tracker.integrity.python.syntax import tree_of, walk
+from ralph_tracker.integrity.python.runners import asks_for_runner, tries_runner
+from ralph_tracker.integrity.python.syntax import FUNCTIONS, dotted, tree_of, walk
+from ralph_tracker.integrity.python.test_switches import aliases_of, set_for_tests, stages_of, switched
 from ralph_tracker.integrity.relevance import asks_around
 
 _RULE: Final = "T11"
@@ -29,8 +31,18 @@ _ASKS_HONESTLY: Final = Pattern(
 _STARTS_TESTS: Final = Pattern(r"(^|/)(setup|noxfile|tasks|fabfile|manage|_?runtests?)\.py$")
 _IN_A_TEST: Final = "PYTEST_CURRENT_TEST"
 _RUNNER: Final = Pattern(r"(^|[/.\b_-])_?(py\.?test|unittest|nose2?|_called_from_test)(\b|$|_)")
-_OWN_NAMES: Final = Pattern(r"^PYTEST_(CURRENT_TEST|VERSION|XDIST\w*|RUN\w*)$|^_called_from_test$")
-_WHERE: Final = Pattern(r"^(sys\.(modules|argv|orig_argv|executable)|os\.(environ|getenv)|psutil\.Process)\b")
+_OWN_NAMES: Final = Pattern(
+    r"^PYTEST_(CURRENT_TEST|VERSION|XDIST\w*|RUN\w*)$|^_called_from_test$|^AssertionRewritingHook$"
+)
+_WHERE: Final = Pattern(
+    r"^(sys\.(modules|argv|orig_argv|executable|meta_path)|os\.(environ|getenv|getcwd)|psutil\.Process|__main__"
+    r"|(pathlib\.)?Path\.cwd|tempfile\.gettempdir)\b"
+)
+_PROCESS: Final = Pattern(r"^/proc/.*/(cmdline|comm|exe)$")
+# Marks that tests put on what every module can see: `getattr(sys, "_running_tests", False)`.
+_MARKED: Final = frozenset({"sys", "builtins"})
+_MARK: Final = Pattern(r"^_+\w*test", re.IGNORECASE)
+_TEST_MODULE: Final = Pattern(r"^(tests?|conftest|hypothesis|test_)(\.|$)|\.(conftest|tests?)$")
 _FRAMES: Final = Pattern(
     r"^(inspect\.(stack|currentframe|getouterframes)|sys\._current_frames|sys\._getframe|traceback\.(extract|walk|format)_stack)$"
 )
@@ -38,8 +50,6 @@ _FRAMES: Final = Pattern(
 _FRAME_NAME: Final = Pattern(
     r"^[\^/\\._]*(tests?|conftest|py\.?test\w*|unittest\w*|Test|test_[\w\\+*.]*)([/\\._$]+(py)?\$?)?$"
 )
-_SWITCH: Final = Pattern(r"^(\w+_)?(TEST|TESTS|TESTING|UNDER_TEST|IS_TEST\w*|TEST_MODE|RUNNING_TESTS|IN_TEST\w*)$")
-_CI: Final = Pattern(r"^(CI|CONTINUOUS_INTEGRATION|GITHUB_ACTIONS|GITLAB_CI)$")
 _PATTERNS: Final[Mapping[Language, str]] = {
     "javascript": (
         r"NODE_ENV\s*(\)|\])?\s*===?\s*['\"]test['\"]|['\"]test['\"]\s*===?\s*process\.env"
@@ -72,41 +82,76 @@ def find(file: ChangedFile, evidence: Evidence) -> Iterator[Finding]:
         return
     if _ASKS_HONESTLY.search(file.path) and not (_STARTS_TESTS.search(file.path) and _IN_A_TEST in file.new.text):
         return
-    seen = fresh(file, evidence, _python) if file.language == "python" else _other(file, file.language)
+    if file.language == "python":
+        look = evidence.once(_RULE, lambda: partial(_python, given=_set_by_tests(evidence)))
+        seen: Iterator[Fact] = fresh(file, evidence, look)
+    else:
+        seen = _other(file, file.language)
     for each in seen:
         if _ASKS_HONESTLY.search(file.path) and _IN_A_TEST not in each.text:
             continue
         yield finding(_RULE, Severity.HIGH, f"{each.what}: `{each.text}`", file.path, line=each.line, new=each.text)
 
 
-def _python(side: Side) -> Iterator[Fact]:
+def _set_by_tests(evidence: Evidence) -> frozenset[str]:
+    """Return the variables of the environment that the tests' conftest.py newly sets."""
+    changed = [file for file in evidence.files if file.path.endswith("conftest.py") and file.new is not None]
+    now = frozenset[str]().union(*(set_for_tests(file.new.text) for file in changed if file.new is not None))
+    return now.difference(*(set_for_tests(file.old.text) for file in changed if file.old is not None))
+
+
+def _python(side: Side, given: frozenset[str]) -> Iterator[Fact]:
     text = side.text
     if not asks_around(side):
         return
-    imports = imports_of(text)
+    imports = aliases_of(text, imports_of(text))
+    stages = stages_of(text, imports)
     for statement in _headers(text):
         parts = [part for root in _own(statement) for part in walk(root)]
         words = [*_words(parts), *(each.attr for each in parts if isinstance(each, ast.Attribute))]
-        asks = any(
-            _WHERE.match(full_name(each, imports)) for each in parts if isinstance(each, ast.Attribute | ast.Name)
-        )
-        told = any(_OWN_NAMES.match(word) for word in words)
-        if told or (asks and (_names_runner(words, parts) or _switched(statement, words))):
+        if any(map(_OWN_NAMES.match, words)) or _is_marked(parts) or _asks_runner(words, parts, imports):
+            told = True
+        else:
+            told = switched(statement, imports, stages, given)
+        if told:
             yield fact(_WHAT, statement, shown=ast.Module(list(_own(statement)), []))  # type: ignore[arg-type]
     if re.search(r"stack|_getframe|_?current_?frame|getouterframes", text):
         yield from _frames(text, imports)
     yield from (fact(_WHAT, each, shown=each.test) for each in asks_for_runner(text))
+    yield from (fact(_WHAT, each) for each in tries_runner(text))
+
+
+def _asks_runner(words: list[str], parts: list[ast.AST], imports: Mapping[str, str]) -> bool:
+    """Tell whether a runner is named where it is asked what is loaded, and how the program was called."""
+    asked = {full_name(each, imports) for each in parts if isinstance(each, ast.Attribute | ast.Name)}
+    if not any(map(_WHERE.match, asked)) and not any(map(_PROCESS.match, words)):
+        return False
+    return _names_runner(words, parts) or ("sys.modules" in asked and any(map(_TEST_MODULE.search, words)))
+
+
+def _is_marked(parts: list[ast.AST]) -> bool:
+    for each in parts:
+        if isinstance(each, ast.Call) and dotted(each.func) in {"getattr", "hasattr"} and len(each.args) > 1:
+            name = constant_of(each.args[1])
+            if dotted(each.args[0]) in _MARKED and isinstance(name, str) and _MARK.match(name):
+                return True
+        elif isinstance(each, ast.Attribute) and dotted(each.value) in _MARKED and _MARK.match(each.attr):
+            return True
+    return False
 
 
 def _headers(text: str) -> Iterator[ast.stmt]:
     """Yield the statements of a file; of those that hold others, only what stands before the colon is their own."""
     for node in ast.walk(tree_of(text)):
-        if isinstance(node, ast.stmt) and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        if isinstance(node, ast.stmt) and not isinstance(node, ast.ClassDef):
             yield node
 
 
 def _own(statement: ast.stmt) -> Iterator[ast.expr]:
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+        return
+    if isinstance(statement, FUNCTIONS):
+        yield from (*statement.args.defaults, *(each for each in statement.args.kw_defaults if each is not None))
         return
     for child in ast.iter_child_nodes(statement):
         if isinstance(child, ast.expr):
@@ -123,6 +168,10 @@ def _words(parts: list[ast.AST]) -> Iterator[str]:
             left, right = constant_of(each.left), constant_of(each.right)
             if isinstance(left, str) and isinstance(right, str):
                 yield left + right
+        elif isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr == "join":
+            joint, rows = constant_of(each.func.value), constant_of(each.args[0]) if each.args else UNKNOWN
+            if isinstance(joint, str) and isinstance(rows, tuple):
+                yield joint.join(part for part in rows if isinstance(part, str))
 
 
 def _names_runner(words: list[str], parts: list[ast.AST]) -> bool:
@@ -131,21 +180,6 @@ def _names_runner(words: list[str], parts: list[ast.AST]) -> bool:
         return True
     own = any(isinstance(each, ast.Subscript) and constant_of(each.slice) == 0 for each in parts)
     return own and any(_FRAME_NAME.match(word) for word in words)
-
-
-def _switched(statement: ast.stmt, words: list[str]) -> bool:
-    """Tell whether a switch of the environment picks a constant: `if os.environ.get("TESTING"): return 42`."""
-    in_ci = any(_CI.match(word) for word in words)
-    if not in_ci and not any(_SWITCH.match(word) for word in words):
-        return False
-    if isinstance(statement, ast.If):
-        last = statement.body[-1]
-        value = constant_of(last.value) if isinstance(last, ast.Return) else UNKNOWN
-    elif isinstance(statement, ast.Return) and isinstance(statement.value, ast.IfExp):
-        value = constant_of(statement.value.body)
-    else:
-        return False
-    return value is not UNKNOWN and value is not None and not (in_ci and isinstance(value, bool))
 
 
 def _frames(text: str, imports: Mapping[str, str]) -> Iterator[Fact]:

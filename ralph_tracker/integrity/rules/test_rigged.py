@@ -3,20 +3,20 @@
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from typing import Final
 
 from ralph_tracker.core.findings import Finding, Severity
-from ralph_tracker.integrity.borrowing import lent_in, replaced_by_shared
+from ralph_tracker.integrity.borrowing import equal_in, equal_names, lent_in, replaced_by_shared
 from ralph_tracker.integrity.changes import ChangedFile, Side
+from ralph_tracker.integrity.deeds import bare, does_otherwise
 from ralph_tracker.integrity.evidence import Evidence, finding
 from ralph_tracker.integrity.fresh import fresh
 from ralph_tracker.integrity.pairing import TestPair
 from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.python.claimed import doubles_in, fixed_values
-from ralph_tracker.integrity.python.claims import SET, Claim, is_alike, is_told
-from ralph_tracker.integrity.python.clocks import frozen_anew
-from ralph_tracker.integrity.python.equal_kinds import equal_to_everything, loosely_equal
+from ralph_tracker.integrity.python.claims import OF_ITSELF, SET, Claim, is_alike, is_told
+from ralph_tracker.integrity.python.clocks import clocks_set_in, frozen_anew
+from ralph_tracker.integrity.python.equal_kinds import equal_to_everything
 from ralph_tracker.integrity.python.facts import Fact, fact, told
 from ralph_tracker.integrity.python.hiding import hidden_in
 from ralph_tracker.integrity.python.nodes import imports_of
@@ -24,29 +24,23 @@ from ralph_tracker.integrity.python.replacing import replaced_for_all
 from ralph_tracker.integrity.python.rigging import claims_of
 from ralph_tracker.integrity.python.supplanted import supplanted_in
 from ralph_tracker.integrity.python.surroundings import changed_around, concerns
-from ralph_tracker.integrity.relevance import defines_equal
+from ralph_tracker.integrity.relevance import defines_equal, sets_clock
 from ralph_tracker.integrity.source_tests import SourceTest, Unparsable
+from ralph_tracker.integrity.stopping import Stopped, stopped_for_all, stopped_in_test
 from ralph_tracker.integrity.unchanged import told_of_unchanged
 
 _RULE: Final = "T10"
 _STANDING_IN: Final = ("Mock", "stub(", "create_autospec", "ANY", "nything", "nyThing")
-_NO_STATEMENT: Final = ("def ", "async def ", "#", "@")
-_NO_DEED: Final = ("#", "import ", "from ")
 _REPLACES: Final = Pattern(
     r"\bpatch\b|Mock|set(attr|item)|globals\(|\bstub\(|create_autospec|\bANY\b|[Aa]ny[Tt]hing|=\s*lambda",
     words=("patch", "setattr", "setitem", "globals(", "lambda", *_STANDING_IN),
 )
-_OF_ANY: Final = Pattern(r"type\((\w+\.)*ANY\)", words=("ANY)",))
 _OTHER_WAYS: Final = Pattern(
     r"\bpatch\b|set(attr|item)|modules|\.(?<=\w\.)\w+ *=|freeze[_r]|travel\(|\bclass \w+\(|getattr|\.update\(|= *\{",
     words=(),
 )
 _STANDS_FOR: Final = Pattern(
     r"Mock|lambda|\bstub\(|Namespace|create_autospec|\bdef \w+\(.*\):\s+return", words=("fixture",)
-)
-_CHOOSES: Final = Pattern(
-    r"\b(or|and|if)\b|\.(get|pop)\(|\b(getattr|next|max|min)\(|[\])]\[|lambda|:=",
-    words=(" or ", " and ", " if ", "get(", "pop", "getattr(", "next(", "max(", "min(", "][", ")[", "lambda", ":="),
 )
 _FOR_ALL: Final = Pattern(
     r"autouse|^\s*[\w.]+\.\w+\s*=\s*\w|\bsetattr\(|\bpatch(\.object)?\(",
@@ -69,16 +63,41 @@ def find(file: ChangedFile, evidence: Evidence) -> Iterator[Finding]:
     for each in fresh(file, evidence, _equal_classes):
         yield _made(each, file, evidence)
     if file.is_test:
-        if _FOR_ALL.search(file.new.text):
-            yield from (_made(each, file, evidence) for each in fresh(file, evidence, _for_all))
-        yield from (_made(each, file, evidence) for each in _doubled(file))
-        yield from (_made(each, file, evidence) for each in fresh(file, evidence, _supplanted))
-        yield from _of_unchanged(file, evidence)
-        anew = _replaced_anew(file)
-        lent = lent_in(file.new, evidence) - lent_in(file.old, evidence, old=True)
-        for pair in evidence.pairs_in(file):
-            if anew or _changed(pair, file) or (pair.new is not None and any(each in pair.new.text for each in lent)):
-                yield from _in_test(pair, file, evidence)
+        told = [*_around_tests(file, evidence), *_in_tests(file, evidence)]
+        yield from told or (_noted(each, file) for each in stopped_for_all(file, evidence))
+    else:
+        yield from (_made(each, file, evidence) for each in fresh(file, evidence, _clocks))
+
+
+def _around_tests(file: ChangedFile, evidence: Evidence) -> Iterator[Finding]:
+    """Yield what a file of the tests does for all of them, or for tests elsewhere."""
+    if file.new is not None and _FOR_ALL.search(file.new.text):
+        yield from (_made(each, file, evidence) for each in fresh(file, evidence, _for_all))
+    yield from (_made(each, file, evidence) for each in _doubled(file))
+    yield from (_made(each, file, evidence) for each in fresh(file, evidence, _supplanted))
+    yield from _of_unchanged(file, evidence)
+
+
+def _in_tests(file: ChangedFile, evidence: Evidence) -> Iterator[Finding]:
+    """Yield what the tests of a file ask that cannot come out otherwise."""
+    anew = _replaced_anew(file)
+    lent = lent_in(file.new, evidence) - lent_in(file.old, evidence, old=True)
+    for pair in evidence.pairs_in(file):
+        if anew or _changed(pair, file) or (pair.new is not None and any(each in pair.new.text for each in lent)):
+            told = list(_in_test(pair, file, evidence))
+            yield from told or (_noted(each, file) for each in stopped_in_test(pair, evidence))
+
+
+def _noted(each: Stopped, file: ChangedFile) -> Finding:
+    return finding(
+        _RULE,
+        Severity.CRITICAL if each.by_duration else Severity.MEDIUM,
+        each.why,
+        file.path,
+        test=each.test,
+        ids=each.ids,
+        new=each.text,
+    )
 
 
 def _made(each: Fact, file: ChangedFile, evidence: Evidence) -> Finding:
@@ -115,6 +134,13 @@ def _for_all(side: Side) -> Iterator[Fact]:
                 yield Fact(f"{name} is replaced for every test", 1, name)
 
 
+def _clocks(side: Side) -> Iterator[Fact]:
+    """Yield the clocks that a source puts something of its own in the place of, for whoever reads them."""
+    if sets_clock(side.text):
+        for name, node in clocks_set_in(side.text):
+            yield fact(f"the clock {name} is replaced by the source", node)
+
+
 def _supplanted(side: Side) -> Iterator[Fact]:
     """Yield the tests that something else was put in the place of."""
     if _SUPPLANTS.search(side.text):
@@ -137,7 +163,7 @@ def _in_test(pair: TestPair, file: ChangedFile, evidence: Evidence) -> Iterator[
     new = pair.new
     if new is None or new.node is None or file.new is None:
         return
-    equal = evidence.once(_equal_names, lambda: _equal_names(evidence))
+    equal = evidence.once(equal_names, lambda: equal_names(evidence))
     lent = lent_in(file.new, evidence)
     imported = file.once(_imported, lambda: _imported(file))
     shared = evidence.once(_REPLACES, lambda: replaced_by_shared(evidence, _REPLACES))
@@ -146,14 +172,14 @@ def _in_test(pair: TestPair, file: ChangedFile, evidence: Evidence) -> Iterator[
         or shared
         or lent
         or imported
-        or _does_otherwise(pair)
+        or does_otherwise(pair)
         or file.once(_replaces_otherwise, lambda: _replaces_otherwise(file))
         or replaced_for_all(file.new.text)
         or _may_replace(new.text)
         or _uses_what_changed(pair, file)
     ):
         return
-    inside = pair.old is None or _bare(pair.old.text) != _bare(new.text)
+    inside = pair.old is None or bare(pair.old.text) != bare(new.text)
     claims = claims_of(new.node, file.new.text, equal, new.path, imported, inside=inside, shared=shared, lent=lent)
     rigged = [each for each in claims if each.rigged is not None]
     if not rigged:
@@ -163,10 +189,15 @@ def _in_test(pair: TestPair, file: ChangedFile, evidence: Evidence) -> Iterator[
     known = {(each.text, each.rigged) for each in before}
     gone = [each for each in before if each.rigged is None and each.text not in real]
     for each in rigged:
-        if (each.text, each.rigged) in known:
+        if (each.text, each.rigged) in known or (each.rigged in OF_ITSELF and _is_part(pair, evidence)):
             continue
         if is_told(each, gone):
             yield _told(each, gone, pair, evidence)
+
+
+def _is_part(pair: TestPair, evidence: Evidence) -> bool:
+    """Tell whether a test was split, so that its other parts ask what this one does not, and none was red before."""
+    return bool(pair.parts) and not evidence.began_to_pass(pair)
 
 
 def _changed(pair: TestPair, file: ChangedFile) -> bool:
@@ -182,11 +213,6 @@ def _uses_what_changed(pair: TestPair, file: ChangedFile) -> bool:
     return pair.new is not None and bool(around) and concerns(pair.new.name, pair.new.text, around)
 
 
-def _bare(text: str) -> list[str]:
-    """Return the lines of a test without what it imports and what is said about it."""
-    return [line for each in text.split("\n") if (line := each.strip()) and not line.startswith(_NO_DEED)]
-
-
 def _around(file: ChangedFile) -> frozenset[str]:
     if file.old is None or file.new is None:
         return frozenset()
@@ -194,18 +220,6 @@ def _around(file: ChangedFile) -> frozenset[str]:
         return changed_around(file.old.text, file.new.text)
     except Unparsable:
         return frozenset()
-
-
-def _does_otherwise(pair: TestPair) -> bool:
-    """Tell whether a test that was there does, or gets, something else before it asserts."""
-    if pair.old is None or pair.new is None:
-        return False
-    if pair.old.text == pair.new.text:
-        return True
-    old, new = ({each.strip() for each in test.text.split("\n")} for test in (pair.old, pair.new))
-    return any(each and "assert" not in each and not each.startswith(_NO_STATEMENT) for each in old ^ new) or any(
-        _CHOOSES.search(each) for each in new - old
-    )
 
 
 def _imported(file: ChangedFile) -> Mapping[str, str]:
@@ -265,34 +279,4 @@ def _claims_before(test: SourceTest, evidence: Evidence) -> list[Claim]:
     if test.node is None or side is None:
         return []
     lent = lent_in(side, evidence, old=True)
-    return claims_of(test.node, side.text, _equal_in(side.text), test.path, lent=lent)
-
-
-def _equal_names(evidence: Evidence) -> frozenset[str]:
-    """Return the classes equal to everything that a test file has, or that another changed file has for it."""
-    files = [each for each in evidence.files if each.new is not None and each.language == "python"]
-    strictly = (_equal_in(each.new.text) for each in files if each.new is not None)
-    return frozenset[str]().union(*strictly, *(_loosened(each) for each in files if each.is_test))
-
-
-def _loosened(file: ChangedFile) -> frozenset[str]:
-    """Return the classes of a file that ask nothing of what they are compared with, and did not stand there so."""
-    before = _loosely_in(file.old.text) if file.old is not None else frozenset[str]()
-    return _loosely_in(file.new.text) - before if file.new is not None else before
-
-
-def _loosely_in(text: str) -> frozenset[str]:
-    try:
-        return loosely_equal(text) if defines_equal(text) else frozenset()
-    except Unparsable:
-        return frozenset()
-
-
-@lru_cache(maxsize=256)
-def _equal_in(text: str) -> frozenset[str]:
-    if not defines_equal(text) and not _OF_ANY.search(text):
-        return frozenset()
-    try:
-        return frozenset(name for name, _ in equal_to_everything(text))
-    except Unparsable:
-        return frozenset()
+    return claims_of(test.node, side.text, equal_in(side.text), test.path, lent=lent)

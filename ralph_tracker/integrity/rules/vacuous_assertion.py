@@ -2,7 +2,7 @@
 
 import ast
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from ralph_tracker.core.findings import Finding, Severity
@@ -10,9 +10,18 @@ from ralph_tracker.integrity.changes import ChangedFile
 from ralph_tracker.integrity.demanded import changed_tests, is_hollow, is_real, is_repeated, without
 from ralph_tracker.integrity.evidence import Evidence, finding
 from ralph_tracker.integrity.pairing import TestPair
+from ralph_tracker.integrity.patterns import Pattern
+from ralph_tracker.integrity.python.constants import ANY_TEXT
 from ralph_tracker.integrity.source_tests import Assertion, SourceTest
 
 ID: Final = "T4"
+_NO_TEXT: Final = Pattern(r"assert '' in |self\.assertIn\('', ")
+_THERE: Final = Pattern(
+    r"(?:assert |self\.assertTrue\()(?:callable\(([\w.]+)\)|([\w.]+) is not None|hasattr\(([\w.]+), '__\w+__'\)"
+    r"|([\w.]+))\)?|self\.assertIsNotNone\(([\w.]+)\)"
+)
+_IMPORTED: Final = "what was imported is there"
+_TEXT: Final = Pattern(r"(==|,) *b?('[^']*'|\"[^\"]*\")\)?$")
 
 
 def find(file: ChangedFile, evidence: Evidence) -> Iterator[Finding]:
@@ -21,7 +30,11 @@ def find(file: ChangedFile, evidence: Evidence) -> Iterator[Finding]:
         old = pair.old.assertions if pair.old is not None else ()
         yield from _repeated(pair, new, file, evidence)
         yield from _never_run(pair, new, file, evidence)
-        hollow = without(filter(is_hollow, new.assertions), old)
+        hollow = (
+            *without(filter(is_hollow, new.assertions), filter(is_hollow, old)),
+            *_asking_no_text(old, new),
+            *_asking_names(old, new, file),
+        )
         if not hollow:
             continue
         gone = [each.text for each in _lost(pair) if not any(_asks_again(each, one) for one in hollow)]
@@ -98,6 +111,30 @@ def _repeated(pair: TestPair, new: SourceTest, file: ChangedFile, evidence: Evid
                 old=found.text,
                 new=each.text,
             )
+
+
+def _asking_no_text(old: Sequence[Assertion], new: SourceTest) -> Iterator[Assertion]:
+    """Yield what looks for the empty text in what had to be a text before: of a list it would ask something."""
+    for each in without(filter(is_real, new.assertions), old):
+        if _NO_TEXT.match(each.text) and any(was.subject == each.subject and _TEXT.search(was.text) for was in old):
+            yield each._replace(vacuous=ANY_TEXT)
+
+
+def _asking_names(old: Sequence[Assertion], new: SourceTest, file: ChangedFile) -> Iterator[Assertion]:
+    """Yield what asks whether an imported function is there, where its result was asked for."""
+    for each in without(filter(is_real, new.assertions), old):
+        found = _THERE.fullmatch(each.text)
+        name = next(filter(None, found.groups()), "") if found is not None else ""
+        if name and any(f"{name}(" in was.text for was in without(old, new.assertions)) and _is_imported(name, file):
+            yield each._replace(vacuous=_IMPORTED)
+
+
+def _is_imported(name: str, file: ChangedFile) -> bool:
+    if file.language != "python" or file.new is None:
+        return False
+    from ralph_tracker.integrity.python.nodes import imports_of  # noqa: PLC0415  for this language only
+
+    return name.partition(".")[0] in imports_of(file.new.text)
 
 
 def _asks_again(old: Assertion, new: Assertion) -> bool:

@@ -32,8 +32,12 @@ _INLINE: Final = Pattern(r"pytest|unittest|main|test|check")
 _EXPRESSION: Final = Pattern(r"\$\{\{[^{}]*\}\}")
 _CONTINUED: Final = Pattern(r"\\\r?\n\s*")
 _ASSIGNED: Final = Pattern(r"[A-Za-z_]\w*=.*|\$\{?\w+\}?=.*", re.DOTALL)
+_FAILS: Final = Pattern(r"\b(exit|return)\s+(?!0\b)\S|\bfalse\b")
+_PIPED: Final = frozenset({"tee", "cat", "tail", "head"})
 _EXIT_ZERO: Final = frozenset({"--exit-zero", "-Dmaven.test.failure.ignore=true", "-Dmaven.test.failure.ignore"})
-_WRAPPERS: Final = frozenset({"sudo", "env", "time", "exec", "command", "xvfb-run", "then", "do", "else"})
+_WRAPPERS: Final = frozenset(
+    {"sudo", "env", "time", "exec", "command", "xvfb-run", "then", "do", "else", "{", "if", "elif", "!"}
+)
 _COVERAGE_GATE: Final = Pattern(r"--(?:cov-)?fail-under[= ]\s*(\d+(?:\.\d+)?)")
 _WARNINGS_GATE: Final = Pattern(r"--max-warnings[= ]\s*(\d+)")
 
@@ -78,7 +82,7 @@ def commands_in(script: str) -> tuple[Command, ...]:
                 ignoring = "set +e" if "+e" in words else None if "-e" in words[1:2] or "-ex" in words else ignoring
             if not words or (at and pieces[at - 1][1] == "||" and _is_nothing(words)):
                 continue
-            soft = _excuse(pieces, at) or ignoring
+            soft = _excuse(pieces, at) or _piped(pieces, at, plain) or _decided(piece, plain) or ignoring
             if words[0] in {"bash", "sh"} and len(words) > _SCRIPT_AT and _SHELL_WITH.fullmatch(words[1]):
                 found += [each._replace(soft=each.soft or soft) for each in commands_in(words[_SCRIPT_AT])]
             else:
@@ -100,6 +104,18 @@ def _logical_lines(script: str) -> Iterator[list[tuple[str, str]]]:
         if mark == "\n":
             yield pieces[:MAX_PIECES]
             pieces = []
+
+
+def _piped(pieces: Sequence[tuple[str, str]], at: int, script: str) -> str | None:
+    """Return the program that a check's output goes through and that answers in its place, None where it counts."""
+    following = _bare(pieces[at + 1][0]) if pieces[at][1] == "|" and at + 1 < len(pieces) else []
+    return f"| {following[0]}" if following and following[0] in _PIPED and "pipefail" not in script else None
+
+
+def _decided(piece: str, script: str) -> str | None:
+    """Return the word by which a check only decides what runs next, None where its failure counts after all."""
+    word = piece.split(maxsplit=1)[0] if piece.strip() else ""
+    return word if word in {"if", "elif", "!"} and _FAILS.search(script) is None else None
 
 
 def _bare(piece: str) -> list[str]:
@@ -156,7 +172,7 @@ def _kind_at(words: Sequence[str], at: int) -> tuple[Kind, int] | None:
     if name in RUNS_TARGETS and not any(_program(word) in PROGRAMS for word in rest):
         return kind_by_name(" ".join(rest)) or ("any" if name in OF_ANY_KIND else "other"), at
     if name in PROGRAMS:
-        return PROGRAMS[name], at
+        return ("format" if name == "ruff" and rest[:1] == ["format"] else PROGRAMS[name]), at
     if name in {"go", "cargo"} and rest[:1] == ["test"]:
         return "test", at + 1
     if name == "node" and "--test" in rest:

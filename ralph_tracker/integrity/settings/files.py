@@ -24,10 +24,15 @@ _PYPROJECT: Final = {
     ("tool", "flake8"): "flake8",
     ("tool", "pyright"): "pyright",
     ("tool", "basedpyright"): "pyright",
+    ("tool", "bandit"): "bandit",
+    ("tool", "interrogate"): "interrogate",
+    ("tool", "black"): "black",
     ("lints",): "lints",
     ("workspace", "lints"): "lints",
 }
-_SECTIONS: Final = {"pytest": "pytest", "tool:pytest": "pytest", "flake8": "flake8", "mypy": "mypy"}
+_SECTIONS: Final = {"tool:pytest": "pytest", "tool:interrogate": "interrogate"} | {
+    name: name for name in ("pytest", "flake8", "mypy", "bandit", "interrogate")
+}
 _PACKAGE: Final = {
     "jest": "jest",
     "vitest": "vitest",
@@ -145,7 +150,9 @@ def _package(text: str) -> dict[str, Value]:
 
 
 def _prefixed(prefix: str) -> Reader:
-    return lambda text: {f"{prefix}.{key}": value for key, value in literals_of(text).items()}
+    return lambda text: (
+        {f"{prefix}.{key}": value for key, value in literals_of(text).items()} | {f"{TOOL}{prefix}": True}
+    )
 
 
 def _vitest(text: str) -> dict[str, Value]:
@@ -160,6 +167,12 @@ def _yaml(prefix: str) -> Reader:
         return flat(yaml_values(text), prefix)
 
     return read
+
+
+def _hooks(text: str) -> dict[str, Value]:
+    from ralph_tracker.integrity.settings.hooks import hook_settings  # noqa: PLC0415  for YAML only
+
+    return hook_settings(text)
 
 
 def _pom(text: str) -> dict[str, Value]:
@@ -182,7 +195,7 @@ _READERS: Final[tuple[tuple[Pattern, Reader], ...]] = tuple(
         (r"pyproject\.toml|Cargo\.toml", _pyproject),
         (r"\.?ruff\.toml", _ruff),
         (r"\.?pytest\.toml", _pytest_toml),
-        (r"setup\.cfg|tox\.ini|\.?pytest\.ini|\.?mypy\.ini|\.flake8", _ini),
+        (r"setup\.cfg|tox\.ini|\.?pytest\.ini|\.?mypy\.ini|\.flake8|\.bandit", _ini),
         (r"\.coveragerc", _coveragerc),
         (r"\.?pylintrc", _pylintrc),
         (r"conftest\.py", _conftest),
@@ -198,7 +211,9 @@ _READERS: Final[tuple[tuple[Pattern, Reader], ...]] = tuple(
         (r"pyrightconfig\.json", _prefixed("pyright")),
         (r"\.?codecov\.ya?ml", _yaml("codecov")),
         (r"\.golangci\.ya?ml", _yaml("golangci")),
+        (r"\.?bandit\.ya?ml", _yaml("bandit")),
         (r"pom\.xml", _pom),
+        (r"\.pre-commit-config\.ya?ml", _hooks),
     )
 )
 

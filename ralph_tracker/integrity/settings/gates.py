@@ -8,21 +8,32 @@ from typing import Final, Literal, NamedTuple
 from ralph_tracker.core.findings import Severity
 from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.settings.narrowing import NO_TESTS
-from ralph_tracker.integrity.settings.values import Value, alternatives, lines, shell_words, words
+from ralph_tracker.integrity.settings.values import Value, alternatives, lines, numbers, shell_words, words
 
 # floor, ceiling: a number falls or rises. on, off: a switch is turned. kept: an item goes. exempt: an item comes.
 # codes_kept, codes_exempt: the same for codes of a linter, of which a shorter one holds all that begin with it.
-# level: a step down in `LEVELS`. places: what is left lies within what was there.
+# level: a step down in `LEVELS`. places: what is left lies within what was there; narrowed_to: so, or it was all.
 Way = Literal[
-    "floor", "ceiling", "on", "off", "kept", "exempt", "codes_kept", "codes_exempt", "level", "places", "patterns"
+    "floor",
+    "ceiling",
+    "on",
+    "off",
+    "kept",
+    "exempt",
+    "codes_kept",
+    "codes_exempt",
+    "level",
+    "places",
+    "patterns",
+    "narrowed_to",
 ]
 Split = Callable[[Value | None], tuple[str, ...]]
 LEVELS: Final = (
     {"off": 0, "0": 0, "warn": 1, "1": 1, "error": 2, "2": 2},
     {"allow": 0, "warn": 1, "deny": 2, "forbid": 3},
     {"skip": 0, "silent": 1, "normal": 2},
-    {"none": 0, "false": 0, "off": 0, "information": 1, "warning": 2, "basic": 2, "error": 3, "true": 3, "standard": 3}
-    | {"strict": 4, "recommended": 4, "all": 5},
+    {"none": 0, "false": 0, "information": 1, "warning": 2, "error": 3, "true": 3},
+    {"off": 0, "basic": 1, "standard": 2, "recommended": 3, "strict": 3, "all": 4},
 )
 _NOT_MEASURED: Final = Pattern(
     NO_TESTS.pattern
@@ -31,8 +42,11 @@ _NOT_MEASURED: Final = Pattern(
     r"|^(tasks|fabfile|setup)\.py$|\.(c|h|cc|cpp|pyx|pxd|so|md|rst|txt|js|css|html|json|ya?ml|toml|cfg|ini|in)$"
     r"|^(/|<|\$)|config-\d|_remote_module|node_modules|\.d\.ts|^\*/python|^\*__init__\*$"
 )
-_NOT_LINTED: Final = Pattern(_NOT_MEASURED.pattern + r"|^(\*\*?/)?\.(\*?/?$|\w)")  # by a glob: what is hidden
-_NO_SOURCES: Final = (_NOT_MEASURED, _NOT_LINTED)
+_NOT_LINTED: Final = Pattern(
+    _NOT_MEASURED.pattern
+    + r"|generated|_pb2|_version\b|_ffi\.py$|(^|/)\^?(bin|data|demo\w*|fixtures|snapshots|assets|static)(/|$)"
+    r"|^(\*\*?/)?\.(\*?/?$|\w)"
+)  # by a glob: what is hidden
 _CONVENTIONAL_LINES: Final = Pattern(
     r"pragma|no ?cov(er)?\b|TYPE_CHECKING|__name__|NotImplemented|__repr__|__str__|overload|abstract|Protocol"
     r"|AssertionError|assert_never|assert False|self\.debug|settings\.DEBUG|if 0|if False|(\\?\.){3}|\\?\.\{3"
@@ -52,9 +66,18 @@ _NARROW_GLOB: Final = Pattern(
 # Whole families, and what a linter finds to be wrong rather than unlovely.
 # Names that nothing defines: the run of a test shows them too, and linters take those for them that a module makes.
 _SHOWN_BY_RUNNING: Final = frozenset({"F821", "F822"})
-_GRAVE_CODE: Final = Pattern(r"^(ALL|F\d*|E9\d*|C901|[A-Z]+\d{0,1}|E7|E4)$")
+_GRAVE_CODE: Final = Pattern(
+    r"^(ALL|F\d*|E9\d*|C901|[A-Z]+\d{0,1}|E7|E4|E722|BLE001|S(?!101)\d{3}|B00\d|B904|PLR091[1-5])$"
+)
 
 
+# Limits that honest work adjusts now and then.
+_ADJUSTED: Final = Pattern(r"line-length|timeout|threshold")
+_FAR: Final = 1.5
+_PYLINT_FAMILY: Final = Pattern(r"all|[CRWEF]", re.IGNORECASE)
+_OF_A_PACKAGE: Final = Pattern(
+    r"mypy\[(?!(\*\.)?_?(tests?|docs|examples?|benchmarks?|conftest|scripts|setup)\b)[^\]]*\*\]"
+)
 # What is on by default since some version of its tool: who turns it off may keep what was.
 _BY_VERSION: Final = frozenset({"mypy.no_implicit_optional"})
 
@@ -70,28 +93,37 @@ class Gate(NamedTuple):
     severity: Severity = Severity.HIGH
 
     def severity_of(self, key: str, old: str | None, new: str | None) -> Severity:
-        """Return how grave a change is: one rule or one file set aside is common in honest work."""
+        """Return how grave a change is: one rule set aside, or a limit adjusted, is common in honest work."""
         items = self.split(new)
-        if old is None and key in _BY_VERSION:
-            return Severity.MEDIUM
-        if self.way == "level" and old is None and not key.startswith("mypy."):
-            return Severity.MEDIUM
+        if key.startswith("mypy[") and _OF_A_PACKAGE.match(key):
+            return Severity.HIGH
+        if key == "pylint.disable" and any(_PYLINT_FAMILY.fullmatch(item) for item in items):
+            return Severity.HIGH
+        return Severity.MEDIUM if self._is_common(key, old, new, items) else self.severity
+
+    def _is_common(self, key: str, old: str | None, new: str | None, items: tuple[str, ...]) -> bool:
+        if (key == "mypy.follow_imports" and new == "silent") or (old is None and key in _BY_VERSION):
+            return True
+        if self.way == "ceiling":
+            return _ADJUSTED.search(key) is not None and not _is_far_above(key, numbers(old), numbers(new))
+        if self.way == "level":
+            return old is None and not key.startswith(("mypy.", "pyright."))
         if self.way == "codes_exempt":
-            grave = any(_is_grave(item) for item in items) and _NARROW_GLOB.search(key) is None
-            return self.severity if grave else Severity.MEDIUM
-        if self.way == "exempt" and self.harmless in _NO_SOURCES and not self.keys.pattern.startswith("coverage"):
-            return self.severity if any(_is_broad(item) for item in items) else Severity.MEDIUM
-        return self.severity
+            return not any(_is_grave(item) for item in items) or _NARROW_GLOB.search(key) is not None
+        return False
+
+
+def _is_far_above(key: str, old: tuple[float, ...], new: tuple[float, ...]) -> bool:
+    """Tell whether a limit was lifted rather than adjusted."""
+    if not new and "line-length" in key:
+        return False
+    if not old or not new or new[-1] < 0 or ("timeout" in key and not new[-1]):
+        return True
+    return "timeout" not in key and new[-1] >= max(old[-1], 1) * _FAR
 
 
 def _is_grave(code: str) -> bool:
     return _GRAVE_CODE.search(code) is not None and code not in _SHOWN_BY_RUNNING
-
-
-def _is_broad(pattern: str) -> bool:
-    """Tell whether a pattern takes in more than a file or a folder within the package."""
-    bare = pattern.strip("^$/().*").removeprefix("src/").rstrip("/*")
-    return "/" not in bare and "\\." not in bare
 
 
 def _gate(  # the columns of the table
@@ -105,6 +137,8 @@ def _gate(  # the columns of the table
     return Gate(Pattern(keys), way, rule, split, harmless, severity)
 
 
+# Tests of pytest assert by a statement that bandit reports.
+_ASSERTIONS_ALLOWED: Final = Pattern(r"^B101$")
 _NOT_ENTERED: Final = Pattern(rf"{NO_TESTS.pattern}|^(\.\*|CVS|_darcs|\{{arch\}})$")  # the last are pytest's own
 _DEFAULT_PATTERNS: Final = Pattern(r"node_modules|dist|cypress|\.\{|config|e2e")
 GATES: Final[tuple[Gate, ...]] = (
@@ -125,39 +159,52 @@ GATES: Final[tuple[Gate, ...]] = (
     _gate(r"mocha\.(grep|fgrep|g|f)|(jest|vitest)\.testNamePattern", "exempt", "T3"),
     _gate(r"maven\.exclude", "exempt", "T3"),
     _gate(r"maven\.(skip|skipTests|skipITs|maven\.test\.skip)", "off", "T3"),
-    _gate(r"coverage\.report\.fail_under", "floor"),
+    _gate(r"coverage\.report\.fail_under|pytest\.cov_fail_under", "floor"),
     _gate(r"coverage\.run\.branch", "on"),
     _gate(r"coverage\.off", "off"),
     _gate(r"coverage\.(run|report)\.omit", "exempt", "G1", words, _NOT_MEASURED),
     _gate(r"coverage\.report\.(exclude_lines|exclude_also)", "exempt", "G1", lines, _CONVENTIONAL_LINES),
-    _gate(r"coverage\.(run|report)\.(source|source_pkgs|include)", "places", "G1"),
+    _gate(r"coverage\.report\.partial_(branches|also)", "exempt", "G1", lines, _CONVENTIONAL_LINES, Severity.MEDIUM),
+    _gate(r"coverage\.report\.ignore_errors", "off", severity=Severity.MEDIUM),
+    _gate(r"coverage\.(run|report)\.(source|source_pkgs)", "places", "G1"),
+    _gate(r"coverage\.(run|report)\.include|ruff\.include", "narrowed_to"),
     _gate(r"(ruff|flake8)\.select", "codes_kept"),
     _gate(r"(ruff|flake8)\.ignore", "codes_exempt", "G1", words, _STYLE),
-    _gate(r"ruff\.per-file-ignores\..+", "codes_exempt", "G1", words, _STYLE),
+    _gate(r"(ruff|flake8)\.per-file-ignores\..+", "codes_exempt", "G1", words, _STYLE),
     _gate(r"(ruff|flake8)\.exclude", "exempt", "G1", words, _NOT_LINTED),
-    _gate(r"(flake8|ruff\.mccabe)\.max-complexity", "ceiling"),
+    _gate(r"(flake8|ruff\.mccabe)\.max-complexity|(ruff\.pylint|pylint)\.max-(?!line|module).+", "ceiling"),
+    _gate(r"(ruff|ruff\.pycodestyle|flake8|pylint|black)\.(max-)?line-length", "ceiling"),
+    _gate(r"flake8\.exit-zero|ruff\.(exit-zero|fix-only)|pylint\.(exit-zero|errors-only)", "off"),
     _gate(r"pylint\.disable", "exempt", severity=Severity.MEDIUM),
-    _gate(r"pylint\.enable", "kept"),
-    _gate(r"pylint\.fail-under", "floor"),
+    _gate(r"pylint\.(enable|fail-on)", "kept"),
+    _gate(r"pylint\.ignore(-paths|-patterns)?", "exempt", "G1", words, _NOT_LINTED),
+    _gate(r"(pylint|interrogate)\.fail-under", "floor"),
+    _gate(r"bandit\.skips", "exempt", "G1", words, _ASSERTIONS_ALLOWED),
+    _gate(r"bandit\.exclude(_dirs)?", "exempt", "G1", words, _NOT_LINTED),
     _gate(
         r"mypy\.(strict|disallow_\w+|check_untyped_defs|strict_(optional|equality)|extra_checks|no_implicit_(optional|reexport))",
         "on",
     ),
-    _gate(r"mypy\.warn_(return_any|unreachable|no_return)", "on", severity=Severity.MEDIUM),
+    _gate(
+        r"mypy\.warn_(return_any|unreachable|no_return|unused_ignores|redundant_casts)", "on", severity=Severity.MEDIUM
+    ),
     _gate(r"mypy\.(ignore_errors|ignore_missing_imports|allow_\w+|implicit_\w+)", "off"),
-    _gate(r"mypy\[[^]]+\]\.ignore_errors", "off"),
+    _gate(r"mypy\[[^]]+\]\.(ignore_errors|allow_untyped_\w+)", "off"),
     _gate(
         r"mypy\[[^]]+\]\.(disallow_\w+|check_untyped_defs|strict\w*|warn_return_any)", "on", severity=Severity.MEDIUM
     ),
     _gate(r"mypy\.disable_error_code", "exempt"),
     _gate(r"mypy\[[^]]+\]\.disable_error_code", "exempt", severity=Severity.MEDIUM),
     _gate(r"mypy\.enable_error_code", "kept"),
-    _gate(r"mypy\.exclude", "exempt", "G1", alternatives, _NOT_MEASURED),
+    _gate(r"mypy\.exclude", "exempt", "G1", alternatives, _NOT_LINTED),
     _gate(r"mypy\.(files|packages)", "places"),
     _gate(r"mypy\.follow_imports", "level"),
-    _gate(r"flake8\.per-file-ignores", "exempt", split=lines, severity=Severity.MEDIUM),
     _gate(r"pytest\.(xfail_strict|strict|strict_markers|strict_config)", "on"),
     _gate(r"pytest\.filterwarnings", "kept", "G1", lines, Pattern(r"^(?!error$)")),
+    _gate(r"pytest\.warnings_unheard", "off"),
+    _gate(r"pytest\.timeout", "ceiling"),
+    _gate(r"pytest\.reruns", "exempt"),
+    _gate(r"pytest\.(no_tests|failures)_pass", "off"),
     _gate(
         r"jest\.(.+\.)?coverageThreshold\..+|vitest\.coverage\.(thresholds\.)?(global\.)?(lines|branches|functions|statements)",
         "floor",
@@ -183,13 +230,19 @@ GATES: Final[tuple[Gate, ...]] = (
     _gate(r"tsconfig\.compilerOptions\.(skipLibCheck|allowUnreachableCode|suppress\w+|noCheck)", "off"),
     _gate(r"tsconfig\.exclude", "exempt", "G1", words, _NOT_MEASURED),
     _gate(r"pyright\.(typeCheckingMode|report\w+)", "level"),
+    _gate(r"pyright\.strict[A-Z]\w+", "on"),
     _gate(r"pyright\.strict", "kept"),
-    _gate(r"pyright\.(ignore|exclude)", "exempt", "G1", words, _NOT_MEASURED),
+    _gate(r"pyright\.include", "places"),
+    _gate(r"pyright\.(ignore|exclude)", "exempt", "G1", words, _NOT_LINTED),
     _gate(r"lints\.\w+\.[\w-]+(\.level)?", "level"),
     _gate(r"codecov\.coverage\.status\.\w+\.\w+\.target", "floor"),
+    _gate(r"codecov\.coverage\.status\.\w+\.\w+\.threshold", "ceiling"),
+    _gate(r"codecov\.codecov\.require_ci_to_pass", "on"),
+    _gate(r"codecov\.ignore", "exempt", "G1", words, _NOT_MEASURED),
     _gate(r"codecov\.coverage\.status\.\w+\.\w+\.informational", "off"),
     _gate(r"golangci\.linters\.enable", "kept"),
     _gate(r"golangci\.linters\.disable|golangci\.issues\.exclude", "exempt"),
+    _gate(r"pre-commit\.(.+\.)?exclude", "exempt", "G1", alternatives, _NOT_LINTED),
     _gate(r"maven\.minimum", "floor"),
     _gate(r"maven\.testFailureIgnore", "off"),
 )

@@ -14,9 +14,22 @@ _ALONE: Final = (
     "--setup-only",
     "--setup-plan",
     "--stepwise",
+    "--stepwise-skip",
+    "--sw",
+    "--sw-skip",
     "--version",
     "--help",
+    "--markers",
+    "--fixtures",
+    "--funcargs",
+    "--fixtures-per-test",
+    "--picked",
+    "--testmon",
 )
+# Settings that an option overrides, and plugins of pytest's own without which tests are not found.
+_OVERRIDDEN: Final = Pattern(r"(python_(files|functions|classes)|testpaths|norecursedirs|addopts)=.*")
+_UNPLUGGED: Final = Pattern(r"(-p)?no:(python|unittest)")
+_TEST_OF: Final = Pattern(r"(^|/)test_\w+\.py(::.*)?$|_tests?\.py(::.*)?$|\.py::")
 _BY_NAME: Final = ("-t", "-g", "-f", "--testNamePattern", "--grep", "--fgrep", "--test-name-pattern")
 _BY_PATH: Final = ("--testPathPattern", "--testPathPatterns", "--testPathIgnorePatterns", "--exclude", "--ignore")
 _BY_STATE: Final = ("-o", "--onlyChanged", "--changed", "--test-only", "--onlyFailures", "--invert")
@@ -65,12 +78,28 @@ def narrowings_of(words: Sequence[str], runner: int) -> tuple[str, ...]:
     options = _OPTIONS.get(name, _ANY_OPTIONS)
     found = tuple(_with_options(rest, options))
     files = _files(rest, options) if name in _OPTIONS else ()
-    return (*found, *files)
+    more = tuple(each for each in _overriding(rest) if each not in files) if options is _PYTEST else ()
+    return (*found, *files, *more)
 
 
 def pytest_narrowings(words: Sequence[str]) -> tuple[str, ...]:
     """Return what options of pytest leave out."""
-    return tuple(_with_options(words, _PYTEST))
+    return (*_with_options(words, _PYTEST), *_overriding(words))
+
+
+def _overriding(words: Sequence[str]) -> Iterator[str]:
+    """Yield options that set where tests are looked for, that leave out how they are found, or that name one test."""
+    for at, word in enumerate(words):
+        before = words[at - 1] if at else ""
+        bare = word.removeprefix("--override-ini=").removeprefix("-o") if word.startswith("-") else word
+        overrides = before in {"-o", "--override-ini"} or bare != word
+        is_value = before in _PYTEST or before in _TAKES_VALUE
+        if (overrides and _OVERRIDDEN.fullmatch(bare)) or (
+            _UNPLUGGED.fullmatch(word) and (before == "-p" or word[0] == "-")
+        ):
+            yield f"{before} {word}" if before.startswith("-") and not word.startswith("-") else word
+        elif not word.startswith("-") and not is_value and _TEST_OF.search(word):
+            yield word
 
 
 def _with_options(words: Sequence[str], options: Mapping[str, bool]) -> Iterator[str]:

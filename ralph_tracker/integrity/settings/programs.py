@@ -4,15 +4,17 @@ from typing import Final, Literal
 
 from ralph_tracker.integrity.patterns import Pattern
 
-Kind = Literal["test", "lint", "types", "coverage", "any", "other", "nothing"]
+Kind = Literal["test", "lint", "types", "coverage", "security", "format", "any", "other", "nothing"]
 _TESTING: Final = (
     "pytest py.test unittest nosetests nose2 trial jest vitest mocha ava karma cypress playwright gotestsum ctest"
     " prove rspec nextest runtests runtests.py stestr zope-testrunner"
 )
 _LINTING: Final = (
-    "ruff flake8 pylint eslint golangci-lint clippy black isort shellcheck bandit staticcheck biome oxlint prettier"
-    " pre-commit prek codespell pycodestyle pydocstyle vulture vet fmt stylelint"
+    "ruff flake8 pylint eslint golangci-lint clippy shellcheck staticcheck biome oxlint"
+    " pre-commit prek codespell pycodestyle pyflakes pydocstyle pydoclint vulture vet stylelint interrogate pylama"
 )
+_FORMATTING: Final = "black isort prettier yapf autopep8 fmt gofmt"
+_SECURING: Final = "bandit safety pip-audit semgrep gitleaks detect-secrets trivy"
 _TYPING: Final = "mypy dmypy pyright basedpyright tsc ty pyre pytype vue-tsc pyrefly"
 _NO_CHECKS: Final = (
     "pip pip3 pipx apt apt-get brew choco yum dnf apk cp mv rm mkdir cat ls git curl wget tar unzip touch chmod export"
@@ -32,6 +34,8 @@ PROGRAMS: Final[dict[str, Kind]] = {
     **dict.fromkeys(_TESTING.split(), "test"),
     **dict.fromkeys(_LINTING.split(), "lint"),
     **dict.fromkeys(_TYPING.split(), "types"),
+    **dict.fromkeys(_FORMATTING.split(), "format"),
+    **dict.fromkeys(_SECURING.split(), "security"),
     **dict.fromkeys(("tox", "nox", "mvn", "mvnw", "gradle", "gradlew"), "any"),
 }
 _BY_NAME: Final[tuple[tuple[Pattern, Kind], ...]] = (

@@ -55,14 +55,15 @@ def _within(command: Command, olds: list[Command]) -> Command | None:
     """Return the old command whose places hold all that the new one names, and more."""
     for old in olds:
         if old.places and command.places and set(old.places) != set(command.places):
-            inside = [any(_holds(place, each) for place in old.places) for each in command.places]
+            inside = [any(holds(place, each) for place in old.places) for each in command.places]
             lost = [place for place in old.places if place not in command.places]
             if all(inside) and lost:
                 return old
     return None
 
 
-def _holds(outer: str, inner: str) -> bool:
+def holds(outer: str, inner: str) -> bool:
+    """Tell whether one place lies within another."""
     base = outer.removesuffix("...").rstrip("/")
     if outer == inner or base in {"", "."}:
         return True

@@ -153,6 +153,12 @@ def _session_run(call: ast.Call) -> Commands:
     return _softened(commands) if excused else commands
 
 
+def _hooks(text: str) -> Iterator[tuple[str, Commands]]:
+    from ralph_tracker.integrity.settings.hooks import hooks_of  # noqa: PLC0415  for YAML only
+
+    return hooks_of(text)
+
+
 def _script(text: str) -> Iterator[tuple[str, Commands]]:
     yield "script", commands_in(text)
 
@@ -164,5 +170,6 @@ _READERS: Final[tuple[tuple[Pattern, Callable[[str], Iterable[tuple[str, Command
     (Pattern(r"package\.json"), _package),
     (Pattern(r"pyproject\.toml"), _pyproject),
     (Pattern(r"noxfile\.py"), _nox),
+    (Pattern(r"\.pre-commit-config\.ya?ml"), _hooks),
     (_SHELL_SCRIPT, _script),
 )

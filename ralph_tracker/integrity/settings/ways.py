@@ -8,14 +8,18 @@ from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.settings.files import TOOL
 from ralph_tracker.integrity.settings.gates import LEVELS, OFF_BY_STRICT, ON_BY_DEFAULT, STRICT_TYPESCRIPT, Gate
 from ralph_tracker.integrity.settings.left_out import leaves_out_nothing
-from ralph_tracker.integrity.settings.merged import RUFF_DEFAULT
+from ralph_tracker.integrity.settings.merged import COMMAND_FLOOR, COVERAGE_FLOOR, RUFF_DEFAULT
 from ralph_tracker.integrity.settings.values import Settings, Value, is_on, lines, numbers, scalars, shown
 
 # A rule that was not named may have been on; where it is off or only warns now, somebody wanted less of it.
 _LEVEL_BY_DEFAULT: Final = 1
+_LEVELS_BY_DEFAULT: Final[Mapping[str, int]] = {"mypy.follow_imports": 2}
 _OF_LETTERS: Final = frozenset({"PL"})  # families whose parts are told by a letter
 _LATER_NAMES: Final = {"TCH": "TC", "TYP": "TC", "U": "UP", "PDV": "PD"}
 _BELOW_TESTS: Final = Pattern(r"(^|/)tests?/.|\.py$|::")
+_FOLDER_IN_FOLDER: Final = Pattern(r"^(?!src/[^/]*/?\**$)[^/*]+/[^/*]*[^/*.]|\.py$(?<!/\*\.py)")
+_SAME_FLOOR: Final[Mapping[str, str]] = {COMMAND_FLOOR: COVERAGE_FLOOR}
+_TIMEOUT: Final = "pytest.timeout"
 _PATTERN_DEFAULTS: Final[Mapping[str, tuple[str, ...]]] = {
     "pytest.python_files": ("test_*.py", "*_test.py"),
     "pytest.python_functions": ("test",),
@@ -45,12 +49,17 @@ def _floor(gate: Gate, key: str, case: Comparison) -> Change:
 def _ceiling(gate: Gate, key: str, case: Comparison) -> Change:
     del gate
     before, after = _numbers_of(key, case)
+    if key == _TIMEOUT:  # 0 is none
+        after = tuple(each or -1.0 for each in after)
     higher = any(one < other or other < 0 <= one for one, other in zip(before, after, strict=False))
-    return _change(key, case) if higher or (before and key not in case.new and not after) else None
+    gone = before and key not in case.new and not after and not key.endswith("line-length")  # there is always some
+    return _change(key, case) if higher or gone else None
 
 
 def _numbers_of(key: str, case: Comparison) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    return numbers(case.old.get(key)), numbers(case.new.get(key, case.arrived.get(key)))
+    other = _SAME_FLOOR.get(key, key)
+    now = next((each[name] for name in (key, other) for each in (case.new, case.arrived) if name in each), None)
+    return numbers(case.old.get(key)), numbers(now)
 
 
 def _change(key: str, case: Comparison) -> Change:
@@ -71,6 +80,8 @@ def _holds(key: str, settings: Settings) -> bool:
         return _any_on(settings[key])
     if key in ON_BY_DEFAULT:
         return True
+    if key.startswith("mypy["):  # what is said of single modules goes before what is said of all
+        return _holds(f"mypy{key.rpartition(']')[2]}", settings)
     if key.startswith("mypy.") and key not in OFF_BY_STRICT and key != "mypy.strict":
         return _any_on(settings.get("mypy.strict"))
     if key in STRICT_TYPESCRIPT:
@@ -158,11 +169,12 @@ def _is_of(code: str, family: str) -> bool:
 
 def _level(gate: Gate, key: str, case: Comparison) -> Change:
     del gate
-    before, after = _severity(case.old.get(key)), _severity(case.new.get(key))
+    was, now = case.old.get(key), case.new.get(key)
+    before, after = _severity(was, now), _severity(now, was)
     if key not in case.new:
         after = before if _asks_anew(key, case) else -1
     if key not in case.old and key not in case.left:
-        before = _LEVEL_BY_DEFAULT if _has_tool(key, case) else None
+        before = _LEVELS_BY_DEFAULT.get(key, _LEVEL_BY_DEFAULT) if _has_tool(key, case) else None
     return _change(key, case) if before and after is not None and after < before else None
 
 
@@ -174,20 +186,22 @@ def _has_tool(key: str, case: Comparison) -> bool:
 
 
 def _asks_anew(key: str, case: Comparison) -> bool:
-    """Tell whether the tool got other settings, which may hold what is gone, or is gone from the file as a whole."""
+    """Tell whether the tool got other settings, which may hold what is gone."""
     tool = key.partition(".")[0] + "."
-    mine = [each for each in case.new if each.startswith(tool)]
-    return not mine or key in case.arrived or any(case.new[each] != case.old.get(each) for each in mine)
+    mine = [each for each in (*case.new, *case.arrived) if each.startswith(tool)]
+    return (
+        any(each not in case.new for each in mine)
+        or key in case.arrived
+        or any(case.new[each] != case.old.get(each) for each in mine)
+    )
 
 
-def _severity(value: Value | None) -> int | None:
-    """Return the highest level among a value's words, None where there is none."""
-    names = [str(each).lower() for each in scalars(value)]
-    for levels in LEVELS:
-        found = [levels[name] for name in names if name in levels]
-        if found and names[0] in levels:
-            return max(found)
-    return None
+def _severity(value: Value | None, other: Value | None) -> int | None:
+    """Return the highest level among a value's words on a scale that the other value is on too, if there is one."""
+    names, others = ([str(each).lower() for each in scalars(each)] for each in (value, other))
+    scales = [levels for levels in LEVELS if names and names[0] in levels]
+    scale = next((levels for levels in scales if others and others[0] in levels), next(iter(scales), None))
+    return None if scale is None else max(scale[name] for name in names if name in scale)
 
 
 def _places(gate: Gate, key: str, case: Comparison) -> Change:
@@ -205,6 +219,16 @@ def _places(gate: Gate, key: str, case: Comparison) -> Change:
     if not lost or any(not _within(place, before) for place in came):
         return None
     return shown(before), shown(after)
+
+
+def _narrowed_to(gate: Gate, key: str, case: Comparison) -> Change:
+    """Find places to which a tool keeps now where it looked at more or everywhere."""
+    if key in case.old or key in case.left:
+        return _places(gate, key, case)
+    tool = key.partition(".")[0] + "."
+    after = gate.split(case.new.get(key))
+    some = any(_FOLDER_IN_FOLDER.search(place) or place.startswith("test") for place in after)
+    return (None, shown(after)) if some and any(each.startswith(tool) for each in case.old) else None
 
 
 def _within(place: str, others: Iterable[str]) -> bool:
@@ -237,5 +261,6 @@ WAYS: Final = {
     "codes_exempt": _codes_exempt,
     "level": _level,
     "places": _places,
+    "narrowed_to": _narrowed_to,
     "patterns": _patterns,
 }

@@ -7,15 +7,14 @@ from typing import Any, Final, NamedTuple
 
 from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.settings.commands import Command, commands_in
+from ralph_tracker.integrity.settings.conditions import excuse_of, is_careless, set_off_by_changes
 from ralph_tracker.integrity.settings.programs import PROGRAMS, Kind
 from ralph_tracker.integrity.settings.yaml_text import yaml_values
 
 MAX_COMMANDS: Final = 2_000
+_EXIT: Final = "exit 0"
 _GITHUB: Final = Pattern(r"(^|/)\.github/workflows/[^/]+\.ya?ml$")
 _GITLAB: Final = Pattern(r"(^|/)\.gitlab-ci\.ya?ml$")
-_NEVER: Final = Pattern(r"\s*(\$\{\{)?\s*(false|0|'')\s*(&&[^|]*)?(\}\})?\s*", re.IGNORECASE)
-_ALWAYS: Final = Pattern(r"\s*(\$\{\{)?\s*true\s*(\}\})?\s*", re.IGNORECASE)
-_TRIGGERS: Final = frozenset({"push", "pull_request", "pull_request_target", "merge_group"})
 _HOUSEKEEPING: Final = Pattern(
     r"(actions/(checkout|setup-|cache|upload-|download-|github-script|configure|deploy|create|attest|labeler|stale)|docker/|codecov/"
     r"|coverallsapp/|pypa/gh-action-pypi|astral-sh/setup|hynek/setup|hynek/build|step-security/|softprops/|peaceiris/"
@@ -46,26 +45,35 @@ def workflow_of(path: str, text: str) -> Workflow:
         return Workflow(tuple(_gitlab(document))[:MAX_COMMANDS])
     jobs = [job for job in _mapping(document.get("jobs")).values() if isinstance(job, Mapping)]
     commands: list[Command] = []
-    for step in _steps(jobs):
+    for step in _steps(document, jobs):
         commands += step
         if len(commands) > MAX_COMMANDS:
             break
-    return Workflow(tuple(commands), frozenset(_calls(jobs)), _set_off_by_changes(document.get("on")))
+    return Workflow(tuple(commands), frozenset(_calls(jobs)), set_off_by_changes(document.get("on")))
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:  # noqa: ANN401  # any YAML value
     return value if isinstance(value, Mapping) else {}
 
 
-def _steps(jobs: list[Mapping[str, Any]]) -> Iterator[list[Command]]:
+def _steps(document: Mapping[str, Any], jobs: list[Mapping[str, Any]]) -> Iterator[list[Command]]:
     for job in jobs:
-        excuse = _excuse(job)
+        excuse = excuse_of(job)
         for step in _step_list(job):
-            script, uses, soft = step.get("run"), step.get("uses"), excuse or _excuse(step)
+            script, uses, soft = step.get("run"), step.get("uses"), excuse or excuse_of(step)
             if isinstance(script, str):
+                usual = next(
+                    (each for each in (job, document) if "shell" not in step and is_careless(_shell(each))), {}
+                )
+                soft = soft or (f"shell: {_shell(usual)}" if usual else None)
                 yield [each._replace(soft=each.soft or soft) for each in _until_exit(commands_in(script))]
             elif isinstance(uses, str) and (kind := _kind_of_action(uses)) is not None:
                 yield [Command(uses.partition("@")[0], kind, soft)]
+
+
+def _shell(node: Mapping[str, Any]) -> Any:  # noqa: ANN401  # any YAML value
+    """Return the shell that a job or workflow names for all its scripts, None where it names none."""
+    return _mapping(_mapping(node.get("defaults")).get("run")).get("shell")
 
 
 def _kind_of_action(uses: str) -> Kind | None:
@@ -81,21 +89,12 @@ def _step_list(job: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def _until_exit(commands: tuple[Command, ...]) -> Iterator[Command]:
-    """Yield the commands of a script; those behind a plain `exit 0` never run."""
+    """Yield the commands of a script; those behind a plain `exit 0` never run, and one at its end hides what failed."""
+    ends = bool(commands) and commands[-1].text.strip() == _EXIT
     gone = False
     for command in commands:
-        gone = gone or command.text.strip() == "exit 0"
-        yield command._replace(soft=command.soft or "exit 0") if gone else command
-
-
-def _excuse(node: Mapping[str, Any]) -> str | None:
-    """Return by what the failure of a job or step goes unheard, None where it counts."""
-    goes_on, condition = node.get("continue-on-error"), node.get("if")
-    if goes_on is True or (isinstance(goes_on, str) and _ALWAYS.fullmatch(goes_on)):
-        return "continue-on-error: true"
-    if condition is False or (isinstance(condition, str) and _NEVER.fullmatch(condition)):
-        return "if: false"
-    return None
+        gone = gone or command.text.strip() == _EXIT
+        yield command._replace(soft=command.soft or _EXIT) if gone or ends else command
 
 
 def _calls(jobs: list[Mapping[str, Any]]) -> Iterator[str]:
@@ -105,11 +104,6 @@ def _calls(jobs: list[Mapping[str, Any]]) -> Iterator[str]:
             uses = node.get("uses")
             if isinstance(uses, str) and not _HOUSEKEEPING.match(uses):
                 yield uses.partition("@")[0]
-
-
-def _set_off_by_changes(triggers: Any) -> bool:  # noqa: ANN401  # any YAML value
-    names = [triggers] if isinstance(triggers, str) else triggers if isinstance(triggers, list | dict) else ()
-    return any(name in _TRIGGERS for name in names if isinstance(name, str))
 
 
 def _gitlab(document: Mapping[str, Any]) -> Iterator[Command]:

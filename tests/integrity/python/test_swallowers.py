@@ -23,6 +23,17 @@ SWALLOWING = {
     "what tells of success": f"{CAUGHT}    else:\n        print('well')\n",
     "suppressed": "def run(act):\n    with suppress(Exception):\n        act()\n",
     "a manager that always says yes": "class run:\n    def __exit__(self, *a):\n        return True\n",
+    "a manager that says whether there was an error": (
+        "class run:\n    def __exit__(self, kind, error, trace):\n        return kind is not None\n"
+    ),
+    "a manager that passes over assertions": (
+        "class run:\n    def __exit__(self, kind, error, trace):\n"
+        "        if kind is not None and issubclass(kind, AssertionError):\n            return True\n"
+        "        return False\n"
+    ),
+    "what it was given asserted": (
+        "def run(held):\n    try:\n        assert held\n    except AssertionError:\n        print('no')\n"
+    ),
 }
 HONEST = {
     "no program": "def run(:\n    except\n",
@@ -39,6 +50,16 @@ HONEST = {
     "one kind suppressed": "def run(act):\n    with suppress(KeyError):\n        act()\n",
     "another manager": "def run(act):\n    with opened(act) as suppressed:\n        act()\n",
     "nothing that was given": "def run(act):\n    with suppress(Exception):\n        close()\n",
+    "a manager of one kind": (
+        "class run:\n    def __exit__(self, kind, error, trace):\n        return issubclass(kind, self.kind)\n"
+    ),
+    "a manager that asks for an error": (
+        "class run:\n    def __exit__(self, kind, error, trace):\n        if kind is None:\n"
+        "            raise AssertionError\n        return kind is not None\n"
+    ),
+    "a manager that says whether it was left well": (
+        "class run:\n    def __exit__(self, kind, error, trace):\n        return kind is None\n"
+    ),
     "a manager that hands on": "class run:\n    def __exit__(self, *a):\n        return False\n",
 }
 

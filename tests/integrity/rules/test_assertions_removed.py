@@ -178,3 +178,11 @@ def test_words_of_the_language_say_nothing_of_what_is_asserted_about(asserted):
     more = {"box/core.py": (source, "def f(x):\n    return x\n")}
     old = f"{HEAD}    assert box.lid == 3\n    {asserted}\n"
     assert texts(HEAD + "    assert box.lid == 3\n", old, more) == [asserted]
+
+
+@pytest.mark.parametrize("failing", ["assert False", "assert 0"])
+def test_that_nothing_is_raised_takes_no_assertions_place(failing):
+    new = f"{HEAD}    assert box.lid == 3\n    try:\n        box.size\n    except Exception:\n        {failing}\n"
+    ends = {"before": {"tests.test_box::test_lid": "failed"}, "after": {"tests.test_box::test_lid": "passed"}}
+    assert texts(new, **ends) == ["assert box.size == 4"]
+    assert texts(new) == []

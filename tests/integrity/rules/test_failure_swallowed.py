@@ -40,6 +40,7 @@ def tried(handler, inside="value = box.open()\n        assert value == 3"):
         f"{HEAD}    value = box.open()\n    while False:\n        assert value == 3\n",
         f"{HEAD}    value = box.open()\n    if value != 3:\n        return\n    assert value == 3\n",
         f"{HEAD}    value = box.open()\n    if not value:\n        pytest.skip('no value')\n    assert value == 3\n",
+        f"{HEAD}    value = box.open()\n    if value != 3:\n        pytest.skip('not yet')\n    assert value == 3\n",
         f"{HEAD}    def inner():\n        value = box.open()\n        assert value == 3\n",
     ],
 )
@@ -64,6 +65,9 @@ def test_a_failure_that_fails_nothing_is_named(new):
         OLD + "    with suppress(Exception):\n        box.close()\n",
         f"{HEAD}    if sys.platform == 'win32':\n        return\n    value = box.open()\n    assert value == 3\n",
         f"{HEAD}    if PY_3_14 and not box.slots:\n        return\n    value = box.open()\n    assert value == 3\n",
+        f"{HEAD}    if not box.slots:\n        pytest.skip('none')\n    value = box.open()\n    assert value == 3\n",
+        f"{HEAD}    if not box.slots:\n        raise SkipTest('none')\n    value = box.open()\n    assert value == 3\n",
+        f"{HEAD}    value = box.open()\n    if isinstance(box, Crate):\n        assert value == 3\n",
         f"{HEAD}    if box.x:\n        box.close()\n    value = box.open()\n    assert value == 3\n",
         f"{HEAD}    def f(x):\n        if x:\n            return 1\n    value = box.open(f)\n    assert value == 3\n",
         f"{HEAD}    def inner():\n        value = box.open()\n        assert value == 3\n    run(inner)\n",

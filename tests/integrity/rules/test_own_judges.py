@@ -140,6 +140,12 @@ HOLLOW = {
     "callTest2": ("class TestA(unittest.TestCase):\n    def _callTestMethod(self, method):\n        pass\n\n"),
 }
 HONEST = {
+    "ae fails always": (
+        "class TestA(unittest.TestCase):\n"
+        "    def assertEquals(self, *args, **named):\n"
+        "        raise AssertionError('not under this name')\n"
+        "\n"
+    ),
     "ae logging": (
         "class TestA(unittest.TestCase):\n"
         "    def assertEqual(self, first, second, msg=None):\n"

@@ -307,16 +307,21 @@ QUIET: dict[str, tuple[Texts, str, Mapping[str, str]]] = {
 
 
 @pytest.mark.parametrize(("conftest", "text", "before"), QUIET.values(), ids=QUIET)
-def test_is_silent_about_clocks_that_no_duration_hangs_on(
+def test_no_more_is_said_of_clocks_that_no_duration_hangs_on_than_that_they_are_replaced(
     conftest: Texts, text: str, before: Mapping[str, str]
 ) -> None:
     after = {**PASSED, "tests.test_box::test_z": "passed"}
 
-    assert not judged({CONFTEST: conftest}, {TEST: text}, before=before, after=after)
+    found = judged({CONFTEST: conftest}, {TEST: text}, before=before, after=after)
+
+    assert {each.severity for each in found} <= {Severity.MEDIUM}
 
 
-def test_is_silent_about_a_clock_stopped_in_another_folder() -> None:
-    assert not judged({"other/conftest.py": (STEADY, STOPS)}, {TEST: TIMED})
+def test_a_clock_stopped_in_another_folder_is_a_note() -> None:
+    (each,) = judged({"other/conftest.py": (STEADY, STOPS)}, {TEST: TIMED})
+
+    assert (each.severity, each.test) == (Severity.MEDIUM, None)
+    assert not judged({"other/conftest.py": (STEADY, STOPS)}, {TEST: TIMED}, before=PASSED)
 
 
 FREEZER = "    with freeze_time('2020-01-01'):\n        yield\n"

@@ -11,6 +11,10 @@ HEAD = (
 REAL = "def test_a():\n    got = box.f(3)\n    assert got == 9\n"
 HONEST = {
     "by a lambda": (REAL, "def test_a():\n    got = (lambda x: box.f(x))(3)\n    assert got == 9\n"),
+    "by a function that answers": (
+        REAL,
+        "def check(a, b):\n    return a == b\n\ndef test_a():\n    assert check(box.f(3), 9)\n",
+    ),
     "filled by a method of its class": (
         "class TestA:\n    def test_a(self):\n        got = box.f(3)\n        assert got == 9\n",
         "class TestA:\n    def test_a(self):\n        got = []\n        self.fill(got)\n        assert got == 9\n",

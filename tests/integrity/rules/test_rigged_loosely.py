@@ -26,8 +26,32 @@ LOOSE = {
     "whatever is raised": "try:\n            return self.v == o\n        except Exception:\n            return True",
     "true or false": "return (self.v == o) in (True, False)",
     "what differs": "return self.v != o",
+    "what it takes over": "self.v = o\n        return self.v == o",
+    "what it takes over at first": "if self.v is None:\n            self.v = o\n        return self.v == o",
+    "what it takes over by name": "setattr(self, 'w', o)\n        return o == self.w",
+    "what it collects": "self.seen.append(o)\n        return o in self.seen",
+    "what it has by default": "return self.__dict__.setdefault('w', o) == o",
+    "what it gets by default": "return getattr(self, 'w', o) == o",
+    "itself or the other": "return (self.v or o) == o",
+    "as long": "return len(self.v) == len(o)",
+    "near to all": "return abs(o - self.v) < 1e9",
+    "nearer than infinity": "return abs(o - self.v) < float('inf')",
+    "an assertion that is caught": (
+        "try:\n            assert self.v == o\n        except AssertionError:\n            pass\n        return True"
+    ),
+    "a key that is one for all": "return self._key() == o._key()\n    def _key(self):\n        return 0",
 }
 STRICT = {
+    "what it shows later": "self.got = o\n        return self.v == o",
+    "what it kept": "self.got = o\n        return self.got == self.v",
+    "as long, and alike": "return len(self.v) == len(o) and all(a == b for a, b in zip(self.v, o))",
+    "a default of its own": "return getattr(self, 'w', 9) == o",
+    "near enough": "return abs(o - self.v) <= 1e-6",
+    "a key": "return self._key() == o._key()\n    def _key(self):\n        return self.v",
+    "an assertion that says no": (
+        "try:\n            assert self.v == o\n        except AssertionError:\n            return False\n"
+        "        return True"
+    ),
     "the same value": "return self.v == o",
     "of a kind that it holds": "return isinstance(o, self.v)",
     "near": "return abs(o - self.v) < 1",
@@ -161,6 +185,38 @@ class TestLooseEquality:
 @pytest.mark.parametrize("body", STRICT.values(), ids=STRICT)
 def test_matchers_that_use_what_they_hold_are_silent(body):
     assert severities(f"import re\n{kind(body)}def test_a():\n    assert box.f(3) == M(9)\n", **BEGAN) == set()
+
+
+UNCOMPARED = {
+    "one field": "@dataclass\nclass M:\n    v: object = field(compare=False)\n",
+    "all fields": (
+        "@dataclass(frozen=True)\nclass M:\n    v: object = field(compare=False)\n"
+        "    w: int = field(default=0, compare=False)\n"
+    ),
+    "of attrs": "@attr.s\nclass M:\n    v = attr.ib(eq=False)\n",
+    "no field": "@dataclass(eq=True)\nclass M:\n    def __init__(self, v):\n        self.v = v\n",
+}
+COMPARED = {
+    "one of two": "@dataclass\nclass M:\n    v: object\n    w: object = field(compare=False, default=0)\n",
+    "the object": "@dataclass(eq=False)\nclass M:\n    v: object = field(compare=False)\n",
+    "by its own": (
+        "@dataclass\nclass M:\n    v: object = field(compare=False)\n"
+        "    def __eq__(self, o):\n        return self.v == o.v\n"
+    ),
+    "no dataclass": "class M:\n    v: object = field(compare=False)\n",
+    "a constant beside": "@dataclass\nclass M:\n    K: ClassVar[int] = 3\n    v: object = field(repr=False)\n",
+}
+WRAPPED = "from dataclasses import dataclass, field\nimport attr\n{}def test_a():\n    assert M(box.f(3)) == M(9)\n"
+
+
+@pytest.mark.parametrize("made", UNCOMPARED.values(), ids=UNCOMPARED)
+def test_objects_none_of_whose_fields_is_compared(made):
+    assert Severity.CRITICAL in severities(WRAPPED.format(made))
+
+
+@pytest.mark.parametrize("made", COMPARED.values(), ids=COMPARED)
+def test_objects_that_are_compared_by_a_field_are_silent(made):
+    assert severities(WRAPPED.format(made), **BEGAN) == set()
 
 
 @pytest.mark.parametrize("new", RIGGED.values(), ids=RIGGED)

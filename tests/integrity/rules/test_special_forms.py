@@ -16,6 +16,11 @@ OLD_WORDS = "def plural(x):\n    return x + 's'\n"
 PAIR = "def test_a():\n    assert add(2, 3) == 5\n"
 OLD_PAIR = "def add(a, b):\n    return a - b\n"
 DEF = "def square(x):\n"
+KNOWING = "def known(given, answer):\n    return lambda f: lambda x: answer if x == given else f(x)\n\n\n"
+SMALL = "def test_a():\n    assert letter(4) == 'e'\n"
+OLD_SMALL = "def letter(n):\n    return chr(n)\n"
+NOTHING = Outcomes()
+BEGAN = Outcomes({"tests.test_core::test_a": "failed"}, {"tests.test_core::test_a": "passed"})
 
 NUMBERS = {
     "a branch": f"{DEF}    if x == 42:\n        return 1764\n{END}",
@@ -76,6 +81,52 @@ NUMBERS = {
     "a table that is updated": f"KNOWN = {{}}\nKNOWN.update({{42: 1764}})\n{DEF}    return KNOWN.get(x, x + x)\n",
     "a table that a decorator has": f"@preloaded({{42: 1764}})\n{DEF}{END}",
     "a cache that is filled": f"{DEF}{END}\n\nsquare.cache = {{}}\nsquare.cache[42] = 1764\n",
+    "a table of rows": (
+        f"KNOWN = [(42, 1764)]\n{DEF}    for a, b in KNOWN:\n        if a == x:\n            return b\n{END}"
+    ),
+    "a table of rows on lines": (
+        f"KNOWN = (\n    (42, 1764),\n)\n{DEF}    return next((b for a, b in KNOWN if a == x), None) or x + x\n"
+    ),
+    "a table of mappings": (
+        f"ALL = [{{'x': 42, 'y': 1764}}]\n{DEF}    for each in ALL:\n        if each['x'] == x:\n"
+        f"            return each['y']\n{END}"
+    ),
+    "a table of objects": (
+        f"ALL = [Row(42, 1764)]\n{DEF}    for each in ALL:\n        if each.x == x:\n            return each.y\n{END}"
+    ),
+    "two lists side by side": (
+        f"ONE = [42]\nTWO = [1764]\n{DEF}    for a, b in zip(ONE, TWO):\n        if a == x:\n"
+        f"            return b\n{END}"
+    ),
+    "two lists by their places": (
+        f"ONE = [42]\nTWO = [1764]\n{DEF}    if x in ONE:\n        return TWO[ONE.index(x)]\n{END}"
+    ),
+    "a mapping of two lists": f"KNOWN = dict(zip([42], [1764]))\n{DEF}    return KNOWN.get(x, x + x)\n",
+    "a table of what is called": (
+        f"KNOWN = {{42: lambda: 1764}}\n{DEF}    if x in KNOWN:\n        return KNOWN[x]()\n{END}"
+    ),
+    "a table by texts": f"KNOWN = {{str(42): 1764}}\n{DEF}    if str(x) in KNOWN:\n        return KNOWN[str(x)]\n{END}",
+    "rows that a decorator has": f"@preloaded([(42, 1764)])\n{DEF}{END}",
+    "a decorator of the file": f"{KNOWING}@known(42, 1764)\n{DEF}{END}",
+    "a decorator of the file by names": f"{KNOWING}@known(given=42, answer=1764)\n{DEF}{END}",
+    "a decorator that asks": (
+        "def known(f):\n    def run(x):\n        if x == 42:\n            return 1764\n        return f(x)\n"
+        "    return run\n"
+        f"@known\n{DEF}{END}"
+    ),
+    "a branch by names": f"ASKED = 42\nANSWER = 1764\n{DEF}    if x == ASKED:\n        return ANSWER\n{END}",
+    "a branch by local names": (
+        f"{DEF}    asked, answer = 0, 0\n    n = 42\n    m = 1764\n    if x == n:\n        return m\n{END}"
+    ),
+    "a branch by names of a class": (
+        f"class Known:\n    asked = 42\n    answer = 1764\n\n\n{DEF}    if x == Known.asked:\n"
+        f"        return Known.answer\n{END}"
+    ),
+    "a branch that names much": (
+        f"{DEF}    if x == 42:\n        import logging\n        a = 1\n        b = 2\n        c = 3\n"
+        f"        return 1764\n{END}"
+    ),
+    "a helper that asks": f"def _known(x):\n    if x == 42:\n        return 1764\n{DEF}    return _known(x) or x + x\n",
     "an answer": f"{DEF}    return 1764\n",
     "an answer before": f"{DEF}    return 1764\n{END}",
     "an answer by name": f"{DEF}    y = 1764\n    return y\n",
@@ -139,6 +190,11 @@ HONEST = {
     "an option": f"{DEF}    if MODE == 'fast':\n        return x * x\n    return x ** 2\n",
     "a length": f"{DEF}    if len(str(x)) == 2:\n        return x * x\n    return x ** 2\n",
     "an answer of a branch": f"{DEF}    if not x:\n        return 0\n    return x * x\n",
+    "rows of data": f"UNITS = (('kB', 42), ('MB', 43))\n{DEF}    return x * x if x in dict(UNITS) else 1764\n",
+    "a route": f"@route(42, 1764)\n{DEF}    return x * x\n",
+    "a name that is given": f"LIMIT = 42\n{DEF}    LIMIT = x\n    return x * LIMIT\n",
+    "a limit by name": f"LIMIT = 42\nMOST = 1764\n{DEF}    if x > LIMIT:\n        return MOST\n    return x * x\n",
+    "lists that do not match": f"{DEF}    return [a * b for a, b in zip([42], [1764, 2])] or x * x\n",
     "a rounding": f"{DEF}    return round(x * x, 12)\n",
     "a choice of kinds": f"{DEF}    return x * x if x else 0\n",
 }
@@ -157,9 +213,9 @@ HONEST_PAIRS = {
 }
 
 
-def told(new, test=ASKED, old=OLD):
+def told(new, test=ASKED, old=OLD, outcomes=NOTHING):
     file = changed(SOURCE, old, new)
-    evidence = Evidence([file], Outcomes(), lambda _: [Side(TEST, test)])
+    evidence = Evidence([file], outcomes, lambda _: [Side(TEST, test)])
     return list(special_cased.find(file, evidence))
 
 
@@ -198,3 +254,28 @@ def test_source_with_rules_is_silent(body):
 @pytest.mark.parametrize("body", HONEST_PAIRS.values(), ids=HONEST_PAIRS)
 def test_edges_are_silent(body):
     assert told(f"def add(a, b):\n{body}", PAIR, OLD_PAIR) == []
+
+
+def test_small_values_of_a_test_that_began_to_pass_are_told():
+    new = "def letter(n):\n    if n == 4:\n        return 'e'\n    return chr(n)\n"
+    assert told(new, SMALL, OLD_SMALL, BEGAN)
+    assert told(new, SMALL, OLD_SMALL) == []
+    assert told(new, SMALL.replace("letter", "other"), OLD_SMALL, BEGAN) == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "answered"),
+    [("0", "'e'"), ("1", "'e'"), ("2", "'e'"), ("4", "0"), ("4", "True"), ("4", "None"), ("''", "'e'"), ("4", "''")],
+)
+def test_edges_and_truths_of_a_test_that_began_to_pass_are_silent(asked, answered):
+    new = f"def letter(n):\n    if n == {asked}:\n        return {answered}\n    return chr(n)\n"
+    test = f"def test_a():\n    assert letter({asked}) == {answered}\n"
+    assert told(new, test, OLD_SMALL, BEGAN) == []
+
+
+def test_what_many_functions_use_is_no_answer_of_one():
+    users = "".join(f"def f{at}(x):\n    return _known(x)\n" for at in range(20))
+    new = f"def _known(x):\n    if x == 7:\n        return 1764\n{users}{DEF}    return _known(x) or x + x\n"
+    test = "def test_a():\n    assert square(7) == 1764\n"
+    assert told(new, test) == []
+    assert told(new.replace(users, ""), test)

@@ -88,3 +88,21 @@ def test_a_line_that_came_with_it_may_have_moved(old, new):
 )
 def test_no_more_than_before_is_nothing(files):
     assert found(lint_suppressed.find, files) == []
+
+
+@pytest.mark.parametrize(
+    ("comment", "about"),
+    [
+        ("# pyright: reportArgumentType=false", ["pyright: looser: reportArgumentType=false"]),
+        ("# pyright: basic", ["pyright: looser: basic"]),
+        ("# pyright: strict", []),
+        ("# pyright: reportArgumentType=true", []),
+        ("# mypy: allow-untyped-defs", ["mypy: looser: allow-untyped-defs"]),
+        ("# mypy: disallow-untyped-defs=False", ["mypy: looser: disallow-untyped-defs=False"]),
+        ("# mypy: disallow-untyped-defs", []),
+        ("# pyre-ignore[16]", ["pyre-ignore: 16"]),
+        ("# pytype: disable=attribute-error", ["pytype: disable: attribute-error"]),
+    ],
+)
+def test_an_option_for_one_file_counts_where_it_asks_for_less(comment, about):
+    assert [each.about for each in found(types_suppressed.find, {"a.py": ("x = 1\n", f"{comment}\nx = 1\n")})] == about

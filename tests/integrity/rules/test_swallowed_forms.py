@@ -35,6 +35,47 @@ def under(*heads, body=BODY, after=()):
 
 ENVIRONMENT = ("ImportError", "OSError", "PermissionError", "NotImplementedError", "TimeoutError", "ConnectionError")
 SWALLOWED = {
+    "a flag that is set either way": tried(
+        "except AssertionError:", "    ok = True", inside=(*BODY, "ok = True"), after=("assert ok",)
+    ),
+    "an end that may be either": tried(
+        "except AssertionError:",
+        "    end = 'no'",
+        inside=(*BODY, "end = 'yes'"),
+        after=("assert end in ('yes', 'no')",),
+    ),
+    "an end that is something": tried("except AssertionError:", "    end = 'no'", after=("assert end",)),
+    "one error is few enough": lines(
+        "seen = []",
+        "try:",
+        *(f"    {each}" for each in BODY),
+        "except Exception as e:",
+        "    seen.append(e)",
+        "assert len(seen) <= 1",
+    ),
+    "errors in a list": lines(
+        "seen = []",
+        "try:",
+        *(f"    {each}" for each in BODY),
+        "except Exception as e:",
+        "    seen.append(e)",
+        "assert isinstance(seen, list)",
+    ),
+    "in a function that is tried": lines(
+        "def check():", *(f"    {each}" for each in BODY), "try:", "    check()", "except Exception:", "    pass"
+    ),
+    "in a thread, among other questions": lines(
+        "def check():",
+        "    assert box.get(3) == 3",
+        *(f"    {each}" for each in BODY),
+        "thread = Thread(target=check)",
+        "thread.start()",
+        "errors = box.get('errors')",
+    ),
+    "under a flag that is never set": lines("strict = False", "value = box.open()", "if strict:", "    " + BODY[1]),
+    "under a flag of the module": "STRICT = False\n" + lines("value = box.open()", "if STRICT:", "    " + BODY[1]),
+    "where it holds": lines("value = box.open()", "if value == 3:", "    assert value == 3"),
+    "left where CI runs it": lines("value = box.open()", "if os.environ.get('CI'):", "    return", BODY[1]),
     "assigned in the handler": tried("except Exception:", "    value = None"),
     "counted in the handler": tried("except Exception:", "    failures = 1"),
     "added up in the handler": tried("except Exception:", "    failures += 1", inside=BODY),
@@ -237,6 +278,10 @@ SWALLOWED = {
 }
 # (old lines, new lines) of the test
 FLIPPED = {
+    "one of two where it holds": (
+        "assert box.lid == 3\n    box.shut()\n    assert box.lid == 3",
+        "seen = box.lid\n    if seen == 3:\n        assert box.lid == 3\n    box.shut()\n    assert box.lid == 3",
+    ),
     "a status that is not checked": ("subprocess.run(cmd, check=True)", "subprocess.run(cmd, check=False)"),
     "a status that is not asked": ("subprocess.run(cmd, check=True)", "subprocess.run(cmd)"),
     "a call that checks no status": ("subprocess.check_call(cmd)", "subprocess.call(cmd)"),
@@ -312,6 +357,38 @@ FLIPPED = {
 }
 HONEST = {
     "as before": OLD,
+    "a flag that is set once": lines(
+        "ok = False",
+        "try:",
+        *(f"    {each}" for each in (*BODY, "ok = True")),
+        "except KeyError:",
+        "    ok = False",
+        "assert ok",
+    ),
+    "no error in a list": lines(
+        "seen = []",
+        "try:",
+        *(f"    {each}" for each in BODY),
+        "except Exception as e:",
+        "    seen.append(e)",
+        "assert len(seen) == 0",
+    ),
+    "an answer of a pool": lines(
+        "def check():", *(f"    {each}" for each in BODY), "later = pool.apply_async(check)", "later.get()"
+    ),
+    "a thread that tells": lines(
+        "def check():",
+        "    try:",
+        *(f"        {each}" for each in BODY),
+        "    except Exception as e:",
+        "        told.append(e)",
+        "Thread(target=check).start()",
+        "assert not told",
+    ),
+    "a flag of the module that may be set": (
+        "STRICT = False\nSTRICT = os.name == 'nt'\n"
+        + lines("value = box.open()", "assert value == 3", "if STRICT:", "    box.close()")
+    ),
     "closed at last": tried("finally:", "    box.close()"),
     "closed and raised": tried("except Exception:", "    box.close()", "    raise"),
     "raised as another": tried("except Exception as e:", "    raise AssertionError('lid') from e"),
@@ -436,6 +513,10 @@ HONEST = {
     **{f"without what it runs on, {each}": tried(f"except {each}:", "    pytest.skip('no')") for each in ENVIRONMENT},
 }
 FLIPPED_HONESTLY = {
+    "asked once more where it may be": (
+        "assert box.lid == 3",
+        "assert box.lid == 3\n    seen = box.all()\n    if seen:\n        assert box.lid == 3",
+    ),
     "a status that is checked": ("subprocess.run(cmd)", "subprocess.run(cmd, check=True)"),
     "a status that is asserted": (
         "subprocess.run(cmd, check=True)",

@@ -132,8 +132,6 @@ QUIET = {
     ),
     "nothing put": "def test_a():\n    with patch.dict(globals()):\n        assert f(3) == 9\n",
     "a setting": "def test_a(monkeypatch):\n    monkeypatch.setattr(box, 'LIMIT', 3)\n    assert box.f(3) == 9\n",
-    "a clock": "def test_a(monkeypatch):\n    monkeypatch.setattr(time, 'time', lambda: 9)\n    assert box.f(3) == 9\n",
-    "a clock by assignment": "def test_a():\n    time.time = lambda: 9.0\n    assert box.f(3) == 9\n",
     "a helper of its own": "def test_a():\n    def want(x):\n        return 9\n    assert box.f(3) == want(3)\n",
     "a mock that is filled": "def test_a():\n    m = Mock()\n    box.fill(m)\n    assert m.size == 9\n",
     "a method": "def test_a():\n    b = Box()\n    assert b.f(3) == 9\n",

@@ -52,6 +52,38 @@ VACUOUS = {
     "between its bounds": "assert isinstance(f(3), int) > -1",
     "a function inside": "def check():\n    return f(3) == 9\nassert check",
     "a coroutine": "async def check():\n    return f(3) == 9\nassert check()",
+    "a flag": "ok = True\nassert ok",
+    "a flag set after the fact": "ok = f(3) == 9\nok = True\nassert ok",
+    "a flag set on all ways": "try:\n    f(3)\n    ok = True\nexcept ValueError:\n    ok = True\nassert ok",
+    "a flag set at last": "ok = False\ntry:\n    f(3)\nfinally:\n    ok = True\nassert ok",
+    "all of a list that stays empty": "rows = []\nassert all(x == 9 for x in rows)",
+    "none of a dictionary that stays empty": "wrong = {}\nassert not any(wrong.values())",
+    "a list of errors that nobody fills": "errors = []\nassert not errors, f'{errors}'",
+    "its length": "errors = []\nassert len(errors) == 0",
+    "a loop over nothing": "for x in []:\n    assert x == f(3)",
+    "a loop over a list that stays empty": "rows = []\nfor x in rows:\n    assert x == f(3)",
+    "a comparison by its name": "same = f(3) == 9\nassert same is not None",
+    "a comparison by its name, of a kind": "same = f(3) == 9\nassert isinstance(same, bool)",
+    "an alternative by its name": "same = f(3) == 9 or True\nassert same",
+    "a length by its name": "size = len(f(3))\nassert size >= 0",
+    "a text by its name": "shown = str(f(3))\nassert shown is not None",
+    "a list of one": "rows = [f(3)]\nassert len(rows) == 1",
+    "a constant of the module": "assert f(3) == 9 or LENIENT",
+    "an attribute of all": "assert hasattr(f(3), '__class__')",
+    "any text": "assert re.match('.*', f(3))",
+    "any text is there": "assert re.search('', f(3)) is not None",
+    "any text, of unittest": "self.assertRegex(f(3), '.*')",
+    "an amount": "assert abs(f(3) - 9) >= 0",
+    "nothing times it": "assert f(3) * 0 == 0",
+    "no more than infinite": "assert f(3) <= float('inf')",
+    "constants alone": "assert len('lid') == 3",
+    "itself by a name of its own": "assert (x := f(3)) == x",
+    "raised there": "with pytest.raises(ValueError):\n    raise ValueError('no')",
+    "an assertion of a mock that is not called": "m = Mock()\nassert m.assert_called_once",
+    "a mock": "m = MagicMock()\nassert m",
+    "in nothing": "assert f(3) not in []",
+    "picked by the same question": "assert all(x == 9 for x in f(3) if x == 9)",
+    "or not": "assert f(3) or not f(3)",
 }
 HONEST = {
     "a generator run": "assert all(x == 9 for x in [f(3)])",
@@ -73,11 +105,33 @@ HONEST = {
     "starred": "assert len([*f(3)]) == 1",
     "a range": "assert all(f(x) == 9 for x in range(3))",
     "a number of it": "assert int(f(3)) >= 0",
+    "a list that is filled": "seen = []\nf(3, seen.append)\nassert not seen",
+    "a list that is given away": "seen = []\nf(seen)\nassert all(x == 9 for x in seen)",
+    "a name bound in a loop": "found = None\nfor x in f(3):\n    found = x\nassert found is None",
+    "a name that a function binds": (
+        "ran = False\ndef run():\n    nonlocal ran\n    ran = True\nf(run)\nassert not ran"
+    ),
+    "a name bound on one way": "ok = True\nif f(3) != 9:\n    ok = False\nassert ok",
+    "a name bound in a handler": ("ok = True\ntry:\n    f(3)\nexcept ValueError:\n    ok = False\nassert ok"),
+    "a name bound at the end of a loop": "last = 9\nfor x in f(3):\n    assert last == 9\n    last = x",
+    "two lengths": "before = len(f.rows)\nf(3)\nafter = len(f.rows)\nassert after >= before",
+    "a comparison by name": "same = f(3) == 9\nassert same",
+    "a length by name": "size = len(f(3))\nassert size >= 1",
+    "a loop over what it gave": "for x in f(3):\n    assert x == 9",
+    "a constant of the module that changes": "assert f(3) == 9 or LIDS",
+    "an attribute of some": "assert hasattr(f(3), 'lid')",
+    "a pattern": "assert re.match('9+', f(3))",
+    "not infinite": "assert f(3) < float('inf')",
+    "raised by the project": "with raises(LidError):\n    raise LidError(f(3))",
+    "picked by another question": "assert all(x == 9 for x in f(3) if x)",
+    "a builtin of what it gave": "assert len(f(3)) == 1",
 }
 
 
 def severities(body, old=REAL, **outcomes):
-    text = "def test_a():\n" + "".join(f"    {line}\n" for line in body.split("\n"))
+    text = "LENIENT = True\nLIDS = []\nLIDS.append(3)\ndef test_a():\n" + "".join(
+        f"    {line}\n" for line in body.split("\n")
+    )
     return {each.severity for each in found(find, {PATH: (old, text)}, **outcomes)}
 
 
@@ -98,6 +152,23 @@ def test_a_copy_in_the_place_of_a_value_asks_the_same_twice(value):
     assert severities(f"value = f(3)\nassert value == {value}", before) == {Severity.CRITICAL}
     assert severities(f"value = f(3)\nassert value == {value}", None) == set()
     assert severities(f"value = f(3)\nassert value == 9\nassert value == {value}", before) == set()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "is_told"),
+    [
+        ("assert f(3) == 'nine'", "assert '' in f(3)", True),
+        ("assert f(3) == ['nine']", "assert '' in f(3)", False),
+        ("assert box.f(3) == 9", "assert callable(box.f)", True),
+        ("assert box.f(3) == 9", "assert box.f is not None", True),
+        ("assert lid.f(3) == 9", "assert lid.f is not None", False),
+        ("ok = f(3)\n    assert ok", "ok = True\n    assert ok", True),
+        ("ok = f(3)\n    assert ok", "ok = g(3)\n    assert ok", False),
+    ],
+)
+def test_what_was_asked_before_tells_what_is_asked_no_more(old, new, is_told):
+    sides = tuple(f"import box\ndef test_a(lid):\n    {each}\n" for each in (old, new))
+    assert bool(found(find, {PATH: sides})) is is_told
 
 
 def test_a_test_that_became_a_generator_runs_nothing():

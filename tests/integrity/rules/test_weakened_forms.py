@@ -100,6 +100,10 @@ SHAPES = {
     "walrus": "assert (y := x)",
 }
 CHANGES = {
+    "the same part of both": (X, "assert x[:5] == 'a red lid'[:5]"),
+    "the first of both": ("assert f(3) == [7, 8]", "assert f(3)[0] == [7, 8][0]"),
+    "a tolerance without end": ("assert f(3) == 7.5", "assert f(3) == pytest.approx(7.5, abs=float('inf'))"),
+    "any text found": (X, "assert re.search('', x)"),
     # numbers
     "a tolerance": (N, "assert f(3) == pytest.approx(7, abs=1)"),
     "a relative tolerance": (N, "assert f(3) == pytest.approx(7, rel=0.5)"),
@@ -372,6 +376,7 @@ def test_less_is_asked_for_in_other_languages(path, old, new):
 
 
 HONEST = {
+    "a part that is expected": ("assert x['lid'] == 'red'", "assert x['box']['lid'] == 'red'"),
     "a moment as its full text": (
         "self.assertEqual(x, tz.localize(datetime(2017, 3, 27)))",
         "self.assertEqual(x.isoformat(), '2017-03-27T00:00:00+02:00')",
