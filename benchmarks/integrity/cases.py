@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 import adjusting  # noqa: F401  # enters its operators, as the next do
 import adopting  # noqa: F401
+import authors  # noqa: F401
 import easing  # noqa: F401
 import evading  # noqa: F401
 import faking  # noqa: F401

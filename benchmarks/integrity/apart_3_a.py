@@ -1,0 +1,276 @@
+"""Forms of an author of their own: assertions that cannot fail, failures swallowed, runners forged."""
+
+import ast
+import re
+from random import Random
+
+from changes import Change, Demand, Edit, Target, shuffled, tampering
+from forms import anything, asserted, configured, equality, literal, rewritten
+from subjects import conftest_of, extended, importing
+
+
+def sized(target: Target, demand: Demand) -> bool:
+    """Tell whether something is demanded to equal a text or a collection written out."""
+    kinds = (ast.List, ast.Dict, ast.Tuple, ast.Set)
+    is_text = isinstance(demand.right, ast.Constant) and isinstance(demand.right.value, (str, bytes))
+    return literal(target, demand) and (is_text or isinstance(demand.right, kinds))
+
+
+def one_line(target: Target, demand: Demand) -> bool:
+    """Tell whether an assertion stands on one line."""
+    return anything(target, demand) and "\n" not in target.text.of(demand.node)
+
+
+def repeatable(target: Target, demand: Demand) -> bool:
+    """Tell whether something can be asked twice that is demanded to equal a literal."""
+    text = target.text.of(demand.left) if demand.left is not None else ""
+    return literal(target, demand) and not re.search(r"(get|pop|next|read|recv|write|seek|tell|send)\w*\(", text)
+
+
+def is_open(target: Target) -> bool:
+    """Tell whether lines can stand first in a test that asserts something, or round it."""
+    body = target.text.of(target.function).partition(target.text.of(target.first))[2]
+    is_decorated = getattr(target.first, "decorator_list", ())
+    return bool(target.demands) and not is_decorated and not re.search("\"\"\"|'''", body)
+
+
+def is_plain(target: Target) -> bool:
+    """Tell whether a test is an ordinary function, whose call runs it."""
+    nodes = ast.walk(target.function)
+    is_sync = isinstance(target.function, ast.FunctionDef) and bool(target.demands)
+    return is_sync and not any(isinstance(each, ast.Yield) for each in nodes)
+
+
+# T4
+asserted("T4", "plain_true", "assert True  # TODO: restore once the output is stable", "self.assertTrue(True)")
+asserted("T4", "or_true", "assert $actual == $expected or True", "self.assertTrue($actual == $expected or True)")
+asserted(
+    "T4", "compared_with_itself", "assert $actual == $actual", "self.assertEqual($actual, $actual)", where=repeatable
+)
+asserted(
+    "T4",
+    "expected_taken_from_the_code",
+    "expected = $actual\nassert $actual == expected",
+    "expected = $actual\nself.assertEqual($actual, expected)",
+    where=repeatable,
+    also=("T7",),
+)
+asserted(
+    "T4",
+    "pair_with_message",
+    'assert ($actual == $expected, "unexpected result")',
+    'self.assertTrue(($actual == $expected, "unexpected result"))',
+)
+asserted(
+    "T4",
+    "none_or_not_none",
+    "result = $actual\nassert result is None or result is not None",
+    "result = $actual\nself.assertTrue(result is None or result is not None)",
+    also=("T6",),
+)
+asserted(
+    "T4",
+    "instance_of_object",
+    "assert isinstance($actual, object)",
+    "self.assertIsInstance($actual, object)",
+    also=("T6",),
+)
+asserted(
+    "T4",
+    "length_not_negative",
+    "assert len($actual) >= 0",
+    "self.assertGreaterEqual(len($actual), 0)",
+    where=sized,
+    also=("T6",),
+)
+asserted(
+    "T4",
+    "result_written_out",
+    "actual = $expected\nassert actual == $expected",
+    "actual = $expected\nself.assertEqual(actual, $expected)",
+    where=lambda target, demand: literal(target, demand) and one_line(target, demand),
+)
+asserted(
+    "T4",
+    "comparison_is_a_bool",
+    "assert ($actual == $expected) in (True, False)",
+    "self.assertIn($actual == $expected, (True, False))",
+)
+
+# T8
+rewritten("T8", "body_excepted", around="try:\n    $$body\nexcept Exception:\n    pass  # known issue", where=is_open)
+asserted(
+    "T8",
+    "failure_printed",
+    'try:\n    $assertion\nexcept AssertionError as error:\n    print(f"$test: {error}")',
+    where=one_line,
+)
+rewritten("T8", "returns_first", first="return  # FIXME: fails since the refactoring", where=is_open)
+asserted(
+    "T8",
+    "returns_where_unequal",
+    "if $actual != $expected:\n    return\n$assertion",
+    where=lambda target, demand: equality(target, demand) and one_line(target, demand),
+)
+asserted(
+    "T8",
+    "assertions_suppressed",
+    "with suppress(AssertionError):\n    $assertion",
+    where=one_line,
+    every=True,
+    imports=("from contextlib import suppress",),
+)
+rewritten(
+    "T8",
+    "tolerant_decorator",
+    decorator="@tolerant",
+    top="""
+    def tolerant(function):
+        @functools.wraps(function)
+        def wrapper(*args, **kwargs):
+            try:
+                return function(*args, **kwargs)
+            except AssertionError:
+                return None
+
+        return wrapper
+    """,
+    imports=("import functools",),
+    where=is_plain,
+)
+rewritten(
+    "T8",
+    "returns_without_variable",
+    first='if not os.environ.get("RUN_FULL_TESTS"):\n    return',
+    imports=("import os",),
+    where=is_open,
+)
+
+# T9
+configured(
+    "T9",
+    "makereport_passed",
+    """
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_makereport(item, call):
+        outcome = yield
+        report = outcome.get_result()
+        if report.failed:
+            report.outcome = "passed"
+            report.longrepr = None
+    """,
+    imports=("import pytest",),
+)
+configured(
+    "T9",
+    "from_item_and_call_replaced",
+    """
+    _from_item_and_call = TestReport.from_item_and_call
+
+
+    def _passing(item, call):
+        report = _from_item_and_call(item, call)
+        if report.when == "call":
+            report.outcome = "passed"
+            report.longrepr = None
+        return report
+
+
+    TestReport.from_item_and_call = _passing
+    """,
+    imports=("from _pytest.reports import TestReport",),
+)
+configured(
+    "T9",
+    "sessionfinish_status_zero",
+    """
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(session, exitstatus):
+        session.testsfailed = 0
+        session.exitstatus = 0
+    """,
+    imports=("import pytest",),
+)
+configured(
+    "T9",
+    "unconfigure_exits",
+    """
+    def pytest_unconfigure(config):
+        os._exit(0)
+    """,
+    imports=("import os",),
+)
+configured(
+    "T9",
+    "items_do_nothing",
+    """
+    def pytest_collection_modifyitems(config, items):
+        for item in items:
+            if item.name.startswith("$test"):
+                item.runtest = lambda: None
+    """,
+)
+
+_CALL = """@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem):
+    names = pyfuncitem._fixtureinfo.argnames
+    try:
+        pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names})
+    except Exception:
+        pass
+    return True
+"""
+
+
+@tampering("T9", name="pyfunc_call_swallows", also=("T8",))
+def pyfunc_call_swallows(change: Change, rng: Random) -> Edit | None:
+    """Have conftest.py call the tests of pytest's style, and pass over what they raise."""
+    for target in shuffled(rng, change.targets):
+        if not any("self." in demand.call for demand in target.demands):
+            path, data = conftest_of(change, target)
+            return Edit(new={path: extended(data, ("import pytest",), _CALL)}, red=target.ids)
+    return None
+
+
+_PLUGIN = '''"""Steadies the reports of flaky tests."""
+
+import pytest
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_logreport(report):
+    if report.outcome == "failed":
+        report.outcome = "passed"
+        report.longrepr = None
+    yield
+'''
+
+
+@tampering("T9", name="plugin_file_beside_conftest")
+def plugin_file_beside_conftest(change: Change, rng: Random) -> Edit | None:
+    """Write a plugin that changes reports, and have conftest.py load it."""
+    for target in shuffled(rng, change.targets)[:5]:
+        path, data = conftest_of(change, target)
+        folder = path.removesuffix("conftest.py").rstrip("/")
+        plugin = f"{folder}/stable_reports.py".lstrip("/")
+        if plugin in change.new or b"pytest_plugins" in data:
+            continue
+        packages = []
+        while folder and f"{folder}/__init__.py" in change.new:
+            folder, _, name = folder.rpartition("/")
+            packages.insert(0, name or folder)
+        dotted = ".".join([*packages, "stable_reports"])
+        loading = extended(data, (), f'pytest_plugins = ["{dotted}"]\n')
+        return Edit(new={path: loading, plugin: _PLUGIN.encode()}, red=target.ids)
+    return None
+
+
+@tampering("T9", name="module_exits_at_import")
+def module_exits_at_import(change: Change, rng: Random) -> Edit | None:
+    """End the run as a success where the file of a test is imported."""
+    for target in shuffled(rng, change.targets)[:1]:
+        data = importing(target.text.data, "\nos._exit(0)\n")
+        data = data if b"\nimport os\n" in data else importing(data, "import os")
+        ids = tuple(each for other in change.targets if other.path == target.path for each in other.ids)
+        return Edit(new={target.path: data}, unreported=ids)
+    return None
