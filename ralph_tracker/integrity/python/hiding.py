@@ -17,7 +17,8 @@ _IMPORTING: Final = frozenset({"importorskip", "import_module", "__import__"})
 def hidden_in(text: str, before: Mapping[str, str], path: str = "") -> frozenset[str]:
     """Return the imports that a test file had and defines itself now, or takes from tests. Raises Unparsable."""
     now = imports_of(text)
-    own = {each.name for each in outer_statements(text) if isinstance(each, _DEFINED) and not _imports(each)}
+    known = (each for each in outer_statements(text) if isinstance(each, _DEFINED) and each.name in before)
+    own = {each.name for each in known if not _imports(each)}
     own -= stood_in_for(text)
     return frozenset(
         name

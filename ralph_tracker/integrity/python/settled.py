@@ -187,7 +187,8 @@ def _are_alike(bound: list[_Bound], line: int) -> bool:
 
 def _may_tell(value: ast.expr) -> bool:
     if isinstance(value, ast.Call):
-        return dotted(value.func) in TRUTHS | PURE_CALLS or dotted(value.func).endswith(("Mock", "object"))
+        name = dotted(value.func)
+        return name in TRUTHS or name in PURE_CALLS or name.endswith(("Mock", "object"))
     return not isinstance(value, ast.Attribute | ast.Subscript | ast.Await | ast.ListComp)
 
 
