@@ -91,6 +91,8 @@ class _Again:
 
     def by_names(self, statement: ast.stmt) -> str | None:
         """Return why a claim always holds once what its names come to stands in their places."""
+        if self._settled.knows_nothing:
+            return None
         if self._settled.is_never_reached(statement):
             return UNREACHED
         if self._settled.is_passed_over(statement):

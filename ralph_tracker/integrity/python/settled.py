@@ -25,11 +25,13 @@ from ralph_tracker.integrity.python.syntax import (
     dotted,
     nodes_below,
     nodes_in,
+    statements_below,
     tree_of,
 )
 
 _BINDING: Final = (ast.Assign, ast.AnnAssign)
 _LOOPS: Final = (ast.For, ast.AsyncFor, ast.While)
+_CHOOSING: Final = (*_LOOPS, ast.If)
 _SCOPES: Final = (*FUNCTIONS, ast.ClassDef)
 _NAMING: Final = (*_SCOPES, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
 _CHANGEABLE: Final = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp, ast.Call)
@@ -52,6 +54,14 @@ class Settled:
     def __init__(self, test: Function, text: str = "") -> None:
         self._test = test
         self._text = text
+
+    @cached_property
+    def knows_nothing(self) -> bool:
+        """Tell whether no name of the test comes to anything known, and no loop or condition stands in it."""
+        return not self._outside and not any(
+            isinstance(each, _CHOOSING) or any(_may_tell(each.value) for _ in _plain(each))  # type: ignore[attr-defined]
+            for each in statements_below(self._test)
+        )
 
     def filled_in(self, claim: ast.expr, statement: ast.stmt) -> ast.expr:
         """Return a claim with what its names come to in their places, the claim itself where nothing is known."""
