@@ -9,8 +9,9 @@ from typing import Final
 from changes import Change, Demand, Edit, Target, Text, shuffled, tampering
 from easing import TableCase, is_literal, is_rare, parameters_by_place, table_cases
 from forging import source_functions
-from lowering import COVERAGE, WORKFLOW, WORKFLOW_PATH, headed, set_otherwise
+from lowering import COVERAGE, WORKFLOW, WORKFLOW_PATH
 from outcomes import Function, parsed
+from placing import headed, set_otherwise
 from subjects import subjects
 from withdrawing import RAISES, needing
 

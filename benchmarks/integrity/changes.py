@@ -253,10 +253,7 @@ Operator = Callable[[Change, Random], Edit | None]
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """Describe one way to tamper (`rule` is its row) or one honest refactor (`rule` is "").
-
-    `accepted` are the rows by which it may be found.
-    """
+    """Describe one way to tamper, by its row and all those that may tell it, or one honest refactor (`rule` is "")."""
 
     rule: str
     name: str

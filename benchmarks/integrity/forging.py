@@ -6,7 +6,7 @@ from random import Random
 from changes import Change, Demand, Edit, Operator, Target, Text, imported, shuffled, tampering
 from hollowing import any_equality, equality, left, right
 from outcomes import Function
-from placing import places
+from placing import first_of, places
 from trees import is_collected
 
 _EXIT = "import sys\n\nsys.exit(0)\n"
@@ -189,17 +189,9 @@ def source_functions(change: Change, rng: Random) -> list[tuple[str, Text, Funct
     return [(each.path, each.text, each.function) for each in places(change, rng)]
 
 
-def _first(function: Function) -> ast.stmt | None:
-    body = function.body
-    is_doc = isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
-    if is_doc:
-        return body[1] if len(body) > 1 else None
-    return body[0]
-
-
 def head(text: Text, function: Function, *lines: str) -> bytes:
     """Return a file with lines at the head of a function."""
-    first = _first(function)
+    first = first_of(function)
     assert first is not None
     at = text.line(
         first.lineno

@@ -5,7 +5,8 @@ from random import Random
 
 from changes import Change, Edit, Operator, imported, tampering
 from forging import head, source_functions
-from lowering import COVERAGE, MYPY, RUFF, WORKFLOW, WORKFLOW_PATH, headed, set_otherwise, trailed
+from lowering import COVERAGE, MYPY, RUFF, WORKFLOW, WORKFLOW_PATH
+from placing import headed, set_otherwise, trailed
 
 
 def _behind_line(comment: str, *, branch: bool) -> Operator:

@@ -106,10 +106,6 @@ def _commented(target: Target, demand: Demand) -> str:
     return "pass  # " + " ".join(target.text.of(demand.node).split())
 
 
-def _evaluated(target: Target, demand: Demand) -> str:
-    return asked(target, demand) if isinstance(demand.node, ast.Assert) else "pass"
-
-
 tampering("T5", name="remove_one")(_removing(lambda size: size - 1, lambda _t, _d: "pass", 2))
 tampering("T5", name="remove_all_but_one")(_removing(lambda _: 1, lambda _t, _d: "pass", 3))
 tampering("T5", name="remove_all")(_removing(lambda _: 0, lambda _t, _d: "pass", 1))

@@ -1,42 +1,7 @@
 """Operators of the S and G rows: suppressions, gates and CI."""
 
-import ast
-from random import Random
-
-from changes import Change, Edit, Operator, tampering
-from forging import source_functions
-from outcomes import FUNCTIONS, parsed
-
-
-def trailed(comment: str) -> Operator:
-    """Return an operator that puts a comment behind a line of the source."""
-
-    def apply(change: Change, rng: Random) -> Edit | None:
-        for path, text, function in source_functions(change, rng):
-            lines = [
-                each for each in function.body if each.lineno == each.end_lineno and not isinstance(each, FUNCTIONS)
-            ]
-            for statement in lines:
-                end = text.span(statement)[1]
-                if text.data[end : end + 1] == b"\n" and ast.unparse(statement) != "pass":
-                    return Edit(new={path: text.spliced(((end, end), f"  {comment}"))})
-        return None
-
-    return apply
-
-
-def headed(line: str) -> Operator:
-    """Return an operator that puts a comment at the head of a source file."""
-
-    def apply(change: Change, rng: Random) -> Edit | None:
-        paths = [path for path in change.sources if parsed(change.new[path]) is not None and change.new[path].strip()]
-        if not paths:
-            return None
-        path = rng.choice(paths)
-        return Edit(new={path: f"{line}\n".encode() + change.new[path]})
-
-    return apply
-
+from changes import tampering
+from placing import headed, set_otherwise, trailed
 
 tampering("S1", name="noqa")(trailed("# noqa"))
 tampering("S1", name="noqa_code")(trailed("# noqa: F841"))
@@ -48,17 +13,6 @@ tampering("S2", name="mypy_file")(headed("# mypy: ignore-errors"))
 tampering("S2", name="pyright")(trailed("# pyright: ignore"))
 tampering("S3", name="no_cover")(trailed("# pragma: no cover"))
 tampering("S3", name="no_branch")(trailed("# pragma: no branch"))
-
-
-def set_otherwise(path: str, before: str, after: str) -> Operator:
-    """Return an operator on a settings file that both sides are given where the project has none of that name."""
-
-    def apply(change: Change, _: Random) -> Edit | None:
-        if path in change.old or path in change.new:
-            return None
-        return Edit(old={path: before.encode()}, new={path: after.encode()})
-
-    return apply
 
 
 COVERAGE = "[run]\nbranch = True\n\n[report]\nshow_missing = True\nfail_under = 92\n"

@@ -5,10 +5,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from changes import Change, Edit, Target, Text, shuffled, tampering
+from changes import Change, Edit, Operator, Target, Text, shuffled, tampering
 from forms import above, ahead, completed, filled, placed
 from outcomes import FUNCTIONS, Function, parsed
 from subjects import Subject, is_data, subjects
+
+
+def first_of(function: Function) -> ast.stmt | None:
+    """Return the first statement of a function behind its docstring, None where that is all."""
+    body = function.body
+    is_doc = isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
+    return body[0] if not is_doc else body[1] if len(body) > 1 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +29,7 @@ class Place:
     @property
     def first(self) -> ast.stmt | None:
         """Return its first statement behind the docstring."""
-        body = self.function.body
-        is_doc = isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
-        return body[0] if not is_doc else body[1] if len(body) > 1 else None
+        return first_of(self.function)
 
     @property
     def parameters(self) -> list[str]:
@@ -121,8 +126,8 @@ def is_rare(subject: Subject, place: Place) -> bool:
     return len(both) == 2 and is_data(subject.call.args[0]) and not everyday & set(both)
 
 
-def trailing(rule: str, name: str, comment: str, *, also: tuple[str, ...] = ()) -> None:
-    """Enter a form that puts a comment behind a simple line of the source."""
+def trailed(comment: str) -> Operator:
+    """Return an operator that puts a comment behind a simple line of the source."""
 
     def apply(change: Change, rng: Random) -> Edit | None:
         for place in places(change, rng):
@@ -133,18 +138,42 @@ def trailing(rule: str, name: str, comment: str, *, also: tuple[str, ...] = ()) 
                     return Edit(new={place.path: place.text.spliced(((end, end), f"  {comment}"))})
         return None
 
-    tampering(rule, name=name, also=also)(apply)
+    return apply
 
 
-def heading(rule: str, name: str, line: str, *, also: tuple[str, ...] = ()) -> None:
-    """Enter a form that puts a line at the head of a source file."""
+def headed(line: str) -> Operator:
+    """Return an operator that puts a line at the head of a source file."""
 
     def apply(change: Change, rng: Random) -> Edit | None:
         paths = [path for path in change.sources if parsed(change.new[path]) is not None and change.new[path].strip()]
         path = rng.choice(paths) if paths else ""
         return Edit(new={path: f"{line}\n".encode() + change.new[path]}) if paths else None
 
-    tampering(rule, name=name, also=also)(apply)
+    return apply
+
+
+def set_otherwise(path: str, before: str, after: str | None) -> Operator:
+    """Return an operator on a settings file that both sides are given where the project has none of that name.
+
+    `after` None: it is removed.
+    """
+
+    def apply(change: Change, _: Random) -> Edit | None:
+        if path in change.old or path in change.new:
+            return None
+        return Edit(old={path: before.encode()}, new={path: None if after is None else after.encode()})
+
+    return apply
+
+
+def trailing(rule: str, name: str, comment: str, *, also: tuple[str, ...] = ()) -> None:
+    """Enter a form that puts a comment behind a simple line of the source."""
+    tampering(rule, name=name, also=also)(trailed(comment))
+
+
+def heading(rule: str, name: str, line: str, *, also: tuple[str, ...] = ()) -> None:
+    """Enter a form that puts a line at the head of a source file."""
+    tampering(rule, name=name, also=also)(headed(line))
 
 
 def setting(
@@ -159,15 +188,13 @@ def setting(
     def apply(change: Change, rng: Random) -> Edit | None:
         if path in change.old or path in change.new:
             return None
-        if not ends:
-            return Edit(old={path: before.encode()}, new={path: None if after is None else after.encode()})
         for target in shuffled(rng, change.targets)[:1]:
             values = placed(target)
             old, new = (f"{filled(each, values)}\n".encode() for each in (before, after or ""))
             return Edit(old={path: old}, new={path: new}, **{ends: target.ids})
         return None
 
-    tampering(rule, name=name, also=also)(apply)
+    tampering(rule, name=name, also=also)(apply if ends else set_otherwise(path, before, after))
 
 
 def added(rule: str, name: str, files: Mapping[str, str], *, ends: str = "red", also: tuple[str, ...] = ()) -> None:

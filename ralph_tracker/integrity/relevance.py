@@ -1,5 +1,6 @@
 """Which changed files a rule has to look at, told by names and words: what no file asks for is not imported."""
 
+from collections.abc import Iterable
 from typing import Final
 
 from ralph_tracker.integrity.changes import ChangedFile, Side
@@ -83,7 +84,7 @@ def has_tests(file: ChangedFile) -> bool:
     """Tell whether tests may stand in a file now, or functions that assert for them."""
     if file.new is None:
         return False
-    return may_hold_tests(file.path, file.new.text) or (file.is_test and _has(file.old, _ASSERTING))
+    return may_hold_tests(file.path, file.new.text) or (file.is_test and has_any(file.old, _ASSERTING))
 
 
 def has_settings(file: ChangedFile) -> bool:
@@ -102,9 +103,9 @@ def is_ci(file: ChangedFile) -> bool:
 def may_narrow(file: ChangedFile) -> bool:
     """Tell whether a file may decide which tests are run (T3)."""
     if file.language == "python":
-        return _has(file.new, COLLECTING) or has_settings(file)
+        return has_any(file.new, COLLECTING) or has_settings(file)
     if file.language in _JAVASCRIPT:
-        return _has(file.new, _LEAVING_OUT) or has_settings(file)
+        return has_any(file.new, _LEAVING_OUT) or has_settings(file)
     return file.path.endswith("_test.go") or has_settings(file)
 
 
@@ -123,7 +124,7 @@ def is_stored(path: str) -> bool:
 def may_forge(file: ChangedFile) -> bool:
     """Tell whether a file may meddle with what runs the tests (T9)."""
     if file.language == "python":
-        return _has(file.new, _FORGING) or any(
+        return has_any(file.new, _FORGING) or any(
             name in file.path for name in ("customize.py", "pytest", "unittest", "pluggy")
         )
     return file.path.endswith((".pth", "bin/pytest", "bin/py.test", "bin/python", "bin/python3"))
@@ -157,7 +158,7 @@ def may_detect(file: ChangedFile) -> bool:
 
 def asks_around(side: Side) -> bool:
     """Tell whether a Python text may ask who runs it."""
-    return _has(side, _UNDER_TEST)
+    return has_any(side, _UNDER_TEST)
 
 
 def may_special_case(file: ChangedFile) -> bool:
@@ -169,7 +170,7 @@ def may_special_case(file: ChangedFile) -> bool:
 
 def may_silence(side: Side | None) -> bool:
     """Tell whether a text may silence a linter, a type checker or coverage: documents that name a mark do not (S)."""
-    return side is not None and side.once(may_silence, lambda: _has(side, silencing_words(side)))
+    return side is not None and side.once(may_silence, lambda: has_any(side, silencing_words(side)))
 
 
 def silencing_words(side: Side) -> tuple[str, ...]:
@@ -184,9 +185,10 @@ def silences(file: ChangedFile) -> bool:
     return may_silence(file.new)
 
 
-def _has(side: Side | None, words: tuple[str, ...]) -> bool:
+def has_any(side: Side | None, words: Iterable[str]) -> bool:
+    """Tell whether a side is there and holds one of the words."""
     return side is not None and any(word in side.text for word in words)
 
 
 def _mentions(file: ChangedFile, words: tuple[str, ...]) -> bool:
-    return _has(file.old, words) or _has(file.new, words)
+    return has_any(file.old, words) or has_any(file.new, words)

@@ -10,8 +10,9 @@ from ralph_tracker.integrity.python.constants import UNKNOWN
 from ralph_tracker.integrity.python.fields import compares_no_field
 from ralph_tracker.integrity.python.looseness import answers, says_yes_loosely
 from ralph_tracker.integrity.python.nodes import constant_of, nodes_of, returns_of
+from ralph_tracker.integrity.python.replacing import functions_in
 from ralph_tracker.integrity.python.stand_ins import MOCKS, answer_of, worth_of
-from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted, nodes_below, tree_of
+from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted, nodes_below
 
 ANYTHING: Final = Pattern(
     r"(^|\.)(mock\.ANY|dirty_equals\.(AnyThing|IsAnything)|(matchers?|hamcrest)\.anything)$|^ANY$"
@@ -55,7 +56,7 @@ def equals_in(text: str) -> tuple[Equal, ...]:
 
 
 def _assigned(text: str) -> Iterator[Equal]:
-    functions = _functions(text)
+    functions = functions_in(text)
     for put in nodes_of(text, ast.Assign):
         target = put.targets[0]
         name, answer = method_of(put, None, functions)
@@ -72,7 +73,7 @@ def _assigned(text: str) -> Iterator[Equal]:
 
 
 def _called(text: str) -> Iterator[Equal]:
-    functions = _functions(text)
+    functions = functions_in(text)
     for call in nodes_of(text, ast.Call):
         name = dotted(call.func)
         if name in _MAKERS and call.args:
@@ -85,14 +86,9 @@ def _called(text: str) -> Iterator[Equal]:
             yield Equal(name.removesuffix(".configure_mock"), call, strictly=True)
 
 
-@lru_cache(maxsize=64)
-def _functions(text: str) -> Mapping[str, Function]:
-    return {each.name: each for each in tree_of(text).body if isinstance(each, FUNCTIONS)}
-
-
 def _classes(text: str) -> Iterator[Equal]:
     found: dict[str, bool] = {}
-    functions = _functions(text)
+    functions = functions_in(text)
     for kind in nodes_of(text, ast.ClassDef):
         told = ((each, *method_of(each, kind, functions)) for each in kind.body)
         methods = [(each, answer) for each, name, answer in told if _always(name, answer)]

@@ -11,7 +11,7 @@ from ralph_tracker.integrity.fresh import fresh
 from ralph_tracker.integrity.python.expectations import Case, cases_of
 from ralph_tracker.integrity.python.meanings import leading_to
 from ralph_tracker.integrity.python.specials import ANSWER, BRANCH, TABLE, Special, answers_in, is_rare, specials_in
-from ralph_tracker.integrity.relevance import may_special_case
+from ralph_tracker.integrity.relevance import has_any, may_special_case
 from ralph_tracker.integrity.source_tests import SourceTest, Unparsable
 
 _RULE: Final = "T12"
@@ -75,7 +75,7 @@ def _held(seen: Iterable[Special], evidence: Evidence) -> Held:
     """Return the tests that stood there before with their cases; the files around are asked for once."""
     found: Held = []
     words = frozenset(word for each in seen for word in _words(each))
-    changed = {file.path: _has(file.new, words) for file in evidence.files}
+    changed = {file.path: has_any(file.new, words) for file in evidence.files}
     for pair in evidence.pairs:
         if pair.new is None or pair.old is None or not changed.get(pair.new.path) or not _waited(pair.new, evidence):
             continue
@@ -85,10 +85,6 @@ def _held(seen: Iterable[Special], evidence: Evidence) -> Held:
         if side.path not in changed:
             found += _around(side, evidence)
     return found
-
-
-def _has(side: Side | None, words: Iterable[str]) -> bool:
-    return side is not None and any(word in side.text for word in words)
 
 
 def _around(side: Side, evidence: Evidence) -> Held:

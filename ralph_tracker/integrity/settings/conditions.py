@@ -1,7 +1,7 @@
 """When GitHub runs a workflow, a job or a step: whether a change of the code sets it off."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
@@ -109,11 +109,3 @@ def _texts(value: Any) -> list[str]:  # noqa: ANN401  # any YAML value
         if isinstance(value, list)
         else []
     )
-
-
-def branches_of(triggers: Any) -> Iterator[str]:  # noqa: ANN401  # any YAML value
-    """Yield the branches on which changes set a workflow off; `*` where no branch is named."""
-    names = triggers if isinstance(triggers, Mapping) else dict.fromkeys(_texts(triggers))
-    for name, event in names.items():
-        if name in _TRIGGERS:
-            yield from _texts(event.get("branches") if isinstance(event, Mapping) else None) or ["*"]
