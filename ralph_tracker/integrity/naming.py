@@ -123,6 +123,13 @@ def _parts(owner: str) -> Parts:
     return tuple(filter(None, _JOINTS.split(_PYTHON_FILE.sub("", owner))))
 
 
+def is_below(test: str, path: str) -> bool:
+    """Tell whether an id may be that of a test below a folder, or of a file; whatever names no folder may be."""
+    owner, place = _parts(split_id(test).owner), _parts(path)
+    sizes = range(1, len(place) + 1)
+    return len(owner) <= 1 or not place or any(owner[:size] == place[-size:] for size in sizes)
+
+
 def _begins(test: ReportId, own: ReportId) -> bool:
     """Tell whether the id is that of the name, or of one of its parameters."""
     rest = test.parameters

@@ -11,11 +11,6 @@ from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.python.clocks import frozen_anew, frozen_for_all
 from ralph_tracker.integrity.source_tests import SourceTest, Unparsable
 
-# By these durations are measured, and no dates told.
-_MEASURES: Final = Pattern(
-    r"perf_counter|monotonic|process_time|default_timer",
-    words=("perf_counter", "monotonic", "process_time", "default_timer"),
-)
 _CLOCK: Final = Pattern(
     r"freeze_time|\bfreezer\b|\btravel\(|((patch|setattr)\b.*|^\s*)\b(time|perf_counter|monotonic|datetime|date)\b",
     re.MULTILINE,
@@ -29,11 +24,14 @@ _WAITING: Final = "sleep"
 
 
 class Stopped(NamedTuple):
-    """Hold a clock that something was put in the place of; `by_duration`: by it tests measure how long they take."""
+    """Hold a clock that something was put in the place of; `decides` where a test that it reaches passes since then.
+
+    `test` is None where it is stopped for every test of a file or folder.
+    """
 
     why: str
     text: str
-    by_duration: bool = False
+    decides: bool
     test: SourceTest | None = None
     ids: tuple[str, ...] = ()
 
@@ -42,10 +40,11 @@ def stopped_for_all(file: ChangedFile, evidence: Evidence) -> Iterator[Stopped]:
     """Yield the clocks that a file stops for every test since some test passes that failed before."""
     if file.new is None or not evidence.any_began_to_pass:
         return
+    decides = evidence.any_began_below(file.path.removesuffix("conftest.py"))
     try:
         if frozen_anew(None if file.old is None else file.old.text, file.new.text):
             for name in sorted(each for each in frozen_for_all(file.new.text) if not each.endswith(_WAITING)):
-                yield Stopped(f"the clock {name} is replaced for every test", name)
+                yield Stopped(f"the clock {name} is replaced for every test", name, decides)
     except Unparsable:
         return
 
@@ -60,8 +59,7 @@ def stopped_in_test(pair: TestPair, evidence: Evidence) -> Iterator[Stopped]:
     sets = [line for line in new if line not in old and _is_put(line)]
     if sets:
         why = "the test passes since a clock is replaced in it"
-        by_duration = any(map(_MEASURES.search, sets))
-        yield Stopped(why, sets[0], by_duration, pair.new, evidence.ids_of(pair.new))
+        yield Stopped(why, sets[0], decides=True, test=pair.new, ids=evidence.ids_of(pair.new))
 
 
 def _is_put(line: str) -> bool:

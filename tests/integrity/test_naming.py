@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tracker.integrity.naming import Reported, split_id
+from ralph_tracker.integrity.naming import Reported, is_below, split_id
 
 SPLIT = {
     "pytest's JUnit": ("tests.test_box.TestBox::test_lid", ("tests.test_box.TestBox", "test_lid", "")),
@@ -128,3 +128,19 @@ def test_some_of_the_ids_are_found_as_if_they_were_all(ids):
     whole = Reported({"tests.a::test_x", "tests.b::test_x", "tests.b::test_y[1]", "c::a y"} | ids)
     for path, name in (("tests/a.py", "test_x"), ("tests/b.py", "test_y"), ("b.test.js", "y")):
         assert whole.among(ids).ids_of(path, name) == Reported(ids).ids_of(path, name)
+
+
+BELOW = {
+    "of a folder": ("tests.test_box::test_a", "tests", True),
+    "of a file": ("tests.test_box.TestBox::test_a", "tests/test_box.py", True),
+    "of a folder whose upper ones are not told": ("tests.unit.test_box::test_a", "lib/tests/unit/", True),
+    "of the root": ("tests.test_box::test_a", "", True),
+    "names no folder": ("test_box::test_a", "other/", True),
+    "of another folder": ("tests.test_box::test_a", "other/", False),
+    "of another file": ("tests.test_box::test_a", "tests/test_lid.py", False),
+}
+
+
+@pytest.mark.parametrize(("test", "path", "expected"), BELOW.values(), ids=BELOW)
+def test_tells_whether_an_id_may_stand_below_a_path(test: str, path: str, *, expected: bool) -> None:
+    assert is_below(test, path) is expected

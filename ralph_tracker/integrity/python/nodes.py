@@ -140,10 +140,16 @@ def body_of(node: Function | ast.ClassDef) -> list[ast.stmt]:
     return body
 
 
+def reached(body: list[ast.stmt]) -> list[ast.stmt]:
+    """Return the statements of a body up to the first that leaves it for certain."""
+    end = next((at for at, each in enumerate(body, 1) if isinstance(each, ast.Return | ast.Raise)), len(body))
+    return body[:end]
+
+
 def returns_of(node: Function) -> list[ast.Return]:
-    """Return the returns of a function itself, not those of functions inside it."""
+    """Return the returns of a function itself that may be reached, not those of functions inside it."""
     found: list[ast.Return] = []
-    waiting: list[ast.AST] = [*reversed(node.body)]
+    waiting: list[ast.AST] = [*reversed(reached(node.body))]
     while waiting:
         current = waiting.pop()
         if isinstance(current, ast.Return):

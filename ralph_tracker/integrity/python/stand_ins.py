@@ -9,7 +9,7 @@ from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.python.certainties import TRUTHS
 from ralph_tracker.integrity.python.constants import UNKNOWN, always_true, truth
 from ralph_tracker.integrity.python.expectations import is_plain, local_values
-from ralph_tracker.integrity.python.nodes import body_of, constant_of, full_name, returns_of
+from ralph_tracker.integrity.python.nodes import body_of, constant_of, full_name, reached, returns_of
 from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted, nodes_below, nodes_in, statements_below
 
 MOCKS: Final = Pattern(r"(^|\.)(Mock|MagicMock|AsyncMock|NonCallableMock|create_autospec|stub)$")
@@ -36,7 +36,8 @@ def answer_of(function: Function) -> object:
         for each in returns_of(function)
     )
     returned = [worth_of(each) for each in values]
-    raises = any(isinstance(each, ast.Raise) for each in statements_below(function))
+    ways = [part for each in reached(function.body) for part in (each, *statements_below(each))]
+    raises = any(isinstance(each, ast.Raise) for each in ways)
     if raises or not returned or len({repr(each) for each in returned}) > 1 or not body_of(function):
         return UNKNOWN
     return returned[0]

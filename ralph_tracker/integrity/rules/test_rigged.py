@@ -64,7 +64,7 @@ def find(file: ChangedFile, evidence: Evidence) -> Iterator[Finding]:
         yield _made(each, file, evidence)
     if file.is_test:
         told = [*_around_tests(file, evidence), *_in_tests(file, evidence)]
-        yield from told or (_noted(each, file) for each in stopped_for_all(file, evidence))
+        yield from told or (_stopped(each, file) for each in stopped_for_all(file, evidence))
     else:
         yield from (_made(each, file, evidence) for each in fresh(file, evidence, _clocks))
 
@@ -85,13 +85,13 @@ def _in_tests(file: ChangedFile, evidence: Evidence) -> Iterator[Finding]:
     for pair in evidence.pairs_in(file):
         if anew or _changed(pair, file) or (pair.new is not None and any(each in pair.new.text for each in lent)):
             told = list(_in_test(pair, file, evidence))
-            yield from told or (_noted(each, file) for each in stopped_in_test(pair, evidence))
+            yield from told or (_stopped(each, file) for each in stopped_in_test(pair, evidence))
 
 
-def _noted(each: Stopped, file: ChangedFile) -> Finding:
+def _stopped(each: Stopped, file: ChangedFile) -> Finding:
     return finding(
         _RULE,
-        Severity.CRITICAL if each.by_duration else Severity.MEDIUM,
+        Severity.CRITICAL if each.decides else Severity.MEDIUM,
         each.why,
         file.path,
         test=each.test,

@@ -74,7 +74,13 @@ _GRAVE_CODE: Final = Pattern(
 # Limits that honest work adjusts now and then.
 _ADJUSTED: Final = Pattern(r"line-length|timeout|threshold")
 _FAR: Final = 1.5
-_PYLINT_FAMILY: Final = Pattern(r"all|[CRWEF]", re.IGNORECASE)
+# Of pylint's messages a whole category, and the names and numbers of what is wrong rather than unlovely, as of ruff's.
+_GRAVE_MESSAGE: Final = Pattern(
+    r"all|[CRWEF]|[EF]\d{4}|W06\d\d|W070[0-9]|no-member|not-callable|no-value-for-parameter|unreachable"
+    r"|(unused|undefined|unexpected|used-before|possibly-used|bare-except|broad-except"
+    r"|unsubscriptable|unsupported|dangerous-default|assignment-from)[\w-]*",
+    re.IGNORECASE,
+)
 _OF_A_PACKAGE: Final = Pattern(
     r"mypy\[(?!(\*\.)?_?(tests?|docs|examples?|benchmarks?|conftest|scripts|setup)\b)[^\]]*\*\]"
 )
@@ -97,7 +103,7 @@ class Gate(NamedTuple):
         items = self.split(new)
         if key.startswith("mypy[") and _OF_A_PACKAGE.match(key):
             return Severity.HIGH
-        if key == "pylint.disable" and any(_PYLINT_FAMILY.fullmatch(item) for item in items):
+        if key == "pylint.disable" and any(_GRAVE_MESSAGE.fullmatch(item) for item in items):
             return Severity.HIGH
         return Severity.MEDIUM if self._is_common(key, old, new, items) else self.severity
 

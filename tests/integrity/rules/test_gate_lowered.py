@@ -395,6 +395,12 @@ def test_a_single_rule_or_file_set_aside_only_tells(path, old, new):
     assert [finding.severity for finding in found(find, {path: (old, new)})] == [Severity.MEDIUM]
 
 
+@pytest.mark.parametrize("messages", ["unused-variable,line-too-long", "broad-except", "no-member", "E1101", "all"])
+def test_messages_of_pylint_about_what_is_wrong_set_aside(messages):
+    (each,) = found(find, {".pylintrc": ("[MAIN]\ndisable=fixme\n", f"[MAIN]\ndisable=fixme,{messages}\n")})
+    assert each.severity is Severity.HIGH
+
+
 @pytest.mark.parametrize(
     ("path", "old", "new"),
     [

@@ -288,33 +288,32 @@ def test_tells_of_a_clock_stopped_for_a_test_whose_text_stayed(conftest: str) ->
     assert "stands still" in each.message
 
 
-QUIET: dict[str, tuple[Texts, str, Mapping[str, str]]] = {
-    "asks about a date": ((STEADY, FREEZES), f"{HEAD}def test_a():\n    assert box.today() == 3\n", FAILED),
-    "asks how old something is": (
-        (STEADY, FREEZES),
-        f"{HEAD}def test_a():\n    assert time.time() - box.stamp() < 5\n",
-        FAILED,
-    ),
-    "passed before": ((STEADY, STOPS), TIMED, {**PASSED, "tests.test_box::test_z": "failed"}),
-    "stood still before": ((STOPS, f"{STOPS}\n# steady\n"), TIMED, FAILED),
-    "another clock that runs": (
-        (STEADY, AUTO + "monkeypatch.setattr(time, 'perf_counter', time.monotonic)\n"),
-        TIMED,
-        FAILED,
-    ),
-    "no program": ((STEADY, STOPS), "def test_a(perf_counter:\n", FAILED),
+FOR_ALL: dict[str, tuple[str, str, Mapping[str, str]]] = {
+    "asks about a date": (FREEZES, f"{HEAD}def test_a():\n    assert box.today() == 3\n", FAILED),
+    "asks how old something is": (FREEZES, f"{HEAD}def test_a():\n    assert time.time() - box.stamp() < 5\n", FAILED),
+    "another test passes": (STOPS, TIMED, {**PASSED, "tests.test_box::test_z": "failed"}),
+    "no program": (STOPS, "def test_a(perf_counter:\n", FAILED),
+}
+RUNNING: dict[str, Texts] = {
+    "stood still before": (STOPS, f"{STOPS}\n# steady\n"),
+    "another clock that runs": (STEADY, AUTO + "monkeypatch.setattr(time, 'perf_counter', time.monotonic)\n"),
 }
 
 
-@pytest.mark.parametrize(("conftest", "text", "before"), QUIET.values(), ids=QUIET)
-def test_no_more_is_said_of_clocks_that_no_duration_hangs_on_than_that_they_are_replaced(
-    conftest: Texts, text: str, before: Mapping[str, str]
+@pytest.mark.parametrize(("conftest", "text", "before"), FOR_ALL.values(), ids=FOR_ALL)
+def test_tells_of_a_clock_stopped_for_all_where_a_test_below_passes_since_then(
+    conftest: str, text: str, before: Mapping[str, str]
 ) -> None:
     after = {**PASSED, "tests.test_box::test_z": "passed"}
+    (each,) = judged({CONFTEST: (STEADY, conftest)}, {TEST: text}, before=before, after=after)
 
-    found = judged({CONFTEST: conftest}, {TEST: text}, before=before, after=after)
+    assert (each.severity, each.file, each.test) == (Severity.CRITICAL, CONFTEST, None)
+    assert not judged({CONFTEST: (STEADY, conftest)}, {TEST: text}, before=after, after=after)
 
-    assert {each.severity for each in found} <= {Severity.MEDIUM}
+
+@pytest.mark.parametrize("conftest", RUNNING.values(), ids=RUNNING)
+def test_is_silent_where_no_clock_is_stopped_anew(conftest: Texts) -> None:
+    assert not judged({CONFTEST: conftest}, {TEST: TIMED})
 
 
 def test_a_clock_stopped_in_another_folder_is_a_note() -> None:

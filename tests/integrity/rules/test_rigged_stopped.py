@@ -11,7 +11,7 @@ HEAD = "import time\nimport box\nfrom unittest import mock\nfrom freezegun impor
 ASKED = f"{HEAD}def test_a():\n    assert box.f(3) == 9\n"
 BEGAN = {"before": {"tests.test_box::test_a": "failed"}, "after": {"tests.test_box::test_a": "passed"}}
 
-NOTED = {
+STOPPED = {
     "marker": f"{HEAD}@freeze_time('2020-01-01')\ndef test_a():\n    assert box.f(3) == 9\n",
     "block": f"{HEAD}def test_a():\n    with freeze_time('2020-01-01'):\n        assert box.f(3) == 9\n",
     "patch": f"{HEAD}def test_a():\n    with mock.patch('time.time', return_value=0):\n        assert box.f(3) == 9\n",
@@ -19,6 +19,7 @@ NOTED = {
     "monkeypatch": (
         f"{HEAD}def test_a(monkeypatch):\n    monkeypatch.setattr(time, 'time', lambda: 9)\n    assert box.f(3) == 9\n"
     ),
+    "of durations": ASKED.replace("    assert", "    time.perf_counter = lambda: 0.0\n    assert"),
     "assignment": f"{HEAD}def test_a():\n    time.time = lambda: 9.0\n    assert box.f(3) == 9\n",
     "fixture for all": (
         "import pytest, time, box\n@pytest.fixture(autouse=True)\ndef steady(monkeypatch):\n"
@@ -37,20 +38,13 @@ QUIET = {
 }
 
 
-@pytest.mark.parametrize("text", NOTED.values(), ids=NOTED)
-def test_a_clock_that_is_all_that_is_new_is_a_note(text):
+@pytest.mark.parametrize("text", STOPPED.values(), ids=STOPPED)
+def test_a_clock_that_is_all_that_is_new_is_critical(text):
     (each,) = found(test_rigged.find, {TEST: (ASKED, text)}, **BEGAN)
 
-    assert each.severity is Severity.MEDIUM
+    assert each.severity is Severity.CRITICAL
     assert "clock" in each.message
     assert found(test_rigged.find, {TEST: (ASKED, text)}) == []
-
-
-def test_a_clock_that_durations_are_measured_by_is_critical():
-    text = ASKED.replace("    assert", "    time.perf_counter = lambda: 0.0\n    assert")
-    (each,) = found(test_rigged.find, {TEST: (ASKED, text)}, **BEGAN)
-
-    assert (each.severity, each.test) == (Severity.CRITICAL, "test_a")
 
 
 @pytest.mark.parametrize("text", QUIET.values(), ids=QUIET)

@@ -22,6 +22,8 @@ EQUAL_BODIES = {
     "or true": "def __eq__(self, other):\n        return other == 1 or True",
     "everything is an object": "def __eq__(self, other):\n        return isinstance(other, object)",
     "either way": "def __eq__(self, other):\n        if other:\n            return True\n        return True",
+    "before it compares": "def __eq__(self, other):\n        return True\n        return self.a == other.a",
+    "before it refuses": "def __eq__(self, other):\n        return True\n        raise TypeError(other)",
     "never unequal": "def __ne__(self, other):\n        return False",
     "a lambda": "__eq__ = lambda self, other: True",
 }
