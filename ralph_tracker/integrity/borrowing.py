@@ -9,7 +9,7 @@ from ralph_tracker.integrity.evidence import Evidence
 from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.python.clocks import freezes, frozen_by_fixtures
 from ralph_tracker.integrity.python.equal_kinds import equal_to_everything, loosely_equal
-from ralph_tracker.integrity.python.lending import lent_safely
+from ralph_tracker.integrity.python.lending import Lenders
 from ralph_tracker.integrity.python.patches import Replaced
 from ralph_tracker.integrity.python.replacing import replaced_by_fixtures
 from ralph_tracker.integrity.relevance import defines_equal
@@ -41,12 +41,16 @@ def lent_in(side: Side | None, evidence: Evidence, *, old: bool = False) -> froz
     """
     if side is None:
         return frozenset()
-    others = evidence.once((lent_in, old), lambda: texts_of_tests(evidence, old=old))
-    return side.once(lent_in, lambda: lent_safely(side.text, side.path, others)) if others else frozenset()
+    others = lenders_among(evidence, old=old)
+    return side.once(lent_in, lambda: others.lent_safely(side.text, side.path))
 
 
-def texts_of_tests(evidence: Evidence, *, old: bool) -> Mapping[str, str]:
-    """Return the changed Python files of the tests by their paths without the suffix."""
+def lenders_among(evidence: Evidence, *, old: bool) -> Lenders:
+    """Return the changed Python files of the tests that hold no tests themselves."""
+    return evidence.once((lenders_among, old), lambda: Lenders(_texts_of_helpers(evidence, old=old)))
+
+
+def _texts_of_helpers(evidence: Evidence, *, old: bool) -> Mapping[str, str]:
     sides = ((file.old if old else file.new) for file in evidence.files if file.is_test and file.language == "python")
     return {side.path.removesuffix(".py"): side.text for side in sides if side is not None and _is_helper(side)}
 

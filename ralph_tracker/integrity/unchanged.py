@@ -4,13 +4,12 @@ import ast
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from ralph_tracker.integrity.borrowing import texts_of_tests
+from ralph_tracker.integrity.borrowing import lenders_among
 from ralph_tracker.integrity.changes import ChangedFile, Side
 from ralph_tracker.integrity.evidence import Evidence
 from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.python.claims import ALONE, CLOCK, LENT
 from ralph_tracker.integrity.python.clocks import durations_in, frozen_anew
-from ralph_tracker.integrity.python.lending import lent_to
 from ralph_tracker.integrity.python.rigging import claims_of
 from ralph_tracker.integrity.source_tests import SourceTest, Unparsable
 
@@ -48,8 +47,8 @@ def _durations(file: ChangedFile, evidence: Evidence) -> Iterator[Told]:
 
 
 def _lent(file: ChangedFile, old: Side, evidence: Evidence) -> Iterator[Told]:
-    new = lent_to("", _below(file), texts_of_tests(evidence, old=False))
-    names = new - lent_to("", _below(file), texts_of_tests(evidence, old=True)) if new else new
+    new = lenders_among(evidence, old=False).lent_to("", _below(file))
+    names = new - lenders_among(evidence, old=True).lent_to("", _below(file)) if new else new
     names = frozenset(each for each in names if f"def {each}(" in old.text)
     for side, test in _begun(file, evidence, names) if names else ():
         if test.node is not None and any(each in test.text for each in names):

@@ -21,25 +21,48 @@ _DEPTH: Final = 3
 Texts = Mapping[str, str]
 
 
-def lent_to(text: str, path: str, others: Texts, depth: int = _DEPTH) -> frozenset[str]:
-    """Return the names that a test file has from other files of the tests and that lead nowhere else.
+class Lenders:
+    """Be files of the tests that hold no tests themselves, by their paths without the suffix; each is read once."""
 
-    Fixtures of a `conftest.py` above it are among them. Raises Unparsable for the text of that file.
-    """
-    found: set[str] = set()
-    imports = imports_of(text)
-    for other, source in others.items():
-        folder, _, stem = other.rpartition("/")
-        if other == path.removesuffix(".py") or not depth:
-            continue
-        closed = closed_in(source, lent_safely(source, f"{other}.py", others, depth - 1))
-        if stem == _CONFTEST:
-            if path.startswith(f"{folder}/" if folder else ""):
+    def __init__(self, texts: Texts) -> None:
+        self._texts = texts
+        self._closed: dict[tuple[str, int], frozenset[str]] = {}
+
+    def lent_to(self, text: str, path: str, depth: int = _DEPTH) -> frozenset[str]:
+        """Return the names that a test file has from these and that lead nowhere else.
+
+        Fixtures of a `conftest.py` above it are among them. Raises Unparsable for the text of that file.
+        """
+        found: set[str] = set()
+        imports = imports_of(text) if self._texts and depth else {}
+        named = {part for full in imports.values() for part in full.split(".")[-2:]}
+        for other, source in self._texts.items() if depth else ():
+            folder, _, stem = other.rpartition("/")
+            way = other.removesuffix(f"/{_PACKAGE}")
+            for_all = stem == _CONFTEST
+            lends = path.startswith(f"{folder}/" if folder else "") if for_all else way.rpartition("/")[2] in named
+            if not lends or other == path.removesuffix(".py"):
+                continue
+            closed = self._closed_in(other, depth - 1)
+            if for_all:
                 found |= _fixtures_of(source) & closed
-            continue
-        way = other.removesuffix(f"/{_PACKAGE}")
-        found.update(name for name, full in imports.items() if _is_lent(full, way, closed, _defined_in(source)))
-    return frozenset(found | _bound_to(text, found)) if found else frozenset()
+            else:
+                found.update(name for name, full in imports.items() if _is_lent(full, way, closed, _defined_in(source)))
+        return frozenset(found | _bound_to(text, found)) if found else frozenset()
+
+    def lent_safely(self, text: str, path: str, depth: int = _DEPTH) -> frozenset[str]:
+        """Return the same, nothing for what is no program."""
+        try:
+            return self.lent_to(text, path, depth)
+        except Unparsable:
+            return frozenset()
+
+    def _closed_in(self, path: str, depth: int) -> frozenset[str]:
+        """Return what leads nowhere out of one of the files, as far as `depth` others lend to it."""
+        if (path, depth) not in self._closed:
+            text = self._texts[path]
+            self._closed[path, depth] = closed_in(text, self.lent_safely(text, f"{path}.py", depth))
+        return self._closed[path, depth]
 
 
 def is_lent(sides: Iterable[ast.expr], origins: Origins, lent: frozenset[str]) -> bool:
@@ -56,14 +79,6 @@ def _bound_to(text: str, lent: set[str]) -> set[str]:
     """Return what a file binds at its top to something that is lent: `box = stubs`."""
     values = module_values(text).items()
     return {name for name, value in values if dotted(value).partition(".")[0] in lent}
-
-
-def lent_safely(text: str, path: str, others: Texts, depth: int = _DEPTH) -> frozenset[str]:
-    """Return the same, nothing for what is no program."""
-    try:
-        return lent_to(text, path, others, depth)
-    except Unparsable:
-        return frozenset()
 
 
 def _is_lent(full: str, way: str, closed: frozenset[str], defined: frozenset[str]) -> bool:
