@@ -58,6 +58,16 @@ def claimed_sides(claim: ast.expr) -> list[ast.expr]:
     return (sides_of(claim) + named)[:2]
 
 
+def plainly(claim: ast.expr) -> ast.expr:
+    """Return the comparison that `assertTrue` is given as an `assert` in its place would make it, else the claim."""
+    given = claim.args[0] if isinstance(claim, ast.Call) and claim.args else None
+    if not isinstance(given, ast.Compare) or not dotted(claim.func).endswith(".assertTrue"):  # type: ignore[attr-defined]
+        return claim
+    said = ast.copy_location(ast.Compare(given.left, given.ops, given.comparators), claim)
+    said.col_offset += len("assert ")
+    return said
+
+
 def asked_by(claim: ast.expr) -> list[ast.Call]:
     """Return the calls that a claim is made by: its own, and that of what it says is true."""
     calls = [claim] if isinstance(claim, ast.Call) else []

@@ -28,6 +28,16 @@ def hidden_in(text: str, before: Mapping[str, str], path: str = "") -> frozenset
     )
 
 
+def made_relative(text: str, before: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the imports that are the same but for dots before them, with their modules. Raises Unparsable."""
+    now = imports_of(text)
+    return {
+        name: full.rpartition(".")[0] or full
+        for name, full in before.items()
+        if now.get(name, full) != full and now[name].lstrip(".") == full
+    }
+
+
 def _imports(definition: ast.stmt) -> bool:
     """Tell whether a function imports, so that a fixture of a module's name hands out that module."""
     return any(

@@ -20,6 +20,7 @@ from ralph_tracker.integrity.python.claimed import (
     kinds_named,
     own_builtins,
     owner_of,
+    plainly,
     raising_in,
     set_in,
 )
@@ -127,7 +128,8 @@ class _Reading:
                 self.replaced[name] = self.replaced[self.imports.get(name, name)] = self.replaced[target]
 
     def claims(self) -> list[Claim]:
-        claims = [self._claim(ast.unparse(each), each, claimed_sides(each)) for each in asserted(self.test)]
+        said = [*map(plainly, asserted(self.test))]
+        claims = (self._claim(ast.unparse(each), each, claimed_sides(each)) for each in said)
         return [*claims, *map(self._raised, raising_in(self.test))]
 
     def _raised(self, block: ast.With | ast.AsyncWith) -> Claim:

@@ -18,7 +18,7 @@ from ralph_tracker.integrity.python.claims import OF_ITSELF, SET, Claim, is_alik
 from ralph_tracker.integrity.python.clocks import clocks_set_in, frozen_anew
 from ralph_tracker.integrity.python.equal_kinds import equal_to_everything
 from ralph_tracker.integrity.python.facts import Fact, fact, told
-from ralph_tracker.integrity.python.hiding import hidden_in
+from ralph_tracker.integrity.python.hiding import hidden_in, made_relative
 from ralph_tracker.integrity.python.nodes import imports_of
 from ralph_tracker.integrity.python.replacing import replaced_for_all
 from ralph_tracker.integrity.python.rigging import claims_of
@@ -80,7 +80,7 @@ def _around_tests(file: ChangedFile, evidence: Evidence) -> Iterator[Finding]:
 
 def _in_tests(file: ChangedFile, evidence: Evidence) -> Iterator[Finding]:
     """Yield what the tests of a file ask that cannot come out otherwise."""
-    anew = _replaced_anew(file)
+    anew = _replaced_anew(file, evidence)
     lent = lent_in(file.new, evidence) - lent_in(file.old, evidence, old=True)
     for pair in evidence.pairs_in(file):
         if anew or _changed(pair, file) or (pair.new is not None and any(each in pair.new.text for each in lent)):
@@ -165,7 +165,7 @@ def _in_test(pair: TestPair, file: ChangedFile, evidence: Evidence) -> Iterator[
         return
     equal = evidence.once(equal_names, lambda: equal_names(evidence))
     lent = lent_in(file.new, evidence)
-    imported = file.once(_imported, lambda: _imported(file))
+    imported = file.once(_imported, lambda: _imported(file, evidence))
     shared = evidence.once(_REPLACES, lambda: replaced_by_shared(evidence, _REPLACES))
     if not (
         equal
@@ -222,26 +222,33 @@ def _around(file: ChangedFile) -> frozenset[str]:
         return frozenset()
 
 
-def _imported(file: ChangedFile) -> Mapping[str, str]:
-    """Return the imports that a test file had and hides now, none where that cannot be told."""
+def _imported(file: ChangedFile, evidence: Evidence) -> Mapping[str, str]:
+    """Return the imports that a test file had and hides now, none where that cannot be told.
+
+    Where a neighbour of that name did not change, `from .tools import f` takes what `from tools import f` took.
+    """
     if file.old is None or file.new is None:
         return {}
+    changed = {each.path.rpartition("/")[2].removesuffix(".py") for each in evidence.files}
     try:
-        before = imports_of(file.old.text)
-        return (
-            before if hidden_in(file.new.text, before, file.path) - hidden_in(file.old.text, before, file.path) else {}
-        )
+        had = imports_of(file.old.text)
+        same = {
+            name for name, module in made_relative(file.new.text, had).items() if not changed & {*module.split(".")}
+        }
+        before = {name: full for name, full in had.items() if name not in same}
+        hides = hidden_in(file.new.text, before, file.path) - hidden_in(file.old.text, before, file.path)
     except Unparsable:
         return {}
+    return before if hides else {}
 
 
-def _replaced_anew(file: ChangedFile) -> bool:
+def _replaced_anew(file: ChangedFile, evidence: Evidence) -> bool:
     """Tell whether the file replaces something for all its tests that it did not replace before."""
     if file.new is None:
         return False
     new, before = replaced_for_all(file.new.text), file.old.text if file.old is not None else None
     old = replaced_for_all(before) if new and before is not None else {}
-    anew = bool(new.keys() - old.keys() or file.once(_imported, lambda: _imported(file)))
+    anew = bool(new.keys() - old.keys() or file.once(_imported, lambda: _imported(file, evidence)))
     return anew or frozen_anew(before, file.new.text)
 
 

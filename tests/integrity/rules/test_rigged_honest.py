@@ -23,6 +23,10 @@ HONEST = {
         REAL,
         "@pytest.fixture\ndef got(box_dir):\n    return box_dir.size\n\ndef test_a(got):\n    assert got == 9\n",
     ),
+    "of two things the same one, by an assert": (
+        "class TestA:\n    def test_a(self):\n        got = box.f(3)\n        self.assertTrue(got.x is got.y)\n",
+        "def test_a():\n    got = box.f(3)\n    assert got.x is got.y\n",
+    ),
     "no program before": ("def test_a(:\n", REAL),
     "filled by what is tested": (REAL, "def test_a():\n    got = []\n    box.fill(got)\n    assert got == 9\n"),
     "filled by a callback": (
@@ -189,3 +193,11 @@ def test_is_silent(old, new):
 def test_a_new_test_is_at_most_a_note(text):
     told = found(test_rigged.find, {"tests/test_box.py": (None, text)})
     assert all(each.severity.name == "MEDIUM" for each in told)
+
+
+def test_an_import_that_is_made_relative_is_the_same_where_no_such_file_changed():
+    old = "from tools import fetch\n\ndef test_a():\n    assert fetch(3) == 9\n"
+    files = {"tests/test_box.py": (old, old.replace("from tools", "from .tools"))}
+
+    assert found(test_rigged.find, files) == []
+    assert found(test_rigged.find, {**files, "tests/tools.py": (None, "def fetch(x):\n    return 9\n")})
