@@ -49,14 +49,14 @@ def main(words: Sequence[str] | None = None) -> int:
         for done in as_completed(waiting):
             found, notes = done.result()
             results += found
+            if asked.json:  # a run of an hour that is ended keeps what it has
+                asked.json.write_text(json.dumps(as_json(results), indent=1), encoding="utf-8")
             if asked.misses and notes:
                 with asked.misses.open("a", encoding="utf-8") as out:
                     out.write("\n".join([*notes, ""]))
     results.sort(key=lambda each: (each.tool != OURS, each.tool, each.project))
     print(_summary(results))
     print(tables(results) if results else "no change could be made")
-    if asked.json:
-        asked.json.write_text(json.dumps(as_json(results), indent=1), encoding="utf-8")
     return 0 if results else 1
 
 
