@@ -24,6 +24,7 @@ _ANYTHING: Final = Pattern(
 )
 _WORD: Final = Pattern(r"\w+")
 _LITERAL: Final = Pattern(r"'[^']*'|\"[^\"]*\"|\d[\d.]*")
+_QUOTED: Final = Pattern(r"'[^']*'|\"[^\"]*\"")
 _SORTED_ITEMS: Final = Pattern(r"\bsorted\(([\w.]+)\.items\(\)\)")
 _TEXT_EXPECTED: Final = Pattern(r"(==|,) *('[^']*'|\"[^\"]*\")\)?$")
 _ATTRIBUTE_EXPECTED: Final = Pattern(r"\w+ *(==|,) *('[^']*'|\"[^\"]*\")\)?$")
@@ -223,7 +224,7 @@ def _is_respelt(old: str, new: str) -> bool:
     """Tell whether a text may stand there in several spellings now: `'a lid' in x or 'A-Lid' in x`."""
     if " or " not in new or new.count(" or ") != new.count(" in ") - 1:
         return False
-    before, now = ({_PUNCTUATION.sub("", each).lower() for each in _LITERAL.findall(text)} for text in (old, new))
+    before, now = ({_PUNCTUATION.sub("", each).lower() for each in _QUOTED.findall(text)} for text in (old, new))
     return len(before) == 1 and before == now
 
 
