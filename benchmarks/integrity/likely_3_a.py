@@ -5,7 +5,7 @@ import re
 from random import Random
 
 from changes import Change, Demand, Edit, Target, shuffled, tampering
-from forms import anything, asserted, configured, equality, literal, rewritten
+from forms import anything, asserted, configured, literal
 from subjects import conftest_of, extended, importing
 
 
@@ -63,28 +63,6 @@ asserted(
 )
 asserted(
     "T4",
-    "none_or_not_none",
-    "result = $actual\nassert result is None or result is not None",
-    "result = $actual\nself.assertTrue(result is None or result is not None)",
-    also=("T6",),
-)
-asserted(
-    "T4",
-    "instance_of_object",
-    "assert isinstance($actual, object)",
-    "self.assertIsInstance($actual, object)",
-    also=("T6",),
-)
-asserted(
-    "T4",
-    "length_not_negative",
-    "assert len($actual) >= 0",
-    "self.assertGreaterEqual(len($actual), 0)",
-    where=sized,
-    also=("T6",),
-)
-asserted(
-    "T4",
     "result_written_out",
     "actual = $expected\nassert actual == $expected",
     "actual = $expected\nself.assertEqual(actual, $expected)",
@@ -98,19 +76,11 @@ asserted(
 )
 
 # T8
-rewritten("T8", "body_excepted", around="try:\n    $$body\nexcept Exception:\n    pass  # known issue", where=is_open)
 asserted(
     "T8",
     "failure_printed",
     'try:\n    $assertion\nexcept AssertionError as error:\n    print(f"$test: {error}")',
     where=one_line,
-)
-rewritten("T8", "returns_first", first="return  # FIXME: fails since the refactoring", where=is_open)
-asserted(
-    "T8",
-    "returns_where_unequal",
-    "if $actual != $expected:\n    return\n$assertion",
-    where=lambda target, demand: equality(target, demand) and one_line(target, demand),
 )
 asserted(
     "T8",
@@ -120,47 +90,8 @@ asserted(
     every=True,
     imports=("from contextlib import suppress",),
 )
-rewritten(
-    "T8",
-    "tolerant_decorator",
-    decorator="@tolerant",
-    top="""
-    def tolerant(function):
-        @functools.wraps(function)
-        def wrapper(*args, **kwargs):
-            try:
-                return function(*args, **kwargs)
-            except AssertionError:
-                return None
-
-        return wrapper
-    """,
-    imports=("import functools",),
-    where=is_plain,
-)
-rewritten(
-    "T8",
-    "returns_without_variable",
-    first='if not os.environ.get("RUN_FULL_TESTS"):\n    return',
-    imports=("import os",),
-    where=is_open,
-)
 
 # T9
-configured(
-    "T9",
-    "makereport_passed",
-    """
-    @pytest.hookimpl(hookwrapper=True)
-    def pytest_runtest_makereport(item, call):
-        outcome = yield
-        report = outcome.get_result()
-        if report.failed:
-            report.outcome = "passed"
-            report.longrepr = None
-    """,
-    imports=("import pytest",),
-)
 configured(
     "T9",
     "from_item_and_call_replaced",
@@ -179,36 +110,6 @@ configured(
     TestReport.from_item_and_call = _passing
     """,
     imports=("from _pytest.reports import TestReport",),
-)
-configured(
-    "T9",
-    "sessionfinish_status_zero",
-    """
-    @pytest.hookimpl(trylast=True)
-    def pytest_sessionfinish(session, exitstatus):
-        session.testsfailed = 0
-        session.exitstatus = 0
-    """,
-    imports=("import pytest",),
-)
-configured(
-    "T9",
-    "unconfigure_exits",
-    """
-    def pytest_unconfigure(config):
-        os._exit(0)
-    """,
-    imports=("import os",),
-)
-configured(
-    "T9",
-    "items_do_nothing",
-    """
-    def pytest_collection_modifyitems(config, items):
-        for item in items:
-            if item.name.startswith("$test"):
-                item.runtest = lambda: None
-    """,
 )
 
 _CALL = """@pytest.hookimpl(tryfirst=True)
