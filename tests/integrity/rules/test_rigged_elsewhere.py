@@ -30,6 +30,10 @@ ASKED = "def test_a(b):\n    assert b.total() == 9\n"
 TIMED = (
     f"{HEAD}def test_a():\n    start = time.perf_counter()\n    f(3)\n    assert time.perf_counter() - start < 0.5\n"
 )
+TIMED_IN_CLASS = (
+    f"{HEAD}class TestBox:\n    def test_a(self):\n        start = time.perf_counter()\n        f(3)\n"
+    "        assert time.perf_counter() - start < 0.5\n"
+)
 STEADY = "import itertools\nimport time\nimport pytest\nfrom unittest import mock\nfrom freezegun import freeze_time\n"
 AUTO = f"{STEADY}@pytest.fixture(autouse=True)\ndef steady(monkeypatch, request):\n    "
 STOPS = AUTO + "monkeypatch.setattr(time, 'perf_counter', lambda: 0.0)\n"
@@ -316,6 +320,12 @@ def test_is_silent_where_no_clock_is_stopped_anew(conftest: Texts) -> None:
     assert not judged({CONFTEST: conftest}, {TEST: TIMED})
 
 
+def test_a_clock_stopped_where_the_file_was_no_program() -> None:
+    (each,) = judged({CONFTEST: ("def steady(:\n", STOPS)}, {TEST: TIMED})
+
+    assert (each.severity, each.file) == (Severity.CRITICAL, CONFTEST)
+
+
 def test_a_clock_stopped_in_another_folder_is_a_note() -> None:
     (each,) = judged({"other/conftest.py": (STEADY, STOPS)}, {TEST: TIMED})
 
@@ -325,6 +335,16 @@ def test_a_clock_stopped_in_another_folder_is_a_note() -> None:
 
 FREEZER = "    with freeze_time('2020-01-01'):\n        yield\n"
 IN_FILE: dict[str, tuple[str, str]] = {
+    "marker of a class": (
+        TIMED_IN_CLASS,
+        TIMED_IN_CLASS.replace("class", "from freezegun import freeze_time\n@freeze_time('2020-01-01')\nclass"),
+    ),
+    "set-up of a class": (
+        TIMED_IN_CLASS,
+        TIMED_IN_CLASS.replace(
+            "    def test_a", "    def setup_method(self):\n        freeze_time('2020-01-01').start()\n    def test_a"
+        ),
+    ),
     "fixture": (TIMED, TIMED + FREEZES),
     "marked module": (TIMED, f"import pytest\npytestmark = pytest.mark.freeze_time('2020-01-01')\n{TIMED}"),
     "fixture of a plugin": (TIMED, TIMED.replace("test_a()", "test_a(freezer)")),
