@@ -12,6 +12,7 @@ from ralph_tracker.integrity.python.equal_kinds import equal_to_everything, loos
 from ralph_tracker.integrity.python.lending import Lenders
 from ralph_tracker.integrity.python.patches import Replaced
 from ralph_tracker.integrity.python.replacing import replaced_by_fixtures
+from ralph_tracker.integrity.python.syntax import program
 from ralph_tracker.integrity.relevance import defines_equal
 from ralph_tracker.integrity.source_tests import Unparsable
 
@@ -26,7 +27,7 @@ def replaced_by_shared(evidence: Evidence, replaces: Pattern) -> Mapping[str, Re
             continue
         if replaces.search(file.new.text) or freezes(file.new.text):
             try:
-                found.update(replaced_by_fixtures(file.new.text, "" if file.old is None else file.old.text))
+                found.update(replaced_by_fixtures(file.new.text, program(None if file.old is None else file.old.text)))
                 for name, each in frozen_by_fixtures(file.new.text).items():
                     found[name] = {**found.get(name, {}), **each}
             except Unparsable:

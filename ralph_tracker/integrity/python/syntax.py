@@ -58,6 +58,14 @@ def tree_of(text: str) -> ast.Module:
         raise Unparsable(str(error) or "is nested too deeply") from None
 
 
+def program(text: str | None) -> str:
+    """Return a text that is a program, "" for another one and for none: whoever repairs a file begins with nothing."""
+    try:
+        return text if text and tree_of(text).body else ""
+    except Unparsable:
+        return ""
+
+
 def dotted(node: ast.AST) -> str:
     """Return `a.b.c` for names and attributes, "" for anything else; calls are passed over: `a().b` is `a.b`."""
     parts: list[str] = []

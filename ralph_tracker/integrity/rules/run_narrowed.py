@@ -12,6 +12,7 @@ from ralph_tracker.integrity.fresh import added_lines
 from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.python.collecting import dropped_from_collection
 from ralph_tracker.integrity.python.narrowing_hooks import ADDOPTS
+from ralph_tracker.integrity.python.syntax import program
 from ralph_tracker.integrity.relevance import COLLECTING
 from ralph_tracker.integrity.settings.files import is_settings
 from ralph_tracker.integrity.settings.losses import losses
@@ -117,7 +118,8 @@ def _tagged(file: ChangedFile, old: Side, new: Side) -> Iterator[Finding]:
 
 
 def _hooks(file: ChangedFile, new: Side) -> Iterator[Finding]:
-    known = {each.about for each in dropped_from_collection(file.old.text)} if file.old is not None else set()
+    before = program(None if file.old is None else file.old.text)
+    known = {each.about for each in dropped_from_collection(before)}
     for drop in dropped_from_collection(new.text):
         if drop.about not in known:
             yield finding(

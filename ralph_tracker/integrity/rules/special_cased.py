@@ -11,6 +11,7 @@ from ralph_tracker.integrity.fresh import fresh
 from ralph_tracker.integrity.python.expectations import Case, cases_of
 from ralph_tracker.integrity.python.meanings import leading_to
 from ralph_tracker.integrity.python.specials import ANSWER, BRANCH, TABLE, Special, answers_in, is_rare, specials_in
+from ralph_tracker.integrity.python.syntax import program
 from ralph_tracker.integrity.relevance import has_any, may_special_case
 from ralph_tracker.integrity.source_tests import SourceTest, Unparsable
 
@@ -26,7 +27,7 @@ def find(file: ChangedFile, evidence: Evidence) -> Iterator[Finding]:
     if file.new is None or not may_special_case(file):
         return
     seen = list(fresh(file, evidence, _specials))
-    if file.old is not None:
+    if file.old is not None and program(file.old.text):
         seen += _answers(file.old.text, file.new.text)
     seen = [_reached(each, file.new.text) for each in seen if _may_matter(each, begun=evidence.any_began_to_pass)]
     if not seen:

@@ -16,7 +16,7 @@ from ralph_tracker.integrity.python.constants import UNKNOWN
 from ralph_tracker.integrity.python.facts import Fact, fact
 from ralph_tracker.integrity.python.nodes import constant_of, full_name, functions_of, imports_of
 from ralph_tracker.integrity.python.runners import asks_for_runner, tries_runner
-from ralph_tracker.integrity.python.syntax import FUNCTIONS, dotted, tree_of, walk
+from ralph_tracker.integrity.python.syntax import FUNCTIONS, dotted, program, tree_of, walk
 from ralph_tracker.integrity.python.test_switches import aliases_of, set_for_tests, stages_of, switched
 from ralph_tracker.integrity.relevance import asks_around
 
@@ -97,7 +97,7 @@ def _set_by_tests(evidence: Evidence) -> frozenset[str]:
     """Return the variables of the environment that the tests' conftest.py newly sets."""
     changed = [file for file in evidence.files if file.path.endswith("conftest.py") and file.new is not None]
     now = frozenset[str]().union(*(set_for_tests(file.new.text) for file in changed if file.new is not None))
-    return now.difference(*(set_for_tests(file.old.text) for file in changed if file.old is not None))
+    return now.difference(*(set_for_tests(program(file.old.text)) for file in changed if file.old is not None))
 
 
 def _python(side: Side, given: frozenset[str]) -> Iterator[Fact]:

@@ -24,6 +24,7 @@ from ralph_tracker.integrity.python.replacing import replaced_for_all
 from ralph_tracker.integrity.python.rigging import claims_of
 from ralph_tracker.integrity.python.supplanted import supplanted_in
 from ralph_tracker.integrity.python.surroundings import changed_around, concerns
+from ralph_tracker.integrity.python.syntax import program
 from ralph_tracker.integrity.relevance import defines_equal, sets_clock
 from ralph_tracker.integrity.source_tests import SourceTest, Unparsable
 from ralph_tracker.integrity.stopping import Stopped, stopped_for_all, stopped_in_test
@@ -153,8 +154,9 @@ def _doubled(file: ChangedFile) -> Iterator[Fact]:
     if file.old is None or file.new is None or not file.path.endswith("conftest.py"):
         return
     if _STANDS_FOR.search(file.new.text):
-        known = fixed_values(file.old.text)
-        for name in sorted(doubles_in(file.new.text) - doubles_in(file.old.text)):
+        before = program(file.old.text)
+        known = fixed_values(before)
+        for name in sorted(doubles_in(file.new.text) - doubles_in(before)):
             if name in known:
                 yield Fact(f"the fixture {name} hands out a double", 1, name)
 
@@ -246,8 +248,8 @@ def _replaced_anew(file: ChangedFile, evidence: Evidence) -> bool:
     """Tell whether the file replaces something for all its tests that it did not replace before."""
     if file.new is None:
         return False
-    new, before = replaced_for_all(file.new.text), file.old.text if file.old is not None else None
-    old = replaced_for_all(before) if new and before is not None else {}
+    new, before = replaced_for_all(file.new.text), program(None if file.old is None else file.old.text)
+    old = replaced_for_all(before) if new else {}
     anew = bool(new.keys() - old.keys() or file.once(_imported, lambda: _imported(file, evidence)))
     return anew or frozen_anew(before, file.new.text)
 
