@@ -197,10 +197,16 @@ def _handled(statement: ast.Try | ast.TryStar, node: Function) -> tuple[str | No
         return None, False
     for handler in statement.handlers:
         broad = is_broad(handler.type)
-        silent = not any(is_loud(each, handler, node) for each in handler.body)
+        silent = _asks_instead(handler) or not any(is_loud(each, handler, node) for each in handler.body)
         if broad or (silent and not is_outside(handler.type)):
             return (_said(handler), broad) if silent else (None, False)
     return None, False
+
+
+def _asks_instead(handler: ast.ExceptHandler) -> bool:
+    """Tell whether a failed assertion is passed over by another one: `except AssertionError: assert x is not None`."""
+    caught = handler.type is not None and dotted(handler.type) == "AssertionError" and handler.name is None
+    return caught and all(isinstance(each, ast.Pass) or any(demands_in(each)) for each in handler.body)
 
 
 def _said(handler: ast.ExceptHandler) -> str:

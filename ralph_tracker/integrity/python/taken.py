@@ -41,6 +41,9 @@ def taken_in(test: Function) -> dict[int, bool]:
             if isinstance(statement, _ASSIGNING) and statement.value is not None:
                 known = _assigned(statement, statement.value, known)
                 continue
+            if isinstance(statement, ast.If) and (made := _made_equal(statement)):
+                known = {**known, **made}
+                continue
             claim = _claim_of(statement)
             taken = _is_taken(claim, known) if claim is not None and known else None
             if taken is not None:
@@ -70,6 +73,17 @@ def _claim_of(statement: ast.AST) -> ast.expr | None:
     return None
 
 
+def _made_equal(statement: ast.If) -> _Known:
+    """Return which name is another one from there on: `if got != expected: expected = got`."""
+    asked, last = statement.test, statement.body[-1]
+    differ = isinstance(asked, ast.Compare) and isinstance(asked.ops[0], ast.NotEq) and not statement.orelse
+    if not differ or not isinstance(last, ast.Assign) or not isinstance(last.value, ast.Name):
+        return {}
+    sides = {dotted(asked.left), *map(dotted, asked.comparators)}  # type: ignore[attr-defined]  # a comparison
+    target = dotted(last.targets[0])
+    return {target: last.value} if sides == {target, last.value.id} else {}
+
+
 def _assigned(statement: ast.Assign | ast.AnnAssign, value: ast.expr, known: _Known) -> _Known:
     """Return what names stand for after an assignment; what is called may change anything."""
     targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
@@ -77,10 +91,12 @@ def _assigned(statement: ast.Assign | ast.AnnAssign, value: ast.expr, known: _Kn
     is_plain = all(isinstance(each, ast.Name) for each in targets)
     copied = uncopied(value)
     if not is_pure(copied):
-        return dict.fromkeys(names[1:], ast.Name(names[0])) if is_plain else {}
+        same_thing: _Known = dict.fromkeys(names[1:], ast.Name(names[0]))
+        return {names[0]: value, **same_thing} if is_plain else {}
     known = {name: each for name, each in known.items() if name not in names and not _uses(each, names)}
     if is_plain and value_of(copied) is UNKNOWN and not _uses(copied, names):
         taken = known.get(value.id, value) if isinstance(value, ast.Name) else value
+        taken = taken if is_pure(uncopied(taken)) else value
         known.update(dict.fromkeys(names, taken))
     return known
 
@@ -93,7 +109,9 @@ def _is_taken(claim: ast.expr, known: _Known) -> bool | None:
     sides = sides_of(claim)
     if not may_be_taken(sides):
         return None
-    left, right = (known.get(each.id, each) if isinstance(each, ast.Name) else each for each in sides)
-    if not same(uncopied(left), uncopied(right)) or not is_pure(uncopied(left)):
-        return None
-    return isinstance(left, ast.Name) and isinstance(right, ast.Name)
+    pure = {name: each for name, each in known.items() if is_pure(uncopied(each))}
+    for names in (pure, known):
+        left, right = (names.get(each.id, each) if isinstance(each, ast.Name) else each for each in sides)
+        if same(uncopied(left), uncopied(right)):
+            return isinstance(left, ast.Name) and isinstance(right, ast.Name)
+    return None
