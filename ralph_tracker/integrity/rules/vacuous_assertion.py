@@ -20,6 +20,7 @@ _THERE: Final = Pattern(
     r"(?:assert |self\.assertTrue\()(?:callable\(([\w.]+)\)|([\w.]+) is not None|hasattr\(([\w.]+), '__\w+__'\)"
     r"|([\w.]+))\)?|self\.assertIsNotNone\(([\w.]+)\)"
 )
+_ASKS: Final = Pattern(r"(?:assert |self\.assertTrue\()(\w+)\(")
 _IMPORTED: Final = "what was imported is there"
 _TEXT: Final = Pattern(r"(==|,) *b?('[^']*'|\"[^\"]*\")\)?$")
 
@@ -34,6 +35,7 @@ def find(file: ChangedFile, evidence: Evidence) -> Iterator[Finding]:
             *without(filter(is_hollow, new.assertions), filter(is_hollow, old)),
             *_asking_no_text(old, new),
             *_asking_names(old, new, file),
+            *_answered_anyway(old, new, file),
         )
         if not hollow:
             continue
@@ -127,6 +129,24 @@ def _asking_names(old: Sequence[Assertion], new: SourceTest, file: ChangedFile) 
         name = next(filter(None, found.groups()), "") if found is not None else ""
         if name and any(f"{name}(" in was.text for was in without(old, new.assertions)) and _is_imported(name, file):
             yield each._replace(vacuous=_IMPORTED)
+
+
+def _answered_anyway(old: Sequence[Assertion], new: SourceTest, file: ChangedFile) -> Iterator[Assertion]:
+    """Yield what asks a function of the file itself that says yes whatever it is given."""
+    if file.language != "python" or file.new is None:
+        return
+    for each in without(filter(is_real, new.assertions), old):
+        found = _ASKS.match(each.text)
+        if found is not None and f"def {found[1]}(" in file.new.text and _says_yes(found[1], file.new.text):
+            yield each._replace(vacuous=f"{found[1]} says yes to anything")
+
+
+def _says_yes(name: str, text: str) -> bool:
+    from ralph_tracker.integrity.python.replacing import functions_in  # noqa: PLC0415  for this language only
+    from ralph_tracker.integrity.python.stand_ins import answer_of  # noqa: PLC0415
+
+    asked = functions_in(text).get(name)
+    return asked is not None and not asked.decorator_list and answer_of(asked) is True
 
 
 def _is_imported(name: str, file: ChangedFile) -> bool:

@@ -114,6 +114,5 @@ def _gitlab(document: Mapping[str, Any]) -> Iterator[Command]:
         soft = f"when: {job['when']}" if job.get("when") in ("never", "manual") else soft
         script = job.get("script")
         lines = script[:MAX_COMMANDS] if isinstance(script, list) else [script]
-        for line in lines:
-            if isinstance(line, str):
-                yield from (each._replace(soft=each.soft or soft) for each in commands_in(line))
+        for each in _until_exit(commands_in("\n".join(line for line in lines if isinstance(line, str)))):
+            yield each._replace(soft=each.soft or soft)

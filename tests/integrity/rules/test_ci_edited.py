@@ -87,6 +87,8 @@ def test_a_workflow_that_is_gone_is_told_for_each_kind_of_its_checks():
         (GITLAB + "  allow_failure: true\n", "any: allow_failure: true"),
         (GITLAB.replace("- tox", "- tox || true"), "any: || true"),
         (GITLAB + "  when: manual\n", "any: when: manual"),
+        (GITLAB.replace("- tox", "- set +e\n    - tox\n    - exit 0"), "any: set +e"),
+        (GITLAB.replace("- tox", "- tox\n    - exit 0"), "any: exit 0"),
     ],
 )
 def test_jobs_of_gitlab_are_read_too(new, about):
