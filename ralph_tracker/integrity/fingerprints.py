@@ -13,16 +13,17 @@ from ralph_tracker.integrity.source_tests import SEPARATOR, SourceTest
 Bag = Mapping[str, int]  # how often each token stands in a text
 
 # Each pattern has one group: what is worth keeping. A token outside it (comment, receiver, comma before a closing
-# bracket) is read over. No alternative can be left half-way, so that no text takes more than one pass. A plain word is
-# what most tokens are: it is tried before strings, whose prefixes begin like words.
+# bracket, spaces) is read over. No alternative can be left half-way, so that no text takes more than one pass. A plain
+# word is what most tokens are: it is tried before strings, whose prefixes begin like words; and spaces are tried first,
+# as indentation would else be asked for every alternative, sign by sign.
 _PYTHON: Final = re.compile(
-    r"""\#[^\n]*|\b(?:self|cls)\b\s*\.?|,(?=\s*[)\]}])|"""
+    r"""\s+|\#[^\n]*|\b(?:self|cls)\b\s*\.?|,(?=\s*[)\]}])|"""
     r"""([^\W\d]\w*+(?!["'])|[rRbBuUfF]{0,2}(?:\"\"\"(?:[^"\\]|\\.|"(?!""))*"{0,3}|'''(?:[^'\\]|\\.|'(?!''))*'{0,3}"""
     r"""|"(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?)|\d[\w.]*|\w+|[=!<>]=|[^\w\s])""",
     re.DOTALL,
 )
 _BRACED: Final = re.compile(
-    r"""//[^\n]*|/\*(?:[^*]|\*(?!/))*(?:\*/)?|\bthis\b\s*\.?|,(?=\s*[)\]}])|"""
+    r"""\s+|//[^\n]*|/\*(?:[^*]|\*(?!/))*(?:\*/)?|\bthis\b\s*\.?|,(?=\s*[)\]}])|"""
     r"""("(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?|`(?:[^`\\]|\\.)*`?|\d[\w.]*|\w+|[=!]==?|[<>]=|[^\w\s])""",
     re.DOTALL,
 )
@@ -76,7 +77,7 @@ class Fingerprint:
         """Return the tokens of the body; comments, docstring, formatting and its own name are taken out."""
         own = {self.function, _string(f"'{self.function}'")}
         found = tokens_of(self._texts[2], _BRACED if self.test.node is None else _PYTHON)
-        return tuple(token for token in found if token not in own)
+        return tuple([token for token in found if token not in own])
 
     @cached_property
     def content(self) -> tuple[tuple[str, ...], ...]:

@@ -187,7 +187,8 @@ def silences(file: ChangedFile) -> bool:
 
 def has_any(side: Side | None, words: Iterable[str]) -> bool:
     """Tell whether a side is there and holds one of the words."""
-    return side is not None and any(word in side.text for word in words)
+    # A generator that asks `word in text` takes twice as long, and every file is asked for many words.
+    return side is not None and any(map(side.text.__contains__, words))
 
 
 def _mentions(file: ChangedFile, words: tuple[str, ...]) -> bool:

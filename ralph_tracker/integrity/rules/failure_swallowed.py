@@ -1,7 +1,6 @@
 """T8: a test that its failures do not fail: a handler that passes over them, or a way out before the assertions."""
 
 import ast
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
@@ -21,11 +20,10 @@ from ralph_tracker.integrity.source_tests import UNREACHED, SourceTest
 
 ID: Final = "T8"
 _WORDS: Final = ("except", "suppress", "finally", "aises")
-# Compound statements begin their line, or continue one; expressions hold the same words anywhere.
-_HEADS: Final = Pattern(
-    r"^[ \t\f]*(async[ \t]+)?(if|elif|for|while|match)\b", re.MULTILINE, words=("if", "for", "while", "match")
-)
-_LEAVING: Final = Pattern(r"^[ \t\f]*(if|elif)\b|kip|xfail", re.MULTILINE, words=("if", "kip", "xfail"))
+# Compound statements begin their line, or continue one; expressions hold the same words anywhere. None is the first
+# line of a test; a line end is found much faster than what `^` stands for.
+_HEADS: Final = Pattern(r"\n[ \t\f]*(async[ \t]+)?(if|elif|for|while|match)\b", words=("if", "for", "while", "match"))
+_LEAVING: Final = Pattern(r"\n[ \t\f]*(if|elif)\b|kip|xfail", words=("if", "kip", "xfail"))
 
 
 class _Seen(NamedTuple):

@@ -28,7 +28,11 @@ _EXITING: Final = Pattern(
 _ASSIGNING: Final = Pattern(
     r"\.(raises|warns|fail\w*|approx|main|skip|xfail|deprecated_call|_?exit|quit|AssertionError|all|any|len|isinstance|abs"
     r"|sum|round|sorted|bool|repr|\w*Exception|run|debug|__call__|assert\w+|TestCase|TestReport|CallInfo|Function|Item)"
-    r"\s*=[^=]|\b(Function|Item|TestReport|CallInfo|\w*TestCase|\w*Result)\.\w+\s*=[^=]"
+    r"\s*=[^=]"
+)
+_ASSIGNING_TO: Final = Pattern(
+    r"\b(Function|Item|TestReport|CallInfo|\w*TestCase|\w*Result)\.\w+\s*=[^=]",
+    words=("Function.", "Item.", "TestReport.", "CallInfo.", "TestCase.", "Result."),
 )
 _REPLACING: Final = Pattern(
     r"modules\[[^]]*\]\s*=[^=]|(?<![.\w])setattr\(|\b_pytest\b|\bpluggy\b"
@@ -84,7 +88,7 @@ def _facts(side: Side) -> Iterator[Fact]:
         yield from forging_hooks(text)
     if _EXITING.search(text):
         yield from (each if judged else _unless_imported(each) for each in early_exits(text) if _matters(path, each))
-    if _JUDGING.search(text) and (_ASSIGNING.search(text) or _REPLACING.search(text)):
+    if _JUDGING.search(text) and any(each.search(text) for each in (_ASSIGNING, _ASSIGNING_TO, _REPLACING)):
         yield from replaced_judges(text)
     if judged and _HOLLOW.search(text):
         yield from hollowed_suites(text)

@@ -37,9 +37,10 @@ _REPLACES: Final = Pattern(
     words=("patch", "setattr", "setitem", "globals(", "lambda", *_STANDING_IN),
 )
 _OTHER_WAYS: Final = Pattern(
-    r"\bpatch\b|set(attr|item)|modules|\.(?<=\w\.)\w+ *=|freeze[_r]|travel\(|\bclass \w+\(|getattr|\.update\(|= *\{",
-    words=(),
+    r"\bpatch\b|set(attr|item)|modules|freeze[_r]|travel\(|\bclass \w+\(|getattr",
+    words=("patch", "setattr", "setitem", "modules", "freeze", "travel(", "class ", "getattr"),
 )
+_PUTTING: Final = Pattern(r"[.=](?:(?<=\w\.)\w+ *=|(?<=\.)update\(|(?<==) *\{)")
 _STANDS_FOR: Final = Pattern(
     r"Mock|lambda|\bstub\(|Namespace|create_autospec|\bdef \w+\(.*\):\s+return", words=("fixture",)
 )
@@ -256,7 +257,7 @@ def _replaced_anew(file: ChangedFile, evidence: Evidence) -> bool:
 
 def _replaces_otherwise(file: ChangedFile) -> bool:
     """Tell cheaply whether a file may replace something by other ways than a test's own."""
-    return file.new is not None and _OTHER_WAYS.search(file.new.text) is not None
+    return file.new is not None and any(each.search(file.new.text) for each in (_OTHER_WAYS, _PUTTING))
 
 
 def _may_replace(text: str) -> bool:
