@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Hashable, Iterator
 from functools import cached_property
-from typing import Any, Final, NamedTuple, TypeVar, cast
+from typing import Any, Final, NamedTuple, TypeVar
 
 from ralph_tracker.integrity.languages import Language, is_test_path, language_of
 from ralph_tracker.integrity.source_tests import Known, SourceTest, helpers_of, tests_of
@@ -28,9 +28,11 @@ class Remembering:
 
     def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
         """Return what is made of it, made when it is first asked for by that key."""
-        if key not in self._made:
-            self._made[key] = make()
-        return cast("Made", self._made[key])
+        made = self._made
+        if key not in made:
+            made[key] = make()
+        found: Made = made[key]
+        return found
 
 
 class Side(Remembering):

@@ -35,7 +35,7 @@ class Weights:
     """Weigh tokens by how many of the given tests hold them: boilerplate says little about which test it is."""
 
     def __init__(self, tests: Iterable[Fingerprint]) -> None:
-        holders = Counter(token for test in tests for token in test.bag)
+        holders = Counter(chain.from_iterable(test.bag for test in tests))
         self._weight = _Weight((token, 1 / math.sqrt(count)) for token, count in holders.items())
         self._wholes: dict[Fingerprint, float] = {}
 

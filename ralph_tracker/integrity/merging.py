@@ -165,4 +165,7 @@ def _repeats(new: Fingerprint, old: Fingerprint) -> bool:
 def _gain(new: Fingerprint, origin: Fingerprint | None) -> Bag:
     if origin is None:
         return new.bag
-    return {} if origin.test.text == new.test.text else Counter(new.bag) - Counter(origin.bag)
+    if origin.test.text == new.test.text:
+        return {}
+    before = origin.bag
+    return {token: more for token, count in new.bag.items() if (more := count - before.get(token, 0)) > 0}

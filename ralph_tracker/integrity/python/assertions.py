@@ -10,7 +10,7 @@ from ralph_tracker.integrity.python.constants import ITSELF, NOT_CALLED, NOTHING
 from ralph_tracker.integrity.python.demands import EQUAL, Demand, demands_of
 from ralph_tracker.integrity.python.expectations import Values, local_values, sides_of
 from ralph_tracker.integrity.python.settled import Settled
-from ralph_tracker.integrity.python.syntax import FUNCTIONS, Function, dotted, same, statements_below
+from ralph_tracker.integrity.python.syntax import FUNCTIONS, HOLDING, Function, dotted, same, statements_below
 from ralph_tracker.integrity.python.taken import may_be_taken, taken_in, uncopied
 from ralph_tracker.integrity.source_tests import REPEATED, UNREACHED, Assertion, Known
 
@@ -23,6 +23,7 @@ _SIMPLE: Final = (ast.Expr, ast.Assign, ast.AnnAssign, ast.Return)
 _ASKING: Final = (ast.If, ast.While)
 _WITH: Final = (ast.With, ast.AsyncWith)
 _LEAVING: Final = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+_MAY_END: Final = frozenset({*_WITH, *_LEAVING, ast.Expr, ast.If})
 _MAY_CALL: Final = (ast.Name, ast.Call)
 _TWO: Final = 2
 _DEMANDING: Final = (ast.Assert, ast.Expr, *_WITH)
@@ -151,7 +152,9 @@ def statements_of(node: Function, *, nested: bool = True) -> Iterator[tuple[ast.
         body, reached, is_class = waiting.pop()
         for statement in body:
             yield statement, reached
-            if isinstance(statement, FUNCTIONS):
+            if type(statement) not in HOLDING:
+                pass
+            elif isinstance(statement, FUNCTIONS):
                 if nested:
                     waiting.append((statement.body, reached and (is_class or _is_used(statement, node)), False))
             elif nested or not isinstance(statement, ast.ClassDef):
@@ -167,7 +170,7 @@ def blocks_of(statement: ast.stmt) -> Iterator[tuple[Body, bool]]:
         yield statement.body, known is None or known[0]
         yield statement.orelse, known is None or not known[0]
         return
-    if isinstance(statement, _SIMPLE):
+    if type(statement) not in HOLDING:
         return
     for name in _BLOCKS:
         inner = getattr(statement, name, None)
@@ -179,6 +182,8 @@ def blocks_of(statement: ast.stmt) -> Iterator[tuple[Body, bool]]:
 
 def ends(statement: ast.stmt) -> bool:
     """Tell whether nothing after a statement is reached in its block."""
+    if type(statement) not in _MAY_END:
+        return False
     while isinstance(statement, _WITH) and statement.body:
         statement = statement.body[-1]
         if isinstance(statement, ast.Raise):

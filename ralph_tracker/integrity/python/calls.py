@@ -3,6 +3,7 @@
 import ast
 import builtins
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Final
 
 from ralph_tracker.integrity.patterns import Pattern
@@ -78,6 +79,7 @@ _EQUALLY: Final = Pattern(r"(?<!almost)(?<!not)(equals?|same|identical)$")
 _TWO, _THREE, _MANY = 2, 3, 9
 
 
+@lru_cache(maxsize=1024)  # a suite calls the same few over and over
 def is_assertion_name(name: str) -> bool:
     """Tell whether a function bears the name of one that asserts: `assert_same`, `checkBox`, `_verify`."""
     return _HELPER.match(name) is not None

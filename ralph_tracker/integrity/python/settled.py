@@ -59,7 +59,7 @@ class Settled:
     def knows_nothing(self) -> bool:
         """Tell whether no name of the test comes to anything known, and no loop or condition stands in it."""
         return not self._outside and not any(
-            isinstance(each, _CHOOSING) or any(_may_tell(each.value) for _ in _plain(each))  # type: ignore[attr-defined]
+            isinstance(each, _CHOOSING) or (isinstance(each, _BINDING) and _binds_what_tells(each))
             for each in statements_below(self._test)
         )
 
@@ -200,6 +200,11 @@ def _may_tell(value: ast.expr) -> bool:
         name = dotted(value.func)
         return name in TRUTHS or name in PURE_CALLS or name.endswith(("Mock", "object"))
     return not isinstance(value, ast.Attribute | ast.Subscript | ast.Await | ast.ListComp)
+
+
+def _binds_what_tells(statement: ast.Assign | ast.AnnAssign) -> bool:
+    value = statement.value
+    return value is not None and _may_tell(value) and any(True for _ in _plain(statement))
 
 
 def _always_run(node: ast.AST) -> list[ast.stmt]:

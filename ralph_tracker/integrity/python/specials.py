@@ -39,7 +39,17 @@ _COMMON_NUMBERS: Final = frozenset(
 _SMALL: Final = 10
 _WORD: Final = 3
 _STRING: Final = re.compile(
-    r"""#[^\n]*|(\"{3}|'{3})(?:[^\\]|\\.)*?\1|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'""", re.DOTALL
+    r"""#[^\n]*"""
+    r"""|\"{3}[^"\\]*+(?:(?:\\.|"(?!""))[^"\\]*+)*+\"{3}|'{3}[^'\\]*+(?:(?:\\.|'(?!''))[^'\\]*+)*+'{3}"""
+    r"""|"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|'[^'\\\n]*+(?:\\.[^'\\\n]*+)*+'""",
+    re.DOTALL,
+)
+# The nodes that may ask a question or hold a table: of the others there are many more.
+_TELLING: Final = frozenset(
+    {
+        *(ast.If, ast.IfExp, ast.While, ast.match_case, ast.BoolOp, ast.BinOp, ast.Subscript),
+        *(ast.Dict, ast.List, ast.Tuple, ast.Assign, ast.Call),
+    }
 )
 _ALL_ERRORS: Final = frozenset({"Exception", "BaseException"})
 
@@ -93,7 +103,11 @@ def specials_in(text: str, other: str | None = None) -> Iterator[Special]:
 
 def _strings_on_one_line(text: str) -> str:
     """Take the line ends out of the strings of a text: what stands on lines of its own is code then."""
-    return _STRING.sub(lambda found: found[0].replace("\n", "\0"), text) if '"""' in text or "'''" in text else text
+    if '"""' not in text and "'''" not in text:
+        return text
+    if "\n" not in "".join(_STRING.findall(text)):  # most docstrings have one line: nothing is to be put in its place
+        return text
+    return _STRING.sub(lambda found: found[0].replace("\n", "\0"), text)
 
 
 def _times(own: str, other: str) -> int:
@@ -109,6 +123,8 @@ def _specials_below(statement: ast.stmt, above: Way, text: str, own: str) -> Ite
     # Expressions hold tables and choices.
     within = "{" in own or "else" in own or IN_EXPRESSION.search(own) is not None
     for node, way in chain([(statement, above)], below(statement, above, children_of if within else blocks_below)):
+        if type(node) not in _TELLING:
+            continue
         for question, answers in asked_in(node, _after(node, way), Meaning(text, way).of):
             yield from _branch(node, question, answers, way, text)
         for key, value in pairs_in(node, way, text):

@@ -42,6 +42,8 @@ _BLOCKS: Final[Mapping[type[ast.AST], tuple[str, ...]]] = {
     if issubclass(kind, (ast.Module, ast.stmt, ast.ExceptHandler, ast.match_case))
     and (blocks := tuple(name for name in fields if name in {"body", "orelse", "handlers", "cases", "finalbody"}))
 }
+# The nodes that hold statements; most statements are none of them.
+HOLDING: Final = frozenset(_BLOCKS)
 _LINE_END: Final = Pattern(r"\r\n?|\n")
 
 
@@ -68,6 +70,8 @@ def program(text: str | None) -> str:
 
 def dotted(node: ast.AST) -> str:
     """Return `a.b.c` for names and attributes, "" for anything else; calls are passed over: `a().b` is `a.b`."""
+    if isinstance(node, ast.Name):  # what is asked about most
+        return node.id
     parts: list[str] = []
     while True:
         if isinstance(node, ast.Attribute):
@@ -152,4 +156,4 @@ def same(left: ast.AST, right: ast.AST) -> bool:
 
 def lines_of(text: str) -> list[str]:
     """Return the lines as the parser counts them: form feeds and their like end none."""
-    return _LINE_END.split(text)
+    return _LINE_END.split(text) if "\r" in text else text.split("\n")
