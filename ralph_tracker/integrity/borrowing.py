@@ -2,19 +2,20 @@
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ralph_tracker.integrity.changes import ChangedFile, Side
 from ralph_tracker.integrity.evidence import Evidence
 from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.python.clocks import freezes, frozen_by_fixtures
-from ralph_tracker.integrity.python.equal_kinds import equal_to_everything, loosely_equal
-from ralph_tracker.integrity.python.lending import Lenders
 from ralph_tracker.integrity.python.patches import Replaced
 from ralph_tracker.integrity.python.replacing import replaced_by_fixtures
 from ralph_tracker.integrity.python.syntax import program
 from ralph_tracker.integrity.relevance import defines_equal
 from ralph_tracker.integrity.source_tests import Unparsable
+
+if TYPE_CHECKING:
+    from ralph_tracker.integrity.python.lending import Lenders
 
 _OF_ANY: Final = Pattern(r"type\((\w+\.)*ANY\)", words=("ANY)",))
 
@@ -40,20 +41,26 @@ def lent_in(side: Side | None, evidence: Evidence, *, old: bool = False) -> froz
 
     `old` says which side of them it is; nothing is lent to a text that is no program.
     """
-    if side is None:
+    if side is None or not _texts_of_helpers(evidence, old=old):
         return frozenset()
     others = lenders_among(evidence, old=old)
     return side.once(lent_in, lambda: others.lent_safely(side.text, side.path))
 
 
-def lenders_among(evidence: Evidence, *, old: bool) -> Lenders:
+def lenders_among(evidence: Evidence, *, old: bool) -> "Lenders":
     """Return the changed Python files of the tests that hold no tests themselves."""
+    from ralph_tracker.integrity.python.lending import Lenders  # noqa: PLC0415  few changes have files that lend
+
     return evidence.once((lenders_among, old), lambda: Lenders(_texts_of_helpers(evidence, old=old)))
 
 
 def _texts_of_helpers(evidence: Evidence, *, old: bool) -> Mapping[str, str]:
-    sides = ((file.old if old else file.new) for file in evidence.files if file.is_test and file.language == "python")
-    return {side.path.removesuffix(".py"): side.text for side in sides if side is not None and _is_helper(side)}
+    def read() -> Mapping[str, str]:
+        files = (file for file in evidence.files if file.is_test and file.language == "python")
+        sides = ((file.old if old else file.new) for file in files)
+        return {side.path.removesuffix(".py"): side.text for side in sides if side is not None and _is_helper(side)}
+
+    return evidence.once((_texts_of_helpers, old), read)
 
 
 def _is_helper(side: Side) -> bool:
@@ -81,8 +88,12 @@ def _loosened(file: ChangedFile) -> frozenset[str]:
 
 
 def _loosely_in(text: str) -> frozenset[str]:
+    if not defines_equal(text):
+        return frozenset()
+    from ralph_tracker.integrity.python.equal_kinds import loosely_equal  # noqa: PLC0415  few texts do
+
     try:
-        return loosely_equal(text) if defines_equal(text) else frozenset()
+        return loosely_equal(text)
     except Unparsable:
         return frozenset()
 
@@ -91,6 +102,8 @@ def _loosely_in(text: str) -> frozenset[str]:
 def equal_in(text: str) -> frozenset[str]:
     if not defines_equal(text) and not _OF_ANY.search(text):
         return frozenset()
+    from ralph_tracker.integrity.python.equal_kinds import equal_to_everything  # noqa: PLC0415  few texts do
+
     try:
         return frozenset(name for name, _ in equal_to_everything(text))
     except Unparsable:

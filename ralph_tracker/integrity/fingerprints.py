@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property, lru_cache
 from typing import Final
 
+from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.python.syntax import dotted, nodes_below, statements_below
 from ralph_tracker.integrity.source_tests import SEPARATOR, SourceTest
 
@@ -16,23 +17,23 @@ Bag = Mapping[str, int]  # how often each token stands in a text
 # bracket, spaces) is read over. No alternative can be left half-way, so that no text takes more than one pass. A plain
 # word is what most tokens are: it is tried before strings, whose prefixes begin like words; and spaces are tried first,
 # as indentation would else be asked for every alternative, sign by sign.
-_PYTHON: Final = re.compile(
+_PYTHON: Final = Pattern(
     r"""\s+|\#[^\n]*|\b(?:self|cls)\b\s*\.?|,(?=\s*[)\]}])|"""
     r"""([^\W\d]\w*+(?!["'])|[rRbBuUfF]{0,2}(?:\"\"\"(?:[^"\\]|\\.|"(?!""))*"{0,3}|'''(?:[^'\\]|\\.|'(?!''))*'{0,3}"""
     r"""|"(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?)|\d[\w.]*|\w+|[=!<>]=|[^\w\s])""",
     re.DOTALL,
 )
-_BRACED: Final = re.compile(
+_BRACED: Final = Pattern(
     r"""\s+|//[^\n]*|/\*(?:[^*]|\*(?!/))*(?:\*/)?|\bthis\b\s*\.?|,(?=\s*[)\]}])|"""
     r"""("(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?|`(?:[^`\\]|\\.)*`?|\d[\w.]*|\w+|[=!]==?|[<>]=|[^\w\s])""",
     re.DOTALL,
 )
 _STRING: Final = re.compile(r"\A([a-zA-Z]{0,2})(\"\"\"|'''|[\"'`])(.*?)\2?\Z", re.DOTALL)
-_ESCAPED: Final = re.compile(
+_ESCAPED: Final = Pattern(
     r"\\(?:(?P<space>[ntr])|\n|(?P<sign>[^\w\s])|N\{(?P<name>[^}]*)\}"
     r"|(?:x(?=[\da-fA-F]{2})|u(?=[\da-fA-F]{4})|U000(?=[\da-fA-F]{5}))(?P<code>(?<=x)..|(?<=u)....|(?<=0).....))"
 )
-_ESCAPED_IN_RAW: Final = re.compile(r"\\([^\w\s])")
+_ESCAPED_IN_RAW: Final = Pattern(r"\\([^\w\s])")
 _SPACES: Final = re.compile(r"\s+")
 _QUOTES: Final = frozenset("\"'`")
 _COMPARISONS: Final = frozenset({"==", "!=", "<", ">", "<=", ">=", "===", "!=="})
@@ -146,7 +147,7 @@ class Fingerprint:
         return frozenset(word.lower() for word in _WORDS.findall(self.function)) - {"test"}
 
     @property
-    def _pattern(self) -> re.Pattern[str]:
+    def _pattern(self) -> Pattern:
         return _BRACED if self.test.node is None else _PYTHON
 
     @cached_property
@@ -213,7 +214,7 @@ def _told(node: ast.AST) -> list[ast.expr]:
     return []
 
 
-def tokens_of(text: str, pattern: re.Pattern[str] = _PYTHON) -> tuple[str, ...]:
+def tokens_of(text: str, pattern: Pattern = _PYTHON) -> tuple[str, ...]:
     """Return the tokens of a text, strings in one way of writing them."""
     found: list[str] = []
     for token in filter(None, pattern.findall(text)):

@@ -7,9 +7,7 @@ from typing import Final
 
 from ralph_tracker.integrity.fingerprints import Fingerprint
 from ralph_tracker.integrity.likeness import Weights, extended, renamed
-from ralph_tracker.integrity.merging import merges, repeated
 from ralph_tracker.integrity.moves import Moves
-from ralph_tracker.integrity.places import in_place
 from ralph_tracker.integrity.splitting import splits
 
 # Measured on successive releases of public packages: below, what was paired was another test now and then.
@@ -53,6 +51,8 @@ class Regrouping:
 
     def merge(self) -> None:
         """Find the tests that are gone in those that hold more than before."""
+        from ralph_tracker.integrity.merging import merges  # noqa: PLC0415  where tests are gone
+
         targets = [*self.origins, *self._moves.new]
         for new, olds in merges(self._moves.gone, targets, self.origins, self.weights).items():
             if new not in self.origins:
@@ -63,6 +63,8 @@ class Regrouping:
 
     def repeat(self) -> None:
         """Find what tests asserted in others that ask more closely."""
+        from ralph_tracker.integrity.merging import repeated  # noqa: PLC0415  where tests are gone
+
         for new, olds in repeated(self._moves.gone, self.origins, self.weights).items():
             self.others[new] = (*self.others.get(new, ()), *olds)
             self._moves.drop(olds)
@@ -97,6 +99,8 @@ def regrouped(
     if moves.new:
         found.split()
     if moves.gone and moves.new:
+        from ralph_tracker.integrity.places import in_place  # noqa: PLC0415  where names did not tell
+
         moves.match(extended(moves, found.weights))
         moves.match(renamed(moves.gone, moves.new, kept.values(), found.weights))
         moves.match(in_place(moves, {old: new for new, old in found.origins.items()}, found.weights))

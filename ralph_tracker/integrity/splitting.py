@@ -6,7 +6,6 @@ from typing import Final
 
 from ralph_tracker.integrity.fingerprints import Fingerprint
 from ralph_tracker.integrity.likeness import Index, Weights
-from ralph_tracker.integrity.merging import Cases
 
 COVERED: Final = 0.6  # share of a new test that stood in the one it is a part of
 CASES: Final = 0.9  # share of the cases of a parametrized test that are tests of their own now
@@ -79,6 +78,8 @@ def _cases(old: Fingerprint, index: Index, taken: set[Fingerprint]) -> tuple[Fin
     """Return the new tests that are the cases of a parametrized one, nearly all of them."""
     if len(old.rows) < _ALONE:
         return ()
+    from ralph_tracker.integrity.merging import Cases  # noqa: PLC0415  where a parametrized test is gone
+
     cases = Cases(old)
     likely = dict.fromkeys(new for row in old.rows for new in index.likely(row))
     parts = tuple(

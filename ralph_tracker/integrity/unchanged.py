@@ -10,7 +10,6 @@ from ralph_tracker.integrity.evidence import Evidence
 from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.python.claims import ALONE, CLOCK, LENT
 from ralph_tracker.integrity.python.clocks import durations_in, frozen_anew
-from ralph_tracker.integrity.python.rigging import claims_of
 from ralph_tracker.integrity.source_tests import SourceTest, Unparsable
 
 _STOPS: Final = Pattern(
@@ -50,7 +49,11 @@ def _lent(file: ChangedFile, old: Side, evidence: Evidence) -> Iterator[Told]:
     new = lenders_among(evidence, old=False).lent_to("", _below(file))
     names = new - lenders_among(evidence, old=True).lent_to("", _below(file)) if new else new
     names = frozenset(each for each in names if f"def {each}(" in old.text)
-    for side, test in _begun(file, evidence, names) if names else ():
+    if not names:
+        return
+    from ralph_tracker.integrity.python.rigging import claims_of  # noqa: PLC0415  where something is lent
+
+    for side, test in _begun(file, evidence, names):
         if test.node is not None and any(each in test.text for each in names):
             for claim in claims_of(test.node, side.text, frozenset(), test.path, lent=names):
                 if claim.rigged in {ALONE, LENT}:

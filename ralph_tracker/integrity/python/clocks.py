@@ -6,7 +6,6 @@ from functools import lru_cache
 from typing import Final
 
 from ralph_tracker.integrity.patterns import Pattern
-from ralph_tracker.integrity.python.claimed import claimed_sides, opened_around
 from ralph_tracker.integrity.python.expectations import asserted
 from ralph_tracker.integrity.python.hiding import outer_statements
 from ralph_tracker.integrity.python.nodes import full_name, imports_of, nodes_of
@@ -37,6 +36,8 @@ def stand_still(test: Function, replaced: Mapping[str, bool], text: str = "") ->
     """Tell whether a test, or what stands around it in its file, freezes time or has a constant for a clock."""
     if any(frozen and stops(name) for name, frozen in replaced.items()):
         return True
+    from ralph_tracker.integrity.python.claimed import opened_around  # noqa: PLC0415  for few tests
+
     if any(_FROZEN.search(dotted(each)) for each in opened_around(test)):
         return True
     if any(each.arg == "freezer" for each in test.args.args) and not any(
@@ -137,6 +138,8 @@ def takes_duration(sides: list[ast.expr], origins: Origins, imports: Mapping[str
 
 def durations_in(test: Function, text: str) -> Iterator[ast.expr]:
     """Yield the claims of a test about how long something took by two readings of a clock. Raises Unparsable."""
+    from ralph_tracker.integrity.python.claimed import claimed_sides  # noqa: PLC0415  for few tests
+
     imports = imports_of(text)
     origins = Origins(test, {}, functions_in(text), bound_around(test, text))
     for claim in asserted(test):

@@ -15,10 +15,6 @@ from ralph_tracker.integrity.python.patches import pairs_of
 from ralph_tracker.integrity.python.plugins import PREFIX, Plugin, hooks_of, plugin_of, target_name
 from ralph_tracker.integrity.python.syntax import Function, dotted, nodes_in
 
-DEFINES_HOOK: Final = Pattern(
-    r"\bdef\s+pytest_\w+|\bspecname\s*=|\bpytest_\w+\s*=[^=]|\bautouse\s*=|\batexit\.",
-    words=("pytest_", "specname", "autouse", "atexit"),
-)
 _PASSED: Final = "passed"
 _SKIPPED: Final = "skipped"
 # What a run was asked to leave out: set by a hook, nobody asked for it.

@@ -10,11 +10,6 @@ from ralph_tracker.integrity.python.nodes import constant_of, functions_of
 from ralph_tracker.integrity.python.plugins import PREFIX
 from ralph_tracker.integrity.python.syntax import dotted, nodes_in
 
-SETS_OUTCOME: Final = Pattern(
-    r"\.outcome\s*=\s*['\"]passed|\b_outcome\.\w+(\.clear\(\)|\s*=[^=])|\b_outcome\s*=[^=]"
-    r"|\.(failures|errors)(\.clear\(\)|\s*=\s*\[\])",
-    words=("outcome", "failures", "errors"),
-)
 _REPORT: Final = Pattern(r"^(rep|report|test_?report|result_report)$")
 _KEPT: Final = Pattern(r"^(self\.)?_outcome(\.\w+)?$")
 _RESULT: Final = Pattern(r"(^|\.)((_?test_?)?result|_outcome\.result)\.(failures|errors)$")

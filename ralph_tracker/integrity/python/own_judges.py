@@ -22,12 +22,6 @@ _WEAKER: Final = Pattern(r"\.assert(Is)?Not\w+$|\.assertTrue$|\.assertIsInstance
 _SELECTING: Final = frozenset({"__getattribute__", "__getattr__"})
 _FIRST: Final = 1
 _PAIR: Final = 2
-# Each alternative begins with a letter of its own: what begins with `\b` is tried at every sign of a text.
-MAY_JUDGE: Final = Pattern(
-    r"def(?<=\bdef) (assert|fail\(|_baseAssert|_getAssert|_callTest|__getattr)|assert(?<=\bassert)\w+\s*=[^=]"
-    r"|failureException\s*=|addTypeEqualityFunc",
-    words=("def ", "assert", "failureException"),
-)
 
 
 def hollow_judges(text: str) -> Iterator[Fact]:

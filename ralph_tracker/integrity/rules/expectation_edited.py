@@ -35,12 +35,11 @@ Edit = tuple[ast.expr, ast.expr]
 
 def find(file: ChangedFile, evidence: Evidence) -> Iterator[Finding]:
     """Yield expected values and snapshots that were edited while the source stayed as it was. Raises Unparsable."""
-    stored = is_stored(file.path)
-    if file.old is None or file.new is None or not (file.is_test or stored) or _source_changed(evidence):
+    if file.old is None or file.new is None or not (file.is_test or is_stored(file.path)) or _source_changed(evidence):
         return
     if file.language == "python":
         yield from _edited(file, file.new.text, evidence)
-    elif stored:
+    elif is_stored(file.path):
         yield from _snapshot(file.path, file.old.lines, file.new.lines, evidence)
 
 

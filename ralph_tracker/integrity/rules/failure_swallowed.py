@@ -10,12 +10,9 @@ from ralph_tracker.integrity.changes import ChangedFile
 from ralph_tracker.integrity.demanded import changed_tests, is_real, without
 from ralph_tracker.integrity.evidence import Evidence, finding
 from ralph_tracker.integrity.patterns import Pattern
-from ralph_tracker.integrity.python.conditional import conditionals_of, is_by_case, unheard_in
 from ralph_tracker.integrity.python.handlers import names_made
-from ralph_tracker.integrity.python.rewording import is_reworded
 from ralph_tracker.integrity.python.swallowers import swallowers_in, swallowing_uses
 from ralph_tracker.integrity.python.swallowing import guards_of, swallows_of, texts_of
-from ralph_tracker.integrity.python.unchecked import may_check, unchecked
 from ralph_tracker.integrity.source_tests import UNREACHED, SourceTest
 
 ID: Final = "T8"
@@ -24,6 +21,16 @@ _WORDS: Final = ("except", "suppress", "finally", "aises")
 # line of a test; a line end is found much faster than what `^` stands for.
 _HEADS: Final = Pattern(r"\n[ \t\f]*(async[ \t]+)?(if|elif|for|while|match)\b", words=("if", "for", "while", "match"))
 _LEAVING: Final = Pattern(r"\n[ \t\f]*(if|elif)\b|kip|xfail", words=("if", "kip", "xfail"))
+
+# What a test may check less by, of what it calls.
+_MENTIONED: Final = Pattern(
+    r"check|catch_exceptions|raise_|return_exceptions|\.fail\(|AssertionError|\bawait |\|\| *(true|:)"
+    r"|failureException|; *exit 0",
+    words=(
+        *("check", "catch_exceptions", "raise_", "return_exceptions", ".fail(", "AssertionError", "await ", "||"),
+        *("failureException", "exit 0"),
+    ),
+)
 
 
 class _Seen(NamedTuple):
@@ -84,8 +91,18 @@ def _seen(old: SourceTest | None, new: SourceTest, names: _Swallowers) -> Iterat
     if old is not None and old.node is not None and new.node is not None:
         yield from _under_conditions(old, new)
         yield from _unheard(old, new)
-        if may_check(old.text, new.text) and not any(is_real(each) for each in without(new.assertions, old.assertions)):
-            yield from (_Seen(f"{what}: `{text}`", line, text) for line, what, text in unchecked(old.node, new.node))
+        if _MENTIONED.search(old.text) or _MENTIONED.search(new.text):
+            yield from _unchecked(old, new)
+
+
+def _unchecked(old: SourceTest, new: SourceTest) -> Iterator[_Seen]:
+    if old.node is None or new.node is None:
+        return
+    if any(is_real(each) for each in without(new.assertions, old.assertions)):
+        return
+    from ralph_tracker.integrity.python.unchecked import unchecked  # noqa: PLC0415  where words of it stand there
+
+    yield from (_Seen(f"{what}: `{text}`", line, text) for line, what, text in unchecked(old.node, new.node))
 
 
 def _made(seen: _Seen, test: SourceTest, file: ChangedFile, evidence: Evidence) -> Finding:
@@ -137,6 +154,8 @@ def _under_conditions(old: SourceTest, new: SourceTest) -> Iterator[_Seen]:
     """Yield the assertions that are made only if the outcome is as expected."""
     if old.node is None or new.node is None or not new.function.startswith("test") or not _HEADS.search(new.text):
         return
+    from ralph_tracker.integrity.python.conditional import conditionals_of, is_by_case  # noqa: PLC0415  for conditions
+
     now = list(conditionals_of(new.node))
     if not any(each.under for each in now):
         return
@@ -158,6 +177,8 @@ def _unheard(old: SourceTest, new: SourceTest) -> Iterator[_Seen]:
     """Yield the assertions of functions inside a test that fail where nobody learns of it."""
     if old.node is None or new.node is None or not new.function.startswith("test") or new.text.count("def") == 1:
         return
+    from ralph_tracker.integrity.python.conditional import unheard_in  # noqa: PLC0415  for functions inside a test
+
     unheard = list(unheard_in(new.node, new.text))
     known = {text for _, text in unheard_in(old.node, old.text)} if unheard else set()
     for statement, text in unheard:
@@ -177,6 +198,8 @@ def _left_early(old: SourceTest | None, new: SourceTest) -> Iterator[_Seen]:
     guards = list(guards_of(new.node))
     if not guards:
         return
+    from ralph_tracker.integrity.python.rewording import is_reworded  # noqa: PLC0415  for conditions
+
     known = {each.text: each for each in guards_of(old.node)}
     left = [known[text] for text in known.keys() - {each.text for each in guards}]
     kept = {each.text for each in old.assertions}

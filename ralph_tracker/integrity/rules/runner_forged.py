@@ -10,11 +10,7 @@ from ralph_tracker.integrity.evidence import Evidence
 from ralph_tracker.integrity.fresh import fresh
 from ralph_tracker.integrity.languages import is_test_path
 from ralph_tracker.integrity.patterns import Pattern
-from ralph_tracker.integrity.python.exits import early_exits, hollowed_suites, replaced_judges
 from ralph_tracker.integrity.python.facts import Fact, told
-from ralph_tracker.integrity.python.hooks import DEFINES_HOOK, forging_hooks
-from ralph_tracker.integrity.python.mended_outcomes import SETS_OUTCOME, outcomes_mended
-from ralph_tracker.integrity.python.own_judges import MAY_JUDGE, hollow_judges
 
 _RULE: Final = "T9"
 _STARTS: Final = Pattern(r"(^|/)(sitecustomize|usercustomize)\.py$")
@@ -45,6 +41,21 @@ _HOLLOW: Final = Pattern(
     words=("load_tests", "def run(", "def __call__(", "setattr(", "globals()["),
 )
 _TELLING: Final = Pattern(r"pytest|unittest|exit|builtins|AssertionError|sys\.modules|addaudithook|settrace")
+_DEFINES_HOOK: Final = Pattern(
+    r"\bdef\s+pytest_\w+|\bspecname\s*=|\bpytest_\w+\s*=[^=]|\bautouse\s*=|\batexit\.",
+    words=("pytest_", "specname", "autouse", "atexit"),
+)
+_SETS_OUTCOME: Final = Pattern(
+    r"\.outcome\s*=\s*['\"]passed|\b_outcome\.\w+(\.clear\(\)|\s*=[^=])|\b_outcome\s*=[^=]"
+    r"|\.(failures|errors)(\.clear\(\)|\s*=\s*\[\])",
+    words=("outcome", "failures", "errors"),
+)
+# Each alternative begins with a letter of its own: what begins with `\b` is tried at every sign of a text.
+_MAY_JUDGE: Final = Pattern(
+    r"def(?<=\bdef) (assert|fail\(|_baseAssert|_getAssert|_callTest|__getattr)|assert(?<=\bassert)\w+\s*=[^=]"
+    r"|failureException\s*=|addTypeEqualityFunc",
+    words=("def ", "assert", "failureException"),
+)
 _HANDS_ON: Final = Pattern(
     r"(exit\(|SystemExit\(|=|return)\s*(int\()?(pytest\.|unittest\.|nose\.)?main\(", words=("main(",)
 )
@@ -84,17 +95,30 @@ def _facts(side: Side) -> Iterator[Fact]:
     text, path = side.text, side.path
     starts = _STARTS.search(path) is not None
     judged = is_test_path(path) or _LOADED.search(path) is not None or starts
-    if DEFINES_HOOK.search(text):
+    # Most texts raise none of these questions, and what answers them is not imported.
+    if _DEFINES_HOOK.search(text):
+        from ralph_tracker.integrity.python.hooks import forging_hooks  # noqa: PLC0415
+
         yield from forging_hooks(text)
     if _EXITING.search(text):
+        from ralph_tracker.integrity.python.exits import early_exits  # noqa: PLC0415
+
         yield from (each if judged else _unless_imported(each) for each in early_exits(text) if _matters(path, each))
     if _JUDGING.search(text) and any(each.search(text) for each in (_ASSIGNING, _ASSIGNING_TO, _REPLACING)):
+        from ralph_tracker.integrity.python.exits import replaced_judges  # noqa: PLC0415
+
         yield from replaced_judges(text)
     if judged and _HOLLOW.search(text):
+        from ralph_tracker.integrity.python.exits import hollowed_suites  # noqa: PLC0415
+
         yield from hollowed_suites(text)
-    if judged and MAY_JUDGE.search(text):
+    if judged and _MAY_JUDGE.search(text):
+        from ralph_tracker.integrity.python.own_judges import hollow_judges  # noqa: PLC0415
+
         yield from hollow_judges(text)
-    if judged and SETS_OUTCOME.search(text):
+    if judged and _SETS_OUTCOME.search(text):
+        from ralph_tracker.integrity.python.mended_outcomes import outcomes_mended  # noqa: PLC0415
+
         yield from outcomes_mended(text)
     if starts:
         yield from _startup_lines(side)

@@ -13,16 +13,12 @@ from ralph_tracker.integrity.evidence import Evidence, finding
 from ralph_tracker.integrity.fresh import fresh
 from ralph_tracker.integrity.pairing import TestPair
 from ralph_tracker.integrity.patterns import Pattern
-from ralph_tracker.integrity.python.claimed import doubles_in, fixed_values
 from ralph_tracker.integrity.python.claims import OF_ITSELF, SET, Claim, is_alike, is_told
 from ralph_tracker.integrity.python.clocks import clocks_set_in, frozen_anew
-from ralph_tracker.integrity.python.equal_kinds import equal_to_everything
 from ralph_tracker.integrity.python.facts import Fact, fact, told
 from ralph_tracker.integrity.python.hiding import hidden_in, made_relative
 from ralph_tracker.integrity.python.nodes import imports_of
 from ralph_tracker.integrity.python.replacing import replaced_for_all
-from ralph_tracker.integrity.python.rigging import claims_of
-from ralph_tracker.integrity.python.supplanted import supplanted_in
 from ralph_tracker.integrity.python.surroundings import changed_around, concerns
 from ralph_tracker.integrity.python.syntax import program
 from ralph_tracker.integrity.relevance import defines_equal, sets_clock
@@ -123,6 +119,8 @@ def _of_unchanged(file: ChangedFile, evidence: Evidence) -> Iterator[Finding]:
 
 def _equal_classes(side: Side) -> Iterator[Fact]:
     if defines_equal(side.text):
+        from ralph_tracker.integrity.python.equal_kinds import equal_to_everything  # noqa: PLC0415  few texts do
+
         for name, node in equal_to_everything(side.text):
             yield fact(f"{name} is equal to everything", node, certain=False)
 
@@ -146,6 +144,8 @@ def _clocks(side: Side) -> Iterator[Fact]:
 def _supplanted(side: Side) -> Iterator[Fact]:
     """Yield the tests that something else was put in the place of."""
     if _SUPPLANTS.search(side.text):
+        from ralph_tracker.integrity.python.supplanted import supplanted_in  # noqa: PLC0415  few texts may
+
         for name, node in supplanted_in(side.text):
             yield fact(f"{name} is replaced by what does not run it", node)
 
@@ -155,6 +155,8 @@ def _doubled(file: ChangedFile) -> Iterator[Fact]:
     if file.old is None or file.new is None or not file.path.endswith("conftest.py"):
         return
     if _STANDS_FOR.search(file.new.text):
+        from ralph_tracker.integrity.python.claimed import doubles_in, fixed_values  # noqa: PLC0415  for fixtures
+
         before = program(file.old.text)
         known = fixed_values(before)
         for name in sorted(doubles_in(file.new.text) - doubles_in(before)):
@@ -182,6 +184,8 @@ def _in_test(pair: TestPair, file: ChangedFile, evidence: Evidence) -> Iterator[
         or _uses_what_changed(pair, file)
     ):
         return
+    from ralph_tracker.integrity.python.rigging import claims_of  # noqa: PLC0415  most tests are passed over
+
     inside = pair.old is None or bare(pair.old.text) != bare(new.text)
     claims = claims_of(new.node, file.new.text, equal, new.path, imported, inside=inside, shared=shared, lent=lent)
     rigged = [each for each in claims if each.rigged is not None]
@@ -288,5 +292,7 @@ def _claims_before(test: SourceTest, evidence: Evidence) -> list[Claim]:
     side = next((file.old for file in evidence.files if file.path == test.path and file.old is not None), None)
     if test.node is None or side is None:
         return []
+    from ralph_tracker.integrity.python.rigging import claims_of  # noqa: PLC0415  as above
+
     lent = lent_in(side, evidence, old=True)
     return claims_of(test.node, side.text, equal_in(side.text), test.path, lent=lent)
