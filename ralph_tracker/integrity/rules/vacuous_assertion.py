@@ -39,7 +39,7 @@ def find(file: ChangedFile, evidence: Evidence) -> Iterator[Finding]:
         )
         if not hollow:
             continue
-        gone = [each.text for each in _lost(pair) if not any(_asks_again(each, one) for one in hollow)]
+        gone = [each.text for each in _lost(pair, hollow) if not any(_asks_again(each, one) for one in hollow)]
         severe = bool(gone) or evidence.began_to_pass(pair)
         for number, each in enumerate(hollow):
             yield finding(
@@ -162,9 +162,11 @@ def _asks_again(old: Assertion, new: Assertion) -> bool:
     return is_repeated(old) and f"{old.subject} == {old.subject}" in new.text
 
 
-def _lost(pair: TestPair) -> list[Assertion]:
+def _lost(pair: TestPair, hollow: Sequence[Assertion]) -> list[Assertion]:
     """Return the real assertions of the old version that are gone, where fewer stand there now."""
     if pair.old is None or pair.new is None:
         return []
-    before, now = ([each for each in test.assertions if is_real(each)] for test in (pair.old, pair.new))
+    idle = {each.text for each in hollow}
+    before = [each for each in pair.old.assertions if is_real(each)]
+    now = [each for each in pair.new.assertions if is_real(each) and each.text not in idle]
     return list(without(before, now)) if len(now) < len(before) else []

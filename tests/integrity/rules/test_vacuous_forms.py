@@ -177,3 +177,20 @@ def test_a_test_that_became_a_generator_runs_nothing():
     assert severities("def rows():\n    yield 3\nassert f(rows()) == 9") == set()
     marked = ("@gen_test\n" + REAL, "@gen_test\ndef test_a():\n    got = yield f(3)\n    assert got == 9\n")
     assert found(find, {PATH: marked}) == []
+
+
+ANSWERING = {
+    "always": ("def matches(a, b):\n    return True\n", True),
+    "compares": ("def matches(a, b):\n    return a == b\n", False),
+    "is decorated": ("@check\ndef matches(a, b):\n    return True\n", False),
+    "stands elsewhere": ("from tools import matches\n", False),
+}
+
+
+@pytest.mark.parametrize(("helper", "is_told"), ANSWERING.values(), ids=ANSWERING)
+@pytest.mark.parametrize("claim", ["assert matches(f(3), 9)", "assert matches(f(3), 9), 'differs'"])
+def test_a_helper_that_says_yes_to_anything(claim, helper, is_told):
+    new = f"{helper}def test_a():\n    {claim}\n"
+    told = [each.severity for each in found(find, {PATH: (REAL, new)})]
+
+    assert told == ([Severity.CRITICAL] if is_told else [])
