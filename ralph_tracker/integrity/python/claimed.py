@@ -8,7 +8,7 @@ from typing import Final
 
 from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.python.constants import UNKNOWN
-from ralph_tracker.integrity.python.expectations import local_values, module_values, sides_of
+from ralph_tracker.integrity.python.expectations import asserted, local_values, module_values, sides_of
 from ralph_tracker.integrity.python.nodes import constant_of, full_name, functions_of, imports_of, nodes_of
 from ralph_tracker.integrity.python.replacing import functions_in, own_of
 from ralph_tracker.integrity.python.stand_ins import MOCKS, leaves_to_above, stands_in
@@ -58,10 +58,14 @@ def claimed_sides(claim: ast.expr) -> list[ast.expr]:
     return (sides_of(claim) + named)[:2]
 
 
-def plainly(claim: ast.expr) -> ast.expr:
-    """Return the comparison that `assertTrue` is given as an `assert` in its place would make it, else the claim."""
+def said_in(test: Function) -> Iterator[ast.expr]:
+    """Yield what a test asserts; what `assertTrue` says of two things, an `assert` would say in its place."""
+    yield from map(_plainly, asserted(test))
+
+
+def _plainly(claim: ast.expr) -> ast.expr:
     given = claim.args[0] if isinstance(claim, ast.Call) and claim.args else None
-    if not isinstance(given, ast.Compare) or not dotted(claim.func).endswith(".assertTrue"):  # type: ignore[attr-defined]
+    if not isinstance(given, ast.Compare) or not dotted(claim).endswith(".assertTrue"):
         return claim
     said = ast.copy_location(ast.Compare(given.left, given.ops, given.comparators), claim)
     said.col_offset += len("assert ")

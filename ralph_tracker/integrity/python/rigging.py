@@ -20,8 +20,8 @@ from ralph_tracker.integrity.python.claimed import (
     kinds_named,
     own_builtins,
     owner_of,
-    plainly,
     raising_in,
+    said_in,
     set_in,
 )
 from ralph_tracker.integrity.python.claims import (
@@ -45,7 +45,7 @@ from ralph_tracker.integrity.python.claims import (
 from ralph_tracker.integrity.python.clocks import stand_still, takes_duration
 from ralph_tracker.integrity.python.constants import UNKNOWN
 from ralph_tracker.integrity.python.equality import Equals
-from ralph_tracker.integrity.python.expectations import asserted, is_plain, module_values
+from ralph_tracker.integrity.python.expectations import is_plain, module_values
 from ralph_tracker.integrity.python.hiding import hidden_in
 from ralph_tracker.integrity.python.hollow import is_hollow
 from ralph_tracker.integrity.python.lending import is_lent
@@ -128,8 +128,7 @@ class _Reading:
                 self.replaced[name] = self.replaced[self.imports.get(name, name)] = self.replaced[target]
 
     def claims(self) -> list[Claim]:
-        said = [*map(plainly, asserted(self.test))]
-        claims = (self._claim(ast.unparse(each), each, claimed_sides(each)) for each in said)
+        claims = [self._claim(ast.unparse(each), each, claimed_sides(each)) for each in said_in(self.test)]
         return [*claims, *map(self._raised, raising_in(self.test))]
 
     def _raised(self, block: ast.With | ast.AsyncWith) -> Claim:
