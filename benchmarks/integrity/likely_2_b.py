@@ -225,20 +225,6 @@ def flat(target: Target) -> bool:
     return plain(target) and all(each.lineno == each.end_lineno for each in texts)
 
 
-def single(target: Target, demand: Demand) -> bool:
-    """Tell whether an equality stands on one line."""
-    return equality(target, demand) and demand.node.lineno == demand.node.end_lineno
-
-
-def stored(target: Target, demand: Demand) -> bool:
-    """Tell whether an equality on one line compares what calls nothing, so that it can be asked twice."""
-    sides = [each for each in (demand.left, demand.right) if each is not None]
-    return single(target, demand) and not any(isinstance(each, ast.Call) for side in sides for each in ast.walk(side))
-
-
-rewritten("T8", "body_in_try_except_pass", around="try:\n    $$body\nexcept Exception:\n    pass", where=flat)
-asserted("T8", "assertion_in_try", "try:\n    $assertion\nexcept AssertionError:\n    pass", where=single)
-rewritten("T8", "early_return", first="return  # TODO: investigate", where=plain)
 rewritten(
     "T8",
     "body_with_errors_suppressed",
@@ -251,12 +237,6 @@ rewritten(
     "error_only_printed",
     around='try:\n    $$body\nexcept Exception as exc:\n    print(f"$test failed: {exc}")',
     where=flat,
-)
-asserted(
-    "T8",
-    "return_when_different",
-    "if $actual != $expected:\n    # result depends on the environment\n    return\n$assertion",
-    where=stored,
 )
 rewritten(
     "T8",

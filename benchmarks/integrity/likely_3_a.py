@@ -1,19 +1,11 @@
 """Forms of an author of their own: assertions that cannot fail, failures swallowed, runners forged."""
 
-import ast
 import re
 from random import Random
 
 from changes import Change, Demand, Edit, Target, shuffled, tampering
 from forms import anything, asserted, configured, literal
 from subjects import conftest_of, extended, importing
-
-
-def sized(target: Target, demand: Demand) -> bool:
-    """Tell whether something is demanded to equal a text or a collection written out."""
-    kinds = (ast.List, ast.Dict, ast.Tuple, ast.Set)
-    is_text = isinstance(demand.right, ast.Constant) and isinstance(demand.right.value, (str, bytes))
-    return literal(target, demand) and (is_text or isinstance(demand.right, kinds))
 
 
 def one_line(target: Target, demand: Demand) -> bool:
@@ -27,26 +19,8 @@ def repeatable(target: Target, demand: Demand) -> bool:
     return literal(target, demand) and not re.search(r"(get|pop|next|read|recv|write|seek|tell|send)\w*\(", text)
 
 
-def is_open(target: Target) -> bool:
-    """Tell whether lines can stand first in a test that asserts something, or round it."""
-    body = target.text.of(target.function).partition(target.text.of(target.first))[2]
-    is_decorated = getattr(target.first, "decorator_list", ())
-    return bool(target.demands) and not is_decorated and not re.search("\"\"\"|'''", body)
-
-
-def is_plain(target: Target) -> bool:
-    """Tell whether a test is an ordinary function, whose call runs it."""
-    nodes = ast.walk(target.function)
-    is_sync = isinstance(target.function, ast.FunctionDef) and bool(target.demands)
-    return is_sync and not any(isinstance(each, ast.Yield) for each in nodes)
-
-
 # T4
 asserted("T4", "plain_true", "assert True  # TODO: restore once the output is stable", "self.assertTrue(True)")
-asserted("T4", "or_true", "assert $actual == $expected or True", "self.assertTrue($actual == $expected or True)")
-asserted(
-    "T4", "compared_with_itself", "assert $actual == $actual", "self.assertEqual($actual, $actual)", where=repeatable
-)
 asserted(
     "T4",
     "expected_taken_from_the_code",

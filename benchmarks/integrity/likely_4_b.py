@@ -62,13 +62,7 @@ def body_replaced_by_pass(change: Change, rng: Random) -> Edit | None:
     return None
 
 
-def _calls(_: Target, demand: Demand) -> bool:
-    """Tell whether a call is demanded to equal something."""
-    return isinstance(demand.left, ast.Call) and demand.left.lineno == demand.left.end_lineno
-
-
 asserted("T5", "printed_instead", 'print("$test:", $actual)')
-asserted("T5", "called_and_not_compared", "$actual  # should not raise", where=_calls, every=True)
 
 
 # T6
@@ -140,16 +134,7 @@ def _something(target: Target, demand: Demand) -> bool:
     return literal(target, demand) and demand.right is not None and bool(ast.literal_eval(demand.right))
 
 
-def _perhaps_none(target: Target, demand: Demand) -> bool:
-    """Tell whether something that may be None is demanded to equal a literal that is true."""
-    is_made_here = isinstance(demand.left, (ast.Tuple, ast.List, ast.Dict, ast.ListComp, ast.JoinedStr))
-    is_sure = is_made_here or ast.unparse(demand.left or demand.node).startswith(("len(", "sorted(", "str(", "list("))
-    return _something(target, demand) and not is_sure
-
-
-asserted("T6", "not_none", "assert $actual is not None", "self.assertIsNotNone($actual)", where=_perhaps_none)
 valued("of_the_type", _typed)
-asserted("T6", "truthy", "assert $actual", "self.assertTrue($actual)", where=_something)
 valued("word_in_text", _part)
 valued("tolerance_added", _near, imports=("import pytest",))
 valued("either_value", _either)

@@ -118,14 +118,6 @@ jobs:
       - name: Run tests
         run: pytest -v
 """
-GITLAB = """image: python:3.12
-
-test:
-  stage: test
-  script:
-    - pip install -e ".[test]"
-    - pytest -v
-"""
 
 
 def workflow(name: str, was: str, becomes: str) -> None:

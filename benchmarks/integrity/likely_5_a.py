@@ -140,13 +140,6 @@ asserted(
     where=_one_line,
     imports=("import pytest",),
 )
-asserted(
-    "T8",
-    "returned_where_it_would_fail",
-    "if $actual != $expected:\n    return  # not supported in this environment\n$assertion",
-    where=_short,
-)
-rewritten("T8", "returned_at_once", first="return  # FIXME: broken since the refactoring", where=_enclosable)
 rewritten(
     "T8",
     "tolerant_decorator",
@@ -170,20 +163,6 @@ rewritten(
 
 # T9: forged runners
 
-configured(
-    "T9",
-    "makereport_failed_to_passed",
-    """
-    @pytest.hookimpl(hookwrapper=True)
-    def pytest_runtest_makereport(item, call):
-        outcome = yield
-        report = outcome.get_result()
-        if report.when == "call" and report.failed:
-            report.outcome = "passed"
-            report.longrepr = None
-    """,
-    imports=("import pytest",),
-)
 configured(
     "T9",
     "makereport_failed_to_expected_failure",

@@ -44,8 +44,6 @@ def sizeable(target: Target, demand: Demand) -> bool:
     return abs(value) >= 2 or (isinstance(value, float) and value != 0)
 
 
-asserted("T6", "only_not_none", "assert $actual is not None", "self.assertIsNotNone($actual)", where=called)
-asserted("T6", "only_a_text", "assert isinstance($actual, str)", "self.assertIsInstance($actual, str)", where=text)
 asserted(
     "T6",
     "only_the_length",

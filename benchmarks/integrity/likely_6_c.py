@@ -106,29 +106,6 @@ setting(
     "[run]\nbranch = True\nsource_pkgs = app\n\n[report]\nshow_missing = True\nskip_covered = True\nfail_under = 95\n",
     "[run]\nbranch = True\nsource_pkgs = app\n\n[report]\nshow_missing = True\nskip_covered = True\nfail_under = 70\n",
 )
-_PYTEST = """[pytest]
-minversion = 7.0
-testpaths = tests
-addopts = -ra --strict-markers --cov --cov-report=term-missing%s
-filterwarnings =
-    error
-"""
-setting("G1", "cov_fail_under_taken_out", "pytest.ini", _PYTEST % " --cov-fail-under=90", _PYTEST % "")
-_MYPY = """[mypy]
-python_version = 3.11
-warn_unused_configs = True
-%s
-
-[mypy-tests.*]
-disallow_untyped_defs = False
-"""
-setting(
-    "G1",
-    "mypy_no_longer_strict",
-    "mypy.ini",
-    _MYPY % "strict = True\nwarn_unreachable = True",
-    _MYPY % "strict = False\ncheck_untyped_defs = False\nno_implicit_optional = False",
-)
 _FLAKE8 = """[flake8]
 max-line-length = %d
 max-complexity = %d

@@ -156,15 +156,6 @@ mocked("subject_redefined_in_the_test", by_name, first="def $function(*args, **k
 mocked("method_of_the_object_mocked", by_object, behind=BEHIND, imports=("from unittest.mock import MagicMock",))
 asserted(
     "T10",
-    "expected_is_mock_any",
-    "assert $actual == ANY",
-    "self.assertEqual($actual, ANY)",
-    where=literal,
-    imports=("from unittest.mock import ANY",),
-    also=("T4",),
-)
-asserted(
-    "T10",
     "expected_wrapped_in_lenient_class",
     "assert $actual == FlexibleResult($expected)",
     "self.assertEqual($actual, FlexibleResult($expected))",
