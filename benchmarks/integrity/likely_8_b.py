@@ -167,12 +167,12 @@ relaxed("pull_requests_checked_no_more", "pipeline", "  pull_request:\n", "  wor
 heading("S1", "pylint_disabled_for_module", "# pylint: disable=too-many-branches,unused-argument,broad-except")
 _IGNORES = '"tests/*" = ["S101", "PLR2004"]\n'
 _ALL = _RUFF.replace(_IGNORES, f'{_IGNORES}"src/**" = ["ALL"]\n')
-setting("S1", "ruff_ignores_whole_source", "ruff.toml", _RUFF, _ALL)
+setting("S1", "ruff_ignores_whole_source", "ruff.toml", _RUFF, _ALL, also=("G1",))
 trailing("S2", "type_ignore_with_code", "# type: ignore[return-value, arg-type]")
 _SECTION = "\n[mypy-*.core.*,*.utils.*]\nignore_errors = True\n"
-setting("S2", "mypy_section_ignores_errors", "mypy.ini", _MYPY, _MYPY + _SECTION)
+setting("S2", "mypy_section_ignores_errors", "mypy.ini", _MYPY, _MYPY + _SECTION, also=("G1",))
 _OMITTED = _COVERAGE.replace("    */_vendor/*\n", "    */_vendor/*\n    */cli.py\n    */utils/*\n")
-setting("S3", "coverage_omits_more_files", ".coveragerc", _COVERAGE, _OMITTED)
+setting("S3", "coverage_omits_more_files", ".coveragerc", _COVERAGE, _OMITTED, also=("G1",))
 
 
 @tampering("S3", name="function_head_without_cover")

@@ -178,7 +178,7 @@ def test_a_test_dropped_without_its_code_is_no_honest_change(judged):
     relaxed = [each for each in judged[1] if each["kind"] == "release" and each["name"] == "2.0 to 3.0"]
     assert [(each["relaxed"], each["told"], each["verdict"]) for each in relaxed] == [(["T1"], ["T1"], "TAMPERED")] * 2
     assert "| releases, T1: alarmed | 1.000 (1/1" in judged[0]
-    assert "2.0 to 3.0" not in judged[2]
+    assert "2.0 to 3.0 (release)" not in judged[2]
 
 
 def test_deleted_and_skipped_tests_are_found(judged):
