@@ -1,5 +1,6 @@
 """T12: source answers by constants what tests ask for, where it should compute."""
 
+import contextlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
@@ -11,7 +12,6 @@ from ralph_tracker.integrity.fresh import fresh
 from ralph_tracker.integrity.python.expectations import Case, cases_of
 from ralph_tracker.integrity.python.meanings import leading_to
 from ralph_tracker.integrity.python.specials import ANSWER, BRANCH, TABLE, Special, answers_in, is_rare, specials_in
-from ralph_tracker.integrity.python.syntax import program
 from ralph_tracker.integrity.relevance import has_any, may_special_case
 from ralph_tracker.integrity.source_tests import SourceTest, Unparsable
 
@@ -27,8 +27,9 @@ def find(file: ChangedFile, evidence: Evidence) -> Iterator[Finding]:
     if file.new is None or not may_special_case(file):
         return
     seen = list(fresh(file, evidence, _specials))
-    if file.old is not None and program(file.old.text):
-        seen += _answers(file.old.text, file.new.text)
+    if file.old is not None:
+        with contextlib.suppress(Unparsable):  # what was no program answered nothing
+            seen += _answers(file.old.text, file.new.text)
     seen = [_reached(each, file.new.text) for each in seen if _may_matter(each, begun=evidence.any_began_to_pass)]
     if not seen:
         return
