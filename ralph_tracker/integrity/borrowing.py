@@ -28,7 +28,7 @@ def replaced_by_shared(evidence: Evidence, replaces: Pattern) -> Mapping[str, Re
             continue
         if replaces.search(file.new.text) or freezes(file.new.text):
             try:
-                found.update(replaced_by_fixtures(file.new.text, program(None if file.old is None else file.old.text)))
+                found.update(replaced_by_fixtures(file.new.text, program(file.old)))
                 for name, each in frozen_by_fixtures(file.new.text).items():
                     found[name] = {**found.get(name, {}), **each}
             except Unparsable:

@@ -5,7 +5,7 @@ import warnings
 from collections import deque
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import Final
+from typing import Final, Protocol
 
 from ralph_tracker.integrity.patterns import Pattern
 from ralph_tracker.integrity.source_tests import Unparsable
@@ -60,10 +60,18 @@ def tree_of(text: str) -> ast.Module:
         raise Unparsable(str(error) or "is nested too deeply") from None
 
 
-def program(text: str | None) -> str:
-    """Return a text that is a program, "" for another one and for none: whoever repairs a file begins with nothing."""
+class Written(Protocol):
+    """Be one version of a file."""
+
+    @property
+    def text(self) -> str:
+        """Return what it holds."""
+
+
+def program(side: Written | None) -> str:
+    """Return the text of a side that is a program, else "": whoever repairs a file begins with nothing."""
     try:
-        return text if text and tree_of(text).body else ""
+        return side.text if side is not None and tree_of(side.text).body else ""
     except Unparsable:
         return ""
 

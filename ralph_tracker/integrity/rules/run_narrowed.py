@@ -118,8 +118,7 @@ def _tagged(file: ChangedFile, old: Side, new: Side) -> Iterator[Finding]:
 
 
 def _hooks(file: ChangedFile, new: Side) -> Iterator[Finding]:
-    before = program(None if file.old is None else file.old.text)
-    known = {each.about for each in dropped_from_collection(before)}
+    known = {each.about for each in dropped_from_collection(program(file.old))}
     for drop in dropped_from_collection(new.text):
         if drop.about not in known:
             yield finding(

@@ -97,7 +97,7 @@ def _set_by_tests(evidence: Evidence) -> frozenset[str]:
     """Return the variables of the environment that the tests' conftest.py newly sets."""
     changed = [file for file in evidence.files if file.path.endswith("conftest.py") and file.new is not None]
     now = frozenset[str]().union(*(set_for_tests(file.new.text) for file in changed if file.new is not None))
-    return now.difference(*(set_for_tests(program(file.old.text)) for file in changed if file.old is not None))
+    return now.difference(*(set_for_tests(program(file.old)) for file in changed if file.old is not None))
 
 
 def _python(side: Side, given: frozenset[str]) -> Iterator[Fact]:

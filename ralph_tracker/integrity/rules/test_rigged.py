@@ -157,7 +157,7 @@ def _doubled(file: ChangedFile) -> Iterator[Fact]:
     if _STANDS_FOR.search(file.new.text):
         from ralph_tracker.integrity.python.claimed import doubles_in, fixed_values  # noqa: PLC0415  for fixtures
 
-        before = program(file.old.text)
+        before = program(file.old)
         known = fixed_values(before)
         for name in sorted(doubles_in(file.new.text) - doubles_in(before)):
             if name in known:
@@ -253,7 +253,7 @@ def _replaced_anew(file: ChangedFile, evidence: Evidence) -> bool:
     """Tell whether the file replaces something for all its tests that it did not replace before."""
     if file.new is None:
         return False
-    new, before = replaced_for_all(file.new.text), program(None if file.old is None else file.old.text)
+    new, before = replaced_for_all(file.new.text), program(file.old)
     old = replaced_for_all(before) if new else {}
     anew = bool(new.keys() - old.keys() or file.once(_imported, lambda: _imported(file, evidence)))
     return anew or frozen_anew(before, file.new.text)
