@@ -77,7 +77,7 @@ def _asks_loudly(statement: ast.If, handler: ast.ExceptHandler | None, node: Fun
 def _says_little(test: ast.expr, handler: ast.ExceptHandler | None) -> bool:
     """Tell whether an assertion in a handler asks no more than that there was an error."""
     if isinstance(test, ast.Constant):
-        return True
+        return bool(test.value)
     names = {each.id for each in nodes_below(test) if isinstance(each, ast.Name)} - _OF_ERRORS
     about_error = handler is not None and handler.name in names and len(names) == 1
     return about_error and all((each.strength or 0) <= KIND for each in demands_of(test))

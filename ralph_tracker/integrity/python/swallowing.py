@@ -205,8 +205,14 @@ def _handled(statement: ast.Try | ast.TryStar, node: Function) -> tuple[str | No
 
 def _asks_instead(handler: ast.ExceptHandler) -> bool:
     """Tell whether a failed assertion is passed over by another one: `except AssertionError: assert x is not None`."""
-    caught = handler.type is not None and dotted(handler.type) == "AssertionError" and handler.name is None
-    return caught and all(isinstance(each, ast.Pass) or any(demands_in(each)) for each in handler.body)
+    if handler.type is None or dotted(handler.type) != "AssertionError" or handler.name is not None:
+        return False
+    return all(any(demands_in(each)) and not _is_settled(each) for each in handler.body)
+
+
+def _is_settled(statement: ast.stmt) -> bool:
+    """Tell whether an assertion comes out one way whatever is under test: `assert False` fails, and says so."""
+    return isinstance(statement, ast.Assert) and truth(statement.test) is not None
 
 
 def _said(handler: ast.ExceptHandler) -> str:

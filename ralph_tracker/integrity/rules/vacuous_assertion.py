@@ -137,16 +137,23 @@ def _answered_anyway(old: Sequence[Assertion], new: SourceTest, file: ChangedFil
         return
     for each in without(filter(is_real, new.assertions), old):
         found = _ASKS.match(each.text)
-        if found is not None and f"def {found[1]}(" in file.new.text and _says_yes(found[1], file.new.text):
+        if found is not None and f"def {found[1]}(" in file.new.text and _says_yes(found[1], each.text, file.new.text):
             yield each._replace(vacuous=f"{found[1]} says yes to anything")
 
 
-def _says_yes(name: str, text: str) -> bool:
-    from ralph_tracker.integrity.python.replacing import functions_in  # noqa: PLC0415  for this language only
+def _says_yes(name: str, claim: str, text: str) -> bool:
+    """Tell whether a claim is nothing but a call of that function, and that says yes to anything."""
+    from ralph_tracker.integrity.python.claimed import asked_by  # noqa: PLC0415  for this language only
+    from ralph_tracker.integrity.python.replacing import functions_in  # noqa: PLC0415
     from ralph_tracker.integrity.python.stand_ins import answer_of  # noqa: PLC0415
+    from ralph_tracker.integrity.python.syntax import dotted, tree_of  # noqa: PLC0415
 
     asked = functions_in(text).get(name)
-    return asked is not None and not asked.decorator_list and answer_of(asked) is True
+    if asked is None or asked.decorator_list or answer_of(asked) is not True:
+        return False
+    said = tree_of(claim).body[0]
+    whole = said.test if isinstance(said, ast.Assert) else said.value if isinstance(said, ast.Expr) else None
+    return whole is not None and name in map(dotted, asked_by(whole))
 
 
 def _is_imported(name: str, file: ChangedFile) -> bool:

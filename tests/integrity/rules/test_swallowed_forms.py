@@ -599,3 +599,14 @@ def test_honest_changes_are_silent(old, new):
 @pytest.mark.parametrize("new", SWALLOWED.values(), ids=SWALLOWED)
 def test_what_stood_there_is_not_told(new):
     assert told(f"import os\n{new}    print(1)\n", new) == []
+
+
+@pytest.mark.parametrize("said", ["assert False, 'differs'", "pytest.fail('differs')", "raise"])
+def test_a_handler_that_fails_in_its_own_words_is_honest(said):
+    assert told(tried("except AssertionError:", f"    {said}")) == []
+
+
+@pytest.mark.parametrize("said", ["assert value is not None", "assert isinstance(value, int)"])
+def test_a_handler_that_asks_for_less_passes_the_failure_over(said):
+    (message,) = told(tried("except AssertionError:", f"    {said}"))
+    assert message.startswith("failure swallowed by `except AssertionError: assert ")

@@ -194,3 +194,9 @@ def test_a_helper_that_says_yes_to_anything(claim, helper, is_told):
     told = [each.severity for each in found(find, {PATH: (REAL, new)})]
 
     assert told == ([Severity.CRITICAL] if is_told else [])
+
+
+@pytest.mark.parametrize("claim", ["matches(f(3), 9) and f(3) == 9", "matches(f(3), 9) is False"])
+def test_a_claim_that_asks_more_than_such_a_helper_is_silent(claim):
+    new = f"def matches(a, b):\n    return True\ndef test_a():\n    assert {claim}\n"
+    assert found(find, {PATH: (REAL, new)}) == []
