@@ -1,6 +1,8 @@
 """Ask every rule about every changed file of one comparison."""
 
-from collections.abc import Iterable, Mapping
+import gc
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from ralph_tracker.core.findings import Finding
@@ -20,6 +22,20 @@ class Examined(NamedTuple):
     evidence: Evidence
 
 
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Leave the garbage collector out: trees hold no cycles, and to look through all of them again frees nothing."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+@_uncollected()
 def examine(
     changes: Iterable[FileChange],
     outcomes: Outcomes | None = None,
