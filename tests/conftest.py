@@ -21,7 +21,7 @@ from ralph_tracker.tracker import Tracker
 # Laws that name no number of examples: few in each run, many where they are asked for (make test-slow).
 # A gate asks for the same ones each time: others, drawn by chance, may refuse a change for a fault that it has not.
 SAME = bool(os.environ.get("RALPH_TRACKER_SAME_EXAMPLES"))
-settings.register_profile("quick", settings(), max_examples=40, deadline=None, derandomize=SAME)
+settings.register_profile("quick", settings(), max_examples=20, deadline=None, derandomize=SAME)
 settings.register_profile("full", settings(), max_examples=300, deadline=None)
 settings.load_profile("quick")
 

@@ -16,7 +16,8 @@ from ralph_tracker.core.metrics import FOUR, Metrics, TestResults
 from ralph_tracker.core.rules import DIMENSIONS, Rules, ScoreRules
 from ralph_tracker.core.score import basis_of
 
-law = settings(max_examples=50, deadline=None)
+law = settings(deadline=None)
+far = settings(max_examples=max(60, settings.default.max_examples), deadline=None)  # what is rare
 
 COUNT = st.integers(0, 12)
 TESTS = st.builds(
@@ -330,7 +331,7 @@ class TestBest:
                 wanted = best_of(everyone, yardstick, verified_only=verified)
                 assert best_of(frontier, yardstick, verified_only=verified) == wanted
 
-    @settings(max_examples=120, deadline=None)
+    @far
     @given(data=st.data())
     def test_what_is_forgotten_never_would_have_been_the_best(self, data):
         self.never_missed(data)
@@ -340,7 +341,7 @@ class TestBest:
     def test_nor_while_no_test_has_run(self, data):
         self.never_missed(data, steps=(0, 0))
 
-    @settings(max_examples=120, deadline=None)
+    @far
     @given(data=st.data())
     def test_nor_where_a_removal_was_accepted(self, data):
         self.never_missed(data, removed=4, steps=(1, 4), fixed=[0.2, 0.3])

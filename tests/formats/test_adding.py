@@ -50,6 +50,7 @@ def run(copy: Path, *arguments: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_a_format_is_added_by_the_steps_as_they_stand(copy):
     (copy / FIXTURE).mkdir(parents=True)
     shutil.copyfile(REPORT, copy / FIXTURE / "report.json")

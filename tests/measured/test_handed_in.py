@@ -150,6 +150,7 @@ def test_a_store_left_by_a_call_that_never_came_to_a_baseline_goes(plain):
     assert not (shop.paths.folder / "store.git").exists()
 
 
+@pytest.mark.slow
 def test_packing_keeps_every_iteration_and_what_a_changed_file_costs_small(plain):
     shop = keeping(plain, "always")
     shop.configure({}, codebase={"keep": "always"}, loop={"max_iterations": None})

@@ -45,7 +45,13 @@ def made(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    "place", [alone, without_git, in_another, subfolder, worktree], ids=lambda place: place.__name__
+    "place",
+    [
+        alone,
+        without_git,
+        *(pytest.param(each, marks=pytest.mark.slow) for each in (in_another, subfolder, worktree)),
+    ],
+    ids=lambda place: place.__name__,
 )
 def test_a_whole_loop_runs_there_and_touches_no_file_of_the_users_git(workshop_at, own_files, tmp_path, place, capsys):
     shop = place(workshop_at, tmp_path)

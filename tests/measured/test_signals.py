@@ -52,7 +52,13 @@ ENDS = [
     pytest.param(
         signal.SIGTERM, 143, "ralph-tracker: ended by SIGTERM; what was on record stays on record\n", id="TERM"
     ),
-    pytest.param(signal.SIGHUP, 129, "ralph-tracker: ended by SIGHUP; what was on record stays on record\n", id="HUP"),
+    pytest.param(
+        signal.SIGHUP,
+        129,
+        "ralph-tracker: ended by SIGHUP; what was on record stays on record\n",
+        marks=pytest.mark.slow,
+        id="HUP",
+    ),
     pytest.param(signal.SIGKILL, -9, "", id="KILL"),
 ]
 

@@ -51,6 +51,7 @@ def with_venv(shop) -> None:
     shop.configure({"tests": CHECK})
 
 
+@pytest.mark.slow
 def test_a_real_project_with_its_venv_is_measured_from_what_was_kept(workshop, ask, scratch):
     with_venv(workshop)
     workshop.commit().start()

@@ -140,7 +140,11 @@ class TestNoTaskIsCompletedBy:
         ("trick", "alert"),
         [
             ("rm test_box.py", "test_deletion"),
-            ("sed -i 's/^def test_lid/import pytest\\n@pytest.mark.skip\\n&/' test_box.py", "tests_skipped"),
+            pytest.param(
+                "sed -i 's/^def test_lid/import pytest\\n@pytest.mark.skip\\n&/' test_box.py",
+                "tests_skipped",
+                marks=pytest.mark.slow,
+            ),
         ],
         ids=["deleted", "skipped"],
     )

@@ -309,6 +309,7 @@ def test_an_interval_below_1_is_refused():
         ProgressMonitor(None, lambda: 0.0, evaluation_interval=0)
 
 
+@pytest.mark.slow
 def test_a_long_session_keeps_its_last_million_characters_and_grows_no_further():
     monitor = ProgressMonitor(None, lambda: 0.0)
     turn = TurnEnded("x" * 99, 1, None, 0.0)

@@ -69,6 +69,7 @@ def exported(loop, folder) -> dict[int, dict[str, bytes]]:
     return found
 
 
+@pytest.mark.slow
 def test_a_call_that_is_killed_anywhere_is_ended_by_the_next_one(copy, cut_short, tmp_path, request):
     whole = copy()
     before = exported(whole, tmp_path / "before")

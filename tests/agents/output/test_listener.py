@@ -149,6 +149,7 @@ def _size(value: object, seen: set[int]) -> int:
     ],
     ids=["messages", "results", "deltas", "text", "objects"],
 )
+@pytest.mark.slow
 def test_the_state_does_not_grow_with_the_output(line) -> None:
     listener = Listener()
     sizes = []

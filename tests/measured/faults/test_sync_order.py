@@ -10,7 +10,7 @@ import pytest
 
 from ralph_tracker.store.git.store import GitStore
 
-pytestmark = pytest.mark.faults
+pytestmark = [pytest.mark.faults, pytest.mark.slow]
 
 WRITING = {"write", "pwrite64", "writev", "ftruncate", "truncate", "copy_file_range"}
 PUBLISHING = {"rename", "renameat", "renameat2", "link", "linkat"}

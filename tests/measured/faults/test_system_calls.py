@@ -26,10 +26,7 @@ CELLS = [
     if (command, actor) != ("post_loop", "git")  # its git only reads
     if command not in OF_GIT or (actor == "git" and (fault in {"killed", "ENOSPC"} or COMMANDS[command].ahead))
 ]
-QUICK = {
-    *("post_iteration-python-killed", "post_iteration-git-ENOSPC", "restore-git-killed", "gc-python-EIO"),
-    "restore-contents-killed",
-}
+QUICK = {"post_iteration-python-killed", "post_iteration-git-ENOSPC", "restore-contents-killed"}
 CHOSEN = [cell for cell in CELLS if SWEEP != "quick" or cell.id in QUICK]
 
 pytestmark = pytest.mark.faults
