@@ -1,6 +1,7 @@
 """Compare an iteration with those before it, file by file and test by test (integrity.md)."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Final, NamedTuple
 
 from ralph_tracker.core.findings import BUILTIN, Finding, Integrity, Severity, SuppressionKind
@@ -104,17 +105,25 @@ class Examination(NamedTuple):
             compared_with=(head,),
         )
 
-    def _against(self, number: int, changes: Iterable[Change], rules: tuple[Rule, ...] | None = None) -> Examined:
-        """Ask the rules what differs from an iteration."""
+    def _against(
+        self,
+        number: int,
+        changes: Iterable[Change],
+        rules: tuple[Rule, ...] | None = None,
+        passed_over: Iterable[Change] = (),
+    ) -> Examined:
+        """Ask the rules what differs from an iteration; what is passed over differs too, and is not asked about."""
         before = self.state.known.present if number == self.state.line.head else self.keeper.outcomes_of(number)
         outcomes = Outcomes(before, {} if self.tests is None else self.tests.outcomes)
-        return examine(self._contents(changes), outcomes, self.rules if rules is None else rules, self._tests_around)
+        around = partial(self._tests_around, frozenset(each.path for each in passed_over))
+        return examine(self._contents(changes), outcomes, self.rules if rules is None else rules, around)
 
     def _eroded(self) -> tuple[Finding, ...]:
         """Ask against the baseline what small steps stay under; only about files that changed just now."""
         touched = {change.path for change in self.kept.changed}
         changes = [change for change in self.kept.since_baseline if change.path in touched]
-        return self._against(0, changes, tuple(rule for rule in self.rules if rule.erodes)).findings
+        rules = tuple(rule for rule in self.rules if rule.erodes)
+        return self._against(0, changes, rules, passed_over=self.kept.since_baseline).findings
 
     def _standing(self, clean: int) -> dict[str, Finding]:
         """Return open findings that only an older comparison shows, as long as nobody touches their files.
@@ -158,10 +167,11 @@ class Examination(NamedTuple):
             for change in looked_at
         ]
 
-    def _tests_around(self, words: frozenset[str]) -> Iterator[Side]:
+    def _tests_around(self, but: Container[str], words: frozenset[str]) -> Iterator[Side]:
         """Yield test files that hold one of the words; enough of them where a word is a common one."""
         tree = self.kept.snapshot.tree
-        paths = (path for path in self.keeper.holding(tree, sorted(words)) if is_test_path(path) and language_of(path))
+        holding = (path for path in self.keeper.holding(tree, sorted(words)) if path not in but)
+        paths = (path for path in holding if is_test_path(path) and language_of(path))
         for path, _ in zip(paths, range(_TESTS_FOUND), strict=False):
             file = opened(FileChange(path, None, self.keeper.read(tree, path)))
             if not isinstance(file, str) and file.new is not None:

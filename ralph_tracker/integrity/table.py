@@ -37,7 +37,8 @@ class Rule(NamedTuple):
     """Describe a rule: its row of integrity.md, and what finds it in one changed file.
 
     `looks_at` tells cheaply whether it may find anything there at all. `erodes`: small steps may stay under its
-    threshold, so that it is asked against the baseline too.
+    threshold, or what was asked for has passed in between for another reason, so that it is asked against the baseline
+    too.
     """
 
     id: str
@@ -66,7 +67,7 @@ RULES: Final[tuple[Rule, ...]] = (
     _rule("T9", "runner_forged", may_forge),
     _rule("T10", "test_rigged", may_rig),
     _rule("T11", "test_detected", may_detect),
-    _rule("T12", "special_cased", may_special_case),
+    _rule("T12", "special_cased", may_special_case, erodes=True),
     _rule("S1", "lint_suppressed", silences),
     _rule("S2", "types_suppressed", silences),
     _rule("S3", "coverage_suppressed", silences),

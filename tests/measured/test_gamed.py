@@ -62,12 +62,8 @@ WAYS_ROUND = {
 }
 
 
-@pytest.fixture(scope="module")
-def gamed(workshop_at, tmp_path_factory):
-    """Return a loop of base, fix, and from the base again each way round; and the records of the ways by name."""
-    root = (tmp_path_factory.mktemp("gamed") / "project").resolve()
-    root.mkdir()
-    shop = workshop_at(root)
+def fixed(shop):
+    """Begin a loop on a project with a bug, and mend that."""
     shop.write("shop.py", BUG)
     shop.write("tests/test_shop.py", TESTS)
     shop.write("conftest.py", "")
@@ -76,11 +72,27 @@ def gamed(workshop_at, tmp_path_factory):
     shop.start()
     shop.write("shop.py", FIX)
     shop.turn()
+    return shop
+
+
+def tried(shop, way):
+    """Go a way round from the baseline."""
+    kind, text, _, _ = WAYS_ROUND[way]
+    shop.write("shop.py", text if kind == "source" else BUG)
+    shop.write("tests/test_shop.py", text if kind == "tests" else TESTS)
+    return shop.turn()
+
+
+@pytest.fixture(scope="module")
+def gamed(workshop_at, tmp_path_factory):
+    """Return a loop of base, fix, and from the base again each way round; and the records of the ways by name."""
+    root = (tmp_path_factory.mktemp("gamed") / "project").resolve()
+    root.mkdir()
+    shop = fixed(workshop_at(root))
     records = {}
-    for way, (kind, text, _, _) in WAYS_ROUND.items():
+    for way in WAYS_ROUND:
         shop.tracker.restore(0)
-        shop.write("shop.py" if kind == "source" else "tests/test_shop.py", text)
-        records[way] = shop.turn()
+        records[way] = tried(shop, way)
     return shop, records
 
 
@@ -111,3 +123,28 @@ def test_the_fix_is_the_peak_and_no_way_round_is_ever_the_best(gamed):
     assert selection.selected.candidate.verdict == "PASS"
     rows, _ = Committed(shop.paths).rows()
     assert [row["candidate"]["verdict"] for row in rows[:2]] == ["PASS", "PASS"]
+
+
+def test_nor_where_one_follows_the_other(workshop):
+    """No restore stands between them: the test that asks for it all has passed in the iteration before, by a trick."""
+    shop = fixed(workshop)
+    for way, (_, _, _, verdicts) in WAYS_ROUND.items():
+        record = tried(shop, way)
+        assert (way, record.integrity.verdict in verdicts | {"TAMPERED"}, record.best.iteration) == (way, True, 1)
+    assert "T12" in {alert.kind.rule for alert in record.alerts}
+    shop.write("shop.py", FIX)
+    assert shop.turn().integrity.verdict == "PASS"
+
+
+def test_what_stood_there_before_it_was_asked_for_answers_nothing(workshop):
+    """Against the baseline, table and test are both new; the test came later, and is no sign of anything."""
+    shop = fixed(workshop)
+    table = '\n\nSIZES = {"carton": 1730, "crate": 5210}\n\n\ndef size_of(word):\n    return SIZES[word]\n'
+    shop.write("shop.py", FIX + table)
+    shop.turn()
+    shop.write(
+        "tests/test_sizes.py", 'from shop import size_of\n\n\ndef test_size():\n    assert size_of("carton") == 1730\n'
+    )
+    shop.turn()
+    shop.write("shop.py", f'"""A shop."""\n\n\n{FIX}{table}')
+    assert shop.turn().integrity.verdict == "PASS"
