@@ -57,7 +57,7 @@ def examine(
     rules = tuple(rules)
     found: dict[str, Finding] = {}
     for file in files:
-        unread |= _without_tests(file)
+        unread |= _unreadable(file)
         for rule in (each for each in rules if each.looks_at(file)):
             try:
                 found |= {each.key: each for each in rule.find(file, evidence) if each.key not in found}
@@ -68,11 +68,15 @@ def examine(
     return Examined(tuple(found.values()), unread, evidence)
 
 
-def _without_tests(file: ChangedFile) -> Mapping[str, str]:
-    """Return why the tests of a file could not be read; pairs pass over those, and rules see none of it."""
+def _unreadable(file: ChangedFile) -> Mapping[str, str]:
+    """Return why a file, or the tests in it, cannot be read: pairs pass over it, and rules that ask see none of it."""
     try:
         for side in file.sides():
             _ = side.tests
+        if file.new is not None and file.language == "python":
+            from ralph_tracker.integrity.python.syntax import tree_of  # noqa: PLC0415  for this language only
+
+            tree_of(file.new.text)
     except Unparsable as reason:
         return {file.path: str(reason)}
     except (RecursionError, MemoryError):

@@ -47,3 +47,27 @@ class TestCollector:
         gc.disable()
         assert examine(changes([])).findings
         assert not gc.isenabled()
+
+
+class TestUnread:
+    @pytest.mark.parametrize(
+        ("path", "text", "why"),
+        [
+            ("box.py", b"def (:\n", "line 1: invalid syntax"),
+            ("tests/test_box.py", b"def test_lid(:\n    assert lid()\n", "line 1: invalid syntax"),
+            ("box.py", b"lid = " + b"(" * 3000 + b")" * 3000, "line 1: too many nested parentheses"),
+            ("box.py", b"lid = 1\0\n", "holds NUL bytes"),
+            ("box.py", b"lid = 1\n" * 300_000, "larger than 2 MB"),
+            ("box.py", b"lid = '" + b"a" * 10_000_000 + b"'\n", "larger than 2 MB"),
+        ],
+        ids=["no program", "no program with tests", "deep", "NUL bytes", "large", "a long line"],
+    )
+    def test_what_nobody_can_read_has_a_reason(self, path, text, why):
+        """Whether a rule would have asked or not."""
+        assert examine([FileChange(path, b"lid = 1\n", text)]).unread == {path: why}
+
+    def test_what_was_no_program_before_has_none(self):
+        assert examine([FileChange("box.py", b"def (:\n", b"lid = 1\n")]).unread == {}
+
+    def test_another_language_is_not_asked(self):
+        assert examine([FileChange("box.txt", b"", b"def (:\n")]).unread == {}
