@@ -66,6 +66,7 @@ class Examination(NamedTuple):
             return self._by_tool(line.head)
         previous = self._against(line.head, self.kept.changed)
         found, unread, gone = _since(previous.findings, line.head), dict(previous.unread), self._matches(previous)
+        changes = self.kept.changed
         if clean != line.head:
             changes = self.keeper.changes_since(clean, self.kept.snapshot.tree)
             examined = self._against(clean, changes)
@@ -73,7 +74,7 @@ class Examination(NamedTuple):
             unread |= examined.unread
             gone = {**self._matches(examined), **gone}
         if clean:
-            found = {**_since(self._eroded(), 0), **found}
+            found = {**_since(self._eroded({each.path for each in (*self.kept.changed, *changes)}), 0), **found}
         found = {**self._standing(clean), **found}
         return Integrity(
             findings=(*self._edited(line.head), *found.values()),
@@ -118,9 +119,8 @@ class Examination(NamedTuple):
         around = partial(self._tests_around, frozenset(each.path for each in passed_over))
         return examine(self._contents(changes), outcomes, self.rules if rules is None else rules, around)
 
-    def _eroded(self) -> tuple[Finding, ...]:
-        """Ask against the baseline what small steps stay under; only about files that changed just now."""
-        touched = {change.path for change in self.kept.changed}
+    def _eroded(self, touched: Container[str]) -> tuple[Finding, ...]:
+        """Ask against the baseline what small steps stay under; only about files that changed since the clean one."""
         changes = [change for change in self.kept.since_baseline if change.path in touched]
         rules = tuple(rule for rule in self.rules if rule.erodes)
         return self._against(0, changes, rules, passed_over=self.kept.since_baseline).findings

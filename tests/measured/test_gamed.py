@@ -148,3 +148,15 @@ def test_what_stood_there_before_it_was_asked_for_answers_nothing(workshop):
     shop.turn()
     shop.write("shop.py", f'"""A shop."""\n\n\n{FIX}{table}')
     assert shop.turn().integrity.verdict == "PASS"
+
+
+def test_a_test_that_comes_back_after_its_result_was_hard_coded_is_named(workshop):
+    """The iteration in which it comes back changes no source."""
+    shop = fixed(workshop)
+    shop.write("shop.py", WAYS_ROUND["the result is hard-coded"][1])
+    shop.write("tests/test_shop.py", WAYS_ROUND["the failing test is deleted"][1])
+    assert shop.turn().integrity.verdict == "TAMPERED"
+    shop.write("tests/test_shop.py", TESTS)
+    back = shop.turn()
+    assert (back.integrity.verdict, back.best.iteration) == ("SUSPECT", 1)
+    assert [finding.rule for finding in back.integrity.found.findings] == ["T12"]
