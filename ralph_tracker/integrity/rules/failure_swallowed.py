@@ -3,6 +3,7 @@
 import ast
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import dropwhile, takewhile
 from typing import Final, NamedTuple
 
 from ralph_tracker.core.findings import Finding, Severity
@@ -10,6 +11,7 @@ from ralph_tracker.integrity.changes import ChangedFile
 from ralph_tracker.integrity.demanded import changed_tests, is_real, without
 from ralph_tracker.integrity.evidence import Evidence, finding
 from ralph_tracker.integrity.patterns import Pattern
+from ralph_tracker.integrity.python.assertions import ends
 from ralph_tracker.integrity.python.handlers import names_made
 from ralph_tracker.integrity.python.swallowers import swallowers_in, swallowing_uses
 from ralph_tracker.integrity.python.swallowing import guards_of, swallows_of, texts_of
@@ -91,6 +93,7 @@ def _seen(old: SourceTest | None, new: SourceTest, names: _Swallowers) -> Iterat
     if old is not None and old.node is not None and new.node is not None:
         yield from _under_conditions(old, new)
         yield from _unheard(old, new)
+        yield from _ended(old, new)
         if _MENTIONED.search(old.text) or _MENTIONED.search(new.text):
             yield from _unchecked(old, new)
 
@@ -190,6 +193,30 @@ def _unreached(old: SourceTest | None, new: SourceTest) -> Iterator[_Seen]:
     known = [each for each in old.assertions if each.vacuous == UNREACHED] if old is not None else []
     for each in without([each for each in new.assertions if each.vacuous == UNREACHED], known):
         yield _Seen(f"assertion is never reached: `{each.text}`", each.line, each.text)
+
+
+def _ended(old: SourceTest, new: SourceTest) -> Iterator[_Seen]:
+    """Yield what a test called and never comes to now, where no assertion of its own says so: helpers assert for it."""
+    if old.node is None or new.node is None or "return" not in new.text:
+        return
+    if any(each.vacuous == UNREACHED for each in new.assertions):
+        return
+    after = list(dropwhile(lambda each: not _returns(each), new.node.body))
+    if not any(map(_calls, after[1:])):
+        return
+    did = {ast.unparse(each) for each in takewhile(lambda each: not _returns(each), old.node.body)}
+    lost = next((each for each in after[1:] if _calls(each) and ast.unparse(each) in did), None)
+    if lost is not None:
+        text = ast.unparse(lost).partition("\n")[0]
+        yield _Seen(f"call is never reached: `{text}`", after[0].lineno, text)
+
+
+def _returns(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Return | ast.If) and ends(statement)
+
+
+def _calls(statement: ast.stmt) -> bool:
+    return any(isinstance(each, ast.Call) for each in ast.walk(statement))
 
 
 def _left_early(old: SourceTest | None, new: SourceTest) -> Iterator[_Seen]:

@@ -79,6 +79,43 @@ def test_honest_changes_stay_quiet(new):
     assert messages(new) == []
 
 
+HELPED = "def test_lid(box):\n    box.open()\n    roundtrip(box, 3)\n"
+
+
+@pytest.mark.parametrize(
+    ("new", "line", "text"),
+    [
+        (HELPED.replace("    box.open()", "    return\n    box.open()"), 2, "box.open()"),
+        (HELPED.replace("    roundtrip", "    return None\n    roundtrip"), 3, "roundtrip(box, 3)"),
+        (HELPED.replace("    roundtrip", "    if True:\n        return\n    roundtrip"), 3, "roundtrip(box, 3)"),
+    ],
+    ids=["at once", "before the helper", "whatever happens"],
+)
+def test_a_helper_that_is_never_reached_is_named(new, line, text):
+    [told] = found(find, {PATH: (HELPED, new)})
+    assert (told.message, told.line) == (f"call is never reached: `{text}`", line)
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        HELPED + "    return\n",
+        HELPED.replace("    roundtrip", "    if box.old:\n        return\n    roundtrip"),
+        HELPED.replace("    roundtrip", "    return roundtrip"),
+        HELPED.replace("    roundtrip", "    raise Closed\n    roundtrip"),
+        HELPED.replace("box.open()", "returned = box.open()"),
+    ],
+    ids=["at the end", "under a condition", "with the last call", "it fails", "a word"],
+)
+def test_whoever_returns_otherwise_is_not(new):
+    assert messages(new, old=HELPED) == []
+
+
+def test_what_was_never_reached_is_no_loss():
+    old = HELPED.replace("    roundtrip", "    return\n    roundtrip")
+    assert messages(old.replace("open", "shut"), old=old) == []
+
+
 def test_what_was_swallowed_before_is_not_new():
     old = tried("except Exception:\n        pass")
     assert messages(old.replace("pass", "return"), old=old) == []
