@@ -3,6 +3,7 @@
 from collections.abc import Callable, Hashable, Iterator
 from functools import cached_property
 from typing import Any, Final, NamedTuple, TypeVar
+from weakref import ref
 
 from ralph_tracker.integrity.languages import Language, is_test_path, language_of
 from ralph_tracker.integrity.source_tests import Known, SourceTest, helpers_of, tests_of
@@ -38,15 +39,24 @@ class Remembering:
 class Side(Remembering):
     """Be one version of a file; what is made of its text is made once, and only where somebody asks.
 
-    `other` is the version that it is compared with, None where there is none; `known` is what was read in either.
+    `known` is what was read in either version of the file.
     """
 
     def __init__(self, path: str, text: str) -> None:
         super().__init__()
         self.path = path
         self.text = text
-        self.other: Side | None = None
+        self._other: ref[Side] | None = None
         self.known: Known = {}
+
+    @property
+    def other(self) -> "Side | None":
+        """Return the version that it is compared with, None where there is none."""
+        return None if self._other is None else self._other()
+
+    def compare_with(self, other: "Side") -> None:
+        """Be compared with another version, which whoever asks keeps: two that kept each other would never go."""
+        self._other = ref(other)
 
     @cached_property
     def language(self) -> Language | None:
@@ -78,7 +88,8 @@ class ChangedFile(Remembering):
         self.old = old
         self.new = new
         if old is not None and new is not None:
-            old.other, new.other = new, old
+            old.compare_with(new)
+            new.compare_with(old)
             new.known = old.known
 
     @cached_property

@@ -24,7 +24,7 @@ class Examined(NamedTuple):
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Leave the garbage collector out: trees hold no cycles, and to look through all of them again frees nothing."""
+    """Leave the garbage collector out: nothing here holds itself, and to look through all of it again frees nothing."""
     if not gc.isenabled():
         yield
         return

@@ -2,6 +2,7 @@
 
 import gc
 from collections.abc import Iterator
+from weakref import ref
 
 import pytest
 
@@ -47,6 +48,14 @@ class TestCollector:
         gc.disable()
         assert examine(changes([])).findings
         assert not gc.isenabled()
+
+    def test_it_has_nothing_to_do_afterwards(self):
+        gc.disable()
+        examined = examine(changes([]))
+        held = [ref(side) for file in examined.evidence.files for side in file.sides()]
+        assert len(held) == 2
+        del examined
+        assert [each() for each in held] == [None, None]
 
 
 class TestUnread:
