@@ -201,18 +201,20 @@ def _ended(old: SourceTest, new: SourceTest) -> Iterator[_Seen]:
         return
     if any(each.vacuous == UNREACHED for each in new.assertions):
         return
-    after = list(dropwhile(lambda each: not _returns(each), new.node.body))
-    if not any(map(_calls, after[1:])):
+    left = list(dropwhile(_goes_on, new.node.body))
+    calls = [ast.unparse(each) for each in left[1:] if _calls(each)]
+    if not calls:
         return
-    did = {ast.unparse(each) for each in takewhile(lambda each: not _returns(each), old.node.body)}
-    lost = next((each for each in after[1:] if _calls(each) and ast.unparse(each) in did), None)
+    did = {ast.unparse(each) for each in takewhile(_goes_on, old.node.body)}
+    lost = next((text for text in calls if text in did), None)
     if lost is not None:
-        text = ast.unparse(lost).partition("\n")[0]
-        yield _Seen(f"call is never reached: `{text}`", after[0].lineno, text)
+        text = lost.partition("\n")[0]
+        yield _Seen(f"call is never reached: `{text}`", left[0].lineno, text)
 
 
-def _returns(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Return | ast.If) and ends(statement)
+def _goes_on(statement: ast.stmt) -> bool:
+    """Tell whether what stands after a statement is reached, as far as returns go: who raises fails."""
+    return not (isinstance(statement, ast.Return | ast.If) and ends(statement))
 
 
 def _calls(statement: ast.stmt) -> bool:
