@@ -2,9 +2,9 @@
 
 The project has 1,000 files of about 100 lines, of which 12 source files and 8 test files change, a few lines each; in
 the other row every test of the 8 files changed. The least of several rounds counts, and no row or round sees a text
-of another. The floor is `ast.parse` of both sides of the changed files: 20 ms of a core that has nothing else to do,
-so that 100 ms are five times as much. Imports are what a first comparison takes beyond a second; their floor is a
-Python that does nothing.
+of another. The limits are the specification's, in milliseconds; beside each stands how many times its floor a figure
+is, which tells a slow machine from slow rules: `ast.parse` of both sides of the changed files, and for imports, which
+are what a first comparison takes beyond a second, a Python that does nothing.
 
     python bench/integrity.py [--files N] [--rounds N]
 """
@@ -29,8 +29,8 @@ from ralph_tracker.integrity.matching import matches
 from ralph_tracker.integrity.suppressions import net
 
 SOURCES, TESTS, PER_FILE = 12, 8, 10
-LIMIT = 5  # times the floor
-IMPORTS = {"source": 1.5, "tests": 3.0}
+LIMIT_MS = 100
+IMPORTS_MS = {"source": 15, "tests": 40}
 STARTS = 7
 HEADER = '"""Part {n} of the shop: {words}."""\n\nimport logging\nimport os\nfrom dataclasses import dataclass\n\n'
 WORDS = ("order", "basket", "price", "stock", "parcel", "refund", "voucher", "invoice", "customer", "supplier")
@@ -198,17 +198,16 @@ def main() -> int:
             taken.append(spent(lambda changes=changes, outcomes=outcomes: compare(changes, outcomes, project)))
         ratio = min(taken) / min(floor)
         table.row(
-            f"all rules, 20 of {options.files} files changed, {what}: {min(taken):.0f} ms CPU"
-            f" against ast.parse ({min(floor):.0f} ms)",
-            f"{ratio:.1f} x",
-            f"{LIMIT} x",
-            held=ratio <= LIMIT,
+            f"all rules, 20 of {options.files} files changed, {what}: {ratio:.1f} x ast.parse ({min(floor):.0f} ms)",
+            f"{min(taken):.0f} ms CPU",
+            f"{LIMIT_MS} ms",
+            held=min(taken) <= LIMIT_MS,
         )
     python = floor_cpu(Path.cwd()) * 1000
-    for how, limit in IMPORTS.items():
+    for how, limit in IMPORTS_MS.items():
         figure = first_beyond_second("few" if how == "tests" else how)
-        what = f"imports of integrity, 20 changed {how}: {figure:.1f} ms CPU against python -c pass ({python:.0f} ms)"
-        table.row(what, f"{figure / python:.1f} x", f"{limit} x", held=figure <= limit * python)
+        what = f"imports of integrity, 20 changed {how}: {figure / python:.1f} x python -c pass ({python:.0f} ms)"
+        table.row(what, f"{figure:.1f} ms CPU", f"{limit} ms", held=figure <= limit)
     return int(not table.held)
 
 
