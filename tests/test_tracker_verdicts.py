@@ -50,6 +50,19 @@ class TestAcceptance:
         assert deleted.tracker.accept(DELETION, "merged").best_iteration == 2
         assert "current_best: iteration_2" in deleted.paths.best.read_text()
 
+    def test_takes_what_is_gone_from_the_iterations_before_too(self, driven):
+        before = {f"test_{n}": "passed" for n in range(206)}
+        after = {f"test_{n}": "passed" for n in range(134, 206)} | {f"test_new_{n}": "passed" for n in range(33)}
+        driven.start(tests=before)
+        driven.turn(tests=before, coverage_percentage=79.9)
+        driven.turn(tests=after, coverage_percentage=70.0)
+        assert driven.tracker.accept(DELETION, "of a feature that is gone").best_iteration == 2
+        record = driven.turn(tests=after, coverage_percentage=70.0)
+        assert (record.tests_ever_seen, record.best.iteration) == (105, 2)
+        selection = driven.tracker.select_output(finish=False).selection
+        assert selection.selected.iteration == 2
+        assert selection.contenders[0].candidate.ground.passes == 72
+
     def test_takes_the_removed_tests_out_of_those_ever_seen(self, deleted):
         deleted.tracker.accept(DELETION, "merged")
         seen = json.loads(deleted.paths.seen.read_bytes())

@@ -217,10 +217,9 @@ class Committed:
     def rows(self) -> tuple[list[Plain], list[int]]:
         """Return one row an iteration, as amended, and the numbers of those that cannot be read."""
         found = {row["iteration"]: row for row in read_lines(self.paths.trajectory) if _is_row(row)}
-        amended = bool(self.acceptances())
         rows, lost = [], []
         for number in range(self.summary().iteration + 1):
-            row = self.after(number).get("row") if amended or number not in found else found[number]
+            row = found[number] if number in found else self.after(number).get("row")
             if _is_row(row):
                 rows.append(row)
             else:

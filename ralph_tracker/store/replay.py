@@ -10,6 +10,7 @@ from ralph_tracker.core.line import Line
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Group
 from ralph_tracker.core.rules import Rules
+from ralph_tracker.store import codec
 from ralph_tracker.store.committed import after_plain
 from ralph_tracker.store.derived import row_of, summary_of
 from ralph_tracker.store.files import to_json
@@ -56,7 +57,8 @@ def rebuild(store: LoopStore, rules: Rules, started_at: str, configured: frozens
     """Write everything that is derived from the committed iterations again, and return where the loop stands.
 
     What acceptances, damage or repairs changed about an iteration is stored beside its record, which stays as
-    written. An iteration whose measurement is damaged is left out of listings and of the choice of the best.
+    written. That reaches back: tests whose removal was accepted count for no iteration, so all that had them are
+    worth something else. One whose measurement is damaged is left out of listings and of the choice of the best.
     """
     replayed = replay(store, store.paths.loop_id, rules, configured)
     touched = min((*replayed.lost, *_raised_at(store)), default=replayed.state.iteration + 1)
@@ -65,7 +67,7 @@ def rebuild(store: LoopStore, rules: Rules, started_at: str, configured: frozens
         number = judgement.record.iteration
         row = row_of(record_document(judgement.record), judgement.candidate)
         rows.append(row)
-        if number >= touched or not store.is_as_written(number):
+        if number >= touched or not store.is_as_written(number) or not _counts_the_same(store, judgement):
             _keep(store, judgement.state, judgement.candidate, row, summary_of(judgement, started_at))
         store.repair_record(number)
     for number in replayed.lost:
@@ -82,6 +84,13 @@ def rebuild(store: LoopStore, rules: Rules, started_at: str, configured: frozens
 def _raised_at(store: LoopStore) -> list[int]:
     """Return the iterations whose alerts were accepted: from the first of them on, verdicts may differ."""
     return [event["alert"]["iteration"] for event in store.acceptances()]
+
+
+def _counts_the_same(store: LoopStore, judgement: Judgement) -> bool:
+    """Tell whether what an iteration and those before it are compared by is what is stored of them."""
+    stored = store.after(judgement.record.iteration)
+    now = [codec.line_to_plain(judgement.state.line), codec.candidate_to_plain(judgement.candidate)]
+    return to_json([stored.get("line"), stored.get("candidate")]) == to_json(now)
 
 
 def _lose(store: LoopStore, number: int, before: Judgement, started_at: str) -> None:

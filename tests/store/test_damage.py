@@ -33,7 +33,7 @@ FILES = (
     *DERIVED,
     *RECORDS,
     *(f"iterations/iteration-{number:03d}/{name}" for number in ITERATIONS for name in KEPT),
-    *(f"progress/amended/iteration-{number:03d}.json" for number in ITERATIONS[2:5]),
+    *(f"progress/amended/iteration-{number:03d}.json" for number in ITERATIONS[:5]),
     *(f"reports/iteration-{number:03d}-report.md" for number in ITERATIONS[1:]),
 )
 KINDS: dict[str, Callable[[bytes], bytes | None]] = {

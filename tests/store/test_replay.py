@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from ralph_tracker.core.documents import record_document
 from ralph_tracker.core.rules import Rules
 from ralph_tracker.errors import RecordError
+from ralph_tracker.store import codec
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.opened import OpenLoop
 from ralph_tracker.store.replay import replay
@@ -99,6 +100,22 @@ class TestLaw:
             loop.paths.events.write_bytes(events + events.splitlines()[-1] + b"\n")
             assert opened(loop).rebuilt() == accepted
             assert documents(loop.root) == stored
+
+    @LAW
+    @given(turns=st.lists(TURNS, min_size=1, max_size=4), which=st.integers(0, 9))
+    def test_after_an_acceptance_the_best_on_record_is_what_is_selected(self, lived, turns, which):
+        with tempfile.TemporaryDirectory() as folder:
+            loop = lived(Path(folder), {"tests": dict.fromkeys(TESTS, "passed")}, turns, given_score=False)
+            raised = [alert.id for judgement in opened(loop).judged() for alert in judgement.record.alerts]
+            if not raised:
+                return
+            accepted = loop.tracker.accept(raised[which % len(raised)], "why")
+            store = LoopStore(loop.paths)
+            replayed = replay(store, "ralph-001", opened(loop).config.rules)
+            rows = [codec.candidate_from_plain(row["candidate"]) for row in store.rows()[0]]
+            assert rows == [judgement.candidate for judgement in replayed.judgements]
+            selected = loop.tracker.select_output(finish=False).selection.selected.iteration
+            assert selected == accepted.best_iteration
 
 
 class TestReplay:
