@@ -32,6 +32,9 @@ def _uncollected() -> Iterator[None]:
     try:
         yield
     finally:
+        if not gc.get_freeze_count():  # else what somebody froze would thaw
+            gc.freeze()
+            gc.unfreeze()  # what came meanwhile is among the old now, and is not looked through at once
         gc.enable()
 
 

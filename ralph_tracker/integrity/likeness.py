@@ -4,6 +4,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from heapq import nsmallest
 from itertools import chain
 from operator import itemgetter
@@ -35,9 +36,14 @@ class Weights:
     """Weigh tokens by how many of the given tests hold them: boilerplate says little about which test it is."""
 
     def __init__(self, tests: Iterable[Fingerprint]) -> None:
-        holders = Counter(chain.from_iterable(test.bag for test in tests))
-        self._weight = _Weight((token, 1 / math.sqrt(count)) for token, count in holders.items())
+        self._tests = tests
         self._wholes: dict[Fingerprint, float] = {}
+
+    @cached_property
+    def _weight(self) -> _Weight:
+        # Most tests that are gone are found again by their names or as they were: nobody asks for any weight then.
+        holders = Counter(chain.from_iterable(test.bag for test in self._tests))
+        return _Weight((token, 1 / math.sqrt(count)) for token, count in holders.items())
 
     def likeness(self, one: Fingerprint, other: Fingerprint) -> float:
         """Return 1 for tests of the same tokens, 0 for tests that share none, the words of their names included."""

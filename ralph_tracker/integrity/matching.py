@@ -67,6 +67,7 @@ class _BySource:
         self.told: set[str] = set()
         self._gone = {test: position for position, test in enumerate(gone)}
         self._added = {test: position for position, test in enumerate(added)}
+        self._lost = Reported(self._gone)
         self._before = _reported(evidence, evidence.outcomes.before, self._gone)
         self._after = _reported(evidence, evidence.outcomes.after, self._added)
         for pair in sorted(evidence.pairs, key=_place):
@@ -84,6 +85,8 @@ class _BySource:
                 self.found |= _stand_ins(pair, old, pair.new, ids, tuple(new))
 
     def _vanished(self, test: SourceTest) -> list[str]:
+        if not self._lost.may_hold(test.path, test.name):
+            return []
         found = (each for each in self._before.ids_of(test.path, test.name) if each in self._gone)
         return sorted((each for each in found if each not in self.found), key=self._gone.__getitem__)
 

@@ -44,6 +44,13 @@ class Reported:
         """Return what looks up some of the ids alone, by the index of all."""
         return Reported(ids, self._index)
 
+    def may_hold(self, path: str, name: str) -> bool:
+        """Tell at once whether ids of a test may be among these: of most tests none is where few ids are."""
+        if language_of(path) not in _TITLED:
+            return split_id(name).function in self._index.by_function
+        words = _WORDS.findall(name)
+        return bool(words) and words[-1] in self._index.by_last_word
+
     def ids_of(self, path: str, name: str) -> tuple[str, ...]:
         """Return the ids of a test, one for each of its parameters, sorted; () where none is like it."""
         language = language_of(path)

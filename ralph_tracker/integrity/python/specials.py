@@ -91,11 +91,14 @@ def specials_in(text: str, other: str | None = None) -> Iterator[Special]:
     other text is read only where that decides, and may raise Unparsable then.
     """
     seen: Counter[str] = Counter()
-    before = None if other is None else f"\n{_strings_on_one_line(other)}\n"
+    flat = _strings_on_one_line(other or "")
+    before = f"\n{flat}\n"
     for statement, above, own in statements_of(text):
         seen[own] += 1
-        if before and seen[own] == 1 and "{" not in own and f"\n{_strings_on_one_line(own)}\n" in before:
-            continue  # most of a file stands as it did, and what is under it need not be looked at
+        if other and seen[own] == 1 and "{" not in own:
+            # Where the other text has no string over several lines, nothing that stands in it has one.
+            if f"\n{own if flat == other else _strings_on_one_line(own)}\n" in before:
+                continue  # most of a file stands as it did, and what is under it need not be looked at
         found = list(_specials_below(statement, above, text, own))
         if found and (_holds_table(statement, own) or other is None or seen[own] > _times(own, other)):
             yield from found
