@@ -34,7 +34,7 @@ class Comparison(NamedTuple):
 
     `vanished`: in the latest report, not in this one. `broken`: passed before, fails now, and not known to be
     flaky; `flaky`: the same, but known to be flaky. `lost`: passed in the latest report, neither passes nor fails
-    now. `skipped`: ran in the latest report, is skipped now. `added`: in no report of the line so far. A test that
+    now. `skipped`: ran when it was last there, is skipped now. `added`: in no report of the line so far. A test that
     another one stands for has not vanished; what is said of it goes by its name of today.
     """
 
@@ -61,16 +61,14 @@ def compare(
     changed, new = _differences(now, before)
     failing = [name for name in changed if now.get(name) == FAILED and before[name] == PASSED]
     failing += [name for name in sorted(new) if now[name] == FAILED and known.gone.get(name) == PASSED]
+    skipped = {name: before[name] for name in changed if now.get(name) == SKIPPED}
+    skipped |= {name: known.gone[name] for name in sorted(new) if now[name] == SKIPPED and name in known.gone}
     return Comparison(
         vanished={name: before[name] for name in changed if name not in now and name not in none},
         broken=dict.fromkeys((today.get(name, name) for name in failing if name not in flaky), PASSED),
         flaky=dict.fromkeys((today.get(name, name) for name in failing if name in flaky), PASSED),
         lost={today.get(name, name): PASSED for name in changed if before[name] == PASSED and now.get(name) != FAILED},
-        skipped={
-            today.get(name, name): before[name]
-            for name in changed
-            if now.get(name) == SKIPPED and before[name] != SKIPPED
-        },
+        skipped={today.get(name, name): was for name, was in skipped.items() if was != SKIPPED},
         added=tuple(name for name in new if name not in known.gone),
     )
 

@@ -381,6 +381,8 @@ class TestSeen:
         broke = {name for name, end in now.items() if end == "failed" and latest.get(name) == "passed"}
         assert found.vanished == {name: end for name, end in last.items() if name not in now}
         assert (found.broken.keys(), found.flaky.keys()) == (broke - flaky, broke & flaky)
+        ran = {name for name, end in latest.items() if end != "skipped"}
+        assert found.skipped == {name: latest[name] for name in ran if now.get(name) == "skipped"}
         passed = {name for name, end in last.items() if end == "passed"}
         assert found.lost.keys() == {name for name in passed if now.get(name, "skipped") == "skipped"}
         assert set(found.added) == now.keys() - latest.keys()

@@ -128,10 +128,10 @@ def test_the_fix_is_the_peak_and_no_way_round_is_ever_the_best(gamed):
 def test_nor_where_one_follows_the_other(workshop):
     """No restore stands between them: the test that asks for it all has passed in the iteration before, by a trick."""
     shop = fixed(workshop)
-    for way, (_, _, _, verdicts) in WAYS_ROUND.items():
+    for way, (_, _, rule, verdicts) in WAYS_ROUND.items():
         record = tried(shop, way)
         assert (way, record.integrity.verdict in verdicts | {"TAMPERED"}, record.best.iteration) == (way, True, 1)
-    assert "T12" in {alert.kind.rule for alert in record.alerts}
+        assert rule in {alert.kind.rule for alert in record.alerts}, way
     shop.write("shop.py", FIX)
     assert shop.turn().integrity.verdict == "PASS"
 
