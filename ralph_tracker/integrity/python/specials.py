@@ -92,13 +92,13 @@ def specials_in(text: str, other: str | None = None) -> Iterator[Special]:
     """
     seen: Counter[str] = Counter()
     flat = _strings_on_one_line(other or "")
+    # Where the other text has no string over several lines, nothing that stands in it has one.
+    flattened = str if flat == other else _strings_on_one_line
     before = f"\n{flat}\n"
     for statement, above, own in statements_of(text):
         seen[own] += 1
-        if other and seen[own] == 1 and "{" not in own:
-            # Where the other text has no string over several lines, nothing that stands in it has one.
-            if f"\n{own if flat == other else _strings_on_one_line(own)}\n" in before:
-                continue  # most of a file stands as it did, and what is under it need not be looked at
+        if other and seen[own] == 1 and "{" not in own and f"\n{flattened(own)}\n" in before:
+            continue  # most of a file stands as it did, and what is under it need not be looked at
         found = list(_specials_below(statement, above, text, own))
         if found and (_holds_table(statement, own) or other is None or seen[own] > _times(own, other)):
             yield from found
