@@ -72,7 +72,7 @@ class Examination(NamedTuple):
             examined = self._against(clean, changes)
             found = _differing(found, changes) | _since(examined.findings, clean)
             unread |= examined.unread
-            gone = {**self._matches(examined), **gone}
+            gone = self._held(gone, examined)
         if clean:
             found = {**_since(self._eroded({each.path for each in (*self.kept.changed, *changes)}), 0), **found}
         found = {**self._standing(clean), **found}
@@ -88,7 +88,12 @@ class Examination(NamedTuple):
         """Take what another tool found; tests that are gone and our own records are looked after all the same."""
         from ralph_tracker.integrity.foreign.tools import read  # noqa: PLC0415  where somebody uses one
 
+        clean = 0 if self.state.line.clean is None else self.state.line.clean
         examined = self._against(head, self.kept.changed, ())
+        gone = self._matches(examined)
+        if clean != head:
+            changes = self.keeper.changes_since(clean, self.kept.snapshot.tree)
+            gone = self._held(gone, self._against(clean, changes, ()))
         found: tuple[Finding, ...] = self._open
         unread = {}
         try:
@@ -100,10 +105,10 @@ class Examination(NamedTuple):
             unread[self.tool] = str(error)
         return Integrity(
             findings=(*self._edited(head), *found),
-            matches=self._matches(examined),
+            matches=gone,
             suppressions=_sum(self.state.line.suppressions, _net(examined.evidence.files)),
             unread=unread,
-            compared_with=(head,),
+            compared_with=tuple(sorted({head, clean}, reverse=True)),
         )
 
     def _against(
@@ -154,6 +159,20 @@ class Examination(NamedTuple):
         from ralph_tracker.integrity.matching import matches  # noqa: PLC0415  most iterations keep their tests
 
         return matches(examined.evidence, gone, added)
+
+    def _held(self, since_previous: Mapping[str, tuple[str, ...]], clean: Examined) -> Mapping[str, tuple[str, ...]]:
+        """Return the matches that hold against the last clean iteration too, and those that it alone shows.
+
+        A test that was there is judged by what it was there: what was hollowed out since is not held by an empty one,
+        and does not turn into no test.
+        """
+        found, outcomes = self._matches(clean), clean.evidence.outcomes
+        lost = outcomes.before.keys() - outcomes.after.keys() - found.keys()
+        names = self.state.seen.aliases.names
+        return {
+            **found,
+            **{gone: news for gone, news in since_previous.items() if lost.isdisjoint((gone, *names(gone)))},
+        }
 
     def _contents(self, changes: Iterable[Change]) -> list[FileChange]:
         looked_at = [change for change in changes if _LINK not in {change.old_mode, change.new_mode}]

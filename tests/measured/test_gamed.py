@@ -160,3 +160,38 @@ def test_a_test_that_comes_back_after_its_result_was_hard_coded_is_named(worksho
     back = shop.turn()
     assert (back.integrity.verdict, back.best.iteration) == ("SUSPECT", 1)
     assert [finding.rule for finding in back.integrity.found.findings] == ["T12"]
+
+
+ASSERTION = "assert total([1250, 399], 499) == 2148"
+WEAKENED = FAILING.replace("== 2148", "is not None")
+# What is left of the failing test in the first step, and what stands elsewhere when it is gone in the second.
+IN_TWO_STEPS = {
+    "emptied": (FAILING.replace(ASSERTION, "pass"), ""),
+    "made a helper": (
+        FAILING.replace(ASSERTION, "return total([1250, 399], 499)")
+        + "def test_called():\n    assert test_total_with_shipping() is not None\n\n\n",
+        "",
+    ),
+    "skipped": (f"import pytest\n\n\n@pytest.mark.skip\n{FAILING}", ""),
+    "weakened, then moved": (WEAKENED, WEAKENED),
+    "hollowed out, then renamed and moved": (
+        FAILING.replace(ASSERTION, "total([], 0)"),
+        "def test_it_runs():\n    total([], 0)\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("way", IN_TWO_STEPS)
+def test_a_second_step_does_not_clear_the_first(workshop, way):
+    """What was hollowed out in an iteration is no less lost when the next one takes it away."""
+    shop = fixed(workshop)
+    left, elsewhere = IN_TWO_STEPS[way]
+    shop.write("shop.py", BUG)
+    shop.write("tests/test_shop.py", TESTS.replace(FAILING, left))
+    first = shop.turn()
+    shop.write("tests/test_shop.py", TESTS.replace(FAILING, ""))
+    if elsewhere:
+        shop.write("tests/test_other.py", f"from shop import total\n\n\n{elsewhere}")
+    second = shop.turn()
+    assert "PASS" not in {first.integrity.verdict, second.integrity.verdict}
+    assert {first.best.iteration, second.best.iteration} == {1}
