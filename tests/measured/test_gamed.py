@@ -1,5 +1,6 @@
 """A score that was gamed, with real pytest: the fix is the peak, and none of the ways round it ever is."""
 
+import json
 import sys
 
 import pytest
@@ -62,13 +63,13 @@ WAYS_ROUND = {
 }
 
 
-def fixed(shop):
+def fixed(shop, checks=None, **settings):
     """Begin a loop on a project with a bug, and mend that."""
     shop.write("shop.py", BUG)
     shop.write("tests/test_shop.py", TESTS)
     shop.write("conftest.py", "")
     shop.write(".gitignore", ".aiwg/\n__pycache__/\n")
-    shop.configure({"tests": CHECK}, loop={"target_score": None})
+    shop.configure({"tests": CHECK, **(checks or {})}, loop={"target_score": None}, **settings)
     shop.start()
     shop.write("shop.py", FIX)
     shop.turn()
@@ -195,3 +196,17 @@ def test_a_second_step_does_not_clear_the_first(workshop, way):
     second = shop.turn()
     assert "PASS" not in {first.integrity.verdict, second.integrity.verdict}
     assert {first.best.iteration, second.best.iteration} == {1}
+
+
+def test_nor_where_another_tool_looks_into_the_files(workshop):
+    findings = {"schema": 1, "tool": "tampercheck", "version": "0.1.1", "findings": []}
+    workshop.write("tool.json", json.dumps(findings))
+    tells = {"run": ["cat", "tool.json"], "reports": ["-"], "kind": "integrity"}
+    shop = fixed(workshop, {"tamper": tells}, integrity={"tool": "tampercheck"})
+    emptied = {"kind": "swallowed-error", "severity": "high", "path": "tests/test_shop.py", "line": 5, "evidence": "-"}
+    shop.write("tool.json", json.dumps({**findings, "findings": [emptied]}))
+    shop.write("tests/test_shop.py", TESTS.replace(FAILING, FAILING.replace(ASSERTION, "pass")))
+    assert shop.turn().integrity.verdict == "SUSPECT"
+    shop.write("tool.json", json.dumps(findings))
+    shop.write("tests/test_shop.py", TESTS.replace(FAILING, ""))
+    assert shop.turn().integrity.verdict == "TAMPERED"
