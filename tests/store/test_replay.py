@@ -17,6 +17,7 @@ from ralph_tracker.store import codec
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.opened import OpenLoop
 from ralph_tracker.store.replay import replay
+from ralph_tracker.store.summary import Summary
 
 TESTS = ("test_a", "test_b", "test_c", "test_\ud800")
 OUTCOMES = ("passed", "failed", "skipped")
@@ -65,6 +66,12 @@ def opened(loop: Any) -> OpenLoop:
     return OpenLoop.read(LoopStore(loop.paths), lambda _: frozenset())
 
 
+def accept_one(loop: Any, which: int) -> Summary | None:
+    """Accept one of the alerts that the loop raised, and return where it stands; None where it raised none."""
+    raised = [alert.id for judgement in opened(loop).judged() for alert in judgement.record.alerts]
+    return loop.tracker.accept(raised[which % len(raised)], "why") if raised else None
+
+
 @pytest.mark.faults
 class TestLaw:
     @LAW
@@ -91,10 +98,9 @@ class TestLaw:
     def test_an_acceptance_made_twice_is_one(self, lived, documents, turns, which):
         with tempfile.TemporaryDirectory() as folder:
             loop = lived(Path(folder), {"tests": dict.fromkeys(TESTS, "passed")}, turns, given_score=False)
-            raised = [alert.id for judgement in opened(loop).judged() for alert in judgement.record.alerts]
-            if not raised:
+            accepted = accept_one(loop, which)
+            if accepted is None:
                 return
-            accepted = loop.tracker.accept(raised[which % len(raised)], "why")
             stored = documents(loop.root)
             events = loop.paths.events.read_bytes()
             loop.paths.events.write_bytes(events + events.splitlines()[-1] + b"\n")
@@ -106,10 +112,9 @@ class TestLaw:
     def test_after_an_acceptance_the_best_on_record_is_what_is_selected(self, lived, turns, which):
         with tempfile.TemporaryDirectory() as folder:
             loop = lived(Path(folder), {"tests": dict.fromkeys(TESTS, "passed")}, turns, given_score=False)
-            raised = [alert.id for judgement in opened(loop).judged() for alert in judgement.record.alerts]
-            if not raised:
+            accepted = accept_one(loop, which)
+            if accepted is None:
                 return
-            accepted = loop.tracker.accept(raised[which % len(raised)], "why")
             store = LoopStore(loop.paths)
             replayed = replay(store, "ralph-001", opened(loop).config.rules)
             rows = [codec.candidate_from_plain(row["candidate"]) for row in store.rows()[0]]
