@@ -96,7 +96,7 @@ READ_BY = {
     "state.json": "status",
     "loop.yaml": "hook post-iteration",
     "tests-seen.json": "hook post-iteration",
-    "progress/events.jsonl": "history",
+    "progress/events.jsonl": "verify",
     "progress/trajectory.jsonl": "history",
     "iterations/iteration-003/state.json": "hook post-iteration",
     "iterations/iteration-003/tests.json": "hook post-iteration",
