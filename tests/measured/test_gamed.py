@@ -183,10 +183,10 @@ IN_TWO_STEPS = {
 
 
 @pytest.mark.parametrize("way", IN_TWO_STEPS)
-def test_a_second_step_does_not_clear_the_first(workshop, way):
+def test_a_second_step_does_not_clear_the_first(gamed, way):
     """What was hollowed out in an iteration is no less lost when the next one takes it away."""
-    shop = fixed(workshop)
-    left, elsewhere = IN_TWO_STEPS[way]
+    shop, (left, elsewhere) = gamed[0], IN_TWO_STEPS[way]
+    shop.tracker.restore(1)
     shop.write("shop.py", BUG)
     shop.write("tests/test_shop.py", TESTS.replace(FAILING, left))
     first = shop.turn()
