@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 # The loop of a user who has no Python: product.md, § Hooks; the agent's work is the next file of metrics.
 LOOP = """\
 ralph-tracker hook pre-loop --metrics "$METRICS/0.yaml" || exit

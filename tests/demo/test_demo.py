@@ -22,6 +22,8 @@ from ralph_tracker.demo.refining import refine
 from ralph_tracker.errors import ConfigError, InputError
 from ralph_tracker.tracker import Tracker
 
+pytestmark = pytest.mark.slow
+
 needs_ruff = pytest.mark.skipif(importlib.util.find_spec("ruff") is None, reason="ruff is not importable here")
 
 

@@ -13,6 +13,8 @@ from ralph_tracker.cli.app import run
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.observing import OUTPUT_KEPT
 
+pytestmark = pytest.mark.slow
+
 BOMB = (
     '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa">'
     + "".join(f'<!ENTITY {chr(98 + n)} "{f"&{chr(97 + n)};" * 10}">' for n in range(9))

@@ -8,6 +8,8 @@ import pytest
 
 from ralph_tracker.errors import NotRecordedError
 
+pytestmark = pytest.mark.slow
+
 # The command line, which says when a check is watched over: what kills it earlier leaves the check alone. Whoever runs
 # the tests may have them ignore a signal, as nohup does, which is handed down and is not what is tried here.
 OURS = """

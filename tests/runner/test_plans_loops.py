@@ -9,6 +9,8 @@ from ralph_tracker.tracker import Tracker
 from tests.runner.conftest import step
 from tests.runner.planning import LOGIN, SPENT
 
+pytestmark = pytest.mark.slow
+
 
 class TestLoopsOfOthers:
     def test_one_that_is_running_is_not_given_up_unless_said_so(self, planned):
