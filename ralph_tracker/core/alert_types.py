@@ -62,6 +62,7 @@ TYPES: Final[tuple[AlertType, ...]] = (
     AlertType("coverage_suppressed", Severity.MEDIUM, _REVIEW, lasting=True, rule="S3"),
     AlertType("gate_lowered", Severity.HIGH, _FLAG, lasting=True, rule="G1"),
     AlertType("ci_edited", Severity.HIGH, _FLAG, lasting=True, rule="G2"),
+    AlertType("not_looked_into", Severity.HIGH, _FLAG, lasting=True, rule="U1"),
     AlertType("records_edited", Severity.CRITICAL, _ROLL_BACK, lasting=True, rule="G3"),
 )
 # T1 and T2 are raised by what the reports say; the others by findings.

@@ -9,7 +9,7 @@ SuppressionKind = Literal["lint", "types", "coverage"]
 # Our own rules compare the files, no other tool (integrity.tool).
 BUILTIN: Final = "builtin"
 # A test that a finding of these rules names does not count as passing (semantics § 2).
-DISCOUNTING: Final = frozenset({"T4", "T5", "T6", "T7", "T8", "T12"})
+DISCOUNTING: Final = frozenset({"T4", "T5", "T6", "T7", "T8", "T12", "U1"})
 # MEDIUM findings of these rules make an iteration SUSPECT; those of the others only tell (integrity.md, Principles).
 SUSPICIOUS: Final = frozenset({"T7", "T12"})
 

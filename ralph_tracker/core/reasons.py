@@ -147,6 +147,7 @@ _ALERTS: Final[Mapping[str, Callable[[_Facts], str]]] = {
     "coverage_suppressed": lambda _: "code taken out of coverage is told",
     "gate_lowered": lambda _: "a gate must not be lowered within a loop",
     "ci_edited": lambda _: "what CI checks must not become less",
+    "not_looked_into": lambda _: "what decides about tests must stay such that it can be looked into",
     "records_edited": lambda _: "records and frozen configuration are the tracker's own",
 }
 

@@ -71,15 +71,16 @@ class Evidence(Remembering):
     @cached_property
     def any_began_to_pass(self) -> bool:
         """Tell whether any test of the reports failed before and passes now, whatever files changed."""
-        return next(self._begun(), None) is not None
+        return next(self.begun(), None) is not None
 
     def any_began_below(self, path: str) -> bool:
         """Tell whether a test that failed before and passes now may stand below a folder, or in a file."""
         from ralph_tracker.integrity.naming import is_below  # noqa: PLC0415  only where tests began to pass
 
-        return any(is_below(test, path) for test in self._begun())
+        return any(is_below(test, path) for test in self.begun())
 
-    def _begun(self) -> Iterator[str]:
+    def begun(self) -> Iterator[str]:
+        """Yield the ids of the tests that failed before and pass now."""
         before, after = self.outcomes.before, self.outcomes.after
         return (test for test, outcome in before.items() if outcome == FAILED and after.get(test) == PASSED)
 

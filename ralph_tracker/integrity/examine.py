@@ -50,6 +50,7 @@ def examine(
     `around` finds test files that did not change. No content of a file makes it fail.
     """
     files, unread = [], {}
+    changes = tuple(changes)
     for change in changes:
         file = opened(change)
         if isinstance(file, str):
@@ -68,7 +69,20 @@ def examine(
                 unread[file.path] = str(reason)
             except (RecursionError, MemoryError):
                 unread[file.path] = _TOO_DEEP
+    if unread and rules:
+        found |= {each.key: each for each in _hidden(changes, unread, evidence)}
     return Examined(tuple(found.values()), unread, evidence)
+
+
+def _hidden(changes: Iterable[FileChange], unread: Mapping[str, str], evidence: Evidence) -> Iterator[Finding]:
+    from ralph_tracker.integrity.hidden import hidden  # noqa: PLC0415  hardly any file is
+
+    def is_unread(change: FileChange) -> bool:
+        return bool(examine([change]).unread)
+
+    for change in changes:
+        if change.path in unread:
+            yield from hidden(change, unread[change.path], evidence, is_unread)
 
 
 def _unreadable(file: ChangedFile) -> Mapping[str, str]:

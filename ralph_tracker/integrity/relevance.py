@@ -97,7 +97,12 @@ def has_settings(file: ChangedFile) -> bool:
 
 def is_ci(file: ChangedFile) -> bool:
     """Tell whether a file may be a workflow of CI, by its path."""
-    return any(word in file.path for word in _WORKFLOWS)
+    return is_workflow(file.path)
+
+
+def is_workflow(path: str) -> bool:
+    """Tell whether a path may be that of a workflow of CI."""
+    return any(word in path for word in _WORKFLOWS)
 
 
 def may_narrow(file: ChangedFile) -> bool:

@@ -40,6 +40,7 @@ _TABLE = [
     ("MEDIUM", "coverage_suppressed", "alert_and_review"),
     ("HIGH", "gate_lowered", "alert_and_flag_iteration"),
     ("HIGH", "ci_edited", "alert_and_flag_iteration"),
+    ("HIGH", "not_looked_into", "alert_and_flag_iteration"),
     ("CRITICAL", "records_edited", "immediate_alert_and_rollback"),
 ]
 
