@@ -103,7 +103,12 @@ class Person:
         streams = {"stdin": self.follower, "stdout": self.follower, "stderr": self.follower}
         environment = {name: value for name, value in os.environ.items() if name not in {"COLUMNS", "LINES"}}
         self.process = subprocess.Popen(
-            words, **streams, pass_fds=[reading, alive], start_new_session=True, env=environment | {"TERM": "xterm"}
+            words,
+            **streams,
+            pass_fds=[reading, alive],
+            start_new_session=True,
+            env=environment | {"TERM": "xterm"},
+            preexec_fn=hears_interrupts,
         )
         os.close(reading)
         os.close(alive)
@@ -152,6 +157,11 @@ class Person:
             self.process.wait()
         for descriptor in (self.leader, self.follower, self.gate, self.living):
             os.close(descriptor)
+
+
+def hears_interrupts():
+    """Be a terminal's process, whoever runs the tests: what a shell puts into the background ignores Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def screen(shown):
