@@ -27,10 +27,11 @@ SHOWS_CURSOR = "\x1b[?25h"
 CLOSED = 1_000_000  # no process has that many open
 # Each tool waits for a byte from the one who watches, so that "while a tool runs" is a moment that can be met.
 CHILD = """
-import asyncio, fcntl, sys, termios
+import asyncio, fcntl, signal, sys, termios
 from ralph_tracker.steering import Interaction, ToolEnded, ToolStarted, TurnEnded, follow
 from ralph_tracker.transports.terminal import TerminalSession
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # as in the foreground, whoever runs the tests
 if len(sys.argv) == 3:
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
@@ -103,12 +104,7 @@ class Person:
         streams = {"stdin": self.follower, "stdout": self.follower, "stderr": self.follower}
         environment = {name: value for name, value in os.environ.items() if name not in {"COLUMNS", "LINES"}}
         self.process = subprocess.Popen(
-            words,
-            **streams,
-            pass_fds=[reading, alive],
-            start_new_session=True,
-            env=environment | {"TERM": "xterm"},
-            preexec_fn=hears_interrupts,
+            words, **streams, pass_fds=[reading, alive], start_new_session=True, env=environment | {"TERM": "xterm"}
         )
         os.close(reading)
         os.close(alive)
@@ -157,11 +153,6 @@ class Person:
             self.process.wait()
         for descriptor in (self.leader, self.follower, self.gate, self.living):
             os.close(descriptor)
-
-
-def hears_interrupts():
-    """Be a terminal's process, whoever runs the tests: what a shell puts into the background ignores Ctrl-C."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def screen(shown):
