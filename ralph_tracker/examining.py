@@ -61,7 +61,7 @@ class Examination(NamedTuple):
         line = self.state.line
         if line.head is None:
             return Integrity()
-        clean = 0 if line.clean is None else line.clean
+        clean = self._clean
         if self.tool != BUILTIN:
             return self._by_tool(line.head)
         previous = self._against(line.head, self.kept.changed)
@@ -88,7 +88,7 @@ class Examination(NamedTuple):
         """Take what another tool found; tests that are gone and our own records are looked after all the same."""
         from ralph_tracker.integrity.foreign.tools import read  # noqa: PLC0415  where somebody uses one
 
-        clean = 0 if self.state.line.clean is None else self.state.line.clean
+        clean = self._clean
         examined = self._against(head, self.kept.changed, ())
         gone = self._matches(examined)
         if clean != head:
@@ -137,6 +137,11 @@ class Examination(NamedTuple):
         """
         touched = {as_utf8(change.path) for change in self.kept.changed}
         return {f.key: f for f in self._open if f.against not in {None, clean} and f.file not in touched}
+
+    @property
+    def _clean(self) -> int:
+        """Return the last clean iteration of the line, else the baseline."""
+        return self.state.line.clean or 0
 
     @property
     def _open(self) -> tuple[Finding, ...]:

@@ -8,10 +8,11 @@ from typing import NamedTuple
 from ralph_tracker.core.findings import Finding
 from ralph_tracker.integrity.changes import ChangedFile, FileChange, opened
 from ralph_tracker.integrity.evidence import Evidence, Outcomes, TestsAround
-from ralph_tracker.integrity.source_tests import Unparsable
+from ralph_tracker.integrity.source_tests import NoProgram, Unparsable
 from ralph_tracker.integrity.table import RULES, Rule
 
 _TOO_DEEP = "is nested too deeply"
+_UNREAD = (Unparsable, RecursionError, MemoryError)
 
 
 class Examined(NamedTuple):
@@ -49,53 +50,61 @@ def examine(
 
     `around` finds test files that did not change. No content of a file makes it fail.
     """
-    files, unread = [], {}
+    files, unread = [], _Unread()
     changes = tuple(changes)
     for change in changes:
         file = opened(change)
         if isinstance(file, str):
-            unread[change.path] = file
+            unread.note(change.path, Unparsable(file))
         else:
             files.append(file)
     evidence = Evidence(files, outcomes, around)
     rules = tuple(rules)
     found: dict[str, Finding] = {}
     for file in files:
-        unread |= _unreadable(file)
+        try:
+            _read(file)
+        except _UNREAD as error:
+            unread.note(file.path, error)
         for rule in (each for each in rules if each.looks_at(file)):
             try:
                 found |= {each.key: each for each in rule.find(file, evidence) if each.key not in found}
-            except Unparsable as reason:
-                unread[file.path] = str(reason)
-            except (RecursionError, MemoryError):
-                unread[file.path] = _TOO_DEEP
-    if unread and rules:
+            except _UNREAD as error:
+                unread.note(file.path, error)
+    if unread.may_run and rules:
         found |= {each.key: each for each in _hidden(changes, unread, evidence)}
-    return Examined(tuple(found.values()), unread, evidence)
+    return Examined(tuple(found.values()), unread.reasons, evidence)
 
 
-def _hidden(changes: Iterable[FileChange], unread: Mapping[str, str], evidence: Evidence) -> Iterator[Finding]:
+class _Unread:
+    """Hold why files could not be looked into, and which of them may run all the same."""
+
+    def __init__(self) -> None:
+        self.reasons: dict[str, str] = {}
+        self.may_run: set[str] = set()
+
+    def note(self, path: str, error: Exception) -> None:
+        self.reasons[path] = str(error) if isinstance(error, Unparsable) else _TOO_DEEP
+        if not isinstance(error, NoProgram):
+            self.may_run.add(path)
+
+
+def _hidden(changes: Iterable[FileChange], unread: _Unread, evidence: Evidence) -> Iterator[Finding]:
     from ralph_tracker.integrity.hidden import hidden  # noqa: PLC0415  hardly any file is
 
     def is_unread(change: FileChange) -> bool:
         return bool(examine([change]).unread)
 
     for change in changes:
-        if change.path in unread:
-            yield from hidden(change, unread[change.path], evidence, is_unread)
+        if change.path in unread.may_run:
+            yield from hidden(change, unread.reasons[change.path], evidence, is_unread)
 
 
-def _unreadable(file: ChangedFile) -> Mapping[str, str]:
-    """Return why a file, or the tests in it, cannot be read: pairs pass over it, and rules that ask see none of it."""
-    try:
-        for side in file.sides():
-            _ = side.tests
-        if file.new is not None and file.language == "python":
-            from ralph_tracker.integrity.python.syntax import tree_of  # noqa: PLC0415  for this language only
+def _read(file: ChangedFile) -> None:
+    """Read a file and the tests in it, as pairs pass over what cannot be read, and rules that ask see none of it."""
+    for side in file.sides():
+        _ = side.tests
+    if file.new is not None and file.language == "python":
+        from ralph_tracker.integrity.python.syntax import tree_of  # noqa: PLC0415  for this language only
 
-            tree_of(file.new.text)
-    except Unparsable as reason:
-        return {file.path: str(reason)}
-    except (RecursionError, MemoryError):
-        return {file.path: _TOO_DEEP}
-    return {}
+        tree_of(file.new.text)

@@ -14,19 +14,17 @@ from ralph_tracker.integrity.settings.targets import holds_targets
 ID: Final = "U1"
 # Python runs these by their names: one that is new says something too.
 _RUN_BY_NAME: Final = frozenset({"conftest.py", "sitecustomize.py", "usercustomize.py"})
-_NO_PROGRAM: Final = "line "
 
 
 def hidden(
     change: FileChange, reason: str, evidence: Evidence, unread: Callable[[FileChange], bool]
 ) -> Iterator[Finding]:
-    """Yield a finding for a file that nobody can look into for that reason, where it decides what the tests say.
+    """Yield a finding for a file that we cannot look into for that reason, where it decides what the tests say.
 
-    Source decides it where a test began to pass. What is no program is left out, since nothing runs it: its tests are
-    gone. `unread` tells whether a change cannot be looked into; what could not be before is as unknown as it was. Tests
-    that began to pass by what nobody sees are named.
+    Source decides it where a test began to pass. `unread` tells whether a change cannot be looked into; what could not
+    be before is as unknown as it was. Tests that began to pass by what nobody sees are named.
     """
-    if change.new is None or reason.startswith(_NO_PROGRAM) or not _decides(change, evidence):
+    if change.new is None or not _decides(change, evidence):
         return
     before = FileChange(change.path, None, change.old)
     if change.old is not None and unread(before):

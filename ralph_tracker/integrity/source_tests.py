@@ -21,6 +21,10 @@ class Unparsable(Exception):  # noqa: N818  # the state of a text, which callers
     """Say why a text is no program that can be looked into; `str()` of it is the reason, without the path."""
 
 
+class NoProgram(Unparsable):
+    """Say why Python itself takes a text for no program: nothing runs it, whatever it holds."""
+
+
 class Assertion(NamedTuple):
     """Hold one thing that a test demands.
 

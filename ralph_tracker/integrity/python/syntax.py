@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final, Protocol
 
 from ralph_tracker.integrity.patterns import Pattern
-from ralph_tracker.integrity.source_tests import Unparsable
+from ralph_tracker.integrity.source_tests import NoProgram, Unparsable
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -55,7 +55,7 @@ def tree_of(text: str) -> ast.Module:
             warnings.simplefilter("ignore")
             return ast.parse(text)
     except SyntaxError as error:
-        raise Unparsable(f"line {error.lineno}: {error.msg}" if error.lineno else str(error.msg)) from None
+        raise NoProgram(f"line {error.lineno}: {error.msg}" if error.lineno else str(error.msg)) from None
     except (ValueError, RecursionError, MemoryError) as error:
         raise Unparsable(str(error) or "is nested too deeply") from None
 
