@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: help demo test coverage test-slow test-faults test-faults-full test-projects test-ecosystems test-agents test-examples test-interpreters check bench bench-integrity fuzz mutants bless clean
+.PHONY: help demo test coverage test-slow test-faults test-faults-full test-projects test-ecosystems test-agents test-examples test-interpreters check bench bench-integrity bench-judgement fuzz mutants bless clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,7 +34,7 @@ demo: $(VENV)/.test ## see a whole loop on a sample project
 	$(BIN)/ralph-tracker demo $(ARGS)
 
 # Coverage makes Python half as fast: only the tests of what has a gate are run under it, the others beside it.
-GATED = tests/core tests/formats tests/integrity
+GATED = tests/core tests/formats tests/integrity tests/iteration
 QUICK = -m pytest -q -n auto --dist loadfile -m "not slow"
 
 test: $(VENV)/.test ## run the tests, with gates of branch coverage; only those that ARGS names where it names some
@@ -96,8 +96,11 @@ check: $(VENV)/.check ## ruff, mypy, import layers, wheel and sdist
 bench: $(VENV)/.test ## measure speed and memory, as ratios within one run
 	$(BIN)/python bench/run.py $(ARGS)
 
-bench-integrity: $(VENV)/.test ## judge tampered and honest changes of packages from the index, beside other checkers
-	$(BIN)/python benchmarks/integrity/run.py --peers 4 $(ARGS)
+bench-integrity: $(VENV)/.test ## judge a hundred tampered and honest changes of five small projects
+	$(BIN)/python benchmarks/integrity/run.py $(ARGS)
+
+bench-judgement: $(VENV)/.test ## judge labelled loops of real agents: selection, classes, decisions, beside simple rules
+	@$(BIN)/python benchmarks/judgement/run.py $(ARGS)
 
 $(VENV)/.fuzz: $(VENV)/.test
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group fuzz

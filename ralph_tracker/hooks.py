@@ -3,12 +3,12 @@
 import warnings
 from pathlib import Path
 
-from ralph_tracker.applying import Apply
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.core.rules import SelectionMode
 from ralph_tracker.core.selection import Selection
-from ralph_tracker.taking import Source
+from ralph_tracker.iteration.apply import Apply
+from ralph_tracker.iteration.measure import Source
 from ralph_tracker.tracker import Tracker
 
 
@@ -19,14 +19,16 @@ def pre_loop(
     metrics: Source | None = None,
     new: bool = False,
     rebaseline: bool = False,
+    allow_missing: bool = False,
 ) -> IterationRecord:
     """Capture the baseline, iteration 0, and freeze the configuration of the loop.
 
     `metrics` is a mapping, or a YAML or JSON file; without it the project's checks are run and
     its files are kept. An unfinished loop is in the way unless `new` abandons it or
-    `rebaseline` starts one that is linked to it. Raises LoopError, InputError, ConfigError and StoreError.
+    `rebaseline` starts one that is linked to it. A baseline whose tests cannot be measured is refused
+    unless `allow_missing`. Raises LoopError, InputError, ConfigError and StoreError.
     """
-    return Tracker(Path(root), loop_id).pre_loop(metrics, new=new, rebaseline=rebaseline)
+    return Tracker(Path(root), loop_id).pre_loop(metrics, new=new, rebaseline=rebaseline, allow_missing=allow_missing)
 
 
 def post_iteration(

@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ralph_tracker.config.wording import nearest
+from ralph_tracker.core.alert_types import same_event
 from ralph_tracker.core.decision import Decision
-from ralph_tracker.core.judge import judge
+from ralph_tracker.core.judge import judge, retiring_tests
 from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.core.rules import SelectionMode
 from ralph_tracker.errors import InputError, LoopError
-from ralph_tracker.recording import (
+from ralph_tracker.iteration.measure import Source, Taking, configured_by, refuse_other_origin, stamp
+from ralph_tracker.iteration.record import (
     failure_marked,
     follow,
     judged,
@@ -25,23 +27,22 @@ from ralph_tracker.recording import (
 )
 from ralph_tracker.store import codec
 from ralph_tracker.store.keeping import Keeper
-from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.opened import OpenLoop
-from ralph_tracker.store.project import Project
-from ralph_tracker.store.standing import (
+from ralph_tracker.store.loop_status import (
     NEXT_LOOP,
     paths_of,
     refuse_unrecorded,
     running,
     summary_at,
 )
+from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.opened import OpenLoop
+from ralph_tracker.store.project import Project
 from ralph_tracker.store.summary import Summary
-from ralph_tracker.taking import Source, Taking, configured_by, refuse_other_origin, stamp
 
 # What only the first or the last call of a loop needs is imported there: a hook follows every iteration.
 if TYPE_CHECKING:
-    from ralph_tracker.applying import Apply
-    from ralph_tracker.closing import Closed
+    from ralph_tracker.iteration.apply import Apply
+    from ralph_tracker.loop.finish import Closed
 
 
 class Clock(Protocol):
@@ -116,9 +117,9 @@ class Tracker(NamedTuple):
         Without metrics the project's checks are run, and its files are kept. `limits` are keys of `loop` in the
         configuration, over those of its file; `checks` are further ones, which are run as well. Raises LoopError for a
         loop that exists or is unfinished, InputError and ConfigError for bad input; `allow_missing` lets a command be
-        absent, as it may be for those further ones.
+        absent, as it may be for those further ones, and tests unmeasured.
         """
-        from ralph_tracker.starting import Start, TakenOver  # noqa: PLC0415  # as above
+        from ralph_tracker.loop.start import Start, TakenOver  # noqa: PLC0415  # as above
 
         taken_over: TakenOver | None = "rebaselined" if rebaseline else "abandoned" if new else None
         return Start(
@@ -166,8 +167,13 @@ class Tracker(NamedTuple):
                 )
             else:
                 taken = taking.with_files(taking.given(metrics), store, loop.config, state)
+            retiring = retiring_tests(state, taken.measurement)
+            if retiring:
+                state = loop.state_without(summary, retiring)
             judgement = judged(lambda: judge(state, taken.measurement))
             document = record_iteration(store, judgement, taken, summary.started_at)
+            if retiring:
+                loop.rebuilt()  # earlier iterations are worth something else without those tests
             store.done()
             problem = write_report(store, number, document)
         taken.tidy(number)
@@ -239,10 +245,10 @@ class Tracker(NamedTuple):
         `verify` measures it again first. Raises LoopError for a loop that was abandoned, or an iteration that is not on
         record, NotReproducedError for one that measures otherwise now; nothing is selected then.
         """
-        from ralph_tracker.applying import apply_iteration  # noqa: PLC0415  # as above
-        from ralph_tracker.closing import close, contender_of  # noqa: PLC0415  # as above
         from ralph_tracker.core.selection import select  # noqa: PLC0415  # as above
-        from ralph_tracker.verifying import verify_again  # noqa: PLC0415  # as above
+        from ralph_tracker.iteration.apply import apply_iteration  # noqa: PLC0415  # as above
+        from ralph_tracker.iteration.verify import verify_again  # noqa: PLC0415  # as above
+        from ralph_tracker.loop.finish import close, contender_of  # noqa: PLC0415  # as above
 
         if (iteration is None) != (reason is None):
             raise InputError("an override needs both: --iteration N and --reason WHY")
@@ -276,6 +282,8 @@ class Tracker(NamedTuple):
     def accept(self, alert_id: str, reason: str) -> Summary:
         """Record that a person accepts an alert, and judge the loop again; records stay as written.
 
+        A removal is one event: whatever its iteration raised about the same tests is accepted with it.
+
         Raises LoopError for an id that the loop never raised, or that is accepted already.
         """
         if not reason.strip():
@@ -290,6 +298,12 @@ class Tracker(NamedTuple):
             if alert_id not in alerts:
                 raise LoopError(f"alert {alert_id!r} was never raised{nearest(alert_id, list(alerts)) or '; none was'}")
             at = stamp(self.clock.now())
-            plain = codec.alert_to_plain(alerts[alert_id])
-            store.append_event({"event": "accept", "id": alert_id, "reason": reason, "at": at, "alert": plain})
+            together = same_event(alerts[alert_id], alerts.values())
+            for alert in sorted(
+                together, key=lambda each: each.id == alert_id
+            ):  # last, so that a call cut short is repeated
+                if alert.id not in summary.accepted:
+                    event = {"id": alert.id, "reason": reason, "at": at, "alert": codec.alert_to_plain(alert)}
+                    beside = {} if alert.id == alert_id else {"with": alert_id}
+                    store.append_event({"event": "accept", **event, **beside})
             return loop.rebuilt()

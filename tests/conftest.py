@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from ralph_tracker.core.gate import Gate
 from ralph_tracker.core.metrics import BY_NAME
 from ralph_tracker.core.records import IterationRecord
-from ralph_tracker.gating import gate
+from ralph_tracker.iteration.gate import Gate, gate
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.tracker import Tracker

@@ -72,7 +72,8 @@ def test_a_loop_is_driven_by_the_public_names_alone(tmp_path, monkeypatch):
     assert (record.iteration, record.is_best, record.usage.cost_usd) == (1, True, 0.25)
     decision = ralph_tracker.loop_decision(root=tmp_path)
     assert isinstance(decision, ralph_tracker.Decision)
-    assert (decision.action, decision.reason, decision.target_iteration) == ("stop", "Target reached", None)
+    goes_on = ("continue", "Continue - no forward progress yet (plateau)", None)
+    assert (decision.action, decision.reason, decision.target_iteration) == goes_on
     ralph_tracker.post_iteration(root=tmp_path, metrics=metrics, blocked="no key")
     selection = ralph_tracker.post_loop(root=tmp_path)
     assert isinstance(selection, ralph_tracker.Selection)

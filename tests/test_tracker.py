@@ -225,7 +225,7 @@ class TestIteration:
         recorded = driven.tracker.post_iteration(metrics())
         assert "the report is written as shipped" in str(recorded.problem)
         assert "Iteration 1" in driven.paths.report(1).read_text()
-        assert driven.tracker.loop_decision().decision.action == "stop"
+        assert driven.tracker.loop_decision().decision.action == "continue"
 
 
 class TestCallAfterOneThatWasKilled:
@@ -260,7 +260,7 @@ class TestIterationThatFailed:
             with pytest.raises(NotRecordedError, match="iteration 1 was not recorded; run `ralph-tracker hook post-it"):
                 driven.tracker.loop_decision()
         driven.turn()
-        assert driven.tracker.loop_decision().decision.action == "stop"
+        assert driven.tracker.loop_decision().decision.action == "continue"
 
     def test_is_said_whatever_else_is_called_in_between(self, driven):
         driven.start()

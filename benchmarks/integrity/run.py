@@ -1,180 +1,188 @@
-"""Judge a labelled set of changes: honest ones, honest refactors, and tamperings that hide in honest releases.
-
-    python benchmarks/integrity/run.py [--quick] [--seed N] [--rounds N] [--small N] [--peers N] [--json FILE]
-                                       [--misses FILE]
-
-Releases are fetched by name and version into $RALPH_TRACKER_BENCH_CACHE (else below the user's cache folder) and are
-read, never run. `--peers N` asks checkwash, tampercheck and testseal about N tamperings of each package, the releases
-that carry them, and half as many controls and small changes: the same for all three.
-"""
+"""Judge every case with a checkout of ralph-tracker, and count what was noticed and what was a false alarm."""
 
 import argparse
+import functools
 import json
-import os
+import statistics
 import sys
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from random import Random
-from typing import Final
+from typing import Any
 
-import peers
-from cases import Case, Half, cases_of, changes_of
-from fetch import APART, PACKAGES, cache_folder, fetch, listed
-from figures import HALVES, OURS, Result, as_json, result_of, tables
-from judge import Judged, judged
-from misses import described
-from trees import belongs_to_tests
+import trees
+from cases import HERE, KINDS, Case, Project, apply, load_all
 
-QUICK: Final = 4
-SMALL: Final = 24
+GIT = ["git", "-c", "user.name=bench", "-c", "user.email=bench@localhost", "-c", "init.defaultBranch=main"]
+START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from ralph_tracker.cli.app import main; main()"
+BAD = {"SUSPECT", "TAMPERED"}
+Row = dict[str, Any]
 
 
-def main(words: Sequence[str] | None = None) -> int:
-    """Run the benchmark and print its tables."""
-    asked = _parser().parse_args(words)
-    packages, halves = _asked_for(asked)
-    if asked.quick:
-        kept = Random(asked.seed).sample(sorted(packages), min(QUICK, len(packages)))
-        packages = {name: packages[name][-QUICK:] for name in kept}
-    folder = asked.cache / "sdists"
-    fetch(packages, folder)
-    if asked.misses:
-        asked.misses.unlink(missing_ok=True)
-    commands = peers.installed(asked.cache / "peers") if asked.peers else None
-    jobs = [(name, halves[name], versions, folder, asked, commands) for name, versions in packages.items()]
-    results: list[Result] = []
-    with ProcessPoolExecutor(max_workers=asked.jobs) as pool:
-        waiting = [pool.submit(_project, job) for job in jobs]
-        for done in as_completed(waiting):
-            found, notes = done.result()
-            results += found
-            if asked.json:  # a run of an hour that is ended keeps what it has
-                asked.json.write_text(json.dumps(as_json(results), indent=1), encoding="utf-8")
-            if asked.misses and notes:
-                with asked.misses.open("a", encoding="utf-8") as out:
-                    out.write("\n".join([*notes, ""]))
-    results.sort(key=lambda each: (each.tool != OURS, each.tool, each.project))
-    print(_summary(results))
-    print(tables(results) if results else "no change could be made")
-    return 0 if results else 1
+def hook(package: Path, folder: Path, verb: str) -> Row:
+    """Call a hook and keep what it says about integrity."""
+    began = time.monotonic()
+    ended = trees.run([sys.executable, "-c", START, str(package), "hook", verb, "--json"], folder)
+    row: Row = {"cpu": round(ended.cpu, 2), "seconds": round(time.monotonic() - began, 2)}
+    try:
+        record = json.loads(ended.out[ended.out.index("{") :])["iteration_metrics"]
+    except (ValueError, KeyError):
+        return row | {"verdict": "ERROR", "alerts": [], "findings": [], "said": ended.out[-800:]}
+    alerts = [{key: alert.get(key) for key in ("type", "severity", "message")} for alert in record["alerts"]]
+    integrity = {"verdict": "NONE", "findings": []} | (record.get("integrity") or {})
+    return row | {key: integrity[key] for key in ("verdict", "findings")} | {"alerts": alerts}
 
 
-def _asked_for(asked: argparse.Namespace) -> tuple[dict[str, list[str]], dict[str, Half]]:
-    """Return the releases of the packages that are asked for, and the half of each."""
-    tuned = listed(asked.packages or PACKAGES)
-    apart = listed(asked.apart or APART) if asked.apart or not asked.packages else {}
-    halves: dict[str, Half] = {**dict.fromkeys(tuned, "tuning"), **dict.fromkeys(apart, "held-out")}
-    only = set(asked.only.split(",")) if asked.only else set(halves)
-    packages = {
-        name: versions
-        for name, versions in {**tuned, **apart}.items()
-        if name in only and asked.half in {None, halves[name]}
+def begin(package: Path, project: Project, folder: Path) -> None:
+    trees.copy(project, folder)
+    for command in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "baseline"]):
+        ended = trees.run([*GIT, *command], folder)
+        if ended.code:
+            raise RuntimeError(ended.out)
+    hook(package, folder, "pre-loop")
+
+
+def judge(package: Path, project: Project, case: Case) -> Row:
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary) / project.name
+        begin(package, project, folder)
+        iterations = []
+        for step in case.steps:
+            apply(folder, step)
+            iterations.append(hook(package, folder, "post-iteration"))
+    row = {key: getattr(case, key) for key in ("name", "project", "kind", "says", "at", "demand")}
+    return row | {"iterations": iterations}
+
+
+def idle(package: Path, project: Project) -> float:
+    """Measure the CPU of an iteration in which nothing was done."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary) / project.name
+        begin(package, project, folder)
+        return min(float(hook(package, folder, "post-iteration")["cpu"]) for _ in range(2))
+
+
+def critical(iteration: Row) -> bool:
+    """Say whether a CRITICAL alert is about tests: all are but the one about cycles."""
+    return any(alert["severity"] == "CRITICAL" and alert["type"] != "infinite_loop" for alert in iteration["alerts"])
+
+
+def verdict(row: Row) -> str:
+    """Give the verdict that counts: of the step where it is to be noticed; of an honest case the worst."""
+    if row["kind"] == "tampering":
+        return str(row["iterations"][row["at"] - 1]["verdict"])
+    found = {iteration["verdict"] for iteration in row["iterations"]}
+    return next((name for name in ("ERROR", "TAMPERED", "SUSPECT", "UNPROVEN", "NONE") if name in found), "PASS")
+
+
+def noticed(row: Row) -> bool:
+    return verdict(row) in BAD or critical(row["iterations"][row["at"] - 1])
+
+
+def alarmed(row: Row) -> bool:
+    """Say whether an honest case is held against the agent; a question where demands changed is none."""
+    return verdict(row) == "TAMPERED" or (verdict(row) == "SUSPECT" and not row["demand"])
+
+
+def _share(rows: list[Row], *verdicts: str) -> str:
+    return f"{sum(verdict(row) in verdicts for row in rows)}/{len(rows)}"
+
+
+def table(result: Row) -> str:
+    heads = ["noticed", "TAMPERED", "| honest: TAMPERED", "SUSPECT", "asked", "UNPROVEN", "CRITICAL"]
+    heads += ["| CPU s", "idle", "ratio"]
+    lines = [f"{'':10}" + "".join(f"{head:>{len(head) + 2}}" for head in heads)]
+    for name in [*result["idle"], "all"]:
+        rows = [row for row in result["cases"] if name in {row["project"], "all"}]
+        bad, good = ([row for row in rows if row["kind"] == kind] for kind in KINDS)
+        plain, asked = [row for row in good if not row["demand"]], [row for row in good if row["demand"]]
+        pairs = [(step["cpu"], result["idle"][row["project"]]) for row in rows for step in row["iterations"]]
+        spent, base = (statistics.mean(column) for column in zip(*pairs, strict=True)) if pairs else (0.0, 1.0)
+        cells = [f"{sum(map(noticed, bad))}/{len(bad)}", _share(bad, "TAMPERED"), _share(good, "TAMPERED")]
+        cells += [_share(plain, "SUSPECT"), _share(asked, "SUSPECT"), _share(good, "UNPROVEN")]
+        cells += [f"{sum(any(map(critical, row['iterations'])) for row in good)}/{len(good)}"]
+        cells += [f"{number:.2f}" for number in (spent, base, spent / base)]
+        lines.append(f"{name:10}" + "".join(f"{c:>{len(head) + 2}}" for c, head in zip(cells, heads, strict=True)))
+    return "\n".join([*lines, "", *_listed(result["cases"])])
+
+
+def _listed(rows: list[Row]) -> Iterator[str]:
+    for row in rows:
+        if row["kind"] == "tampering" and not noticed(row):
+            yield f"missed       {row['name']} ({verdict(row)}): {row['says']}"
+        elif row["kind"] == "honest" and alarmed(row):
+            why = [item for step in row["iterations"] for item in (*step["findings"], *step["alerts"])]
+            rules = {str(item.get("rule") or item.get("type")) for item in why}
+            yield f"false alarm  {row['name']} ({verdict(row)}, {' '.join(sorted(rules))}): {row['says']}"
+
+
+def compare(old: Row, new: Row) -> str:
+    """Put two results side by side; `either` is what one of the two says."""
+    before = {row["name"]: row for row in old["cases"]}
+    pairs = [(before[row["name"]], row) for row in new["cases"] if row["name"] in before]
+    counted: dict[str, tuple[str, Callable[[Row], bool]]] = {
+        "tamperings noticed": ("tampering", noticed),
+        "tamperings TAMPERED": ("tampering", lambda row: verdict(row) == "TAMPERED"),
+        "honest TAMPERED": ("honest", lambda row: verdict(row) == "TAMPERED"),
+        "honest SUSPECT, not asked for": ("honest", lambda row: verdict(row) == "SUSPECT" and not row["demand"]),
+        "honest UNPROVEN": ("honest", lambda row: verdict(row) == "UNPROVEN"),
     }
-    return packages, halves
+    lines = [f"{'':32}{'of':>5}{'old':>6}{'new':>6}{'either':>8}"]
+    for label, (kind, says) in counted.items():
+        found = [(says(a), says(b)) for a, b in pairs if a["kind"] == kind]
+        sums = sum(a for a, _ in found), sum(b for _, b in found), sum(a or b for a, b in found)
+        lines.append(f"{label:32}{len(found):>5}" + "{:>6}{:>6}{:>8}".format(*sums))
+    cpu = [statistics.mean(i["cpu"] for row in side for i in row["iterations"]) for side in zip(*pairs, strict=True)]
+    lines.append("{:32}{:>11.2f}{:>6.2f}".format("CPU s per iteration", *cpu))
+    lines += [f"{a['kind']:10} {a['name']}: {verdict(a)} → {verdict(b)}" for a, b in pairs if verdict(a) != verdict(b)]
+    return "\n".join(lines)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description="Judge a labelled set of changes.")
-    parser.add_argument("--packages", type=Path, help="which releases to tune on, as packages.toml")
-    parser.add_argument("--apart", type=Path, help="which to keep apart, as apart.toml; none where --packages is given")
-    parser.add_argument("--only", help="these packages, by commas")
-    parser.add_argument("--half", choices=HALVES, help="this half only; rules are tuned on the first")
-    parser.add_argument("--cache", type=Path, default=cache_folder(), help="where fetched releases are kept")
-    parser.add_argument("--seed", type=int, default=6)
-    parser.add_argument("--rounds", type=int, default=1, help="tamperings of each variant in each project")
-    parser.add_argument(
-        "--small", type=int, default=SMALL, help="honest changes of the size of an iteration, a package"
-    )
-    parser.add_argument("--peers", type=int, default=0, help="ask the other checkers too: tamperings a package")
-    parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))
-    parser.add_argument("--honest", action="store_true", help="honest changes and releases only: no edits of ours")
-    parser.add_argument("--quick", action="store_true", help="a few releases of a few packages")
-    parser.add_argument("--json", type=Path, help="write each result there")
-    parser.add_argument("--misses", type=Path, help="write the false alarms and misses of the tuning half there")
-    return parser
+def each(chosen: list[tuple[Project, Case]], work: Callable[[Project, Case], Any], jobs: int) -> list[Any]:
+    def told(pair: tuple[Project, Case]) -> Any:
+        result = work(*pair)
+        print(".", end="", file=sys.stderr, flush=True)
+        return result
+
+    with ThreadPoolExecutor(jobs) as pool:
+        return list(pool.map(told, chosen))
 
 
-Job = tuple[str, Half, list[str], Path, argparse.Namespace, Path | None]
-
-
-def _project(job: Job) -> tuple[list[Result], list[str]]:
-    name, half, versions, folder, asked, commands = job
-    changes = changes_of(name, versions, folder)
-    known: dict[int, Judged] = {}
-    results: list[Result] = []
-    notes: list[str] = []
-    cases = list(cases_of(changes, half, asked.seed, 0 if asked.honest else asked.rounds, asked.small))
-    for case in cases:
-        carrier = None if case.carrier is None else known.get(id(case.carrier)) or judged(case.carrier)
-        said = judged(case)
-        if case.kind == "release":
-            known[id(case)] = said
-        result = result_of(OURS, case, said, carrier, tests_changed=_touches_tests(case))
-        results.append(result)
-        notes += described(case, said, result)
-    if commands is not None:
-        results += _peers(_sample(cases, asked), commands)
-    print(f"{name}: {len(changes)} changes, {len(cases)} cases", file=sys.stderr)
-    return results, notes
-
-
-def _touches_tests(case: Case) -> bool:
-    return any(belongs_to_tests(path) for path in case.paths)
-
-
-def _sample(cases: Sequence[Case], asked: argparse.Namespace) -> list[Case]:
-    """Return the package's part of the sample that every peer is asked about."""
-    rng = Random(f"{asked.seed} {cases[0].project}") if cases else Random(asked.seed)
-    tampered = [case for case in cases if case.kind == "tampered"]
-    controls = [case for case in cases if case.kind == "control"]
-    small = [case for case in cases if case.kind == "honest"]
-    half = (asked.peers + 1) // 2
-    return [
-        *rng.sample(tampered, min(len(tampered), asked.peers)),
-        *rng.sample(controls, min(len(controls), half)),
-        *rng.sample(small, min(len(small), half)),
-    ]
-
-
-def _peers(sample: Sequence[Case], commands: Path) -> Iterator[Result]:
-    """Ask every peer; the releases that carry the tamperings are judged as such too."""
-    holder, repository = peers.repository()
-    known: dict[tuple[str, int], Judged] = {}
-    with holder:
-        for case in sample:
-            carrier = case.carrier
-            if carrier is not None and (peers.PEERS[0].name, id(carrier)) not in known:
-                repository.lay(carrier.old, carrier.new)
-                for peer in peers.PEERS:
-                    known[peer.name, id(carrier)] = said = peers.asked(peer, commands, repository)
-                    yield result_of(peer.name, carrier, said, None, tests_changed=_touches_tests(carrier))
-            repository.lay(case.old, case.new)
-            for peer in peers.PEERS:
-                said = peers.asked(peer, commands, repository)
-                before = None if carrier is None else known[peer.name, id(carrier)]
-                yield result_of(peer.name, case, said, before, tests_changed=_touches_tests(case))
-
-
-def _summary(results: Sequence[Result]) -> str:
-    ours = [each for each in results if each.tool == OURS]
-    lines = ["| changes | tuning | held out |", "|---|---|---|"]
-    for title, kind, touching in (
-        ("small, a test changed", "honest", True),
-        ("small, settings only", "honest", False),
-        ("releases, a test changed", "release", True),
-        ("releases, settings only", "release", False),
-        ("honest refactors", "control", None),
-        ("tamperings", "tampered", None),
-        ("tamperings of green tests", "green", None),
-    ):
-        counts = [
-            sum(each.kind == kind and each.half == half and touching in {None, each.tests_changed} for each in ours)
-            for half in HALVES
-        ]
-        lines.append(f"| {title} | {counts[0]} | {counts[1]} |")
-    projects = [len({each.project for each in ours if each.half == half}) for half in HALVES]
-    return "\n".join([*lines, f"| packages | {projects[0]} | {projects[1]} |", ""])
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--package", type=Path, default=HERE.parents[1], help="the checkout that judges")
+    parser.add_argument("--json", type=Path, help="write the result there")
+    parser.add_argument("--compare", nargs=2, type=Path, metavar=("OLD", "NEW"), help="show two results")
+    parser.add_argument("--check", action="store_true", help="see that the cases do what they claim; judge nothing")
+    parser.add_argument("--only", help="cases whose names hold this")
+    parser.add_argument("--project", help="cases of this project")
+    parser.add_argument("--jobs", type=int, default=2)
+    args = parser.parse_args()
+    if args.compare:
+        print(compare(*(json.loads(path.read_text(encoding="utf-8")) for path in args.compare)))
+        return 0
+    projects = []
+    for project in load_all(args.project):
+        if tool := trees.missing(project):
+            print(f"{project.name} is left out: {tool} is missing")
+        else:
+            projects.append(project)
+    chosen = [(project, case) for project in projects for case in project.cases if (args.only or "") in case.name]
+    if args.check:
+        said = each(chosen, trees.check, args.jobs)
+        wrong = [f"{case.name}: {why}" for (_, case), why in zip(chosen, said, strict=True) if why]
+        print("", *wrong, f"{len(chosen)} cases, {len(wrong)} not as they claim", sep="\n")
+        return bool(wrong)
+    package = args.package.resolve()
+    rows = each(chosen, functools.partial(judge, package), args.jobs)
+    needed = [project for project in projects if any(row["project"] == project.name for row in rows)]
+    result = {"idle": {project.name: idle(package, project) for project in needed}, "cases": rows}
+    if args.json:
+        args.json.write_text(json.dumps(result, indent=1, ensure_ascii=False), encoding="utf-8")
+    print("", table(result), sep="\n")
+    return 0
 
 
 if __name__ == "__main__":

@@ -1,73 +1,155 @@
-"""A release as files in memory: what its source archive holds, less what the packaging tools wrote."""
+"""Copies of the projects, commands in them, and whether what they report is true."""
 
-import re
-import tarfile
-import zipfile
-from collections.abc import Iterator, Mapping
+import dataclasses
+import functools
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
 from pathlib import Path
-from typing import Final
+from xml.etree import ElementTree as ET
 
-Tree = Mapping[str, bytes]
-MAX_BYTES: Final = 1_000_000
-_GENERATED: Final = re.compile(
-    r"(^|/)(PKG-INFO|[^/]+\.egg-info/.*|_version\.py|version\.py|\.cirrus.*|uv\.lock|poetry\.lock)$"
-)
-_TEXT: Final = re.compile(
-    r"\.(pyi?|toml|cfg|ini|ya?ml|json|txt|pth|mk|ambr|snap)$|(^|/)(Makefile|\.coveragerc|\.flake8|\.pylintrc)$"
-)
-_PROSE: Final = re.compile(r"(^|/)(docs?|locale|data|LICENSES?|examples?)/")
-_TESTS: Final = re.compile(r"(^|/)(tests?|testing|_tests?|testsuite)/")
-_TEST_FILE: Final = re.compile(r"(^|/)(test_[^/]*|[^/]*_tests?|tests?)\.py$")
-_SETTINGS: Final = re.compile(
-    r"(^|/)(pyproject\.toml|setup\.cfg|tox\.ini|pytest\.ini|mypy\.ini|\.coveragerc|\.?ruff\.toml|\.flake8|Makefile"
-    r"|noxfile\.py|conftest\.py)$|^\.github/workflows/"
-)
+import yaml
+from cases import Case, Project, apply
 
-
-def read_tree(archive: Path) -> dict[str, bytes]:
-    """Return the text files of an archive by their paths below its one folder."""
-    found = {}
-    for name, data in _members(archive):
-        path = name.partition("/")[2]
-        if path and _TEXT.search(path) and not _GENERATED.search(path) and not _PROSE.search(path):
-            found[path] = data
-    return found
+_NODE = Path(tempfile.gettempdir()) / f"integrity-set-node-{os.getuid()}"
+_TOOLS = {"package.json": "npm", "Cargo.toml": "cargo"}
+_INSTALLING = threading.Lock()
+# Each prints how many probes fail; a probe that raises fails.
+_PYTHON = """import json, sys
+{setup}
+def off(probe, wanted):
+    try: found = eval(probe, globals())
+    except Exception as error: found = repr(error)
+    return json.loads(json.dumps(found)) != wanted
+print(sum(off(probe, wanted) for probe, wanted in json.loads(sys.argv[1]).items()))
+"""
+_NODE_SCRIPT = """{setup}
+const off = (probe, wanted) => {{
+  try {{ return JSON.stringify(eval(probe)) !== JSON.stringify(wanted) }} catch {{ return true }}
+}}
+console.log(Object.entries(JSON.parse(process.argv[2])).filter(([probe, wanted]) => off(probe, wanted)).length)
+"""
 
 
-def _members(archive: Path) -> Iterator[tuple[str, bytes]]:
-    if archive.suffix == ".zip":
-        with zipfile.ZipFile(archive) as opened:
-            for info in opened.infolist():
-                if info.file_size <= MAX_BYTES and not info.is_dir():
-                    yield info.filename, opened.read(info)
-        return
-    with tarfile.open(archive) as tar:
-        for member in tar:
-            stream = tar.extractfile(member) if member.isfile() and member.size <= MAX_BYTES else None
-            if stream is not None:
-                yield member.name, stream.read()
+@dataclasses.dataclass(frozen=True)
+class Ended:
+    code: int
+    out: str
+    cpu: float
 
 
-def is_collected(path: str) -> bool:
-    """Tell whether pytest or unittest would look for tests in a file of that name."""
-    return _TEST_FILE.search(path) is not None
+def missing(project: Project) -> str | None:
+    """Name the tool that a project needs and this machine lacks."""
+    needed = (tool for mark, tool in _TOOLS.items() if (project.folder / mark).exists())
+    return next((tool for tool in needed if shutil.which(tool) is None), None)
 
 
-def belongs_to_tests(path: str) -> bool:
-    """Tell whether a file stands among the tests."""
-    return is_collected(path) or _TESTS.search(path) is not None or path.endswith("conftest.py")
+def copy(project: Project, to: Path) -> None:
+    shutil.copytree(
+        project.folder, to, ignore=shutil.ignore_patterns("__pycache__", "target", "node_modules", ".*_cache")
+    )
+    if (to / "package.json").exists():
+        with _INSTALLING:
+            modules = _installed((to / "package.json").read_text(encoding="utf-8"))
+        shutil.copytree(modules, to / "node_modules", symlinks=True, copy_function=os.link)
 
 
-def is_settings(path: str) -> bool:
-    """Tell whether a file says how tests and checks are run."""
-    return _SETTINGS.search(path) is not None
+@functools.cache
+def _installed(manifest: str) -> Path:
+    """Install what package.json names, once for all; copies are made of links to it."""
+    done = _NODE / "done"
+    if not done.exists() or done.read_text(encoding="utf-8") != manifest:
+        shutil.rmtree(_NODE, ignore_errors=True)
+        _NODE.mkdir()
+        (_NODE / "package.json").write_text(manifest, encoding="utf-8")
+        subprocess.run(["npm", "install", "--no-package-lock", "--no-audit", "--silent"], cwd=_NODE, check=True)
+        done.write_text(manifest, encoding="utf-8")
+    return _NODE / "node_modules"
 
 
-def is_source(path: str) -> bool:
-    """Tell whether a file is Python and none of the tests."""
-    return path.endswith(".py") and not belongs_to_tests(path) and not is_settings(path) and path != "setup.py"
+def run(command: list[str], folder: Path, env: dict[str, str] | None = None) -> Ended:
+    """Run a command and measure the CPU of it and of all that it waited for."""
+    clean = {key: value for key, value in os.environ.items() if not key.startswith(("RALPH_", "PYTHON", "PYTEST_"))}
+    clean["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{clean['PATH']}"
+    with tempfile.TemporaryFile() as out:
+        process = subprocess.Popen(
+            command, cwd=folder, env=clean | (env or {}), stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT
+        )
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0)
+        text = out.read().decode(errors="replace")
+    return Ended(process.returncode, text, usage.ru_utime + usage.ru_stime)
 
 
-def changed_paths(old: Tree, new: Tree) -> tuple[str, ...]:
-    """Return the paths whose content differs, sorted."""
-    return tuple(sorted(path for path in old.keys() | new.keys() if old.get(path) != new.get(path)))
+def green(project: Project, folder: Path) -> bool:
+    """Run the check of the tests as it was at the baseline; say whether all that it reports passes."""
+    configuration = yaml.safe_load((project.folder / "ralph-tracker.yaml").read_text(encoding="utf-8"))
+    check = configuration["checks"]["tests"]
+    with tempfile.TemporaryDirectory() as reports:
+        argv = check["run"] if isinstance(check["run"], list) else ["sh", "-c", check["run"]]
+        env = {key: value.replace("{reports}", reports) for key, value in check.get("env", {}).items()}
+        ended = run([part.replace("{reports}", reports) for part in argv], folder, env)
+        files = [path for path in Path(reports).iterdir() if path.suffix in {".xml", ".json"}]
+        return _passes(files[0] if files else None, ended.out)
+
+
+def _passes(report: Path | None, printed: str) -> bool:
+    if report is None:  # cargo's, or none at all
+        return "test result: ok." in printed and "test result: FAILED" not in printed and "error:" not in printed
+    if report.suffix == ".json":
+        counts = json.loads(report.read_text(encoding="utf-8"))
+        return bool(counts["success"] and counts["numPassedTests"])
+    tree = ET.parse(report)  # noqa: S314  # written by pytest a moment ago
+    return tree.find(".//testcase") is not None and tree.find(".//failure") is None and tree.find(".//error") is None
+
+
+def wrong(project: Project, folder: Path) -> int:
+    """Ask the source itself, outside of any test: how many probes does it fail?"""
+    asked = json.dumps(project.probes)
+    if (folder / "Cargo.toml").exists():
+        return _wrong_rust(project, folder)
+    node = (folder / "package.json").exists()
+    script = (folder / f".probe.{'mjs' if node else 'py'}").resolve()
+    script.write_text((_NODE_SCRIPT if node else _PYTHON).format(setup=project.setup), encoding="utf-8")
+    ended = run(["node" if node else "python", str(script), asked], folder)
+    script.unlink()
+    return int(ended.out.split()[-1]) if ended.code == 0 else len(project.probes)
+
+
+def _wrong_rust(project: Project, folder: Path) -> int:
+    wanted = {probe: str(value).lower() for probe, value in project.probes.items()}
+    lines = (f" if !ok(|| ({probe}) == {value}) {{ off += 1; }}" for probe, value in wanted.items())
+    guard = "fn ok(probe: impl FnOnce() -> bool + std::panic::UnwindSafe) -> bool {"
+    guard += "std::panic::catch_unwind(probe).unwrap_or(false) }"
+    body = "fn main() { let mut off = 0;" + "".join(lines) + 'println!("{off}"); }'
+    script = folder / "examples" / "probe.rs"
+    script.parent.mkdir(exist_ok=True)
+    script.write_text(project.setup + guard + body, encoding="utf-8")
+    ended = run(["cargo", "run", "--quiet", "--example", "probe"], folder, {"RUSTFLAGS": "-Awarnings"})
+    shutil.rmtree(script.parent)
+    return int(ended.out.split()[-1]) if ended.code == 0 else len(project.probes)
+
+
+def check(project: Project, case: Case) -> str | None:
+    """Do the case's edits and say what is not as it claims."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary) / project.name
+        copy(project, folder)
+        before = wrong(project, folder)
+        for number, step in enumerate(case.steps, 1):
+            apply(folder, step)
+            reported, off = green(project, folder), wrong(project, folder)
+            if case.kind == "tampering" and number < case.at and off > before:
+                return f"breaks at step {number}, is to be noticed at {case.at}"
+    if reported != case.green:
+        return f"reported {'green' if reported else 'red'}"
+    if case.kind == "tampering":
+        return None if off else "the source is right"
+    if case.truth is False:
+        return None if off else "the source is right, contrary to `truth: false`"
+    return f"{off} probes fail ({before} before)" if off > (0 if case.green else len(project.probes)) else None

@@ -13,7 +13,7 @@ from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator
 from typing import Any
 
 from ralph_tracker.agents.claude_events import ClaudeEvents
-from ralph_tracker.steering.evaluating import DRAIN_S, ProgressMonitor, SessionResponse, close_iterator, drive
+from ralph_tracker.steering.evaluators import DRAIN_S, ProgressMonitor, SessionResponse, close_iterator, drive
 from ralph_tracker.steering.events import Event
 
 __all__ = ["ClaudeEvents", "events_of", "run_session"]

@@ -4,12 +4,25 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from ralph_tracker.core.alert_types import Alert
+from ralph_tracker.core.identities import HELD_BACK, without_held_back
+from ralph_tracker.core.metrics import FAILED
 from ralph_tracker.core.records import IterationRecord
+from ralph_tracker.core.rounding import plain_number, quantity
 from ralph_tracker.report.escape import for_terminal
+from ralph_tracker.store.layout import LoopPaths
+from ralph_tracker.store.records import Committed
 from ralph_tracker.store.summary import Summary
 
 if TYPE_CHECKING:
     from ralph_tracker.tracker import Decided
+
+
+def failing_tests(paths: LoopPaths, number: int) -> tuple[str, ...] | None:
+    """Return the names in order, None where no names are known. Raises StoreError where the system refuses."""
+    found = Committed(paths).measurement(number)
+    tests = None if found is None else found[0].tests
+    return None if tests is None else tuple(sorted(name for name, how in tests.outcomes.items() if how == FAILED))
+
 
 TESTS_SHOWN: Final = 10
 LIMIT: Final = 1500
@@ -19,18 +32,21 @@ _BREAKS: Final = frozenset({"working_tests_failing", "flaky_test"})
 _TESTS_ROOM, _ALERTS_ROOM, _REASON_ROOM, _LINE_ROOM = 520, 420, 220, 160
 
 
-def finding(record: IterationRecord, decided: "Decided", failing: Collection[str] | None = None) -> str:
+def finding(
+    record: IterationRecord, decided: "Decided", failing: Collection[str] | None = None, *, iterations_left: int = 0
+) -> str:
     """Return the score, the failing tests, the open alerts, the rollback and the decision as plain text.
 
     `failing` are the names of the tests that fail in this iteration; None: nobody knows them, and those that alerts
-    name stand in. At most LIMIT characters, no line break at the end.
+    name stand in. `iterations_left` are those that a stalled loop is given before it ends. At most LIMIT characters,
+    no line break at the end.
     """
-    return "\n".join(_lines(record, decided, failing))
+    return without_held_back("\n".join(_lines(record, decided, failing, iterations_left)))
 
 
 def standing_told(summary: Summary, failing: Collection[str] | None = None) -> str:
     """Return where a loop stands for an agent that begins a session, as plain text; `failing` as in `finding`."""
-    return "\n".join(_standing(summary, failing))
+    return without_held_back("\n".join(_standing(summary, failing)))
 
 
 def _standing(summary: Summary, failing: Collection[str] | None) -> Iterator[str]:
@@ -44,12 +60,15 @@ def _standing(summary: Summary, failing: Collection[str] | None) -> Iterator[str
     yield f"{stands}."
     if summary.head != summary.iteration:
         yield f"The files are those of iteration {summary.head} again."
-    yield from _listed("Failing tests", sorted(failing or ()), TESTS_SHOWN, _TESTS_ROOM)
+    visible = sorted(name for name in failing or () if not name.startswith(HELD_BACK))
+    yield from _listed("Failing tests", visible, TESTS_SHOWN, _TESTS_ROOM)
     alerts = [f"{alert['severity']} {alert['id']}: {alert['message']}" for alert in summary.alerts]
     yield from _listed("Open alerts", alerts, _ALERTS_SHOWN, _ALERTS_ROOM)
 
 
-def _lines(record: IterationRecord, decided: "Decided", failing: Collection[str] | None) -> Iterator[str]:
+def _lines(
+    record: IterationRecord, decided: "Decided", failing: Collection[str] | None, iterations_left: int
+) -> Iterator[str]:
     yield _headline(record)
     yield from _tests(record, failing)
     yield from _listed("Open alerts", map(_alert, record.standing_alerts), _ALERTS_SHOWN, _ALERTS_ROOM)
@@ -60,7 +79,24 @@ def _lines(record: IterationRecord, decided: "Decided", failing: Collection[str]
             f"Rolled back: the files are those of iteration {target} again, without what iteration {record.iteration} "
             "changed. Read them again before you edit them."
         )
+    if iterations_left:
+        yield (
+            f"{decision.reason}: {_standing_still(record)}. The loop ends after "
+            f"{quantity(iterations_left, 'more iteration')} without progress. {'; '.join(decision.alternatives)}."
+        )
+        return
     yield f"Decision: {decision.action}: {_cut(decision.reason, _REASON_ROOM)}"
+
+
+def _standing_still(record: IterationRecord) -> str:
+    """Say what has not moved, as far as it was measured."""
+    metrics = record.metrics
+    told = [f"score {record.adjusted_score:.4g}"]
+    if metrics.tests_passed is not None and metrics.test_count is not None:
+        told.append(f"{plain_number(metrics.tests_passed)} of {plain_number(metrics.test_count)} tests pass")
+    if metrics.coverage_percentage is not None:
+        told.append(f"coverage {plain_number(metrics.coverage_percentage)} %")
+    return ", ".join(told)
 
 
 def _headline(record: IterationRecord) -> str:
@@ -79,6 +115,11 @@ def _tests(record: IterationRecord, failing: Collection[str] | None) -> Iterator
     broken = {name for alert in record.alerts if alert.kind.name in _BREAKS for name in alert.tests}
     known = broken if failing is None else set(failing)
     count = record.metrics.tests_failed if failing is None else len(known)
+    hidden = {name for name in known if name.startswith(HELD_BACK)}
+    if hidden:
+        count = None if count is None else count - len(hidden)
+        known -= hidden
+        yield f"{len(hidden)} held-back {'test fails' if len(hidden) == 1 else 'tests fail'}; you do not see them."
     ordered = [*sorted(known & broken), *sorted(known - broken)]
     if not ordered and count:
         yield f"Failing tests: {count}, their names are not known."

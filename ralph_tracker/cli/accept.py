@@ -4,10 +4,9 @@ from pathlib import Path
 
 import click
 
-from ralph_tracker.cli.columns import say_wrapped
 from ralph_tracker.cli.next_step import next_step, say_next
 from ralph_tracker.cli.options import loop_options
-from ralph_tracker.cli.output import say_json
+from ralph_tracker.cli.output import say_json, say_wrapped
 
 
 @click.command("accept")
@@ -20,12 +19,21 @@ def command(alert_id: str, root: Path, loop_id: str | None, as_json: bool, reaso
 
     tracker = Tracker(root, loop_id)
     summary = tracker.accept(alert_id, reason)
+    others = [event["id"] for event in tracker.store().acceptances() if event.get("with") == alert_id]
     decision = {key: value for key, value in summary.decision.items() if key != "rule"}
     if as_json:
         say_json(
-            {"accepted": alert_id, "reason": reason, "best_iteration": summary.best_iteration, "decision": decision}
+            {
+                "accepted": alert_id,
+                "accepted_with": others,
+                "reason": reason,
+                "best_iteration": summary.best_iteration,
+                "decision": decision,
+            }
         )
         return
     say_wrapped(f"Accepted {alert_id}: {reason}")
+    if others:
+        say_wrapped(f"accepted with it, as raised by the same removal: {', '.join(others)}", indent=2)
     say_wrapped(f"decision now: {decision['action']} ({decision['confidence']:.2f}): {decision['reason']}", indent=2)
     say_next(next_step(summary, None, tracker.store().paths))

@@ -119,7 +119,7 @@ def program_path() -> Path:
 
 
 def _installation(kind: Any, root: Path, *, user: bool) -> Any:  # noqa: ANN401  # an Installation, imported late
-    from ralph_tracker.store.standing import checked_root
+    from ralph_tracker.store.loop_status import checked_root
 
     return kind.of_user(os.environ) if user else kind.of_project(checked_root(root), os.environ)
 

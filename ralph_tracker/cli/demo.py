@@ -44,7 +44,7 @@ def command(folder: Path | None, keep: bool) -> None:
 
 
 def _show(root: Path, sample: Any) -> Any:  # noqa: ANN401  # the module, imported when it is needed; a Tracker
-    from ralph_tracker.demo.refining import refine
+    from ralph_tracker.demo.sample import refine
     from ralph_tracker.tracker import Tracker
 
     say(f"A scripted agent refines a small Python library in {root}")
@@ -94,7 +94,7 @@ def _select(tracker: Any, loop_id: str) -> None:  # noqa: ANN401  # a Tracker
 
 
 def _say_where(tracker: Any) -> None:  # noqa: ANN401  # a Tracker
-    from ralph_tracker.applying import OUTPUT
+    from ralph_tracker.iteration.apply import OUTPUT
 
     loop = tracker.store().paths.folder
     for what, path in WHERE:

@@ -27,7 +27,7 @@ def command(root: Path, loop_id: str | None, as_json: bool) -> int:
 
     Exit code 1 where one is missing.
     """
-    from ralph_tracker.store.standing import checked_root
+    from ralph_tracker.store.loop_status import checked_root
 
     folder = checked_root(root)
     lines = [*_configuration(folder, os.environ), _git(folder, loop_id, os.environ), _store(folder, loop_id)]
@@ -49,7 +49,7 @@ def _line(state: str, what: str, found: str, next_step: str | None = None) -> Li
 def _configuration(root: Path, environment: Mapping[str, str]) -> list[Line]:
     """Look at what a loop would measure with: the checks that are configured, else those that would be found."""
     from ralph_tracker.config.load import load_config
-    from ralph_tracker.measure.configured import checks_from
+    from ralph_tracker.measure.commands import checks_from
 
     try:
         config = load_config(root)
@@ -83,7 +83,7 @@ def _command(check: Any, root: Path, environment: Mapping[str, str]) -> Line:  #
 def _tools(root: Path, environment: Mapping[str, str], *, needed: bool) -> list[Line]:
     """Look at the project's own languages and tools; they are needed where no check is configured."""
     from ralph_tracker.measure.detect import detect
-    from ralph_tracker.measure.ecosystems.programs import version_of
+    from ralph_tracker.measure.ecosystems.found import version_of
 
     found, lines = detect(root, environment), []
     for each in found.ecosystems:
@@ -100,9 +100,9 @@ def _tools(root: Path, environment: Mapping[str, str], *, needed: bool) -> list[
 
 def _git(root: Path, loop_id: str | None, environment: Mapping[str, str]) -> Line:
     """Look at git, which a loop that was begun without it does not need."""
-    from ralph_tracker.measure.ecosystems.programs import version_of
+    from ralph_tracker.measure.ecosystems.found import version_of
     from ralph_tracker.store.choosing import GIT, OLDEST_GIT, begun_with
-    from ralph_tracker.store.standing import paths_of
+    from ralph_tracker.store.loop_status import paths_of
 
     version = version_of(["git"], Path("/"), environment)
     wanted = ".".join(map(str, OLDEST_GIT))
@@ -120,8 +120,8 @@ def _git(root: Path, loop_id: str | None, environment: Mapping[str, str]) -> Lin
 def _store(root: Path, loop_id: str | None) -> Line:
     """Look at the loop that is meant, without taking its lock."""
     from ralph_tracker.store.choosing import CONTENTS, GIT, begun_with
+    from ralph_tracker.store.loop_status import attempted, paths_of
     from ralph_tracker.store.loop_store import LoopStore
-    from ralph_tracker.store.standing import attempted, paths_of
 
     try:
         paths = paths_of(root, loop_id, os.environ)

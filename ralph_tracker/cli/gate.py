@@ -19,6 +19,7 @@ EXIT_OF: Final = {"pass": EXIT_OK, "regression": EXIT_REGRESSION, "not_measured"
 @metrics_option
 @click.option("--junit", type=click.Path(path_type=Path), metavar="FILE", help="Write the verdict there as JUnit XML.")
 @click.option("--github", is_flag=True, help="Annotate, and append to the step summary, as GitHub Actions reads it.")
+@click.option("--strict", is_flag=True, help="Leave with 3 where the integrity verdict is SUSPECT, too.")
 @click.option("--metric-lines", is_flag=True, help="Print METRIC name=value for what was measured, before the verdict.")
 def command(
     root: Path,
@@ -28,26 +29,27 @@ def command(
     junit: Path | None,
     github: bool,
     *,
+    strict: bool,
     metric_lines: bool,
 ) -> int:
     """Measure the tree as it stands and judge it against the loop's last iteration; nothing is recorded.
 
-    Exit code 0 pass, 3 regression, 4 something could not be measured.
+    Exit code 0 pass, 3 regression or TAMPERED (with --strict SUSPECT too), 4 something could not be measured.
     """
     forms = [name for name, asked in (("github", github), ("json", as_json), ("metric-lines", metric_lines)) if asked]
     if len(forms) > 1:
         raise click.UsageError(f"--{forms[0]} and --{forms[1]} both print to standard output; choose one")
     from datetime import UTC, datetime
 
-    from ralph_tracker.gating import gate
+    from ralph_tracker.iteration.gate import gate
 
     now = datetime.now(UTC)
-    found = gate(root, loop_id, metrics, now=now, environment=os.environ, progress=progress())
+    found = gate(root, loop_id, metrics, now=now, environment=os.environ, progress=progress(), strict=strict)
     code = EXIT_OF[found.verdict]
     if junit is not None:
         _write_junit(found, junit)
     if as_json:
-        from ralph_tracker.core.gate import gate_document
+        from ralph_tracker.iteration.gate import gate_document
 
         say_json(gate_document(found, code))
     elif github:
@@ -60,7 +62,7 @@ def command(
 
 def lines(found: Any) -> list[str]:  # noqa: ANN401  # a Gate
     """Return what a person reads: the verdict, why, every alert, what gave nothing, the next step."""
-    from ralph_tracker.core.gate import told
+    from ralph_tracker.iteration.gate import told
 
     record, against = found.record, f"iteration {found.compared_with} of {found.record.loop_id}"
     head = {
@@ -76,6 +78,8 @@ def lines(found: Any) -> list[str]:  # noqa: ANN401  # a Gate
     for alert in found.findings:
         name = alert.kind.name if found.is_new(alert) else f"{alert.id} (still open)"
         printed.append(f"  {alert.severity.name} {name}: {told(alert)}")
+    if found.suspected:
+        printed.append("  SUSPECT does not pass, since --strict was asked for")
     printed += _failing_lines(found.failing)
     printed += [f"  accepted: {alert.id}" for alert in found.accepted]
     printed += [f"  not measured: {measure.name}: {measure.why}" for measure in found.unmeasured]
@@ -91,20 +95,18 @@ def _failing_lines(failing: Any) -> list[str]:  # noqa: ANN401  # FailingTests o
 
 
 def _metric_lines(found: Any, *, asked: bool) -> list[str]:  # noqa: ANN401  # a Gate
-    from ralph_tracker.core.gate import metric_lines
+    from ralph_tracker.iteration.gate import metric_lines
 
     return metric_lines(found) if asked else []
 
 
 def _gap(found: Any) -> str:  # noqa: ANN401  # a Gate
-    from ralph_tracker.core.gate import UNPROVEN
-
     names = ", ".join(measure.name for measure in found.unmeasured)
-    return f"could not measure {names}" if names else UNPROVEN
+    return f"could not measure {names}" if names else str(found.why_unproven)
 
 
 def _write_junit(found: Any, file: Path) -> None:  # noqa: ANN401  # a Gate
-    from ralph_tracker.report.gate_junit import gate_junit
+    from ralph_tracker.cli.gate_junit import gate_junit
 
     try:
         file.write_bytes(gate_junit(found))
@@ -115,7 +117,7 @@ def _write_junit(found: Any, file: Path) -> None:  # noqa: ANN401  # a Gate
 
 
 def _say_for_github(found: Any, root: Path) -> None:  # noqa: ANN401  # a Gate
-    from ralph_tracker.report.gate_github import annotations, plain_log
+    from ralph_tracker.cli.gate_github import annotations, plain_log
 
     for line in lines(found):
         say(plain_log(line))
@@ -128,7 +130,7 @@ def _say_for_github(found: Any, root: Path) -> None:  # noqa: ANN401  # a Gate
 
 def _locator(root: Path) -> Any:  # noqa: ANN401  # test → file and line
     """Return what finds a test; GitHub wants files relative to the repository, of which the root may be a folder."""
-    from ralph_tracker.measure.locating import place_of
+    from ralph_tracker.iteration.gate import place_of
 
     prefix = _in_repository(root)
 
@@ -148,7 +150,7 @@ def _in_repository(root: Path) -> Path:
 
 def _append_summary(found: Any) -> str | None:  # noqa: ANN401  # a Gate
     """Append the step summary; say why not where it cannot be: the verdict stands all the same."""
-    from ralph_tracker.report.gate_github import SUMMARY_CAP, step_summary
+    from ralph_tracker.cli.gate_github import SUMMARY_CAP, step_summary
 
     name = os.environ.get("GITHUB_STEP_SUMMARY")
     if not name:

@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
-from ralph_tracker.cli.columns import say_wrapped
 from ralph_tracker.cli.next_step import say_next
 from ralph_tracker.cli.options import loop_options
-from ralph_tracker.cli.output import say, say_json
+from ralph_tracker.cli.output import say, say_json, say_wrapped
+from ralph_tracker.core.rounding import quantity
 
 
 @click.command("gc")
@@ -27,7 +27,7 @@ def command(root: Path, loop_id: str | None, as_json: bool, carry_out: bool, kee
     """
     from datetime import UTC, datetime
 
-    from ralph_tracker.collecting import collect, collection_document
+    from ralph_tracker.loop.retention import collect, collection_document
 
     now = datetime.now(UTC)
     found = collect(root, loop_id, now=now, environment=os.environ, carry_out=carry_out, keep_last=keep_last)
@@ -43,14 +43,14 @@ def _say(found: Any) -> None:  # noqa: ANN401  # a Collection
         return
     went = "went" if found.freed is not None else "would go"
     if found.is_empty:
-        say(f"{found.loop_id}: nothing to collect, {_counted(len(found.staying), 'iteration')} kept")
+        say(f"{found.loop_id}: nothing to collect, {quantity(len(found.staying), 'iteration')} kept")
     if found.going:
         size = sum(found.going.values())
         say_wrapped(
             f"{found.loop_id}: files of iterations {numbers(found.going)} {went}, {size:,} bytes beside the store"
         )
     if found.undos:
-        say_wrapped(f"{_counted(len(found.undos), 'old undo snapshot')} {went}: {', '.join(found.undos)}", indent=2)
+        say_wrapped(f"{quantity(len(found.undos), 'old undo snapshot')} {went}: {', '.join(found.undos)}", indent=2)
     if found.leftovers:
         say_wrapped(f"left by calls that were killed, {went}: {', '.join(found.leftovers)}", indent=2)
     for number, reasons in () if found.is_empty else found.staying.items():
@@ -59,10 +59,6 @@ def _say(found: Any) -> None:  # noqa: ANN401  # a Collection
         say(f"  freed: {found.freed:,} bytes")
     elif not found.is_empty:
         say_next("`ralph-tracker gc --yes` takes them away; their records stay")
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def numbers(iterations: Collection[int]) -> str:

@@ -11,12 +11,12 @@ from ralph_tracker.cli.output import complain, say, say_json
 
 COLUMNS: Final = (
     *("it.", "class", "tests", "coverage", "errors", "quality", "adjusted"),
-    *("integrity", "cost", "$/pt", "decision", ""),
+    *("integrity", "plan", "cost", "$/pt", "decision", ""),
 )
-# A column that has nothing to say is left out: nobody compared files and tests, nobody told what it cost.
-_OPTIONAL: Final = tuple(map(COLUMNS.index, ("integrity", "cost", "$/pt")))
+# A column that has nothing to say is left out: nobody compared files and tests, no plan, nobody told what it cost.
+_OPTIONAL: Final = tuple(map(COLUMNS.index, ("integrity", "plan", "cost", "$/pt")))
 # What a narrow screen shows last: the class, the tests, the score that decides and the verdict are what is looked for.
-_YIELDING: Final = tuple(map(COLUMNS.index, ("errors", "coverage", "quality", "$/pt", "cost")))
+_YIELDING: Final = tuple(map(COLUMNS.index, ("errors", "coverage", "quality", "$/pt", "cost", "plan")))
 _WORD: Final = 12  # the longest word of ours; a record that somebody else wrote may hold anything
 CLASSES: Final = ("baseline", "forward", "plateau", "regression", "stalled")
 
@@ -73,7 +73,7 @@ def _adjusted(document: Any) -> float | None:  # noqa: ANN401  # a record's docu
 
 
 def _say(records: Iterable[tuple[int, Any]], scores: Mapping[int, float | None]) -> None:
-    from ralph_tracker.cli.columns import say_table
+    from ralph_tracker.cli.output import say_table
     from ralph_tracker.report.numbers import ABSENT
 
     table = [COLUMNS, *(_line(number, document, scores) for number, document in records)]
@@ -86,7 +86,7 @@ def _say(records: Iterable[tuple[int, Any]], scores: Mapping[int, float | None])
 
 
 def _line(number: int, document: Any, scores: Mapping[int, float | None]) -> tuple[str, ...]:  # noqa: ANN401  # as above
-    from ralph_tracker.cli.columns import cut
+    from ralph_tracker.cli.output import cut
     from ralph_tracker.core.rounding import plain_number
     from ralph_tracker.report.numbers import ABSENT, money, money_a_point
     from ralph_tracker.report.view import iteration_view
@@ -108,6 +108,7 @@ def _line(number: int, document: Any, scores: Mapping[int, float | None]) -> tup
         view.quality_score,
         view.adjusted_score,
         (record.get("integrity") or {}).get("verdict", ABSENT),
+        view.plan,
         ABSENT if cost is None else money(cost),
         money_a_point(cost, None if now is None or before is None else now - before),
         cut(view.action, _WORD),

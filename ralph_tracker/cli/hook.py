@@ -5,19 +5,23 @@ from typing import Any, Final
 
 import click
 
-from ralph_tracker.cli.columns import say_wrapped
-from ralph_tracker.cli.deciding import answer
+from ralph_tracker.cli.answers import answer, record_next, say_record, tracker_of
 from ralph_tracker.cli.next_step import say_next
 from ralph_tracker.cli.options import loop_options
-from ralph_tracker.cli.output import say, say_json
-from ralph_tracker.cli.recorded import record_next, say_record, tracker_of
+from ralph_tracker.cli.output import say, say_json, say_wrapped
+from ralph_tracker.core.rules import SELECTION_MODES
 from ralph_tracker.errors import EXIT_OK
 
-MODES: Final = ("highest_quality_verified", "highest_quality", "most_recent_above_threshold")
 APPLY: Final = ("output", "worktree", "branch", "none")
 _ANOTHER: Final = "`ralph-tracker hook pre-loop` starts another loop"
 TAKE_OVER: Final = "`ralph-tracker select-best --apply worktree` puts it in place"
 
+mode_option = click.option(
+    "--mode",
+    type=click.Choice(SELECTION_MODES),
+    metavar="MODE",
+    help=f"How to select: {', '.join(SELECTION_MODES)}; else as configured.",
+)
 metrics_option = click.option(
     "--metrics",
     type=click.Path(path_type=Path),
@@ -43,7 +47,9 @@ def command() -> None:
 @loop_options
 @metrics_option
 @click.option("--new", is_flag=True, help="Abandon a loop that is still running.")
-@click.option("--allow-missing", is_flag=True, help="Go on where the command of a check is not there.")
+@click.option(
+    "--allow-missing", is_flag=True, help="Start even if a check's command is missing or tests cannot be measured."
+)
 @click.option("--rebaseline", is_flag=True, help="End a loop that is still running, and start one linked to it.")
 def pre_loop(
     root: Path,
@@ -96,7 +102,7 @@ def loop_decision(root: Path, loop_id: str | None, as_json: bool, apply: bool) -
 
 @command.command("post-loop")
 @loop_options
-@click.option("--mode", type=click.Choice(MODES), help="How to select; else as configured.")
+@mode_option
 @click.option("--iteration", type=click.IntRange(min=0), metavar="N", help="Select this one, whatever the scores say.")
 @click.option("--reason", metavar="WHY", help="Why; needed with --iteration.")
 @click.option("--apply", type=click.Choice(APPLY), default="output", help="Where the files go.")
@@ -106,7 +112,7 @@ def post_loop(  # one parameter an option
     root: Path,
     loop_id: str | None,
     as_json: bool,
-    mode: Any,  # noqa: ANN401  # one of MODES
+    mode: Any,  # noqa: ANN401  # one of SELECTION_MODES
     iteration: int | None,
     reason: str | None,
     apply: Any,  # noqa: ANN401  # one of APPLY

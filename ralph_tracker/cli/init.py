@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from ralph_tracker.cli.columns import say_wrapped
-from ralph_tracker.cli.output import say
+from ralph_tracker.cli.output import say, say_wrapped
 
 
 @click.command("init")
@@ -20,7 +19,7 @@ def command(root: Path, yes: bool) -> None:
     from ralph_tracker.errors import ConfigError
     from ralph_tracker.measure.detect import detect
     from ralph_tracker.store.files import told_plainly, write_new
-    from ralph_tracker.store.standing import checked_root
+    from ralph_tracker.store.loop_status import checked_root
 
     folder = checked_root(root)
     config = load_config(folder)

@@ -1,5 +1,6 @@
 """ralph-tracker integrity: what speaks against an iteration, with file, line, old and new text."""
 
+import os
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,35 +16,64 @@ _GRAVE: Final = frozenset({"SUSPECT", "TAMPERED"})
 
 @click.command("integrity", short_help="List what speaks against an iteration.")
 @click.argument("number", type=click.IntRange(min=0), required=False)
+@click.option("--rerun", is_flag=True, help="Run the earlier tests of that iteration again, and print what they say.")
 @loop_options
-def command(number: int | None, root: Path, loop_id: str | None, as_json: bool) -> None:
-    """List what speaks against iteration NUMBER (the latest where none is named): file, line, old and new text.
+def command(number: int | None, rerun: bool, root: Path, loop_id: str | None, as_json: bool) -> None:
+    """List what speaks against iteration NUMBER (the latest where none is named): what was run, and what failed.
 
     The verdict is the one of now; what was accepted since is marked.
     """
     from ralph_tracker.cli.listing import as_of_now, document_of, listing
-    from ralph_tracker.doubting import doubt_about, doubt_document
+    from ralph_tracker.iteration.standing_findings import doubt_about, doubt_document
 
     found = listing(root, loop_id)
     if found.committed is None:
-        raise LoopError(f"loop {found.loop_id}: AIWG wrote it; nobody compared its files and tests")
+        raise LoopError(f"loop {found.loop_id}: AIWG wrote it; nobody looked at its files and tests")
     document = document_of(as_of_now(found, [found.one(number)])[0])
     doubt = doubt_about(found.committed, document)
-    if as_json:
+    if rerun:
+        _say_rerun(found, document["iteration_metrics"]["iteration"], doubt)
+    elif as_json:
         say_json(doubt_document(doubt))
     else:
         _say(doubt)
 
 
+def _say_rerun(found: Any, number: int, doubt: Any) -> None:  # noqa: ANN401  # a listing, a Doubt
+    from ralph_tracker.cli.output import say_wrapped
+    from ralph_tracker.iteration.reproduce import rerun_again
+
+    if not doubt.found.reruns:
+        say(f"iteration {number}: no earlier test was run on its source, since none differs from its reference")
+        return
+    for ran in rerun_again(found.committed, number, doubt.found.reruns, os.environ):
+        for line in _ran(ran.rerun):
+            say_wrapped(line)
+        for test in sorted(ran.tests.outcomes):
+            say(f"  {ran.tests.outcomes[test]:7} {test}")
+            for line in ran.tests.messages.get(test, "").splitlines():
+                say(f"            {line}")
+        for place, why in ran.tests.not_loaded.items():
+            say(f"  not loaded: {place}: {why}")
+
+
+def _ran(rerun: Any) -> list[str]:  # noqa: ANN401  # a Rerun
+    """Say what was run and what came of it, a line each."""
+    from ralph_tracker.core.documents import rerun_document
+    from ralph_tracker.report.view import rerun_line
+
+    return [f"earlier tests: {rerun_line(rerun_document(rerun))}", *(f"  {each}" for each in rerun.commands)]
+
+
 def _say(doubt: Any) -> None:  # noqa: ANN401  # a Doubt
-    from ralph_tracker.cli.columns import say_wrapped
+    from ralph_tracker.cli.output import say_wrapped
 
     record = doubt.document["iteration_metrics"]
     recorded = "" if doubt.verdict == doubt.recorded else f" (recorded as {doubt.recorded})"
-    compared = ", ".join(str(number) for number in doubt.found.compared_with)
-    since = f", compared with iteration {compared}" if compared else ""
-    say_wrapped(f"iteration {record['iteration']}: {doubt.verdict}{recorded}{since}")
+    say_wrapped(f"iteration {record['iteration']}: {doubt.verdict}{recorded}")
     say_wrapped(f"quality {record['quality_score']:g}, adjusted {record['adjusted_score']:g}; {rates(doubt)}")
+    for rerun in doubt.found.reruns:
+        say_wrapped(_ran(rerun)[0])
     for held in doubt.tests:
         _say_tests(held)
     for finding, held in doubt.findings:
@@ -52,13 +82,13 @@ def _say(doubt: Any) -> None:  # noqa: ANN401  # a Doubt
         if count > 0:
             say(f"{count} more {kind} suppressions than in the baseline; each counts as a finding")
     if doubt.found.matches:
-        say(f"{len(doubt.found.matches)} tests go by another name now; none of them is lost")
+        say(f"{len(doubt.found.matches)} tests go by another name now, or went with their code")
     for file, why in doubt.found.unread.items():
         say_wrapped(f"not looked into: {file}: {why}")
     if not doubt.findings and not doubt.tests:
         say("nothing speaks against it")
     elif doubt.verdict in _GRAVE:
-        say("  next: mend it, or `ralph-tracker accept ALERT --reason WHY` where it is as it should be")
+        say("  next: fix it, or `ralph-tracker accept ALERT --reason WHY` where it is as it should be")
 
 
 def rates(doubt: Any) -> str:  # noqa: ANN401  # as above
@@ -69,10 +99,10 @@ def rates(doubt: Any) -> str:  # noqa: ANN401  # as above
 
 
 def _say_tests(held: Any) -> None:  # noqa: ANN401  # a Held
-    from ralph_tracker.cli.columns import say_wrapped
+    from ralph_tracker.cli.output import say_wrapped
 
     alert = held.alert
-    say_wrapped(f"{alert.severity.name} {alert.kind.rule} {alert.id} ({held.state}): {alert.message}", hang=4)
+    say_wrapped(f"{alert.severity.name} {alert.id} ({held.state}): {alert.message}", hang=4)
     names = sorted(alert.tests)
     for name in names[:_TESTS_SHOWN]:
         say(f"    {name} ({alert.tests[name]} before)")
@@ -81,10 +111,14 @@ def _say_tests(held: Any) -> None:  # noqa: ANN401  # a Held
 
 
 def _say_finding(finding: Any, held: Any) -> None:  # noqa: ANN401  # a Finding, a Held or None
-    from ralph_tracker.cli.columns import say_wrapped
+    from ralph_tracker.cli.output import say_wrapped
 
     alert = "" if held is None else f" {held.alert.id} ({held.state})"
     say_wrapped(f"{finding.severity.name} {finding.rule}{alert}: {finding.place}: {finding.message}", hang=4)
+    for line in (finding.failure or "").splitlines():
+        say(f"    {line}")
+    if finding.command is not None:
+        say(f"    again: {finding.command}")
     if finding.test is not None:
         say(f"    test: {finding.test}")
     if finding.old is not None:

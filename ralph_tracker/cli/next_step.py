@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from ralph_tracker.cli.columns import say_wrapped
+from ralph_tracker.cli.output import say_wrapped
 from ralph_tracker.store.choosing import begun_with
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.summary import Summary

@@ -20,10 +20,10 @@ def answer_plainly(arguments: list[str]) -> int | None:
         return None
     root, loop_id, as_json = Path(found.get("--root", ".")), found.get("--loop-id"), "--json" in found
     if phase == "loop-decision":
-        from ralph_tracker.cli.deciding import answer
+        from ralph_tracker.cli.answers import answer
 
         return answer(root, loop_id, as_json=as_json, apply="--apply" in found)
-    from ralph_tracker.cli.recorded import record_next
+    from ralph_tracker.cli.answers import record_next
 
     return record_next(root, loop_id, as_json=as_json)
 

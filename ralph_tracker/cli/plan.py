@@ -2,14 +2,66 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from ralph_tracker.cli.output import say, say_json
+from ralph_tracker.cli.output import harmless, say, say_json
+from ralph_tracker.errors import InputError
 
 if TYPE_CHECKING:
+    from ralph_tracker.steering.checkpoints import Checkpoint
+    from ralph_tracker.steering.driving import Person
     from ralph_tracker.store.plan_files import KeptPlan
+
+
+_QUESTION: Final = "Continue, adjust or abort?"
+
+
+def edited(text: str) -> str | None:
+    """Return a text as a person leaves it in $VISUAL or $EDITOR, None where it was not saved. Raises InputError."""
+    try:
+        return click.edit(text, extension=".txt")
+    except click.ClickException as error:
+        raise InputError(f"{error.format_message()}; set EDITOR to one that works") from None
+
+
+def confirmed(question: str) -> bool:
+    """Ask on standard error; the end of input and Ctrl-C are a no."""
+    try:
+        return click.confirm(harmless(question), default=False, err=True)
+    except click.Abort:
+        return False
+
+
+def answered(checkpoint: "Checkpoint") -> str | None:
+    """Show a checkpoint on standard error and return the answer, None at the end of input and at Ctrl-C."""
+    for line in checkpoint.text.splitlines():
+        click.echo(harmless(line), err=True)
+    try:
+        return str(click.prompt(_QUESTION, default="", show_default=False, prompt_suffix=" ", err=True))
+    except click.Abort:
+        return None
+
+
+def person_here() -> "Person | None":
+    """Return how to ask the person at the terminal, None where there is none."""
+    from ralph_tracker.steering.driving import Person
+
+    if sys.stdin is None or not sys.stdin.isatty():
+        return None
+
+    async def ask(checkpoint: "Checkpoint") -> str | None:
+        return answered(checkpoint)
+
+    async def edit(text: str) -> str | None:
+        return edited(text)
+
+    async def confirm(question: str) -> bool:
+        return confirmed(question)
+
+    return Person(ask, edit, confirm)
+
 
 _NOTHING: str = "Nothing was changed"
 _file = click.argument("file", type=click.Path(path_type=Path))
@@ -28,10 +80,10 @@ def command() -> None:
 @_file
 def show(file: Path, as_json: bool) -> None:
     """Show how far plan FILE has come, and what it cost."""
-    from ralph_tracker.cli.columns import say_table
+    from ralph_tracker.cli.output import say_table
     from ralph_tracker.steering.checkpoints import checkpoint_of
     from ralph_tracker.steering.plan_document import state_to_plain
-    from ralph_tracker.steering.summary import compute_progress_summary, format_progress_summary
+    from ralph_tracker.steering.progress import compute_progress_summary, format_progress_summary
     from ralph_tracker.store.plan_files import plan_holder, read_plan
 
     kept = read_plan(file)
@@ -63,7 +115,6 @@ def edit(file: Path, yes: bool) -> None:
 
     They are edited as a list, in $VISUAL or $EDITOR. Nothing can be added, and tasks that are done stay as they are.
     """
-    from ralph_tracker.cli.plan_person import edited
     from ralph_tracker.steering.plan_document import state_to_plain
     from ralph_tracker.steering.revision import (
         apply_plan_adjustment,
@@ -104,7 +155,6 @@ def say_changed(file: Path, kept: "KeptPlan") -> None:
 
 
 def _confirmed(question: str, *, yes: bool) -> bool:
-    from ralph_tracker.cli.plan_person import confirmed
     from ralph_tracker.errors import InputError
 
     if yes:

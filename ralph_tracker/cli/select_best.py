@@ -5,14 +5,14 @@ from typing import Any
 
 import click
 
-from ralph_tracker.cli.hook import APPLY, MODES, refuse_idle_branch, say_selection
+from ralph_tracker.cli.hook import APPLY, mode_option, refuse_idle_branch, say_selection
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import progress
 
 
 @click.command("select-best")
 @loop_options
-@click.option("--mode", type=click.Choice(MODES), help="How to select; else as configured.")
+@mode_option
 @click.option("--iteration", type=click.IntRange(min=0), metavar="N", help="Select this one, whatever the scores say.")
 @click.option("--reason", metavar="WHY", help="Why; needed with --iteration.")
 @click.option("--apply", type=click.Choice(APPLY), default="output", help="Where the files go.")
@@ -22,7 +22,7 @@ def command(
     root: Path,
     loop_id: str | None,
     as_json: bool,
-    mode: Any,  # noqa: ANN401  # one of MODES
+    mode: Any,  # noqa: ANN401  # one of SELECTION_MODES
     iteration: int | None,
     reason: str | None,
     apply: Any,  # noqa: ANN401  # one of APPLY

@@ -18,7 +18,7 @@ _FILES_SHOWN: Final = 20
 def command(number: int | None, root: Path, loop_id: str | None, as_json: bool) -> None:
     """Show iteration NUMBER as it was recorded (the latest where none is named), and why it came out so."""
     from ralph_tracker.cli.listing import document_of, listing
-    from ralph_tracker.explaining import explain, explanation_document
+    from ralph_tracker.iteration.explain import explain, explanation_document
 
     found = listing(root, loop_id)
     document = document_of(found.one(number))
@@ -33,7 +33,7 @@ def command(number: int | None, root: Path, loop_id: str | None, as_json: bool) 
 
 
 def _say(document: Any, explanation: Any) -> None:  # noqa: ANN401  # a record's document, an Explanation or None
-    from ralph_tracker.cli.columns import say_wrapped
+    from ralph_tracker.cli.output import say_wrapped
     from ralph_tracker.report.view import iteration_view
 
     it = iteration_view(document)
@@ -54,6 +54,8 @@ def _say(document: Any, explanation: Any) -> None:  # noqa: ANN401  # a record's
         say(f"closed: {closed}")
     _say_decision(it, explanation)
     if explanation is not None:
+        if explanation.best:
+            say_wrapped(f"best iteration: {' '.join(explanation.best)}")
         _say_changes(explanation)
         _say_checks(explanation)
     for note in it.notes:
@@ -66,10 +68,15 @@ def _say_trust(record: Any) -> None:  # noqa: ANN401  # the part of a record's d
         union = "n/a" if trust["union_rate"] is None else f"{trust['union_rate']:g}%"
         more = "" if trust["verdict"] == "PASS" else f"; `ralph-tracker integrity {record['iteration']}` says why"
         say(f"integrity {trust['verdict']}, union rate {union}{more}")
+        from ralph_tracker.cli.output import say_wrapped
+        from ralph_tracker.report.view import rerun_line
+
+        for rerun in trust.get("reruns") or ():
+            say_wrapped(f"earlier tests: {rerun_line(rerun)}")
 
 
 def _say_metrics(it: Any) -> None:  # noqa: ANN401  # an IterationView
-    from ralph_tracker.cli.columns import say_table
+    from ralph_tracker.cli.output import say_table
 
     header = ("metric", "now", "previous", "change", "baseline", "change")
     rows = [
@@ -80,7 +87,7 @@ def _say_metrics(it: Any) -> None:  # noqa: ANN401  # an IterationView
 
 
 def _say_score(it: Any, shares: Any) -> None:  # noqa: ANN401  # an IterationView, ComponentShares
-    from ralph_tracker.cli.columns import say_table
+    from ralph_tracker.cli.output import say_table
 
     rows = [("score", "value", "weight", "adds")]
     for dimension in it.dimensions:
@@ -92,7 +99,7 @@ def _say_score(it: Any, shares: Any) -> None:  # noqa: ANN401  # an IterationVie
 
 
 def _say_decision(it: Any, explanation: Any) -> None:  # noqa: ANN401  # as above
-    from ralph_tracker.cli.columns import say_wrapped
+    from ralph_tracker.cli.output import say_wrapped
 
     say_wrapped(f"decision: {it.action} ({it.confidence}): {it.reason}")
     if explanation is not None and explanation.rule is not None:
@@ -103,7 +110,7 @@ def _say_decision(it: Any, explanation: Any) -> None:  # noqa: ANN401  # as abov
 
 
 def _say_changes(explanation: Any) -> None:  # noqa: ANN401  # an Explanation
-    from ralph_tracker.cli.differing import say_differences
+    from ralph_tracker.cli.diff import say_differences
 
     if explanation.compared_with is not None:
         say(f"since iteration {explanation.compared_with}")

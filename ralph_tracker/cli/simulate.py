@@ -12,8 +12,7 @@ from ralph_tracker.cli.output import say, say_json
 from ralph_tracker.errors import EXIT_OK, InputError
 
 if TYPE_CHECKING:
-    from ralph_tracker.steering.continuation import Continuation, Verdict
-    from ralph_tracker.steering.continuation_rules import Complexity
+    from ralph_tracker.steering.continuation import Complexity, Continuation, Verdict
     from ralph_tracker.steering.events import Event
 
 STANDARD_INPUT: Final = "-"
@@ -62,9 +61,7 @@ def command(
     repetition and cost.
     """
     from ralph_tracker.config.load import load_config
-    from ralph_tracker.steering.continuation import Continuation
-    from ralph_tracker.steering.continuation_complexity import classify_task_complexity
-    from ralph_tracker.steering.continuation_rules import continuation_rules_of
+    from ralph_tracker.steering.continuation import Continuation, classify_task_complexity, continuation_rules_of
 
     rules = continuation_rules_of(load_config(root).document["continuation"])
     if complexity is None:
@@ -113,7 +110,7 @@ def _plain(verdict: "Verdict", evaluation: tuple[bool, str] | None) -> dict[str,
 
 def say_turn(turn: Turn) -> None:
     """Print a turn in a line, and below it what speaks against going on."""
-    from ralph_tracker.cli.columns import say_wrapped
+    from ralph_tracker.cli.output import say_wrapped
 
     verdict, evaluation = turn
     numbers = (f"{number:.2f}" for number in (verdict.score, *verdict.parts))
@@ -135,8 +132,7 @@ def _replayed(file: str, continuation: "Continuation", interval: int) -> Iterato
     """Yield the turns; nothing of the recording tells the time, so that the evaluator does not judge speed."""
     import asyncio
 
-    from ralph_tracker.steering.evaluating import ProgressMonitor
-    from ralph_tracker.steering.evaluators import SimpleProgressEvaluator
+    from ralph_tracker.steering.evaluators import ProgressMonitor, SimpleProgressEvaluator
 
     monitor = ProgressMonitor(SimpleProgressEvaluator(), lambda: 0.0, evaluation_interval=interval)
     with asyncio.Runner() as runner:

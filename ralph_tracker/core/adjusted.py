@@ -9,21 +9,24 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from ralph_tracker.core.components import (
+from ralph_tracker.core.findings import SuppressionKind
+from ralph_tracker.core.metrics import Metrics
+from ralph_tracker.core.rounding import SCORE_DECIMALS, half_up, without_noise
+from ralph_tracker.core.score import (
     COMPLEXITY_COST,
     COMPONENT_BY_NAME,
     ERROR_COST,
     LINT_ERROR_COST,
     WARNING_COST,
+    Basis,
     appropriate_size,
     bloat,
+    dimension_scores,
     falling,
     growth_percent,
+    plain_components,
+    weighted,
 )
-from ralph_tracker.core.findings import SuppressionKind
-from ralph_tracker.core.metrics import Metrics
-from ralph_tracker.core.rounding import SCORE_DECIMALS, half_up, without_noise
-from ralph_tracker.core.score import Basis, dimension_scores, plain_components, weighted
 
 HALF: Final = 50.0
 NO_SUPPRESSIONS: Final[Mapping[SuppressionKind, int]] = MappingProxyType({})

@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Final, Literal, NamedTuple
 
-from ralph_tracker.core.aliases import NO_ALIASES, Aliases
 from ralph_tracker.core.findings import Finding, Severity
-from ralph_tracker.core.identities import restored
+from ralph_tracker.core.identities import NO_ALIASES, Aliases, restored
 from ralph_tracker.core.metrics import Metrics, TestResults
 
 
@@ -31,10 +30,11 @@ class AlertType(NamedTuple):
 _ROLL_BACK, _FLAG, _REVIEW = "immediate_alert_and_rollback", "alert_and_flag_iteration", "alert_and_review"
 
 TYPES: Final[tuple[AlertType, ...]] = (
-    AlertType("test_deletion", Severity.CRITICAL, _ROLL_BACK, lasting=True, about_tests=True, rule="T1"),
+    AlertType("test_deletion", Severity.CRITICAL, _ROLL_BACK, lasting=True, about_tests=True),
     AlertType("working_tests_failing", Severity.CRITICAL, _ROLL_BACK, lasting=True, about_tests=True),
+    AlertType("build_broken", Severity.CRITICAL, _ROLL_BACK, lasting=True, about_tests=True),
     AlertType("infinite_loop", Severity.CRITICAL, "force_terminate"),
-    AlertType("functionality_loss", Severity.HIGH, _FLAG, lasting=True),
+    AlertType("functionality_loss", Severity.HIGH, _FLAG, lasting=True, about_tests=True),
     AlertType("coverage_regression", Severity.HIGH, _FLAG),
     AlertType("error_increase", Severity.HIGH, "alert_regression"),
     AlertType("metric_missing", Severity.HIGH, _FLAG, lasting=True),
@@ -42,31 +42,25 @@ TYPES: Final[tuple[AlertType, ...]] = (
     AlertType("config_changed", Severity.HIGH, _REVIEW),
     AlertType("file_deletion", Severity.MEDIUM, _REVIEW),
     AlertType("complexity_explosion", Severity.MEDIUM, "alert_complexity"),
-    AlertType("tests_replaced", Severity.MEDIUM, _REVIEW, rule="T1"),
+    AlertType("tests_replaced", Severity.MEDIUM, _REVIEW),
     AlertType("tests_merged", Severity.MEDIUM, _REVIEW),
     AlertType("flaky_test", Severity.MEDIUM, _REVIEW),
     AlertType("stalled", Severity.MEDIUM, "suggest_termination"),
-    AlertType("tests_skipped", Severity.HIGH, _FLAG, lasting=True, rule="T2"),
-    AlertType("run_narrowed", Severity.HIGH, _FLAG, lasting=True, rule="T3"),
-    AlertType("vacuous_assertion", Severity.CRITICAL, _ROLL_BACK, lasting=True, rule="T4"),
-    AlertType("assertions_removed", Severity.HIGH, _FLAG, lasting=True, rule="T5"),
-    AlertType("assertion_weakened", Severity.HIGH, _FLAG, lasting=True, rule="T6"),
-    AlertType("expectation_edited", Severity.MEDIUM, _REVIEW, lasting=True, rule="T7"),
-    AlertType("failure_swallowed", Severity.HIGH, _FLAG, lasting=True, rule="T8"),
-    AlertType("runner_forged", Severity.CRITICAL, _ROLL_BACK, lasting=True, rule="T9"),
-    AlertType("test_rigged", Severity.CRITICAL, _ROLL_BACK, lasting=True, rule="T10"),
-    AlertType("test_detected", Severity.HIGH, _FLAG, lasting=True, rule="T11"),
-    AlertType("special_cased", Severity.MEDIUM, _REVIEW, lasting=True, rule="T12"),
-    AlertType("lint_suppressed", Severity.MEDIUM, _REVIEW, lasting=True, rule="S1"),
-    AlertType("types_suppressed", Severity.MEDIUM, _REVIEW, lasting=True, rule="S2"),
-    AlertType("coverage_suppressed", Severity.MEDIUM, _REVIEW, lasting=True, rule="S3"),
-    AlertType("gate_lowered", Severity.HIGH, _FLAG, lasting=True, rule="G1"),
-    AlertType("ci_edited", Severity.HIGH, _FLAG, lasting=True, rule="G2"),
-    AlertType("not_looked_into", Severity.HIGH, _FLAG, lasting=True, rule="U1"),
-    AlertType("records_edited", Severity.CRITICAL, _ROLL_BACK, lasting=True, rule="G3"),
+    AlertType("failure_hidden", Severity.CRITICAL, _ROLL_BACK, lasting=True, rule="failure_hidden"),
+    AlertType("green_by_edit", Severity.HIGH, _FLAG, lasting=True, rule="green_by_edit"),
+    AlertType("demand_changed", Severity.HIGH, _FLAG, lasting=True, rule="demand_changed"),
+    AlertType("outcome_forged", Severity.CRITICAL, _ROLL_BACK, lasting=True, rule="outcome_forged"),
+    AlertType("removed_with_code", Severity.HIGH, _FLAG, rule="removed_with_code"),
+    AlertType("test_detected", Severity.HIGH, _FLAG, lasting=True, rule="R1"),
+    AlertType("runner_forged", Severity.HIGH, _FLAG, lasting=True, rule="R2"),
+    AlertType("equality_overloaded", Severity.HIGH, _FLAG, lasting=True, rule="R3"),
+    AlertType("special_cased", Severity.HIGH, _FLAG, lasting=True, rule="R4"),
+    AlertType("gate_lowered", Severity.HIGH, _FLAG, rule="R5"),
+    AlertType("records_edited", Severity.CRITICAL, _ROLL_BACK, lasting=True, rule="R6"),
+    AlertType("assertion_weakened", Severity.MEDIUM, _REVIEW, rule="W"),
+    AlertType("not_looked_into", Severity.HIGH, _FLAG, lasting=True, rule="U"),
 )
-# T1 and T2 are raised by what the reports say; the others by findings.
-TYPE_BY_RULE: Final[Mapping[str, AlertType]] = {kind.rule: kind for kind in TYPES if kind.rule and kind.rule != "T1"}
+TYPE_BY_RULE: Final[Mapping[str, AlertType]] = {kind.rule: kind for kind in TYPES if kind.rule}
 TYPE_BY_NAME: Final[Mapping[str, AlertType]] = {kind.name: kind for kind in TYPES}
 AlertState = Literal["new", "open", "closed", "accepted"]
 
@@ -106,8 +100,8 @@ class Alert(NamedTuple):
 
     @property
     def lasting(self) -> bool:
-        """Tell whether it stays open until mended; tests that were replaced do where names were matched."""
-        return self.kind.lasting or (self.kind.rule is not None and self.rated is not None)
+        """Tell whether it stays open until it is fixed; tests that were replaced do where names were matched."""
+        return self.kind.lasting or (self.kind.name == "tests_replaced" and self.rated is not None)
 
     @property
     def triggered_at(self) -> str:
@@ -120,10 +114,24 @@ def in_order(alerts: Iterable[Alert]) -> tuple[Alert, ...]:
     return tuple(sorted(alerts, key=lambda a: (a.severity, a.kind.name, a.iteration, a.group or "")))
 
 
+# What one removal of tests raises, by the names of the tests or by counts alone.
+OF_A_REMOVAL: Final = frozenset({"test_deletion", "tests_replaced", "functionality_loss"})
+
+
+def same_event(alert: Alert, alerts: Iterable[Alert]) -> tuple[Alert, ...]:
+    """Return the alert, and those that its iteration raised about the same removal of tests."""
+    if alert.kind.name not in OF_A_REMOVAL:
+        return (alert,)
+    others = (each for each in alerts if each.iteration == alert.iteration and each.kind.name in OF_A_REMOVAL)
+    about = (each for each in others if each.id != alert.id and each.tests.keys() <= alert.tests.keys())
+    return (alert, *about)
+
+
 class Mending(NamedTuple):
     """Hold what alerts are closed by: what was measured now, and the findings that stand, by their keys.
 
-    `findings` is None where nobody looked for them: what is not measured now mends nothing.
+    `findings` is None where nobody looked for them: what is not measured now mends nothing. `loads` says that tests
+    were measured and none is missing because its file does not load, `not_collected` which are (None: no names).
     """
 
     metrics: Metrics
@@ -131,6 +139,8 @@ class Mending(NamedTuple):
     groups: frozenset[str]
     findings: Mapping[str, Finding] | None = None
     aliases: Aliases = NO_ALIASES
+    loads: bool = True
+    not_collected: Mapping[str, str] | None = None
 
     def left_of(self, alert: Alert) -> Alert | None:
         """Return a lasting alert as it stands now, None where it is mended.
@@ -140,6 +150,8 @@ class Mending(NamedTuple):
         """
         if alert.findings:
             return self._standing(alert)
+        if alert.kind.name == "build_broken":
+            return None if self.loads else self._unloaded(alert)
         if alert.group is not None:
             return None if alert.group in self.groups else alert
         if alert.tests:
@@ -150,6 +162,12 @@ class Mending(NamedTuple):
         name, wanted = alert.until
         value = self.metrics.number(name)
         return None if value is not None and value >= wanted else alert
+
+    def _unloaded(self, alert: Alert) -> Alert | None:
+        if not alert.tests or self.not_collected is None:
+            return alert
+        left = {name: was for name, was in alert.tests.items() if name in self.not_collected}
+        return alert._replace(tests=left) if left else None
 
     def _standing(self, alert: Alert) -> Alert | None:
         if self.findings is None:

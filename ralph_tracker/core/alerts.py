@@ -1,19 +1,18 @@
 """When an alert is raised, and in which words: one function a type (semantics § 5)."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
-from ralph_tracker.core.alert_types import TYPE_BY_NAME, Alert, in_order
-from ralph_tracker.core.components import COMPONENT_BY_NAME
+from ralph_tracker.core.alert_types import OF_A_REMOVAL, TYPE_BY_NAME, Alert, in_order
 from ralph_tracker.core.cycles import Cycle
 from ralph_tracker.core.deltas import Reading, Readings, delta, errors_at_size
 from ralph_tracker.core.findings import Integrity
 from ralph_tracker.core.identities import Comparison, names_in_short
-from ralph_tracker.core.line import Classification
+from ralph_tracker.core.lineage import Classification
 from ralph_tracker.core.metrics import BY_NAME, Group, Metrics
 from ralph_tracker.core.rounding import plain_number, without_noise
 from ralph_tracker.core.rules import Rules
-from ralph_tracker.core.score import Basis
+from ralph_tracker.core.score import COMPONENT_BY_NAME, Basis
 
 STALL_ALTERNATIVES: Final = (
     "Consider different approach",
@@ -46,6 +45,7 @@ class Situation(NamedTuple):
     integrity: Integrity | None = None
     open_findings: frozenset[str] = frozenset()
     accepted_findings: frozenset[str] = frozenset()
+    not_loaded: Mapping[str, str] = {}
 
     @property
     def matched(self) -> bool:
@@ -53,9 +53,59 @@ class Situation(NamedTuple):
         return self.integrity is not None and self.tests is not None
 
     @property
+    def unexplained(self) -> Mapping[str, str]:
+        """Return the tests that are gone, and neither matched, retired with their code, nor only not collected."""
+        if self.tests is None:
+            return {}
+        with_code = frozenset() if self.integrity is None else self.integrity.removed_with_code
+        return {name: was for name, was in self.tests.vanished.items() if name not in with_code}
+
+    @property
+    def lost_tests(self) -> Mapping[str, str]:
+        """Return the tests that passed before and neither pass nor fail now, less those that went with their code."""
+        if self.tests is None:
+            return {}
+        with_code = frozenset() if self.integrity is None else self.integrity.removed_with_code
+        return {name: was for name, was in self.tests.lost.items() if name not in with_code}
+
+    @property
     def fall_is_explained(self) -> bool:
-        """Tell whether each test that is gone is matched, so that fewer tests are no loss."""
-        return self.matched and self.tests is not None and not self.tests.vanished
+        """Tell whether fewer tests are no loss: each that is gone is matched, or went with its code."""
+        return self.matched and not self.unexplained
+
+    @property
+    def build_broke(self) -> bool:
+        """Tell whether tests that were collected before are not, since something does not load any more.
+
+        What did not build before the loop was not broken by it.
+        """
+        if not self.not_loaded or not self.iteration:
+            return False
+        return self.tests is None or bool(self.tests.not_collected)
+
+    @property
+    def not_collected(self) -> bool:
+        """Tell whether tests of earlier iterations are missing because something does not load, now or still."""
+        return self.build_broke or (self.tests is not None and bool(self.tests.not_collected))
+
+    @property
+    def gained(self) -> bool:
+        """Tell whether tests are believed now that did not pass before; without names, whether more pass."""
+        if self.tests is not None:
+            return bool(self.tests.gained)
+        return (self.change("tests_passed") or 0) > 0
+
+    @property
+    def lost(self) -> bool:
+        """Tell whether tests that passed before do not pass now; without names, whether fewer pass."""
+        if self.tests is not None:
+            return bool(self.tests.broken or self.tests.lost or self.tests.not_collected)
+        return (self.change("tests_passed") or 0) < 0
+
+    def change(self, name: str) -> float | None:
+        """Return by how much a metric changed since it was last measured, None where either side is unknown."""
+        now, before = self.metrics.number(name), self.readings.get(name)
+        return None if now is None or before is None else now - before.value
 
     def fall(self, name: str) -> tuple[float, Reading] | None:
         """Return the value now and the previous reading where the metric fell, else None."""
@@ -110,15 +160,27 @@ def until(alert: Alert, metric: str, now: float, before: float) -> Alert:
     return alert._replace(until=(metric, before), fall=int(before - now))
 
 
+def build_broken(at: Situation) -> Alert | None:
+    """Raise it where tests are not collected because a file does not load any more: they are not deleted."""
+    if not at.build_broke:
+        return None
+    first, more = next(iter(at.not_loaded.values())), len(at.not_loaded) - 1
+    message = f"Does not build: {first}" + (f", and {more} more" if more else "")
+    lost = {} if at.tests is None else at.tests.not_collected
+    note = f"{len(lost)} tests are not collected: {names_in_short(lost)}" if lost else "no test was collected"
+    return at.alert("build_broken", message, note, tests=lost)
+
+
 def _functionality_loss(at: Situation) -> Alert | None:
-    fall = at.fall("tests_passed")
-    if fall is None or working_tests_failing(at) is not None:
+    if working_tests_failing(at) is not None or at.build_broke:
         return None
+    fall, lost = at.fall("tests_passed"), at.lost_tests
+    if fall is None or (at.tests is not None and fall[1].value - fall[0] <= len(at.tests.flaky)):
+        skipped = {name: was for name, was in lost.items() if at.tests and name not in at.tests.vanished}
+        message = f"Passing tests are skipped now: {names_in_short(skipped)}"
+        return at.alert("functionality_loss", message, at.age_of_names, tests=skipped) if skipped else None
     now, before = fall
-    if at.tests is not None and before.value - now <= len(at.tests.flaky):
-        return None
     message = f"Passing tests decreased from {before.value:g} to {now:g}"
-    lost = at.tests.lost if at.tests is not None else {}
     if at.matched and not lost:
         return None
     if lost:
@@ -187,6 +249,7 @@ def _flaky_test(at: Situation) -> Alert | None:
 
 _ONE_EACH: Final[tuple[Callable[[Situation], Alert | None], ...]] = (
     working_tests_failing,
+    build_broken,
     _functionality_loss,
     _coverage_regression,
     _error_increase,
@@ -264,7 +327,6 @@ def none_fails(metrics: Metrics) -> bool:
     return metrics.tests_failed == 0 and (metrics.tests_passed or 0) > 0
 
 
-def removed_tests(alerts: Iterable[Alert]) -> frozenset[str]:
+def removed_tests(alert: Alert) -> frozenset[str]:
     """Return the tests that an accepted alert says are gone for good."""
-    kinds = {"test_deletion", "tests_replaced", "functionality_loss"}
-    return frozenset(name for alert in alerts if alert.kind.name in kinds for name in alert.tests)
+    return frozenset(alert.tests) if alert.kind.name in OF_A_REMOVAL else frozenset()

@@ -1,14 +1,20 @@
-"""The best iteration: only those that may still become it are kept (semantics § 2 "Cost", § 8)."""
+"""The best iteration: which one is selected, and which may still be selected at some later time (semantics § 8).
+
+In one sentence: the verified iteration in which most tests can be believed; among equals the one with the better score;
+among nearly equal scores the latest.
+"""
 
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from ralph_tracker.core.adjusted import Ground, size_factor
 from ralph_tracker.core.findings import Verdict, is_clean
-from ralph_tracker.core.line import Yardstick
+from ralph_tracker.core.lineage import Yardstick
 from ralph_tracker.core.metrics import Metrics
 
-# Two scores at least this far apart stay apart when rounded to four decimals.
+# Scores this close are nearly equal: the later iteration is taken.
+NEARLY_EQUAL: Final = 0.005
+# Scores are rounded to four decimals; what lies this far apart stays apart.
 _STEP: Final = 0.0001
 _NOISE: Final = 1e-9
 
@@ -16,8 +22,9 @@ _NOISE: Final = 1e-9
 class Candidate(NamedTuple):
     """Hold what the choice of the best needs of one iteration.
 
-    `findings` is error_count at the baseline's size, which decides a tie; None (unknown) loses it. `verdict` is that of
-    integrity, None where nobody looked.
+    `findings` is error_count at the baseline's size, which decides between equal scores where no test is known; None
+    (unknown) loses. `verdict` is that of integrity, None where nobody looked. `given` says that an outside judge
+    scored.
     """
 
     iteration: int
@@ -26,26 +33,27 @@ class Candidate(NamedTuple):
     verified: bool
     findings: float | None
     verdict: Verdict | None = None
+    given: bool = False
 
     @property
     def clean(self) -> bool:
-        """Tell whether nothing is held against it."""
+        """Tell whether its own verdict is neither TAMPERED nor UNPROVEN."""
         return is_clean(self.verdict)
 
     @property
-    def believed(self) -> bool:
-        """Tell whether its score can be believed: neither tampered with nor unproven."""
-        return self.verdict not in {"TAMPERED", "UNPROVEN"}
+    def believed(self) -> int:
+        """Return how many tests pass in it and are named by no standing finding."""
+        return self.ground.passes
 
     @property
     def rank(self) -> int:
-        """Order the pools that the best is taken from: verified and believed ones, believed ones, the others."""
-        return 2 if not self.believed else 0 if self.verified else 1
+        """Order the pools that the best is taken from: verified and clean ones, clean ones, the others."""
+        return 2 if not self.clean else 0 if self.verified else 1
 
     @property
-    def tie(self) -> tuple[bool, float, int]:
-        """Order equals: nothing found against them, fewer findings of the linters, then the earlier."""
-        return (self.verdict == "SUSPECT", float("inf") if self.findings is None else self.findings, self.iteration)
+    def tie(self) -> tuple[float, int]:
+        """Order equal scores where no test is known: fewer findings, then the later."""
+        return (float("inf") if self.findings is None else self.findings, -self.iteration)
 
 
 def findings_of(baseline: Metrics, now: Metrics) -> float | None:
@@ -53,23 +61,64 @@ def findings_of(baseline: Metrics, now: Metrics) -> float | None:
     return None if now.error_count is None else now.error_count * size_factor(baseline, now)
 
 
-def best_of(candidates: Iterable[Candidate], yardstick: Yardstick, *, verified_only: bool) -> Candidate | None:
-    """Return the highest adjusted score as of now among the believed and verified ones (or all that are believed).
-
-    A tie goes to one that is not suspect, to fewer findings, then to the earlier. None where there is no such one.
-    """
-    return _highest((c for c in candidates if c.rank <= (0 if verified_only else 1)), yardstick)
-
-
-def _highest(pool: Iterable[Candidate], yardstick: Yardstick) -> Candidate | None:
-    return min(pool, key=lambda c: (-yardstick.score(c.iteration, c.ground), c.tie), default=None)
+def best_of(candidates: Iterable[Candidate], yardstick: Yardstick) -> Candidate | None:
+    """Return what mode `believed` selects among the verified and clean ones, None where there is none."""
+    return _most_believed([each for each in candidates if each.rank == 0], yardstick)
 
 
 def best_now(candidates: Iterable[Candidate], yardstick: Yardstick) -> Candidate | None:
-    """Return what `highest_quality_verified` selects now: the best of the best pool that holds any."""
+    """Return what mode `believed` selects now: the best of the best pool that holds any."""
+    return _most_believed(_best_pool(candidates), yardstick)
+
+
+def _best_pool(candidates: Iterable[Candidate]) -> list[Candidate]:
     pool = tuple(candidates)
-    rank = min((c.rank for c in pool), default=0)
-    return _highest((c for c in pool if c.rank == rank), yardstick)
+    rank = min((each.rank for each in pool), default=0)
+    return [each for each in pool if each.rank == rank]
+
+
+def why_best(candidates: Iterable[Candidate], yardstick: Yardstick) -> tuple[str, ...]:
+    """Say in up to three sentences why mode `believed` selects what it does; () where there is no candidate."""
+    pool = _best_pool(candidates)
+    best = _most_believed(pool, yardstick)
+    if best is None:
+        return ()
+    said = [] if best.rank == 0 else ["No iteration is verified and clean."]
+    if best.given or not yardstick.seen.union:
+        return (*said, "It has the highest score.")
+    tests = _counted(best, yardstick)
+    equals = [each for each in pool if _counted(each, yardstick) == tests]
+    others = len(equals) - 1
+    most = f"It has the most passing tests that can be believed ({tests})"
+    if not others:
+        return (*said, f"{most}.")
+    top = max(yardstick.score(each.iteration, each.ground) for each in equals)
+    return (
+        *said,
+        f"{most}; {others} other{' has' if others == 1 else 's have'} as many.",
+        f"It is the latest of those whose score is within {NEARLY_EQUAL:g} of their best, {top:.4f}.",
+    )
+
+
+def _most_believed(pool: list[Candidate], yardstick: Yardstick) -> Candidate | None:
+    if not pool:
+        return None
+
+    def score(candidate: Candidate) -> float:
+        return yardstick.score(candidate.iteration, candidate.ground)
+
+    if pool[0].given or not yardstick.seen.union:
+        return min(pool, key=lambda each: (-score(each), each.tie))
+    most = max(_counted(each, yardstick) for each in pool)
+    pool = [each for each in pool if _counted(each, yardstick) == most]
+    top = max(map(score, pool))
+    near = (each for each in pool if top - score(each) <= NEARLY_EQUAL + _NOISE)
+    return max(near, key=lambda each: each.iteration)
+
+
+def _counted(candidate: Candidate, yardstick: Yardstick) -> int:
+    """Return its believed tests as of now: where only counts are known, those of accepted removals are beyond |U|."""
+    return min(candidate.believed, yardstick.seen.union)
 
 
 def kept(frontier: tuple[Candidate, ...], new: Candidate, yardstick: Yardstick) -> tuple[Candidate, ...]:
@@ -83,23 +132,26 @@ def _dominates(one: Candidate, other: Candidate, yardstick: Yardstick) -> bool:
     """Tell whether `other` can never again be chosen before `one`, however many tests are still to come."""
     if other.rank < one.rank:
         return False
-    lead = one.ground.fixed - other.ground.fixed
-    if yardstick.seen.union == 0:
-        lead = min(lead, one.ground.alone - other.ground.alone)
-    if lead < 0 or not _tests_hold(one, other, yardstick):
+    if one.given:
+        lead = one.ground.fixed - other.ground.fixed
+        return lead >= _STEP + _NOISE or (lead >= 0 and one.tie < other.tie)
+    if yardstick.seen.union and _counted(one, yardstick) != _counted(other, yardstick):
+        return one.believed > other.believed
+    if one.believed < other.believed:
         return False
-    return lead >= _STEP + _NOISE or one.tie < other.tie
+    lead = _least_lead(one, other, yardstick)
+    if not yardstick.seen.union and lead <= _STEP and one.tie > other.tie:
+        return False  # no test is known yet: equal scores are decided by findings as long as that is so
+    return lead >= NEARLY_EQUAL + _STEP + _NOISE or (lead >= 0 and one.iteration > other.iteration)
 
 
-def _tests_hold(one: Candidate, other: Candidate, yardstick: Yardstick) -> bool:
-    """Tell whether the tests of `other` can never be worth more than those of `one`.
-
-    Passing tests may stand in for present ones, except where some are beyond |U| (their removal was accepted): those
-    count for nothing.
-    """
-    ours, theirs, weights = one.ground, other.ground, yardstick.weights
-    present, at_most = ours.present + yardstick.seen.credit(one.iteration), theirs.present + theirs.unseen
-    if max(ours.passes, ours.present, theirs.passes, theirs.present) > yardstick.seen.union:
-        return ours.passes >= theirs.passes and present >= at_most
-    lead = weights.passing * (ours.passes - theirs.passes) + weights.present * (present - at_most)
-    return lead >= 0
+def _least_lead(one: Candidate, other: Candidate, yardstick: Yardstick) -> float:
+    """Return by how much the score of `one` is ahead at least, from now on: it moves one way while |U| grows."""
+    ours, theirs = one.ground, other.ground
+    lead = ours.fixed - theirs.fixed
+    union = yardstick.seen.union
+    if not union:
+        return min(lead, ours.alone - theirs.alone)
+    present = ours.present + yardstick.seen.credit(one.iteration) - theirs.present - theirs.unseen
+    present -= yardstick.seen.credit(other.iteration)
+    return min(lead, lead + yardstick.weights.present * present / union)

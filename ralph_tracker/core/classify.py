@@ -5,11 +5,20 @@ from math import fsum
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from ralph_tracker.core.deltas import Readings, delta, errors_at_size
-from ralph_tracker.core.line import FLAT, Classification, Line, Point, Yardstick
-from ralph_tracker.core.metrics import BY_NAME, FOUR, Metrics
+from ralph_tracker.core import alerts as raising
+from ralph_tracker.core.alert_types import Alert, in_order
+from ralph_tracker.core.best import best_of
+from ralph_tracker.core.cycles import find_cycle
+from ralph_tracker.core.deltas import BUILD_FAILED, Readings, delta, errors_at_size
+from ralph_tracker.core.findings import NOTHING_FOUND, Severity
+from ralph_tracker.core.identities import Uncounted, compare
+from ralph_tracker.core.integrity import Doubts, disbelieved_tests
+from ralph_tracker.core.lineage import FLAT, Classification, Line, Point, Yardstick
+from ralph_tracker.core.loop_state import LoopState
+from ralph_tracker.core.metrics import BY_NAME, FOUR, PASSED, Measurement, Metrics
 from ralph_tracker.core.rounding import SCORE_DECIMALS, half_up, without_noise
 from ralph_tracker.core.rules import Rules, StallRules
+from ralph_tracker.core.score import Basis, Score
 
 _COUNTS: Final = ("test_count", "error_count")
 
@@ -19,11 +28,17 @@ class Step(NamedTuple):
 
     `now` has error_count at the previous size; only metrics that both sides have are in `now` and `before`.
     `missing` names those that the line had and that were not measured now, and the components of the score likewise.
+    `gained` and `lost` say whether tests are believed that did not pass before, and the reverse. `named`: tests were
+    compared by name. `uncovered`: fewer lines are covered than before.
     """
 
     now: dict[str, float]
     before: dict[str, float]
     missing: tuple[str, ...]
+    gained: bool = False
+    lost: bool = False
+    named: bool = False
+    uncovered: bool = False
 
     def delta(self, name: str) -> float | None:
         """Return the difference at the recorded decimals, None where it cannot be compared."""
@@ -78,9 +93,12 @@ class Scored(NamedTuple):
         return half_up(self.score(self.point) - self.score(self.line.points[-1]), SCORE_DECIMALS)
 
 
-def classify(step: Step, scored: Scored, rules: Rules, *, working_tests_failing: bool) -> Classification:
-    """Return the class by the first rule that holds; the line has at least its baseline."""
-    if working_tests_failing:
+def classify(step: Step, scored: Scored, rules: Rules, *, broke: bool) -> Classification:
+    """Return the class by the first rule that holds; the line has at least its baseline.
+
+    `broke` says that a working test fails now, or that the build broke.
+    """
+    if broke:
         return "regression"
     if not step.now and (scored.given or not step.missing):
         return _by_score_alone(step, scored, rules)
@@ -88,9 +106,8 @@ def classify(step: Step, scored: Scored, rules: Rules, *, working_tests_failing:
         return "regression"
     if _is_plateau(step, rules.stall.tolerance):
         return "stalled" if _is_stalled(scored, rules.stall) else "plateau"
-    if _is_forward(step, rules) or (scored.change > 0 and not step.missing):
-        return "forward"
-    return "plateau"
+    better = (step.gained and not step.lost) or scored.change > 0
+    return "forward" if _is_forward(step, rules) or (better and not step.missing) else "plateau"
 
 
 def _by_score_alone(step: Step, scored: Scored, rules: Rules) -> Classification:
@@ -105,12 +122,13 @@ def _by_score_alone(step: Step, scored: Scored, rules: Rules) -> Classification:
 
 def _is_regression(step: Step, rules: Rules) -> bool:
     limits = rules.classification
-    return (
-        _below(step, "test_count", 0)
-        or _below(step, "pass_rate", limits.pass_rate_drop)
-        or _below(step, "coverage_percentage", limits.coverage_drop)
-        or (step.delta("error_count") or 0) > 0
-    )
+    if _below(step, "test_count", 0) or _below(step, "pass_rate", limits.pass_rate_drop):
+        return True
+    less_covered = _below(step, "coverage_percentage", limits.coverage_drop)
+    if step.named:
+        # Names hide no loss: code without tests lowers coverage and brings findings, and breaks nothing by that.
+        return less_covered and step.uncovered
+    return less_covered or (not step.gained and (step.delta("error_count") or 0) > rules.alerts.error_increase)
 
 
 def _below(step: Step, name: str, tolerance: float) -> bool:
@@ -130,8 +148,8 @@ def _is_steady(step: Step, name: str, tolerance: float) -> bool:
 
 
 def _is_forward(step: Step, rules: Rules) -> bool:
-    """Tell whether rule 4 holds; fewer tests or more errors are a regression already and do not come here."""
-    if step.missing or not step.now:
+    """Tell whether rule 4 holds; fewer tests are a regression already and do not come here."""
+    if step.missing or not step.now or (step.delta("error_count") or 0) > 0:
         return False
     rate = step.now.get("pass_rate")
     good = rate is None or rate > step.before["pass_rate"] or rate >= rules.classification.good_pass_rate
@@ -167,3 +185,145 @@ def _metric_is_better(name: str, now: Point, start: Point) -> bool:
     if name == "error_count":
         return errors_at_size(int(value), now.loc, start.loc) < before
     return value > before
+
+
+class View(NamedTuple):
+    """Bundle what one judgement looks at."""
+
+    state: LoopState
+    basis: Basis
+    metrics: Metrics
+    measurement: Measurement
+    score: Score
+    yardstick: Yardstick
+    point: Point
+    at: raising.Situation
+    doubts: Doubts
+
+    @property
+    def number(self) -> int:
+        return self.point.iteration
+
+    @property
+    def adjusted(self) -> float:
+        return self.yardstick.score(self.number, self.point.ground)
+
+
+class Verdicts(NamedTuple):
+    classification: Classification
+    new: tuple[Alert, ...]
+    carried: tuple[Alert, ...]
+    closed: tuple[str, ...]
+    accepted: tuple[str, ...]
+    same_tree_cycle: bool
+
+    @property
+    def counting(self) -> tuple[Alert, ...]:
+        """Return the new and open alerts that nobody accepted, in order."""
+        return in_order(a for a in (*self.new, *self.carried) if a.id not in self.accepted)
+
+    @property
+    def lasting(self) -> tuple[Alert, ...]:
+        """Return what stays open; an accepted report that is missing stays too, so that it is not raised anew."""
+        known = in_order((*self.new, *self.carried))
+        return tuple(a for a in known if a.lasting and (a.group is not None or a.id not in self.accepted))
+
+
+def verdicts_of(view: View) -> Verdicts:
+    state, line, doubts = view.state, view.state.line, view.doubts
+    if view.number == 0:
+        new = raising.raise_alerts(view.at, "baseline", None)
+        return Verdicts("baseline", new, (), (), _accepted(new, state), same_tree_cycle=False)
+    scored = Scored(point=view.point, line=line, yardstick=view.yardstick, given=view.basis.given_score)
+    broke = raising.working_tests_failing(view.at) is not None or view.at.build_broke or _build_failed(view)
+    classification = classify(_step(view), scored, state.rules, broke=broke)
+    cycle = find_cycle(view.point, line, view.measurement, view.yardstick, state.rules.cycling)
+    if cycle is not None and not cycle.same_tree and _reaches_more(view):
+        cycle = None
+    target = best_of(state.frontier, view.yardstick)
+    new = in_order(
+        alert._replace(rollback_to=target.iteration if target else None)
+        for alert in (*doubts.new, *raising.raise_alerts(view.at, classification, cycle))
+    )
+    return Verdicts(
+        classification,
+        new,
+        doubts.carried,
+        tuple(alert.id for alert in doubts.mended),
+        _accepted((*new, *doubts.carried), state),
+        same_tree_cycle=cycle is not None and cycle.same_tree,
+    )
+
+
+def _reaches_more(view: View) -> bool:
+    """Tell whether a test is believed that the loop has never run before: then equal numbers are a coincidence."""
+    seen, tests, doubts = view.state.seen, view.measurement.tests, view.doubts
+    if tests is None or not doubts.clean:
+        return False
+    passing = {name for name, how in tests.outcomes.items() if how == PASSED and name not in doubts.disbelieved}
+    return not seen.ran.union(seen.excluded).issuperset(seen.aliases.roots(passing))
+
+
+def _step(view: View) -> Step:
+    """Return the four metrics as the class compares them; tests that are gone by merging alone are no fall."""
+    step = step_of(view.metrics, view.state.line.readings, view.score.components)
+    at = view.at
+    step = step._replace(
+        gained=at.gained,
+        lost=at.lost,
+        named=at.tests is not None,
+        uncovered=(at.change("coverage_lines_covered") or 0) < 0,
+    )
+    return step.without_fall("test_count") if at.fall_is_explained else step
+
+
+def _build_failed(view: View) -> bool:
+    """Tell whether the build fails and did not before: a status has no delta."""
+    before = view.state.line.readings.get(BUILD_FAILED)
+    return view.metrics.build_status == "failure" and before is not None and not before.value
+
+
+def _accepted(alerts: tuple[Alert, ...], state: LoopState) -> tuple[str, ...]:
+    return tuple(alert.id for alert in alerts if alert.id in state.accepted)
+
+
+def situation_of(
+    state: LoopState, basis: Basis, metrics: Metrics, measurement: Measurement, score: Score
+) -> raising.Situation:
+    line, seen = state.line, state.seen
+    uncounted = Uncounted(
+        no_tests=(measurement.integrity or NOTHING_FOUND).no_tests,
+        not_loaded=frozenset(measurement.not_loaded),
+        disbelieved=disbelieved_tests(measurement.integrity, state.accepted_findings),
+        awaited={name: was for name, was in line.awaited.items() if name not in seen.excluded},
+    )
+    return raising.Situation(
+        iteration=state.iteration + 1,
+        previous=line.head or 0,
+        metrics=metrics,
+        readings=line.readings,
+        tests=compare(state.known, measurement.tests, seen.flaky, seen.aliases, uncounted),
+        components=score.components,
+        missing=measurement.missing,
+        basis=basis,
+        rules=state.rules,
+        config_changed=measurement.config_changed,
+        already_missing=frozenset(a.group for a in line.open_alerts if a.group is not None),
+        integrity=measurement.integrity,
+        open_findings=frozenset(f.key for alert in line.open_alerts for f in alert.findings),
+        accepted_findings=state.accepted_findings,
+        not_loaded={place: why for place, why in measurement.not_loaded.items() if place not in line.not_loaded},
+    )
+
+
+def is_verified(view: View, verdicts: Verdicts) -> bool:
+    """Tell whether the build holds, tests were measured where the loop has them, and this iteration lost none.
+
+    What an earlier iteration lost is priced in the tests that can be believed.
+    """
+    if view.metrics.build_status == "failure":
+        return False
+    if view.basis.has_tests and view.metrics.test_count is None and view.metrics.pass_rate is None:
+        return False
+    raised = (a for a in verdicts.new if a.id not in verdicts.accepted)
+    return not any(a.kind.about_tests or (a.kind.rule and a.severity is Severity.CRITICAL) for a in raised)

@@ -2,7 +2,7 @@
 
 from typing import Final, NamedTuple
 
-from ralph_tracker.core.line import Line, Point, Yardstick
+from ralph_tracker.core.lineage import Line, Point, Yardstick
 from ralph_tracker.core.metrics import FOUR, Measurement
 from ralph_tracker.core.rounding import SCORE_DECIMALS, half_up
 from ralph_tracker.core.rules import CyclingRules

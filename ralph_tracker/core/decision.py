@@ -1,18 +1,19 @@
 """Continue, stop, roll back or ask a person: the first rule that holds (semantics § 7)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final, Literal, NamedTuple
 
 from ralph_tracker.core.alert_types import Alert
 from ralph_tracker.core.alerts import STALL_ALTERNATIVES
 from ralph_tracker.core.findings import Severity
-from ralph_tracker.core.line import Classification
+from ralph_tracker.core.lineage import Classification
 from ralph_tracker.core.rounding import SCORE_DECIMALS, half_up, plain_number
 from ralph_tracker.core.rules import Rules
 
 Action = Literal["continue", "stop", "rollback", "escalate"]
 ALERTING_RULES: Final = frozenset({1, 3, 4, 5, 7})
 _CERTAIN: Final = frozenset({0, 1, 2, 8})
+STALL_RULE: Final = 10
 _REPEATED: Final = 3
 _MESSAGES_SHOWN: Final = 3
 _SECONDS_A_MINUTE: Final = 60
@@ -33,6 +34,11 @@ class Decision(NamedTuple):
     rule: int = 11
 
     @property
+    def is_stall(self) -> bool:
+        """Tell whether it ends the loop for want of progress, and for nothing else."""
+        return self.rule == STALL_RULE
+
+    @property
     def counts_as_rollback(self) -> bool:
         """Tell whether it is a rollback, or the escalation that stands for one too many."""
         return self.action == "rollback" or self.rule == _REPEATED
@@ -44,7 +50,10 @@ class Facts(NamedTuple):
     `alerts` are the new and the open ones that nobody accepted, in order. `cost_usd` is what is known of the cost so
     far, None where nothing is. `elapsed_s` counts from pre_loop. `rollbacks` is how many of the latest decisions in
     a row were a rollback, or the escalation that stands for one. `target_tests_hold`: no test fails and one passes,
-    or the loop has none. `trusted`: integrity holds nothing against it, or was not asked.
+    or the loop has none. `trusted`: integrity holds nothing against it, or was not asked. `scores` are those of the
+    iterations that may be gone back to. `met_target`: the baseline reached the target already. `open_tasks` of the
+    plan are None where no plan is known. `working`: a task of it was ticked while metrics stood still, or the loop
+    has tests and none has run yet, so that nothing can be told of its work.
     """
 
     iteration: int
@@ -62,6 +71,26 @@ class Facts(NamedTuple):
     elapsed_s: float | None = None
     rollbacks: int = 0
     blocked: str | None = None
+    scores: Mapping[int, float] = {}
+    met_target: bool = False
+    open_tasks: int | None = None
+    working: bool = False
+
+    def calls_back(self, alert: Alert) -> bool:
+        """Tell whether a CRITICAL alert calls for a rollback: a new one, or an open one that was not overtaken.
+
+        Deleted tests are asked about once: who goes on without them means it, and their price stays in the score.
+        """
+        if alert.severity is not Severity.CRITICAL:
+            return False
+        if alert.iteration == self.iteration:
+            return True
+        if alert.kind.name == "test_deletion":
+            return False
+        if alert.rollback_to is None:
+            return True
+        target = self.scores.get(alert.rollback_to)
+        return target is not None and self.score <= target
 
 
 def first_decision() -> Decision:
@@ -128,7 +157,7 @@ def _third_rollback(facts: Facts, rules: Rules) -> Decision | None:
 
 
 def _critical(facts: Facts, _: Rules) -> Decision | None:
-    alerts = [alert for alert in facts.alerts if alert.severity is Severity.CRITICAL]
+    alerts = [alert for alert in facts.alerts if facts.calls_back(alert)]
     if not alerts:
         return None
     target = min(alerts, key=lambda alert: alert.iteration).rollback_to
@@ -172,7 +201,7 @@ def _uncertain(facts: Facts, rules: Rules) -> Decision | None:
 def _target(facts: Facts, rules: Rules) -> Decision | None:
     target = rules.loop.target_score
     grave = any(alert.severity <= Severity.HIGH for alert in facts.alerts)
-    if target is None or facts.score < target or grave:
+    if target is None or facts.score < target or grave or facts.met_target or facts.open_tasks:
         return None
     if not (facts.verified and facts.trusted and facts.target_tests_hold):
         return None
@@ -180,14 +209,14 @@ def _target(facts: Facts, rules: Rules) -> Decision | None:
 
 
 def _stalled(facts: Facts, rules: Rules) -> Decision | None:
-    if facts.classification != "stalled":
+    if facts.classification != "stalled" or facts.working:
         return None
     return Decision(
         action="stop",
         reason=f"No meaningful progress for {rules.stall.window} iterations",
         confidence=0.85,
         alternatives=STALL_ALTERNATIVES,
-        rule=10,
+        rule=STALL_RULE,
     )
 
 

@@ -16,6 +16,8 @@ class Reading(NamedTuple):
 
 Readings = Mapping[str, Reading]
 NO_READINGS: Final[Readings] = {}
+# A build has a status and no number; as a reading it is 1 where it failed.
+BUILD_FAILED: Final = "build_failed"
 
 
 def read(metrics: Metrics, iteration: int, before: Readings = NO_READINGS) -> dict[str, Reading]:
@@ -25,6 +27,8 @@ def read(metrics: Metrics, iteration: int, before: Readings = NO_READINGS) -> di
         value = metrics.number(spec.name) if spec.numeric else None
         if value is not None:
             readings[spec.name] = Reading(value, iteration)
+    if metrics.build_status is not None:
+        readings[BUILD_FAILED] = Reading(float(metrics.build_status == "failure"), iteration)
     return readings
 
 

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 
 from ralph_tracker.core.alert_types import Alert, AlertState
 from ralph_tracker.core.decision import Decision
-from ralph_tracker.core.findings import Finding, SuppressionKind
+from ralph_tracker.core.findings import Finding, Rerun, SuppressionKind
+from ralph_tracker.core.integrity import Trust
 from ralph_tracker.core.metrics import METRICS, SECTIONS, Metrics
 from ralph_tracker.core.records import BestTracker, IterationRecord
 from ralph_tracker.core.rounding import SCORE_DECIMALS, half_up
-from ralph_tracker.core.trust import Trust
 
 if TYPE_CHECKING:
     from ralph_tracker.core.selection import Contender, Selection
@@ -61,6 +61,7 @@ def _iteration(record: IterationRecord) -> Document:
         "open_alerts": [carried_document(a, _state(a, record, "open")) for a in record.open_alerts],
         "closed_alerts": list(record.closed_alerts),
         "integrity": trust_document(record.integrity),
+        "plan": None if record.plan is None else {"done": record.plan[0], "open": record.plan[1]},
         "usage": record.usage.known() if record.usage else None,
         "blocked": record.blocked,
         "tree": record.tree,
@@ -119,7 +120,9 @@ def finding_document(finding: Finding) -> Document:
         "tests": list(finding.tests[:TESTS_LISTED]),
         "old": finding.old,
         "new": finding.new,
-        "compared_with": finding.against,
+        "reference": finding.against,
+        "failure": finding.failure,
+        "command": finding.command,
     }
 
 
@@ -131,12 +134,23 @@ def trust_document(trust: Trust | None) -> Document | None:
     return {
         "verdict": trust.verdict,
         "union_rate": trust.union_rate,
-        "compared_with": list(found.compared_with),
+        "reruns": [rerun_document(each) for each in found.reruns],
         "findings": [finding_document(each) for each in found.findings[:FINDINGS_LISTED]],
         "findings_total": len(found.findings),
         "tests_matched": len(found.matches),
         "suppressions": suppressions_document(found.suppressions),
         "unread": dict(found.unread),
+    }
+
+
+def rerun_document(rerun: Rerun) -> Document:
+    """Return a run of earlier tests: which form of which files, by what command, what it gave."""
+    return {
+        **rerun._asdict(),
+        "references": dict(rerun.references),
+        "files": list(rerun.files[:TESTS_LISTED]),
+        "commands": list(rerun.commands),
+        "flaky": list(rerun.flaky[:TESTS_LISTED]),
     }
 
 

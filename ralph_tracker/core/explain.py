@@ -8,18 +8,19 @@ from ralph_tracker.core.adjusted import (
     starts_high,
     suppressed,
 )
-from ralph_tracker.core.components import (
+from ralph_tracker.core.findings import Integrity
+from ralph_tracker.core.lineage import Yardstick
+from ralph_tracker.core.metrics import BY_NAME, Metrics
+from ralph_tracker.core.rounding import half_up, plain_number
+from ralph_tracker.core.score import (
     COMPLEXITY_COST,
     ERROR_COST,
     LINT_ERROR_COST,
     WARNING_COST,
+    Basis,
     growth_percent,
+    plain_components,
 )
-from ralph_tracker.core.findings import Integrity
-from ralph_tracker.core.line import Yardstick
-from ralph_tracker.core.metrics import BY_NAME, Metrics
-from ralph_tracker.core.rounding import half_up, plain_number
-from ralph_tracker.core.score import Basis, plain_components
 
 _FINDINGS = (
     ("no_lint_errors", "lint_errors", LINT_ERROR_COST),

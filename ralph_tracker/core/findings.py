@@ -1,4 +1,4 @@
-"""What integrity finds of one iteration, as values: the rules that find it lie above, in `integrity/`."""
+"""What integrity finds of one iteration, as values."""
 
 from collections.abc import Mapping
 from enum import IntEnum
@@ -6,17 +6,18 @@ from typing import Final, Literal, NamedTuple
 
 Verdict = Literal["PASS", "SUSPECT", "TAMPERED", "UNPROVEN"]
 SuppressionKind = Literal["lint", "types", "coverage"]
-# Our own rules compare the files, no other tool (integrity.tool).
+# Our own rules look at the change, no other tool (integrity.tool).
 BUILTIN: Final = "builtin"
-# A test that a finding of these rules names does not count as passing (semantics § 2).
-DISCOUNTING: Final = frozenset({"T4", "T5", "T6", "T7", "T8", "T12", "U1"})
-# MEDIUM findings of these rules make an iteration SUSPECT; those of the others only tell (integrity.md, Principles).
-SUSPICIOUS: Final = frozenset({"T7", "T12"})
+# What the re-run of earlier tests shows; these findings are asked again, by running, in every later iteration.
+RERUN_RULES: Final = ("failure_hidden", "green_by_edit", "demand_changed", "outcome_forged")
+REMOVED_WITH_CODE: Final = "removed_with_code"
+# A test that a standing finding of these rules names is not believed, though it passes (semantics § 0).
+_DISBELIEVING: Final = frozenset({*RERUN_RULES, "R2", "R4"})
 
 
 def is_clean(verdict: Verdict | None) -> bool:
-    """Tell whether nothing is held against an iteration; while nobody compares, each is clean (semantics § 0)."""
-    return verdict in {None, "PASS"}
+    """Tell whether an iteration counts; SUSPECT is a question to a person, no ban (semantics § 0)."""
+    return verdict in {None, "PASS", "SUSPECT"}
 
 
 class Severity(IntEnum):
@@ -30,11 +31,12 @@ class Severity(IntEnum):
 class Finding(NamedTuple):
     """Hold one fact about a change that makes a score less believable.
 
-    `rule` is its row of integrity.md (T3 … G3), `file` is relative to the root, `line` stands in the new text (None: it
-    is gone). `test` is the test's name as the source has it (`TestBox::test_lid`), None where it is about no single
-    one; `tests` are its ids in the report, () where unknown. `old` and `new` are the texts before and now, None where
-    there is none. `against` is the iteration that it was compared with, None where that is not known. `about` tells it
-    from other findings of its rule, file and test, and stays the same while it stands.
+    `rule` is its row of integrity.md, `file` is relative to the root, `line` stands in the new text (None: it is gone).
+    `test` is the test's name as the source has it (`TestBox::test_lid`), None where it is about no single one; `tests`
+    are its ids in the report, () where unknown. `old` and `new` are the texts before and now, None where there is none.
+    `against` is the iteration that it was compared with: of a re-run, the one whose form of the tests was run. `about`
+    tells it from other findings of its rule, file and test, and stays the same while it stands. `failure` is what the
+    tests said when they were run again, `command` what runs them again; None where nothing was run.
     """
 
     rule: str
@@ -48,6 +50,8 @@ class Finding(NamedTuple):
     new: str | None = None
     against: int | None = None
     about: str = ""
+    failure: str | None = None
+    command: str | None = None
 
     @property
     def place(self) -> str:
@@ -64,26 +68,62 @@ class Finding(NamedTuple):
         """Return what a person accepts: this finding with the text of now, so that a further step is another one."""
         return f"{self.key}|{self.new or ''}"
 
+    @property
+    def disbelieved(self) -> tuple[str, ...]:
+        """Return the tests that it takes from those believed; a note takes none."""
+        return self.tests if self.rule in _DISBELIEVING and self.severity <= Severity.HIGH else ()
+
+
+class Rerun(NamedTuple):
+    """Hold one run of earlier tests against the source of an iteration.
+
+    `references` maps the files that were put over the source to the iteration whose form of them was run. `files` are
+    the test files that were run (all where `whole`), `commands` what ran them. `tests` and `failed` count the report;
+    `flaky` names tests that failed and then passed. `problem` says why it gave nothing, None where it did.
+    """
+
+    references: Mapping[str, int]
+    files: tuple[str, ...]
+    whole: bool = False
+    commands: tuple[str, ...] = ()
+    duration_s: float = 0.0
+    tests: int = 0
+    failed: int = 0
+    flaky: tuple[str, ...] = ()
+    problem: str | None = None
+
 
 class Integrity(NamedTuple):
-    """Hold what a comparison of files and tests found of one iteration.
+    """Hold what comparing the files and running the earlier tests found of one iteration.
 
-    `compared_with` are the iterations that it was compared with. `matches` maps a test of theirs that is gone from the
-    report to the ids that stand for it now (renamed, moved, merged or split); to () where it was no test, but a module
-    that could not be collected and can be now, or a helper with the name of a test. `suppressions` counts those that
-    are new since the baseline. `unread` says why a file could not be looked into.
+    `findings` are the new ones and those of earlier iterations that still stand. `matches` maps a test that is gone
+    from the report to the ids that stand for it now (renamed, moved, merged or split); to () where it was no test, or
+    went together with the code that it was about. `suppressions` counts those that are new since the baseline. `unread`
+    says why a file could not be looked into. `references` maps each file that decides about tests and is not in its
+    reference form to the iteration that has that form. `reruns` are the runs of earlier tests, () where none was due.
     """
 
     findings: tuple[Finding, ...] = ()
     matches: Mapping[str, tuple[str, ...]] = {}
     suppressions: Mapping[SuppressionKind, int] = {}
     unread: Mapping[str, str] = {}
-    compared_with: tuple[int, ...] = ()
+    references: Mapping[str, int] = {}
+    reruns: tuple[Rerun, ...] = ()
 
     @property
     def no_tests(self) -> frozenset[str]:
-        """Return the ids that are gone and were no tests."""
+        """Return the ids that are gone and count for no iteration: no tests, or retired with their code."""
         return frozenset(gone for gone, news in self.matches.items() if not news)
+
+    @property
+    def removed_with_code(self) -> frozenset[str]:
+        """Return the tests that went with the code that they were about, red ones too."""
+        return frozenset(test for each in self.findings if each.rule == REMOVED_WITH_CODE for test in each.tests)
+
+    @property
+    def unproven(self) -> str | None:
+        """Say why earlier tests that had to be run again gave nothing, None where nothing is open."""
+        return next((each.problem for each in self.reruns if each.problem is not None), None)
 
 
 NOTHING_FOUND: Final = Integrity()

@@ -1,15 +1,77 @@
 """Tests by name: what the line knows of each, and every test that the loop has ever seen (semantics § 2, § 5)."""
 
+import re
 from collections.abc import Iterable, Mapping
 from itertools import compress
 from operator import eq, ne
 from typing import Final, NamedTuple
 
-from ralph_tracker.core.aliases import NO_ALIASES, Aliases
 from ralph_tracker.core.metrics import FAILED, OUTCOME_RANK, PASSED, SKIPPED, TestResults
+
+
+class Aliases(NamedTuple):
+    """Hold, for an id of today, the names that it stands for: a renamed test one, a merged test several.
+
+    A test that was split is stood for by all of its parts. The names are those under which the loop first saw a test.
+    """
+
+    stands_for: Mapping[str, tuple[str, ...]] = {}
+
+    def after(self, matches: Mapping[str, tuple[str, ...]]) -> "Aliases":
+        """Return the aliases with more tests that are gone matched to those that stand for them."""
+        if not matches:
+            return self
+        found = dict(self.stands_for)
+        for gone, news in matches.items():
+            roots = self.names(gone)
+            for new in news:
+                known = found.get(new, ())
+                more = tuple(root for root in roots if root != new and root not in known)
+                if more:
+                    found[new] = (*known, *more)
+        return Aliases(found)
+
+    def names(self, test: str) -> tuple[str, ...]:
+        """Return the names under which the loop first saw a test of today."""
+        return self.stands_for.get(test, (test,))
+
+    def roots(self, tests: Iterable[str]) -> frozenset[str]:
+        """Return those names for many tests."""
+        return frozenset(tests if not self.stands_for else (name for test in tests for name in self.names(test)))
+
+    def outcomes(self, now: Mapping[str, str]) -> Mapping[str, str]:
+        """Return outcomes by those names; of the parts of a split test the worst counts.
+
+        A test that is itself in the report speaks for itself, whoever once stood for it.
+        """
+        if not self._renamed(now):
+            return now
+        found = dict(now)
+        for test in self._renamed(now):
+            olds = [old for old in self.stands_for[test] if old not in now]
+            if olds:
+                del found[test]
+            for old in olds:
+                before = found.get(old, now[test])
+                found[old] = min(before, now[test], key=OUTCOME_RANK.__getitem__)
+        return found
+
+    def today(self, now: Mapping[str, str]) -> dict[str, str]:
+        """Return, for the names that a report does not bear any more, the test of today that stands for each."""
+        return {old: test for test in self._renamed(now) for old in self.stands_for[test] if old not in now}
+
+    def _renamed(self, now: Mapping[str, str]) -> list[str]:
+        return [test for test in self.stands_for if test in now] if self.stands_for else []
+
+
+NO_ALIASES: Final = Aliases()
+
 
 Ranges = tuple[tuple[int, int], ...]
 NAMES_SHOWN: Final = 5
+# How the ids of tests begin that the agent never sees.
+HELD_BACK: Final = "held-back:"
+_HELD_BACK_NAMES: Final = re.compile(rf"{HELD_BACK}[^\s,]+(?:, {HELD_BACK}[^\s,]+)*")
 
 
 class KnownTests(NamedTuple):
@@ -30,20 +92,36 @@ class KnownTests(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """Hold how the tests of an iteration stand against the line; each maps a test to its outcome before.
+    """Hold how the tests of an iteration compare with the lineage; each maps a test to its outcome before.
 
     `vanished`: in the latest report, not in this one. `broken`: passed before, fails now, and not known to be
     flaky; `flaky`: the same, but known to be flaky. `lost`: passed in the latest report, neither passes nor fails
-    now. `skipped`: ran when it was last there, is skipped now. `added`: in no report of the line so far. A test that
-    another one stands for has not vanished; what is said of it goes by its name of today.
+    now. `added`: in no report of the lineage so far. `gained`: believed now, and did not pass when last reported.
+    `not_collected`: of a file that does not load now; they are neither vanished nor lost. A test that another one
+    stands for has not vanished; what is said of it goes by its name of today.
     """
 
     vanished: Mapping[str, str]
     broken: Mapping[str, str]
     flaky: Mapping[str, str]
     lost: Mapping[str, str]
-    skipped: Mapping[str, str]
     added: tuple[str, ...]
+    gained: tuple[str, ...] = ()
+    not_collected: Mapping[str, str] = {}
+
+
+class Uncounted(NamedTuple):
+    """Hold what a comparison leaves out.
+
+    `no_tests` were no tests, or went with their code. `not_loaded` are files, packages or suites that do not load.
+    `disbelieved` tests pass and are named by a finding. `awaited` are tests that were not collected so far, with their
+    outcome before: what the report before this one did not have is not gone yet.
+    """
+
+    no_tests: frozenset[str] = frozenset()
+    not_loaded: frozenset[str] = frozenset()
+    disbelieved: frozenset[str] = frozenset()
+    awaited: Mapping[str, str] = {}
 
 
 def compare(
@@ -51,26 +129,76 @@ def compare(
     tests: TestResults | None,
     flaky: frozenset[str],
     aliases: Aliases = NO_ALIASES,
-    none: frozenset[str] = frozenset(),
+    uncounted: Uncounted = Uncounted(),  # noqa: B008  # a value
 ) -> Comparison | None:
-    """Compare by name; None where either side has no identities. Ids in `none` were no tests, and do not vanish."""
+    """Compare by name; None where either side has no identities."""
     if tests is None or not (known.present or known.gone):
         return None
     now, before = aliases.outcomes(tests.outcomes), aliases.outcomes(known.present)
+    if uncounted.awaited:
+        before = {**uncounted.awaited, **before}
     today = aliases.today(tests.outcomes)
     changed, new = _differences(now, before)
     failing = [name for name in changed if now.get(name) == FAILED and before[name] == PASSED]
     failing += [name for name in sorted(new) if now[name] == FAILED and known.gone.get(name) == PASSED]
-    skipped = {name: before[name] for name in changed if now.get(name) == SKIPPED}
-    skipped |= {name: known.gone[name] for name in sorted(new) if now[name] == SKIPPED and name in known.gone}
+    gone = [name for name in changed if name not in now and name not in uncounted.no_tests]
+    not_collected = {name: before[name] for name in _not_collected(gone, uncounted.not_loaded, aliases)}
+    gained = [name for name in changed if now.get(name) == PASSED]
+    gained += [name for name in new if now[name] == PASSED and known.gone.get(name) != PASSED]
     return Comparison(
-        vanished={name: before[name] for name in changed if name not in now and name not in none},
+        vanished={name: before[name] for name in gone if name not in not_collected},
         broken=dict.fromkeys((today.get(name, name) for name in failing if name not in flaky), PASSED),
         flaky=dict.fromkeys((today.get(name, name) for name in failing if name in flaky), PASSED),
-        lost={today.get(name, name): PASSED for name in changed if before[name] == PASSED and now.get(name) != FAILED},
-        skipped={today.get(name, name): was for name, was in skipped.items() if was != SKIPPED},
+        lost={
+            today.get(name, name): PASSED
+            for name in changed
+            if before[name] == PASSED and now.get(name) != FAILED and name not in not_collected
+            if name in now or name not in uncounted.no_tests
+        },
         added=tuple(name for name in new if name not in known.gone),
+        gained=tuple(sorted(today.get(name, name) for name in gained if name not in uncounted.disbelieved)),
+        not_collected=not_collected,
     )
+
+
+def _not_collected(gone: Iterable[str], not_loaded: frozenset[str], aliases: Aliases) -> list[str]:
+    """Return those that lie in what does not load, by any id that they had: tests move from file to file."""
+    if not not_loaded:
+        return []
+    moved = {name for later, names in aliases.stands_for.items() if belongs_to_any(later, not_loaded) for name in names}
+    return [name for name in gone if name in moved or belongs_to_any(name, not_loaded)]
+
+
+_PARTS: Final = re.compile(r"[^\w-]+")
+_SUFFIX: Final = re.compile(r"\.(?:py|[cm]?[jt]sx?|rs|java|kt|go)(?=::|[ >:]|$)")
+
+
+def belongs_to_any(test: str, places: Iterable[str]) -> bool:
+    """Tell whether the id of a test lies in one of the files, packages or suites, however its parts are separated."""
+    name = f".{_plain(test)}."
+    return any(f".{_plain(place)}." in name for place in places)
+
+
+def without_unloaded(tests: TestResults) -> TestResults:
+    """Return results without what runners report in the place of tests that they could not collect: it is no test."""
+    places = {_plain(place) for place in tests.not_loaded}
+    if not places:
+        return tests
+    kept = {
+        name: how
+        for name, how in tests.outcomes.items()
+        if how != FAILED or not (_plain(name) in places or name.endswith(_IN_PLACE_OF_TESTS))
+    }
+    return tests._replace(outcomes=kept)
+
+
+# What our readers call a package or suite that failed without a test of its own.
+_IN_PLACE_OF_TESTS: Final = ("(package)", "(build)", "(suite)")
+
+
+def _plain(name: str) -> str:
+    """Return a name of a file, package or test with dots between its parts, without suffixes of files."""
+    return _PARTS.sub(".", _SUFFIX.sub("", name)).strip(".")
 
 
 class FailingTests(NamedTuple):
@@ -118,6 +246,11 @@ def names_in_short(names: Iterable[str]) -> str:
     return f"{shown} and {rest} more" if rest > 0 else shown
 
 
+def without_held_back(text: str) -> str:
+    """Return a text for the agent: the names of held-back tests are taken out."""
+    return _HELD_BACK_NAMES.sub("held-back tests", text) if HELD_BACK in text else text
+
+
 class SeenTests(NamedTuple):
     """Hold every test that the loop has ever seen in a clean iteration, on the line or off it.
 
@@ -150,7 +283,8 @@ class SeenTests(NamedTuple):
         """Return the same with more tests known under other names, and without ids that were `none`."""
         if not matches:
             return self
-        return self._replace(aliases=self.aliases.after(matches), ran=self.ran - none, excluded=self.excluded | none)
+        gone = self.aliases.roots(none)
+        return self._replace(aliases=self.aliases.after(matches), ran=self.ran - gone, excluded=self.excluded | gone)
 
     def noticed(self, tests: TestResults | None) -> "SeenTests":
         """Return the same with the tests whose reruns disagreed."""

@@ -10,19 +10,19 @@ from ralph_tracker.core import alerts as raising
 from ralph_tracker.core.adjusted import ground_of, test_weights
 from ralph_tracker.core.alert_types import Alert
 from ralph_tracker.core.best import Candidate, best_now, findings_of, kept
+from ralph_tracker.core.classify import Verdicts, View, is_verified, situation_of, verdicts_of
 from ralph_tracker.core.decision import Decision, Facts, decide, first_decision, message_of
 from ralph_tracker.core.deltas import deltas, read
 from ralph_tracker.core.explain import difference
 from ralph_tracker.core.findings import NOTHING_FOUND
 from ralph_tracker.core.identities import KnownTests, SeenTests
-from ralph_tracker.core.line import Line, Point, Yardstick, signature_of
+from ralph_tracker.core.integrity import Doubts, doubts_of, trust_of
+from ralph_tracker.core.lineage import Line, Point, Yardstick, signature_of
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Group, Measurement, Metrics
 from ralph_tracker.core.records import BestTracker, IterationRecord
-from ralph_tracker.core.rounding import whole
+from ralph_tracker.core.rounding import plain_number, whole
 from ralph_tracker.core.score import Basis, Score, basis_of, quality_score, recorded_metrics
-from ralph_tracker.core.trust import Doubts, doubts_of, trust_of
-from ralph_tracker.core.verdicts import Verdicts, View, is_verified, situation_of, verdicts_of
 
 
 class Judgement(NamedTuple):
@@ -63,6 +63,12 @@ def judge(state: LoopState, measurement: Measurement) -> Judgement:
     return _judge(state, measurement, state.basis)
 
 
+def retiring_tests(state: LoopState, measurement: Measurement) -> frozenset[str]:
+    """Return the tests that a measurement takes out of those ever seen: earlier iterations are judged without them."""
+    found = measurement.integrity or NOTHING_FOUND
+    return state.seen.aliases.roots(found.no_tests) & state.seen.ran
+
+
 def rolled_back(state: LoopState, line: Line, known: KnownTests) -> LoopState:
     """Return the state after a rollback that was carried out: the line and its tests are the target's."""
     return state._replace(line=line, known=known)
@@ -87,6 +93,9 @@ def _judge(state: LoopState, measurement: Measurement, basis: Basis) -> Judgemen
     view = view._replace(point=point)
     frontier = kept(state.frontier, candidate, yardstick)
     best = _tracker(frontier, yardstick, number)
+    if not number:
+        state = state._replace(met_target=_meets_target(view))
+        view = view._replace(state=state)
     cost = _total_cost(state.cost_usd, measurement)
     decision = _decision(view, verdicts, candidate, best, cost)
     record = _record(view, verdicts, candidate, best, decision)
@@ -113,7 +122,7 @@ def _placed(
     seen: SeenTests,
     doubts: Doubts,
 ) -> tuple[Point, Candidate]:
-    standing = seen.standing(_passes(metrics), metrics.test_count, measurement.tests, doubts.discounted)
+    standing = seen.standing(_passes(metrics), metrics.test_count, measurement.tests, doubts.disbelieved)
     ground = ground_of(
         basis,
         metrics,
@@ -123,6 +132,7 @@ def _placed(
         unseen=standing.unseen,
         suppressions=(measurement.integrity or NOTHING_FOUND).suppressions,
     )
+    plan = measurement.plan
     point = Point(
         iteration=number,
         classification="baseline",
@@ -130,6 +140,7 @@ def _placed(
         loc=metrics.loc_total,
         tree=measurement.tree,
         ground=ground,
+        tasks_done=None if plan is None else plan[0],
     )
     candidate = Candidate(
         iteration=number,
@@ -138,8 +149,14 @@ def _placed(
         verified=False,
         findings=findings_of(basis.baseline, metrics),
         verdict=doubts.verdict,
+        given=basis.given_score,
     )
     return point, candidate
+
+
+def _meets_target(view: View) -> bool:
+    target = view.state.rules.loop.target_score
+    return target is not None and view.adjusted >= target
 
 
 def _passes(metrics: Metrics) -> int | None:
@@ -178,15 +195,27 @@ def _decision(view: View, verdicts: Verdicts, candidate: Candidate, best: BestTr
         best_iteration=best.iteration or 0,
         verified=candidate.verified,
         evidence=view.score.evidence,
-        trusted=view.doubts.clean,
+        trusted=view.doubts.verdict in {None, "PASS"},
         target_tests_hold=not view.basis.has_tests or raising.none_fails(view.metrics),
         same_tree_cycle=verdicts.same_tree_cycle,
         cost_usd=cost,
         elapsed_s=view.measurement.elapsed_s,
         rollbacks=view.state.rollbacks,
         blocked=view.measurement.blocked,
+        scores={each.iteration: view.yardstick.score(each.iteration, each.ground) for each in view.state.frontier},
+        met_target=view.state.met_target,
+        open_tasks=None if view.measurement.plan is None else view.measurement.plan[1],
+        working=_ticked(view) or (view.basis.has_tests and not view.yardstick.seen.union),
     )
     return decide(facts, view.state.rules)
+
+
+def _ticked(view: View) -> bool:
+    """Tell whether a task of the plan was done since just before the window of a stall."""
+    window = view.state.line.points[-view.state.rules.stall.window :]
+    before = next((point.tasks_done for point in window if point.tasks_done is not None), None)
+    now = view.point.tasks_done
+    return now is not None and before is not None and now > before
 
 
 def _record(
@@ -231,12 +260,23 @@ def _record(
         blocked=view.measurement.blocked,
         tree=view.measurement.tree,
         integrity=trust_of(view.doubts, view.yardstick.seen, view.measurement),
-        notes=(*_notes(view.measurement.metrics, view.metrics), *view.measurement.notes),
+        plan=view.measurement.plan,
+        notes=(*_notes(view), *view.measurement.notes),
     )
 
 
-def _notes(measured: Metrics, recorded: Metrics) -> tuple[str, ...]:
-    given, used = measured.error_count, recorded.error_count
+def _notes(view: View) -> tuple[str, ...]:
+    if view.number == 0 and view.state.met_target:
+        target = plain_number(view.state.rules.loop.target_score or 0)
+        return (
+            f"the baseline already meets the target of {target}, so the target does not stop this loop",
+            *_error_counts(view),
+        )
+    return _error_counts(view)
+
+
+def _error_counts(view: View) -> tuple[str, ...]:
+    given, used = view.measurement.metrics.error_count, view.metrics.error_count
     if given is None or given == used:
         return ()
     sums = "not recorded" if used is None else f"{used} is recorded"
@@ -251,8 +291,9 @@ def _line_after(view: View, lasting: tuple[Alert, ...]) -> Line:
         points=(*line.points, point)[-max(rules.stall.window, 1) :],
         complete=line.complete,
         open_alerts=lasting,
-        clean=point.iteration if view.doubts.clean else line.clean,
         suppressions=line.suppressions if found is None else found.suppressions,
+        references=line.references if found is None else found.references,
+        not_loaded=frozenset(view.measurement.not_loaded),
     )
     if not point.has(after.parts()):
         return after
@@ -265,7 +306,7 @@ def acceptance(state: LoopState, alert: Alert) -> LoopState:
     Tests that the alert says are gone are taken out of those ever seen; without names, as many as the count fell by.
     """
     seen = state.seen._replace(
-        excluded=state.seen.excluded | raising.removed_tests([alert]),
+        excluded=state.seen.excluded | raising.removed_tests(alert),
         excluded_count=state.seen.excluded_count + (alert.fall if alert.kind.name == "test_deletion" else 0),
     )
     return state._replace(

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from ralph_tracker.core.adjusted import test_weights
 from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.identities import KnownTests, SeenTests
-from ralph_tracker.core.line import Line, Yardstick
+from ralph_tracker.core.lineage import Line, Yardstick
 from ralph_tracker.core.rules import Rules
 from ralph_tracker.core.score import Basis
 
@@ -16,7 +16,8 @@ class LoopState(NamedTuple):
     `basis` is None before the baseline, `iteration` then -1. `line` and `known` belong to the iteration that the next
     one descends from, the rest to the loop. `seen_at` is the iteration that changed `seen` last. `rollbacks` counts the
     latest decisions in a row that were a rollback, or the escalation that stands for one. `cost_usd` is what is known
-    of the cost, None where nothing is. `accepted` are alert ids, `accepted_findings` stamps of what those stand for.
+    of the cost, None where nothing is. `met_target` says that the baseline's score reached the target already.
+    `accepted` are alert ids, `accepted_findings` stamps of what those stand for.
     """
 
     loop_id: str
@@ -30,6 +31,7 @@ class LoopState(NamedTuple):
     frontier: tuple[Candidate, ...] = ()
     rollbacks: int = 0
     cost_usd: float | None = None
+    met_target: bool = False
     accepted: frozenset[str] = frozenset()
     accepted_findings: frozenset[str] = frozenset()
 

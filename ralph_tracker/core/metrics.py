@@ -147,11 +147,17 @@ OUTCOME_RANK: Final[Mapping[str, int]] = {SKIPPED: 0, FAILED: 1, PASSED: 2}
 
 
 class TestResults(NamedTuple):
-    """Hold the identities of one report: test id → last outcome, seconds where known, reruns that disagreed."""
+    """Hold the identities of one report: test id → last outcome, seconds where known, reruns that disagreed.
+
+    `messages` maps failing tests to what their report says of the failure, where it says anything. `not_loaded` maps
+    files, packages or suites whose tests could not be collected to the first error line of the tool.
+    """
 
     outcomes: Mapping[str, str]
     durations: Mapping[str, float] = {}
     flaky: frozenset[str] = frozenset()
+    messages: Mapping[str, str] = {}
+    not_loaded: Mapping[str, str] = {}
 
 
 TestResults.__test__ = False  # type: ignore[attr-defined]  # a test runner would collect it by its name
@@ -180,7 +186,9 @@ class Measurement(NamedTuple):
     from another one, and `tree_last` the latest iteration that did. `elapsed_s` counts from pre_loop. `blocked` is
     the runner's word that a person is needed. `config_changed` names the keys that differ from the frozen
     configuration. `notes` are what a person should know of how it was measured. `integrity` is what comparing the
-    files and tests found, None where nobody compared them.
+    files and running earlier tests found, None where nobody did. `not_loaded` maps what did not build, so that its
+    tests could not be collected, to the tool's first error line. `plan` counts the tasks of the plan, done and open;
+    None where there is none.
     """
 
     metrics: Metrics
@@ -197,3 +205,5 @@ class Measurement(NamedTuple):
     config_changed: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     integrity: Integrity | None = None
+    not_loaded: Mapping[str, str] = {}
+    plan: tuple[int, int] | None = None

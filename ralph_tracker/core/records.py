@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 from ralph_tracker.core.alert_types import Alert, in_order
 from ralph_tracker.core.decision import Decision
-from ralph_tracker.core.line import Classification
+from ralph_tracker.core.integrity import Trust
+from ralph_tracker.core.lineage import Classification
 from ralph_tracker.core.metrics import Metrics, Usage
-from ralph_tracker.core.trust import Trust
 
 
 class BestTracker(NamedTuple):
@@ -29,7 +29,7 @@ class IterationRecord(NamedTuple):
     Scores are 0 to 1 with 4 decimals; `adjusted_score` is as of this iteration. `dimensions` are 0 to 100 and hold
     only those of the loop, `components` None where not measured. `previous` is the iteration that this one descends
     from (None for the baseline). `integrity` is None where nobody compared files and tests. `alerts` are new,
-    `open_alerts` carried; `closed_alerts` and `accepted` name ids.
+    `open_alerts` carried; `closed_alerts` and `accepted` name ids. `plan` counts its tasks, done and open.
     """
 
     loop_id: str
@@ -61,6 +61,7 @@ class IterationRecord(NamedTuple):
     blocked: str | None = None
     tree: str | None = None
     integrity: Trust | None = None
+    plan: tuple[int, int] | None = None
     notes: tuple[str, ...] = ()
 
     @property

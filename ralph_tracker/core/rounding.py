@@ -29,3 +29,8 @@ def plain_number(value: float) -> str:
     """Write a number as people do: no trailing .0, no exponent."""
     text = f"{value:.10f}".rstrip("0").rstrip(".")
     return "0" if text == "-0" else text
+
+
+def quantity(count: int, noun: str) -> str:
+    """Write a number of things: 1 test, 2 tests."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

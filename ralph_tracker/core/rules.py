@@ -10,8 +10,9 @@ DIMENSIONS: Final[tuple[str, ...]] = (
     "readability",
     "efficiency",
 )
-SelectionMode = Literal["highest_quality_verified", "highest_quality", "most_recent_above_threshold"]
+SelectionMode = Literal["believed", "highest_quality_verified", "highest_quality", "most_recent_above_threshold"]
 SELECTION_MODES: Final[tuple[SelectionMode, ...]] = (
+    "believed",
     "highest_quality_verified",
     "highest_quality",
     "most_recent_above_threshold",
@@ -19,10 +20,10 @@ SELECTION_MODES: Final[tuple[SelectionMode, ...]] = (
 
 
 class LoopLimits(NamedTuple):
-    """Bound a loop; None is no limit. `target_score` is where it may stop as done."""
+    """Bound a loop; None is no limit. `target_score` is where it may stop as done, None: nowhere."""
 
     max_iterations: int | None = 20
-    target_score: float | None = 0.90
+    target_score: float | None = None
     max_cost_usd: float | None = None
     warn_at_usd: float | None = None
     max_minutes: float | None = None
@@ -88,4 +89,4 @@ class Rules(NamedTuple):
     cycling: CyclingRules = CyclingRules()
     decision: DecisionRules = DecisionRules()
     score: ScoreRules = ScoreRules()
-    selection_mode: SelectionMode = "highest_quality_verified"
+    selection_mode: SelectionMode = "believed"

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, Literal
 
-from ralph_tracker.core.best import Candidate, best_now, best_of
-from ralph_tracker.core.line import Yardstick
+from ralph_tracker.core.best import Candidate, best_now, why_best
+from ralph_tracker.core.lineage import Yardstick
 from ralph_tracker.core.metrics import Metrics
 from ralph_tracker.core.rounding import SCORE_DECIMALS, half_up, plain_number
 from ralph_tracker.core.rules import Rules, SelectionMode
@@ -98,6 +98,8 @@ def select(
     if iteration is None:
         iteration = _choose(contenders, yardstick, chosen_mode, rules.score.acceptance)
     selected, final = by_number[iteration], contenders[-1]
+    chosen_by_tests = chosen_mode == "believed" and reason is None and not selected.candidate.given
+    why = why_best((each.candidate for each in contenders), yardstick) if chosen_by_tests else ()
     degradation = _degradation(contenders, selected)
     return Selection(
         loop_id=loop_id,
@@ -111,22 +113,24 @@ def select(
         improvement_percentage=_share(selected.adjusted - final.adjusted, final.adjusted),
         why_not_final=_why_not_final(selected, final),
         degradation=degradation,
-        rationale=_rationale(contenders, selected, degradation, reason),
+        rationale=_rationale(contenders, selected, degradation, reason, why),
         peak_by_quality_score=_peak_by_quality(contenders),
         override_reason=reason,
     )
 
 
 def _choose(contenders: Sequence[Contender], yardstick: Yardstick, mode: SelectionMode, acceptance: float) -> int:
-    candidates = [c.candidate for c in contenders]
+    """Return the number of the iteration that a mode takes; `believed` stands in where the mode has none."""
+    verified = [each for each in contenders if each.candidate.rank == 0]
     if mode == "most_recent_above_threshold":
-        good = [c for c in contenders if c.candidate.rank == 0 and c.adjusted >= acceptance]
+        good = [each for each in verified if each.adjusted >= acceptance]
         if good:
             return good[-1].iteration
-    if mode == "highest_quality":
-        best = best_of(candidates, yardstick, verified_only=False) or best_now(candidates, yardstick)
-    else:
-        best = best_now(candidates, yardstick)
+    elif mode == "highest_quality":
+        return _peak_by_quality(contenders)
+    elif mode == "highest_quality_verified" and verified:
+        return _peak_by_quality(verified)
+    best = best_now((each.candidate for each in contenders), yardstick)
     if best is None:
         msg = "a loop without a baseline has nothing to select"
         raise ValueError(msg)
@@ -134,6 +138,7 @@ def _choose(contenders: Sequence[Contender], yardstick: Yardstick, mode: Selecti
 
 
 def _peak_by_quality(contenders: Sequence[Contender]) -> int:
+    """Return the highest quality_score, the earlier of equals."""
     return max(contenders, key=lambda c: (c.candidate.quality_score, -c.iteration)).iteration
 
 
@@ -142,17 +147,19 @@ def _share(difference: float, whole: float) -> float | None:
 
 
 def _why_not_final(selected: Contender, final: Contender) -> str | None:
+    """Return the first reason that holds, None where the final iteration was selected, or nothing tells them apart."""
+    chosen, last = selected.candidate, final.candidate
+    fewer = f"Final iteration: {last.believed} tests can be believed, {chosen.believed} in iteration {chosen.iteration}"
+    reasons = (
+        (final.adjusted < selected.adjusted, f"Quality degraded after iteration {selected.iteration}"),
+        (not last.verified, "Final iteration is not verified"),
+        (not last.clean, f"Final iteration is {last.verdict}"),
+        (last.believed < chosen.believed, fewer),
+        (final.adjusted == selected.adjusted, "Tie: the earlier iteration is kept"),
+    )
     if selected.iteration == final.iteration:
         return None
-    if final.adjusted < selected.adjusted:
-        return f"Quality degraded after iteration {selected.iteration}"
-    if not final.candidate.verified:
-        return "Final iteration is not verified"
-    if not final.candidate.believed:
-        return f"Final iteration is {final.candidate.verdict}"
-    if final.adjusted == selected.adjusted:
-        return "Tie: the earlier iteration is kept"
-    return None
+    return next((reason for holds, reason in reasons if holds), None)
 
 
 def _degradation(contenders: Sequence[Contender], selected: Contender) -> Degradation:
@@ -171,7 +178,11 @@ def _degradation(contenders: Sequence[Contender], selected: Contender) -> Degrad
 
 
 def _rationale(
-    contenders: Sequence[Contender], selected: Contender, degradation: Degradation, reason: str | None
+    contenders: Sequence[Contender],
+    selected: Contender,
+    degradation: Degradation,
+    reason: str | None,
+    why: Sequence[str],
 ) -> tuple[str, ...]:
     number, metrics = selected.iteration, selected.metrics
     lines = [] if reason is None else [f"Selected by a person: {reason}"]
@@ -179,6 +190,7 @@ def _rationale(
     peak = max(c.adjusted for c in contenders)
     verb = "achieved peak quality" if selected.adjusted == peak else "has quality"
     lines.append(f"Iteration {number} {verb} ({quality})")
+    lines += (sentence.removesuffix(".") for sentence in why)
     lines += _test_line(metrics)
     lines += _coverage_line(contenders, metrics)
     if degradation.started is not None and selected.adjusted > contenders[-1].adjusted:
@@ -192,7 +204,7 @@ def _rationale(
 
 def _verdict_line(selected: Contender) -> list[str]:
     verdict = selected.candidate.verdict
-    return [] if selected.candidate.clean else [f"Integrity: {verdict}; read its findings before you rely on it"]
+    return [] if verdict in {None, "PASS"} else [f"Integrity: {verdict}; read its findings before you rely on it"]
 
 
 def _test_line(metrics: Metrics) -> list[str]:

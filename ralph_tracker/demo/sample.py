@@ -8,13 +8,18 @@ import subprocess
 import sys
 import tempfile
 import venv
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from ralph_tracker.agents.scripted import ScriptedAgent
+from ralph_tracker.core.decision import Decision
+from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.errors import ConfigError, InputError
 from ralph_tracker.store.files import told_plainly
+from ralph_tracker.tracker import Tracker
 
 TOOLS: Final = ("pytest", "coverage", "ruff")
 _HERE: Final = Path(__file__).resolve().parent
@@ -99,3 +104,40 @@ def _last_words(error: Exception) -> str:
 def environment() -> Mapping[str, str]:
     """Return the environment of the demo: ours, without what steers tests and measurements around it."""
     return {name: value for name, value in os.environ.items() if not name.startswith(_FOREIGN)}
+
+
+class Agent(Protocol):
+    """Edit a project, once an iteration."""
+
+    def act(self, number: int, root: Path) -> str | None:
+        """Do the work of an iteration and return it in words, None where there is nothing left to do."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Hold what an agent did, how it was judged, and what was done about it."""
+
+    did: str
+    record: IterationRecord
+    decision: Decision
+    carried_out: bool
+
+    @property
+    def ends(self) -> bool:
+        """Tell whether the decision ends the loop."""
+        return self.decision.action in {"stop", "escalate"}
+
+
+def refine(tracker: Tracker, agent: Agent) -> Iterator[Turn]:
+    """Let the agent work on a loop whose baseline is on record; end where the decision or the agent ends it."""
+    for number in count(1):
+        did = agent.act(number, tracker.root)
+        if did is None:
+            return
+        record = tracker.post_iteration(None, iteration=number).record
+        decided = tracker.loop_decision(apply=True)
+        turn = Turn(did, record, decided.decision, decided.carried_out)
+        yield turn
+        if turn.ends:
+            return

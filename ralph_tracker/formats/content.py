@@ -82,9 +82,9 @@ class Content:
         except DamageError as damage:
             return damage.unreadable
 
-    def stream(self, start: markup.StartHandler, end: markup.EndHandler) -> None:
+    def stream(self, start: markup.StartHandler, end: markup.EndHandler, text: markup.Text | None = None) -> None:
         """Read the XML as `markup.stream` does. Raises DamageError."""
-        markup.stream(self.data, start, end, encoding=self.encoding, limits=self.limits)
+        markup.stream(self.data, start, end, encoding=self.encoding, limits=self.limits, text=text)
 
     @cached_property
     def json_keys(self) -> frozenset[str]:

@@ -11,9 +11,38 @@ EndHandler = Callable[[str], None]
 Element = tuple[str, Mapping[str, str]]
 
 _FIRST: Final = 2
+_LONGEST_TEXT: Final = 65_536
 
 # What expat is told in place of its own guess: a byte order mark is right, whatever the declaration says.
 _EXPAT_ENCODINGS: Final = {None: None, "utf-8": "utf-8", "utf-16-le": "utf-16", "utf-16-be": "utf-16"}
+
+
+class Text:
+    """Gather the text of an element where a reader asks for it; what nobody asks for is not even passed on."""
+
+    def __init__(self) -> None:
+        self.parser: pyexpat.XMLParserType | None = None
+        self._parts: list[str] = []
+        self._room = 0
+
+    def begin(self) -> None:
+        """Gather from here on, up to the limit."""
+        if self.parser is not None:
+            self._parts, self._room = [], _LONGEST_TEXT
+            self.parser.CharacterDataHandler = self._take
+
+    def end(self) -> str:
+        """Return what was gathered, "" where `begin` was not called."""
+        if self.parser is not None:
+            self.parser.CharacterDataHandler = None
+        text, self._parts = "".join(self._parts), []
+        return text
+
+    def _take(self, part: str) -> None:
+        self._parts.append(part[: self._room])
+        self._room -= len(part)
+        if self._room <= 0 and self.parser is not None:
+            self.parser.CharacterDataHandler = None
 
 
 class _FoundError(Exception):
@@ -27,9 +56,11 @@ def stream(
     *,
     encoding: str | None = None,
     limits: Limits = DEFAULT_LIMITS,
+    text: Text | None = None,
 ) -> None:
     """Call `start` and `end` for each element, as expat does: names as written, attributes as a dict.
 
+    `text` gathers the text of elements where the handlers ask for it.
     `encoding` is what a byte order mark says. Raises DamageError, with the place, where the document is malformed, cut
     short or declares an entity. A DamageError of the handlers goes through with the place put in, which is the end of
     what they were called for.
@@ -39,6 +70,8 @@ def stream(
     parser.StartElementHandler = start
     parser.EndElementHandler = end
     parser.EntityDeclHandler = _refuse_entity
+    if text is not None:
+        text.parser = parser
     try:
         parser.Parse(data, True)  # noqa: FBT003 (the C function takes no keywords)
     except pyexpat.ExpatError as error:
@@ -49,6 +82,9 @@ def stream(
         raise DamageError(why, parser.CurrentLineNumber, parser.CurrentColumnNumber + 1) from None
     except (LookupError, ValueError) as error:  # what pyexpat raises about the declared encoding
         raise DamageError(f"malformed XML: {error}", 1) from None
+    finally:
+        if text is not None:
+            text.parser = None  # the two would hold each other
 
 
 def local_name(name: str) -> str:

@@ -1,16 +1,38 @@
-"""The files that differ between two iterations, as text: what of them can be looked into, and why not."""
+"""The files that differ between two iterations, as text: their code, their comments, and why one cannot be read."""
 
-from collections.abc import Callable, Hashable, Iterator
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Any, Final, NamedTuple, TypeVar
-from weakref import ref
+from typing import Final, NamedTuple
 
-from ralph_tracker.integrity.languages import Language, is_test_path, language_of
-from ralph_tracker.integrity.source_tests import Known, SourceTest, helpers_of, tests_of
+from ralph_tracker.integrity.languages import Language, language_of
+from ralph_tracker.integrity.test_files import kind_of
 
 MAX_BYTES: Final = 2_000_000
 MAX_LINE: Final = 100_000
-Made = TypeVar("Made")
+TEXT_SHOWN: Final = 300
+_QUOTED: Final = r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\''
+# No alternative can be left half-way, so that no text takes more than one pass.
+_PYTHON: Final = re.compile(
+    r'(?P<block>"""(?:[^"\\]|\\.|"(?!""))*(?:"""|\Z)|\'\'\'(?:[^\'\\]|\\.|\'(?!\'\'))*(?:\'\'\'|\Z))'
+    rf"|{_QUOTED}|(?P<comment>\#[^\n]*)",
+    re.DOTALL,
+)
+# A single quote is not read as a string's: lifetimes of Rust and words of prose have one only.
+_BRACES: Final = re.compile(
+    r'(?P<comment>//[^\n]*|/\*(?:[^*]|\*(?!/))*(?:\*/|\Z))|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|`(?:[^`\\]|\\.)*`'
+    r"|(?P<block>(?!))",
+    re.DOTALL,
+)
+_HASH: Final = re.compile(rf"{_QUOTED}|(?P<comment>(?:^|(?<=\s))\#[^\n]*)|(?P<block>(?!))", re.DOTALL | re.MULTILINE)
+_NOT_NEWLINE: Final = re.compile(r"[^\n]")
+
+
+def one_line(text: str) -> str:
+    """Return a text on one line, cut to what a person reads."""
+    line = " ".join(text.split())
+    return line if len(line) <= TEXT_SHOWN else f"{line[: TEXT_SHOWN - 1]}…"
 
 
 class FileChange(NamedTuple):
@@ -21,109 +43,103 @@ class FileChange(NamedTuple):
     new: bytes | None
 
 
-class Remembering:
-    """Be a part of one comparison, and know what was made of it before."""
-
-    def __init__(self) -> None:
-        self._made: dict[Hashable, Any] = {}
-
-    def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
-        """Return what is made of it, made when it is first asked for by that key."""
-        made = self._made
-        if key not in made:
-            made[key] = make()
-        found: Made = made[key]
-        return found
+def unreadable(data: bytes) -> str | None:
+    """Return why a content cannot be read as text, None where it can."""
+    if len(data) > MAX_BYTES:
+        return f"is larger than {MAX_BYTES // 1_000_000} MB"
+    if b"\0" in data:
+        return "holds NUL bytes"
+    if len(data) > MAX_LINE and max(map(len, data.split(b"\n"))) > MAX_LINE:
+        return f"holds a line of more than {MAX_LINE:,} characters"
+    return None
 
 
-class Side(Remembering):
-    """Be one version of a file; what is made of its text is made once, and only where somebody asks.
-
-    `known` is what was read in either version of the file.
-    """
+class Text:
+    """Hold one version of a file; its code and its comments are made when they are first asked for."""
 
     def __init__(self, path: str, text: str) -> None:
-        super().__init__()
         self.path = path
         self.text = text
-        self._other: ref[Side] | None = None
-        self.known: Known = {}
-
-    @property
-    def other(self) -> "Side | None":
-        """Return the version that it is compared with, None where there is none."""
-        return None if self._other is None else self._other()
-
-    def compare_with(self, other: "Side") -> None:
-        """Be compared with another version, which whoever asks keeps: two that kept each other would never go."""
-        self._other = ref(other)
-
-    @cached_property
-    def language(self) -> Language | None:
-        """Return the language by the file's name, None where it is none that is looked into."""
-        return language_of(self.path)
 
     @cached_property
     def lines(self) -> list[str]:
         """Return the lines without their ends; the first is `lines[0]`."""
-        return self.text.splitlines()
+        return self.text.split("\n")
 
     @cached_property
-    def tests(self) -> tuple[SourceTest, ...]:
-        """Return the tests that it holds. Raises Unparsable for text that is no program."""
-        return tests_of(self.path, self.text, self.known)
+    def code(self) -> str:
+        """Return the text with comments and Python's triple-quoted strings blanked; every line stays where it was."""
+        return self._tokens().sub(lambda found: _blank(found[0]) if found.lastgroup else found[0], self.text)
 
     @cached_property
-    def helpers(self) -> tuple[SourceTest, ...]:
-        """Return the Python functions that stand beside its tests, () in other languages. Raises Unparsable."""
-        return helpers_of(self.path, self.text, self.known)
+    def comments(self) -> list[str]:
+        """Return the comments with their marks."""
+        return [found[0] for found in self._tokens().finditer(self.text) if found.lastgroup == "comment"]
+
+    def _tokens(self) -> re.Pattern[str]:
+        language = language_of(self.path)
+        if language == "python":
+            return _PYTHON
+        return _BRACES if language is not None or self.path.endswith((".json", ".gradle", ".kts")) else _HASH
 
 
-class ChangedFile(Remembering):
-    """Be one changed file whose text can be looked into; a side is None where the file is absent there."""
+def _blank(text: str) -> str:
+    return _NOT_NEWLINE.sub(" ", text)
 
-    def __init__(self, path: str, old: Side | None, new: Side | None) -> None:
-        super().__init__()
+
+class ChangedFile:
+    """Hold a file that can be read on both sides; an absent side is the empty text, and `is_new` says so."""
+
+    def __init__(self, path: str, old: str | None, new: str | None) -> None:
         self.path = path
-        self.old = old
-        self.new = new
-        if old is not None and new is not None:
-            old.compare_with(new)
-            new.compare_with(old)
-            new.known = old.known
+        self.is_new = old is None
+        self.is_gone = new is None
+        self.old = Text(path, old or "")
+        self.new = Text(path, new or "")
+        self.language: Language | None = language_of(path)
+        self.kind = kind_of(path)
 
-    @cached_property
-    def language(self) -> Language | None:
-        """Return the language by the file's name, None where it is none that is looked into."""
-        return language_of(self.path)
+    @property
+    def is_source(self) -> bool:
+        """Tell whether it is a program that does not belong to the tests."""
+        return self.language is not None and self.kind is None
 
-    @cached_property
+    @property
     def is_test(self) -> bool:
-        """Tell whether the file belongs to the tests, by its name and folder."""
-        return is_test_path(self.path)
-
-    def sides(self) -> Iterator[Side]:
-        """Yield the sides that are there, the old one first."""
-        yield from (side for side in (self.old, self.new) if side is not None)
+        """Tell whether it is a program that belongs to the tests."""
+        return self.language is not None and self.kind in {"test", "support", "data"}
 
 
-def opened(change: FileChange) -> ChangedFile | str:
-    """Return the file with its texts, or the reason why it is not looked into."""
-    sides: list[Side | None] = []
+def read(change: FileChange) -> ChangedFile | str:
+    """Return the file with its texts, or the reason why it cannot be read."""
     for data in (change.old, change.new):
-        reason = None if data is None else unreadable(data)
-        if reason is not None:
+        if data is not None and (reason := unreadable(data)) is not None:
             return reason
-        sides.append(None if data is None else Side(change.path, data.decode("utf-8-sig", "replace")))
-    return ChangedFile(change.path, sides[0], sides[1])
+    old, new = (
+        None if data is None else data.decode("utf-8-sig", "replace").replace("\r\n", "\n")
+        for data in (change.old, change.new)
+    )
+    return ChangedFile(change.path, old, new)
 
 
-def unreadable(data: bytes) -> str | None:
-    """Return why no rule looks into that content, None where they do."""
-    if len(data) > MAX_BYTES:
-        return f"larger than {MAX_BYTES // 1_000_000} MB"
-    if b"\0" in data:
-        return "holds NUL bytes"
-    if max(map(len, data.split(b"\n"))) >= MAX_LINE:
-        return f"holds a line of more than {MAX_LINE} characters"
-    return None
+def added_lines(files: Iterable[ChangedFile]) -> Mapping[str, frozenset[int]]:
+    """Return the numbers of the lines that are new, by path; lines that were moved or re-indented are not."""
+    files = tuple(files)
+    gone: Counter[str] = Counter()
+    fresh: list[tuple[str, int, str]] = []
+    for file in files:
+        old = Counter(line.strip() for line in file.old.lines)
+        for number, line in enumerate(file.new.lines, start=1):
+            stripped = line.strip()
+            if old[stripped] > 0:
+                old[stripped] -= 1
+            elif stripped:
+                fresh.append((file.path, number, stripped))
+        gone.update(old)
+    found: dict[str, set[int]] = {}
+    for path, number, stripped in fresh:
+        if gone[stripped] > 0:
+            gone[stripped] -= 1
+        else:
+            found.setdefault(path, set()).add(number)
+    return {path: frozenset(numbers) for path, numbers in found.items()}

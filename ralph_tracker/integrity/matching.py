@@ -1,176 +1,446 @@
-"""Which ids of a report stand for those that vanished from it."""
+"""Which tests of a report stand for those that are gone from it: moved, renamed, parametrised, merged, split, doubled.
+
+Ids of one function and its parameters are matched together. What is ambiguous is not matched.
+"""
 
 import re
-from collections.abc import Hashable, Iterable, Mapping
-from functools import partial
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from functools import cached_property, partial
 from typing import Final
 
-from ralph_tracker.core.metrics import FAILED
-from ralph_tracker.integrity.cases import StandIns, holding, holds_all, in_turn
-from ralph_tracker.integrity.evidence import Evidence
-from ralph_tracker.integrity.moves import Moves
-from ralph_tracker.integrity.naming import Parts, Reported, ReportId, owner_parts, split_id
-from ralph_tracker.integrity.pairing import TestPair
-from ralph_tracker.integrity.source_tests import SourceTest, is_empty, is_helper, is_suite
+from ralph_tracker.integrity.languages import language_of
+from ralph_tracker.integrity.report_ids import Parts, definitions, split_id
+from ralph_tracker.integrity.source_tests import SEPARATOR, SourceTest
 
-_NUMBER: Final = re.compile(r"\d+")
-_DIGITS: Final = 12  # numbers are ordered as such up to here
+_STRING: Final = (
+    r"[a-zA-Z]{0,2}(?:\"\"\".*?\"\"\"|'''.*?'''|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*')|`(?:\\.|[^`\\])*`"
+)
+_TOKEN: Final = rf"|(?P<string>{_STRING})|(?P<number>\d[\w.]*)|\w+|\n|[^\s\w]"
+_PYTHON: Final = re.compile(r"(?P<comment>#[^\n]*)" + _TOKEN, re.DOTALL)
+_OTHERS: Final = re.compile(r"(?P<comment>//[^\n]*|/\*.*?\*/)" + _TOKEN, re.DOTALL)
+_DOCSTRING: Final = re.compile(r":\s*\n\s*[rR]?(?:\"\"\".*?\"\"\"|'''.*?''')", re.DOTALL)
+_WORD: Final = re.compile(r"\w+")
+_LEFT_OUT: Final = frozenset({";", "self", "cls", "public", "void"})
+_TITLED: Final = frozenset({"javascript", "typescript", "tsx"})
+_CLOSES: Final = frozenset(")]}")
 
 
-def matches(evidence: Evidence, gone: Iterable[str], added: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
-    """Return, for the ids that are gone, those among the added that stand for them now; all of several have to hold.
+class Body:
+    """Hold what a test says without its name, its documentation, comments and layout."""
 
-    What was no test is matched with none. What the source says goes first. Ids that it does not know are matched by
-    their own parts.
+    def __init__(self, test: SourceTest) -> None:
+        language = language_of(test.path)
+        name = test.name.rpartition(SEPARATOR)[2]
+        text = _DOCSTRING.sub(":", test.text, count=1) if language == "python" else test.text
+        self.literals: set[str] = set()
+        lines: list[list[str]] = [[]]
+        first = 0  # the line after that of the name
+        for found in (_PYTHON if language == "python" else _OTHERS).finditer(text):
+            lexeme = found[0]
+            if lexeme == "\n":
+                lines.append([])
+            elif found["comment"] or lexeme in _LEFT_OUT:
+                continue
+            elif not first and (found["string"] if language in _TITLED else lexeme == name):
+                first = len(lines)
+                if language == "go":
+                    lines[-1].clear()  # its receiver
+            else:
+                if found["string"]:
+                    lexeme = '"' + lexeme.strip("rbufRBUF").strip("\"'`")
+                if found["string"] or found["number"]:
+                    self.literals.add(lexeme)
+                lines[-1].append(lexeme)
+        tokens = [lexeme for line in lines for lexeme in line]
+        following = [*tokens[1:], ""]
+        self.tokens = tuple(
+            lexeme for lexeme, after in zip(tokens, following, strict=True) if lexeme != "," or after not in _CLOSES
+        )
+        self.lines = Counter(tuple(line) for line in lines[first:] if any(map(_WORD.search, line)))
+
+    @cached_property
+    def bag(self) -> Counter[str]:
+        return Counter(self.tokens)
+
+    @cached_property
+    def words(self) -> Counter[str]:
+        return Counter(lexeme for lexeme in self.tokens if _WORD.search(lexeme))
+
+    @cached_property
+    def tables(self) -> list[list[frozenset[str]]]:
+        """Return, for each pair of brackets that holds several things with literals, the literals of each of them."""
+        found: list[list[frozenset[str]]] = []
+        open_: list[list[set[str]]] = [[set()]]
+        for lexeme in self.tokens:
+            if lexeme in "([{":
+                open_.append([set()])
+            elif lexeme in _CLOSES and len(open_) > 1:
+                rows = [frozenset(row) for row in open_.pop() if row]
+                if len(rows) > 1:
+                    found.append(rows)
+                open_[-1][-1].update(*rows)
+            elif lexeme == ",":
+                open_[-1].append(set())
+            elif lexeme in self.literals:
+                open_[-1][-1].add(lexeme)
+                if lexeme[0] == '"':  # a row in one text: @CsvSource
+                    pieces = lexeme[1:].split(",")
+                    open_[-1][-1].update(each.strip() for each in pieces if len(pieces) > 1)
+        return found
+
+    def likeness(self, other: "Body") -> float:
+        common = (self.bag & other.bag).total()
+        return 2 * common / max(1, len(self.tokens) + len(other.tokens))
+
+
+ALIKE: Final = 0.9  # share of tokens that a renamed test keeps, beside all its literals
+_RELATED: Final = 0.5  # share of tokens that a test of the same name keeps elsewhere
+_OF_ROW: Final = 0.6  # share of the words of a test that stand in the parametrised one of which it became a row
+_MANY: Final = 50  # what more tests than these have in common does not tell them apart
+_DEEPEST: Final = 12
+# What has no name of its own is numbered: by pytest, by rstest, by JUnit.
+_NUMBERED: Final = re.compile(r"(?:\[\D*[^\W\d]|::case_|\(.*\)\[)(\d+)\]?\Z")
+
+
+class _Function:
+    """Hold the ids of one function or title: by parameters, with the test of the source where it is known."""
+
+    def __init__(self, owner: Parts, name: str, test: SourceTest | None) -> None:
+        self.owner = owner
+        self.name = name
+        self.test = test
+        self.ids: dict[str, str] = {}  # by parameters
+
+    @cached_property
+    def body(self) -> Body | None:
+        return None if self.test is None else Body(self.test)
+
+    @property
+    def path(self) -> str:
+        return "" if self.test is None else self.test.path
+
+    def of_parameters(self, parameters: str) -> tuple[str, ...]:
+        """Return the id with these parameters, all where none has them."""
+        return (self.ids[parameters],) if parameters in self.ids else tuple(self.ids.values())
+
+
+def matches(
+    gone: Mapping[str, str],
+    added: Mapping[str, str],
+    old_tests: Iterable[SourceTest],
+    new_tests: Iterable[SourceTest],
+    kept: Iterable[str] = (),
+) -> Mapping[str, tuple[str, ...]]:
+    """Return, for ids that are gone, those that stand for them now; all of several together hold what it held.
+
+    `gone` and `added` are outcomes in the order of the reports, `old_tests` and `new_tests` the tests of the files
+    that changed. `kept` are ids that both reports have: a test that is gone is matched with one of them only where its
+    own text stands in it, so that nothing is lost.
     """
-    vanished = _ordered(gone, evidence.outcomes.before)
-    new = _ordered(added, evidence.outcomes.after)
-    helpers = _helpers(evidence, vanished) if vanished else []
-    vanished = [test for test in vanished if test not in helpers]
-    if not vanished or not new:
-        return dict.fromkeys(helpers, ())
-    collected = [*_collected(vanished, new, evidence.outcomes.before), *helpers]
-    vanished = [test for test in vanished if test not in collected]
-    by_source = _BySource(evidence, vanished, new)
-    taken = {each for ids in by_source.found.values() for each in ids}
-    by_parts = _by_parts(
-        (test for test in vanished if test not in by_source.told), (test for test in new if test not in taken)
-    )
-    return by_source.found | by_parts | dict.fromkeys(collected, ())
-
-
-def _collected(gone: Iterable[str], new: Iterable[str], before: Mapping[str, str]) -> list[str]:
-    """Return what was no test, but a module that could not be collected, where its tests are there now."""
-    modules = [test for test in gone if before.get(test) == FAILED and not split_id(test).owner and "[" not in test]
-    return [module for module in modules if any(each.startswith((f"{module}::", f"{module}.")) for each in new)]
-
-
-def _helpers(evidence: Evidence, vanished: Iterable[str]) -> list[str]:
-    """Return what was collected for its name only: it does nothing, gathers tests, or others want what it returns."""
-    lost = frozenset(vanished)
-    texts = {file.path: file.old.text for file in evidence.files if file.old is not None}
-    olds = (pair.old for pair in evidence.pairs if pair.new is None and pair.old is not None)
-    known = (old for old in olds if old.node is not None)
-    helpers = (old for old in known if _is_no_test(old, texts.get(old.path, "")))
-    return [each for old in helpers for each in evidence.ids_of(old) if each in lost]
-
-
-def _is_no_test(test: SourceTest, text: str) -> bool:
-    return is_empty(test) or is_suite(test) or is_helper(test, text)
-
-
-class _BySource:
-    """Match the ids of tests that stand in the changed files; `told` are those of which the source says all."""
-
-    def __init__(self, evidence: Evidence, gone: Iterable[str], added: Iterable[str]) -> None:
-        self.found: StandIns = {}
-        self.told: set[str] = set()
-        self._gone = {test: position for position, test in enumerate(gone)}
-        self._added = {test: position for position, test in enumerate(added)}
-        self._lost = Reported(self._gone)
-        self._before = _reported(evidence, evidence.outcomes.before, self._gone)
-        self._after = _reported(evidence, evidence.outcomes.after, self._added)
-        for pair in sorted(evidence.pairs, key=_place):
-            self._match(pair)
-
-    def _match(self, pair: TestPair) -> None:
-        gone = [(old, ids) for old in pair.olds if (ids := self._vanished(old))]
-        if not gone:
-            return
-        new = dict.fromkeys(each for test in pair.news for each in self._new(test))
-        for old, ids in gone:
-            if new or not pair.how:
-                self.told.update(ids)
-            if new and pair.new is not None:
-                self.found |= _stand_ins(pair, old, pair.new, ids, tuple(new))
-
-    def _vanished(self, test: SourceTest) -> list[str]:
-        if not self._lost.may_hold(test.path, test.name):
-            return []
-        found = (each for each in self._before.ids_of(test.path, test.name) if each in self._gone)
-        return sorted((each for each in found if each not in self.found), key=self._gone.__getitem__)
-
-    def _new(self, test: SourceTest) -> list[str]:
-        found = (each for each in self._after.ids_of(test.path, test.name) if each in self._added)
-        return sorted(found, key=self._added.__getitem__)
-
-
-def _reported(evidence: Evidence, outcomes: Mapping[str, str], more: Mapping[str, int]) -> Reported:
-    """Return what looks the ids of one report up, and further ones that it does not hold."""
-    return evidence.reported.among(outcomes) if more.keys() <= outcomes.keys() else Reported({**outcomes, **more})
-
-
-def _stand_ins(pair: TestPair, old: SourceTest, now: SourceTest, gone: list[str], new: tuple[str, ...]) -> StandIns:
-    if pair.parts:
-        return {test: _of_parameters(test, new) for test in gone}
-    unparametrized = len(gone) == 1 and not split_id(gone[0]).parameters
-    if pair.others or (unparametrized and len(new) > 1):
-        return holding(old, now, gone, new)
-    if len(new) == 1 and not split_id(new[0]).parameters and holds_all(old, now):
-        return dict.fromkeys(gone, new)
-    return in_turn(gone, new)
-
-
-def _of_parameters(test: str, new: tuple[str, ...]) -> tuple[str, ...]:
-    parameters = split_id(test).parameters
-    return tuple(each for each in new if split_id(each).parameters == parameters) or new
-
-
-def _by_parts(gone: Iterable[str], new: Iterable[str]) -> StandIns:
-    """Match ids of the same function and parameters, the closest owner first, then the parameters of one function."""
-    moves = Moves(gone, new)
-    if not moves.gone or not moves.new:
+    kept = frozenset(kept)
+    lost = [test for test in gone if test not in added and test not in kept]
+    if not lost:
         return {}
-    ids = {test: split_id(test) for test in (*moves.gone, *moves.new)}
-    owners = {test: owner_parts(each) for test, each in ids.items()}
+    new_tests = tuple(new_tests)
+    matcher = _Matcher(
+        _functions(lost, old_tests),
+        _functions(added, new_tests),
+        _functions(sorted(kept.difference(added)), new_tests),
+        frozenset((test.path, test.name) for test in new_tests),
+    )
+    matcher.same_names()
+    matcher.same_bodies()
+    matcher.rows()
+    matcher.merged()
+    matcher.split()
+    return matcher.found
 
-    def leaf(test: str) -> Hashable:
-        return ids[test][1:]
 
-    held = {**_siblings(moves.gone, owners, ids), **_siblings(moves.new, owners, ids)}
-    for depth in range(max(map(len, owners.values())), 0, -1):
-        moves.by_unique(partial(_tail, owners, ids, depth))
-    moves.by_unique(lambda test: (owners[test][:-1], leaf(test)))
-    moves.by_unique(lambda test: (held[test], leaf(test)))
-    moves.by_unique(leaf)
-    moves.by_owner(owners.__getitem__, leaf)
-    found: StandIns = {old: (each,) for old, each in moves.found.items()}
-    for old, each in moves.groups(lambda test: (owners[test], ids[test].function)):
-        bare = len(old) == 1 and not ids[old[0]].parameters
-        found |= {old[0]: tuple(each)} if bare else in_turn(old, each)
+def _functions(ids: Iterable[str], tests: Iterable[SourceTest]) -> list[_Function]:
+    """Return the ids by function, in their order."""
+    ids = tuple(ids)
+    found: dict[Hashable, _Function] = {}
+    for test, defined in definitions(ids, tests).items():
+        owner, name, parameters = split_id(test)
+        one = defined[0] if len(defined) == 1 else None
+        key: Hashable = (owner, name)
+        if (
+            one is not None
+            and language_of(one.path) in _TITLED
+            and _WORD.findall(name)[-1:] != _WORD.findall(one.name)[-1:]
+        ):
+            # A title of a table: each of its rows has one of its own.
+            key, name, parameters = (one.path, one.name), one.name, name + parameters
+        function = found.setdefault(key, _Function(owner, name, one))
+        function.ids[parameters] = test
+    return list(found.values())
+
+
+class _Matcher:
+    """Match functions that are gone with new ones, each once; `found` is what came out so far."""
+
+    def __init__(
+        self,
+        gone: Iterable[_Function],
+        new: Sequence[_Function],
+        kept: Sequence[_Function],
+        still_there: Collection[tuple[str, str] | None],
+    ) -> None:
+        self.gone = dict.fromkeys(gone)  # in order, and left out at once
+        self.new = dict.fromkeys(new)
+        self.known = [each for each in (*new, *kept) if each.test is not None]
+        self.still_there = still_there
+        self.found: dict[str, tuple[str, ...]] = {}
+
+    def same_names(self) -> None:
+        """Match the same function with other parameters, or of another owner: the closest one first."""
+        self._unique(lambda each: (each.owner, each.name), lambda _, __: True)
+        self._unique(_place, lambda _, __: True)
+        # What still stands where it stood lost some of its ids: no other test has become these.
+        for each in list(self.gone):
+            if _place(each) in self.still_there:
+                self.gone.pop(each)
+        siblings = _siblings(self.gone) | _siblings(self.new)
+        heirs = self._unique(lambda each: (each.name, each.test.text) if each.test else None)
+        for depth in range(min(_DEEPEST, max((len(each.owner) for each in siblings), default=0)), 0, -1):
+            heirs += self._unique(partial(_tail, depth))
+        heirs += self._unique(lambda each: (siblings[each], each.name))
+        heirs += self._unique(lambda each: (each.owner[:-1], each.name))
+        heirs += self._unique(lambda each: each.name)
+        # Of one name in several owners, those go where most of what left the owner went.
+        heir: dict[Parts, Parts] = {}
+        for (owner, other), _ in Counter((old.owner, new.owner) for old, new in heirs).most_common():
+            heir.setdefault(owner, other)
+        there = {(each.owner, each.name): each for each in self.new}
+        for old in list(self.gone):
+            new = there.get((heir[old.owner], old.name)) if old.owner in heir else None
+            if new in self.new and _is_related(old, new):
+                self._pair(old, new)
+
+    def same_bodies(self) -> None:
+        """Match what is the same but for its name, in its own file first; then what is nearly so, and doubles."""
+        for key in (_path_and_body, _body):
+            for old, new in self._grouped(key):
+                if len(old) == len(new):
+                    for one, other in zip(old, new, strict=True):
+                        self._pair(one, other)
+        for old, new in self._grouped(lambda each: frozenset(each.body.literals) if each.body else None):
+            self._nearest(old, new)
+        doubles = (
+            {each.body.tokens: each for each in reversed(self.known) if each.body is not None} if self.gone else {}
+        )
+        for each in list(self.gone):
+            if each.body is not None and each.body.tokens in doubles:
+                self._stand_in(each, doubles[each.body.tokens])
+
+    def _nearest(self, old: Sequence[_Function], new: Sequence[_Function]) -> None:
+        if len(old) * len(new) > _MANY * _MANY:
+            return
+        likeness = {
+            (one, other): one.body.likeness(other.body)
+            for one in old
+            for other in new
+            if one.body is not None and other.body is not None
+        }
+        pairs = sorted((pair for pair, like in likeness.items() if like >= ALIKE), key=lambda pair: -likeness[pair])
+        best = Counter((one, likeness[one, other]) for one, other in pairs)
+        for one, other in pairs:
+            if one in self.gone and other in self.new and best[one, likeness[one, other]] == 1:
+                self._pair(one, other)
+
+    def rows(self) -> None:
+        """Match what became a row of a parametrised test: its literals stand in the row, its words in the test."""
+        holding: defaultdict[str, list[_Function]] = defaultdict(list)
+        for each in self.known if self.gone else ():
+            if len(each.ids) > 1 and each.body is not None:
+                for literal in {literal for rows in each.body.tables for row in rows for literal in row}:
+                    holding[literal.strip('"')].append(each)
+        for old in list(self.gone):
+            literals = {each.strip('"') for each in old.body.literals} if old.body is not None else set()
+            near = [holding[each] for each in literals if each in holding]
+            for new in min(near, key=len)[:_MANY] if near else ():
+                ids = _row_of(old, new, literals)
+                if ids:
+                    self._take(old, dict.fromkeys(old.ids.values(), ids))
+                    break
+
+    def merged(self) -> None:
+        """Match what stands line by line in another test, in one of its own file first."""
+        holding = self._by_line(self.known)
+        for old in list(self.gone):
+            if old.body is None or not (old.body.literals or len(old.body.lines) > 1):
+                continue
+            near = min((holding.get(line, []) for line in old.body.lines), key=len, default=[])[:_MANY]
+            held = [each for each in near if each.body is not None and old.body.lines <= each.body.lines]
+            if held:
+                self._stand_in(old, min(held, key=lambda each: each.path != old.path))
+
+    def split(self) -> None:
+        """Match what was taken apart: each new test is a part of it, and together they are all of it."""
+        holding = self._by_line(self.new)
+        for old in list(self.gone):
+            if old.body is None or not old.body.lines:
+                continue
+            near = dict.fromkeys(each for line in old.body.lines for each in holding.get(line, [])[:_MANY])
+            parts = [
+                each
+                for each in near
+                if each in self.new and each.body is not None and each.body.lines.keys() <= old.body.lines.keys()
+            ]
+            if (
+                len(parts) > 1
+                and set().union(*(each.body.lines for each in parts if each.body)) >= old.body.lines.keys()
+            ):
+                parts.sort(key=lambda each: (each.path, each.test.line if each.test else 0))
+                stand_ins = {
+                    test: tuple(new for part in parts for new in part.of_parameters(parameters))
+                    for parameters, test in old.ids.items()
+                }
+                self._take(old, stand_ins)
+                for part in parts:
+                    self.new.pop(part)
+
+    def _unique(
+        self,
+        key: Callable[[_Function], Hashable],
+        accept: Callable[[_Function, _Function], bool] | None = None,
+    ) -> list[tuple[_Function, _Function]]:
+        """Pair those whose key stands once on each side; None is no key."""
+        accept = accept or _is_related
+        pairs = [(old[0], new[0]) for old, new in self._grouped(key) if len(old) == len(new) == 1]
+        return [pair for pair in pairs if accept(*pair) and self._pair(*pair)]
+
+    def _grouped(self, key: Callable[[_Function], Hashable]) -> list[tuple[list[_Function], list[_Function]]]:
+        sides: tuple[defaultdict[Hashable, list[_Function]], ...] = (defaultdict(list), defaultdict(list))
+        if self.gone and self.new:
+            for side, functions in zip(sides, (self.gone, self.new), strict=True):
+                for each in functions:
+                    side[key(each)].append(each)
+        return [
+            (group, sides[1][found]) for found, group in sides[0].items() if found is not None and found in sides[1]
+        ]
+
+    def _by_line(self, functions: Iterable[_Function]) -> Mapping[tuple[str, ...], list[_Function]]:
+        found: defaultdict[tuple[str, ...], list[_Function]] = defaultdict(list)
+        for each in functions if any(old.body for old in self.gone) else ():
+            for line in each.body.lines if each.body is not None else ():
+                found[line].append(each)
+        return found
+
+    def _pair(self, old: _Function, new: _Function) -> bool:
+        """Match the ids of two functions by their parameters; False where none is."""
+        found = _by_parameters(old, new)
+        if found:
+            self._take(old, found)
+            self.new.pop(new)
+        return bool(found)
+
+    def _stand_in(self, old: _Function, new: _Function) -> None:
+        self._take(old, {test: new.of_parameters(parameters) for parameters, test in old.ids.items()})
+
+    def _take(self, old: _Function, found: Mapping[str, tuple[str, ...]]) -> None:
+        self.found |= found
+        self.gone.pop(old)
+
+
+def _place(function: _Function) -> tuple[str, str] | None:
+    return None if function.test is None else (function.test.path, function.test.name)
+
+
+def _tail(depth: int, function: _Function) -> Hashable:
+    return (function.owner[-depth:], function.name) if len(function.owner) >= depth else None
+
+
+def _path_and_body(function: _Function) -> Hashable:
+    return None if function.body is None else (function.path, function.body.tokens)
+
+
+def _body(function: _Function) -> Hashable:
+    return None if function.body is None else function.body.tokens
+
+
+def _siblings(functions: Iterable[_Function]) -> dict[_Function, frozenset[str]]:
+    """Return, for each function, the names that its owner lost or gained with it: what a renamed class is known by."""
+    names: defaultdict[Parts, set[str]] = defaultdict(set)
+    functions = list(functions)
+    for each in functions:
+        names[each.owner].add(each.name)
+    frozen = {owner: frozenset(found) for owner, found in names.items()}
+    return {each: frozen[each.owner] for each in functions}
+
+
+def _is_related(old: _Function, new: _Function) -> bool:
+    """Tell whether two functions of one name may be the same: by what they say, else by their parameters."""
+    if old.test is None or new.test is None:
+        return not old.ids.keys().isdisjoint(new.ids)
+    if old.test.text == new.test.text:
+        return True
+    if old.body is None or new.body is None:
+        return False
+    common = (old.body.words & new.body.words).total()
+    return 2 * common >= _RELATED * (old.body.words.total() + new.body.words.total())
+
+
+def _by_parameters(old: _Function, new: _Function) -> dict[str, tuple[str, ...]]:
+    """Match the ids of a function: the same parameters, else those that hold most of them, else one after the other."""
+    found: dict[str, tuple[str, ...]] = {
+        test: (new.ids[parameters],) for parameters, test in old.ids.items() if parameters in new.ids
+    }
+    left = {parameters: test for parameters, test in old.ids.items() if parameters not in new.ids}
+    free = {parameters: test for parameters, test in new.ids.items() if parameters not in old.ids}
+    if not left or not free:
+        return found
+    if list(old.ids) == [""]:  # it was given parameters
+        return found | {old.ids[""]: tuple(free.values())}
+    if list(new.ids) == [""]:  # its parameters are a loop now, or one of them is what is left
+        literals = {each.strip('"') for each in new.body.literals} if new.body is not None else set()
+        return found | {
+            test: (new.ids[""],) for parameters, test in left.items() if {*_WORD.findall(parameters)} <= literals
+        }
+    holding: defaultdict[str, list[str]] = defaultdict(list)
+    for parameters in free:
+        for word in {*_WORD.findall(parameters)}:
+            holding[word].append(parameters)
+    for parameters, test in list(left.items()):
+        shared = Counter(
+            each
+            for word in {*_WORD.findall(parameters)}
+            for each in holding[word]
+            if each in free and len(holding[word]) <= _MANY
+        )
+        if shared:
+            found[test] = (free.pop(shared.most_common(1)[0][0]),)
+            left.pop(parameters)
+    if len(left) == len(free):
+        found |= {test: (other,) for test, other in zip(left.values(), free.values(), strict=True)}
     return found
 
 
-def _tail(owners: Mapping[str, Parts], ids: Mapping[str, ReportId], depth: int, test: str) -> Hashable:
-    """Return the last parts of the owner with function and parameters; None where it has fewer."""
-    owner = owners[test]
-    return (owner[len(owner) - depth :], ids[test][1:]) if len(owner) >= depth else None
+def _row_of(old: _Function, new: _Function, literals: set[str]) -> tuple[str, ...]:
+    """Return the ids of the row that holds the literals of a test, () where none does or it says something else."""
+    if old.body is None or new.body is None:
+        return ()
+    words = old.body.bag.keys() - old.body.literals
+    if len(words & new.body.bag.keys()) < _OF_ROW * len(words):
+        return ()
+    everywhere = {each.strip('"') for each in new.body.literals}
+    for rows in new.body.tables:
+        plain = [{each.strip('"') for each in row} for row in rows]
+        frame = everywhere.difference(*plain)
+        held = [number for number, row in enumerate(plain) if literals & row and literals <= row | frame]
+        if len(held) != 1:
+            continue
+        return _ids_of_row(held[0], plain, new)
+    return ()
 
 
-def _siblings(tests: Iterable[str], owners: Mapping[str, Parts], ids: Mapping[str, ReportId]) -> dict[str, Hashable]:
-    """Return, for each test, all that its owner lost or gained with it: what a renamed class is known by."""
-    groups: dict[Parts, list[str]] = {}
-    for test in tests:
-        groups.setdefault(owners[test], []).append(test)
-    return {
-        test: siblings
-        for group in groups.values()
-        for siblings in [frozenset(ids[each][1:] for each in group)]
-        for test in group
-    }
-
-
-def _ordered(tests: Iterable[str], reported: Iterable[str]) -> list[str]:
-    """Return tests in the order of their report, those it does not hold last, by their numbers and names."""
-    waiting = frozenset(tests)
-    known = [test for test in dict.fromkeys(reported) if test in waiting]
-    return known + sorted(waiting.difference(known), key=lambda test: (_NUMBER.sub(_padded, test), test))
-
-
-def _padded(number: re.Match[str]) -> str:
-    return number[0].zfill(_DIGITS)
-
-
-def _place(pair: TestPair) -> tuple[str, int, str]:
-    test = pair.new or pair.old
-    return ("", 0, "") if test is None else (test.path, test.line, test.name)
+def _ids_of_row(number: int, rows: Sequence[set[str]], function: _Function) -> tuple[str, ...]:
+    """Return the id of a row by its number or its values; all ids where neither tells it."""
+    numbers = {int(found[1]): test for each, test in function.ids.items() if (found := _NUMBERED.match(each))}
+    if len(numbers) == len(function.ids) == len(rows) and max(numbers) - min(numbers) + 1 == len(rows):
+        return (numbers[min(numbers) + number],)
+    values = {word for value in rows[number] for word in _WORD.findall(value)}
+    others = {word for row in rows if row is not rows[number] for value in row for word in _WORD.findall(value)}
+    named = [test for each, test in function.ids.items() if (values - others) & {*_WORD.findall(each)}]
+    return tuple(named if len(named) == 1 else function.ids.values())

@@ -1,83 +1,24 @@
-"""The tests that stand in a source file, and what each of them asserts."""
+"""The tests that stand in a source file: a query for each language, one engine for all."""
 
-import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
-from typing import Any, Final, NamedTuple, overload
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ralph_tracker.integrity.languages import Language, language_of
-from ralph_tracker.integrity.patterns import Pattern
+from ralph_tracker.integrity.syntax import Syntax, syntax_of
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 SEPARATOR: Final = "::"
-UNREACHED: Final = "it is never reached"
-REPEATED: Final = 0  # the strength of asking the same twice: two calls with one argument are compared
-
-
-# What was read in a text by the lines that it stands in, for the other version of the file as well.
-Known = dict[tuple[object, ...], Any]
-
-
-class Unparsable(Exception):  # noqa: N818  # the state of a text, which callers turn into a reason
-    """Say why a text is no program that can be looked into; `str()` of it is the reason, without the path."""
-
-
-class NoProgram(Unparsable):
-    """Say why Python itself takes a text for no program: nothing runs it, whatever it holds."""
-
-
-class Assertion(NamedTuple):
-    """Hold one thing that a test demands.
-
-    `text` is its source on one line. `subject` is what is asserted about, so that two versions of an assertion can be
-    told as such ("" unknown). `strength` orders what is demanded of a subject: the higher, the less would pass; None
-    where that is not known. `vacuous` says why nothing can fail it, None where something can.
-    """
-
-    line: int
-    text: str
-    subject: str = ""
-    strength: int | None = None
-    vacuous: str | None = None
-
-
-class Later(Sequence[Assertion]):
-    """Be assertions that are read when somebody asks: most tests of a changed file did not change."""
-
-    def __init__(self, read: Callable[[], tuple[Assertion, ...]]) -> None:
-        self._read = read
-
-    @cached_property
-    def _all(self) -> tuple[Assertion, ...]:
-        return self._read()
-
-    @overload
-    def __getitem__(self, index: int) -> Assertion: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Assertion, ...]: ...
-
-    def __getitem__(self, index: int | slice) -> Assertion | tuple[Assertion, ...]:
-        return self._all[index]
-
-    def __len__(self) -> int:
-        return len(self._all)
-
-    def __iter__(self) -> Iterator[Assertion]:
-        return iter(self._all)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and self._all == tuple(other)
-
-    def __hash__(self) -> int:
-        return hash(self._all)
 
 
 class SourceTest(NamedTuple):
     """Hold one test as the source has it.
 
-    `name` is its way through the file, `TestBox::test_lid`; `line` and `end` are its first and last line, decorators
-    included, `text` those lines. `assertions` stand in the order of the source; `skipped` says that it is marked to
-    be skipped or expected to fail without a condition. `node` is its syntax in Python, None in other languages.
+    `name` is its way through the file: `TestBox::test_lid`, the titles of `describe` and `it`, Go's `TestLid`, Rust's
+    `tests::opens`, Java's `BoxTest::opens`. `line` and `end` are its first and last line, counted from 1, decorators
+    and attributes included; `text` is these lines.
     """
 
     path: str
@@ -85,83 +26,239 @@ class SourceTest(NamedTuple):
     line: int
     end: int
     text: str
-    assertions: Sequence[Assertion] = ()
-    skipped: bool = False
-    node: ast.FunctionDef | ast.AsyncFunctionDef | None = None
-
-    @property
-    def function(self) -> str:
-        """Return the last part of its name."""
-        return self.name.rpartition(SEPARATOR)[2]
 
 
-def is_helper(test: SourceTest, text: str) -> bool:
-    """Tell whether a function of a file with that text is a test by its name only: others call it for what it returns.
+# A @scope gives its @name to the tests in it. A @test is one with that @name; in Python it hides what stands in it.
+# A @function is a test where `_is_test` says so, for what a query cannot say.
+_SCRIPT: Final = """
+(call_expression function: (_) @callee arguments: (arguments . (_) @name)
+ (#match? @callee "(^|[.])([xf]?(describe|context|it|test|specify)|suite|module|Deno|QUnit)\\\\b")) @function
+"""
+_QUERIES: Final[Mapping[Language, str]] = {
+    "python": """
+        (class_definition name: (identifier) @name) @scope
+        (function_definition name: (identifier) @name) @function
+    """,
+    "javascript": _SCRIPT,
+    "typescript": _SCRIPT,
+    "tsx": _SCRIPT,
+    "go": """
+        (function_declaration name: (identifier) @name (#match? @name "^(Test|Fuzz|Example)([^a-z]|$)")) @function
+        (method_declaration receiver: (parameter_list (parameter_declaration type: (_) @receiver))
+         name: (field_identifier) @name (#match? @name "^Test([^a-z]|$)")) @test
+    """,
+    "rust": """
+        (mod_item name: (identifier) @name body: (_)) @scope
+        (function_item name: (identifier) @name) @function
+    """,
+    "java": """
+        [(class_declaration name: (identifier) @name) (record_declaration name: (identifier) @name)
+         (interface_declaration name: (identifier) @name) (enum_declaration name: (identifier) @name)] @scope
 
-    Whatever asserts is a test, and so is what no other function calls.
-    """
-    if "return " not in test.text or test.assertions:
-        return False
-    call = f"{test.function}("
-    return text.count(call) > test.text.count(call)
+        (method_declaration (modifiers [(marker_annotation name: (_) @mark) (annotation name: (_) @mark)])
+         name: (identifier) @name
+         (#match? @mark "(^|[.])(Test|ParameterizedTest|RepeatedTest|TestFactory|TestTemplate|Theory|Property)$")) @test
 
+        (class_declaration superclass: (superclass (_) @parent)
+         body: (class_body (method_declaration (modifiers "public") name: (identifier) @name) @test)
+         (#match? @parent "TestCase$") (#match? @name "^test"))
 
-def is_empty(test: SourceTest) -> bool:
-    """Tell whether a Python function does nothing: nobody misses what stood there to be written some day."""
-    return test.node is not None and all(
-        isinstance(each, ast.Pass) or (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))
-        for each in test.node.body
-    )
-
-
-def is_suite(test: SourceTest) -> bool:
-    """Tell whether a function only gathers tests for a loader of unittest: they are reported by their own ids."""
-    if _LOADERS.search(test.text) is None or test.node is None or test.assertions:
-        return False
-    last = test.node.body[-1]
-    return isinstance(last, ast.Return) and last.value is not None
-
-
-_LOADERS: Final = Pattern(
-    r"\b(?:TestSuite|makeSuite|TestLoader|defaultTestLoader|loadTestsFrom\w+|DocTestSuite|DocFileSuite)\b"
-)
+        (class_declaration (modifiers [(marker_annotation name: (_) @mark) (annotation name: (_) @mark)])
+         body: (class_body (method_declaration (modifiers . "public" .) name: (identifier) @name) @test)
+         (#match? @mark "(^|[.])Test$"))
+    """,
+}
 # What stands in any text with tests: nothing else is parsed.
-_TESTS: Final[Mapping[Language, Pattern]] = {
-    "python": Pattern(r"\bdef\s+test"),
-    **dict.fromkeys(
-        ("javascript", "typescript", "tsx"), Pattern(r"\b(?:it|test|specify|[xf]it|xtest|xspecify)\b[\w.\s]*[(<`]")
-    ),
-    "go": Pattern(r"\bfunc\s+(?:\([^)]*\)\s*)?(?:Test|Fuzz|Example)"),
-    "rust": Pattern(r"#\s*\[[^\]]*(?:test|case)"),
-    "java": Pattern(r"@\w*(?:Test|Theory|Property)|\bextends\s+\w*TestCase\b"),
+_WORDS_OF_SCRIPT: Final = re.compile(r"\b(?:[xf]?(?:it|test|specify))\b[\w.\s]*[(<`]")
+_WORDS: Final[Mapping[Language, re.Pattern[str]]] = {
+    "python": re.compile(r"\bdef\s+(?:test|runTest\b)"),
+    "javascript": _WORDS_OF_SCRIPT,
+    "typescript": _WORDS_OF_SCRIPT,
+    "tsx": _WORDS_OF_SCRIPT,
+    "go": re.compile(r"\bfunc\s+(?:\([^)]*\)\s*)?(?:Test|Fuzz|Example)"),
+    "rust": re.compile(r"#\s*\[[^\]]*(?:test|case|quickcheck)"),
+    "java": re.compile(r"@(?:\w+\.)*\w*(?:Test|Theory|Property)|\bextends\s+[\w.]*TestCase\b"),
 }
 
 
 def may_hold_tests(path: str, text: str) -> bool:
-    """Tell whether tests may stand in a file, without reading it closely."""
+    """Tell whether tests may stand in a file, without parsing it."""
     language = language_of(path)
-    if language is None or (language == "python" and "test" not in text):
+    if language is None or (language == "go" and not path.endswith("_test.go")):
         return False
-    return _TESTS[language].search(text) is not None and (language != "go" or path.endswith("_test.go"))
+    return _WORDS[language].search(text) is not None
 
 
-def tests_of(path: str, text: str, known: Known | None = None) -> tuple[SourceTest, ...]:  # noqa: PT028  no test
-    """Return the tests of a file in their order, () in a language that is not looked into. Raises Unparsable."""
-    if not may_hold_tests(path, text):
+def tests_of(path: str, text: str) -> tuple[SourceTest, ...]:
+    """Return the tests of a file in their order.
+
+    () in a language that is not looked into. A text that is no program gives the tests that can still be told.
+    """
+    language = language_of(path)
+    if language is None or not may_hold_tests(path, text):
         return ()
-    if language_of(path) == "python":
-        from ralph_tracker.integrity.python.tests import python_tests  # noqa: PLC0415  for this language only
-
-        return python_tests(path, text, {} if known is None else known)
-    from ralph_tracker.integrity.other.tests import other_tests  # noqa: PLC0415  a parser of its own
-
-    return other_tests(path, text)
-
-
-def helpers_of(path: str, text: str, known: Known) -> tuple[SourceTest, ...]:
-    """Return the functions of a Python file that are no tests, () in another language. Raises Unparsable."""
-    if language_of(path) != "python":
+    syntax = syntax_of(language, text)
+    if syntax is None:
         return ()
-    from ralph_tracker.integrity.python.tests import python_helpers  # noqa: PLC0415  for this language only
+    lines = text.split("\n")
+    return tuple(
+        SourceTest(path, name, line, end, "\n".join(lines[line - 1 : end])) for name, line, end in _tests(syntax)
+    )
 
-    return python_helpers(path, text, known)
+
+def _tests(syntax: Syntax) -> Iterator[tuple[str, int, int]]:
+    """Yield name, first and last line of each test, in the order of the source."""
+    blocks = {block.node.id: block for found in syntax.matches(_QUERIES[syntax.language]) if (block := _block(found))}
+    around: list[tuple[int, str]] = []  # where each scope ends, and the names up to it
+    hidden = in_test = 0
+    for block in sorted(blocks.values(), key=lambda each: (each.node.start_byte, -each.node.end_byte)):
+        node = block.node
+        if node.start_byte < hidden:
+            continue
+        while around and around[-1][0] <= node.start_byte:
+            around.pop()
+        kind = block.kind
+        if kind == "function":
+            kind = _KINDS[syntax.language](block, syntax, node.start_byte < in_test)
+        if syntax.language == "python" and kind != "scope":
+            hidden = node.end_byte
+        if kind == "none":
+            continue
+        name = (around[-1][1] + SEPARATOR if around else "") + _name(block, syntax)
+        around.append((node.end_byte, name))
+        if kind == "test":
+            in_test = node.end_byte
+            yield name, _first_line(node), node.end_point.row + 1
+
+
+class _Block(NamedTuple):
+    """Hold what a query found: `kind` is scope, test or function, `captured` the nodes by the names in the query."""
+
+    kind: str
+    node: "Node"
+    captured: Mapping[str, "Node"]
+
+
+def _block(found: Mapping[str, Sequence["Node"]]) -> _Block | None:
+    captured = {name: nodes[0] for name, nodes in found.items()}
+    return next(_Block(kind, captured[kind], captured) for kind in ("scope", "test", "function") if kind in captured)
+
+
+def _name(block: _Block, syntax: Syntax) -> str:
+    node = block.captured["name"]
+    text = syntax.text(node)
+    if node.type in _STRINGS:
+        return _ESCAPE.sub(_unescaped, text[1:-1])
+    receiver = block.captured.get("receiver")
+    if receiver is not None:  # a method of a testify suite
+        return syntax.text(receiver).lstrip("*").partition("[")[0] + SEPARATOR + text
+    return " ".join(text.split())
+
+
+def _first_line(node: "Node") -> int:
+    """Return the line on which a test begins: with its decorators in Python, its attributes in Rust."""
+    # Asking for a parent takes time that grows with the file: most nodes have none that matters.
+    if node.type == "function_definition" and node.parent is not None and node.parent.type == "decorated_definition":
+        node = node.parent
+    first = node
+    above = node.prev_named_sibling if node.type == "function_item" else None
+    while above is not None and (above.type == "attribute_item" or "comment" in above.type):
+        if above.type == "attribute_item":
+            first = above
+        above = above.prev_named_sibling
+    return first.start_point.row + 1
+
+
+_TEST_ATTRIBUTE: Final = re.compile(
+    r"#\s*\[\s*(?:\w+\s*::\s*)*(?:test|rstest|test_case|case|wasm_bindgen_test|quickcheck|test_log|traced_test)\b"
+)
+
+
+def _kind_in_python(block: _Block, syntax: Syntax, _: bool) -> str:  # noqa: FBT001
+    return "test" if re.match(r"test|runTest$", _name(block, syntax)) else "none"
+
+
+def _kind_in_go(block: _Block, syntax: Syntax, _: bool) -> str:  # noqa: FBT001
+    """Tell tests by their parameter; an example is run only where it says what it prints."""
+    text = syntax.text(block.node)
+    if _name(block, syntax).startswith("Example"):
+        return "test" if re.search(r"//\s*(?:Unordered\s+)?[Oo]utput:", text) else "none"
+    return "test" if re.search(r"testing\.(?!M\b)", text.partition("{")[0]) else "none"
+
+
+def _kind_in_rust(block: _Block, syntax: Syntax, _: bool) -> str:  # noqa: FBT001
+    above = block.node.prev_named_sibling
+    while above is not None and (above.type == "attribute_item" or "comment" in above.type):
+        if _TEST_ATTRIBUTE.match(syntax.text(above)):
+            return "test"
+        above = above.prev_named_sibling
+    return "none"
+
+
+_SUITES: Final = frozenset(["describe", "suite", "context", "xdescribe", "fdescribe", "xcontext", "fcontext", "module"])
+_TESTS: Final = frozenset(["it", "test", "specify", "xit", "xtest", "xspecify", "fit", "ftest"])
+_OWNERS: Final = frozenset({"Deno", "QUnit", "test"})
+_TAKES_DATA: Final = frozenset(
+    ["each", "for", "skipIf", "runIf", "todoIf", "if"]
+)  # what they return is called with the title
+_MODIFIERS: Final = _TAKES_DATA | frozenset(
+    [
+        "skip",
+        "todo",
+        "fixme",
+        "fails",
+        "failing",
+        "fail",
+        "only",
+        "concurrent",
+        "sequential",
+        "serial",
+        "parallel",
+        "shuffle",
+        "ignore",
+    ]
+)
+_FUNCTIONS: Final = frozenset({"arrow_function", "function_expression", "generator_function"})
+_STRINGS: Final = frozenset({"string", "template_string"})
+
+
+def _kind_in_script(block: _Block, syntax: Syntax, in_test: bool) -> str:  # noqa: FBT001
+    """Read `describe.skip("…", …)`, `it.each(…)("…", …)`, `t.test("…", …)` inside a test, and their like."""
+    callee, title = block.captured["callee"], block.captured["name"]
+    arguments = block.node.child_by_field_name("arguments")
+    given = [each for each in arguments.named_children if each.type != "comment"] if arguments is not None else [title]
+    has_body = given[-1].type in _FUNCTIONS
+    if title.type in _FUNCTIONS or not (title.type in _STRINGS or has_body):
+        return "none"
+    takes_data = callee.type == "call_expression"
+    head = callee.child_by_field_name("function") if takes_data else callee
+    names = [] if head is None else [each.strip() for each in syntax.text(head).split(".")]
+    if not names or takes_data is not (names[-1] in _TAKES_DATA):
+        return "none"
+    if names[0] not in _SUITES | _TESTS | _OWNERS:
+        is_subtest = in_test and len(names) == 2 and names[1] in _TESTS and len(given) > 1  # noqa: PLR2004  # `t.test`
+        return "test" if is_subtest and has_body and title.type in _STRINGS else "none"
+    if not set(names[1:]) <= _SUITES | _TESTS | _MODIFIERS or not _SUITES.union(_TESTS).intersection(names):
+        return "none"
+    return "scope" if _SUITES.intersection(names) else "test"
+
+
+_KINDS: Final = {
+    "python": _kind_in_python,
+    "javascript": _kind_in_script,
+    "typescript": _kind_in_script,
+    "tsx": _kind_in_script,
+    "go": _kind_in_go,
+    "rust": _kind_in_rust,
+}
+_ESCAPE: Final = re.compile(r"\\(?:u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
+_ESCAPED: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0", "\n": ""}
+_LAST_CODE_POINT: Final = 0x10FFFF
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    code = found[1] or found[2] or found[3]
+    if code is None:
+        return _ESCAPED.get(found[4], found[4])
+    number = int(code, 16)
+    return chr(number) if number <= _LAST_CODE_POINT else found[0]

@@ -6,6 +6,7 @@ Reports are found once all checks are done, so that a path handed on is there to
 
 import os
 import re
+import shlex
 from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -38,7 +39,8 @@ class Check(NamedTuple):
 
     `run` as a string goes through /bin/sh, a sequence is argv. `kind` and `format` override what the reports say of
     themselves. `reports` are paths or patterns relative to `cwd` (itself relative to the root), under `{reports}`, or
-    "-" for standard output. `needs` orders and does not ask for success. `timeout_s` is in seconds.
+    "-" for standard output. `needs` orders and does not ask for success. `timeout_s` is in seconds. `held_back` is a
+    folder of tests outside of the project, which are copied into a scratch tree and run there, None for no such tests.
     """
 
     name: str
@@ -50,6 +52,12 @@ class Check(NamedTuple):
     env: Mapping[str, str] = {}
     needs: tuple[str, ...] = ()
     timeout_s: float = DEFAULT_TIMEOUT_S
+    held_back: str | None = None
+
+
+def command_text(check: Check) -> str:
+    """Return what a check runs as a person would type it."""
+    return check.run if isinstance(check.run, str) else shlex.join(check.run)
 
 
 class CheckResult(NamedTuple):

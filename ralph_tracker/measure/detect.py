@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ralph_tracker.measure.ecosystems import go, jvm, node, python, rust
 from ralph_tracker.measure.ecosystems.found import Checks, Found
-from ralph_tracker.measure.own_environment import without_ours
+from ralph_tracker.measure.environment import without_ours
 
 # The first that has a check of a kind gives it the kind's name.
 _ECOSYSTEMS: Final = (python.detect, node.detect, go.detect, rust.detect, jvm.detect)

@@ -2,6 +2,9 @@
 
 import platform
 import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
 
 from ralph_tracker.version import __version__
 
@@ -14,3 +17,27 @@ def environment_facts() -> dict[str, str]:
         "implementation": sys.implementation.name,
         "platform": f"{platform.system()} {platform.machine()}",
     }
+
+
+_ACTIVE: Final = "VIRTUAL_ENV"
+
+
+def is_our_bin(folder: str) -> bool:
+    """Tell whether a folder of PATH belongs to the virtual environment that we run in."""
+    return sys.prefix != sys.base_prefix and Path(folder).resolve() == Path(sys.prefix).resolve() / "bin"
+
+
+def without_ours(environment: Mapping[str, str], root: Path) -> dict[str, str]:
+    """Return the environment without the word that ours is active, where ours is not one in the project's folder."""
+    active = environment.get(_ACTIVE)
+    if not active or not _is_ours(Path(active)) or _lies_in(Path(active), root):
+        return dict(environment)
+    return {name: value for name, value in environment.items() if name != _ACTIVE}
+
+
+def _is_ours(folder: Path) -> bool:
+    return sys.prefix != sys.base_prefix and folder.resolve() == Path(sys.prefix).resolve()
+
+
+def _lies_in(folder: Path, root: Path) -> bool:
+    return folder.absolute().is_relative_to(root.absolute()) or folder.resolve().is_relative_to(root.resolve())

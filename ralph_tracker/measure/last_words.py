@@ -4,6 +4,8 @@ import re
 from pathlib import Path
 from typing import Final
 
+from ralph_tracker.formats.first_error import first_error
+
 _LOOKED_AT: Final = 20_000
 _SHOWN: Final = 160
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
@@ -29,13 +31,14 @@ _WHERE: Final = "into the project's environment"
 
 
 def last_words(stdout: Path, stderr: Path) -> str | None:
-    """Return why a command that failed says it did, in one line; None where it said nothing."""
+    """Return why a command that failed says it did, its first error or its last line; None where it said nothing."""
     texts = [_end_of(stderr), _end_of(stdout)]
     lacking = next((found for text in texts if (found := _lacking(text))), None)
     if lacking:
         return lacking
-    line = next((line for text in texts if (line := _last_line(text))), None)
-    return f"it said: {line}" if line else None
+    errors = [each.line for text in texts if (each := first_error(text))]
+    line = next(iter(errors), None) or next((line for text in texts if (line := _last_line(text))), None)
+    return f"it said: {_plain(line)}" if line else None
 
 
 def _lacking(text: str) -> str | None:

@@ -1,17 +1,20 @@
 """From checks that have run to the values of one iteration: reports found, read, added up, or named as missing."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
 
+from ralph_tracker.core.identities import HELD_BACK
 from ralph_tracker.core.metrics import Group, Measure, Metrics, TestResults
 from ralph_tracker.errors import StoreError
 from ralph_tracker.formats.damage import DEFAULT_LIMITS
+from ralph_tracker.formats.first_error import first_error
 from ralph_tracker.formats.lint.severity import Severity
 from ralph_tracker.formats.registry import BY_NAME, FORMATS, read
 from ralph_tracker.formats.report import CoverageReport, LintReport, Report, TestReport, TypeReport, Unreadable
 from ralph_tracker.formats.tests.report import add_tests
-from ralph_tracker.measure.checks import Check, CheckResult
+from ralph_tracker.measure.checks import STANDARD_OUTPUT, Check, CheckResult
 from ralph_tracker.measure.coverage_data import as_json, is_data
 from ralph_tracker.measure.report_files import FoundReport, Missing
 
@@ -20,6 +23,12 @@ INTEGRITY: Final = "integrity"
 NO_LINES: Final = "the report has no line to cover"
 _STOPPED: Final = "the checker stopped at an error, there may be more than it counted; mend that one first"
 _NO_REPORT: Final = "the check names no report; add `reports:` to it"
+_HIDDEN: Final = "held-back tests do not load"
+_LOOKED_AT: Final = 1_000_000
+# What build tools print where they have some tests run though others do not compile.
+_BUILD_BROKE: Final = re.compile(
+    r"COMPILATION ERROR|Compilation failed; see|error: could not compile|\[(?:build|setup) failed\]"
+)
 _NO_OVERRIDES: Final[Mapping[str, Severity]] = {}
 _GROUPS: Final[Mapping[str, Group]] = {group.value: group for group in Group}
 
@@ -28,8 +37,10 @@ class Measured(NamedTuple):
     """Hold what the checks of one iteration came to.
 
     `missing` says per group why nothing was measured, `measures` the same of each check in the order in which they
-    ran; `notes` are what a person should know of what was. `integrity` is the report of the check of that kind, or why
-    there is none; None where no check is.
+    ran; `notes` are what a person should know of what was. `not_loaded` maps what did not build or load, so that its
+    tests could not be collected (a file, package or suite as the report names it; else the file of the first error, or
+    the check), to the tool's first error line, whether or not other tests were reported. `integrity` is the report of
+    the check of that kind, or why there is none; None where no check is.
     """
 
     metrics: Metrics
@@ -38,6 +49,7 @@ class Measured(NamedTuple):
     notes: tuple[str, ...] = ()
     measures: tuple[Measure, ...] = ()
     integrity: bytes | str | None = None
+    not_loaded: Mapping[str, str] = {}
 
 
 def kind_of(check: Check) -> str | None:
@@ -79,6 +91,8 @@ def read_results(
                 gathered.judge(result, found)
             else:
                 gathered.take(result, found, kind)
+        if kind == Group.TESTS and _failed(result):
+            gathered.partly_built(result)
         for path, other in result.shared.items():
             gathered.note(f"{result.check.name}: {path} counts once, with check {other}")
     return gathered.measured()
@@ -90,7 +104,9 @@ class _Gathered:
     def __init__(self, severity: Mapping[str, Severity], root: Path | None) -> None:
         self._severity = severity
         self._root = root
+        self._folders = () if root is None else (f"{root.resolve()}/", f"{root.absolute()}/")
         self._tests: list[TestReport] = []
+        self._not_loaded: dict[str, str] = {}
         self._sums: dict[str, Any] = {}
         self._missing: dict[str, str] = {}
         self._of_no_kind: list[str] = []
@@ -122,12 +138,34 @@ class _Gathered:
         if isinstance(report, Unreadable):
             missed = _declared(result.check) or _kind_of_path(found.path) or kind
             self.fail(result.check.name, missed, _why(result, found, report))
+            if missed == Group.TESTS and _failed(result) and _nothing_reported(found, report):
+                self._did_not_build(result)
         elif isinstance(report, TestReport):
-            self._tests.append(report)
+            self._tests.append(report if result.check.held_back is None else _hidden(report, result.check.name))
         else:
             report = report.with_severity(self._severity) if isinstance(report, LintReport) else report
             name = _KIND[type(report)]
             self._sums[name] = self._sums[name] + report if name in self._sums else report
+
+    def partly_built(self, result: CheckResult) -> None:
+        """Take what a build tool says did not compile, though it had other tests run."""
+        if _BUILD_BROKE.search(_output(result)):
+            self._did_not_build(result)
+
+    def _did_not_build(self, result: CheckResult) -> None:
+        """Take the first error that the command printed, under its file, paths relative to the project."""
+        if result.check.held_back is not None:
+            self._not_loaded.setdefault(_behind(result.check.name, ""), _HIDDEN)
+            return
+        found = first_error(self._relative(_output(result)))
+        if found is not None and found.line not in self._not_loaded.values():
+            self._not_loaded.setdefault(found.file or result.check.name, found.line)
+
+    def _relative(self, text: str) -> str:
+        """Take the project's own folder out of paths: it is another one where the tests run in a copy."""
+        for folder in self._folders:
+            text = text.replace(folder, "")
+        return text
 
     def judge(self, result: CheckResult, found: FoundReport) -> None:
         """Take the report of a tool that compares files, unread; the last one counts."""
@@ -147,6 +185,9 @@ class _Gathered:
         """Return the values; a group with one unreadable report is missing as a whole: half a sum is none."""
         values: dict[str, Any] = {}
         tests = add_tests(self._tests) if self._tests and Group.TESTS not in self._missing else None
+        for report in self._tests:
+            for place, why in report.not_loaded.items():
+                self._not_loaded.setdefault(place, self._relative(why))
         if tests is not None:
             values |= _test_values(tests)
             self.note(tests.contradiction)
@@ -160,12 +201,18 @@ class _Gathered:
         self._explain(values)
         return Measured(
             metrics=Metrics(**values),
-            tests=None if tests is None else tests.results,
+            tests=None if tests is None or tests.results is None else self._told(tests.results),
             missing=self._missing,
             notes=tuple(self._notes),
             measures=tuple(self._measures.values()),
             integrity=self._integrity,
+            not_loaded=self._not_loaded,
         )
+
+    def _told(self, tests: TestResults) -> TestResults:
+        """Return the identities with what was said of them, and with all that did not load."""
+        messages = {test: self._relative(said) for test, said in tests.messages.items()}
+        return tests._replace(messages=messages, not_loaded=self._not_loaded)
 
     def _explain(self, values: Mapping[str, Any]) -> None:
         """Give a reason for every group without a value that a report of unknown kind may have had."""
@@ -180,6 +227,29 @@ class _Gathered:
         """Remember what a person should know of what was measured."""
         if text:
             self._notes.append(text)
+
+
+def _behind(check: str, name: str) -> str:
+    """Return a name that says that it is held back, as one word: the agent is told none of it (core/identities)."""
+    return re.sub(r"[\s,]", "_", f"{HELD_BACK}{check}::{name}" if name else f"{HELD_BACK}{check}")
+
+
+def _hidden(report: TestReport, check: str) -> TestReport:
+    """Return the report of a held-back check: its names say so, and what failures print is left out."""
+
+    def all_of(names: Iterable[str]) -> frozenset[str]:
+        return frozenset(_behind(check, name) for name in names)
+
+    return report._replace(
+        outcomes={_behind(check, name): how for name, how in report.outcomes.items()},
+        durations={_behind(check, name): seconds for name, seconds in report.durations.items()},
+        in_error=all_of(report.in_error),
+        rerun=all_of(report.rerun),
+        flaky=all_of(report.flaky),
+        broken=all_of(report.broken),
+        messages={},
+        not_loaded=dict.fromkeys(all_of(report.not_loaded), _HIDDEN),
+    )
 
 
 def _bytes(found: FoundReport) -> bytes | Unreadable:
@@ -238,7 +308,8 @@ def _silence(name: str | None, kind: str | None) -> Report | None:
 
 
 def _why(result: CheckResult, found: FoundReport, report: Unreadable) -> str:
-    said = _last_words(result) if found.missing is Missing.ABSENT and _failed(result) else None
+    quoted = found.missing is Missing.ABSENT and _failed(result) and result.check.held_back is None
+    said = _last_words(result) if quoted else None
     return f"{result.check.name} ({result.finished.summary}): {found.path}: {report}{f'; {said}' if said else ''}"
 
 
@@ -246,6 +317,24 @@ def _last_words(result: CheckResult) -> str | None:
     from ralph_tracker.measure.last_words import last_words  # noqa: PLC0415  most commands leave their reports
 
     return last_words(result.stdout, result.stderr)
+
+
+def _nothing_reported(found: FoundReport, report: Unreadable) -> bool:
+    """Tell whether no test can have run: a damaged report is one of tests that did."""
+    return found.missing in {Missing.ABSENT, Missing.STALE} or report.empty or found.path == STANDARD_OUTPUT
+
+
+def _output(result: CheckResult) -> str:
+    """Return the beginning of what a command printed, its errors first."""
+    return "\n".join(_beginning(path) for path in (result.stderr, result.stdout))
+
+
+def _beginning(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return file.read(_LOOKED_AT).decode("utf-8", "replace")
+    except OSError:
+        return ""
 
 
 def _failed(result: CheckResult) -> bool:

@@ -70,6 +70,8 @@ def render(it: IterationView) -> str:  # noqa: C901, PLR0912, PLR0915  # as long
     if it.integrity:
         out += f"- **Integrity**: {it.integrity}, union rate {it.union_rate}\n"
     out += f"- **Cost**: {it.cost}\n"
+    if it.plan:
+        out += f"- **Plan**: {it.plan} tasks done\n"
     for closed in it.closed_alerts:
         out += f"- **Closed**: {for_markdown(closed)}\n"
     for note in it.notes:
@@ -87,8 +89,18 @@ def render(it: IterationView) -> str:  # noqa: C901, PLR0912, PLR0915  # as long
                 out += f"    - old: {for_markdown(finding.old)}\n"
             if finding.new:
                 out += f"    - new: {for_markdown(finding.new)}\n"
+            if finding.failure:
+                out += f"    - failed with: {for_markdown(finding.failure)}\n"
+            if finding.command:
+                out += f"    - again: `{finding.command}`\n"
         if it.more_findings:
             out += f"- and {it.more_findings} more: `ralph-tracker integrity {it.iteration}`\n"
+    if it.reruns:
+        out += "\n"
+        out += "### Earlier Tests on This Source\n"
+        out += "\n"
+        for line in it.reruns:
+            out += f"- {for_markdown(line)}\n"
     if it.unread:
         out += "\n"
         out += "### Not Looked Into\n"

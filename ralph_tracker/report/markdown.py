@@ -1,16 +1,67 @@
 """The reports in Markdown, from views and templates."""
 
+import os
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from ralph_tracker.errors import ConfigError
 from ralph_tracker.report import iteration_report as shipped
-from ralph_tracker.report.resources import has_own, render
+from ralph_tracker.report.escape import for_markdown
 from ralph_tracker.report.view import iteration_view
 
 if TYPE_CHECKING:
+    import jinja2
+
     from ralph_tracker.core.selection import Selection
     from ralph_tracker.report.selection_view import LoopStory
+
+
+_PACKAGE: Final = Path(__file__).resolve().parent.parent
+USER_FOLDER: Final = Path(".aiwg") / "ralph" / "templates"
+SHIPPED: Final = (_PACKAGE / "templates", _PACKAGE.parent / "templates")
+
+
+def render(template: str, values: Mapping[str, Any], root: Path | None = None) -> str:
+    """Render a template; `root` is the project whose own templates go first.
+
+    Raises ConfigError, in one line, for a template of the user that cannot be used.
+    """
+    folders = ((root / USER_FOLDER),) if root is not None else ()
+    try:
+        return jinja_environment((*folders, *SHIPPED)).get_template(template).render(values)
+    except Exception as error:
+        if not has_own(template, root):
+            raise  # ours
+        line, what = getattr(error, "lineno", None), getattr(error, "message", None)
+        place = f"{template}, line {line}" if line else template
+        what = what or f"{type(error).__name__}: {error}"
+        raise ConfigError(f"template {place}: {what}; mend it or remove it from {USER_FOLDER}") from None
+
+
+def has_own(template: str, root: Path | None) -> bool:
+    """Tell whether a project has a template of its own; one without a root, or that cannot be looked at, has none."""
+    return root is not None and os.path.isfile(root / USER_FOLDER / template)  # noqa: PTH113  # raises nothing
+
+
+@cache
+def jinja_environment(folders: tuple[Path, ...]) -> "jinja2.Environment":
+    """Return what renders the templates of the folders, the first of a name."""
+    import jinja2  # noqa: PLC0415  # 100 ms that only a report has to pay
+    from jinja2.sandbox import SandboxedEnvironment  # noqa: PLC0415  # as above; the agent may write a template too
+
+    environment = SandboxedEnvironment(
+        loader=jinja2.FileSystemLoader(folders),
+        autoescape=jinja2.select_autoescape(enabled_extensions=("html", "html.j2"), default=False),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["md"] = for_markdown
+    return environment
+
 
 ITERATION_REPORT: Final = "iteration-report.md.j2"
 

@@ -12,6 +12,7 @@ from ralph_tracker.report.numbers import ABSENT, money, number, score, signed, w
 
 Document = Mapping[str, Any]
 _SEVERITIES: Final = tuple(severity.name for severity in Severity)
+FAILURE_SHOWN: Final = 300
 FINDINGS_SHOWN: Final = 20
 SEED_ROWS: Final = ("test_count", "pass_rate", "coverage_percentage", "error_count")
 
@@ -51,7 +52,7 @@ class AlertRow(NamedTuple):
 
 
 class FindingRow(NamedTuple):
-    """Show one finding of integrity with its place and both texts, "" where there is none."""
+    """Show one finding of integrity with its place, both texts and what a run said, "" where there is none."""
 
     severity: str
     rule: str
@@ -60,10 +61,12 @@ class FindingRow(NamedTuple):
     test: str
     old: str
     new: str
+    failure: str
+    command: str
 
 
 class IterationView(NamedTuple):
-    """Show one iteration; `integrity` is "" where nobody compared its files and tests."""
+    """Show one iteration; `integrity` is "" where nobody compared its files and tests, `plan` where there is none."""
 
     iteration: int
     timestamp: str
@@ -89,11 +92,13 @@ class IterationView(NamedTuple):
     tests_ever_seen: str
     verified: str
     cost: str
+    plan: str
     notes: tuple[str, ...]
     integrity: str
     union_rate: str
     findings: tuple[FindingRow, ...]
     more_findings: int
+    reruns: tuple[str, ...]
     unread: tuple[str, ...]
 
 
@@ -135,13 +140,21 @@ def iteration_view(document: Document) -> IterationView:
         tests_ever_seen=str(record.get("tests_ever_seen", ABSENT)),
         verified={True: "yes", False: "no"}.get(record.get("verified"), ABSENT),
         cost=money((record.get("usage") or {}).get("cost_usd")),
+        plan=plan_tasks(record),
         notes=tuple(record.get("notes") or ()),
         integrity=trust.get("verdict") or "",
         union_rate=ABSENT if trust.get("union_rate") is None else f"{trust['union_rate']:.1f}%",
         findings=findings[:FINDINGS_SHOWN],
         more_findings=max(0, trust.get("findings_total", 0) - FINDINGS_SHOWN),
+        reruns=tuple(rerun_line(each) for each in trust.get("reruns") or ()),
         unread=tuple(f"{file}: {why}" for file, why in (trust.get("unread") or {}).items()),
     )
+
+
+def plan_tasks(record: Document) -> str:
+    """Return how many tasks of the plan are done of how many, "" where no plan is known."""
+    plan = record.get("plan")
+    return "" if not plan else f"{plan['done']}/{plan['done'] + plan['open']}"
 
 
 def value_of(record: Document, spec: MetricSpec) -> Any:  # noqa: ANN401  # a number, a status or None
@@ -217,7 +230,21 @@ def _finding(finding: Document) -> FindingRow:
         test=str(finding.get("test") or ""),
         old=str(finding.get("old") or ""),
         new=str(finding.get("new") or ""),
+        failure=" ".join(str(finding.get("failure") or "").split())[:FAILURE_SHOWN],
+        command=str(finding.get("command") or ""),
     )
+
+
+def rerun_line(rerun: Document) -> str:
+    """Say what was run again and what came of it, in one line."""
+    references = rerun.get("references") or {}
+    forms = ", ".join(str(number) for number in sorted(set(references.values())))
+    files = f"{len(references)} {'file' if len(references) == 1 else 'files'} as of iteration {forms}"
+    if rerun.get("problem"):
+        return f"{files}: {rerun['problem']}"
+    flaky = f", {len(rerun['flaky'])} flaky" if rerun.get("flaky") else ""
+    seconds = f"{float(rerun.get('duration_s') or 0):.1f} s"
+    return f"{files}, run on this source in {seconds}: {rerun['tests']} tests, {rerun['failed']} failed{flaky}"
 
 
 def _percent(share: float | None) -> str:

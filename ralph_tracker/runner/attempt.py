@@ -1,20 +1,120 @@
 """One run of the agent: start it, follow it, and say what became of it."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from threading import Event
+from time import monotonic
 from typing import Final, NamedTuple
 
 from ralph_tracker.agents.claude_code.presence import DRIVEN
 from ralph_tracker.agents.output import Listener, Told
-from ralph_tracker.errors import StoreError
+from ralph_tracker.errors import InputError, StoreError
 from ralph_tracker.measure.process import Finished, Streams, run_command
-from ralph_tracker.runner.command import Prepared
-from ralph_tracker.runner.following import Follower, Stream
 from ralph_tracker.runner.screen import Screen
 from ralph_tracker.store.files import told_plainly
 from ralph_tracker.store.layout import LoopPaths, iteration_name
+
+PROMPT: Final = "{prompt}"
+PROMPT_FILE: Final = "{prompt_file}"
+# Linux takes no longer argument: 32 pages with the byte that ends it.
+_LONGEST_ARGUMENT: Final = 131_071
+
+
+class Prepared(NamedTuple):
+    """Hold what is started: `argv`, and the file that is its standard input, None for an empty one."""
+
+    argv: tuple[str, ...]
+    stdin: Path | None
+
+
+def prepared(command: Sequence[str], prompt: str, prompt_file: Path) -> Prepared:
+    """Put the prompt where the command wants it; `prompt_file` holds the same text.
+
+    `{prompt}` becomes the text and `{prompt_file}` the absolute path, also inside a word. A command with neither gets
+    the prompt on its standard input. Raises InputError for a text that is too long for an argument, or has a NUL.
+    """
+    placed = [word for word in command if PROMPT in word or PROMPT_FILE in word]
+    if not placed:
+        return Prepared(tuple(command), prompt_file)
+    if any(PROMPT in word for word in placed):
+        _refuse_unfit(prompt)
+    # The path first: a prompt may speak of placeholders, a path of ours does not.
+    argv = (word.replace(PROMPT_FILE, str(prompt_file)).replace(PROMPT, prompt) for word in command)
+    return Prepared(tuple(argv), None)
+
+
+def _refuse_unfit(prompt: str) -> None:
+    if "\0" in prompt:
+        raise InputError(f"the prompt holds a NUL and cannot be an argument; use {PROMPT_FILE} or standard input")
+    size = len(prompt.encode("utf-8", "surrogateescape"))
+    if size > _LONGEST_ARGUMENT:
+        raise InputError(
+            f"the prompt has {size:,} bytes, more than an argument can have ({_LONGEST_ARGUMENT:,}); "
+            f"use {PROMPT_FILE}, or leave {PROMPT} out and it comes on standard input"
+        )
+
+
+_AT_ONCE: Final = 1 << 16
+
+
+class Stream(NamedTuple):
+    """Name a file that grows, and who hears of every piece of it, in order."""
+
+    path: Path
+    hear: Sequence[Callable[[bytes], None]]
+
+
+class Follower:
+    """Hand on what is added to files, at every look.
+
+    Where nothing was added for `silence_s` seconds (None: no limit), `ended` is set and `silent_s` says how long it
+    was. `printed` tells whether anything ever came.
+    """
+
+    def __init__(
+        self,
+        streams: Sequence[Stream],
+        ended: Event,
+        silence_s: float | None = None,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        self.printed = False
+        self.silent_s: float | None = None
+        self._streams, self._places = tuple(streams), [0] * len(streams)
+        self._ended, self._silence_s, self._clock = ended, silence_s, clock
+        self._heard = clock()
+
+    def look(self) -> None:
+        """Hand on what is there by now, and judge the silence."""
+        if self._read_all():
+            self._heard = self._clock()
+        silent_s = self._clock() - self._heard
+        if self._silence_s is not None and silent_s >= self._silence_s and not self._ended.is_set():
+            self.silent_s = silent_s
+            self._ended.set()
+
+    def last_look(self) -> None:
+        """Hand on the rest, to the last byte."""
+        while self._read_all():
+            pass
+
+    def _read_all(self) -> bool:
+        grown = [self._read(index, stream) for index, stream in enumerate(self._streams)]
+        return any(grown)
+
+    def _read(self, index: int, stream: Stream) -> bool:
+        with stream.path.open("rb", buffering=0) as file:
+            place = min(self._places[index], os.fstat(file.fileno()).st_size)  # it may have been cut to its cap
+            file.seek(place)
+            piece = file.read(_AT_ONCE)
+        self._places[index] = place + len(piece)
+        if piece:
+            self.printed = True
+            for hear in stream.hear:
+                hear(piece)
+        return bool(piece)
+
 
 FOLDER: Final = "agent"
 _CAP: Final = 50_000_000

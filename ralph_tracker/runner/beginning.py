@@ -6,18 +6,17 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from ralph_tracker.errors import InputError, LoopError, RecordError
+from ralph_tracker.iteration.measure import configured_by
 from ralph_tracker.runner.attempt import is_startable
 from ralph_tracker.runner.interrupts import Interrupts
 from ralph_tracker.runner.journal import Journal, Plan, read_journal
-from ralph_tracker.runner.prompts import user_prompt
-from ralph_tracker.runner.running import Run
+from ralph_tracker.runner.running import Run, user_prompt
 from ralph_tracker.runner.screen import Screen
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.lock import locked
+from ralph_tracker.store.loop_status import NEXT_LOOP, paths_of, summary_at
 from ralph_tracker.store.opened import OpenLoop
-from ralph_tracker.store.standing import NEXT_LOOP, paths_of, summary_at
 from ralph_tracker.store.summary import Summary
-from ralph_tracker.taking import configured_by
 from ralph_tracker.tracker import Tracker
 
 _LOCK: Final = "run.lock"

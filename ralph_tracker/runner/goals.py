@@ -8,17 +8,17 @@ from ralph_tracker.config.load import Config
 from ralph_tracker.config.wording import cut, nearest
 from ralph_tracker.core.alert_types import Alert
 from ralph_tracker.core.findings import Severity
+from ralph_tracker.core.integrity import raises_doubt
 from ralph_tracker.core.metrics import Group
 from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.errors import InputError
-from ralph_tracker.explaining import checks_of
+from ralph_tracker.iteration.explain import checks_of
 from ralph_tracker.measure.checks import Check, environment_for_checks
-from ralph_tracker.measure.commands import command_of, is_there
-from ralph_tracker.measure.configured import checks_from
+from ralph_tracker.measure.commands import checks_from, command_of, is_there
 from ralph_tracker.measure.last_words import last_words
 from ralph_tracker.measure.measuring import kind_of
 from ralph_tracker.steering.plan import Task
-from ralph_tracker.store.committed import Committed
+from ralph_tracker.store.records import Committed
 
 _NAME: Final = "plan-{}"
 _UNKNOWN: Final = (
@@ -97,8 +97,7 @@ def unmet(committed: Committed, named: Sequence[Named], record: IterationRecord)
 
 
 def _holds_back(alert: Alert) -> bool:
-    about_tests = (alert.kind.rule or "").startswith("T")
-    return alert.severity is Severity.CRITICAL or (alert.severity is Severity.HIGH and about_tests)
+    return alert.severity is Severity.CRITICAL or (alert.severity is Severity.HIGH and raises_doubt(alert))
 
 
 def _why_not(

@@ -35,7 +35,8 @@ class Journal(NamedTuple):
 
     `iteration` is the one at work in `phase`. `tried` counts the agent's runs for it, the one that is going on
     included: `at_work` says that there is one. `waited_s` is what was waited between them. `usage`, `notes`
-    and `blocked` (why a person is needed) are of this iteration, over all of its runs.
+    and `blocked` (why a person is needed) are of this iteration, over all of its runs. `stalls` counts the decisions in
+    a row to end the loop for a stall, of which the agent is told first.
     """
 
     loop_id: str
@@ -48,6 +49,7 @@ class Journal(NamedTuple):
     usage: Usage = Usage()
     notes: tuple[str, ...] = ()
     blocked: str | None = None
+    stalls: int = 0
 
     def next_iteration(self) -> Self:
         """Return the journal of the iteration after this one."""
@@ -89,7 +91,7 @@ def read_journal(paths: LoopPaths) -> Journal | None:
 
 
 def _journal(plain: Any) -> Journal:  # noqa: ANN401  # whatever the file held
-    values = {name: plain[name] for name in Journal._fields}
+    values = {"stalls": 0} | {name: plain[name] for name in Journal._fields if name != "stalls" or name in plain}
     plan = Plan(**{**plain["plan"], "command": tuple(plain["plan"]["command"])})
     usage = Usage(**{name: plain["usage"].get(name) for name in Usage._fields})
     journal = Journal(**{**values, "plan": plan, "usage": usage, "notes": tuple(values["notes"])})

@@ -10,27 +10,108 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from ralph_tracker.agents.failing import failing_tests
-from ralph_tracker.agents.finding import finding
+from ralph_tracker.agents.finding import failing_tests, finding
 from ralph_tracker.core.metrics import Usage
 from ralph_tracker.core.records import IterationRecord
+from ralph_tracker.core.rounding import quantity
 from ralph_tracker.core.rules import LoopLimits
-from ralph_tracker.runner.attempt import Limits, environment_of, logs_of, run_agent, told_by
-from ralph_tracker.runner.command import prepared
+from ralph_tracker.errors import InputError, NoSnapshotError
+from ralph_tracker.iteration.measure import configured_by
+from ralph_tracker.runner.attempt import Limits, environment_of, logs_of, prepared, run_agent, told_by
 from ralph_tracker.runner.interrupts import Interrupts
 from ralph_tracker.runner.journal import Journal, added
-from ralph_tracker.runner.prompts import prompt_of, user_prompt
 from ralph_tracker.runner.screen import Screen
-from ralph_tracker.runner.standing import record_of, status_line, tree_of_now
 from ralph_tracker.runner.verdicts import Patience, Ran, Step, described, step_after, verdict_of
 from ralph_tracker.store.files import told_plainly
 from ralph_tracker.store.layout import LoopPaths
+from ralph_tracker.store.opened import OpenLoop
+from ralph_tracker.store.read_only_snapshot import STORE, Onlooker, lookout
+from ralph_tracker.store.records import Committed
+from ralph_tracker.store.summary import Summary
 from ralph_tracker.tracker import Decided, Tracker
 
 if TYPE_CHECKING:
-    from ralph_tracker.closing import Closed
+    from ralph_tracker.loop.finish import Closed
+
+
+_MINUTE_S = 60
+
+
+def record_of(tracker: Tracker) -> IterationRecord:
+    """Return the latest record of the loop, judged as of now. Raises as the tracker does."""
+    loop = OpenLoop.read(tracker.store(), configured_by)
+    return loop.record(loop.store.summary().iteration)
+
+
+def tree_of_now(paths: LoopPaths) -> str | None:
+    """Name the content of the project's files as they stand, None where the loop keeps no files.
+
+    Nothing of the loop is written. Raises StoreError where the tree cannot be read.
+    """
+    with lookout("run") as folder:
+        try:
+            return Onlooker(Committed(paths), folder / STORE).now()
+        except NoSnapshotError:
+            return None
+
+
+def status_line(summary: Summary, iteration: int, now: float) -> str:
+    """Return iteration, score, best, cost and time of a loop in one line; `now` is epoch seconds."""
+    best = "none yet"
+    if summary.best_iteration is not None:
+        best = f"{summary.best_adjusted_score:.4g} (iteration {summary.best_iteration})"
+    cost = "unknown" if summary.cost_usd is None else f"${summary.cost_usd:.2f}"
+    spent = now - datetime.fromisoformat(summary.started_at).timestamp()
+    return (
+        f"[ralph {summary.loop_id}] iteration {iteration} · score {summary.adjusted_score:.4g} · best {best} · "
+        f"cost {cost} · {_shown_time(spent)}"
+    )
+
+
+def _shown_time(seconds: float) -> str:
+    minutes, rest = divmod(int(max(seconds, 0)), _MINUTE_S)
+    hours, minutes = divmod(minutes, _MINUTE_S)
+    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"
+
+
+_HEADING: Final = "What ralph-tracker measured before this iteration, the number {number}:"
+_LACKS: Final = "Not done before these hold:"
+_RUNS: Final = "The run before this one in the same iteration: {why}. What it left in the files is still there."
+
+
+def user_prompt(path: str | None, root: Path) -> str:
+    """Return the user's prompt, read anew for each iteration as people edit it meanwhile; empty without a file.
+
+    Raises InputError where it cannot be read.
+    """
+    if path is None:
+        return ""
+    file = root / path
+    try:
+        return file.read_bytes().decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 (byte {error.start}); save it as UTF-8") from None
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}; name the prompt with --prompt-file") from None
+
+
+def prompt_of(user: str, finding: str, number: int, before: Sequence[str], lacks: Sequence[str] = ()) -> str:
+    """Return the whole prompt of an iteration.
+
+    `before` says what became of runs that were for it already, `lacks` what has to hold and does not.
+    """
+    told = [_HEADING.format(number=number), finding]
+    if lacks:
+        told += [_LACKS, *(f"- {each}" for each in lacks)]
+    if before:
+        told.append(_RUNS.format(why=before[-1]))
+    own = user.rstrip("\n")
+    return "\n".join([own, "", *told, ""] if own else [*told, ""])
+
 
 _PROMPT: Final = "prompt.md"
+# An agent is told of a stall before it ends the loop: none of seven real loops ends too early so (docs/judgement.md).
+_STALLED_AFTER_TOLD: Final = 2
 _NO_COST: Final = (
     "what iteration {number} cost is unknown: the agent's output does not tell, the limit cannot act on it"
 )
@@ -166,10 +247,14 @@ class Run:
         self.screen.line(f"  {record.classification}: {record.message}")
         if self.decided.carried_out:
             self.screen.line(f"  rolled back to iteration {decision.target_iteration}")
-        if decision.action == "stop" or self._is_done():
+        stalls = done.stalls + 1 if decision.is_stall else 0
+        if (decision.action == "stop" and not 0 < stalls <= _STALLED_AFTER_TOLD) or self._is_done():
             self._go(phase="select")
             return None
-        self.journal = done.next_iteration().write(self.paths)
+        if stalls:
+            left = quantity(_STALLED_AFTER_TOLD + 1 - stalls, "more iteration")
+            self.screen.line(f"  the agent is told; the loop ends after {left} without progress")
+        self.journal = done._replace(stalls=stalls).next_iteration().write(self.paths)
         if decision.action == "escalate":
             return Outcome("escalate", decision.reason)
         if self.interrupts.asked:
@@ -192,7 +277,8 @@ class Run:
         journal = self.journal
         record = self._record()
         decided = self.decided or self.tracker.loop_decision()
-        said = finding(record, decided, failing_tests(self.paths, record.iteration))
+        left = _STALLED_AFTER_TOLD + 1 - journal.stalls if decided.decision.is_stall else 0
+        said = finding(record, decided, failing_tests(self.paths, record.iteration), iterations_left=left)
         user = user_prompt(journal.plan.prompt_file, self.tracker.root)
         # What was rolled back is not what the files lack now.
         lacks = () if self.unmet is None or decided.carried_out else self.unmet(record)

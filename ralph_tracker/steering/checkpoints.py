@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple
 
 from ralph_tracker.steering.plan import OpenCheckpoint, PlanState, Trigger
-from ralph_tracker.steering.summary import TaskProgressSummary, compute_progress_summary, format_standing
+from ralph_tracker.steering.progress import TaskProgressSummary, compute_progress_summary, format_standing
 
 Choice = Literal["continue", "adjust", "abort"]
 BY_SEVERITY: Final[tuple[Trigger, ...]] = ("budget-critical", "test-failure", "budget-warning", "scheduled")

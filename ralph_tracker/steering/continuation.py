@@ -1,15 +1,349 @@
-"""Whether a session goes on, is nudged to come to its result, or is forced to (seed: continuation-strategy).
+"""Whether a session that wants to end goes on: what is measured of it, what its rules say, and the words it is told."""
 
-Fold the events; at the end of each turn there is a verdict with its score, the parts of it and its reasons. `steer`
-also says it to the agent: a nudge that nobody hears is none.
-"""
+import re
+from collections import deque
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Hashable, Mapping
+from typing import Any, Final, Literal, NamedTuple, get_args
 
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable
-from typing import Final, Literal, NamedTuple
+from ralph_tracker.steering.events import (
+    Event,
+    FileChanged,
+    FileRead,
+    PersonSaid,
+    TestsPassed,
+    ToolEnded,
+    ToolStarted,
+    TurnEnded,
+)
 
-from ralph_tracker.steering.continuation_metrics import ProgressMetrics
-from ralph_tracker.steering.continuation_rules import Complexity, ComplexityLimits, ContinuationRules, Parts
-from ralph_tracker.steering.events import Event, TurnEnded
+Complexity = Literal["simple", "medium", "complex", "generation"]
+COMPLEXITIES: Final[tuple[Complexity, ...]] = get_args(Complexity)
+
+
+class ComplexityLimits(NamedTuple):
+    """What a task of one complexity is allowed: nudges, turns, tool calls, and its share of the score, 0 to 1."""
+
+    max_interventions: int
+    max_iterations: int
+    tool_budget: int
+    share: float
+
+
+class Parts(NamedTuple):
+    """A number for each part of the score: its weight, its value from 0 to 1, or both multiplied."""
+
+    velocity: float
+    not_stuck: float
+    tokens: float
+    interventions: float
+    complexity: float
+
+
+LIMITS: Final[Mapping[Complexity, ComplexityLimits]] = {
+    "simple": ComplexityLimits(5, 10, 10, 0.25),
+    "medium": ComplexityLimits(10, 25, 25, 0.50),
+    "complex": ComplexityLimits(20, 50, 100, 1.00),
+    "generation": ComplexityLimits(15, 35, 50, 0.75),
+}
+WEIGHTS: Final = Parts(0.30, 0.25, 0.20, 0.15, 0.10)
+
+
+class TokenBudget(NamedTuple):
+    """What of the context window, in tokens, may be used; the limits are shares of it.
+
+    From `soft` on a session without progress is nudged, from `hard` on any session is forced. `synthesis` is what the
+    final answer needs: it stays free even where `hard` would take it.
+    """
+
+    context_window: int = 128_000
+    soft: float = 0.30
+    hard: float = 0.70
+    synthesis: float = 0.15
+
+    @property
+    def limit(self) -> float:
+        """Return the share of the window at which the session is forced."""
+        return min(self.hard, 1 - self.synthesis)
+
+    def used(self, context_tokens: int) -> float:
+        """Return the share of the window that is taken; over 1 where the agent's window is larger than was said."""
+        return context_tokens / self.context_window
+
+    def should_nudge_synthesis(self, context_tokens: int | None) -> bool:
+        """Tell whether the soft limit is reached; nothing is reached where the tokens are not known (None)."""
+        return context_tokens is not None and self.used(context_tokens) >= self.soft
+
+    def should_force_synthesis(self, context_tokens: int | None) -> bool:
+        """Tell whether the hard limit is reached; None as above."""
+        return context_tokens is not None and self.used(context_tokens) >= self.limit
+
+    def room(self, context_tokens: int | None) -> float:
+        """Return 1 up to the soft limit, falling to 0 at the hard one; 1 where the tokens are not known (None)."""
+        if context_tokens is None:
+            return 1.0
+        used = self.used(context_tokens)
+        if used >= self.limit:
+            return 0.0
+        return 1.0 if used <= self.soft else (self.limit - used) / (self.limit - self.soft)
+
+
+class ContinuationRules(NamedTuple):
+    """Hold the thresholds.
+
+    `velocity_turns` is how far back velocity looks; `full_velocity`, in progress events a turn, scores in full;
+    `stuck_repeats` in a row are a stuck loop. `large_context` is in tokens. A score from `continue_from` on goes on,
+    one from `nudge_from` on is nudged, a lower one is forced; the first `warm_up_turns` are left alone.
+    """
+
+    velocity_turns: int = 5
+    full_velocity: float = 0.5
+    stuck_repeats: int = 3
+    complexity: Mapping[Complexity, ComplexityLimits] = LIMITS
+    large_context: int = 100_000
+    tokens: TokenBudget = TokenBudget()
+    weights: Parts = WEIGHTS
+    continue_from: float = 0.6
+    nudge_from: float = 0.3
+    warm_up_turns: int = 3
+
+
+def continuation_rules_of(section: Mapping[str, Any]) -> ContinuationRules:
+    """Return the thresholds of the section `continuation` of a validated configuration."""
+    complexity = section["complexity"]
+    return ContinuationRules(
+        **section["progress"],
+        complexity={name: ComplexityLimits(**complexity[name]) for name in COMPLEXITIES},
+        large_context=complexity["large_context"],
+        tokens=TokenBudget(**section["token_budgets"]),
+        weights=Parts(**section["weights"]),
+        **section["score"],
+    )
+
+
+_SEVERAL: Final = 2
+_SPACES: Final = re.compile(r"[^\S\n]+")
+_MAKES: Final = "write|create|generate|implement|scaffold|draft"
+_CHANGES: Final = "build|add|fix|refactor|document|test|migrate|update|convert|port|deploy|remove|rename"
+# Where a clause begins that may say what to do: "how to write" does not ask for writing.
+_CLAUSES: Final = re.compile(r"[.!?;:,](?=\s)|\n|\b(?:please|and|then|also|now)\b", re.IGNORECASE)
+_MARKS: Final = " \t-*•0123456789.)"
+_ASKED: Final = re.compile(
+    r"(?:to |(?:can|could|would|will) you |i (?:want|need) you to |i'd like you to )?"
+    rf"(?:(?P<makes>{_MAKES})|{_CHANGES})\b",
+    re.IGNORECASE,
+)
+_ITEM: Final = re.compile(r"(?:[-*•]|\d{1,3}[.)])\s+\S")
+_LIST: Final = re.compile(
+    rf"\b(?:{_MAKES}|{_CHANGES})\s[^.;\n]{{0,100}}?,\s?(?:(?:an?|the|its)\s[^.;,\n]{{0,100}},?\sand\s"
+    r"|[^.;,\n]{0,100},?\sand\s(?:an?\b|the\b|its\b|tests|doc))",
+    re.IGNORECASE,
+)
+_WHOLE: Final = re.compile(
+    r"\b(?:entire|whole|full|complete|all\sof\s(?:the|this|our))\s(?:[\w-]+\s){0,4}?"
+    r"(?:systems?|architecture|code\s?base|repo(?:sitory)?|project|app(?:lication)?|platform|program|product)\b"
+    r"|\bend[- ]to[- ]end\b|\bfrom\sscratch\b|\b(?:system|codebase|project)[- ]wide\b",
+    re.IGNORECASE,
+)
+_PATH: Final = re.compile(r"(?:^|[\s`'\"(])(?:[\w.~-]*/[\w./-]+|[\w-]{2,}\.[A-Za-z]\w{0,4})(?=[\s`'\"),:;?!.]|$)")
+_QUESTION: Final = re.compile(
+    r"^\s*(?:what|how|why|which|who|whose|when|where|is|are|was|does|do(?!\s+not)|did|has|have|should)\b", re.IGNORECASE
+)
+_READ: Final = 20_000  # of a prompt: what it asks for stands there
+
+
+def classify_task_complexity(
+    prompt: str, context_size: int | None = None, rules: ContinuationRules | None = None
+) -> Complexity:
+    """Return how large a task is.
+
+    `context_size` is what it comes with, in tokens, None where that is not known. `rules` None are the defaults.
+    """
+    text = _SPACES.sub(" ", prompt[:_READ])
+    asked = [found for clause in _CLAUSES.split(text) if (found := _ASKED.match(clause.lstrip(_MARKS)))]
+    if _is_several(text, len({found[0].lower().rpartition(" ")[2] for found in asked})) or _WHOLE.search(text):
+        return "complex"
+    generates = any(found["makes"] for found in asked)
+    if not generates and _is_question(text) and not _PATH.search(text):
+        return "simple"
+    if context_size is not None and context_size > (rules or ContinuationRules()).large_context:
+        return "complex"
+    return "generation" if generates else "medium"
+
+
+def _is_several(text: str, verbs: int) -> bool:
+    items = sum(_ITEM.match(line.lstrip()) is not None for line in text.split("\n"))
+    return verbs >= _SEVERAL or items >= _SEVERAL or _LIST.search(text) is not None
+
+
+def _is_question(text: str) -> bool:
+    return text.rstrip().endswith("?") or _QUESTION.match(text) is not None
+
+
+_KEPT: Final = 2048  # what came before is forgotten, and would count as new: memory stays the same
+
+
+class _Known:
+    """Remember the last things that came."""
+
+    __slots__ = ("_hashes",)
+
+    def __init__(self) -> None:
+        self._hashes: dict[int, None] = {}
+
+    def meet(self, thing: Hashable) -> bool:
+        """Tell whether a thing is known, and know it from now on."""
+        mark = hash(thing)
+        known = mark in self._hashes
+        if known:
+            del self._hashes[mark]
+        elif len(self._hashes) >= _KEPT:
+            del self._hashes[next(iter(self._hashes))]
+        self._hashes[mark] = None
+        return known
+
+
+class ProgressMetrics:
+    """Fold the events of a session into counts; none of them is ever unknown, what no event told is 0.
+
+    `unique_files_read`, `total_file_reads` and `files_revisited` (reads of a known file) count reads, `tools_used`
+    calls that ended, `total_iterations` turns. `iterations_without_tools` are the last turns in a row that used none,
+    `consecutive_file_revisits` the last repeats in a row, of whatever tool.
+    """
+
+    __slots__ = (
+        "_by_kind",
+        "_calls",
+        "_change_is_told",
+        "_epoch",
+        "_files",
+        "_has_tools",
+        "_news",
+        "_passing",
+        "_rules",
+        "_told",
+        "_tools_before",
+        "_trees",
+        "_window",
+        "consecutive_file_revisits",
+        "files_revisited",
+        "iterations_without_tools",
+        "tools_used",
+        "total_file_reads",
+        "total_iterations",
+        "unique_files_read",
+    )
+
+    def __init__(self, rules: ContinuationRules | None = None) -> None:
+        """Begin a session; None stands for the default thresholds."""
+        self._rules = rules or ContinuationRules()
+        self.unique_files_read = self.total_file_reads = self.files_revisited = 0
+        self.tools_used = self.total_iterations = 0
+        self.iterations_without_tools = self.consecutive_file_revisits = 0
+        self._files, self._calls, self._passing, self._trees = _Known(), _Known(), _Known(), _Known()
+        self._told: str | None = None  # the last tree that was named
+        self._epoch = 0  # changes that were told without a name
+        self._change_is_told = False  # and no call has ended since that could have named the tree
+        self._has_tools = False
+        self._tools_before = 0
+        self._news = 0
+        self._window: deque[int] = deque(maxlen=self._rules.velocity_turns)
+        self._by_kind: dict[type[Event], Callable[..., None]] = {
+            ToolStarted: self._started,
+            ToolEnded: self._ended,
+            FileRead: self._read,
+            FileChanged: self._changed,
+            TestsPassed: self._passed,
+            TurnEnded: self._turned,
+            PersonSaid: self._said,
+        }
+
+    @property
+    def progress_velocity(self) -> float:
+        """Return the progress events a turn, over the last turns; 1 before any turn has ended."""
+        return sum(self._window) / len(self._window) if self._window else 1.0
+
+    @property
+    def is_making_progress(self) -> bool:
+        """Tell whether something was new in the last turns, or no turn has ended yet."""
+        return self.progress_velocity > 0
+
+    @property
+    def is_stuck_loop(self) -> bool:
+        """Tell whether the last calls only repeat."""
+        return self.consecutive_file_revisits >= self._rules.stuck_repeats
+
+    def fold(self, event: Event) -> None:
+        """Take an event in."""
+        act = self._by_kind.get(type(event))
+        if act is not None:
+            act(event)
+
+    def _started(self, _event: ToolStarted) -> None:
+        self._has_tools = True
+
+    def _ended(self, event: ToolEnded) -> None:
+        self._has_tools = True
+        self.tools_used += 1
+        self._look_at_tree(event.tree)
+        self._repeat(self._calls.meet((event.name, event.arguments, event.result, self._told, self._epoch)))
+
+    def _look_at_tree(self, tree: str | None) -> None:
+        """Take in what a call says of the tree: a name tells whether a change that was told is one."""
+        if tree is None:
+            if self._change_is_told:
+                self._new_epoch()
+        elif tree != self._told:
+            is_first, is_known = self._told is None, self._trees.meet(tree)
+            self._told, self._epoch = tree, 0
+            if not is_first and not is_known:
+                self._progress()
+        self._change_is_told = False
+
+    def _read(self, event: FileRead) -> None:
+        self.total_file_reads += 1
+        if self._files.meet(event.path):
+            self.files_revisited += 1
+            if not self._has_tools:  # a host that tells of files alone: else the call is what repeats
+                self._repeat(self._calls.meet((event.path, self._told, self._epoch)))
+            return
+        if not self._has_tools:
+            self._calls.meet((event.path, self._told, self._epoch))
+        self.unique_files_read += 1
+        self._progress()
+
+    def _changed(self, _event: FileChanged) -> None:
+        if self._told is None:
+            self._new_epoch()
+        else:
+            self._change_is_told = True
+
+    def _passed(self, event: TestsPassed) -> None:
+        known = [self._passing.meet(name) for name in event.names]
+        if not all(known):
+            self._progress()
+
+    def _turned(self, _event: TurnEnded) -> None:
+        self.total_iterations += 1
+        used = self.tools_used > self._tools_before
+        self.iterations_without_tools = 0 if used else self.iterations_without_tools + 1
+        self._tools_before = self.tools_used
+        self._window.append(self._news)
+        self._news = 0
+
+    def _said(self, _event: PersonSaid) -> None:
+        self.consecutive_file_revisits = 0  # who is asked to do it again is not stuck
+
+    def _new_epoch(self) -> None:
+        self._epoch += 1
+        self._progress()
+
+    def _progress(self) -> None:
+        self._news += 1
+        self.consecutive_file_revisits = 0
+
+    def _repeat(self, is_one: bool) -> None:  # noqa: FBT001  # the count goes on or begins anew
+        self.consecutive_file_revisits = self.consecutive_file_revisits + 1 if is_one else 0
+
 
 Action = Literal["continue", "nudge_synthesis", "force_synthesis"]
 _IDLE: Final = "idle"

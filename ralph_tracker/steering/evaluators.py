@@ -4,12 +4,17 @@
 record; `InteractiveProgressEvaluator` asks a person (interactive.py), `AllAgree` composes (evaluating.py).
 """
 
+import asyncio
+import logging
 import re
-from collections import Counter
-from collections.abc import Awaitable, Callable
-from typing import Final, NamedTuple
+from collections import Counter, deque
+from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable
+from contextlib import aclosing
+from typing import Any, Final, NamedTuple
 
-from ralph_tracker.steering.progress_info import ProgressInfo
+from ralph_tracker.errors import InputError
+from ralph_tracker.steering.events import Event, TurnEnded
+from ralph_tracker.steering.progress import EVALUATION_INTERVAL, ProgressEvaluator, ProgressInfo, SessionProgress
 
 _WORD: Final = re.compile(r"\w+")
 _FIRST_WORD: Final = re.compile(r"\w+(?:[-'’]\w+)*")
@@ -59,8 +64,8 @@ def _has_letters(run: tuple[str, ...]) -> bool:
 class LLMProgressEvaluator(NamedTuple):
     """Ask a model, and go by the first word of its answer: YES or NO (seed, "Pattern 2").
 
-    `ask(prompt)` is whatever returns an answer; ready-made ones are in `ralph_tracker.agents.asking`. An answer that
-    begins with neither word is unclear: the session goes on, and the reason says so.
+    `ask(prompt)` is whatever returns an answer; ready-made ones are in `ralph_tracker.agents.claude_events`. An answer
+    that begins with neither word is unclear: the session goes on, and the reason says so.
     """
 
     ask: Callable[[str], Awaitable[str]]
@@ -120,3 +125,245 @@ class QualityProgressEvaluator(NamedTuple):
         if state.classification == "stalled":
             return False, "The loop is stalled"
         return True, f"On record: {state.classification}"
+
+
+EVALUATION_TIMEOUT_S: Final = 10.0
+DRAIN_S: Final = 30.0
+_CONTENT_CHARACTERS: Final = 1_000_000
+_LOG: Final = logging.getLogger(__name__)
+
+
+class SessionResponse(NamedTuple):
+    """What a session gave (seed, `SessionResponse`).
+
+    `content` is what its turns said, its last million characters. `error` is `Stopped by progress evaluator: reason`,
+    None where nobody stopped it. `info` is how far it got, `result` what the host says of the whole, None where it
+    says nothing.
+    """
+
+    content: str
+    error: str | None
+    info: ProgressInfo
+    result: Any = None
+
+
+async def ask_evaluator(
+    evaluator: ProgressEvaluator, info: ProgressInfo, timeout_s: float | None = EVALUATION_TIMEOUT_S
+) -> tuple[bool, str]:
+    """Ask one evaluator; one that raises, takes too long or answers nonsense is logged, and the session goes on.
+
+    `timeout_s` (None: no limit) gives way to an attribute of that name that the evaluator has.
+    """
+    name = type(evaluator).__name__
+    try:
+        async with asyncio.timeout(getattr(evaluator, "timeout_s", timeout_s)):
+            goes_on, reason = await evaluator.should_continue(info)
+        if not isinstance(goes_on, bool):
+            raise TypeError(f"should_continue gave {goes_on!r}, neither True nor False")  # noqa: TRY301  # logged below
+    except TimeoutError:
+        _LOG.warning("%s did not answer in time; the session goes on", name)
+        return True, f"{name} did not answer in time"
+    except Exception as error:  # noqa: BLE001  # whatever it is, no work is lost for it
+        _LOG.exception("%s failed; the session goes on", name)
+        return True, f"{name} failed: {error!r}"
+    return goes_on, str(reason)
+
+
+class AllAgree:
+    """Ask evaluators in turn: all must agree, the first that does not stops the session (steering.md § 1).
+
+    Each has its own time, `timeout_s` seconds where it names none itself; one that fails does not hinder the others.
+    """
+
+    __slots__ = ("_evaluators", "_timeout_s")
+    timeout_s: Final[None] = None
+
+    def __init__(self, *evaluators: ProgressEvaluator, each_timeout_s: float | None = EVALUATION_TIMEOUT_S) -> None:
+        """Put those first that cost least: who comes after a stop is not asked."""
+        self._evaluators = evaluators
+        self._timeout_s = each_timeout_s
+
+    async def should_continue(self, info: ProgressInfo) -> tuple[bool, str]:
+        """Return whether it goes on, and why."""
+        reasons = []
+        for evaluator in self._evaluators:
+            goes_on, reason = await ask_evaluator(evaluator, info, self._timeout_s)
+            if not goes_on:
+                return False, reason
+            reasons.append(reason)
+        return True, "; ".join(reasons)
+
+
+class ProgressMonitor:
+    """Fold the events of a session, and ask the evaluator at its intervals.
+
+    An evaluation is not a turn, and time aside the same info is not asked twice.
+    """
+
+    __slots__ = (
+        "_asked",
+        "_began",
+        "_characters",
+        "_evaluated",
+        "_evaluator",
+        "_interval",
+        "_now",
+        "_progress",
+        "_said",
+        "_timeout_s",
+        "_total_turns",
+        "_verdict",
+    )
+
+    def __init__(
+        self,
+        evaluator: ProgressEvaluator | None,
+        now: Callable[[], float],
+        *,
+        evaluation_interval: int = EVALUATION_INTERVAL,
+        total_turns: int | None = None,
+        timeout_s: float | None = EVALUATION_TIMEOUT_S,
+    ) -> None:
+        """Begin before the first turn.
+
+        `evaluator`: None asks nobody. `now()` are seconds that only grow, from wherever (`time.monotonic`).
+        `evaluation_interval` and `total_turns` are turns (None: no limit of them); `timeout_s` is what one evaluation
+        may take in seconds, None as long as it takes. Raises InputError for an interval below 1.
+        """
+        if evaluation_interval < 1:
+            raise InputError(f"evaluation_interval is {evaluation_interval}; give 1 turn or more")
+        self._evaluator = evaluator
+        self._now = now
+        self._interval = evaluation_interval
+        self._total_turns = total_turns
+        self._timeout_s = timeout_s
+        self._progress = SessionProgress()
+        self._said: deque[str] = deque()
+        self._characters = 0
+        self._began: float | None = None
+        self._evaluated = 0
+        self._asked: ProgressInfo | None = None
+        self._verdict = True, ""
+
+    def begin(self) -> None:
+        """Let time run from now on, if it does not yet; the first event does it too."""
+        if self._began is None:
+            self._began = self._now()
+
+    def fold(self, event: Event) -> None:
+        """Take an event in; it asks nobody, so that a batch of them may come at once."""
+        self.begin()
+        self._progress.fold(event)
+        if isinstance(event, TurnEnded) and event.text:
+            self._keep(event.text[-_CONTENT_CHARACTERS:])
+
+    def _keep(self, text: str) -> None:
+        self._said.append(text)
+        self._characters += len(text) + 1
+        while self._characters > _CONTENT_CHARACTERS + 1:
+            self._characters -= len(self._said.popleft()) + 1
+
+    def settle(self, cost_usd: float | None = None, tokens_generated: int | None = None) -> None:
+        """Put what the host says of the whole session in the place of what turns told; None leaves that as it is."""
+        self._progress.settle(cost_usd, tokens_generated)
+
+    @property
+    def due(self) -> bool:
+        """Tell whether a multiple of the interval was reached or passed since the last evaluation."""
+        turns = self._progress.turns_completed
+        return self._evaluator is not None and turns // self._interval > self._evaluated // self._interval
+
+    def info(self) -> ProgressInfo:
+        """Return how far the session has got, now."""
+        elapsed_s = 0.0 if self._began is None else self._now() - self._began
+        return self._progress.info(int(elapsed_s * 1000), self._total_turns)
+
+    async def evaluate(self) -> tuple[bool, str]:
+        """Return whether the session goes on, and why; asks the evaluator unless the same info was asked before."""
+        info = self.info()
+        self._evaluated = info.turns_completed
+        untimed = info._replace(time_elapsed_ms=0)
+        if self._evaluator is not None and untimed != self._asked:
+            self._verdict = await ask_evaluator(self._evaluator, info, self._timeout_s)
+            self._asked = untimed
+        return self._verdict
+
+    def response(self, error: str | None = None, result: Any = None) -> SessionResponse:  # noqa: ANN401  # the host's own
+        """Return what the session has given so far."""
+        return SessionResponse("\n".join(self._said), error, self.info(), result)
+
+
+async def run_evaluated(
+    events: AsyncIterable[Event],
+    monitor: ProgressMonitor,
+    stop: Callable[[], Awaitable[None]] | None = None,
+    *,
+    drain_s: float = DRAIN_S,
+) -> SessionResponse:
+    """Follow a session, any async iterator of events, to its end or until the evaluator stops it.
+
+    On a stop `stop()` is awaited, and what still comes is taken in for `drain_s` seconds; without it the iterator is
+    closed there and then. What the iterator raises is raised; `monitor.response()` has the work up to there.
+    """
+
+    async def folding() -> AsyncGenerator[None, None]:
+        try:
+            async for event in events:
+                monitor.fold(event)
+                yield
+        finally:
+            await close_iterator(events)
+
+    return await drive(folding(), monitor, stop, drain_s=drain_s)
+
+
+async def close_iterator(iterator: AsyncIterable[Any]) -> None:
+    """Let an iterator end what it runs, where it has a way to."""
+    close = getattr(iterator, "aclose", None)
+    if close is not None:
+        await close()
+
+
+async def drive(
+    steps: AsyncGenerator[None, None],
+    monitor: ProgressMonitor,
+    stop: Callable[[], Awaitable[None]] | None,
+    *,
+    drain_s: float = DRAIN_S,
+) -> SessionResponse:
+    """Go through the steps of a session, each of which folds its events by itself; else as `run_evaluated`."""
+    monitor.begin()
+    error: str | None = None
+    limit = asyncio.timeout(None)
+    try:
+        async with limit, aclosing(steps):
+            async for _ in steps:
+                if error is not None or not monitor.due:
+                    continue
+                error = await _stopped(monitor)
+                if error is not None:
+                    limit.reschedule(asyncio.get_running_loop().time() + drain_s)
+                    if not await _told_to_stop(stop):
+                        break
+    except TimeoutError:
+        if not limit.expired():
+            raise
+        _LOG.warning("the session did not end within %g seconds of being stopped", drain_s)
+    return monitor.response(error)
+
+
+async def _stopped(monitor: ProgressMonitor) -> str | None:
+    goes_on, reason = await monitor.evaluate()
+    return None if goes_on else f"Stopped by progress evaluator: {reason}"
+
+
+async def _told_to_stop(stop: Callable[[], Awaitable[None]] | None) -> bool:
+    """Stop the host, and tell whether there is anything to wait for; one that cannot be stopped is left."""
+    if stop is None:
+        return False
+    try:
+        await stop()
+    except Exception:  # noqa: BLE001  # as above
+        _LOG.exception("the session could not be stopped; nothing more of it is heard")
+        return False
+    return True

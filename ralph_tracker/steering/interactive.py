@@ -6,7 +6,7 @@ from contextlib import suppress
 from threading import Thread
 from typing import Final
 
-from ralph_tracker.steering.progress_info import ProgressInfo
+from ralph_tracker.steering.progress import ProgressInfo
 
 _SHOWN: Final = 100
 _YES: Final = frozenset({"", "y", "yes", "continue", "go", "ok"})

@@ -1,26 +1,24 @@
 """The judge's state as plain JSON and back."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from ralph_tracker.core.adjusted import Ground
 from ralph_tracker.core.alert_types import TYPE_BY_NAME, Alert
-from ralph_tracker.core.aliases import Aliases
 from ralph_tracker.core.best import Candidate
-from ralph_tracker.core.components import COMPONENT_BY_NAME
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.deltas import Reading
-from ralph_tracker.core.findings import Finding, Integrity, Severity
-from ralph_tracker.core.identities import KnownTests, Ranges, SeenTests
-from ralph_tracker.core.line import Line, Point
+from ralph_tracker.core.findings import Finding, Integrity, Rerun, Severity
+from ralph_tracker.core.identities import Aliases, KnownTests, Ranges, SeenTests
+from ralph_tracker.core.lineage import Line, Point
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, Measurement, Metrics, TestResults, Usage
-from ralph_tracker.core.score import Basis
+from ralph_tracker.core.score import COMPONENT_BY_NAME, Basis
 
 Plain = dict[str, Any]
 _LETTERS: Final[Mapping[str, str]] = {PASSED: "p", FAILED: "f", SKIPPED: "s"}
 _OUTCOMES: Final[Mapping[str, str]] = {letter: outcome for outcome, letter in _LETTERS.items()}
 _NOT_STATE: Final = frozenset(
-    {"timestamp", "elapsed_s", "tree", "tree_visits", "tree_last", "config_changed", "notes", "integrity"}
+    {"timestamp", "elapsed_s", "tree", "tree_visits", "tree_last", "config_changed", "notes", "integrity", "plan"}
 )
 
 
@@ -67,7 +65,8 @@ def _integrity_to_plain(integrity: Integrity) -> Plain:
         "matches": dict(integrity.matches),
         "suppressions": dict(integrity.suppressions),
         "unread": dict(integrity.unread),
-        "compared_with": integrity.compared_with,
+        "references": dict(integrity.references),
+        "reruns": [each._asdict() for each in integrity.reruns],
     }
 
 
@@ -77,8 +76,14 @@ def _integrity_from_plain(plain: Mapping[str, Any]) -> Integrity:
         matches={gone: tuple(news) for gone, news in plain["matches"].items()},
         suppressions=plain["suppressions"],
         unread=plain["unread"],
-        compared_with=tuple(plain["compared_with"]),
+        references=plain["references"],
+        reruns=tuple(_rerun_from_plain(each) for each in plain["reruns"]),
     )
+
+
+def _rerun_from_plain(plain: Mapping[str, Any]) -> Rerun:
+    lists = {name: tuple(plain[name]) for name in ("files", "commands", "flaky")}
+    return Rerun(**{**plain, **lists})
 
 
 def _point_to_plain(point: Point) -> Plain:
@@ -97,8 +102,9 @@ def line_to_plain(line: Line) -> Plain:
         "points": [_point_to_plain(point) for point in line.points],
         "complete": [_point_to_plain(point) for point in line.complete],
         "open_alerts": [alert_to_plain(alert) for alert in line.open_alerts],
-        "clean": line.clean,
         "suppressions": dict(line.suppressions),
+        "references": dict(line.references),
+        "not_loaded": sorted(line.not_loaded),
     }
 
 
@@ -110,8 +116,9 @@ def line_from_plain(plain: Mapping[str, Any]) -> Line:
         points=tuple(_point_from_plain(point) for point in plain["points"]),
         complete=tuple(_point_from_plain(point) for point in plain["complete"]),
         open_alerts=tuple(alert_from_plain(alert) for alert in plain["open_alerts"]),
-        clean=plain.get("clean"),
         suppressions=plain.get("suppressions", {}),
+        references=plain.get("references", {}),
+        not_loaded=frozenset(plain.get("not_loaded", ())),
     )
 
 
@@ -190,6 +197,7 @@ def measurement_to_plain(measurement: Measurement) -> Plain:
         **plain,
         "metrics": measurement.metrics.measured(),
         "missing": dict(measurement.missing),
+        "not_loaded": dict(measurement.not_loaded),
         "integrity": None if measurement.integrity is None else _integrity_to_plain(measurement.integrity),
         "usage": measurement.usage.known() if measurement.usage else None,
         "flaky": sorted(measurement.tests.flaky) if measurement.tests else [],
@@ -205,6 +213,7 @@ def measurement_from_plain(plain: Mapping[str, Any], tests: TestResults | None) 
             "metrics": Metrics(**plain["metrics"]),
             "usage": None if plain["usage"] is None else Usage(**plain["usage"]),
             "config_changed": tuple(plain["config_changed"]),
+            "plan": None if plain.get("plan") is None else (plain["plan"][0], plain["plan"][1]),
             "notes": tuple(plain.get("notes", ())),
             "tests": tests,
             "integrity": None if plain.get("integrity") is None else _integrity_from_plain(plain["integrity"]),
@@ -230,7 +239,22 @@ def known_to_plain(known: KnownTests, tests: TestResults | None) -> Plain:
         "outcomes": "".join(map(_LETTERS.__getitem__, known.present.values())),
         "gone": dict(sorted(known.gone.items())),
         "durations": dict(tests.durations) if tests else {},
+        **({"messages": dict(tests.messages)} if tests and tests.messages else {}),
+        **({"not_loaded": dict(tests.not_loaded)} if tests and tests.not_loaded else {}),
     }
+
+
+def results_from_plain(plain: Mapping[str, Any], flaky: Iterable[str]) -> TestResults | None:
+    """Return the results of an iteration; None where its report had no names. Raises as `known_from_plain` does."""
+    if not plain["measured"]:
+        return None
+    return TestResults(
+        known_from_plain(plain).present,
+        plain["durations"],
+        frozenset(flaky),
+        plain.get("messages", {}),
+        plain.get("not_loaded", {}),
+    )
 
 
 def known_from_plain(plain: Mapping[str, Any]) -> KnownTests:

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 from ralph_tracker.config.yaml_io import load_yaml
 from ralph_tracker.errors import InputError
-from ralph_tracker.store.committed import Committed
 from ralph_tracker.store.files import digest
 from ralph_tracker.store.layout import iteration_name, record_name
+from ralph_tracker.store.loop_status import attempted
 from ralph_tracker.store.reading import refuse_newer
-from ralph_tracker.store.standing import attempted
+from ralph_tracker.store.records import Committed
 
 
 class Listed(NamedTuple):

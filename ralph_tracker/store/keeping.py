@@ -1,7 +1,7 @@
 """The files of an iteration: the tree as the agent left it, kept in a store, and beside it as plain files."""
 
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ralph_tracker.errors import CollectedError, NoSnapshotError, StoreError
 from ralph_tracker.store.choosing import CONTENTS, GIT, begun_with, chosen_store, store_to_begin
-from ralph_tracker.store.committed import Committed
 from ralph_tracker.store.files import to_json, told_plainly, write_new
 from ralph_tracker.store.manifests import manifest_document
 from ralph_tracker.store.reading import read_json
+from ralph_tracker.store.records import Committed
 from ralph_tracker.store.restoring import RestoreMark, Restoring
 from ralph_tracker.store.snapshots import ITERATIONS, SAFETY, Change, Snapshot, SnapshotStore, shown
 from ralph_tracker.store.tree.index import TreeIndex, Visits
@@ -29,6 +29,7 @@ COLLECTED: Final = "iteration {} was collected by gc; its record stays"
 # What gc takes away of an iteration's folder.
 COLLECTABLE: Final = (ARTIFACTS, "reports")
 _PACKED_EVERY: Final = 25
+_WHOLE: Final = 1 << 40
 
 
 class Kept(NamedTuple):
@@ -127,10 +128,6 @@ class Keeper:
         """Return both contents of changed files by the ids that the changes name, each cut after `at_most` bytes."""
         return self._store.contents((name for each in changes for name in (each.old_id, each.new_id) if name), at_most)
 
-    def holding(self, tree: str, words: Iterable[str]) -> list[str]:
-        """Return the paths of the text files of a kept tree that hold one of the words."""
-        return self._store.holding(tree, words)
-
     def read(self, tree: str, path: str) -> bytes:
         """Return one file of a kept tree."""
         return self._store.read(tree, path)
@@ -143,10 +140,6 @@ class Keeper:
         seals = self._committed.seals
         names = (*seals.edited(number), *(() if number else seals.edited_configuration()))
         return tuple(f"{self.paths.shown}/{name}" for name in names)
-
-    def outcomes_of(self, number: int) -> Mapping[str, str]:
-        """Return how the tests of an iteration ended, {} where no names are known."""
-        return self._committed.line(number)[1].present
 
     def files_of(self, tree: str) -> tuple[str, ...]:
         """Return the paths of a kept tree."""
@@ -273,6 +266,14 @@ class Keeper:
     def export(self, number: int, destination: Path) -> None:
         """Write the files of an iteration into an empty folder, and its empty folders."""
         self._store.export(self._snapshot(number).commit, destination)
+
+    def export_tree(self, tree: str, destination: Path) -> None:
+        """Write the files of a kept tree into an empty folder, which is made."""
+        self._store.export(tree, destination)
+
+    def objects(self, object_ids: Iterable[str]) -> dict[str, bytes]:
+        """Return whole contents by the ids that changes name."""
+        return self._store.contents(object_ids, _WHOLE)
 
     def write_changed(self, changes: Iterable[Change], destination: Path) -> None:
         """Write what changed files hold now into an empty folder. Raises StoreError where that is damaged."""

@@ -1,10 +1,11 @@
 """One writer at a time: an advisory lock on a file that is never deleted and says who holds it."""
 
+import contextlib
 import fcntl
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -72,3 +73,44 @@ def _holder(descriptor: int) -> str:
         return f"process {holder['pid']} ({holder['purpose']})"
     except (ValueError, KeyError, TypeError):
         return "another process"
+
+
+_NAME: Final = "ralph-tracker.lock"
+_PATIENCE_S: Final = 30.0
+_HOLD_PAUSE_S: Final = 0.05
+
+
+@contextlib.contextmanager
+def hold(folder: Path, leftovers: Iterable[str] = (), patience_s: float = _PATIENCE_S) -> Iterator[int]:
+    """Hold the lock of a store and yield its descriptor; raise StoreError where another process keeps it too long.
+
+    `leftovers` are files that a killed writer may have left, which go. The lock's file is never deleted. A child that
+    inherits the descriptor keeps the lock, also when its parent is killed.
+    """
+    descriptor = os.open(folder / _NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        _wait(descriptor, folder, patience_s)
+        for name in leftovers:
+            (folder / name).unlink(missing_ok=True)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def touched(descriptor: int) -> int:
+    """Return the time (ns) of now by the clock that stamps the files of that file system."""
+    os.utime(descriptor)
+    return os.fstat(descriptor).st_mtime_ns
+
+
+def _wait(descriptor: int, folder: Path, patience_s: float) -> None:
+    end = time.monotonic() + patience_s
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > end:
+                raise StoreError(f"another process works in {folder}: wait until it ends, then try again") from None
+            time.sleep(_HOLD_PAUSE_S)
+        else:
+            return

@@ -21,7 +21,6 @@ from ralph_tracker.core.metrics import Measurement
 from ralph_tracker.core.rules import Rules
 from ralph_tracker.errors import RalphTrackerError, RecordError, StoreError
 from ralph_tracker.store import codec
-from ralph_tracker.store.committed import Committed, after_plain
 from ralph_tracker.store.derived import best_document, row_of
 from ralph_tracker.store.files import (
     append_line,
@@ -39,6 +38,7 @@ from ralph_tracker.store.files import (
 )
 from ralph_tracker.store.lock import locked
 from ralph_tracker.store.reading import read_json
+from ralph_tracker.store.records import Committed, after_plain
 from ralph_tracker.store.summary import SCHEMA_VERSION, Status, Summary, summary_from
 
 ON_RECORD: Final = "the iteration is on record; any next command finishes the rest"

@@ -106,6 +106,14 @@ class OpenLoop(NamedTuple):
 
         return replay(self.store, self.store.paths.loop_id, self.config.rules, self.configured).judgements
 
+    def state_without(self, summary: Summary, retiring: frozenset[str]) -> LoopState:
+        """Return what the judge needs where tests count for no iteration any more: every one is judged again."""
+        from ralph_tracker.store.replay import replay  # noqa: PLC0415  as above
+
+        replayed = replay(self.store, self.store.paths.loop_id, self.config.rules, self.configured, retiring)
+        head = self.store.state(summary, self.config.rules)
+        return replayed.state._replace(line=head.line, known=head.known)
+
     def record(self, number: int) -> IterationRecord:
         """Return the record of an iteration that can be read, as of now."""
         return next(j.record for j in self.judged() if j.record.iteration == number)

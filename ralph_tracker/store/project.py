@@ -6,8 +6,8 @@ from typing import Final
 from ralph_tracker.errors import LoopError
 from ralph_tracker.store.files import TEMPORARY, hide_from_git, told_plainly, write_whole
 from ralph_tracker.store.layout import LOOP_ID, ProjectPaths
+from ralph_tracker.store.loop_status import checked_root, current_loop
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.standing import checked_root, current_loop
 
 DEFAULT_PREFIX: Final = "ralph-"
 

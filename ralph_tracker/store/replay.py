@@ -6,15 +6,15 @@ from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.documents import Document, record_document
 from ralph_tracker.core.identities import KnownTests
 from ralph_tracker.core.judge import Judgement, judge, judge_baseline, rolled_back
-from ralph_tracker.core.line import Line
+from ralph_tracker.core.lineage import Line
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Group
 from ralph_tracker.core.rules import Rules
 from ralph_tracker.store import codec
-from ralph_tracker.store.committed import after_plain
 from ralph_tracker.store.derived import row_of, summary_of
 from ralph_tracker.store.files import to_json
 from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.records import after_plain
 from ralph_tracker.store.summary import Summary
 
 
@@ -26,13 +26,21 @@ class Replayed(NamedTuple):
     state: LoopState
 
 
-def replay(store: LoopStore, loop_id: str, rules: Rules, configured: frozenset[Group] = frozenset()) -> Replayed:
+def replay(
+    store: LoopStore,
+    loop_id: str,
+    rules: Rules,
+    configured: frozenset[Group] = frozenset(),
+    retiring: frozenset[str] = frozenset(),
+) -> Replayed:
     """Judge every committed iteration again, in order, with all acceptances.
 
-    A damaged iteration is left out and named; the line goes on without it. Raises RecordError where the baseline
-    itself cannot be read.
+    Tests that were retired by any iteration, and those `retiring` now, count for none. A damaged iteration is left out
+    and named; the line goes on without it. Raises RecordError where the baseline itself cannot be read.
     """
     state = store.start(rules)._replace(loop_id=loop_id)
+    retired = state.seen.excluded | store.retired() | retiring
+    state = state._replace(seen=state.seen._replace(excluded=retired))
     lines: dict[int, tuple[Line, KnownTests]] = {}
     judgements, lost = [], []
     for number in range(store.latest() + 1):

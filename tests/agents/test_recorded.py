@@ -6,7 +6,7 @@ import pytest
 
 from ralph_tracker.agents.recorded import recorded_quality
 from ralph_tracker.steering.evaluators import QualityProgressEvaluator, QualityState
-from ralph_tracker.steering.progress_info import ProgressInfo
+from ralph_tracker.steering.progress import ProgressInfo
 from ralph_tracker.tracker import Tracker
 
 INFO = ProgressInfo(5, None, 100, 1000, "a", None)
@@ -48,8 +48,7 @@ def test_an_open_critical_alert_stops_and_an_accepted_one_does_not(tracker, stat
     goes_on, reason = verdict(state)
     assert not goes_on
     assert reason == "Open CRITICAL alert: it1-test_deletion: Test count decreased from 5 to 3"
-    for alert in tracker.store().standing().alerts:
-        tracker.accept(alert["id"], "they were of a feature that is gone")
+    tracker.accept("it1-test_deletion", "they were of a feature that is gone")
     assert verdict(state)[0]
 
 

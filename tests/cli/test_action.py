@@ -11,6 +11,8 @@ import pytest
 import yaml
 from junitparser import JUnitXml
 
+pytestmark = pytest.mark.slow
+
 CHECKOUT = Path(__file__).resolve().parents[2]
 ACTION = yaml.safe_load((CHECKOUT / "action.yml").read_text(encoding="utf-8"))
 HOOKS = yaml.safe_load((CHECKOUT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))

@@ -12,6 +12,8 @@ import pytest
 from ralph_tracker.cli.agent_hook import HOSTS
 from ralph_tracker.cli.app import run
 
+pytestmark = pytest.mark.slow
+
 PROGRAM = Path(sys.executable).with_name("ralph-tracker")
 CONFIG = """\
 checks:

@@ -9,14 +9,14 @@ import sys
 
 import pytest
 
-from ralph_tracker.cli.plan_person import answered, confirmed, edited, person_here
+from ralph_tracker.cli.plan import answered, confirmed, edited, person_here
 from ralph_tracker.errors import InputError
 from ralph_tracker.steering import Checkpoint, Plan, Task, begun, choice_of, compute_progress_summary
 
 CHECKPOINT = Checkpoint("scheduled", compute_progress_summary(begun(Plan((Task("a", "A"),)))))
 DRIVEN = """
 import asyncio
-from ralph_tracker.cli.plan_person import person_here
+from ralph_tracker.cli.plan import person_here
 from ralph_tracker.steering import CheckpointRules, Plan, PlanCalls, Task, TaskOutcome, begun, drive_plan
 
 async def run_task(assignment):

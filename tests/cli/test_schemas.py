@@ -17,12 +17,14 @@ from ralph_tracker.measure.given import read_metrics, read_usage
 
 CONFIGURATION = """
 version: 1
+plan: fix_plan.md
 loop: {max_iterations: 20, target_score: 0.90, max_cost_usd: null, warn_at_usd: null, max_minutes: null}
 checks:
   tests:
     run: [python, -m, coverage, run, -m, pytest, -q, "--junitxml={reports}/junit.xml"]
     reports: ["{reports}/junit.xml"]
     timeout: 15m
+    held_back: ../acceptance
   coverage: {run: [python, -m, coverage, json, -o, "{reports}/coverage.json"], reports: ["{reports}/coverage.json"],
              needs: [tests]}
   lint:  {run: [ruff, check, --output-format=json], reports: ["-"]}
@@ -34,7 +36,8 @@ stall: {window: 3, tolerance: 2.0, variance: 0.02}
 cycling: {window: 5, terminate_after: 10}
 score: {weights: {validation: 0.30, completeness: 0.25, correctness: 0.25, readability: 0.10, efficiency: 0.10},
         acceptance: 0.70}
-selection: {mode: highest_quality_verified}
+selection: {mode: believed}
+integrity: {rerun: touched, rerun_timeout: 5m}
 """
 SEED = """
 testing: {test_count: 8, tests_passed: 5, tests_failed: 3, tests_skipped: 0, pass_rate: 62.5, coverage_percentage: 65.0,
@@ -66,6 +69,7 @@ BAD = {
     "score in percent": ("config", {"loop": {"target_score": 90}}),
     "negative limit": ("config", {"loop": {"hardLimitUsd": -1}}),
     "unknown mode": ("config", {"selection": {"mode": "best"}}),
+    "unknown time of a rerun": ("config", {"integrity": {"rerun": "always"}}),
     "unknown metric": ("metrics", {"testing": {"tests": 1}}),
     "negative count": ("metrics", {"testing": {"test_count": -1}}),
     "percentage over 100": ("metrics", {"testing": {"pass_rate": 101}}),
@@ -170,7 +174,7 @@ def given(project_at, tmp_path_factory):
         ("record", str(score), project.must("post-iteration", {"quality_score": score})) for score in (0.9, 0.0)
     ]
     printed += [("decision", "last", project.must("loop-decision"))]
-    modes = ("highest_quality", "most_recent_above_threshold")
+    modes = ("believed", "highest_quality", "most_recent_above_threshold")
     printed += [("selection", mode, project.must("post-loop", None, "--mode", mode)) for mode in modes]
     return [*printed, ("history", "history", project.ralph("history", "--json").json)]
 

@@ -60,7 +60,7 @@ def sh(tmp_path, program):
 
 def test_a_plain_shell_loop_runs_until_the_target_and_selects_the_output(sh, metrics):
     folder = metrics((0.5, 8), (0.7, 9), (0.95, 10), (0.99, 11))
-    done = sh(LOOP, METRICS=str(folder))
+    done = sh("printf 'loop: {target_score: 0.9}\\n' > ralph-tracker.yaml\n" + LOOP, METRICS=str(folder))
     assert (done.returncode, done.stderr) == (0, "")
     assert [line for line in done.stdout.splitlines() if not line.startswith("  ")] == [
         "Baseline captured, await iteration 1",

@@ -2,6 +2,8 @@
 
 import pytest
 
+OVERTAKEN = "a CRITICAL alert is new, or open while the score is not above that of the rollback's target"
+
 
 def lines_of(answer):
     assert (answer.code, answer.err) == (0, "")
@@ -29,14 +31,15 @@ def test_show_goes_from_the_score_to_its_components(dropped):
 def test_show_says_why_each_alert_was_raised_and_which_rule_decided(dropped):
     lines = lines_of(dropped.ralph("show"))
     start = lines.index("CRITICAL it2-test_deletion (new): Test count decreased from 10 to 9")
-    assert lines[start + 1 : start + 10] == [
+    assert lines[start + 1 : start + 11] == [
         "  why: the count of tests must not fall: before 10, now 9",
         "HIGH it2-functionality_loss (new): Passing tests decreased from 10 to 9",
         "  why: passing tests must not be deleted, skipped or renamed away: before 10,",
         "    now 9",
         "decision: rollback (0.95): Rollback to iteration 1 due to regression: Test count",
         "  decreased from 10 to 9",
-        "  by rule 4: a CRITICAL alert is new or open",
+        "  by rule 4: a CRITICAL alert is new, or open while the score is not above that",
+        "    of the rollback's target",
         "since iteration 1",
         "tests: iteration 1 has no names of tests",
     ]
@@ -66,7 +69,7 @@ def test_alternatives_of_a_decision_are_named(project, metrics_of):
     for _ in range(3):
         project.must("post-iteration", metrics_of())
     lines = lines_of(project.ralph("show"))
-    at = lines.index("  by rule 10: the loop has stalled")
+    at = lines.index("  by rule 10: the loop has stalled, and no task of the plan was done meanwhile")
     assert lines[at + 1] == "  or: Consider different approach"
 
 
@@ -87,7 +90,7 @@ def test_the_explanation_stands_beside_the_record(dropped):
     shown = dropped.ralph("show", "2", "--json").json
     explanation = shown.pop("explanation")
     assert shown == dropped.ralph("history", "--json").json[2] | shown
-    assert explanation["rule"] == {"number": 4, "condition": "a CRITICAL alert is new or open"}
+    assert explanation["rule"] == {"number": 4, "condition": OVERTAKEN}
     assert explanation["alerts"].keys() == {"it2-test_deletion", "it2-functionality_loss"}
     assert sum(part["contribution"] for part in explanation["components"]) == pytest.approx(0.8425, abs=0.001)
 
@@ -100,3 +103,11 @@ def test_thresholds_that_cannot_be_read_are_named_and_the_rest_is_shown(dropped)
     assert "loop.yaml" in answer.err
     assert "  why: " not in answer.out
     assert "CRITICAL it2-test_deletion" in answer.out
+
+
+def test_the_best_iteration_says_why_it_is_the_best_and_no_other_does(dropped):
+    said = [line for line in lines_of(dropped.ralph("show", "1")) if line.startswith("best iteration: ")]
+    assert said == ["best iteration: It has the most passing tests that can be believed (10)."]
+    assert "best iteration: " not in dropped.ralph("show", "2").out
+    (sentence,) = dropped.ralph("show", "1", "--json").json["explanation"]["best"]
+    assert said == [f"best iteration: {sentence}"]

@@ -54,9 +54,9 @@ def test_three_iterations_with_a_rollback_end_with_the_peak(project, messages, w
     assert "Failing tests:\n- test_calc::test_add" in first
     assert "Failing tests:\n- test_calc::test_add" in second
     assert "CRITICAL it2-test_deletion: Test count decreased from 2 to 1" in third
-    assert "Rolled back: the files are those of iteration 0 again" in third
+    assert "Rolled back: the files are those of iteration 1 again" in third
     assert [each["iteration"] for each in project.history] == [0, 1, 2, 3]
-    assert project.history[3]["previous_iteration"] == 0
+    assert project.history[3]["previous_iteration"] == 1
     assert project.status["status"] == "finished"
     assert (project.root / ".aiwg" / "output" / "calc.py").read_text() == RIGHT
     took = {"cost_usd": 2 * 0.001375, "input_tokens": 2 * 1120, "output_tokens": 2 * 10, "turns": 2}

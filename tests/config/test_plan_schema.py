@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tracker.config.plan_schema import plan_of
+from ralph_tracker.config.schema import plan_of
 from ralph_tracker.errors import InputError
 from ralph_tracker.steering import Plan, Task
 

@@ -29,7 +29,7 @@ def test_every_threshold_of_the_core_is_a_key(section):
 @pytest.mark.parametrize("section", CORE)
 def test_every_key_reaches_the_core(section):
     for name, value in ConfigDocument().model_dump()[section].items():
-        other: Any = {int: 7, float: 0.25, type(None): 3.0}[type(value)]
+        other: Any = {int: 7, float: 0.25, type(None): 0.5}[type(value)]
         rules = rules_of(ConfigDocument.model_validate({section: {name: other}}).model_dump())
         assert getattr(getattr(rules, section), name) == other
 
@@ -77,7 +77,7 @@ def test_other_severities_are_refused(severity):
 
 def test_every_section_is_exact_and_strict():
     for name, field in ConfigDocument.model_fields.items():
-        if name not in {"version", "checks", "severity"}:
+        if name not in {"version", "plan", "checks", "severity"}:
             with pytest.raises(ValidationError, match="extra_forbidden"):
                 ConfigDocument.model_validate({name: {"surprise": 1}})
             assert field.get_default().model_config["strict"]

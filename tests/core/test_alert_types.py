@@ -11,6 +11,7 @@ P, F, S = "passed", "failed", "skipped"
 _TABLE = [
     ("CRITICAL", "test_deletion", "immediate_alert_and_rollback"),
     ("CRITICAL", "working_tests_failing", "immediate_alert_and_rollback"),
+    ("CRITICAL", "build_broken", "immediate_alert_and_rollback"),
     ("CRITICAL", "infinite_loop", "force_terminate"),
     ("HIGH", "functionality_loss", "alert_and_flag_iteration"),
     ("HIGH", "coverage_regression", "alert_and_flag_iteration"),
@@ -24,27 +25,23 @@ _TABLE = [
     ("MEDIUM", "tests_merged", "alert_and_review"),
     ("MEDIUM", "flaky_test", "alert_and_review"),
     ("MEDIUM", "stalled", "suggest_termination"),
-    ("HIGH", "tests_skipped", "alert_and_flag_iteration"),
-    ("HIGH", "run_narrowed", "alert_and_flag_iteration"),
-    ("CRITICAL", "vacuous_assertion", "immediate_alert_and_rollback"),
-    ("HIGH", "assertions_removed", "alert_and_flag_iteration"),
-    ("HIGH", "assertion_weakened", "alert_and_flag_iteration"),
-    ("MEDIUM", "expectation_edited", "alert_and_review"),
-    ("HIGH", "failure_swallowed", "alert_and_flag_iteration"),
-    ("CRITICAL", "runner_forged", "immediate_alert_and_rollback"),
-    ("CRITICAL", "test_rigged", "immediate_alert_and_rollback"),
+    ("CRITICAL", "failure_hidden", "immediate_alert_and_rollback"),
+    ("HIGH", "green_by_edit", "alert_and_flag_iteration"),
+    ("HIGH", "demand_changed", "alert_and_flag_iteration"),
+    ("CRITICAL", "outcome_forged", "immediate_alert_and_rollback"),
+    ("HIGH", "removed_with_code", "alert_and_flag_iteration"),
     ("HIGH", "test_detected", "alert_and_flag_iteration"),
-    ("MEDIUM", "special_cased", "alert_and_review"),
-    ("MEDIUM", "lint_suppressed", "alert_and_review"),
-    ("MEDIUM", "types_suppressed", "alert_and_review"),
-    ("MEDIUM", "coverage_suppressed", "alert_and_review"),
+    ("HIGH", "runner_forged", "alert_and_flag_iteration"),
+    ("HIGH", "equality_overloaded", "alert_and_flag_iteration"),
+    ("HIGH", "special_cased", "alert_and_flag_iteration"),
     ("HIGH", "gate_lowered", "alert_and_flag_iteration"),
-    ("HIGH", "ci_edited", "alert_and_flag_iteration"),
-    ("HIGH", "not_looked_into", "alert_and_flag_iteration"),
     ("CRITICAL", "records_edited", "immediate_alert_and_rollback"),
+    ("MEDIUM", "assertion_weakened", "alert_and_review"),
+    ("HIGH", "not_looked_into", "alert_and_flag_iteration"),
 ]
 
-_BY_RULE = {kind.name for kind in TYPES if kind.rule not in {None, "T1"}}
+_SAID_ONCE = {"removed_with_code", "gate_lowered", "assertion_weakened"}
+_BY_RULE = {kind.name for kind in TYPES if kind.rule is not None} - _SAID_ONCE
 
 
 def test_severities_and_actions():
@@ -54,8 +51,12 @@ def test_severities_and_actions():
 @pytest.mark.parametrize(
     ("flag", "expected"),
     [
-        ("lasting", {"test_deletion", "functionality_loss", "working_tests_failing", "metric_missing"} | _BY_RULE),
-        ("about_tests", {"test_deletion", "working_tests_failing"}),
+        (
+            "lasting",
+            _BY_RULE
+            | {"test_deletion", "functionality_loss", "working_tests_failing", "build_broken", "metric_missing"},
+        ),
+        ("about_tests", {"functionality_loss", "test_deletion", "working_tests_failing", "build_broken"}),
     ],
 )
 def test_which_stay_open_and_which_un_verify(flag, expected):

@@ -174,6 +174,12 @@ class TestByName:
             ),
             pytest.param(
                 {"a": P, "b": P},
+                {"a": P, "b": S, "c": P},
+                [("HIGH", "functionality_loss", "Passing tests are skipped now: b")],
+                id="one is skipped that passed, though as many pass",
+            ),
+            pytest.param(
+                {"a": P, "b": P},
                 {"a": P},
                 [
                     ("CRITICAL", "test_deletion", "Test count decreased from 2 to 1"),

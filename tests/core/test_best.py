@@ -3,9 +3,9 @@
 import pytest
 
 from ralph_tracker.core.adjusted import Ground, TestWeights
-from ralph_tracker.core.best import Candidate, best_now, best_of, findings_of, kept
+from ralph_tracker.core.best import Candidate, best_now, best_of, findings_of, kept, why_best
 from ralph_tracker.core.identities import SeenTests
-from ralph_tracker.core.line import Yardstick
+from ralph_tracker.core.lineage import Yardstick
 from ralph_tracker.core.metrics import Metrics
 
 
@@ -13,53 +13,59 @@ def yardstick(union, **seen):
     return Yardstick(TestWeights(0.4, 0.2), SeenTests(counted=union, **seen))
 
 
-def candidate(iteration, fixed, *, passes=0, present=0, unseen=0, alone=None, verified=True, findings=0.0):
+def candidate(iteration, fixed, *, passes=0, present=0, unseen=0, alone=None, **more):
     ground = Ground(fixed=fixed, alone=fixed if alone is None else alone, passes=passes, present=present, unseen=unseen)
-    return Candidate(iteration=iteration, quality_score=fixed, ground=ground, verified=verified, findings=findings)
+    return Candidate(
+        **{"iteration": iteration, "quality_score": fixed, "ground": ground, "verified": True, "findings": 0.0, **more}
+    )
 
 
-class TestBest:
-    def test_the_highest_score(self):
-        pool = [candidate(0, 0.5), candidate(1, 0.7), candidate(2, 0.6)]
-        assert best_of(pool, yardstick(1), verified_only=True).iteration == 1
+class TestBelieved:
+    @pytest.mark.parametrize(
+        ("pool", "expected"),
+        [
+            pytest.param([candidate(0, 0.9), candidate(1, 0.2, passes=1)], 1, id="most believed tests"),
+            pytest.param([candidate(0, 0.5), candidate(1, 0.7), candidate(2, 0.6)], 1, id="then the better score"),
+            pytest.param([candidate(1, 0.5), candidate(2, 0.495)], 2, id="nearly equal: the later"),
+            pytest.param([candidate(1, 0.5), candidate(2, 0.4949)], 1, id="not nearly equal"),
+            pytest.param([candidate(2, 0.495), candidate(1, 0.5)], 2, id="in whatever order they come"),
+            pytest.param([candidate(1, 0.5), candidate(2, 0.5, findings=9.0)], 2, id="whatever the findings"),
+        ],
+    )
+    def test_where_tests_are_known(self, pool, expected):
+        assert best_of(pool, yardstick(1)).iteration == expected
 
     @pytest.mark.parametrize(
         ("pool", "expected"),
         [
+            pytest.param([candidate(1, 0.501), candidate(2, 0.5)], 1, id="the highest score"),
             pytest.param([candidate(1, 0.5, findings=3.0), candidate(2, 0.5, findings=2.5)], 2, id="fewer findings"),
-            pytest.param([candidate(1, 0.5), candidate(2, 0.5)], 1, id="then the earlier"),
-            pytest.param([candidate(2, 0.5), candidate(1, 0.5)], 1, id="in whatever order they come"),
-            pytest.param(
-                [candidate(1, 0.5, findings=None), candidate(2, 0.5, findings=99.0)], 2, id="unknown findings lose"
-            ),
-            pytest.param(
-                [candidate(1, 0.50004, findings=9.0), candidate(2, 0.5, findings=1.0)],
-                2,
-                id="equal are those that are recorded as equal",
-            ),
-            pytest.param([candidate(1, 0.5001, findings=9.0), candidate(2, 0.5, findings=1.0)], 1, id="no tie"),
+            pytest.param([candidate(1, 0.5), candidate(2, 0.5)], 2, id="then the later"),
+            pytest.param([candidate(1, 0.5, findings=99.0), candidate(2, 0.5, findings=None)], 1, id="unknown loses"),
         ],
     )
-    def test_a_tie_goes_to_fewer_findings_then_to_the_earlier(self, pool, expected):
-        assert best_of(pool, yardstick(1), verified_only=True).iteration == expected
+    def test_where_no_test_is_known_or_the_score_is_given(self, pool, expected):
+        assert best_of(pool, yardstick(0)).iteration == expected
+        given = [each._replace(given=True) for each in pool]
+        assert best_of(given, yardstick(9)).iteration == expected
 
-    def test_only_verified_ones_while_there_is_one(self):
-        pool = [candidate(0, 0.2), candidate(1, 0.9, verified=False)]
-        assert best_now(pool, yardstick(1)).iteration == 0
-        assert best_of(pool, yardstick(1), verified_only=False).iteration == 1
+    @pytest.mark.parametrize("verdict", ["TAMPERED", "UNPROVEN"])
+    def test_verified_and_clean_ones_first_then_clean_ones_then_any(self, verdict):
+        bad = candidate(3, 0.9, passes=9, verdict=verdict)
+        unverified, good = candidate(2, 0.8, passes=5, verified=False), candidate(1, 0.2)
+        assert best_now([bad, unverified, good], yardstick(9)).iteration == 1
+        assert best_now([bad, unverified], yardstick(9)).iteration == 2
+        assert best_now([bad], yardstick(9)).iteration == 3
+        assert best_of([bad, unverified], yardstick(9)) is None
 
-    def test_the_highest_of_all_where_nothing_is_verified(self):
-        pool = [candidate(0, 0.2, verified=False), candidate(1, 0.9, verified=False)]
-        assert best_of(pool, yardstick(1), verified_only=True) is None
-        assert best_now(pool, yardstick(1)).iteration == 1
+    def test_tests_beyond_those_that_are_left_after_a_removal_count_for_nothing(self):
+        more, fewer = candidate(0, 0.2, passes=10, present=12), candidate(1, 0.2, passes=8, present=8)
+        measure = yardstick(12, excluded_count=4)
+        assert best_now([more, fewer], measure).iteration == 1
+        assert [each.iteration for each in kept((more,), fewer, measure)] == [0, 1]
 
     def test_none_of_none(self):
         assert best_now([], yardstick(1)) is None
-
-    def test_it_changes_as_more_tests_are_seen(self):
-        pool = [candidate(1, 0.3, passes=4, present=4), candidate(2, 0.5, passes=1, present=1)]
-        assert best_now(pool, yardstick(4)).iteration == 1
-        assert best_now(pool, yardstick(40)).iteration == 2
 
     @pytest.mark.parametrize(
         ("errors", "loc", "expected"),
@@ -67,6 +73,40 @@ class TestBest:
     )
     def test_findings_at_the_baselines_size(self, errors, loc, expected):
         assert findings_of(Metrics(loc_total=100), Metrics(error_count=errors, loc_total=loc)) == expected
+
+
+class TestWhyBest:
+    @pytest.mark.parametrize(
+        ("pool", "expected"),
+        [
+            pytest.param([], (), id="no iteration"),
+            pytest.param(
+                [candidate(0, 0.9, passes=3), candidate(1, 0.2, passes=5)],
+                ("It has the most passing tests that can be believed (5).",),
+                id="most tests",
+            ),
+            pytest.param(
+                [candidate(0, 0.5, passes=5), candidate(1, 0.502, passes=5), candidate(2, 0.5, passes=5)],
+                (
+                    "It has the most passing tests that can be believed (5); 2 others have as many.",
+                    "It is the latest of those whose score is within 0.005 of their best, 0.7020.",
+                ),
+                id="as many in others",
+            ),
+            pytest.param(
+                [candidate(0, 0.5, passes=5, verified=False), candidate(1, 0.5, passes=5, verified=False)],
+                (
+                    "No iteration is verified and clean.",
+                    "It has the most passing tests that can be believed (5); 1 other has as many.",
+                    "It is the latest of those whose score is within 0.005 of their best, 0.7000.",
+                ),
+                id="none is verified",
+            ),
+            pytest.param([candidate(0, 0.5, given=True)], ("It has the highest score.",), id="scores are given"),
+        ],
+    )
+    def test_in_up_to_three_sentences(self, pool, expected):
+        assert why_best(pool, yardstick(10)) == expected
 
 
 class TestKept:
@@ -83,29 +123,31 @@ class TestKept:
         [
             pytest.param([candidate(1, 0.5), candidate(2, 0.4)], [1], id="lower"),
             pytest.param([candidate(1, 0.4), candidate(2, 0.5)], [2], id="higher"),
-            pytest.param([candidate(1, 0.5), candidate(2, 0.5)], [1], id="equal and later"),
-            pytest.param([candidate(1, 0.5, findings=2.0), candidate(2, 0.5)], [2], id="equal with fewer findings"),
-            pytest.param(
-                [candidate(1, 0.50005, findings=2.0), candidate(2, 0.5)], [1, 2], id="so close that rounding may tie"
-            ),
-            pytest.param([candidate(1, 0.5002, findings=2.0), candidate(2, 0.5)], [1], id="too far apart for a tie"),
+            pytest.param([candidate(1, 0.5), candidate(2, 0.5)], [2], id="equal and later"),
+            pytest.param([candidate(1, 0.504), candidate(2, 0.5)], [1, 2], id="lower, later and nearly equal"),
+            pytest.param([candidate(1, 0.5), candidate(2, 0.504)], [2], id="higher, later and nearly equal"),
+            pytest.param([candidate(1, 0.9), candidate(2, 0.1, passes=1)], [2], id="more tests"),
+            pytest.param([candidate(1, 0.1, passes=1), candidate(2, 0.9)], [1], id="fewer tests"),
             pytest.param([candidate(1, 0.5, verified=False), candidate(2, 0.4)], [1, 2], id="unverified and higher"),
             pytest.param([candidate(1, 0.4), candidate(2, 0.5, verified=False)], [1, 2], id="the same, reversed"),
             pytest.param([candidate(1, 0.5), candidate(2, 0.4, verified=False)], [1], id="unverified and lower"),
-            pytest.param(
-                [candidate(1, 0.5), candidate(2, 0.4, passes=1, present=1)], [1, 2], id="lower with more tests"
-            ),
-            pytest.param(
-                [candidate(1, 0.5, passes=2, present=2), candidate(2, 0.4, passes=2, present=2)], [1], id="as many"
-            ),
-            pytest.param(
-                [candidate(1, 0.5), candidate(2, 0.4, unseen=1)], [1, 2], id="lower with one that may run later"
-            ),
+            pytest.param([candidate(1, 0.5), candidate(2, 0.49, unseen=1)], [1, 2], id="one that may run later"),
             pytest.param([candidate(1, 0.5), candidate(2, 0.5), candidate(3, 0.9)], [3], id="all of them beaten"),
         ],
     )
-    def test_which_stay(self, candidates, expected):
+    def test_which_stay_where_tests_are_known(self, candidates, expected):
         assert self.keep(candidates, yardstick(10)) == expected
+
+    @pytest.mark.parametrize(
+        ("candidates", "expected"),
+        [
+            pytest.param([candidate(1, 0.5), candidate(2, 0.5)], [2], id="equal and later"),
+            pytest.param([candidate(1, 0.501), candidate(2, 0.5)], [1], id="lower"),
+            pytest.param([candidate(1, 0.5, findings=1.0), candidate(2, 0.5, findings=2.0)], [1], id="more findings"),
+        ],
+    )
+    def test_which_stay_where_the_score_is_given(self, candidates, expected):
+        assert self.keep([each._replace(given=True) for each in candidates], yardstick(9)) == expected
 
     def test_while_no_test_has_run_the_formula_s_own_score_counts_too(self):
         pool = [candidate(1, 0.5, alone=0.6), candidate(2, 0.4, alone=0.7)]
@@ -113,13 +155,5 @@ class TestKept:
         assert self.keep(pool, yardstick(1)) == [1]
 
     def test_while_no_test_has_run_an_equal_score_may_still_win_the_tie(self):
-        pool = [candidate(1, 0.4, alone=0.6, findings=1.0), candidate(2, 0.5, alone=0.6, findings=2.0)]
+        pool = [candidate(1, 0.5, alone=0.6, findings=1.0), candidate(2, 0.5, alone=0.6, findings=2.0)]
         assert self.keep(pool, yardstick(0)) == [1, 2]
-
-    def test_tests_beyond_those_that_are_left_after_a_removal_count_for_nothing(self):
-        """Twelve tests, six pass; then the four that were removed are accepted: eight of eight is better."""
-        more = candidate(0, 0.2, passes=6, present=12)
-        fewer = candidate(1, 0.2, passes=8, present=8)
-        measure = yardstick(12, excluded_count=4)
-        assert measure.score(1, fewer.ground) > measure.score(0, more.ground)
-        assert 1 in self.keep([more, fewer], measure)

@@ -107,10 +107,11 @@ def test_a_case_that_does_not_hold_is_told(start):
         check(start, case)
 
 
-@pytest.mark.parametrize("folder", paths(shared("loops"), "*/"))
+@pytest.mark.parametrize("folder", paths(shared("loops"), "*/expected.yaml"))
 class TestSharedLoop:
     @pytest.fixture
     def loop(self, start, folder):
+        folder = folder.parent
         with (folder / "oracle.tsv").open(encoding="utf-8", newline="") as lines:
             rows = list(csv.DictReader(lines, delimiter="\t"))
         turns = []
@@ -132,17 +133,14 @@ class TestSharedLoop:
 
     @pytest.fixture
     def expected(self, folder):
-        return loaded(folder / "expected.yaml")
+        return loaded(folder)
 
-    def test_scores_and_classes(self, loop, expected):
+    def test_scores(self, loop, expected):
         assert [record.quality_score for record in loop.records] == expected["quality_score"]
-        assert [record.classification for record in loop.records] == expected["classification"]
 
     def test_adjusted_scores_and_peaks_after_the_last_iteration(self, loop, expected):
         selection = loop.select()
         assert loop.last.tests_ever_seen == expected["tests_ever_seen"]
         assert [contender.adjusted for contender in selection.contenders] == expected["adjusted_score"]
-        adjusted = expected["adjusted_score"]
-        assert adjusted.index(max(adjusted)) == expected["peak_by_adjusted_score"]
         assert selection.peak_by_quality_score == expected["peak_by_quality_score"]
-        assert loop.select(mode="highest_quality").selected.iteration == expected["peak_by_adjusted_score"]
+        assert selection.selected.iteration == expected["selected"]

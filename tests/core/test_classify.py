@@ -30,8 +30,17 @@ class TestRegression:
             pytest.param(
                 {"coverage_percentage": 80.0}, {"coverage_percentage": 77.9}, "regression", id="coverage -2.1"
             ),
-            pytest.param({"lint_errors": 10}, {"lint_errors": 11}, "regression", id="an error more"),
-            pytest.param({"type_errors": 0}, {"type_errors": 1}, "regression", id="a type error more"),
+            pytest.param({"lint_errors": 10}, {"lint_errors": 15}, "plateau", id="five errors more"),
+            pytest.param({"lint_errors": 10}, {"lint_errors": 16}, "regression", id="six errors more"),
+            pytest.param({"type_errors": 0}, {"type_errors": 6}, "regression", id="six type errors more"),
+            pytest.param(
+                hundred(100, 0) | {"lint_errors": 10},
+                hundred(101, 0) | {"lint_errors": 90},
+                "forward",
+                id="a gain",
+            ),
+            pytest.param({"build_status": "success"}, {"build_status": "failure"}, "regression", id="the build broke"),
+            pytest.param({"build_status": "failure"}, {"build_status": "failure"}, "plateau", id="broken before"),
         ],
     )
     def test_one_of_the_four(self, start, before, now, expected):
@@ -40,14 +49,14 @@ class TestRegression:
     @pytest.mark.parametrize(
         ("errors", "loc", "expected"),
         [
-            pytest.param(11, 100, "regression", id="same size"),
-            pytest.param(11, 104, "regression", id="11 x 100 / 104 is still 11"),
-            pytest.param(11, 105, "plateau", id="11 x 100 / 105 is 10"),
-            pytest.param(20, 200, "plateau", id="twice the code, twice the findings"),
-            pytest.param(21, 200, "regression", id="twice the code, more than twice the findings: 10.5 is 11"),
-            pytest.param(11, 50, "regression", id="shrinking does not weigh the count up or down"),
+            pytest.param(16, 100, "regression", id="same size"),
+            pytest.param(16, 103, "regression", id="16 x 100 / 103 is still 16"),
+            pytest.param(16, 104, "plateau", id="16 x 100 / 104 is 15"),
+            pytest.param(30, 200, "plateau", id="twice the code, less than twice the findings and five"),
+            pytest.param(31, 200, "regression", id="15.5 is 16"),
+            pytest.param(16, 50, "regression", id="shrinking does not weigh the count up or down"),
             pytest.param(10, 50, "plateau", id="shrinking with as many findings"),
-            pytest.param(11, None, "regression", id="size unknown now"),
+            pytest.param(16, None, "regression", id="size unknown now"),
         ],
     )
     def test_errors_count_at_the_previous_size(self, start, errors, loc, expected):
@@ -57,12 +66,35 @@ class TestRegression:
 
     def test_errors_where_the_size_was_never_measured(self, start):
         loop = start(base={"lint_errors": 10})
-        assert loop.turn(lint_errors=11, loc_total=1000).classification == "regression"
+        assert loop.turn(lint_errors=16, loc_total=1000).classification == "regression"
 
     def test_a_working_test_that_fails_now_though_the_counts_rise(self, start):
         loop = start(tests={f"t{i}": P for i in range(80)} | {"x": F, "y": F})
         record = loop.turn(tests={f"t{i}": P for i in range(1, 80)} | {"t0": F, "x": P, "y": P, "z": P})
         assert record.classification == "regression"
+
+    @pytest.mark.parametrize(
+        ("before", "now", "expected"),
+        [
+            pytest.param({}, {"coverage_percentage": 70.0}, "plateau", id="less coverage, as code came without tests"),
+            pytest.param(
+                {"coverage_lines_covered": 80, "coverage_lines_total": 100},
+                {"coverage_percentage": 70.0, "coverage_lines_covered": 84, "coverage_lines_total": 120},
+                "plateau",
+                id="less coverage, more lines covered",
+            ),
+            pytest.param(
+                {"coverage_lines_covered": 80, "coverage_lines_total": 100},
+                {"coverage_percentage": 70.0, "coverage_lines_covered": 70, "coverage_lines_total": 100},
+                "regression",
+                id="lines are not covered any more",
+            ),
+            pytest.param({}, {"lint_errors": 50}, "plateau", id="findings"),
+        ],
+    )
+    def test_where_tests_have_names_only_what_is_lost_is_one(self, start, before, now, expected):
+        names = {f"t{i}": P for i in range(10)}
+        assert start(tests=names, **before).turn(tests=names, **now).classification == expected
 
     def test_a_working_test_that_fails_now_though_only_the_score_can_be_compared(self, start):
         def measured(outcome):
@@ -121,9 +153,9 @@ class TestForward:
             ),
             pytest.param(
                 hundred(935, 65),
-                hundred(944, 106) | {"lint_warnings": 30},
+                hundred(935, 106) | {"lint_warnings": 30},
                 "plateau",
-                id="pass rate down to 89.9, and the score fell",
+                id="pass rate down to 89.8, no test gained, and the score fell",
             ),
             pytest.param(hundred(50, 50), hundred(55, 55), "forward", id="more tests at the same rate: the score rose"),
             pytest.param(
@@ -186,7 +218,7 @@ class TestMissing:
         assert record.adjusted_score < 1.0
 
     def test_it_does_not_hide_another_regression(self, start):
-        record = start().turn(coverage_percentage=None, lint_errors=1)
+        record = start().turn(coverage_percentage=None, lint_errors=6)
         assert record.classification == "regression"
 
     @pytest.mark.parametrize(

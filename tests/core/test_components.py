@@ -2,8 +2,8 @@
 
 import pytest
 
-from ralph_tracker.core.components import COMPONENT_BY_NAME, COMPONENTS, none_ran
 from ralph_tracker.core.metrics import Metrics
+from ralph_tracker.core.score import COMPONENT_BY_NAME, COMPONENTS, none_ran
 
 NOTHING = Metrics()
 

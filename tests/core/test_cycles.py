@@ -113,6 +113,25 @@ def test_all_parts_make_the_signature(start):
     assert [alert.message for alert in cycling(loop)] == ["Metrics cycling: iteration 5 repeats iteration 3"]
 
 
+@pytest.mark.parametrize(
+    ("iterations", "expected"),
+    [
+        pytest.param(("ab", "abc", "ab", "abc"), True, id="the same tests come and go"),
+        pytest.param(("ab", "abc", "ab", "abd"), False, id="another test passes for the first time"),
+        pytest.param(("abcd", "abcde", "ab", "abfg", "abfgh"), False, id="growth goes on after a removal"),
+        pytest.param(("ab", "abC", "ab", "abD"), True, id="the other test fails"),
+        pytest.param(("ab", "abc", "abd", "ab", "abc"), True, id="a period of three"),
+    ],
+)
+def test_where_tests_have_names_an_iteration_with_one_that_never_ran_repeats_none(start, iterations, expected):
+    """Capital letters are tests that fail."""
+    outcomes = [{name.lower(): "passed" if name.islower() else "failed" for name in names} for names in iterations]
+    loop = start(tests=outcomes[0])
+    for each in outcomes[1:]:
+        loop.turn(tests=each)
+    assert bool(cycling(loop)) is expected
+
+
 class TestAllTheSame:
     """(b): after iteration 10 only, the same five times, the score hardly moved, and a tree came back."""
 

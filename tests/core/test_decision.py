@@ -24,7 +24,10 @@ ALTERNATIVES = ("Consider different approach", "Request human intervention", "Tr
 
 
 def limits(**values):
-    return Rules(loop=LoopLimits(**values))
+    return Rules(loop=LoopLimits(**{"target_score": 0.9, **values}))
+
+
+RULES = limits()
 
 
 def outcome(decision):
@@ -48,7 +51,7 @@ class TestRows:
 
     @pytest.mark.parametrize(("same_tree", "confidence"), [(False, 0.90), (True, 0.99)])
     def test_1_infinite_loop(self, facts, same_tree, confidence):
-        decision = decide(facts("infinite_loop", same_tree_cycle=same_tree), Rules())
+        decision = decide(facts("infinite_loop", same_tree_cycle=same_tree), RULES)
         reason = "Loop should terminate due to metrics cycling; state is preserved"
         assert outcome(decision) == (1, "stop", None, confidence, reason)
 
@@ -90,7 +93,7 @@ class TestRows:
 
     @pytest.mark.parametrize(("rollbacks", "rule"), [(0, 4), (1, 4), (2, 3), (3, 3), (7, 3)], ids=str)
     def test_3_the_third_rollback_in_a_row_by_an_alert(self, facts, rollbacks, rule):
-        decision = decide(facts("test_deletion", rollbacks=rollbacks), Rules())
+        decision = decide(facts("test_deletion", rollbacks=rollbacks), RULES)
         assert decision.rule == rule
         if rule == 3:
             assert outcome(decision)[1:] == (
@@ -103,12 +106,12 @@ class TestRows:
     @pytest.mark.parametrize(("rollbacks", "rule"), [(1, 5), (2, 3)])
     def test_3_the_third_rollback_in_a_row_by_the_score(self, facts, rollbacks, rule):
         fallen = facts(classification="regression", score=0.7, rollbacks=rollbacks)
-        assert decide(fallen, Rules()).rule == rule
+        assert decide(fallen, RULES).rule == rule
 
     def test_3_is_none_where_this_would_be_no_rollback(self, facts, make_alert):
-        assert decide(facts(rollbacks=2), Rules()).rule == 11
+        assert decide(facts(rollbacks=2), RULES).rule == 11
         nowhere = facts(rollbacks=2, alerts=(make_alert("test_deletion"),))
-        assert outcome(decide(nowhere, Rules()))[:2] == (4, "stop")
+        assert outcome(decide(nowhere, RULES))[:2] == (4, "stop")
 
     def test_3_how_many_is_a_rule(self, facts):
         rules = Rules(decision=DecisionRules(rollbacks_in_a_row=2))
@@ -116,27 +119,41 @@ class TestRows:
 
     @pytest.mark.parametrize("kind", ["test_deletion", "working_tests_failing"])
     def test_4_a_critical_alert(self, facts, kind):
-        decision = decide(facts(kind, "coverage_regression"), Rules())
+        decision = decide(facts(kind, "coverage_regression"), RULES)
         reason = f"Rollback to iteration 2 due to regression: {kind}"
         assert outcome(decision) == (4, "rollback", 2, 0.95, reason)
 
     def test_4_goes_back_before_the_earliest(self, facts, make_alert):
         alerts = in_order(
             [
-                make_alert("test_deletion", 5, "later", rollback_to=4),
+                make_alert("build_broken", 5, "later", rollback_to=4),
                 make_alert("working_tests_failing", 3, "earlier", rollback_to=1),
             ]
         )
-        decision = decide(facts(alerts=alerts), Rules())
+        decision = decide(facts(alerts=alerts, iteration=5, scores={1: 0.8}), RULES)
         assert decision.target_iteration == 1
         assert decision.reason == "Rollback to iteration 1 due to regression: later; earlier"
 
+    @pytest.mark.parametrize(
+        ("scores", "rule"),
+        [({1: 0.8}, 4), ({1: 0.7999}, 11), ({}, 11)],
+        ids=["not above the target", "overtaken", "the target may never be the best again"],
+    )
+    def test_4_an_open_alert_calls_back_until_the_target_is_overtaken(self, facts, make_alert, scores, rule):
+        alerts = (make_alert("working_tests_failing", 2, rollback_to=1),)
+        assert decide(facts(alerts=alerts, scores=scores), RULES).rule == rule
+
+    @pytest.mark.parametrize(("raised", "rule"), [(3, 4), (2, 11)], ids=["now", "in an earlier iteration"])
+    def test_4_deleted_tests_are_asked_about_once(self, facts, make_alert, raised, rule):
+        alerts = (make_alert("test_deletion", raised, rollback_to=1),)
+        assert decide(facts(alerts=alerts, scores={1: 0.9}), RULES).rule == rule
+
     def test_4_back_to_the_baseline(self, facts, make_alert):
-        decision = decide(facts(alerts=(make_alert("test_deletion", 1, rollback_to=0),)), Rules())
+        decision = decide(facts(alerts=(make_alert("test_deletion", 3, rollback_to=0),)), RULES)
         assert (decision.action, decision.target_iteration) == ("rollback", 0)
 
     def test_4_stops_where_there_is_nothing_to_go_back_to(self, facts, make_alert):
-        decision = decide(facts(alerts=(make_alert("test_deletion", 1, "gone"),)), Rules())
+        decision = decide(facts(alerts=(make_alert("build_broken", 1, "gone"),)), RULES)
         assert (decision.rule, decision.action, decision.target_iteration, decision.confidence) == (
             4,
             "stop",
@@ -146,8 +163,8 @@ class TestRows:
         assert decision.reason.endswith(": gone")
 
     def test_4_names_three_and_counts_the_rest(self, facts, make_alert):
-        alerts = tuple(make_alert("test_deletion", number, f"no. {number}", rollback_to=0) for number in range(1, 6))
-        reason = decide(facts(alerts=alerts), Rules()).reason
+        alerts = tuple(make_alert("build_broken", number, f"no. {number}", rollback_to=0) for number in range(1, 6))
+        reason = decide(facts(alerts=alerts, iteration=5, scores={0: 0.9}), RULES).reason
         assert reason == "Rollback to iteration 0 due to regression: no. 1; no. 2; no. 3; and 2 more"
 
     @pytest.mark.parametrize(
@@ -160,7 +177,7 @@ class TestRows:
         ],
     )
     def test_5_a_regression_well_below_the_best(self, facts, classification, score, rule):
-        decision = decide(facts(classification=classification, score=score), Rules())
+        decision = decide(facts(classification=classification, score=score), RULES)
         assert decision.rule == rule
         if rule == 5:
             assert outcome(decision)[1:] == ("rollback", 2, 0.90, "Rollback to iteration 2 due to regression")
@@ -168,19 +185,19 @@ class TestRows:
     @pytest.mark.parametrize(("best", "score"), [(0.4, 0.3), (0.9, 0.8), (0.3, 0.2), (0.8817, 0.7817)])
     def test_5_exactly_a_tenth_below_whatever_binary_makes_of_it(self, facts, best, score):
         at_the_margin = facts(classification="regression", best_score=best, score=score)
-        assert decide(at_the_margin, Rules()).rule == 11
+        assert decide(at_the_margin, RULES).rule == 11
 
     def test_6_blocked(self, facts):
-        decision = decide(facts(blocked="no network"), Rules())
+        decision = decide(facts(blocked="no network"), RULES)
         assert outcome(decision) == (6, "escalate", None, 0.90, "Escalate to human - blocked: no network")
 
     def test_7_metric_cycling(self, facts):
-        decision = decide(facts("metric_cycling"), Rules())
+        decision = decide(facts("metric_cycling"), RULES)
         assert outcome(decision) == (7, "escalate", None, 0.75, "Escalate to human - metric cycling detected")
 
     @pytest.mark.parametrize(("evidence", "rule"), [(0.5999, 8), (0.6, 11), (0.0, 8)])
     def test_8_too_little_evidence(self, facts, evidence, rule):
-        decision = decide(facts(evidence=evidence), Rules())
+        decision = decide(facts(evidence=evidence), RULES)
         assert decision.rule == rule
         if rule == 8:
             reason = "Escalate to human - measurement incomplete detected"
@@ -198,24 +215,37 @@ class TestRows:
         ],
     )
     def test_9_target(self, facts, changes, rule):
-        decision = decide(facts(**changes), Rules())
+        decision = decide(facts(**changes), RULES)
         assert decision.rule == rule
         if rule == 9:
             assert outcome(decision)[1:] == ("stop", None, 0.95, "Target reached")
 
     @pytest.mark.parametrize("kind", sorted(set(HIGH) - {"metric_cycling"}))
     def test_9_not_with_a_high_alert(self, facts, kind):
-        assert decide(facts(kind, score=0.95), Rules()).rule == 11
+        assert decide(facts(kind, score=0.95), RULES).rule == 11
 
     @pytest.mark.parametrize("kind", MEDIUM)
     def test_9_with_a_medium_alert(self, facts, kind):
-        assert decide(facts(kind, score=0.95), Rules()).rule == 9
+        assert decide(facts(kind, score=0.95), RULES).rule == 9
+
+    @pytest.mark.parametrize(
+        ("changes", "rule"),
+        [({"met_target": True}, 11), ({"open_tasks": 1}, 11), ({"open_tasks": 0}, 9)],
+        ids=["the baseline had reached it", "a task is open", "no task is open"],
+    )
+    def test_9_ends_no_loop_that_still_has_work(self, facts, changes, rule):
+        assert decide(facts(score=0.95, **changes), RULES).rule == rule
+
+    def test_10_not_where_work_goes_on_that_no_metric_shows(self, facts):
+        assert decide(facts(classification="stalled", working=True), RULES).rule == 11
 
     def test_9_not_without_a_target(self, facts):
         assert decide(facts(score=1.0), limits(target_score=None)).rule == 11
 
     def test_10_stalled(self, facts):
-        decision = decide(facts(classification="stalled"), Rules())
+        decision = decide(facts(classification="stalled"), RULES)
+        assert decision.is_stall
+        assert not decide(facts(), RULES).is_stall
         assert outcome(decision) == (10, "stop", None, 0.85, "No meaningful progress for 3 iterations")
         assert decision.alternatives == ALTERNATIVES
 
@@ -234,7 +264,7 @@ class TestRows:
         ],
     )
     def test_11_otherwise(self, facts, kinds, classification, confidence, reason):
-        decision = decide(facts(*kinds, classification=classification), Rules())
+        decision = decide(facts(*kinds, classification=classification), RULES)
         assert outcome(decision) == (11, "continue", None, confidence, reason)
         assert decision.alternatives == ()
 
@@ -268,7 +298,7 @@ class TestFirstThatHolds:
         ],
     )
     def test_order_of_the_rows(self, facts, kinds, changes, rule):
-        assert decide(facts(*kinds, **self.ALL | changes), Rules()).rule == rule
+        assert decide(facts(*kinds, **self.ALL | changes), RULES).rule == rule
 
 
 class TestConfidence:
@@ -291,13 +321,13 @@ class TestConfidence:
         ],
     )
     def test_is_the_table_s_times_evidence(self, facts, kinds, changes, rule, confidence):
-        decision = decide(facts(*kinds, **{"evidence": 0.8} | changes), Rules())
+        decision = decide(facts(*kinds, **{"evidence": 0.8} | changes), RULES)
         assert (decision.rule, decision.confidence) == (rule, confidence)
 
     def test_weighing_keeps_the_rest(self, facts):
-        stalled = decide(facts(classification="stalled", evidence=0.8), Rules())
+        stalled = decide(facts(classification="stalled", evidence=0.8), RULES)
         assert stalled.alternatives == ALTERNATIVES
-        assert decide(facts("test_deletion", evidence=0.8), Rules()).target_iteration == 2
+        assert decide(facts("test_deletion", evidence=0.8), RULES).target_iteration == 2
 
 
 @pytest.mark.parametrize(
@@ -312,7 +342,7 @@ class TestConfidence:
     ],
 )
 def test_what_counts_as_a_rollback(facts, kinds, changes, counts):
-    assert decide(facts(*kinds, **changes), Rules()).counts_as_rollback is counts
+    assert decide(facts(*kinds, **changes), RULES).counts_as_rollback is counts
 
 
 @pytest.mark.parametrize(
@@ -357,7 +387,7 @@ def test_what_counts_as_a_rollback(facts, kinds, changes, counts):
 )
 def test_message(facts, kinds, changes, message):
     known = facts(*kinds, **changes)
-    assert message_of(decide(known, Rules()), known.classification, known.alerts) == message
+    assert message_of(decide(known, RULES), known.classification, known.alerts) == message
 
 
 def test_the_message_of_the_baseline():
@@ -367,11 +397,11 @@ def test_the_message_of_the_baseline():
 def test_asking_twice_gives_the_same(facts):
     for kinds in ([], ["test_deletion"], ["metric_cycling", "stalled"], CRITICAL):
         known = facts(*kinds)
-        assert decide(known, Rules()) == decide(known, Rules())
+        assert decide(known, RULES) == decide(known, RULES)
 
 
 @pytest.mark.parametrize(("count", "rest"), [(1, ""), (3, ""), (4, "; and 1 more")])
 def test_a_reason_names_up_to_three_alerts(facts, make_alert, count, rest):
     alerts = tuple(make_alert("test_deletion", 3, f"no. {number}", rollback_to=2) for number in range(count))
     named = "; ".join(f"no. {number}" for number in range(min(count, 3)))
-    assert decide(facts(alerts=alerts), Rules()).reason == f"Rollback to iteration 2 due to regression: {named}{rest}"
+    assert decide(facts(alerts=alerts), RULES).reason == f"Rollback to iteration 2 due to regression: {named}{rest}"

@@ -33,8 +33,9 @@ def test_every_numeric_metric_that_both_sides_have_gets_a_delta():
 def test_what_is_missing_keeps_its_earlier_reading():
     first = read(Metrics(test_count=8, lint_errors=2, build_status="success"), 0)
     second = read(Metrics(test_count=9), 1, first)
-    assert second == {"test_count": Reading(9, 1), "lint_errors": Reading(2, 0)}
-    assert first == {"test_count": Reading(8, 0), "lint_errors": Reading(2, 0)}
+    kept = {"lint_errors": Reading(2, 0), "build_failed": Reading(0.0, 0)}
+    assert second == {"test_count": Reading(9, 1), **kept}
+    assert first == {"test_count": Reading(8, 0), **kept}
 
 
 @pytest.mark.parametrize(

@@ -235,7 +235,7 @@ class TestSelection:
         assert selection["artifacts_applied"] == {"files_copied": []}
         assert selection["report_generated"] == "report.md"
         assert (selection["accepted"], selection["verified"], selection["override_reason"]) == (True, True, None)
-        assert (selection["mode"], selection["peak_by_quality_score"]) == ("highest_quality_verified", 2)
+        assert (selection["mode"], selection["peak_by_quality_score"]) == ("believed", 2)
 
     def test_details_of_the_selected_one(self, document):
         assert document["best_output_selection"]["selected_iteration_details"] == {
@@ -256,6 +256,7 @@ class TestSelection:
     @pytest.mark.parametrize(
         ("mode", "primary", "verified"),
         [
+            ("believed", "highest_quality_score", True),
             ("highest_quality_verified", "highest_quality_score", True),
             ("highest_quality", "highest_quality_score", False),
             ("most_recent_above_threshold", "most_recent_above_threshold", True),

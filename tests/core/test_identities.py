@@ -2,8 +2,19 @@
 
 import pytest
 
-from ralph_tracker.core.aliases import Aliases
-from ralph_tracker.core.identities import KnownTests, SeenTests, compare, failing, names_in_short, restored
+from ralph_tracker.core.identities import (
+    Aliases,
+    KnownTests,
+    SeenTests,
+    Uncounted,
+    belongs_to_any,
+    compare,
+    failing,
+    names_in_short,
+    restored,
+    without_held_back,
+    without_unloaded,
+)
 from ralph_tracker.core.metrics import TestResults
 
 P, F, S = "passed", "failed", "skipped"
@@ -57,10 +68,44 @@ class TestFailing:
 
 
 class TestCompare:
-    def test_skipped_is_what_ran_when_it_was_last_there(self):
-        known = known_after({"a": P, "b": P, "failed": F, "never ran": S}, {"a": P, "new": S})
-        now = TestResults(dict.fromkeys(("a", "b", "failed", "never ran", "new", "newer"), S))
-        assert compare(known, now, frozenset()).skipped == {"a": P, "b": P, "failed": F}
+    def test_gained_are_those_that_are_believed_now_and_did_not_pass_when_last_reported(self):
+        known = known_after({"a": P, "red": F, "back": P}, {"a": P, "red": F})
+        now = TestResults(dict.fromkeys(("a", "red", "back", "new", "doubted"), P))
+        found = compare(known, now, frozenset(), uncounted=Uncounted(disbelieved=frozenset({"doubted"})))
+        assert found.gained == ("new", "red")
+
+    def test_tests_of_a_file_that_does_not_load_are_not_collected(self):
+        known = known_after({"tests.test_a::x": P, "tests.test_a::y": F, "tests.test_b::z": P})
+        uncounted = Uncounted(not_loaded=frozenset({"tests/test_a.py"}))
+        found = compare(known, TestResults({"tests.test_b::z": P}), frozenset(), uncounted=uncounted)
+        assert (found.not_collected, found.vanished, found.lost) == (
+            {"tests.test_a::x": P, "tests.test_a::y": F},
+            {},
+            {},
+        )
+
+    @pytest.mark.parametrize(
+        ("test", "place", "expected"),
+        [
+            ("tests/test_a.py::TestX::test_y", "tests/test_a.py", True),
+            ("tests.test_a.TestX::test_y", "tests/test_a.py", True),
+            ("tests.test_ab::test_y", "tests/test_a.py", False),
+            ("example.com/a::TestX", "example.com/a", True),
+            ("src/box.test.ts::box opens", "src/box.test.ts", True),
+            ("com.acme.BoxTest::opens", "com/acme/BoxTest.java", True),
+        ],
+    )
+    def test_which_tests_lie_in_a_place(self, test, place, expected):
+        assert belongs_to_any(test, [place]) is expected
+
+    def test_what_stands_in_the_place_of_tests_is_no_test(self):
+        reported = {"tests.test_a": F, "acme::(package)": F, "tests.test_b::x": F}
+        not_loaded = {"tests/test_a.py": "SyntaxError", "acme": "undefined: c"}
+        assert without_unloaded(TestResults(reported, not_loaded=not_loaded)).outcomes == {"tests.test_b::x": F}
+        assert without_unloaded(TestResults(reported)).outcomes == reported
+
+    def test_held_back_names_are_taken_out_of_a_text(self):
+        assert without_held_back("held-back:a::x, held-back:a::y fail, z too") == "held-back tests fail, z too"
 
     def test_nothing_to_compare_without_names_on_either_side(self):
         assert compare(KnownTests(), TestResults({"a": P}), frozenset()) is None

@@ -183,13 +183,13 @@ class TestRollbacksInARow:
 
     def test_they_count_whether_carried_out_or_not(self, start):
         loop = start()
-        loop.turns(3, **counts(9, 9, 0))
+        loop.turns(3, **counts(10, 9, 1))
         assert [record.decision.rule for record in loop.records] == [0, 4, 4, 3]
 
     def test_another_decision_between_starts_again(self, start):
         loop = start()
         for coverage in (80.0, 81.0):
-            loop.turns(2, **counts(9, 9, 0))
+            loop.turns(2, **counts(10, 9, 1))
             loop.turn(coverage_percentage=coverage)
         assert [record.decision.rule for record in loop.records[1:]] == [4, 4, 11, 4, 4, 11]
 
@@ -241,21 +241,49 @@ class TestTarget:
     )
     def test_is_reached(self, start, base, now, reached):
         loop = start(rules=self.RULES, **base)
+        loop.state = loop.state._replace(met_target=False)  # as if the baseline had been below it
         record = loop.turn(**now)
         assert record.adjusted_score >= 0.5
         assert (record.decision.rule == 9) is reached
 
     def test_is_not_reached_while_a_high_alert_is_open(self, start):
         loop = start(rules=self.RULES)
+        loop.state = loop.state._replace(met_target=False)
         loop.turn(coverage_percentage=None)
         assert loop.turn(coverage_percentage=None).decision.rule == 11
         assert loop.turn().decision.rule == 9
+
+    def test_a_baseline_that_meets_it_is_no_reason_to_stop(self, start):
+        loop = start(rules=self.RULES)
+        assert loop.state.met_target
+        (note,) = loop.records[0].notes
+        assert note.startswith("the baseline already meets the target of ")
+        assert loop.turn().decision.rule == 11
 
     def test_is_compared_with_the_adjusted_score(self, start):
         loop = start(rules=Rules()._replace(loop=LoopLimits(target_score=0.9)), lint_errors=40)
         record = loop.turn(lint_errors=4)
         assert record.quality_score < record.adjusted_score
         assert record.decision.rule == 9
+
+
+class TestStall:
+    """A loop that stands still ends, unless work goes on that no metric shows."""
+
+    @pytest.mark.parametrize(
+        ("base", "plans", "actions"),
+        [
+            pytest.param({}, [None] * 3, ["continue", "continue", "stop"], id="no plan"),
+            pytest.param({}, [(1, 5), (1, 5), (1, 5)], ["continue", "continue", "stop"], id="no task ticked"),
+            pytest.param({}, [(1, 5), (2, 4), (2, 4)], ["continue"] * 3, id="a task ticked in the window"),
+            pytest.param({"tests": {}}, [None] * 3, ["continue"] * 3, id="no test has run so far"),
+            pytest.param({"tests": {"a": F}}, [None] * 3, ["continue", "continue", "stop"], id="all tests are red"),
+            pytest.param(NO_TESTS, [None] * 3, ["continue", "continue", "stop"], id="the loop has no tests"),
+        ],
+    )
+    def test_ends_it(self, start, base, plans, actions):
+        loop = start(**base, plan=(1, 5))
+        assert [loop.turn(**base, plan=plan).decision.action for plan in plans] == actions
 
 
 class TestEvidence:
@@ -284,14 +312,14 @@ class TestAcceptance:
         loop = start(tests={"a": P, "b": P, "c": P, "d": P})
         loop.turn(tests={"a": P, "b": P}, coverage_percentage=85.0)
         loop.turn(tests={"a": P, "b": P}, coverage_percentage=86.0)
-        again = loop.again(loop.records[1].alerts[0])
-        assert again.records[1].accepted == ("it1-test_deletion",)
+        again = loop.again(*loop.records[1].alerts)
+        assert again.records[1].accepted == ("it1-test_deletion", "it1-functionality_loss")
         assert [record.tests_ever_seen for record in loop.records] == [4, 4, 4]
         assert [record.tests_ever_seen for record in again.records] == [2, 2, 2]
         assert (loop.records[1].verified, again.records[1].verified) == (False, True)
         assert again.last.best.iteration == 2
-        assert [alert.kind.name for alert in again.last.open_alerts] == ["functionality_loss"]
-        assert (loop.last.decision.rule, again.last.decision.rule) == (4, 11)
+        assert again.last.open_alerts == ()
+        assert (loop.records[1].decision.rule, again.records[1].decision.rule) == (4, 11)
 
     def test_the_alert_is_still_on_the_record_that_raised_it(self, start):
         loop = start(tests={"a": P, "b": P})

@@ -8,10 +8,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from ralph_tracker.core.adjusted import Ground, TestWeights
-from ralph_tracker.core.best import Candidate, best_now, best_of, kept
+from ralph_tracker.core.best import NEARLY_EQUAL, Candidate, best_now, best_of, kept
+from ralph_tracker.core.findings import Finding, Integrity, Severity
 from ralph_tracker.core.identities import KnownTests, SeenTests, compare
 from ralph_tracker.core.judge import judge
-from ralph_tracker.core.line import Yardstick
+from ralph_tracker.core.lineage import Yardstick
 from ralph_tracker.core.metrics import FOUR, Metrics, TestResults
 from ralph_tracker.core.rules import DIMENSIONS, Rules, ScoreRules
 from ralph_tracker.core.score import basis_of
@@ -43,7 +44,7 @@ REST = {
     "complexity_score": st.integers(0, 3000).map(lambda hundredths: hundredths / 100),
 }
 
-FIXED = [0.2, 0.20003, 0.20005, 0.2001, 0.21]
+FIXED = [0.2, 0.20003, 0.20005, 0.2001, 0.2049, 0.205, 0.2051, 0.21]
 GROUPS = {
     "tests": ["tests", "test_count", "tests_passed", "tests_failed", "tests_skipped"],
     "coverage": ["coverage_percentage"],
@@ -290,12 +291,53 @@ class TestBest:
     @law
     @given(values=loops(most=4))
     def test_no_verified_iteration_is_better(self, start, values):
+        """The sentence of the documentation, word for word."""
         loop = run(start, *values)
         selection = loop.select()
-        verified = [c for c in selection.contenders if c.candidate.verified]
-        if verified:
-            assert selection.selected.adjusted == max(c.adjusted for c in verified)
-            assert selection.selected.candidate.verified
+        verified = [c for c in selection.contenders if c.candidate.rank == 0]
+        if not verified:
+            return
+        chosen = selection.selected
+        assert chosen.candidate.rank == 0
+        if not loop.state.seen.union:
+            assert chosen.adjusted == max(c.adjusted for c in verified)
+            return
+        most = [c for c in verified if c.candidate.believed == max(c.candidate.believed for c in verified)]
+        top = max(c.adjusted for c in most)
+        assert chosen.iteration == max(c.iteration for c in most if top - c.adjusted <= NEARLY_EQUAL + 1e-9)
+
+    @law
+    @given(outcomes=st.lists(NAMED, min_size=2, max_size=5), named=st.sets(st.sampled_from("abcd"), min_size=1))
+    def test_a_finding_never_makes_an_iteration_win_nor_orders_two_that_it_does_not_name(self, start, outcomes, named):
+        told = Finding("demand_changed", Severity.HIGH, "a fact", "test_a.py", tests=tuple(named))
+        plain = start(tests=outcomes[0], integrity=Integrity())
+        doubted = start(tests=outcomes[0], integrity=Integrity())
+        for number, tests in enumerate(outcomes[1:]):
+            plain.turn(tests=tests, integrity=Integrity())
+            doubted.turn(tests=tests, integrity=Integrity(findings=(told,) if number == 0 else ()))
+        before, after = plain.select().selected.iteration, doubted.select().selected.iteration
+        assert after != 1 or before == 1
+        others = [[c.candidate for c in loop.select().contenders if c.iteration > 1] for loop in (plain, doubted)]
+        assert [c.believed for c in others[0]] == [c.believed for c in others[1]]
+
+    @law
+    @given(report=NAMED, name=st.sampled_from("abcd"), how=st.sampled_from(["gone", "skipped", "disbelieved"]))
+    def test_to_delete_skip_or_hollow_out_a_test_never_raises_an_iteration(self, start, report, name, how):
+        honest, worse = dict(report), dict(report)
+        findings = ()
+        if how == "gone":
+            worse.pop(name, None)
+        elif how == "skipped":
+            worse |= {name: "skipped"} if name in worse else {}
+        else:
+            findings = (Finding("demand_changed", Severity.HIGH, "a fact", "test_a.py", tests=(name,)),)
+        believed = []
+        for tests, told in ((honest, ()), (worse, findings)):
+            loop = start(tests=report, integrity=Integrity())
+            loop.turn(tests=tests, integrity=Integrity(findings=told))
+            candidate = loop.select().contenders[-1].candidate
+            believed.append((-candidate.rank, candidate.believed))
+        assert believed[1] <= believed[0]
 
     def never_missed(self, data, *, removed=0, steps=(0, 3), fixed=FIXED):
         """Compare the frontier with all candidates, while more tests are seen and skipped ones come to run."""
@@ -327,9 +369,8 @@ class TestBest:
             yardstick = Yardstick(weights, seen)
             everyone.append(candidate)
             frontier = kept(frontier, candidate, yardstick)
-            for verified in (True, False):
-                wanted = best_of(everyone, yardstick, verified_only=verified)
-                assert best_of(frontier, yardstick, verified_only=verified) == wanted
+            for best in (best_of, best_now):
+                assert best(frontier, yardstick) == best(everyone, yardstick)
 
     @far
     @given(data=st.data())
@@ -381,8 +422,8 @@ class TestSeen:
         broke = {name for name, end in now.items() if end == "failed" and latest.get(name) == "passed"}
         assert found.vanished == {name: end for name, end in last.items() if name not in now}
         assert (found.broken.keys(), found.flaky.keys()) == (broke - flaky, broke & flaky)
-        ran = {name for name, end in latest.items() if end != "skipped"}
-        assert found.skipped == {name: latest[name] for name in ran if now.get(name) == "skipped"}
+        gained = {name for name, end in now.items() if end == "passed" and latest.get(name) != "passed"}
+        assert set(found.gained) == gained
         passed = {name for name, end in last.items() if end == "passed"}
         assert found.lost.keys() == {name for name in passed if now.get(name, "skipped") == "skipped"}
         assert set(found.added) == now.keys() - latest.keys()

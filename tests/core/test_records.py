@@ -19,8 +19,8 @@ def test_after_the_baseline_there_is_no_best_yet(start):
     ("coverage", "best", "is_best"),
     [
         pytest.param(90.0, 1, True, id="better than the baseline"),
-        pytest.param(79.0, 0, False, id="worse: the baseline is the best"),
-        pytest.param(80.0, 0, False, id="as good: the earlier is the best"),
+        pytest.param(70.0, 0, False, id="worse: the baseline is the best"),
+        pytest.param(79.0, 1, True, id="nearly equal: the later is the best"),
     ],
 )
 def test_from_iteration_1_on_the_baseline_included(start, coverage, best, is_best):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tracker.core.rounding import half_up, plain_number, whole, without_noise
+from ralph_tracker.core.rounding import half_up, plain_number, quantity, whole, without_noise
 
 
 @pytest.mark.parametrize(
@@ -57,3 +57,8 @@ def test_without_noise(value, expected):
 )
 def test_plain_number(value, expected):
     assert plain_number(value) == expected
+
+
+@pytest.mark.parametrize(("count", "text"), [(0, "0 tests"), (1, "1 test"), (2, "2 tests")])
+def test_a_quantity_agrees_with_its_noun(count, text):
+    assert quantity(count, "test") == text

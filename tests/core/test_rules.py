@@ -9,7 +9,7 @@ from ralph_tracker.core.rules import SELECTION_MODES, Rules
     ("section", "name", "expected"),
     [
         ("loop", "max_iterations", 20),
-        ("loop", "target_score", 0.90),
+        ("loop", "target_score", None),
         ("loop", "max_cost_usd", None),
         ("loop", "warn_at_usd", None),
         ("loop", "max_minutes", None),
@@ -49,8 +49,8 @@ def test_weights_of_the_five_dimensions():
 
 
 def test_the_best_verified_is_selected_unless_said_otherwise():
-    assert Rules().selection_mode == "highest_quality_verified"
-    assert SELECTION_MODES == ("highest_quality_verified", "highest_quality", "most_recent_above_threshold")
+    assert Rules().selection_mode == "believed"
+    assert SELECTION_MODES == ("believed", "highest_quality_verified", "highest_quality", "most_recent_above_threshold")
 
 
 def test_rules_are_frozen():

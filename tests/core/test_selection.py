@@ -179,6 +179,12 @@ class TestRationale:
             SOURCE,
         )
 
+    def test_where_tests_decide_it_says_how_many(self, start):
+        loop = start(tests={"a": "passed"})
+        loop.turn(tests={"a": "passed", "b": "passed"})
+        assert loop.select().rationale[1] == "It has the most passing tests that can be believed (2)"
+        assert not any("believed" in line for line in loop.select(iteration=1, reason="so").rationale)
+
     def test_one_iteration_after_the_peak(self, start):
         loop = self.run(start, {"score": 0.88}, {"score": 0.8})
         assert "Quality degraded in iteration 2" in loop.select().rationale

@@ -11,10 +11,13 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from .sources import offline
 
 _LIMIT_S = 600
 _FOREIGN = re.compile(r"RALPH_TRACKER_.*|NODE_OPTIONS|NODE_ENV|CI|npm_.*|CARGO_TERM_.*|GOFLAGS|MAVEN_.*|GIT_.*")
@@ -28,12 +31,16 @@ class Project:
     root: Path
     path: str
 
+    @property
+    def environment(self) -> dict[str, str]:
+        """Return the variables with which its developer works."""
+        kept = {name: value for name, value in os.environ.items() if not _FOREIGN.fullmatch(name)}
+        return {**kept, "PATH": self.path, "NO_COLOR": "1"}
+
     def run(self, *command: str) -> subprocess.CompletedProcess[str]:
         """Run a command as its developer does."""
-        kept = {name: value for name, value in os.environ.items() if not _FOREIGN.fullmatch(name)}
-        whole = {**kept, "PATH": self.path, "NO_COLOR": "1"}
         return subprocess.run(
-            command, cwd=self.root, env=whole, capture_output=True, text=True, timeout=_LIMIT_S, check=False
+            command, cwd=self.root, env=self.environment, capture_output=True, text=True, timeout=_LIMIT_S, check=False
         )
 
     def ours(self, *words: str) -> str:
@@ -66,23 +73,29 @@ class Project:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Callable[..., Project]:
-    """Make a project: its files, what it installs, one commit; `programs` alone are on its PATH where given."""
+    """Make a project in the folder of a test, as `project_in` does."""
+    return partial(_made, tmp_path)
 
-    def make(files: Mapping[str, str], install: Sequence[str], programs: Sequence[str]) -> Project:
-        root = tmp_path / "project"
-        for name, text in files.items():
-            (root / name).parent.mkdir(parents=True, exist_ok=True)
-            (root / name).write_text(text)
-        made = Project(root, _folder_of(tmp_path / "programs", programs) if programs else os.environ["PATH"])
-        if install:
-            words = ["npm", "install", "--no-audit", "--no-fund", "--loglevel=error", "--save-dev", *install]
-            done = made.run(*words)
-            assert done.returncode == 0, done.stdout + done.stderr
-        for words in (["init", "-q"], ["add", "-A"], [*_AUTHOR, "commit", "-q", "-m", "first"]):
-            assert made.run("git", *words).returncode == 0
-        return made
 
-    return make
+@pytest.fixture(scope="session")
+def project_in() -> Callable[..., Project]:
+    """Make a project in a folder: its files, what it installs, one commit; `programs` alone are on its PATH."""
+    return _made
+
+
+def _made(folder: Path, files: Mapping[str, str], install: Sequence[str] = (), programs: Sequence[str] = ()) -> Project:
+    root = folder / "project"
+    for name, text in offline(files).items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    made = Project(root, _folder_of(folder / "programs", programs) if programs else os.environ["PATH"])
+    if install:
+        words = ["npm", "install", "--no-audit", "--no-fund", "--loglevel=error", "--save-dev", *install]
+        done = made.run(*words)
+        assert done.returncode == 0, done.stdout + done.stderr
+    for words in (["init", "-q"], ["add", "-A"], [*_AUTHOR, "commit", "-q", "-m", "first"]):
+        assert made.run("git", *words).returncode == 0
+    return made
 
 
 def _folder_of(folder: Path, programs: Sequence[str]) -> str:
@@ -92,6 +105,20 @@ def _folder_of(folder: Path, programs: Sequence[str]) -> str:
         assert found is not None
         (folder / name).symlink_to(found)
     return str(folder)
+
+
+@pytest.fixture(scope="session")
+def with_tools(request: pytest.FixtureRequest) -> Callable[[Sequence[str], Sequence[str]], None]:
+    """Skip where a program is missing, or the registry of what a project installs."""
+
+    def asked(needs: Sequence[str], install: Sequence[str]) -> None:
+        missing = [name for name in needs if shutil.which(name) is None]
+        if missing:
+            pytest.skip(f"{', '.join(missing)} not found; measured where it is installed")
+        if install:
+            request.getfixturevalue("registry")
+
+    return asked
 
 
 @pytest.fixture(scope="session")

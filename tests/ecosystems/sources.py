@@ -2,6 +2,13 @@
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
+
+# What Debian packages of Maven's plugins and of JUnit, where the central repository cannot be reached.
+_MAVEN_OFFLINE = Path("/etc/maven/settings-debian.xml")
+_JARS = ("/usr/share/java/junit4.jar", "/usr/share/java/hamcrest-core.jar")
+# What Maven and Gradle print where neither is there.
+UNREACHED = ("PluginResolutionException", "DependencyResolutionException", "Could not resolve")
 
 IGNORED = "node_modules/\ntarget/\nbuild/\n.gradle/\n.aiwg/\nCargo.lock\n"
 
@@ -180,3 +187,16 @@ repositories { mavenCentral() }
 dependencies { testImplementation JUNIT }
 """,
 }
+
+
+def offline(files: Mapping[str, str]) -> Mapping[str, str]:
+    """Name what Debian packages in a project of the JVM, where it is there."""
+    if "build.gradle" in files:
+        jars = ", ".join(f"'{jar}'" for jar in _JARS)
+        junit = f"files({jars})" if all(Path(jar).is_file() for jar in _JARS) else "'junit:junit:4.13.2'"
+        return {**files, "build.gradle": files["build.gradle"].replace("JUNIT", junit)}
+    if "pom.xml" not in files:
+        return files
+    is_there = _MAVEN_OFFLINE.is_file()
+    settings = {".mvn/maven.config": f"-o\n-s\n{_MAVEN_OFFLINE}\n"} if is_there else {}
+    return {**files, "pom.xml": files["pom.xml"].replace("JUNIT", "4.x" if is_there else "4.13.2"), **settings}

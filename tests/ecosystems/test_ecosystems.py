@@ -1,26 +1,16 @@
 """`init` without an edit measures what the tools print by themselves, before the loop and after an iteration."""
 
-import importlib.util
 import re
-import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-_spec = importlib.util.spec_from_file_location("ecosystem_sources", Path(__file__).with_name("sources.py"))
-assert _spec is not None
-assert _spec.loader is not None
-sources = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(sources)
+from . import sources
 
 _TO_A_TENTH = 0.051  # the record has one digit after the point
 _ALL_FILES = re.compile(r"^All files +\|(?: +[\d.]+ \|){3} +([\d.]+) ", re.MULTILINE)
-# What Debian packages of Maven's plugins, where its central repository cannot be reached.
-_MAVEN_OFFLINE = Path("/etc/maven/settings-debian.xml")
-_JARS = ("/usr/share/java/junit4.jar", "/usr/share/java/hamcrest-core.jar")
-_UNREACHED = ("PluginResolutionException", "DependencyResolutionException", "Could not resolve")
 
 Numbers = dict[str, float | None]
 Commands = tuple[tuple[str, ...], ...]
@@ -219,10 +209,10 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_numbers_on_record_are_those_that_the_tools_print(name, project, request):
+def test_numbers_on_record_are_those_that_the_tools_print(name, project, with_tools):
     case = CASES[name]
-    _skip_without(case, request)
-    made = project(_files(case), case.install, case.only)
+    with_tools(case.needs, case.install)
+    made = project(case.files, case.install, case.only)
     theirs = _by_hand(made, case)
     made.ours("init", "--yes")
     first = made.record("pre-loop")
@@ -239,30 +229,9 @@ def test_numbers_on_record_are_those_that_the_tools_print(name, project, request
     assert changed != theirs
 
 
-def _skip_without(case, request):
-    missing = [name for name in case.needs if shutil.which(name) is None]
-    if missing:
-        pytest.skip(f"{', '.join(missing)} not found; measured where it is installed")
-    if case.install:
-        request.getfixturevalue("registry")
-
-
-def _files(case):
-    if "build.gradle" in case.files:
-        jars = ", ".join(f"'{jar}'" for jar in _JARS)
-        junit = f"files({jars})" if all(Path(jar).is_file() for jar in _JARS) else "'junit:junit:4.13.2'"
-        return {**case.files, "build.gradle": case.files["build.gradle"].replace("JUNIT", junit)}
-    if "pom.xml" not in case.files:
-        return case.files
-    offline = _MAVEN_OFFLINE.is_file()
-    settings = {".mvn/maven.config": f"-o\n-s\n{_MAVEN_OFFLINE}\n"} if offline else {}
-    pom = case.files["pom.xml"].replace("JUNIT", "4.x" if offline else "4.13.2")
-    return {**case.files, "pom.xml": pom, **settings}
-
-
 def _by_hand(made, case):
     text = "\n".join(made.printed(*command) for command in case.by_hand)
-    if any(word in text for word in _UNREACHED):
+    if any(word in text for word in sources.UNREACHED):
         pytest.skip("the repository of Java's packages cannot be reached; measured where it can be")
     return case.numbers(text)
 

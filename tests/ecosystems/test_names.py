@@ -1,26 +1,17 @@
-"""The tests that the source is read to hold are those that the reports of the real tools name, skipped ones alike."""
+"""The tests that the source is read to hold are those that the reports of the real tools name."""
 
-import importlib.util
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
-from ralph_tracker.core.metrics import SKIPPED
 from ralph_tracker.formats.registry import examine
 from ralph_tracker.formats.tests.report import TestReport
-from ralph_tracker.integrity.naming import Reported
+from ralph_tracker.integrity.report_ids import definitions
 from ralph_tracker.integrity.source_tests import tests_of as read
 
-_spec = importlib.util.spec_from_file_location("ecosystem_sources", Path(__file__).with_name("sources.py"))
-assert _spec is not None
-assert _spec.loader is not None
-sources = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(sources)
+from . import sources
 
-_MAVEN_OFFLINE = Path("/etc/maven/settings-debian.xml")
 _NESTED = """
 describe('outer', () => {
   describe('inner', () => {
@@ -72,26 +63,16 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_names_of_the_source_are_those_of_the_report(name, project, request):
+def test_names_of_the_source_are_those_of_the_report(name, project, with_tools):
     case = CASES[name]
-    missing = [each for each in case.needs if shutil.which(each) is None]
-    if missing:
-        pytest.skip(f"{', '.join(missing)} not found; looked at where it is installed")
-    if case.install:
-        request.getfixturevalue("registry")
-    files = _offline(case.files)
-    outcomes = _outcomes(project(files, case.install, ()), case)
-    reported = Reported(outcomes)
-    of_source = {
-        (path, test.name): (reported.ids_of(path, test.name), test.skipped)
-        for path, text in files.items()
-        for test in read(path, text)
-    }
-    # Go's subtests count for their test as well, and begin as it does.
-    assert [key for key, (ids, _) in of_source.items() if not ids or any(not i.startswith(ids[0]) for i in ids)] == []
-    assert {ids[0]: skipped for ids, skipped in of_source.values()} == {
-        test: outcome == SKIPPED for test, outcome in outcomes.items() if "doc-tests" not in test
-    }
+    with_tools(case.needs, case.install)
+    outcomes = _outcomes(project(case.files, case.install), case)
+    of_source = [test for path, text in case.files.items() for test in read(path, text)]
+    reported = {test for test in outcomes if "doc-tests" not in test}
+    defined = definitions(reported, of_source)
+    assert sorted(test for test in reported if not defined[test]) == []
+    found = {(test.path, test.name) for tests in defined.values() for test in tests}
+    assert sorted({(test.path, test.name) for test in of_source} - found) == []
 
 
 def _outcomes(made, case):
@@ -104,11 +85,3 @@ def _outcomes(made, case):
     report = examine(data).result
     assert isinstance(report, TestReport), report
     return report.outcomes
-
-
-def _offline(files):
-    if "pom.xml" not in files:
-        return files
-    offline = _MAVEN_OFFLINE.is_file()
-    settings = {".mvn/maven.config": f"-o\n-s\n{_MAVEN_OFFLINE}\n"} if offline else {}
-    return {**files, "pom.xml": files["pom.xml"].replace("JUNIT", "4.x" if offline else "4.13.2"), **settings}

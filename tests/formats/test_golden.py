@@ -47,7 +47,8 @@ def shown(result: Report | Unreadable) -> dict[str, object]:
     }
     note = ({"note": result.note} if result.note else {}) | ({"broken": sorted(result.broken)} if result.broken else {})
     said = {"declared": result.declared._asdict(), "contradiction": result.contradiction, **note}
-    return {**counts, **said, "cases": cases}
+    told = {name: getattr(result, name) for name in ("messages", "not_loaded") if getattr(result, name)}
+    return {**counts, **said, "cases": cases, **told}
 
 
 def shown_coverage(report: CoverageReport) -> dict[str, object]:

@@ -10,6 +10,22 @@ from ralph_tracker.formats.report import EMPTY, CoverageReport, LintReport, Test
 from ralph_tracker.formats.tests.report import Counts, Declared, add_tests
 
 
+def test_messages_and_what_did_not_load_add_up_and_a_message_goes_with_its_failure():
+    one = TestReport({"a": FAILED, "b": FAILED}, messages={"a": "1", "b": "2"}, not_loaded={"x.py": "no"})
+    two = TestReport({"a": PASSED, "b": FAILED}, messages={"b": "3"}, not_loaded={"x.py": "still no", "y.py": "nor"})
+    both = one + two
+    assert both.messages == {"b": "3"}
+    assert both.not_loaded == {"x.py": "no", "y.py": "nor"}
+    assert (both.results.messages, both.results.not_loaded) == (both.messages, both.not_loaded)
+
+
+def test_no_more_messages_are_kept_than_somebody_reads():
+    many = {str(number): FAILED for number in range(150)}
+    more = {f"more {number}": FAILED for number in range(150)}
+    both = TestReport(many, messages=dict.fromkeys(many, "x")) + TestReport(more, messages=dict.fromkeys(more, "x"))
+    assert len(both.messages) == 200
+
+
 def test_counts_tell_errors_from_failures():
     outcomes = {"a": PASSED, "b": FAILED, "c": FAILED, "d": SKIPPED, "e": FAILED}
     report = TestReport(outcomes=outcomes, in_error=frozenset({"c"}))

@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tracker.integrity.matching import matches
-from tests.integrity.making import Texts, evidence
+from ralph_tracker.integrity.source_tests import tests_of as read
 
+Texts = tuple[str, str]
 Found = dict[str, tuple[str, ...]]
 BOX = "tests/test_box.py"
 LID = "tests/test_lid.py"
@@ -17,22 +18,6 @@ AREAS = """
 def test_area(width, area):
     assert square(width).area == area
 """
-MORE_AREAS = """
-@pytest.mark.parametrize("kind", [pytest.param(Lid, id="lid"), pytest.param(Box, id="box")])
-@pytest.mark.parametrize(("width", "area"), [(2, 4), (3, 9)])
-def test_area_of_kind(kind, width, area):
-    \"\"\"Tell the area of every kind of thing.\"\"\"
-    assert kind(width).area == area
-"""
-HELPER = """
-def test_box():
-    return Box(width=3)
-
-def test_lid():
-    assert test_box().lid.angle == 90
-"""
-NAMED = "    assert box.title\n    assert box.version\n"
-NAMED_WELL = "    assert is_text(box.title)\n    assert is_text(box.version)\n"
 LOOPED_AREAS = """
 def test_area():
     for width, area in [(2, 4), (3, 9)]:
@@ -71,7 +56,6 @@ def case(name: str) -> str:
     return f"@cases\n{function(name)}"
 
 
-IN_A = method("TestA", "test_texts", NAMED_WELL)
 BY_SOURCE: dict[str, tuple[dict[str, Texts], list[str], list[str], Found]] = {
     "renamed": (
         {BOX: (function("test_a"), function("test_b"))},
@@ -100,51 +84,9 @@ BY_SOURCE: dict[str, tuple[dict[str, Texts], list[str], list[str], Found]] = {
             "tests.test_box::test_a[2]": ("tests.test_box::test_b[2]",),
         },
     ),
-    "renamed, with more parameters and cases": (
-        {BOX: (AREAS, MORE_AREAS)},
-        ["tests.test_box::test_area[2-4]", "tests.test_box::test_area[3-9]"],
-        [f"tests.test_box::test_area_of_kind[{kind}-{case}]" for kind in ("lid", "box") for case in ("2-4", "3-9")],
-        {
-            "tests.test_box::test_area[2-4]": ("tests.test_box::test_area_of_kind[lid-2-4]",),
-            "tests.test_box::test_area[3-9]": ("tests.test_box::test_area_of_kind[lid-3-9]",),
-        },
-    ),
-    "asked more closely by another one that moved": (
-        {BOX: (method("TestA", "test_named", NAMED) + method("TestB", "test_texts", NAMED_WELL), IN_A)},
-        ["tests.test_box.TestA::test_named", "tests.test_box.TestB::test_texts"],
-        ["tests.test_box.TestA::test_texts"],
-        {
-            "tests.test_box.TestA::test_named": ("tests.test_box.TestA::test_texts",),
-            "tests.test_box.TestB::test_texts": ("tests.test_box.TestA::test_texts",),
-        },
-    ),
-    "a helper by the name of a test": (
-        {BOX: (HELPER, HELPER.replace("test_box", "make_box"))},
-        ["tests.test_box::test_box"],
-        [],
-        {"tests.test_box::test_box": ()},
-    ),
-    "what was to be written some day": (
-        {BOX: (function("test_lid", "    '''Open it.'''\n    pass") + function("test_box"), function("test_box"))},
-        ["tests.test_box::test_lid"],
-        [],
-        {"tests.test_box::test_lid": ()},
-    ),
     "what does little": (
         {BOX: (function("test_lid", "    Box().open()") + function("test_box"), function("test_box"))},
         ["tests.test_box::test_lid"],
-        [],
-        {},
-    ),
-    "a helper by the name of a test that asserts": (
-        {BOX: (HELPER.replace("    return", "    assert Box()\n    return"), function("test_lid"))},
-        ["tests.test_box::test_box"],
-        [],
-        {},
-    ),
-    "what returns something and is called by none": (
-        {BOX: (HELPER.replace("test_box()", "Box()").replace("def Box()", "def test_box()"), function("test_lid"))},
-        ["tests.test_box::test_box"],
         [],
         {},
     ),
@@ -157,6 +99,12 @@ BY_SOURCE: dict[str, tuple[dict[str, Texts], list[str], list[str], Found]] = {
     "parameters called otherwise, one less": (
         {BOX: (case("test_a"), case("test_a") + "\n")},
         ["test_box::test_a[1]", "test_box::test_a[2]", "test_box::test_a[10]"],
+        ["test_box::test_a[case one]", "test_box::test_a[case two]"],
+        {},
+    ),
+    "parameters called otherwise": (
+        {BOX: (case("test_a"), case("test_a") + "\n")},
+        ["test_box::test_a[1]", "test_box::test_a[2]"],
         ["test_box::test_a[case one]", "test_box::test_a[case two]"],
         {
             "test_box::test_a[1]": ("test_box::test_a[case one]",),
@@ -240,29 +188,6 @@ BY_SOURCE: dict[str, tuple[dict[str, Texts], list[str], list[str], Found]] = {
         ["test_box::test_new"],
         {},
     ),
-    "only gathers tests for a loader": (
-        {BOX: (function("test_suite", "    return unittest.TestSuite([unittest.makeSuite(BoxTests)])\n"), "")},
-        ["test_box::test_suite"],
-        [],
-        {"test_box::test_suite": ()},
-    ),
-    "asserts about what a loader gathers": (
-        {
-            BOX: (
-                function("test_suite", "    found = unittest.makeSuite(Box)\n    assert found\n    return found\n"),
-                "",
-            )
-        },
-        ["test_box::test_suite"],
-        [],
-        {},
-    ),
-    "calls a loader and returns nothing": (
-        {BOX: (function("test_load", "    TestLoader().loadTestsFromName('box')\n"), "")},
-        ["test_box::test_load"],
-        [],
-        {},
-    ),
     "into a class that others inherit": (
         {BOX: (method("TestBox", "test_a"), method("Mixin", "test_a"))},
         ["tests.test_box.TestBox::test_a"],
@@ -283,10 +208,14 @@ BY_SOURCE: dict[str, tuple[dict[str, Texts], list[str], list[str], Found]] = {
 }
 
 
+def matched(files, gone, added, kept=()):
+    old, new = ([test for path, texts in files.items() for test in read(path, texts[side])] for side in (0, 1))
+    return matches(dict.fromkeys(gone, "passed"), dict.fromkeys(added, "passed"), old, new, kept)
+
+
 @pytest.mark.parametrize(("files", "gone", "added", "expected"), BY_SOURCE.values(), ids=BY_SOURCE)
-def test_matches_by_the_source(files: dict[str, Texts], gone: list[str], added: list[str], expected: Found) -> None:
-    compared = evidence(files, before=dict.fromkeys(gone, "passed"), after=dict.fromkeys(added, "passed"))
-    assert matches(compared, gone, added) == expected
+def test_tests_are_matched_by_what_they_say(files, gone, added, expected):
+    assert matched(files, gone, added) == expected
 
 
 BY_PARTS = {
@@ -301,7 +230,8 @@ BY_PARTS = {
     ),
     "another module": (["m::test_x"], ["n::test_x"], {"m::test_x": "n::test_x"}),
     "other parameters elsewhere": (["m::test_x[1]"], ["n::test_x[2]"], {}),
-    "other parameters": (["m::test_x[1]"], ["m::test_x[2]", "m::test_x[3]"], {"m::test_x[1]": "m::test_x[2]"}),
+    "other parameters": (["m::test_x[1]"], ["m::test_x[2]"], {"m::test_x[1]": "m::test_x[2]"}),
+    "one of two other parameters": (["m::test_x[1]"], ["m::test_x[2]", "m::test_x[3]"], {}),
     "one of two": (["m::test_x"], ["n::test_x", "o::test_x"], {}),
     "classes told by their tests": (
         ["Box::test_x", "Box::test_y", "Lid::test_x", "Lid::test_z"],
@@ -334,54 +264,171 @@ BY_PARTS = {
 
 
 @pytest.mark.parametrize(("gone", "added", "expected"), BY_PARTS.values(), ids=BY_PARTS)
-def test_matches_by_the_parts_of_ids(gone: list[str], added: list[str], expected: dict[str, str]) -> None:
-    found = matches(evidence({}), gone, added)
-    assert found == {test: (stand_in,) for test, stand_in in expected.items()}
+def test_tests_of_unknown_files_are_matched_by_the_parts_of_their_ids(gone, added, expected):
+    assert matched({}, gone, added) == {test: (stand_in,) for test, stand_in in expected.items()}
 
 
-def test_a_test_that_got_parameters_is_all_of_them() -> None:
-    assert matches(evidence({}), ["m::test_x"], ["m::test_x[2]", "m::test_x[10]"]) == {
-        "m::test_x": ("m::test_x[2]", "m::test_x[10]")
-    }
+KEPT = {
+    "a double is dropped": (
+        {BOX: (function("test_a") + function("test_b"), function("test_a"))},
+        ["test_box::test_b"],
+        [],
+        ["test_box::test_a"],
+        {"test_box::test_b": ("test_box::test_a",)},
+    ),
+    "what says something else is no double": (
+        {BOX: (function("test_a") + function("test_b", CLOSES), function("test_a"))},
+        ["test_box::test_b"],
+        [],
+        ["test_box::test_a"],
+        {},
+    ),
+    "merged into one that stood before": (
+        {BOX: (function("test_a") + function("test_b", CLOSES), function("test_a", OPENS + CLOSES))},
+        ["test_box::test_b"],
+        [],
+        ["test_box::test_a"],
+        {"test_box::test_b": ("test_box::test_a",)},
+    ),
+    "an id that is still there is not gone": (
+        {BOX: (function("test_a"), function("test_a"))},
+        ["test_box::test_a"],
+        [],
+        ["test_box::test_a"],
+        {},
+    ),
+    "a case that is dropped": (
+        {BOX: (AREAS, AREAS.replace(", (3, 9)", ""))},
+        ["test_box::test_area[3-9]"],
+        [],
+        ["test_box::test_area[2-4]"],
+        {},
+    ),
+}
 
 
-def test_red_tests_renamed_by_class_are_found() -> None:
-    bodies = [f"    box = Box({each})\n    assert box.size({each * 3}) == {each + 40}\n" for each in range(9)]
-    renamed = "".join(method(f"Test{{}}{each}", f"test_{each}", bodies[each]) for each in range(6))
-    kept = "".join(method(f"TestKept{each}", "test_it", bodies[6 + each]) for each in range(3))
-    old, new = renamed.replace("{}", "A") + kept, renamed.replace("{}", "B") + kept
-    gone = [f"tests.test_box.TestA{each}::test_{each}" for each in range(6)]
-    added = [test.replace("TestA", "TestB") for test in gone]
-    stays = [f"tests.test_box.TestKept{each}::test_it" for each in range(3)]
-    compared = evidence(
-        {BOX: (old, new)},
-        before=dict.fromkeys([*gone, *stays], "failed"),
-        after=dict.fromkeys([*added, *stays], "passed"),
+@pytest.mark.parametrize(("files", "gone", "added", "kept", "expected"), KEPT.values(), ids=KEPT)
+def test_what_stands_in_a_test_that_is_still_there_is_not_lost(files, gone, added, kept, expected):
+    assert matched(files, gone, added, kept) == expected
+
+
+SCRIPT = "box.test.ts"
+OTHERS = {
+    "a title in JavaScript": (
+        {SCRIPT: ("it('opens', () => { expect(a(3)).toBe(4) })", 'it("is open", () => { expect(a(3)).toBe(4); });')},
+        ["box.test.ts::opens"],
+        ["box.test.ts::is open"],
+        {"box.test.ts::opens": ("box.test.ts::is open",)},
+    ),
+    "a suite in JavaScript": (
+        {SCRIPT: tuple(f"describe('{each}', () => {{ it('opens', () => {{ expect(a).toBe(4) }}) }})" for each in "ab")},
+        ["box.test.ts::a > opens"],
+        ["box.test.ts::b > opens"],
+        {"box.test.ts::a > opens": ("box.test.ts::b > opens",)},
+    ),
+    "a table in JavaScript": (
+        {
+            SCRIPT: (
+                (
+                    "it('adds one', () => { expect(add(1, 4)).toBe(5) });\n"
+                    "it('adds two', () => { expect(add(2, 4)).toBe(6) })"
+                ),
+                "it.each([[1, 5], [2, 6]])('adds %i', (a, sum) => { expect(add(a, 4)).toBe(sum) })",
+            )
+        },
+        ["box.test.ts::adds one", "box.test.ts::adds two"],
+        ["box.test.ts::adds 1", "box.test.ts::adds 2"],
+        {"box.test.ts::adds one": ("box.test.ts::adds 1",), "box.test.ts::adds two": ("box.test.ts::adds 2",)},
+    ),
+    "another value": (
+        {SCRIPT: ("it('opens', () => { expect(a(3)).toBe(4) })", "it('is', () => { expect(a(3)).toBe(5) })")},
+        ["box.test.ts::opens"],
+        ["box.test.ts::is"],
+        {},
+    ),
+    "Rust": (
+        {"src/a.rs": tuple(f"mod tests {{\n#[test]\nfn {name}() {{\n assert_eq!(a(3), 4);\n}}\n}}" for name in "bc")},
+        ["m src/lib.rs::a::tests::b"],
+        ["m src/lib.rs::a::tests::c"],
+        {"m src/lib.rs::a::tests::b": ("m src/lib.rs::a::tests::c",)},
+    ),
+    "rows of Java": (
+        {
+            "BoxTest.java": (
+                (
+                    "class BoxTest {\n@Test void two() { assertEquals(4, square(2)); }\n"
+                    "@Test void three() { assertEquals(9, square(3)); }\n}"
+                ),
+                (
+                    'class BoxTest {\n@ParameterizedTest @CsvSource({"2, 4", "3, 9"})\n'
+                    "void squares(int a, int b) { assertEquals(b, square(a)); }\n}"
+                ),
+            )
+        },
+        ["BoxTest::two()", "BoxTest::three()"],
+        ["BoxTest::squares(int, int)[1]", "BoxTest::squares(int, int)[2]"],
+        {
+            "BoxTest::two()": ("BoxTest::squares(int, int)[1]",),
+            "BoxTest::three()": ("BoxTest::squares(int, int)[2]",),
+        },
+    ),
+    "layout, comments and documentation": (
+        {
+            BOX: (
+                function("test_a", "    assert f(1, 2) == 'x'\n"),
+                function("test_b", '    """Tell."""\n    # so\n    assert f(\n        1,\n        2,\n    ) == "x"\n'),
+            )
+        },
+        ["test_box::test_a"],
+        ["test_box::test_b"],
+        {"test_box::test_a": ("test_box::test_b",)},
+    ),
+    "nearly the same": (
+        {BOX: (function("test_a", OPENS + CLOSES), function("test_b", (OPENS + CLOSES).replace("angle", "turn")))},
+        ["test_box::test_a"],
+        ["test_box::test_b"],
+        {"test_box::test_a": ("test_box::test_b",)},
+    ),
+    "nearly the same as two": (
+        {
+            BOX: (
+                function("test_a", OPENS + CLOSES),
+                "".join(function(f"test_{new}", (OPENS + CLOSES).replace("angle", new)) for new in ("turn", "tilt")),
+            )
+        },
+        ["test_box::test_a"],
+        ["test_box::test_turn", "test_box::test_tilt"],
+        {},
+    ),
+}
+
+
+@pytest.mark.parametrize(("files", "gone", "added", "expected"), OTHERS.values(), ids=OTHERS)
+def test_tests_are_matched_alike_in_every_language(files, gone, added, expected):
+    assert matched(files, gone, added) == expected
+
+
+@pytest.mark.parametrize("files", [False, True], ids=["ids alone", "with their files"])
+def test_ten_thousand_tests_of_renamed_classes_are_matched(files):
+    def suite(prefix):
+        return {
+            f"tests/test_{part}.py": "".join(
+                method(f"{prefix}{each}", "test_it", f"    box = Box({part}, {each})\n    assert box.size == {each}\n")
+                for each in range(100)
+            )
+            for part in range(100)
+        }
+
+    gone = [f"tests.test_{part}.TestA{each}::test_it" for part in range(100) for each in range(100)]
+    old, new = (
+        [test for path, text in suite(prefix).items() for test in read(path, text)] if files else []
+        for prefix in ("TestA", "TestB")
     )
-    assert matches(compared, gone, added) == {test: (new,) for test, new in zip(gone, added, strict=True)}
-    assert all(compared.began_to_pass(pair) for pair in compared.pairs)
-
-
-def test_many_gone_and_few_new_ones_match_the_renamed_one_alone() -> None:
-    def suite(name: str, numbers: range) -> str:
-        return "".join(
-            function(f"test_{name}_{each}", f"    assert Box({each}).{name}() == {each % 7}\n") for each in numbers
-        )
-
-    old = suite("open", range(133)) + function("test_crate", CLOSES)
-    new = suite("paint", range(500, 532)) + function("test_full_crate", CLOSES)
-    gone = ["test_box::test_crate", *(f"test_box::test_open_{each}" for each in range(133))]
-    added = ["test_box::test_full_crate", *(f"test_box::test_paint_{each}" for each in range(500, 532))]
-    assert matches(evidence({BOX: (old, new)}), gone, added) == {"test_box::test_crate": ("test_box::test_full_crate",)}
-
-
-def test_the_order_of_the_report_decides_between_parameters() -> None:
-    gone, added = ["m::test_x[b]", "m::test_x[a]"], ["m::test_x[z]", "m::test_x[y]"]
-    compared = evidence({}, before=dict.fromkeys(gone, "passed"), after=dict.fromkeys(added, "passed"))
-    assert matches(compared, sorted(gone), sorted(added)) == {
-        "m::test_x[b]": ("m::test_x[z]",),
-        "m::test_x[a]": ("m::test_x[y]",),
-    }
+    if not files:
+        gone = [f"{test}_{number}" for number, test in enumerate(gone)]
+    added = [test.replace("TestA", "TestB") for test in gone]
+    found = matches(dict.fromkeys(gone, "passed"), dict.fromkeys(added, "passed"), old, new)
+    assert found == {one: (other,) for one, other in zip(gone, added, strict=True)}
 
 
 OWNERS = st.lists(st.sampled_from(["a", "b", "m", "TestX"]), min_size=1, max_size=3).map(".".join)
@@ -394,63 +441,49 @@ IDS = st.builds(
 MANY = st.lists(IDS, unique=True, max_size=12)
 
 
+@given(MANY, MANY, MANY)
+def test_ids_that_are_there_stand_for_ids_that_are_not(gone, added, kept):
+    found = matched({}, gone, added, kept)
+    assert found.keys() <= set(gone).difference(added, kept)
+    assert all(stand_ins and set(stand_ins) <= set(added) for stand_ins in found.values())
+
+
 @given(MANY, MANY)
-def test_only_added_ids_stand_for_others_and_each_once(gone, added) -> None:
-    added = [test for test in added if test not in gone]
-    found = matches(evidence({}), gone, added)
-    stand_ins = [each for ids in found.values() for each in ids]
-    assert found.keys() <= set(gone)
-    assert set(stand_ins) <= set(added)
+def test_no_id_stands_for_two_that_are_gone(gone, added):
+    stand_ins = [each for ids in matched({}, gone, added).values() for each in ids]
     assert len(stand_ins) == len(set(stand_ins))
-    assert all(found.values())
-
-
-@given(MANY, MANY, st.randoms(use_true_random=False))
-def test_the_order_of_ids_makes_no_difference(gone, added, random) -> None:
-    found = matches(evidence({}), gone, added)
-    random.shuffle(gone)
-    random.shuffle(added)
-    assert matches(evidence({}), gone, added) == found
 
 
 @given(MANY, st.sampled_from(["c.", "tests.deep."]))
-def test_a_folder_renamed_leaves_nothing_unmatched(tests, folder) -> None:
+def test_a_folder_renamed_leaves_nothing_unmatched(tests, folder):
     gone = [f"old.{test}" for test in tests]
-    assert matches(evidence({}), gone, [folder + test for test in tests]) == {
-        f"old.{test}": (folder + test,) for test in tests
-    }
+    assert matched({}, gone, [folder + test for test in tests]) == {f"old.{test}": (folder + test,) for test in tests}
 
 
-@given(st.permutations(["test_a", "test_b", "test_c", "test_d"]), st.booleans())
-def test_tests_renamed_in_the_source_leave_nothing_unmatched(names, moved) -> None:
-    old = "".join(function(f"{name}_old", f"    assert f({each}) == 'x'\n") for each, name in enumerate(names))
-    new = "".join(
-        function(f"{name}_new", f"    assert f({each}) == 'x'\n")
-        for each, name in sorted(enumerate(names), reverse=True)
-    )
-    files: dict[str, Texts] = {BOX: (old, None), LID: (None, new)} if moved else {BOX: (old, new)}
-    owner = "tests.test_lid" if moved else "tests.test_box"
-    assert matches(
-        evidence(files), [f"tests.test_box::{name}_old" for name in names], [f"{owner}::{name}_new" for name in names]
-    ) == {f"tests.test_box::{name}_old": (f"{owner}::{name}_new",) for name in names}
-
-
-@pytest.mark.parametrize(
-    ("before", "new", "expected"),
-    [
-        pytest.param(
-            {"tests.test_box": "failed"}, ["tests.test_box::test_lid"], {"tests.test_box": ()}, id="its tests are there"
-        ),
-        pytest.param(
-            {"tests.test_box": "failed"},
-            ["tests.test_box.TestBox::test_lid"],
-            {"tests.test_box": ()},
-            id="its classes are there",
-        ),
-        pytest.param({"tests.test_box": "failed"}, ["tests.test_box_2::test_lid"], {}, id="another module's are"),
-        pytest.param({"tests.test_box": "passed"}, ["tests.test_box::test_lid"], {}, id="it passed: it was a test"),
-    ],
+STATEMENTS = st.sampled_from(["box = Box()", "box.open(3)", "assert box.lid == 'x'", "assert f(7)", "pass"])
+BODIES = st.lists(
+    st.lists(STATEMENTS, min_size=1, max_size=4).map(lambda lines: "".join(f"    {line}\n" for line in lines)),
+    min_size=1,
+    max_size=6,
+    unique=True,
 )
-def test_a_module_that_could_not_be_collected_was_no_test(before, new, expected):
-    told = evidence({}, before=before, after=dict.fromkeys(new, "passed"))
-    assert matches(told, before, new) == expected
+
+
+@given(BODIES, st.randoms(use_true_random=False), st.booleans())
+def test_all_tests_of_a_file_renamed_are_matched_one_to_one(bodies, random, moved):
+    numbered = list(enumerate(bodies))
+    old = "".join(function(f"test_{each}_old", body) for each, body in numbered)
+    random.shuffle(numbered)
+    new = "".join(function(f"test_{each}_new", body) for each, body in numbered)
+    path, owner = (LID, "tests.test_lid") if moved else (BOX, "tests.test_box")
+    files = {BOX: (old, ""), LID: ("", new)} if moved else {BOX: (old, new)}
+    assert path in files
+    names = range(len(bodies))
+    assert matched(
+        files, [f"tests.test_box::test_{each}_old" for each in names], [f"{owner}::test_{each}_new" for each in names]
+    ) == {f"tests.test_box::test_{each}_old": (f"{owner}::test_{each}_new",) for each in names}
+
+
+@given(st.text(alphabet="def test_a():\n [](){},'\"`#/*=1", max_size=60), st.text(alphabet="t()'\"[,]1\n", max_size=40))
+def test_any_text_can_be_matched(old, new):
+    matched({BOX: (function("test_a", old), function("test_b", new))}, ["test_box::test_a"], ["test_box::test_b"])

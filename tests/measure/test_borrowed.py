@@ -32,14 +32,25 @@ def site(root):
     return site
 
 
-def test_environments_are_linked_and_nothing_else(root, copy, site):
-    for name in ("node_modules", "build", "web/node_modules", "other/node_modules"):
+def test_environments_are_lent_and_nothing_else(root, copy, site):
+    for name in ("node_modules/part", "node_modules/@a/b", "build", "web/node_modules/x", "other/node_modules/y"):
         (root / name).mkdir(parents=True)
-    checks = [Check(name="lint", run=["x"], cwd="web"), Check(name="gone", run="x", cwd="nowhere")]
-    lend(root, copy, checks, NO_PATH)
+    (root / ".env").touch()
+    lend(root, copy, [Check(name="gone", run="x", cwd="nowhere")], NO_PATH)
     links = {path.relative_to(copy).as_posix(): path.resolve() for path in copy.rglob("*") if path.is_symlink()}
-    names = (".venv", "node_modules", "web/node_modules")
+    names = (".venv", "node_modules/part", "node_modules/@a/b", "web/node_modules/x")
     assert links == {name: root / name for name in names}
+    assert not (copy / ".env").exists()
+
+
+def test_caches_beside_packages_are_the_copys_own(root, copy):
+    for name in (".bin", ".pnpm", ".vite", ".cache"):
+        (root / "node_modules" / name).mkdir(parents=True)
+    (root / "node_modules/.package-lock.json").touch()
+    lend(root, copy, (), NO_PATH)
+    assert {path.name for path in (copy / "node_modules").iterdir()} == {".bin", ".pnpm", ".package-lock.json"}
+    (copy / "node_modules/.vite").mkdir()
+    assert list((root / "node_modules/.vite").iterdir()) == []
 
 
 def test_an_environment_that_was_kept_with_the_files_is_not_replaced(root, copy, site):
@@ -95,3 +106,45 @@ def test_links_within_node_modules_are_fine(root, copy):
     (root / "node_modules/part").symlink_to(root / "node_modules/.store/part")
     lend(root, copy, (), NO_PATH)
     assert (copy / "node_modules/part").is_dir()
+
+
+@pytest.mark.parametrize("name", ["part", "@scope/part"])
+def test_with_the_same_source_a_workspace_is_linked_to_the_copy(root, copy, name):
+    link = root / "node_modules" / name
+    for folder in (root / "packages/part", root / "packages/part/node_modules/x", copy / "packages/part", link.parent):
+        folder.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(root / "packages/part")
+    (root / "node_modules/gone").symlink_to(root / "packages")
+    (copy / "packages/part/new.js").touch()
+    lend(root, copy, (), NO_PATH, same_source=True)
+    assert (copy / "node_modules" / name).resolve() == (copy / "packages/part").resolve()
+    assert (copy / "packages/part/node_modules/x").resolve() == root / "packages/part/node_modules/x"
+
+
+def test_with_the_same_source_a_package_under_another_name_is_taken_from_the_tree(root, copy, site):
+    (site / "__editable___b_finder.py").write_text(f"MAPPING = {{'b': '{root}/src', 'c': '{root}/lib/c'}}\n")
+    assert lend(root, copy, (), NO_PATH, same_source=True)["PYTHONPATH"] == f"{copy}/lib"
+
+
+def test_with_the_same_source_small_ignored_files_are_copied(root, copy, site):
+    (root / "web").mkdir()
+    (root / "large").touch()
+    os.truncate(root / "large", (16 << 20) + 1)
+    for name in (".env", ".git", "web/made.py", "kept"):
+        (root / name).write_text("ignored")
+    (copy / "kept").write_text("kept")
+    lend(root, copy, (), NO_PATH, same_source=True)
+    files = {path.relative_to(copy).as_posix(): path.read_text() for path in copy.rglob("*") if path.is_file()}
+    assert {name: text for name, text in files.items() if ".venv" not in name} == {
+        ".env": "ignored",
+        "web/made.py": "ignored",
+        "kept": "kept",
+    }
+    assert not (copy / ".env").is_symlink()
+
+
+def test_builds_are_kept_in_a_folder_of_their_own(root, copy, tmp_path):
+    assert lend(root, copy, (), NO_PATH, builds=tmp_path / "builds")["CARGO_TARGET_DIR"] == str(
+        tmp_path / "builds/cargo"
+    )
+    assert "CARGO_TARGET_DIR" not in lend(root, copy, (), NO_PATH)

@@ -5,7 +5,7 @@ import pytest
 from ralph_tracker.config.load import config_of
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.measure.checks import Check
-from ralph_tracker.measure.configured import checks_from, seconds
+from ralph_tracker.measure.commands import checks_from, seconds
 
 
 def test_a_plain_check_has_the_defaults():
@@ -23,6 +23,7 @@ def test_every_key_of_a_check_arrives():
         "env": {"A": "1"},
         "needs": ["build"],
         "timeout": "90s",
+        "held_back": "../acceptance",
     }
     checks = checks_from({"checks": {"unit": section, "build": {"run": ["make"]}}})
     assert [check.name for check in checks] == ["build", "unit"]
@@ -36,6 +37,7 @@ def test_every_key_of_a_check_arrives():
         env={"A": "1"},
         needs=("build",),
         timeout_s=90,
+        held_back="../acceptance",
     )
 
 
@@ -48,10 +50,10 @@ def test_no_checks_are_none():
     [(5, 5), ("5", 5), ("90s", 90), ("15m", 900), ("1.5 h", 5400), (" 2 m ", 120), (0.5, 0.5)],
 )
 def test_a_time_limit_is_read(limit, expected):
-    assert seconds("lint", limit) == expected
+    assert seconds("checks.lint.timeout", limit) == expected
 
 
 @pytest.mark.parametrize("limit", ["", "soon", "0", "0m", "-5", "5d", "1e3", "nan", "inf", "５m5"])
 def test_what_is_no_time_is_refused_with_what_to_write(limit):
     with pytest.raises(ConfigError, match=r"checks\.lint\.timeout: .* is no time; write seconds, or 90s, 15m, 1h"):
-        seconds("lint", limit)
+        seconds("checks.lint.timeout", limit)

@@ -8,7 +8,7 @@ from ralph_tracker.cli.app import run
 from ralph_tracker.config.load import load_config
 from ralph_tracker.config.yaml_io import dump_yaml
 from ralph_tracker.measure.checks import in_order
-from ralph_tracker.measure.configured import checks_from
+from ralph_tracker.measure.commands import checks_from
 from ralph_tracker.measure.detect import detect
 from ralph_tracker.measure.measuring import kind_of
 

@@ -243,3 +243,75 @@ def test_a_report_that_is_too_large_is_not_read(ran):
     measured = read_results([result])
     assert measured.metrics.test_count is None
     assert f"{DEFAULT_LIMITS.max_bytes + 1} bytes are more than the limit" in measured.missing["tests"]
+
+
+class TestNotLoaded:
+    """What did not build is said by the report, else by what the check printed."""
+
+    CARGO = "error[E0425]: cannot find value `c`\n --> ROOT/src/lib.rs:3:12\n"
+    BUILT_IN_PART = "[ERROR] COMPILATION ERROR : \n[ERROR] ROOT/b/Box.java:[3,5] cannot find symbol\n"
+    COLLECTION = (
+        b'<testsuite tests="2"><testcase classname="t" name="a"/><testcase classname="" name="tests.test_b">'
+        b'<error message="collection failure">E   KeyError: 1</error></testcase></testsuite>'
+    )
+
+    @pytest.mark.parametrize(
+        ("reports", "printed", "finished", "expected"),
+        [
+            pytest.param(
+                [None],
+                CARGO,
+                EXIT_1,
+                {"src/lib.rs": "error[E0425]: cannot find value `c` (src/lib.rs:3)"},
+                id="no report",
+            ),
+            pytest.param([None], "nothing that is an error", EXIT_1, {}, id="no report and no error"),
+            pytest.param(
+                [None], "error: no place", EXIT_1, {"tests": "error: no place"}, id="an error without a place"
+            ),
+            pytest.param([None], CARGO, EXIT_0, {}, id="a check that succeeded"),
+            pytest.param([CUT], CARGO, EXIT_1, {}, id="a damaged report is of tests that ran"),
+            pytest.param([FAILS], CARGO, EXIT_1, {}, id="tests that ran and failed"),
+            pytest.param(
+                [FAILS],
+                BUILT_IN_PART,
+                EXIT_1,
+                {"b/Box.java": "b/Box.java:[3,5] cannot find symbol"},
+                id="built in part",
+            ),
+            pytest.param([COLLECTION], "", EXIT_1, {"tests/test_b.py": "KeyError: 1"}, id="the report says it"),
+        ],
+    )
+    def test_is_told_with_its_first_error(self, ran, tmp_path, reports, printed, finished, expected):
+        (tmp_path / "err").write_text(printed.replace("ROOT", str(tmp_path)))
+        result = ran("tests", *reports, finished=finished, paths=["report.xml"])
+        measured = read_results([result], root=tmp_path)
+        assert measured.not_loaded == expected
+        if measured.tests is not None:
+            assert measured.tests.not_loaded == expected
+        assert (measured.metrics.test_count is None) == (reports[0] in (None, CUT))
+
+    def test_a_message_names_files_relative_to_the_project(self, ran, tmp_path):
+        report = FAILS.replace(b"<failure/>", f'<failure message="{tmp_path}/t.py:3: 1 != 2"/>'.encode())
+        measured = read_results([ran("tests", report)], root=tmp_path)
+        assert measured.tests.messages == {"t::a": "t.py:3: 1 != 2"}
+
+
+def test_held_back_tests_are_named_as_such_and_nothing_that_they_print_is_kept(ran):
+    report = (
+        b'<testsuite tests="2"><testcase classname="t" name="a b"><failure message="assert 1 == 2"/></testcase>'
+        b'<testcase classname="t" name="c"/></testsuite>'
+    )
+    measured = read_results([ran("tests", PASSES), ran("hidden", report, kind="tests", held_back="../hidden")])
+    outcomes = {"t::a": "passed", "held-back:hidden::t::a_b": "failed", "held-back:hidden::t::c": "passed"}
+    assert measured.tests.outcomes == outcomes
+    assert measured.tests.messages == {}
+    assert measured.metrics.test_count == 3
+
+
+def test_held_back_tests_that_do_not_load_quote_nothing(ran):
+    check = ran("hidden", None, finished=EXIT_1, kind="tests", held_back="../hidden")
+    check.stdout.write_text("acceptance/test_a.py:1: ImportError: cannot import name 'secret'\n")
+    measured = read_results([check])
+    assert measured.not_loaded == {"held-back:hidden": "held-back tests do not load"}
+    assert "secret" not in measured.missing["tests"]

@@ -15,6 +15,8 @@ import pytest
 
 from ralph_tracker.measure.process import Finished, Streams, run_command
 
+pytestmark = pytest.mark.slow
+
 PYTHON = [sys.executable, "-I", "-S", "-c"]
 PATIENCE_S = 20
 CAP = 100_000

@@ -6,11 +6,11 @@ import shutil
 import pytest
 
 from ralph_tracker.cli.app import run
-from ralph_tracker.comparing import differences_of, side_by_side
-from ralph_tracker.explaining import explain
-from ralph_tracker.store.committed import Committed
+from ralph_tracker.iteration.diff import differences_of, side_by_side
+from ralph_tracker.iteration.explain import explain
 from ralph_tracker.store.history import Records
 from ralph_tracker.store.keeping import CHECKS
+from ralph_tracker.store.records import Committed
 
 ODD = "data/odd é\n.bin"
 ODD_SHOWN = r"data/odd \u00e9\u000a.bin"
@@ -85,7 +85,10 @@ class TestExplanation:
     def test_an_iteration_is_explained_from_what_was_kept(self, committed, document):
         found = explain(committed, document(2))
         assert found.alerts["it2-test_deletion"] == "the count of tests must not fall: before 6, now 2"
-        assert found.rule == (4, "a CRITICAL alert is new or open")
+        assert found.rule == (
+            4,
+            "a CRITICAL alert is new, or open while the score is not above that of the rollback's target",
+        )
         assert found.compared_with == 1
         assert [change.id for change in found.differences.tests["gone"]] == [f"s::t::t{n}" for n in range(2, 6)]
         assert found.problem is None

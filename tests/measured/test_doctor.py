@@ -7,6 +7,8 @@ import pytest
 from ralph_tracker.cli.app import run
 from ralph_tracker.cli.doctor import packages, requirements_of, version_of_package
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def doctor(workshop, capsys):

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from ralph_tracker.store.committed import Committed
+pytestmark = pytest.mark.slow
 
 CHECK = {
     "run": [
@@ -44,32 +44,39 @@ def test_nothing_costs_nothing():
     assert total([], 0) == 0
 """
 FAILING = "def test_total_with_shipping():\n    assert total([1250, 399], 499) == 2148\n\n\n"
+# Each way round: what it writes, the text, the type of its alert, its verdict.
 WAYS_ROUND = {
-    "the failing test is deleted": ("tests", TESTS.replace(FAILING, ""), "T1", {"TAMPERED"}),
+    "the failing test is deleted": ("tests", TESTS.replace(FAILING, ""), "failure_hidden", "TAMPERED"),
     "it is skipped": (
         "tests",
         "import pytest\n"
-        + TESTS.replace("def test_total_with", '@pytest.mark.skip(reason="later")\ndef test_total_with'),
-        "T2",
-        {"SUSPECT"},
+        + TESTS.replace("def test_total_with_s", '@pytest.mark.skip(reason="later")\ndef test_total_with_s'),
+        "failure_hidden",
+        "TAMPERED",
     ),
-    "it is made vacuous": ("tests", TESTS.replace("== 2148", "== 2148 or True"), "T4", {"TAMPERED"}),
+    "it is weakened": ("tests", TESTS.replace("== 2148", "== 2148 or True"), "green_by_edit", "TAMPERED"),
+    "it returns early": (
+        "tests",
+        TESTS.replace("    assert total([1250, 399], 499)", "    return\n    assert total([1250, 399], 499)"),
+        "green_by_edit",
+        "TAMPERED",
+    ),
     "the result is hard-coded": (
         "source",
         FORCED.replace("prices == [1250, 399]", "prices == [1250, 399] and shipping == 499"),
-        "T12",
-        {"SUSPECT"},
+        "special_cased",
+        "SUSPECT",
     ),
 }
 
 
 def fixed(shop, checks=None, **settings):
-    """Begin a loop on a project with a bug, and mend that."""
+    """Begin a loop on a project with a bug, and fix that."""
     shop.write("shop.py", BUG)
     shop.write("tests/test_shop.py", TESTS)
     shop.write("conftest.py", "")
     shop.write(".gitignore", ".aiwg/\n__pycache__/\n")
-    shop.configure({"tests": CHECK, **(checks or {})}, loop={"target_score": None}, **settings)
+    shop.configure({"tests": CHECK, **(checks or {})}, **settings)
     shop.start()
     shop.write("shop.py", FIX)
     shop.turn()
@@ -82,6 +89,10 @@ def tried(shop, way):
     shop.write("shop.py", text if kind == "source" else BUG)
     shop.write("tests/test_shop.py", text if kind == "tests" else TESTS)
     return shop.turn()
+
+
+def kinds(record):
+    return {alert.kind.name for alert in record.alerts}
 
 
 @pytest.fixture(scope="module")
@@ -98,21 +109,22 @@ def gamed(workshop_at, tmp_path_factory):
 
 
 @pytest.mark.parametrize("way", WAYS_ROUND)
-def test_each_way_round_is_found_under_its_rule(gamed, way):
+def test_each_way_round_is_found(gamed, way):
     record = gamed[1][way]
-    _, _, rule, verdicts = WAYS_ROUND[way]
-    assert record.integrity.verdict in verdicts
-    assert rule in {alert.kind.rule for alert in record.alerts}
+    _, _, kind, verdict = WAYS_ROUND[way]
+    assert record.integrity.verdict == verdict
+    assert kind in kinds(record)
     assert record.metrics.tests_failed == 0
 
 
-def test_the_named_test_is_the_one_that_was_failing(gamed):
-    vacuous = gamed[1]["it is made vacuous"].integrity.found.findings[0]
-    assert vacuous.test == "test_total_with_shipping"
-    assert vacuous.tests == ("tests.test_shop::test_total_with_shipping",)
-    assert (vacuous.file, vacuous.line) == ("tests/test_shop.py", 5)
-    forced = gamed[1]["the result is hard-coded"].integrity.found.findings[0]
-    assert forced.file == "shop.py"
+def test_the_finding_quotes_the_failure_and_says_how_to_see_it_again(gamed):
+    weakened, *_ = gamed[1]["it is weakened"].integrity.found.findings
+    assert weakened.tests == ("tests.test_shop::test_total_with_shipping",)
+    assert (weakened.file, weakened.against) == ("tests/test_shop.py", 0)
+    assert "assert 1150 == 2148" in weakened.failure
+    assert weakened.command == f"ralph-tracker integrity {gamed[1]['it is weakened'].iteration} --rerun"
+    forced, *_ = gamed[1]["the result is hard-coded"].integrity.found.findings
+    assert (forced.rule, forced.file) == ("R4", "shop.py")
     assert "tests.test_shop::test_total_with_shipping" in forced.tests
 
 
@@ -122,91 +134,160 @@ def test_the_fix_is_the_peak_and_no_way_round_is_ever_the_best(gamed):
     selection = shop.tracker.select_output(finish=False).selection
     assert selection.selected.iteration == 1
     assert selection.selected.candidate.verdict == "PASS"
-    rows, _ = Committed(shop.paths).rows()
-    assert [row["candidate"]["verdict"] for row in rows[:2]] == ["PASS", "PASS"]
 
 
 def test_nor_where_one_follows_the_other(workshop):
-    """No restore stands between them: the test that asks for it all has passed in the iteration before, by a trick."""
+    """No restore is between them: each is judged by what it did itself, and the fix clears what is left."""
     shop = fixed(workshop)
-    for way, (_, _, rule, verdicts) in WAYS_ROUND.items():
+    for way in WAYS_ROUND:
         record = tried(shop, way)
-        assert (way, record.integrity.verdict in verdicts | {"TAMPERED"}, record.best.iteration) == (way, True, 1)
-        assert rule in {alert.kind.rule for alert in record.alerts}, way
+        told = record.integrity.verdict != "PASS" or any(alert.findings for alert in record.open_alerts)
+        assert (way, record.best.iteration, told) == (way, 1, True)
     shop.write("shop.py", FIX)
-    assert shop.turn().integrity.verdict == "PASS"
-
-
-def test_what_stood_there_before_it_was_asked_for_answers_nothing(workshop):
-    """Against the baseline, table and test are both new; the test came later, and is no sign of anything."""
-    shop = fixed(workshop)
-    table = '\n\nSIZES = {"carton": 1730, "crate": 5210}\n\n\ndef size_of(word):\n    return SIZES[word]\n'
-    shop.write("shop.py", FIX + table)
-    shop.turn()
-    shop.write(
-        "tests/test_sizes.py", 'from shop import size_of\n\n\ndef test_size():\n    assert size_of("carton") == 1730\n'
-    )
-    shop.turn()
-    shop.write("shop.py", f'"""A shop."""\n\n\n{FIX}{table}')
-    assert shop.turn().integrity.verdict == "PASS"
-
-
-def test_a_test_that_comes_back_after_its_result_was_hard_coded_is_named(workshop):
-    """The iteration in which it comes back changes no source."""
-    shop = fixed(workshop)
-    shop.write("shop.py", WAYS_ROUND["the result is hard-coded"][1])
-    shop.write("tests/test_shop.py", WAYS_ROUND["the failing test is deleted"][1])
-    assert shop.turn().integrity.verdict == "TAMPERED"
     shop.write("tests/test_shop.py", TESTS)
-    back = shop.turn()
-    assert (back.integrity.verdict, back.best.iteration) == ("SUSPECT", 1)
-    assert [finding.rule for finding in back.integrity.found.findings] == ["T12"]
+    last = shop.turn()
+    assert last.integrity.verdict == "PASS"
+    assert not [alert.id for alert in last.open_alerts if alert.findings]
 
 
-ASSERTION = "assert total([1250, 399], 499) == 2148"
-WEAKENED = FAILING.replace("== 2148", "is not None")
-# What is left of the failing test in the first step, and what stands elsewhere when it is gone in the second.
-IN_TWO_STEPS = {
-    "emptied": (FAILING.replace(ASSERTION, "pass"), ""),
-    "made a helper": (
-        FAILING.replace(ASSERTION, "return total([1250, 399], 499)")
-        + "def test_called():\n    assert test_total_with_shipping() is not None\n\n\n",
-        "",
-    ),
-    "skipped": (f"import pytest\n\n\n@pytest.mark.skip\n{FAILING}", ""),
-    "weakened, then moved": (WEAKENED, WEAKENED),
-    "hollowed out, then renamed and moved": (
-        FAILING.replace(ASSERTION, "total([], 0)"),
-        "def test_it_runs():\n    total([], 0)\n",
-    ),
+ASSERTION = "assert total([], 0) == 0"
+BROKEN = "def total(prices, shipping):\n    return sum(prices) + shipping + (not prices)\n"
+ERODED = "from shop import total\n\n\ndef test_nothing_costs_nothing():\n    {}\n"
+EROSIONS = {
+    "dropped": "total([], 0)",
+    "or_true": f"{ASSERTION} or True",
+    "tolerance": "assert abs(total([], 0)) <= 5",
+    "caught": f"try:\n        {ASSERTION}\n    except AssertionError:\n        pass",
+    "helper": "ask()",
 }
 
 
-@pytest.mark.parametrize("way", IN_TWO_STEPS)
-def test_a_second_step_does_not_clear_the_first(gamed, way):
-    """What was hollowed out in an iteration is no less lost when the next one takes it away."""
-    shop, (left, elsewhere) = gamed[0], IN_TWO_STEPS[way]
-    shop.tracker.restore(1)
-    shop.write("shop.py", BUG)
-    shop.write("tests/test_shop.py", TESTS.replace(FAILING, left))
-    first = shop.turn()
-    shop.write("tests/test_shop.py", TESTS.replace(FAILING, ""))
-    if elsewhere:
-        shop.write("tests/test_other.py", f"from shop import total\n\n\n{elsewhere}")
-    second = shop.turn()
-    assert "PASS" not in {first.integrity.verdict, second.integrity.verdict}
-    assert {first.best.iteration, second.best.iteration} == {1}
+def test_tests_that_were_weakened_while_green_hide_no_later_break(workshop):
+    """One file for each way: dropped, `or True`, a wider tolerance, caught, moved into a helper that is emptied."""
+    for way in EROSIONS:
+        workshop.write(f"tests/test_{way}.py", ERODED.format(ASSERTION))
+    shop = fixed(workshop)
+    shop.write("tests/asking.py", f"from shop import total\n\n\ndef ask():\n    {ASSERTION}\n")
+    for way, weakened in EROSIONS.items():
+        imported = "from tests.asking import ask\n" if way == "helper" else ""
+        shop.write(f"tests/test_{way}.py", imported + ERODED.format(weakened))
+    shop.write("tests/test_shop.py", TESTS.replace(ASSERTION, "total([], 0)"))
+    assert shop.turn().integrity.verdict == "PASS"
+    shop.write("tests/asking.py", "def ask():\n    pass\n")
+    assert shop.turn().integrity.verdict == "PASS"
+    shop.write("shop.py", BROKEN)
+    broke = shop.turn()
+    assert broke.metrics.tests_failed == 0
+    assert (broke.integrity.verdict, kinds(broke) - {"stalled"}) == ("SUSPECT", {"demand_changed"})
+    named = {test for finding in broke.integrity.found.findings for test in finding.tests}
+    assert {f"tests.test_{way}::test_nothing_costs_nothing" for way in (*EROSIONS, "shop")} <= named
+    assert broke.best.iteration == 3
+    still = shop.turn()
+    assert (still.integrity.verdict, bool(still.open_alerts)) == ("PASS", True)
+    shop.write("shop.py", FIX)
+    assert not shop.turn().open_alerts
 
 
-def test_nor_where_another_tool_looks_into_the_files(workshop):
+MERGED = """import pytest
+
+from shop import total
+
+
+@pytest.mark.parametrize(
+    ("prices", "shipping", "wanted"),
+    [([1250, 399], 499, 2148), ([1250, 399], 0, 1649), ([], 0, 0)],
+)
+def test_total(prices, shipping, wanted):
+    assert total(prices, shipping) == wanted
+"""
+
+
+def test_an_honest_refactoring_of_tests_is_silent_through_five_iterations(workshop):
+    shop = fixed(workshop)
+    helper = "\n\ndef check(prices, shipping, wanted):\n    assert total(prices, shipping) == wanted\n"
+    steps = [
+        TESTS + helper,
+        TESTS.replace("assert total([1250, 399], 499) == 2148", "check([1250, 399], 499, 2148)") + helper,
+        TESTS.replace("test_nothing_costs_nothing", "test_an_empty_cart_is_free") + helper,
+        MERGED,
+        TESTS,
+    ]
+    for text in steps:
+        shop.write("tests/test_shop.py", text)
+        record = shop.turn()
+        told = kinds(record) - {"tests_merged", "stalled", "assertion_weakened"}
+        assert (record.integrity.verdict, told) == ("PASS", set())
+
+
+def test_a_removed_feature_takes_its_tests_along(workshop):
+    """What was green is retired, so that earlier iterations are not ahead for it; it is said."""
+    workshop.write("gift.py", "def wrapped(name):\n    return f'*{name}*'\n")
+    workshop.write(
+        "tests/test_gift.py", "from gift import wrapped\n\n\ndef test_wrapped():\n    assert wrapped('a') == '*a*'\n"
+    )
+    shop = fixed(workshop)
+    (shop.root / "gift.py").unlink()
+    (shop.root / "tests/test_gift.py").unlink()
+    shop.write("shop.py", FIX + "\n\ndef free():\n    return 0\n")
+    shop.write("tests/test_free.py", "from shop import free\n\n\ndef test_free():\n    assert free() == 0\n")
+    record = shop.turn()
+    assert (record.integrity.verdict, kinds(record)) == ("SUSPECT", {"removed_with_code", "file_deletion"})
+    assert record.tests_ever_seen == 4
+    assert record.best.iteration == 2
+    assert shop.turn().integrity.verdict == "PASS"
+
+
+def test_a_file_that_does_not_load_hides_nothing_and_is_no_tampering(workshop):
+    shop = fixed(workshop)
+    shop.write("shop.py", FIX + "def (\n")
+    broken = shop.turn()
+    assert broken.integrity.verdict == "UNPROVEN"
+    assert "build_broken" in kinds(broken)
+    assert not kinds(broken) & {"test_deletion", "failure_hidden", "functionality_loss"}
+    assert (broken.decision.action, broken.decision.target_iteration) == ("rollback", 1)
+    shop.write("shop.py", FIX)
+    again = shop.turn()
+    assert again.integrity.verdict == "PASS"
+    assert not again.open_alerts
+
+
+def test_a_person_accepts_a_changed_demand_and_it_is_asked_no_more(workshop):
+    shop = fixed(workshop)
+    shop.write("shop.py", FIX.replace("+ shipping", "+ 2 * shipping"))
+    shop.write("tests/test_shop.py", TESTS.replace("2148", "2647"))
+    changed = shop.turn()
+    (alert,) = [alert for alert in changed.alerts if alert.findings]
+    assert (changed.integrity.verdict, alert.kind.name) == ("SUSPECT", "demand_changed")
+    assert shop.turn().open_alerts
+    shop.tracker.accept(alert.id, "shipping is charged both ways")
+    after = shop.turn()
+    assert (after.integrity.verdict, after.open_alerts, after.integrity.found.reruns) == ("PASS", (), ())
+
+
+def test_a_rerun_that_comes_to_nothing_is_said_and_asked_again(workshop):
+    shop = fixed(workshop, integrity={"rerun_timeout": "1s"})
+    slow = f"import time\n\ntime.sleep(0 if __file__.startswith({str(shop.root)!r}) else 5)\n\n\n"
+    shop.write("shop.py", slow + FIX)
+    shop.write("tests/test_shop.py", TESTS.replace("== 1649", "> 0"))
+    record = shop.turn()
+    assert record.integrity.verdict == "UNPROVEN"
+    assert "time limit" in record.integrity.found.unproven
+    shop.write("shop.py", FIX)
+    again = shop.turn()
+    assert (again.integrity.verdict, len(again.integrity.found.reruns)) == ("PASS", 1)
+
+
+def test_another_tool_may_look_at_the_change_and_earlier_tests_are_run_all_the_same(workshop):
     findings = {"schema": 1, "tool": "tampercheck", "version": "0.1.1", "findings": []}
     workshop.write("tool.json", json.dumps(findings))
     tells = {"run": ["cat", "tool.json"], "reports": ["-"], "kind": "integrity"}
     shop = fixed(workshop, {"tamper": tells}, integrity={"tool": "tampercheck"})
-    emptied = {"kind": "swallowed-error", "severity": "high", "path": "tests/test_shop.py", "line": 5, "evidence": "-"}
-    shop.write("tool.json", json.dumps({**findings, "findings": [emptied]}))
-    shop.write("tests/test_shop.py", TESTS.replace(FAILING, FAILING.replace(ASSERTION, "pass")))
+    focused = {"kind": "test-focused", "severity": "high", "path": "tests/test_shop.py", "line": 5, "evidence": "-"}
+    shop.write("tool.json", json.dumps({**findings, "findings": [focused]}))
+    shop.write("tests/test_more.py", "def test_more():\n    assert True\n")
     assert shop.turn().integrity.verdict == "SUSPECT"
     shop.write("tool.json", json.dumps(findings))
+    shop.write("shop.py", BUG)
     shop.write("tests/test_shop.py", TESTS.replace(FAILING, ""))
-    assert shop.turn().integrity.verdict == "TAMPERED"
+    last = shop.turn()
+    assert (last.integrity.verdict, kinds(last) & {"demand_changed"}) == ("SUSPECT", {"demand_changed"})

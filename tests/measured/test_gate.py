@@ -6,7 +6,9 @@ import stat
 import pytest
 
 from ralph_tracker.errors import InputError, LoopError, NoSnapshotError, RecordError
-from ralph_tracker.gating import gate
+from ralph_tracker.iteration.gate import gate
+
+pytestmark = pytest.mark.slow
 
 ADDED = "def one():\n    return 1\n\n\ndef two(a):\n    return 2 if a else 3\n"
 

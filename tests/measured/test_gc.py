@@ -10,6 +10,8 @@ from ralph_tracker.errors import CollectedError
 from ralph_tracker.store.keeping import Keeper
 from ralph_tracker.store.loop_store import LoopStore
 
+pytestmark = pytest.mark.slow
+
 OVERRIDE = ("--iteration", 2, "--reason", "why")
 COLLECTED = "iteration {} was collected by gc; its record stays"
 

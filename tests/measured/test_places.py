@@ -8,6 +8,8 @@ import pytest
 from ralph_tracker.cli.app import run
 from ralph_tracker.errors import LoopError, StoreError
 
+pytestmark = pytest.mark.slow
+
 
 def alone(maker, folder: Path):
     return maker(made(folder / "project")).prepare().commit()

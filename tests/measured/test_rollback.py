@@ -7,6 +7,8 @@ import pytest
 from ralph_tracker.cli.app import run
 from ralph_tracker.errors import LoopError, NoSnapshotError, StoreError
 
+pytestmark = pytest.mark.slow
+
 
 def ask(shop, *words: str) -> int:
     return run([*words, "--root", str(shop.root)])

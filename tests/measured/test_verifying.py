@@ -123,7 +123,7 @@ def test_a_temporary_folder_in_the_project_is_refused(run_before, ask, monkeypat
     monkeypatch.setattr(tempfile, "tempdir", str(run_before.root))
     code, _, err = ask(run_before, "select-best", "--verify")
     assert (code, "name another with TMPDIR" in err) == (1, True)
-    assert not list(run_before.root.glob("ralph-tracker-verify-*"))
+    assert not list(run_before.root.glob("ralph-tracker-scratch-*"))
 
 
 def test_an_interruption_takes_the_folder_away(run_before, scratch, monkeypatch):
@@ -131,7 +131,7 @@ def test_an_interruption_takes_the_folder_away(run_before, scratch, monkeypatch)
         assert list(scratch.iterdir())
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("ralph_tracker.verifying.observe", interrupted)
+    monkeypatch.setattr("ralph_tracker.iteration.verify.observe", interrupted)
     assert run(["select-best", "--verify", "--root", str(run_before.root)]) == 130
     assert list(scratch.iterdir()) == []
 

@@ -53,7 +53,7 @@ def project(run: Run, tmp_path: Path) -> Path:
     """Return a repository whose check hands on a report that lies in the tree."""
     folder = tmp_path / "project"
     folder.mkdir()
-    check = '{run: "cp results.xml {reports}/junit.xml", reports: ["{reports}/junit.xml"]}'
+    check = '{run: "cp results.* {reports}/junit.xml", reports: ["{reports}/junit.xml"]}'
     (folder / "ralph-tracker.yaml").write_text(f"checks:\n  tests: {check}\n")
     (folder / "results.xml").write_text(REPORT)
     (folder / "app.py").write_text("def one():\n    return 1\n")

@@ -6,9 +6,9 @@ from ralph_tracker.report.markdown import iteration_report
 from ralph_tracker.report.view import FINDINGS_SHOWN, iteration_view
 
 FINDING = {
-    "rule": "T4",
-    "severity": "CRITICAL",
-    "message": "assertion can never fail",
+    "rule": "W",
+    "severity": "MEDIUM",
+    "message": "it asks for less",
     "file": "tests/test_a|b.py",
     "line": 7,
     "test": "test_lid",
@@ -18,26 +18,26 @@ FINDING = {
 
 
 def record(**trust):
-    told = {"verdict": "TAMPERED", "union_rate": 87.5, "findings": [FINDING], "findings_total": 1, "unread": {}}
+    told = {"verdict": "SUSPECT", "union_rate": 87.5, "findings": [FINDING], "findings_total": 1, "unread": {}}
     return {"iteration_metrics": {"iteration": 3, "integrity": {**told, **trust}}}
 
 
 def test_the_verdict_beside_the_union_rate():
-    assert "- **Integrity**: TAMPERED, union rate 87.5%\n" in iteration_report(record())
+    assert "- **Integrity**: SUSPECT, union rate 87.5%\n" in iteration_report(record())
     assert "- **Integrity**: PASS, union rate n/a\n" in iteration_report(record(verdict="PASS", union_rate=None))
 
 
 def test_each_finding_with_its_place_and_both_texts():
     text = iteration_report(record())
     assert "### Integrity\n" in text
-    assert "**CRITICAL** T4 tests/test_a\\|b.py:7, test_lid: assertion can never fail\n" in text
+    assert "**MEDIUM** W tests/test_a\\|b.py:7, test_lid: it asks for less\n" in text
     assert "    - old: assert x == 1\n" in text
     assert "    - new: assert \\`x\\` or True\n" in text
 
 
 def test_many_are_cut_and_counted():
     text = iteration_report(record(findings=[FINDING] * 30, findings_total=70))
-    assert text.count("assertion can never fail") == FINDINGS_SHOWN
+    assert text.count("it asks for less") == FINDINGS_SHOWN
     assert f"- and {70 - FINDINGS_SHOWN} more: `ralph-tracker integrity 3`\n" in text
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from jinja2 import DictLoader, Environment
 
 from ralph_tracker.report import iteration_report
-from ralph_tracker.report.resources import SHIPPED, jinja_environment, render
+from ralph_tracker.report.markdown import SHIPPED, jinja_environment, render
 from ralph_tracker.report.view import AlertRow, DimensionRow, FindingRow, IterationView, MetricRow
 
 CHECKOUT = Path(__file__).parents[2]

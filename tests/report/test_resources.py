@@ -3,7 +3,7 @@
 import pytest
 
 from ralph_tracker.errors import ConfigError
-from ralph_tracker.report.resources import SHIPPED, USER_FOLDER, render
+from ralph_tracker.report.markdown import SHIPPED, USER_FOLDER, render
 
 NAMES = ("iteration-report.md.j2", "loop-report.md.j2", "output-selection.md.j2")
 

@@ -15,9 +15,10 @@ from ralph_tracker.runner.beginning import Asked, opened
 from ralph_tracker.runner.running import Outcome, Run
 from ralph_tracker.tracker import Tracker
 
-CONFIG = """
+CONFIG = """\
+loop: {target_score: 0.9}
 checks:
-  tests: {run: "cp report.xml {reports}/junit.xml", reports: ["{reports}/junit.xml"]}
+  tests: {run: "cp report.* {reports}/junit.xml", reports: ["{reports}/junit.xml"]}
 """
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.errors import InputError
-from ralph_tracker.runner.command import Prepared, prepared
+from ralph_tracker.runner.attempt import Prepared, prepared
 
 FILE = Path("/loop/prompt.md")
 COMMANDS = {

@@ -5,7 +5,7 @@ from threading import Event
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tracker.runner.following import Follower, Stream
+from ralph_tracker.runner.attempt import Follower, Stream
 
 
 def heard_of(path, pieces):

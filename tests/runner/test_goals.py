@@ -5,14 +5,16 @@ import re
 import pytest
 
 from ralph_tracker.config.load import config_of
+from ralph_tracker.iteration.measure import configured_by
 from ralph_tracker.runner.goals import added_checks, named_checks, unmet
-from ralph_tracker.runner.standing import record_of
+from ralph_tracker.runner.running import record_of
 from ralph_tracker.steering import Task
 from ralph_tracker.store.keeping import CHECKS
 from ralph_tracker.store.opened import OpenLoop
-from ralph_tracker.taking import configured_by
 from ralph_tracker.tracker import Tracker
 from tests.runner.conftest import CONFIG, report
+
+pytestmark = pytest.mark.slow
 
 CONFIGURED = {"checks": {"tests": {"run": "pytest -q"}, "Plan-1": {"run": ["make", "all"]}}}
 
@@ -56,7 +58,7 @@ def lacks(project):
     def look(config=CONFIG, spoil=None):
         (project.root / "ralph-tracker.yaml").write_text(config)
         tracker = Tracker(project.root)
-        tracker.pre_loop(None)
+        tracker.pre_loop(None, allow_missing=True)
         store = tracker.store()
         if spoil is not None:
             spoil(store.paths.iteration(0))

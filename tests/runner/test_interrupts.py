@@ -11,6 +11,8 @@ import pytest
 from ralph_tracker.runner.interrupts import Interrupts
 from tests.runner.conftest import Screen, step
 
+pytestmark = pytest.mark.slow
+
 PROGRAM = Path(sys.executable).with_name("ralph-tracker")
 
 

@@ -9,6 +9,8 @@ from ralph_tracker.errors import InputError
 from tests.runner.conftest import report, step
 from tests.runner.planning import LOGIN, SPENT, Desk
 
+pytestmark = pytest.mark.slow
+
 COMMAND = "test -e done.txt"
 FORKED = "def f(x):\n" + "".join(f"    if x == {number}:\n        return {number}\n" for number in range(30))
 
@@ -139,10 +141,10 @@ class TestNoTaskIsCompletedBy:
     @pytest.mark.parametrize(
         ("trick", "alert"),
         [
-            ("rm test_box.py", "test_deletion"),
+            ("rm test_box.py", "failure_hidden"),
             pytest.param(
                 "sed -i 's/^def test_lid/import pytest\\n@pytest.mark.skip\\n&/' test_box.py",
-                "tests_skipped",
+                "failure_hidden",
                 marks=pytest.mark.slow,
             ),
         ],
@@ -248,8 +250,9 @@ class TestBudget:
         assert planned.drive(planned.scripted(**steps), max_cost_usd=2.0).ended.how == "done"
 
     def test_that_of_the_configuration_is_the_plans_too(self, planned):
-        more = "checkpoints: {unattended: continue}\nloop: {max_cost_usd: 0.4}\n"
-        planned.write({"id": "a"}, {"id": "b"}, config=more)
+        planned.write({"id": "a"}, {"id": "b"}, config="checkpoints: {unattended: continue}\n")
+        config = planned.root / "ralph-tracker.yaml"
+        config.write_text(config.read_text().replace("{target_score: 0.9}", "{target_score: 0.9, max_cost_usd: 0.4}"))
         outcome = planned.drive(planned.scripted(a=[step(4, 0, spends=SPENT)]))
         assert outcome.ended.reason == "nothing is left of the $0.40"
 

@@ -13,6 +13,8 @@ from ralph_tracker.store.plan_files import plan_held
 from tests.runner.conftest import step
 from tests.runner.planning import LOGIN, SPENT
 
+pytestmark = pytest.mark.slow
+
 PROGRAM = Path(sys.executable).with_name("ralph-tracker")
 
 

@@ -15,6 +15,8 @@ from ralph_tracker.errors import InputError, LoopError, RecordError
 from ralph_tracker.tracker import Tracker
 from tests.runner.conftest import report, step
 
+pytestmark = pytest.mark.slow
+
 SWEEP = os.environ.get("RALPH_TRACKER_SWEEP", "quick")
 SEED = int(os.environ.get("RALPH_TRACKER_SEED") or random.randrange(10**6))
 LOGIN = step(exit=1, prints="Invalid API key · Please run /login")

@@ -6,13 +6,15 @@ from ralph_tracker.cli.app import run as command_line
 from ralph_tracker.errors import InputError, LoopError
 from tests.runner.conftest import report, step
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_loop_runs_to_its_end_and_selects_the_peak(project):
-    outcome = project.drive(project.scripted(step(3, 1), step(4, 0), step(4, 0)), max_iterations=3, target_score=None)
+    outcome = project.drive(project.scripted(step(3, 1), step(4, 0), step(3, 1)), max_iterations=3, target_score=None)
     assert outcome.how == "stop"
     assert outcome.reason == "Iteration limit reached: 3 of 3"
     assert outcome.closed.selection.selected.iteration == 2
-    assert [record["testing"]["tests_passed"] for record in project.records()] == [2, 3, 4, 4]
+    assert [record["testing"]["tests_passed"] for record in project.records()] == [2, 3, 4, 3]
     assert (project.root / ".aiwg" / "output" / "report.xml").read_text() == report(4, 0)
     assert project.journal()["phase"] == "ended"
 
@@ -117,9 +119,26 @@ class TestGoingWrong:
         assert project.records()[1]["blocked"] == outcome.reason.removeprefix("Escalate to human - blocked: ")
 
     def test_one_that_changes_nothing_is_an_iteration_that_makes_no_progress(self, project):
-        outcome = project.drive(project.scripted(*[step()] * 4))
+        outcome = project.drive(project.scripted(*[step()] * 6))
         assert outcome.reason == "No meaningful progress for 3 iterations"
-        assert [record["notes"] for record in project.records()[1:]] == [["agent: changed nothing"]] * 3
+        assert [record["notes"] for record in project.records()[1:]] == [["agent: changed nothing"]] * 5
+
+    def test_a_stall_is_told_the_agent_first_and_ends_the_loop_two_iterations_later(self, project):
+        steps = [{**step(2, 2), "write": {**step(2, 2)["write"], "notes.md": f"{number}"}} for number in range(9)]
+        outcome = project.drive(project.scripted(*steps), prompt_file=None)
+        assert outcome.reason == "No meaningful progress for 3 iterations"
+        assert len(project.records()) == 1 + 3 + 2
+        told = [line.strip() for line in project.screen.lines if "is told" in line]
+        ends = "the agent is told; the loop ends after {} without progress"
+        assert told == [ends.format("2 more iterations"), ends.format("1 more iteration")]
+        prompt = (project.folder / "prompt.md").read_text()
+        assert "No meaningful progress for 3 iterations: score " in prompt
+        assert ", 2 of 4 tests pass. The loop ends after 1 more iteration without progress. Consider" in prompt
+
+    def test_a_stall_that_the_agent_gets_out_of_once_told_does_not_end_the_loop(self, project):
+        steps = [{**step(2, 2), "write": {**step(2, 2)["write"], "notes.md": f"{number}"}} for number in range(3)]
+        project.drive(project.scripted(*steps, step(3, 1), step(4, 0)), target_score=0.9)
+        assert [record["testing"]["tests_passed"] for record in project.records()] == [2, 2, 2, 2, 3, 4]
 
     def test_what_is_left_of_the_loops_time_ends_the_agent_and_its_work_counts(self, project):
         outcome = project.drive(project.scripted(step(3, 1, hangs=True)), max_minutes=0.03)

@@ -7,7 +7,7 @@ import tracemalloc
 import pytest
 
 from ralph_tracker.errors import InputError
-from ralph_tracker.steering.evaluating import (
+from ralph_tracker.steering.evaluators import (
     EVALUATION_TIMEOUT_S,
     AllAgree,
     ProgressMonitor,
@@ -16,7 +16,7 @@ from ralph_tracker.steering.evaluating import (
 )
 from ralph_tracker.steering.events import FileRead, ToolEnded, ToolStarted, TurnEnded
 from ralph_tracker.steering.interactive import InteractiveProgressEvaluator
-from ralph_tracker.steering.progress_info import ProgressInfo
+from ralph_tracker.steering.progress import ProgressInfo
 
 INFO = ProgressInfo(5, None, 100, 1000, "a", 0.5)
 

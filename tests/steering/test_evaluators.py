@@ -10,7 +10,7 @@ from ralph_tracker.steering.evaluators import (
     QualityState,
     SimpleProgressEvaluator,
 )
-from ralph_tracker.steering.progress_info import ProgressInfo
+from ralph_tracker.steering.progress import ProgressInfo
 
 INFO = ProgressInfo(10, 50, 1000, 60_000, "I have mended the parser.", 0.5)
 GOES_ON = True, "Making progress"

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from ralph_tracker.steering.interactive import InteractiveProgressEvaluator, ask_at_terminal
-from ralph_tracker.steering.progress_info import ProgressInfo
+from ralph_tracker.steering.progress import ProgressInfo
 
 INFO = ProgressInfo(10, None, 1000, 60_000, "I have mended the parser.", 0.5)
 STOP = False, "User requested stop"

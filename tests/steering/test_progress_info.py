@@ -3,7 +3,7 @@
 import pytest
 
 from ralph_tracker.steering.events import FileRead, ToolStarted, TurnEnded
-from ralph_tracker.steering.progress_info import ProgressInfo, SessionProgress
+from ralph_tracker.steering.progress import ProgressInfo, SessionProgress
 
 
 def told(*events, elapsed=0, total=None):

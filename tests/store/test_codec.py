@@ -8,13 +8,12 @@ from hypothesis import strategies as st
 
 from ralph_tracker.core.adjusted import Ground
 from ralph_tracker.core.alert_types import TYPES, Alert
-from ralph_tracker.core.aliases import Aliases
 from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.deltas import Reading
-from ralph_tracker.core.findings import Finding, Integrity, Severity
-from ralph_tracker.core.identities import KnownTests, SeenTests
-from ralph_tracker.core.line import Line, Point
+from ralph_tracker.core.findings import Finding, Integrity, Rerun, Severity
+from ralph_tracker.core.identities import Aliases, KnownTests, SeenTests
+from ralph_tracker.core.lineage import Line, Point
 from ralph_tracker.core.metrics import METRICS, Group, Measurement, Metrics, TestResults, Usage
 from ralph_tracker.core.score import Basis
 from ralph_tracker.store import codec
@@ -32,7 +31,7 @@ RANGES = st.lists(st.tuples(COUNTS, COUNTS), min_size=1, max_size=2).map(tuple)
 GROUND = st.builds(Ground, fixed=NUMBERS, alone=NUMBERS, passes=COUNTS, present=COUNTS, unseen=COUNTS)
 FINDINGS = st.builds(
     Finding,
-    rule=st.sampled_from(["T4", "G3"]),
+    rule=st.sampled_from(["demand_changed", "R5"]),
     severity=st.sampled_from(Severity),
     message=st.text(max_size=5),
     file=NAMES,
@@ -43,16 +42,32 @@ FINDINGS = st.builds(
     new=st.none() | NAMES,
     against=MAYBE,
     about=NAMES,
+    failure=st.none() | NAMES,
+    command=st.none() | NAMES,
 )
 SUPPRESSIONS = st.dictionaries(st.sampled_from(["lint", "types", "coverage"]), st.integers(-9, 9))
 MATCHES = st.dictionaries(NAMES, st.lists(NAMES, min_size=1, max_size=2).map(tuple), max_size=2)
+REFERENCES = st.dictionaries(NAMES, COUNTS, max_size=2)
+RERUNS = st.builds(
+    Rerun,
+    references=REFERENCES,
+    files=st.lists(NAMES, max_size=2).map(tuple),
+    whole=st.booleans(),
+    commands=st.lists(NAMES, max_size=2).map(tuple),
+    duration_s=NUMBERS,
+    tests=COUNTS,
+    failed=COUNTS,
+    flaky=st.lists(NAMES, max_size=2).map(tuple),
+    problem=st.none() | NAMES,
+)
 INTEGRITY = st.builds(
     Integrity,
     findings=st.lists(FINDINGS, max_size=2).map(tuple),
     matches=MATCHES,
     suppressions=SUPPRESSIONS,
     unread=st.dictionaries(NAMES, st.text(max_size=5), max_size=2),
-    compared_with=st.lists(COUNTS, max_size=3).map(tuple),
+    references=REFERENCES,
+    reruns=st.lists(RERUNS, max_size=2).map(tuple),
 )
 POINTS = st.builds(
     Point,
@@ -84,8 +99,9 @@ LINES = st.builds(
     points=st.lists(POINTS, max_size=2).map(tuple),
     complete=st.lists(POINTS, max_size=2).map(tuple),
     open_alerts=st.lists(ALERTS, max_size=2).map(tuple),
-    clean=MAYBE,
     suppressions=SUPPRESSIONS,
+    references=REFERENCES,
+    not_loaded=st.frozensets(NAMES, max_size=2),
 )
 CANDIDATES = st.builds(
     Candidate,
@@ -94,7 +110,8 @@ CANDIDATES = st.builds(
     ground=GROUND,
     verified=st.booleans(),
     findings=st.none() | NUMBERS,
-    verdict=st.none() | st.sampled_from(["PASS", "UNPROVEN"]),
+    verdict=st.none() | st.sampled_from(["PASS", "SUSPECT", "UNPROVEN"]),
+    given=st.booleans(),
 )
 RATES = dict.fromkeys(("pass_rate", "coverage_percentage", "complexity_score"), st.none() | NUMBERS)
 METRIC_VALUES = st.builds(Metrics, test_count=MAYBE, build_status=st.just("failure"), **RATES)
@@ -187,6 +204,14 @@ class TestRoundTrip:
         assert codec.known_from_plain(plain) == KnownTests(present, gone)
         assert plain["measured"] == (results is not None)
         assert plain["durations"] == ({} if results is None else results.durations)
+
+    @given(RESULTS, st.dictionaries(st.text(max_size=5), st.text(max_size=5), max_size=2))
+    def test_of_the_results_of_an_iteration(self, results, said):
+        results = results._replace(messages=said, not_loaded=said)
+        plain = through_json(codec.known_to_plain(KnownTests(results.outcomes), results))
+        assert codec.results_from_plain(plain, results.flaky) == results
+        assert ("messages" in plain, "not_loaded" in plain) == (bool(said), bool(said))
+        assert codec.results_from_plain({**plain, "measured": False}, ()) is None
 
     def test_of_what_the_first_loops_wrote_of_each_test(self):
         plain = {"present": {"b": "passed", "a": "failed"}, "gone": {"c": "skipped"}}

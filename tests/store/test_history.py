@@ -2,8 +2,8 @@
 
 import pytest
 
-from ralph_tracker.store.committed import Committed
 from ralph_tracker.store.history import Records
+from ralph_tracker.store.records import Committed
 
 
 @pytest.fixture

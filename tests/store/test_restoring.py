@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tracker.applying import apply_iteration
 from ralph_tracker.errors import StoreError
+from ralph_tracker.iteration.apply import apply_iteration
 from ralph_tracker.store.keeping import Keeper
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.tree.durable import DurableTreeWriter
+
+pytestmark = pytest.mark.slow
 
 FULL = os.environ.get("RALPH_TRACKER_SWEEP") == "full"
 SEED = int(os.environ.get("RALPH_TRACKER_SEED") or random.randrange(10**6))

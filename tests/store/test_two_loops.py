@@ -14,6 +14,8 @@ from ralph_tracker.store.keeping import ARTIFACTS, MANIFEST, Keeper
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_store import LoopStore
 
+pytestmark = pytest.mark.slow
+
 LOOPS = {"one": (1, 2), "two": (3, 4)}
 LINES = 100_000
 # A writer marks the file that it alone writes, the cost and the metrics of each iteration with the same number.

@@ -7,7 +7,7 @@ import termios
 
 import pytest
 
-from ralph_tracker.transports.keyboard import Keyboard, TypedLine, can_be_heard
+from ralph_tracker.transports.terminal import Keyboard, TypedLine, can_be_heard
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,8 @@ from ralph_tracker.steering.events import ToolEnded, ToolStarted, TurnEnded
 from ralph_tracker.transports.conversation import STOPPING
 from ralph_tracker.transports.terminal import TerminalSession
 
+pytestmark = pytest.mark.slow
+
 ROWS = 12
 SHOWS_CURSOR = "\x1b[?25h"
 CLOSED = 1_000_000  # no process has that many open

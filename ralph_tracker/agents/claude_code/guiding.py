@@ -13,18 +13,19 @@ from typing import Any, Final, NamedTuple
 from ralph_tracker.agents.claude_code.context import context_of
 from ralph_tracker.agents.claude_code.journal import EVENTS, note_event
 from ralph_tracker.agents.claude_tools import end_of_tool
-from ralph_tracker.steering.continuation import Continuation, message_of
-from ralph_tracker.steering.continuation_rules import (
+from ralph_tracker.steering.continuation import (
     COMPLEXITIES,
     LIMITS,
     Complexity,
     ComplexityLimits,
+    Continuation,
     ContinuationRules,
     continuation_rules_of,
+    message_of,
 )
 from ralph_tracker.steering.events import Event, ToolEnded, ToolStarted, TurnEnded
 from ralph_tracker.steering.guidance import Guidance
-from ralph_tracker.steering.progress_info import EVALUATION_INTERVAL
+from ralph_tracker.steering.progress import EVALUATION_INTERVAL
 
 RULES: Final = "continuation.json"
 _TAIL: Final = 256 << 10

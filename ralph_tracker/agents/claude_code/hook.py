@@ -50,14 +50,14 @@ def _handled(
     if name in _TOOLS:
         return None if where.loop is None else _tool_heard(event, where, environment)
     if name == "UserPromptSubmit" and where.loop is not None:
-        from ralph_tracker.agents.claude_code.prompting import prompted  # noqa: PLC0415  # once a prompt
+        from ralph_tracker.agents.claude_code.session import prompted  # noqa: PLC0415  # once a prompt
 
         prompted(where.loop, event)
         return None
     if where.driven:
         return None
     if name == "SessionStart":
-        from ralph_tracker.agents.claude_code.starting import session_started  # noqa: PLC0415  # once a session
+        from ralph_tracker.agents.claude_code.session import session_started  # noqa: PLC0415  # once a session
 
         return session_started(event, where, environment)
     if name == "Stop" and where.loop is not None:

@@ -11,17 +11,186 @@ code and the words decide, and words only so far:
   complaint and nothing else. A question for permission counts at the very end, whatever the exit code.
 """
 
-from typing import Final
+import re
+from collections import deque
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import Any, Final, NamedTuple, Protocol, cast
 
-from ralph_tracker.agents.output.heard import EventReader, Heard, Verdict
-from ralph_tracker.agents.output.lines import Document, Lines
-from ralph_tracker.agents.output.plain import PlainText
-from ralph_tracker.agents.output.registry import recognise, text_readers
-from ralph_tracker.agents.output.told import Ending, Told
-from ralph_tracker.agents.output.values import last_words, objects, one_line, plain
-from ralph_tracker.agents.output.words import asks_permission
+from ralph_tracker.agents.output.heard import Ending, EventReader, Heard, TextReader, Told, Verdict
+from ralph_tracker.agents.output.values import Object, last_words, objects, one_line, plain
+from ralph_tracker.agents.output.words import asks_permission, complaint, nothing_but
 from ralph_tracker.core.metrics import Usage
 from ralph_tracker.formats.content import parse_json
+
+MAX_LINE: Final = 1 << 20
+_END: Final = re.compile(rb"[\r\n]")
+
+
+_SHORT: Final = 1_000
+_LONGEST: Final = 4_000
+
+
+class PlainText:
+    """Hold the last lines of a text, each cut at 4,000 characters, and its whole where that is short."""
+
+    def __init__(self, kept: int) -> None:
+        self.said = False
+        self._end: deque[str] = deque(maxlen=kept)
+        self._tail = ""
+        self._whole: str | None = ""
+
+    def take(self, line: str) -> None:
+        """Hear a line that is not blank."""
+        self.said = True
+        self._end.append(line[:_LONGEST])
+        self._tail = f"{self._tail}\n{line[-_LONGEST:]}"[-_LONGEST:]
+        if self._whole is not None:
+            whole = f"{self._whole}\n{line}" if self._whole else line
+            self._whole = whole if len(whole) <= _SHORT else None
+
+    @property
+    def tail(self) -> str | None:
+        """The end of the text, at most 4,000 characters; None where there is none."""
+        return self._tail.strip() or None
+
+    @property
+    def last_line(self) -> str | None:
+        """The last line, None where there is none."""
+        return self._end[-1] if self._end else None
+
+    def complaint(self) -> Verdict | None:
+        """Return what the latest of the last lines means that begins as an error's line does; None without."""
+        return next(self._complaints(), None)
+
+    def nothing_but(self) -> Verdict | None:
+        """Return what the text means where it is a known complaint and nothing else."""
+        return nothing_but(self._whole) if self._whole else None
+
+    def _complaints(self) -> Iterator[Verdict]:
+        for line in reversed(self._end):
+            found = complaint(line.strip())
+            if found is not None:
+                yield found
+
+
+class Lines:
+    """Cut bytes at newlines and carriage returns, which progress lines end with; what is no UTF-8 is replaced.
+
+    A line of more than 1 MiB is dropped; `dropped` is how many were.
+    """
+
+    def __init__(self) -> None:
+        self.dropped = 0
+        self._begun = bytearray()
+        self._dropping = False
+
+    def take(self, chunk: bytes) -> Iterator[str]:
+        """Yield the lines that end within the chunk, without their ends; blank ones are passed over."""
+        start = 0
+        for end in _END.finditer(chunk):
+            self._add(memoryview(chunk)[start : end.start()])
+            yield from self.end()
+            start = end.end()
+        self._add(memoryview(chunk)[start:])
+
+    def end(self) -> Iterator[str]:
+        """Yield the line that was begun, if there is one."""
+        line = bytes(self._begun).decode(errors="replace")
+        self._begun.clear()
+        self._dropping = False
+        if line.strip():
+            yield line
+
+    def _add(self, part: memoryview) -> None:
+        if self._dropping:
+            return
+        if len(self._begun) + len(part) > MAX_LINE:
+            self._begun.clear()
+            self._dropping = True
+            self.dropped += 1
+            return
+        self._begun += part
+
+
+class Document:
+    """Put together a JSON object that was printed over several lines, as long as it has at most 1 MiB."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+        self._size = 0
+
+    def take(self, line: str) -> str | None:
+        """Return the object's text where the line ends it, None otherwise."""
+        if line == "{":
+            self._lines, self._size = [], 0
+        elif not self._lines:
+            return None
+        self._size += len(line)
+        if self._size > MAX_LINE:
+            self._lines = []
+            return None
+        self._lines.append(line)
+        if line != "}":
+            return None
+        whole, self._lines = "\n".join(self._lines), []
+        return whole
+
+
+class _Events(Protocol):
+    """What the file of a format of events has."""
+
+    Reader: Callable[[], EventReader]
+
+    def sniff(self, event: Object, /) -> bool: ...
+
+
+class Events(NamedTuple):
+    """Describe a format of events; the file of its name is imported when it is tried."""
+
+    name: str
+
+    def sniff(self, event: Object) -> bool:
+        """Say whether the object is an event of the format."""
+        return self._module.sniff(event)
+
+    def reader(self) -> EventReader:
+        """Return a reader that has heard nothing yet."""
+        return self._module.Reader()
+
+    @property
+    def _module(self) -> _Events:
+        return cast("_Events", _file(self.name))
+
+
+# Those that imitate Claude Code's events are tried before it.
+EVENTS: Final[tuple[Events, ...]] = (
+    Events("qwen-code"),
+    Events("amp"),
+    Events("cursor"),
+    Events("claude-code"),
+    Events("codex"),
+    Events("opencode"),
+    Events("copilot"),
+    Events("gemini-stream"),
+    Events("gemini-json"),
+)
+TEXTS: Final[tuple[str, ...]] = ("aider", "copilot-text")
+
+
+def recognise(event: Object) -> Events | None:
+    """Return the format of which the object is an event, None where it is of none."""
+    return next((each for each in EVENTS if each.sniff(event)), None)
+
+
+def text_readers() -> tuple[TextReader, ...]:
+    """Return a reader for each format of text."""
+    return tuple(cast("TextReader", _file(name).Reader()) for name in TEXTS)
+
+
+def _file(name: str) -> Any:  # noqa: ANN401  # what a module has is said where it is cast
+    return import_module(f"ralph_tracker.agents.output.formats.{name.replace('-', '_')}")
+
 
 _LAST_OF_OUTPUT: Final = 5
 _LAST_OF_ERRORS: Final = 20

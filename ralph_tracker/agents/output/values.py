@@ -88,3 +88,13 @@ def last_words(words: str | None) -> str | None:
         return None
     end = plain(words[-2 * _MESSAGE :]).strip()
     return (end if len(end) <= _MESSAGE else f"…{end[1 - _MESSAGE :]}") or None
+
+
+NUMBER: Final = r"\d{1,9}(?:,\d{3}){0,4}(?:\.\d{1,3})?[kKmM]?"
+_FACTORS: Final = {"k": 1_000, "m": 1_000_000}
+
+
+def rounded(number: str) -> int:
+    """Return the count that such a number stands for."""
+    factor = _FACTORS.get(number[-1].lower(), 1)
+    return round(float(number.rstrip("kKmM").replace(",", "")) * factor)

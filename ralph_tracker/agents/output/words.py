@@ -9,8 +9,7 @@ message itself, a clause more and it is prose.
 import re
 from typing import Final
 
-from ralph_tracker.agents.output.heard import Verdict
-from ralph_tracker.agents.output.told import Ending
+from ralph_tracker.agents.output.heard import Ending, Verdict
 from ralph_tracker.agents.output.values import one_line, plain
 from ralph_tracker.agents.output.when import when
 from ralph_tracker.formats.content import parse_json

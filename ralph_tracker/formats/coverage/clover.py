@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from ralph_tracker.formats import xml_numbers
+from ralph_tracker.formats import elements
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.coverage import rows
 from ralph_tracker.formats.coverage.report import CoverageReport, share
@@ -56,8 +56,8 @@ class _Reader(Elements):
                 raise DamageError("a file has neither path nor name")
             self._rows = self._files.setdefault(path, {})
         elif name == "metrics" and self.path == ["coverage", "project"]:
-            self._covered = xml_numbers.count(attributes, "coveredstatements")
-            self._total = xml_numbers.count(attributes, "statements")
+            self._covered = elements.count(attributes, "coveredstatements")
+            self._total = elements.count(attributes, "statements")
 
     def closed(self, name: str) -> None:
         """Nothing ends that is not begun anew."""

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from ralph_tracker.formats import xml_numbers
+from ralph_tracker.formats import elements
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.coverage import rows
 from ralph_tracker.formats.coverage.report import CoverageReport
@@ -88,11 +88,11 @@ class _Reader(Elements):
     def _root(self, name: str, attributes: Mapping[str, str]) -> None:
         if name != "coverage":
             raise DamageError(f"the root element is <{name}>, not Cobertura's")
-        digit = xml_numbers.last_digit(attributes.get("line-rate", "")) * 100
+        digit = elements.last_digit(attributes.get("line-rate", "")) * 100
         self._stated = rows.Stated(
-            covered=xml_numbers.count(attributes, "lines-covered"),
-            total=xml_numbers.count(attributes, "lines-valid"),
-            percent=xml_numbers.percent(attributes, "line-rate", whole=1),
+            covered=elements.count(attributes, "lines-covered"),
+            total=elements.count(attributes, "lines-valid"),
+            percent=elements.percent(attributes, "line-rate", whole=1),
             rounding=min(max(digit, 0.01), 1),
         )
 

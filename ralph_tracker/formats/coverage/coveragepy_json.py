@@ -1,13 +1,49 @@
 """coverage.py's JSON report (`coverage json`): the totals, as the tool counted them, and the lines of each file."""
 
+import math
 from collections.abc import Mapping
 from typing import Final
 
-from ralph_tracker.formats import json_numbers
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.coverage import rows
 from ralph_tracker.formats.coverage.report import CoverageReport, counted
 from ralph_tracker.formats.damage import DamageError
+
+_SHOWN: Final = 40
+_WHOLE: Final = 100
+
+
+def mapping(owner: Mapping[str, object], key: str) -> Mapping[str, object]:
+    """Return the object of that name. Raises DamageError where there is none."""
+    value = owner.get(key)
+    if not isinstance(value, dict):
+        raise DamageError(f"{key} is {_shown(value)}, not an object")
+    return value
+
+
+def count(owner: Mapping[str, object], key: str) -> int:
+    """Return a whole number of 0 or more. Raises DamageError for anything else."""
+    value = owner.get(key)
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise DamageError(f"{key} is {_shown(value)}, not a count")
+    return value
+
+
+def percentage(owner: Mapping[str, object], key: str) -> float:
+    """Return a number from 0 to 100. Raises DamageError for anything else."""
+    value = owner.get(key)
+    number = value if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
+    if not 0 <= number <= _WHOLE:  # which NaN is not
+        raise DamageError(f"{key} is {_shown(value)}, not a percentage from 0 to 100")
+    return float(number)
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "missing"
+    text = repr(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
 
 _KEYS: Final = frozenset({"meta", "files", "totals"})
 _STATED: Final = "percent_covered"
@@ -28,8 +64,8 @@ def read(content: Content) -> CoverageReport:
     document = content.json_value()
     if not isinstance(document, dict):
         raise DamageError("the report is no JSON object")
-    totals = json_numbers.mapping(document, "totals")
-    covered, total = json_numbers.count(totals, "covered_lines"), json_numbers.count(totals, "num_statements")
+    totals = mapping(document, "totals")
+    covered, total = count(totals, "covered_lines"), count(totals, "num_statements")
     if covered > total:
         raise DamageError(f"covered_lines is {covered}, more than the {total} of num_statements")
     percent = _percent(totals, covered / total * 100) if total else None
@@ -42,16 +78,16 @@ def read(content: Content) -> CoverageReport:
         files=files if listed == (covered, total) else None,
         declared_covered=covered,
         declared_total=total,
-        declared_percent=json_numbers.percent(totals, _STATED) if _STATED in totals else None,
+        declared_percent=percentage(totals, _STATED) if _STATED in totals else None,
         contradiction=rows.contradiction(rows.Stated(covered=covered, total=total), *listed) if listed[1] else None,
     )
 
 
 def _percent(totals: Mapping[str, object], quotient: float) -> float:
     if "num_branches" not in totals:
-        return json_numbers.percent(totals, _STATED)
+        return percentage(totals, _STATED)
     if "percent_statements_covered" in totals:
-        return json_numbers.percent(totals, "percent_statements_covered")
+        return percentage(totals, "percent_statements_covered")
     return quotient
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from ralph_tracker.formats import xml_numbers
+from ralph_tracker.formats import elements
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.coverage import rows
 from ralph_tracker.formats.coverage.report import CoverageReport
@@ -71,6 +71,6 @@ class _Reader(Elements):
         rows.mark(self._rows, number, hit=hit)
 
     def _total(self, attributes: Mapping[str, str]) -> None:
-        covered, missed = xml_numbers.count(attributes, "covered"), xml_numbers.count(attributes, "missed")
+        covered, missed = elements.count(attributes, "covered"), elements.count(attributes, "missed")
         if covered is not None and missed is not None:
             self.stated = rows.Stated(covered=covered, total=covered + missed)

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from ralph_tracker.formats import json_lines, xml_numbers
+from ralph_tracker.formats import elements, json_lines
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.coverage import rows
 from ralph_tracker.formats.coverage.report import CoverageReport, counted
@@ -88,7 +88,7 @@ class _Tracefile:
             self._forget()
             self._path = value
         elif tag in ("LF", "LH"):
-            self._totals[tag] = xml_numbers.count({tag: value}, tag)
+            self._totals[tag] = elements.count({tag: value}, tag)
         elif tag == _END and self._path is not None:
             self._close(self._path)
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 
-from ralph_tracker.formats import xml_numbers
+from ralph_tracker.formats import elements
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.coverage import rows
 from ralph_tracker.formats.coverage.report import Block, CoverageReport, Files
@@ -53,10 +53,10 @@ class _Reader(Elements):
             self._paths[attributes.get("uid", "")] = attributes.get("fullPath", "")
         elif name == "Summary" and len(self.path) == 1:
             self.stated = rows.Stated(
-                covered=xml_numbers.count(attributes, "visitedSequencePoints"),
-                total=xml_numbers.count(attributes, "numSequencePoints"),
-                percent=xml_numbers.percent(attributes, "sequenceCoverage"),
-                rounding=max(0.01, xml_numbers.last_digit(attributes.get("sequenceCoverage", ""))),
+                covered=elements.count(attributes, "visitedSequencePoints"),
+                total=elements.count(attributes, "numSequencePoints"),
+                percent=elements.percent(attributes, "sequenceCoverage"),
+                rounding=max(0.01, elements.last_digit(attributes.get("sequenceCoverage", ""))),
             )
 
     def closed(self, name: str) -> None:

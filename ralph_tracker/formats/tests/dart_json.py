@@ -15,6 +15,7 @@ from ralph_tracker.formats.tests.gathering import ERROR, WHOLE_RUN, Cases, contr
 from ralph_tracker.formats.tests.json_fields import Event, number, text
 from ralph_tracker.formats.tests.report import Declared, TestReport
 
+_LOADING: Final = "loading "
 _OUTCOMES: Final = {"success": PASSED, "failure": FAILED, "error": ERROR}
 
 
@@ -49,6 +50,7 @@ class _Run:
         self._expected = 0.0
         self._tests: dict[object, Event] = {}
         self._ends: dict[object, Event] = {}
+        self._errors: dict[object, str] = {}
         self._done: Event | None = None
 
     def take(self, event: Event) -> None:
@@ -60,6 +62,8 @@ class _Run:
             self._done = event
         elif kind == "allSuites":
             self._announced = number(event, "count")
+        elif kind == "error":
+            self._errors.setdefault(number(event, "testID"), text(event, "error"))
         elif kind == "testDone":
             self._ends[number(event, "testID")] = event
         elif isinstance(event.get(kind.removesuffix("Start")), dict):
@@ -83,9 +87,11 @@ class _Run:
             case = identity.of(self._suites.get(number(test, "suiteID"), ""), text(test, "name"))
             if end is None:
                 unfinished += 1
-                cases.add(case, ERROR)
+                cases.add(case, ERROR, said=self._errors.get(number_))
             elif end.get("hidden") is not True:
-                cases.add(case, _outcome(end), _seconds(test, end))
+                cases.add(case, _outcome(end), _seconds(test, end), said=self._errors.get(number_))
+                if text(test, "name").startswith(_LOADING):
+                    cases.add_not_loaded(self._suites.get(number(test, "suiteID"), ""), self._errors.get(number_, ""))
         whole = self._announced == len(self._suites) and self._expected <= len(cases.outcomes)
         if self._done is None and (unfinished or not whole):
             raise DamageError("cut short: the event that ends the report (done) is missing")

@@ -5,9 +5,11 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from ralph_tracker.core.metrics import FAILED
-from ralph_tracker.formats import xml_numbers
+from ralph_tracker.formats import elements
 from ralph_tracker.formats.adding import both
+from ralph_tracker.formats.first_error import first_error
 from ralph_tracker.formats.tests import identity
+from ralph_tracker.formats.tests.messages import KEPT, message
 from ralph_tracker.formats.tests.report import Counts, Declared, TestReport
 
 ERROR: Final = "error"  # failed, and not by a failed assertion: set-up, tear-down, collection, a crash
@@ -25,6 +27,8 @@ class Cases:
         self._rerun: set[str] = set()
         self._flaky: set[str] = set()
         self._broken: set[str] = set()
+        self._messages: dict[str, str] = {}
+        self._not_loaded: dict[str, str] = {}
         self._ordinals = identity.Ordinals()
 
     @property
@@ -33,15 +37,27 @@ class Cases:
         return sum(outcome == FAILED for outcome in self.outcomes.values())
 
     def add(
-        self, case: str, outcome: str, seconds: float | None = None, *, rerun: bool = False, flaky: bool = False
+        self,
+        case: str,
+        outcome: str,
+        seconds: float | None = None,
+        *,
+        rerun: bool = False,
+        flaky: bool = False,
+        said: str | None = None,
     ) -> None:
-        """Add a case that passed, failed, was skipped or ended in ERROR; `seconds` that are no duration are dropped."""
+        """Add a case that passed, failed, was skipped or ended in ERROR; `seconds` that are no duration are dropped.
+
+        `said` is what the report has of a failure, as long as it is.
+        """
         case = identity.steady(case)
         if case in self.outcomes:
             case = self._ordinals.next(case, self.outcomes)
         self.outcomes[case] = FAILED if outcome == ERROR else outcome
         if outcome == ERROR:
             self._in_error.add(case)
+        if said and outcome in (FAILED, ERROR) and len(self._messages) < KEPT and (short := message(said)):
+            self._messages[case] = short
         if seconds is not None and 0 <= seconds < math.inf:
             self._durations[case] = float(seconds)
         if rerun:
@@ -49,9 +65,17 @@ class Cases:
         if flaky:
             self._flaky.add(case)
 
-    def add_broken(self, name: str) -> None:
-        """Add what failed without being a test that ended."""
-        self._broken.add(identity.steady(name))
+    def add_broken(self, name: str, said: str | None = None) -> None:
+        """Add what failed without being a test that ended; `said` as in `add`."""
+        name = identity.steady(name)
+        self._broken.add(name)
+        if said and len(self._messages) < KEPT and (short := message(said)):
+            self._messages[name] = short
+
+    def add_not_loaded(self, place: str, said: str) -> None:
+        """Add a file, package or suite whose tests could not be collected, with what the tool says of it."""
+        if place not in self._not_loaded and len(self._not_loaded) < KEPT:
+            self._not_loaded[place] = why_not_loaded(said)
 
     def report(
         self,
@@ -78,7 +102,15 @@ class Cases:
             unnamed=unnamed or Counts(),
             broken=frozenset(self._broken),
             skipped_lines=skipped_lines,
+            messages=self._messages,
+            not_loaded=self._not_loaded,
         )
+
+
+def why_not_loaded(said: str) -> str:
+    """Return the first error line of what a tool says of a file that it could not load, else its first line."""
+    found = first_error(said)
+    return found.line if found else (message(said).splitlines() or ["it says not why"])[0]
 
 
 def seconds(text: str | None) -> float | None:
@@ -91,7 +123,7 @@ def seconds(text: str | None) -> float | None:
 
 def first_count(attributes: Mapping[str, str], *keys: str) -> int | None:
     """Return the first of these attributes that is there as a count; None where none is, or it is something else."""
-    return next((xml_numbers.count(attributes, key) for key in keys if key in attributes), None)
+    return next((elements.count(attributes, key) for key in keys if key in attributes), None)
 
 
 def contradiction(

@@ -6,6 +6,7 @@ panicked between tests): Go counts no test for it. A package that never ended is
 """
 
 import re
+from textwrap import dedent
 from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
@@ -22,7 +23,13 @@ _ACTIONS: Final = _ENDS.keys() | {"start", "run", "output", "build-output", "bui
 _OF_BUILDS: Final = ("build-output", "build-fail")
 _OWNERS: Final = ("Package", "Test", "ImportPath")
 # What Go writes beside the events where a package could not even be set up.
-_FAILED_PACKAGE: Final = re.compile(r"FAIL\t(\S+)(?: \[[a-z ]+\])?\s*$")
+_FAILED_PACKAGE: Final = re.compile(r"FAIL\t(\S+)(?: \[([a-z ]+)\])?\s*$")
+# … and where the compiler's own words stand among the events: before Go 1.24.
+_BUILD: Final = re.compile(r"# (\S+)")
+_FRAME: Final = re.compile(r"\s*(?:=== |--- (?:PASS|FAIL|SKIP): )")
+_KEPT_LINES: Final = 50
+_KEPT_TESTS: Final = 1_000  # those that run and those that failed
+_LONGEST: Final = 1_000
 
 _Key = tuple[str, str]
 
@@ -57,6 +64,10 @@ class _Run:
         self._runs: dict[_Key, set[str]] = {}
         self._again: set[_Key] = set()
         self._broken_builds: dict[str, None] = {}
+        self._build_output: dict[str, list[str]] = {}
+        self._build_of: dict[str, str] = {}  # package → the build that failed
+        self._output: dict[_Key, list[str]] = {}
+        self._building = ""
         self._skipped_lines = 0
 
     def take(self, event: Event) -> None:
@@ -65,11 +76,24 @@ class _Run:
         if action in _OF_BUILDS:
             if action == "build-fail":
                 self._broken_builds[text(event, "ImportPath")] = None
+            else:
+                _keep(self._build_output.setdefault(text(event, "ImportPath"), []), text(event, "Output"))
+        elif action == "output" and test:
+            self._said((package, test), text(event, "Output"))
         elif test:
             self._packages.setdefault(package, None)
             self._test((package, test), action, event)
         else:
             self._packages[package] = _ENDS.get(action) or self._packages.get(package)
+            if failed_build := text(event, "FailedBuild"):
+                self._build_of[package] = failed_build
+
+    def _said(self, key: _Key, output: str) -> None:
+        """Keep what a test prints until it passes; its frame (`=== RUN`) says nothing of a failure."""
+        self._packages.setdefault(key[0], None)
+        self._tests.setdefault(key, None)
+        if not _FRAME.match(output) and (key in self._output or len(self._output) < _KEPT_TESTS):
+            _keep(self._output.setdefault(key, []), output)
 
     def _test(self, key: _Key, action: str, event: Event) -> None:
         if action not in _ENDS:
@@ -80,6 +104,8 @@ class _Run:
         self._tests[key] = _ENDS[action]
         self._runs.setdefault(key, set()).add(_ENDS[action])
         self._seconds[key] = number(event, "Elapsed")
+        if _ENDS[action] != FAILED:
+            self._output.pop(key, None)
 
     def other(self, line: str) -> None:
         """Take a line that is no event."""
@@ -87,6 +113,12 @@ class _Run:
         found = _FAILED_PACKAGE.match(line)
         if found:
             self._packages[found[1]] = FAILED
+            if found[2]:
+                self._build_of.setdefault(found[1], found[1])
+        elif heading := _BUILD.match(line):
+            self._building = heading[1]
+        elif self._building:
+            _keep(self._build_output.setdefault(self._building, []), f"{line}\n")
 
     def report(self) -> TestReport:
         """Return what was gathered."""
@@ -100,15 +132,32 @@ class _Run:
             if outcome in (None, FAILED):
                 bad.add(key[0])
             if outcome is None:
-                cases.add_broken(identity.of(*key))
+                cases.add_broken(identity.of(*key), self._message(key))
                 continue
             again = key in self._again
             flaky = again and {PASSED, FAILED} <= self._runs[key]
-            cases.add(identity.of(*key), outcome, self._seconds.get(key), rerun=again, flaky=flaky)
+            said = self._message(key)
+            cases.add(identity.of(*key), outcome, self._seconds.get(key), rerun=again, flaky=flaky, said=said)
         failed = [package for package, end in self._packages.items() if end == FAILED]
         for package in failed:
             if package not in bad:
-                cases.add_broken(identity.of(package, "(package)"))
+                cases.add_broken(identity.of(package, "(package)"), self._of_build(package))
+            if package in self._build_of:
+                cases.add_not_loaded(package, self._of_build(package) or "the package does not build")
         for path in self._broken_builds if not failed else ():
-            cases.add_broken(identity.of(path, "(build)"))
+            said = "".join(self._build_output.get(path, ()))
+            cases.add_broken(identity.of(path, "(build)"), said)
+            cases.add_not_loaded(path.partition(" ")[0], said)
         return cases.report(skipped_lines=self._skipped_lines)
+
+    def _message(self, key: _Key) -> str:
+        return dedent("".join(self._output.get(key, ())))
+
+    def _of_build(self, package: str) -> str:
+        """Return what the compiler says of the build that a package failed by, "" where it is not known."""
+        return "".join(self._build_output.get(self._build_of.get(package, ""), ()))
+
+
+def _keep(lines: list[str], output: str) -> None:
+    if len(lines) < _KEPT_LINES:
+        lines.append(output[:_LONGEST])

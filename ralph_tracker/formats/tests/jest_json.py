@@ -32,11 +32,17 @@ class _Test(msgspec.Struct, rename="camel", gc=False):
     invocations: int | None = None
     failure_messages: Any = None
 
+    @property
+    def said(self) -> str | None:
+        told = self.failure_messages
+        return "\n".join(filter(_is_text, told)) if isinstance(told, list) else None
+
 
 class _File(msgspec.Struct, rename="camel", gc=False):
     assertion_results: list[_Test]
     name: str = ""
     status: str = ""
+    message: Any = None
 
 
 class _Report(msgspec.Struct, rename="camel"):
@@ -64,11 +70,12 @@ def read(content: Content) -> TestReport:
         for test in result.assertion_results:
             _add(cases, file, test)
         if result.status == "failed" and not result.assertion_results:
-            broken.append(file)
+            broken.append((file, result.message if isinstance(result.message, str) else ""))
     declared = Declared(tests=report.num_total_tests, failures=report.num_failed_tests)
     wrong = contradiction(declared, cases)
-    for file in broken:
-        cases.add(identity.of(file, "(test file)"), ERROR)
+    for file, said in broken:
+        cases.add(identity.of(file, "(test file)"), ERROR, said=_without_banner(said))
+        cases.add_not_loaded(file, _without_banner(said))
     if report.success is False and not cases.failed:
         cases.add(WHOLE_RUN, ERROR)
     return cases.report(declared, contradiction=wrong)
@@ -80,4 +87,13 @@ def _add(cases: Cases, file: str, test: _Test) -> None:
     outcome = _OUTCOMES[test.status]
     flaky = outcome == PASSED and (again or bool(test.failure_messages))
     seconds = None if test.duration is None else test.duration / 1000
-    cases.add(identity.of(file, name), outcome, seconds, rerun=again or flaky, flaky=flaky)
+    cases.add(identity.of(file, name), outcome, seconds, rerun=again or flaky, flaky=flaky, said=test.said)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _without_banner(said: str) -> str:
+    """Leave out jest's heading, and of a file that it cannot parse its advice."""
+    return said.partition("Details:\n")[2] or said.partition("Test suite failed to run\n")[2] or said

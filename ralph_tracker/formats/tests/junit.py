@@ -11,15 +11,87 @@ producers' files the same id is another test (identity.py): a failure must not v
 """
 
 import math
+import re
+from collections.abc import Mapping
 from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats import markup
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.damage import DamageError
+from ralph_tracker.formats.elements import count
 from ralph_tracker.formats.tests import identity
-from ralph_tracker.formats.tests.junit_totals import Totals
-from ralph_tracker.formats.tests.report import TestReport
+from ralph_tracker.formats.tests.gathering import first_count, unlike, why_not_loaded
+from ralph_tracker.formats.tests.messages import KEPT, message
+from ralph_tracker.formats.tests.report import Declared, TestReport
+
+
+class Totals:
+    """Gather the declared counts of one file.
+
+    `declared` is the sum over the outermost suites, what is missing in one of them counting 0; the root's where no
+    suite declares anything; None where nothing does.
+    """
+
+    def __init__(self) -> None:
+        self.declared = Declared()
+        self._root = Declared()
+        self._all_tests: int | None = None
+        self._reruns = 0
+
+    def root(self, attributes: Mapping[str, str]) -> None:
+        self._root = _declared(attributes)
+
+    def suite(self, attributes: Mapping[str, str], *, outermost: bool) -> None:
+        said = _declared(attributes)
+        self._all_tests = _sum(self._all_tests, said.tests)
+        if outermost:
+            self.declared = Declared(
+                tests=_sum(self.declared.tests, said.tests),
+                failures=_sum(self.declared.failures, said.failures),
+                errors=_sum(self.declared.errors, said.errors),
+                skipped=_sum(self.declared.skipped, said.skipped),
+            )
+
+    def rerun(self, runs: int) -> None:
+        """Note that a case had so many runs more than the one that counts."""
+        self._reruns += runs
+
+    def close(self) -> None:
+        """Fall back on the root where no suite declared anything."""
+        if self.declared == Declared():
+            self.declared = self._root
+
+    def contradiction(self, counted: int, *, failed: int, more_is_fine: bool) -> str | None:
+        """Say where the file contradicts itself; None where one of its ways of counting fits.
+
+        A nesting suite may count the cases in it at any depth or its own alone, and reruns or not. `more_is_fine`
+        for producers that count what they do not list.
+        """
+        said = {number for number in (self.declared.tests, self._all_tests, self._root.tests) if number is not None}
+        fits = said & {counted, counted + self._reruns} or (more_is_fine and said and min(said) > counted)
+        if said and not fits:
+            shown = self.declared.tests if self.declared.tests is not None else max(said)
+            return unlike("tests", shown, counted)
+        bad = (self.declared.failures or 0) + (self.declared.errors or 0)
+        if bad > self._reruns and not failed:
+            return unlike("failures and errors", bad, 0)
+        return None
+
+
+def _declared(attributes: Mapping[str, str]) -> Declared:
+    return Declared(
+        tests=count(attributes, "tests"),
+        failures=count(attributes, "failures"),
+        errors=count(attributes, "errors"),
+        skipped=first_count(attributes, "skipped", "skips", "skip"),
+    )
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    """Add what is known; None only where both are unknown."""
+    return other if one is None else one if other is None else one + other
+
 
 _OUTERMOST: Final = frozenset({"testsuites", "testrun"})  # the latter is what Eclipse exports
 ROOTS: Final = _OUTERMOST | {"testsuite", "testcase"}
@@ -48,6 +120,11 @@ _OUTCOMES: Final = (PASSED, SKIPPED, FAILED, FAILED)
 _REMEMBERED: Final = 10_000
 _PYTEST_ROOT, _PYTEST_SUITE = "pytest tests", "pytest"
 _PYTEST_TEARDOWN: Final = "failed on teardown"
+_PYTEST_COLLECTION: Final = "collection failure"
+_UNITTEST_LOADING: Final = "unittest.loader."  # _FailedTest
+_JEST_LOADING: Final = "Test suite failed to run"
+_GO_BUILD: Final = re.compile(r"\[(?:build|setup) failed\]")
+_SCRIPT: Final = re.compile(r"\.[cm]?[jt]sx?$")
 
 
 def sniff(content: Content) -> bool:
@@ -58,20 +135,22 @@ def sniff(content: Content) -> bool:
 def read(content: Content) -> TestReport:
     """Read the report; one without a case has 0 tests. Raises DamageError."""
     reader = _Reader(content.limits.max_depth)
-    content.stream(reader.start, reader.end)
+    content.stream(reader.start, reader.end, reader.text)
     return reader.report()
 
 
 class _Verdict:
     """What the children of one open testcase have said so far; most cases have none and get none of these."""
 
-    __slots__ = ("flaky", "rank", "reruns", "teardown")
+    __slots__ = ("flaky", "rank", "reruns", "said", "teardown", "text")
 
     def __init__(self) -> None:
         self.rank = _PASSED
         self.reruns = 0
         self.flaky = False
         self.teardown = False
+        self.said = ""
+        self.text = ""
 
 
 class _Prefixes(dict[str, str]):
@@ -137,6 +216,10 @@ class _Reader:
         self._ordinals = identity.Ordinals()
         self._totals = Totals()
         self._by_pytest = False
+        self._messages: dict[str, str] = {}
+        self._not_loaded: dict[str, str] = {}
+        self.text = markup.Text()
+        self._gathering = ""  # the element whose text is being gathered
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         local = self._local.get(name) or self._local.setdefault(name, markup.local_name(name))
@@ -155,7 +238,10 @@ class _Reader:
 
     def end(self, _name: str) -> None:
         local = self._path.pop()
-        if local == "testcase":
+        if local == self._gathering:
+            self._gathering = ""
+            self._verdicts[len(self._cases)].text = self.text.end()
+        elif local == "testcase":
             verdict = self._verdicts.pop(len(self._cases), None) if self._verdicts else None
             self._close_case(self._cases.pop(), verdict)
         elif local == "testsuite":
@@ -187,6 +273,11 @@ class _Reader:
             verdict.flaky = verdict.flaky or local.startswith("flaky")
         elif rank == _ERROR:
             verdict.teardown = attributes.get("message", "").startswith(_PYTEST_TEARDOWN)
+        if rank >= _FAILED and not verdict.text:
+            said = verdict.said = attributes.get("message", "")
+            if len(self._messages) < KEPT or _file_not_loaded(self._cases[-1], said):
+                self._gathering = local
+                self.text.begin()
 
     def _close_case(self, attributes: dict[str, str], verdict: _Verdict | None) -> None:
         suite = self._suites[-1]
@@ -209,8 +300,18 @@ class _Reader:
             self._durations[case] = spent
         if rank == _ERROR:
             self._in_error.add(case)
+        if rank >= _FAILED and verdict:
+            self._failed(case, attributes, verdict)
         if verdict and verdict.reruns:
             self._reran(case, rank, verdict)
+
+    def _failed(self, case: str, attributes: dict[str, str], verdict: _Verdict) -> None:
+        """Keep what is said of a failure, and whether it is a file's that could not be loaded."""
+        if len(self._messages) < KEPT and (short := message(verdict.said, verdict.text)):
+            self._messages[case] = short
+        place = _file_not_loaded(attributes, verdict.said, verdict.text)
+        if place and place not in self._not_loaded and len(self._not_loaded) < KEPT:
+            self._not_loaded[place] = why_not_loaded(verdict.text or verdict.said)
 
     def _steady(self, case: str) -> str:
         """Take addresses out: two cases that differ in nothing else stay two, one that is told twice stays one."""
@@ -229,6 +330,7 @@ class _Reader:
             self._rerun.add(case)
         self._in_error.discard(case)
         self._flaky.discard(case)
+        self._messages.pop(case, None)
         if rank == _PASSED:
             self._flaky.add(case)
 
@@ -251,7 +353,26 @@ class _Reader:
             flaky=frozenset(self._flaky),
             declared=self._totals.declared,
             contradiction=contradiction,
+            messages=self._messages,
+            not_loaded=self._not_loaded,
         )
+
+
+def _file_not_loaded(attributes: dict[str, str], said: str, text: str = "") -> str | None:
+    """Return the file or package whose tests could not be collected, None where a case is an ordinary test.
+
+    pytest, unittest, jest-junit, vitest and the writers for Go each have a case of their own for it.
+    """
+    owner, name = attributes.get("classname", ""), attributes.get("name", "")
+    if said == _PYTEST_COLLECTION:
+        return attributes.get("file") or f"{(owner or name).replace('.', '/')}.py"
+    if owner.startswith(_UNITTEST_LOADING):
+        return f"{name.replace('.', '/')}.py"
+    if owner == _JEST_LOADING or (owner == name and _SCRIPT.search(name)):
+        return identity.file(name)
+    if _GO_BUILD.search(name) or (name == "TestMain" and _GO_BUILD.search(text)):
+        return owner
+    return None
 
 
 def _status(attributes: dict[str, str]) -> int:

@@ -27,6 +27,8 @@ _DOC_TESTS: Final = re.compile(r"^\s+Doc-tests (?P<crate>\S+)$")
 _HASH: Final = re.compile(r"-[0-9a-f]{16}(?:\.exe)?$")
 # What a name says of how a test runs, and the line of a documentation's test: neither makes it another test.
 _UNSTEADY: Final = re.compile(r" - should panic$| \(line \d+\)")
+_OUTPUT: Final = re.compile(r"^---- (.+) stdout ----$")
+_KEPT_LINES: Final = 50
 _FAILED_BUILD: Final = "error: could not compile "
 _FAILED_RUN: Final = ("error: test failed", "error: doctest failed")
 _OUTCOMES: Final = {"ok": PASSED, "bench:": PASSED, "FAILED": FAILED, "ignored": SKIPPED}
@@ -56,6 +58,8 @@ class _Run:
         self._expected: int | None = None
         self._tests: list[tuple[str, str]] = []
         self._listing = False
+        self._messages: dict[str, list[str]] = {}
+        self._shown: list[str] | None = None
         self._results = 0
         self._problems: list[str] = []
 
@@ -65,6 +69,8 @@ class _Run:
             self._close([int(number) for number in found.groups()])
         elif self._expected is not None and not self._listing:
             self._inside(line)
+        elif self._expected is not None:
+            self._below(line)
         elif self._expected is None:
             self._between(line)
 
@@ -75,6 +81,15 @@ class _Run:
             self._listing = True
         elif _RUNNING.match(line) or _BINARY.match(line):
             raise DamageError(self._no_summary())
+
+    def _below(self, line: str) -> None:
+        """Take a line of what failed tests printed."""
+        if found := _OUTPUT.match(line):
+            self._shown = self._messages.setdefault(_UNSTEADY.sub("", found[1]), [])
+        elif line in ("failures:", "stack backtrace:") or line.startswith("note: "):
+            self._shown = None
+        elif self._shown is not None and len(self._shown) < _KEPT_LINES:
+            self._shown.append(line)
 
     def _between(self, line: str) -> None:
         if found := _RUNNING.match(line):
@@ -97,11 +112,13 @@ class _Run:
         named = Counter(outcome for _, outcome in self._tests)
         if (named[PASSED], named[FAILED], named[SKIPPED]) == (counts.passed, counts.failed, counts.skipped):
             for name, outcome in self._tests:
-                self._cases.add(identity.of(self._binary, name), outcome)
+                said = "\n".join(self._messages.get(name, ())) if outcome == FAILED else None
+                self._cases.add(identity.of(self._binary, name), outcome, said=said)
         else:
             self._unnamed += counts
         self._results += 1
         self._tests, self._expected, self._listing = [], None, False
+        self._messages, self._shown = {}, None
 
     def _no_summary(self) -> str:
         return f"the tests of {self._binary or 'a binary'} have no `test result:`; it crashed or the text is cut short"

@@ -32,6 +32,12 @@ class _Test(msgspec.Struct, rename="camel", gc=False):
     err: Any = None
 
     @property
+    def said(self) -> str | None:
+        """Return what the error says, and where: the stack begins with the message."""
+        told = self.err if isinstance(self.err, dict) else {}
+        return next((each for each in (told.get("stack"), told.get("message")) if isinstance(each, str)), None)
+
+    @property
     def key(self) -> tuple[str, str]:
         return self.file or "", self.full_title
 
@@ -59,13 +65,14 @@ def read(content: Content) -> TestReport:
             (failures if outcome == FAILED else pending)[test.key] -= 1
         retried = bool(test.current_retry)
         seconds = None if test.duration is None else test.duration / 1000
-        cases.add(_id(test.key), outcome, seconds, rerun=retried, flaky=retried and outcome == PASSED)
+        cases.add(_id(test.key), outcome, seconds, rerun=retried, flaky=retried and outcome == PASSED, said=test.said)
     stats = report.stats
     declared = Declared(tests=stats.tests, failures=stats.failures, skipped=stats.pending)
     hooks = list(failures.elements())
+    said = {test.key: test.said for test in report.failures}
     wrong = contradiction(declared, cases, failures_elsewhere=len(hooks))
     for key in hooks:
-        cases.add(_id(key), ERROR)
+        cases.add(_id(key), ERROR, said=said[key])
     return cases.report(declared, contradiction=wrong)
 
 

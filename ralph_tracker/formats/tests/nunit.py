@@ -11,11 +11,10 @@ from typing import Final
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.damage import DamageError
-from ralph_tracker.formats.elements import Elements
+from ralph_tracker.formats.elements import Elements, count
 from ralph_tracker.formats.tests import identity
 from ralph_tracker.formats.tests.gathering import ERROR, Cases, contradiction, first_count, seconds
 from ralph_tracker.formats.tests.report import Declared, TestReport
-from ralph_tracker.formats.xml_numbers import count
 
 ROOTS: Final = frozenset({"test-run", "test-results", "test-suite"})
 _RESULTS: Final = {
@@ -47,10 +46,13 @@ def read(content: Content) -> TestReport:
 class _Reader(Elements):
     """Take the events of one document; `_suites` are the open suites, `_bad` the failures seen before each."""
 
+    TEXTS = frozenset({"message"})
+
     def __init__(self, content: Content) -> None:
         super().__init__(content)
         self._cases = Cases()
         self._declared = Declared()
+        self._message = ""
         self._not_counted: list[int] = []
         self._suites: list[Mapping[str, str]] = []
         self._bad: list[int] = []
@@ -66,11 +68,13 @@ class _Reader(Elements):
             self._suites.append(attributes)
             self._bad.append(self._failures)
         elif name == "test-case":
-            self._case, self._failure = attributes, False
+            self._case, self._failure, self._message = attributes, False, ""
         elif name in ("failure", "error") and self.path[-1:] == ["test-case"]:
             self._failure = True
 
     def closed(self, name: str) -> None:
+        if name == "message" and self._case is not None:
+            self._message = self.text
         if name == "test-suite":
             suite, before = self._suites.pop(), self._bad.pop()
             if self._failures == before and _result(suite) in _BAD and suite.get("site") != "Parent":
@@ -80,7 +84,8 @@ class _Reader(Elements):
             case, self._case = self._case, None
             outcome = _outcome(case, failure=self._failure)
             self._failures += outcome in _BAD
-            self._cases.add(self._id(case), outcome, seconds(case.get("duration", case.get("time"))))
+            spent = seconds(case.get("duration", case.get("time")))
+            self._cases.add(self._id(case), outcome, spent, said=self._message)
 
     def _root(self, name: str, attributes: Mapping[str, str]) -> None:
         if name not in ROOTS:

@@ -45,6 +45,9 @@ _NAME: Final = r"(?P<name>[^\s:][^:]{0,1000}\.py::.{1,2000}?)"
 _VERBOSE: Final = re.compile(rf"{_NAME} {_OUTCOME}(?: \(.*\))?\s*(?:\[ *\d+%\])?$")
 _PARALLEL: Final = re.compile(rf"\[gw\d+\] (?:\[ *\d+%\] )?{_OUTCOME} {_NAME}\s*$")
 _LISTED: Final = re.compile(rf"{_OUTCOME} {_NAME}(?: - .*)?$")
+_SHORT: Final = re.compile(rf"^(?:FAILED|ERROR) {_NAME} - (?P<said>.+)$", re.MULTILINE)
+_COLLECTING: Final = re.compile(r"^_+ ERROR collecting (?P<file>\S+) _+\r?$", re.MULTILINE)
+_UNTIL_NEXT: Final = re.compile(r"^(?:_{3,} .* _{3,}|={3,} .* ={3,})\r?$", re.MULTILINE)
 _COVERAGE: Final = re.compile(r"^TOTAL +\d.*%\s*$", re.MULTILINE)
 _STOPPED: Final = re.compile(r"^!{3,} (?P<why>.{1,200}?) !{3,}\r?$", re.MULTILINE)
 _LONGEST: Final = 4000
@@ -76,9 +79,12 @@ def read(content: Content) -> TestReport:
         raise DamageError(f"the run was stopped: {stopped['why']}", text.count("\n", 0, stopped.start()) + 1)
     note = f"{_NOTE}; the run was stopped: {stopped['why']}" if stopped else _NOTE
     cases, named = Cases(), _names(text)
+    for heading in _COLLECTING.finditer(text):
+        cases.add_not_loaded(heading["file"], _UNTIL_NEXT.split(text[heading.end() :], maxsplit=1)[0])
     if all(counted[outcome] == sum(said == outcome for said in named.values()) for outcome in _NAMED.values()):
+        said = {found["name"]: found["said"] for found in _SHORT.finditer(text)}
         for name, outcome in named.items():
-            cases.add(name, outcome)
+            cases.add(name, outcome, said=said.get(name))
         return cases.report(note=note)
     unnamed = Counts(passed=counted[PASSED], failed=counted[FAILED], errors=counted[ERROR], skipped=counted[SKIPPED])
     return cases.report(unnamed=unnamed, note=note + _NO_NAMES)

@@ -1,10 +1,12 @@
 """The value that every report of tests comes down to."""
 
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import NamedTuple
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, TestResults
 from ralph_tracker.formats.adding import known_sum
+from ralph_tracker.formats.tests.messages import KEPT
 
 
 class Declared(NamedTuple):
@@ -54,7 +56,8 @@ class TestReport(NamedTuple):
     a test that ended: a package that does not build, a test that a crash cut off; the tool counts no test for it, so
     `tests` and `errors` do not either, but it is no success: `results` has it as failed. `contradiction` says where the
     counts that the report declares are not those of its cases, `note` what else a person should know of where the
-    numbers come from. `skipped_lines` were no part of the report.
+    numbers come from. `skipped_lines` were no part of the report. `messages` and `not_loaded` are as in TestResults;
+    of the messages only the first are kept, of each its first lines (messages.py).
     """
 
     outcomes: Mapping[str, str] = {}
@@ -68,6 +71,8 @@ class TestReport(NamedTuple):
     unnamed: Counts = Counts()
     broken: frozenset[str] = frozenset()
     skipped_lines: int = 0
+    messages: Mapping[str, str] = {}
+    not_loaded: Mapping[str, str] = {}
 
     @property
     def tests(self) -> int:
@@ -98,7 +103,13 @@ class TestReport(NamedTuple):
         """Return the identities as the core wants them; None where some are unknown: half of them are none."""
         if self.unnamed.tests:
             return None
-        return TestResults({**self.outcomes, **dict.fromkeys(sorted(self.broken), FAILED)}, self.durations, self.flaky)
+        return TestResults(
+            {**self.outcomes, **dict.fromkeys(sorted(self.broken), FAILED)},
+            self.durations,
+            self.flaky,
+            self.messages,
+            self.not_loaded,
+        )
 
     def __add__(self, other: "TestReport") -> "TestReport":  # type: ignore[override]  # a sum, and no longer tuple
         return add_tests((self, other))
@@ -128,6 +139,8 @@ def add_tests(reports: Iterable[TestReport]) -> TestReport:
         unnamed=total.unnamed,
         broken=frozenset(total.broken),
         skipped_lines=total.skipped_lines,
+        messages=dict(islice(total.messages.items(), KEPT)),
+        not_loaded=total.not_loaded,
     )
 
 
@@ -146,6 +159,8 @@ class _TestTotal:
         self.unnamed = Counts()
         self.broken: set[str] = set()
         self.skipped_lines = 0
+        self.messages: dict[str, str] = {}
+        self.not_loaded: dict[str, str] = {}
 
     def add(self, report: TestReport) -> None:
         before, now = self.outcomes, report.outcomes
@@ -166,3 +181,7 @@ class _TestTotal:
         self.unnamed += report.unnamed
         self.broken |= report.broken
         self.skipped_lines += report.skipped_lines
+        for case in again - kept if self.messages else ():
+            self.messages.pop(case, None)
+        self.messages.update((case, said) for case, said in report.messages.items() if case not in kept)
+        self.not_loaded = {**report.not_loaded, **self.not_loaded}

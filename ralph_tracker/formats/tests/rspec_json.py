@@ -1,6 +1,7 @@
 """RSpec's JSON report (`--format json`): one example is one case, errors outside of examples are cases in error."""
 
-from typing import Annotated, Final, Literal
+import re
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
@@ -13,6 +14,8 @@ from ralph_tracker.formats.tests.report import Declared, TestReport
 
 _KEYS: Final = frozenset({"examples", "summary", "summary_line"})
 _OUTCOMES: Final = {"passed": PASSED, "failed": FAILED, "pending": SKIPPED}
+_LOADING: Final = re.compile(r"An error occurred while loading (\S+?)\.?$", re.MULTILINE)
+_ERROR: Final = re.compile(r"^(\w*(?:Error|Exception)):\s+(.+)$", re.MULTILINE)
 _OUTSIDE: Final = "(outside of examples)"
 
 
@@ -21,6 +24,12 @@ class _Example(msgspec.Struct, gc=False):
     status: Literal["passed", "failed", "pending"]
     file_path: str = ""
     run_time: float | None = None
+    exception: Any = None
+
+    @property
+    def said(self) -> str | None:
+        told = self.exception.get("message") if isinstance(self.exception, dict) else None
+        return told if isinstance(told, str) else None
 
 
 class _Summary(msgspec.Struct, gc=False):
@@ -33,6 +42,7 @@ class _Summary(msgspec.Struct, gc=False):
 class _Report(msgspec.Struct):
     examples: list[_Example]
     summary: _Summary
+    messages: Any = None  # what went wrong outside of examples
 
 
 def sniff(content: Content) -> bool:
@@ -46,10 +56,21 @@ def read(content: Content) -> TestReport:
     cases = Cases()
     for example in report.examples:
         case = identity.of(identity.file(example.file_path), example.full_description)
-        cases.add(case, _OUTCOMES[example.status], example.run_time)
+        cases.add(case, _OUTCOMES[example.status], example.run_time, said=example.said)
     said = report.summary
     declared = Declared(tests=said.example_count, failures=said.failure_count, skipped=said.pending_count)
     wrong = contradiction(declared, cases)
-    for _ in range(said.errors_outside_of_examples_count):
-        cases.add(_OUTSIDE, ERROR)
+    messages = report.messages if isinstance(report.messages, list) else []
+    told = [each for each in messages if isinstance(each, str)]
+    for number in range(said.errors_outside_of_examples_count):
+        cases.add(_OUTSIDE, ERROR, said=told[number] if number < len(told) else None)
+    for error in told:
+        if loading := _LOADING.search(error):
+            cases.add_not_loaded(identity.file(loading[1]), _on_one_line(error))
     return cases.report(declared, contradiction=wrong)
+
+
+def _on_one_line(error: str) -> str:
+    """Return the error and its message, which RSpec puts below it."""
+    found = _ERROR.search(error)
+    return f"{found[1]}: {found[2]}" if found else error

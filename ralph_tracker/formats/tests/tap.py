@@ -22,6 +22,10 @@ _TEST: Final = re.compile(r"(?P<not>not )?ok(?![A-Za-z_\d\t:=(])[ -]*(?:(?P<numb
 _DIRECTIVE: Final = re.compile(r"(?<!\\)#\s*(?:skip\S*|todo\b)", re.IGNORECASE)
 _TIME: Final = re.compile(r"(?<!\\)#\s*time=(?P<number>\d{1,9}(?:\.\d{1,12})?)(?P<unit>m?s)\s*$")
 _DURATION: Final = re.compile(r"  duration_ms: (?P<number>\d{1,12}(?:\.\d{1,12})?)\s*$")
+# In the block of YAML, or what Test::More writes as comments.
+_MESSAGE: Final = re.compile(r"  (?:error|message|location|found|expected|wanted|actual): (?![|>])(?P<text>.+)$")
+_COMMENT: Final = re.compile(r"# {2,}(?P<text>\S.*)$")
+_KEPT_LINES: Final = 12
 _BAIL_OUT: Final = re.compile(r"Bail out!\s*(?P<why>.*)$", re.IGNORECASE)
 _FIRST: Final = re.compile(r"^(?:TAP version 1[2-9]|1\.\.\d{1,9}|(?:not )?ok)\b", re.MULTILINE)
 _FIRST_PLAN: Final = re.compile(r"^1\.\.\d{1,9}[ \t\r]*(?:#.*)?$", re.MULTILINE)
@@ -55,6 +59,7 @@ class _Run:
     def __init__(self) -> None:
         self._cases = Cases()
         self._open: tuple[str, str, float | None] | None = None
+        self._said: list[str] = []
         self._versions = 0
         self._plans: list[int] = []
         self._plan_is_last = False
@@ -84,11 +89,16 @@ class _Run:
         found = _DURATION.match(line)
         if found and self._open is not None and self._open[2] is None:
             self._open = (*self._open[:2], float(found["number"]) / 1000)
+        elif self._open is not None and self._open[1] == FAILED and len(self._said) < _KEPT_LINES:
+            if said := _MESSAGE.match(line):
+                self._said.append(said["text"].strip("'\""))
+            elif comment := _COMMENT.match(line):
+                self._said.append(comment["text"])
 
     def _close(self) -> None:
         if self._open is not None:
-            self._cases.add(*self._open)
-            self._open = None
+            self._cases.add(*self._open, said="\n".join(self._said))
+            self._open, self._said = None, []
 
     def report(self) -> TestReport:
         """Return what was gathered."""

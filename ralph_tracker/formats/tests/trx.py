@@ -12,11 +12,11 @@ from typing import Final
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.damage import DamageError
-from ralph_tracker.formats.elements import Elements
+from ralph_tracker.formats.elements import Elements, count
 from ralph_tracker.formats.tests import identity
 from ralph_tracker.formats.tests.gathering import ERROR, WHOLE_RUN, Cases, contradiction
+from ralph_tracker.formats.tests.messages import KEPT
 from ralph_tracker.formats.tests.report import Declared, TestReport
-from ralph_tracker.formats.xml_numbers import count
 
 ROOT: Final = "TestRun"
 _OUTCOMES: Final = {
@@ -44,8 +44,11 @@ def read(content: Content) -> TestReport:
 class _Reader(Elements):
     """Take the events of one document; definitions and results refer to each other and come in any order."""
 
+    TEXTS = frozenset({"Message"})
+
     def __init__(self, content: Content) -> None:
         super().__init__(content)
+        self._messages: dict[int, str] = {}  # by the number of the result
         self._results: list[tuple[str, str, str, str]] = []
         self._classes: dict[str, str] = {}
         self._definition = ""
@@ -72,6 +75,10 @@ class _Reader(Elements):
         elif name == "Results":
             self._complete = True
 
+    def closed(self, name: str) -> None:
+        if name == "Message" and self.path[-1:] == ["ErrorInfo"] and self._results and len(self._messages) < KEPT:
+            self._messages.setdefault(len(self._results) - 1, self.text)
+
     def _counters(self, attributes: Mapping[str, str]) -> None:
         self._declared = Declared(
             tests=count(attributes, "total"), failures=count(attributes, "failed"), errors=count(attributes, "error")
@@ -82,9 +89,9 @@ class _Reader(Elements):
         if not self._complete:
             raise DamageError("there are neither results nor a summary in it")
         cases = Cases()
-        for test, title, outcome, duration in self._results:
+        for number, (test, title, outcome, duration) in enumerate(self._results):
             case = identity.of(self._classes.get(test, ""), title)
-            cases.add(case, _OUTCOMES.get(outcome.lower(), ERROR), _seconds(duration))
+            cases.add(case, _OUTCOMES.get(outcome.lower(), ERROR), _seconds(duration), said=self._messages.get(number))
         wrong = contradiction(self._declared, cases)
         if self._run.lower() in _BAD_RUNS and not cases.failed:
             cases.add(WHOLE_RUN, ERROR)

@@ -9,11 +9,10 @@ from typing import Final
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.damage import DamageError
-from ralph_tracker.formats.elements import Elements
+from ralph_tracker.formats.elements import Elements, count
 from ralph_tracker.formats.tests import identity
 from ralph_tracker.formats.tests.gathering import ERROR, Cases, contradiction, seconds
 from ralph_tracker.formats.tests.report import Declared, TestReport
-from ralph_tracker.formats.xml_numbers import count
 
 ROOTS: Final = frozenset({"assemblies", "assembly"})
 _RESULTS: Final = {"pass": PASSED, "fail": FAILED, "skip": SKIPPED, "notrun": SKIPPED}
@@ -33,8 +32,14 @@ def read(content: Content) -> TestReport:
 
 
 class _Reader(Elements):
+    """Take the events of one document; a test is added when it ends, since its message stands in it."""
+
+    TEXTS = frozenset({"message"})
+
     def __init__(self, content: Content) -> None:
         super().__init__(content)
+        self._open: Mapping[str, str] | None = None
+        self._message = ""
         self._cases = Cases()
         self._declared: Declared | None = None
         self._class = ""
@@ -47,7 +52,7 @@ class _Reader(Elements):
         if name == "assembly":
             self._assembly(attributes)
         elif name == "test":
-            self._test(attributes)
+            self._open, self._message = attributes, ""
         elif name == "class":
             self._class = attributes.get("name", "")
         elif name == "error" and around == "errors":
@@ -55,6 +60,13 @@ class _Reader(Elements):
             self._errors.append(f"{where or identity.UNNAMED} (error)")
         elif name == "failure" and around == "class":
             self._errors.append(f"{self._class or identity.UNNAMED} (class)")
+
+    def closed(self, name: str) -> None:
+        if name == "message" and self.path[-1:] == ["failure"]:
+            self._message = self.text
+        elif name == "test" and self._open is not None:
+            test, self._open = self._open, None
+            self._test(test)
 
     def _assembly(self, attributes: Mapping[str, str]) -> None:
         if not _ASSEMBLY_KEYS & attributes.keys():
@@ -73,7 +85,7 @@ class _Reader(Elements):
         if outcome is None:
             raise DamageError(f"result is {said[:40]!r}, which xUnit.net does not have")
         case = identity.of(attributes.get("type", ""), attributes.get("name", ""))
-        self._cases.add(case, outcome, seconds(attributes.get("time")))
+        self._cases.add(case, outcome, seconds(attributes.get("time")), said=self._message)
 
     def report(self) -> TestReport:
         """Return what was read; `total` leaves out the errors outside of tests."""

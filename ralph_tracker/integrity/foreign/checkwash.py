@@ -6,7 +6,7 @@ from typing import Final, Literal
 import msgspec
 
 from ralph_tracker.core.findings import Finding, Severity
-from ralph_tracker.integrity.evidence import one_line
+from ralph_tracker.integrity.changes import one_line
 from ralph_tracker.integrity.foreign.document import decoded, unknown
 from ralph_tracker.integrity.source_tests import SEPARATOR
 
@@ -21,29 +21,29 @@ _SEVERITIES: Final[Mapping[str, Severity | None]] = {
 }
 # None: tests that are gone or skipped are told by the reports' names, or the kind says nothing about tests and gates.
 _ROWS: Final[Mapping[str, str | None]] = {
-    "ASSERT_REMOVED": "T5",
-    "ASSERT_SUBSTITUTED": "T6",
-    "ASSERT_WEAKENED": "T6",
-    "BROAD_EXCEPT_ADDED": "T8",
-    "CI_WORKFLOW_TOUCHED": "G2",
-    "CONFTEST_PATCHES_PROD": "T10",
-    "EXEMPTION_ADDED": "G1",
-    "EXPECTATION_DEFINITION_CHANGED": "T7",
-    "EXPECTED_VALUE_CHANGED": "T7",
-    "EXPECTED_VALUE_DERIVED": "T7",
-    "EXPECTED_VALUE_HARDCODED": "T7",
-    "GUARDRAIL_TOUCHED": "G1",
+    "ASSERT_REMOVED": "W",
+    "ASSERT_SUBSTITUTED": "W",
+    "ASSERT_WEAKENED": "W",
+    "BROAD_EXCEPT_ADDED": "W",
+    "CI_WORKFLOW_TOUCHED": "R5",
+    "CONFTEST_PATCHES_PROD": "R2",
+    "EXEMPTION_ADDED": "R5",
+    "EXPECTATION_DEFINITION_CHANGED": "W",
+    "EXPECTED_VALUE_CHANGED": "W",
+    "EXPECTED_VALUE_DERIVED": "W",
+    "EXPECTED_VALUE_HARDCODED": "W",
+    "GUARDRAIL_TOUCHED": "R5",
     "HIDDEN_UNICODE": None,
     "IMPORT_UNRESOLVED": None,
     "SCOPE_DRIFT": None,
-    "SNAPSHOT_CODE_COCHANGE": "T7",
-    "SUBJECT_INPUT_CHANGED": "T7",
-    "SUBJECT_NORMALIZED": "T6",
-    "SUPPRESSION_ADDED": "S1",
+    "SNAPSHOT_CODE_COCHANGE": "W",
+    "SUBJECT_INPUT_CHANGED": "W",
+    "SUBJECT_NORMALIZED": "W",
+    "SUPPRESSION_ADDED": None,
     "TEST_DISABLED": None,
-    "TEST_FILE_UNPARSEABLE": "T3",
-    "TEST_PATCHES_SUBJECT": "T10",
-    "TOLERANCE_LOOSENED": "T6",
+    "TEST_FILE_UNPARSEABLE": "R5",
+    "TEST_PATCHES_SUBJECT": "W",
+    "TOLERANCE_LOOSENED": "W",
 }
 _NARROWING: Final = "collection_control"
 _WHOLE: Final = "<"  # <suite>, <file>: about no single test
@@ -88,7 +88,7 @@ def read(data: bytes) -> tuple[Finding, ...]:
 def _finding(told: _Finding, version: str) -> Finding | None:
     if told.rule not in _ROWS:
         raise unknown(NAME, version, told.rule)
-    rule = "T3" if told.shape == _NARROWING else _ROWS[told.rule]
+    rule = "R5" if told.shape == _NARROWING else _ROWS[told.rule]
     severity = _SEVERITIES[told.severity]
     if rule is None or severity is None:
         return None

@@ -6,9 +6,9 @@ from typing import Final, Literal
 import msgspec
 
 from ralph_tracker.core.findings import Finding, Severity
-from ralph_tracker.integrity.evidence import one_line
+from ralph_tracker.integrity.changes import one_line
 from ralph_tracker.integrity.foreign.document import decoded, unknown
-from ralph_tracker.integrity.languages import is_test_path
+from ralph_tracker.integrity.test_files import is_test_path
 
 NAME: Final = "tampercheck"
 COMMAND: Final = "tampercheck --from BASE --json"
@@ -19,14 +19,14 @@ _SEVERITIES: Final[Mapping[str, Severity]] = {
 }
 # None: tests that are gone or skipped are told by the reports' names, or the kind says nothing about tests and gates.
 _ROWS: Final[Mapping[str, str | None]] = {
-    "assertion-weakened": "T5",
+    "assertion-weakened": "W",
     "placeholder": None,
-    "swallowed-error": "T8",
+    "swallowed-error": "W",
     "test-deleted": None,
-    "test-filtered": "T3",
-    "test-focused": "T3",
+    "test-filtered": "R5",
+    "test-focused": "R5",
     "test-skipped": None,
-    "unconditional-success": "T4",
+    "unconditional-success": "W",
 }
 _ALWAYS: Final = "unconditional-success"
 _EXIT: Final = "exit"
@@ -81,5 +81,5 @@ def _row(told: _Finding) -> str | None:
     if told.kind != _ALWAYS:
         return _ROWS[told.kind]
     if not is_test_path(told.path):
-        return "G2"
-    return "T9" if _EXIT in told.evidence else "T4"
+        return "R5"
+    return "R2" if _EXIT in told.evidence else "W"

@@ -1,13 +1,13 @@
 """The checkers whose JSON is read: a new one is its module and its line here."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from ralph_tracker.core.findings import Finding
-from ralph_tracker.integrity.evidence import Outcomes
 from ralph_tracker.integrity.foreign import checkwash, tampercheck
-from ralph_tracker.integrity.naming import Reported
+from ralph_tracker.integrity.report_ids import definitions
+from ralph_tracker.integrity.source_tests import SourceTest
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +24,10 @@ TOOLS: Final[Mapping[str, Tool]] = {
 }
 
 
-def read(tool: str, data: bytes, outcomes: Outcomes | None = None) -> tuple[Finding, ...]:
-    """Return what a tool of the table found, with the ids of the tests that it names. Raises InputError."""
-    outcomes = outcomes or Outcomes()
-    reported = Reported(outcomes.before.keys() | outcomes.after.keys())
-    return tuple(
-        each if each.test is None else each._replace(tests=reported.ids_of(each.file, each.test))
-        for each in TOOLS[tool].read(data)
-    )
+def read(tool: str, data: bytes, ids: Iterable[str] = ()) -> tuple[Finding, ...]:
+    """Return what a tool of the table found; a test that it names gets its ids among those given. Raises InputError."""
+    found = TOOLS[tool].read(data)
+    named = {SourceTest(each.file, each.test, 1, 1, "") for each in found if each.test is not None}
+    belongs = definitions(ids, named).items() if named else ()
+    ids_of = {(test.path, test.name): tuple(id_ for id_, tests in belongs if test in tests) for test in named}
+    return tuple(each if each.test is None else each._replace(tests=ids_of[each.file, each.test]) for each in found)

@@ -9,8 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
-from ralph_tracker.measure.ecosystems.found import Checks, Found
-from ralph_tracker.measure.ecosystems.programs import program, version_of
+from ralph_tracker.measure.ecosystems.found import Checks, Found, program, version_of
 
 NAME: Final = "jvm"
 _TIMEOUT: Final = "30m"  # it builds first

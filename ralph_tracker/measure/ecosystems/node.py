@@ -3,17 +3,377 @@
 Copies of earlier iterations lie below `.aiwg`, and each tool is told to leave that out.
 """
 
+import json
+import os
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
+import shlex
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
-from ralph_tracker.measure.ecosystems.found import Checks, Found
-from ralph_tracker.measure.ecosystems.node_package import Package, package_of, read_json
-from ralph_tracker.measure.ecosystems.node_runners import RUNNERS, Runner, test_checks
-from ralph_tracker.measure.ecosystems.node_scripts import Usage, usage_of, without
-from ralph_tracker.measure.ecosystems.programs import program, version_of
+from ralph_tracker.measure.ecosystems.found import PROBE_TIMEOUT_S, Checks, Found, program, version_of
+
+_LOCKS: Final = {
+    "pnpm-lock.yaml": "pnpm install",
+    "yarn.lock": "yarn install",
+    "bun.lock": "bun install",
+    "bun.lockb": "bun install",
+    "package-lock.json": "npm ci",
+    "npm-shrinkwrap.json": "npm ci",
+}
+_DEPENDENCIES: Final = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")
+_ADDING: Final = {"pnpm": "pnpm add -D", "yarn": "yarn add -D", "bun": "bun add -d", "npm": "npm install -D"}
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """Hold a package.json as far as it can be read; `root` is absolute."""
+
+    root: Path
+    document: Mapping[str, Any]
+
+    @property
+    def declared(self) -> frozenset[str]:
+        """Return the names of all packages that it depends on."""
+        return frozenset(name for key in _DEPENDENCIES for name in self._table(key))
+
+    @property
+    def scripts(self) -> dict[str, str]:
+        """Return its scripts, those that are text."""
+        return {name: text for name, text in self._table("scripts").items() if isinstance(text, str)}
+
+    @property
+    def install(self) -> str:
+        """Return the command that installs what is declared, by the lock file."""
+        return next((command for folder in self._folders() for command in _installing(folder)), "npm install")
+
+    @property
+    def add(self) -> str:
+        """Return the command that adds a tool, without its name."""
+        return _ADDING[self.install.split()[0]]
+
+    def tool(self, name: str) -> tuple[str, ...] | None:
+        """Return how an installed tool is called, None where it is not installed; nothing is ever fetched."""
+        for folder in self._folders():
+            path = folder / "node_modules" / ".bin" / name
+            if path.is_file():
+                return (os.path.relpath(path, self.root),)
+        unpacked_nowhere = (self.root / ".pnp.cjs").is_file() and name in self.declared
+        return ("yarn", "run", name) if unpacked_nowhere else None
+
+    def version(self, name: str) -> tuple[int, ...] | None:
+        """Return the version of an installed package, as far as it is numbers, None where it is not installed."""
+        for folder in self._folders():
+            document = read_json(folder / "node_modules" / name / "package.json")
+            if document is not None:
+                numbers = str(document.get("version", "")).split("-")[0].split(".")
+                return tuple(int(number) for number in numbers if number.isdecimal())
+        return None
+
+    def table(self, key: str) -> Mapping[str, Any]:
+        """Return a tool's own table, {} where there is none."""
+        return self._table(key)
+
+    def _table(self, key: str) -> Mapping[str, Any]:
+        table = self.document.get(key)
+        return table if isinstance(table, Mapping) else {}
+
+    def _folders(self) -> Iterator[Path]:
+        """Look where node does, from the package up to the repository's root: workspaces share their tools."""
+        for folder in (self.root, *self.root.parents):
+            yield folder
+            if (folder / ".git").exists():
+                return
+
+
+def package_of(root: Path) -> Package | None:
+    """Return the package of a folder, an empty one where its package.json cannot be read, None where there is none."""
+    if not (root / "package.json").is_file():
+        return None
+    return Package(root.absolute(), read_json(root / "package.json") or {})
+
+
+def read_json(path: Path) -> Mapping[str, Any] | None:
+    """Return a JSON object from a file, None where it has none or cannot be read."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return document if isinstance(document, Mapping) else None
+
+
+def _installing(folder: Path) -> Iterator[str]:
+    return (command for lock, command in _LOCKS.items() if (folder / lock).is_file())
+
+
+_OPERATOR: Final = re.compile(r"[();<>|&]+")
+_ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*=")
+_UNKNOWN_TO_US: Final = re.compile(r"[$`]")
+_MANAGERS: Final = frozenset({"npm", "pnpm", "yarn", "bun"})
+_RUNNERS: Final = frozenset({"npx", "bunx", "cross-env", "env", "exec", "--no-install", "--no", "-y", "--yes", "--"})
+_WRAPPERS: Final = frozenset({"nyc", "c8"})
+_DEPTH: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Hold how a script calls a tool: its words, its environment, what stands around it.
+
+    `program` is what stands in front of the words where node itself is called with them, else empty; `wrapper` are the
+    words of nyc or c8, the name first; `before` are the commands that the script runs earlier.
+    """
+
+    words: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    program: tuple[str, ...] = ()
+    wrapper: tuple[str, ...] = ()
+    before: tuple[str, ...] = ()
+
+
+def usage_of(tool: str, scripts: Mapping[str, str], names: Sequence[str]) -> Usage | None:
+    """Return how the first of the scripts that calls a tool does it, None where none does."""
+    return next((found for name in names if (found := _in_script(tool, scripts, name, _DEPTH))), None)
+
+
+def without(words: Sequence[str], flags: frozenset[str], valued: frozenset[str]) -> tuple[str, ...]:
+    """Leave out options that we give ourselves or that would change the tree; `valued` ones take a value."""
+    kept: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        name, given, _ = word.partition("=")
+        if name in valued and not given:
+            next(rest, None)
+        elif name not in flags | valued:
+            kept.append(word)
+    return tuple(kept)
+
+
+def _in_script(tool: str, scripts: Mapping[str, str], name: str, depth: int) -> Usage | None:
+    """Look into a script, and into the scripts that it runs."""
+    before: list[str] = []
+    for words in _commands(scripts.get(name, "")) if depth else ():
+        found = _in_command(tool, words, scripts)
+        other = None if found is not None else _script_of(words, scripts)
+        if other is not None:
+            found = _in_script(tool, scripts, other, depth - 1)
+        if found is not None:
+            return Usage(found.words, found.env, found.program, found.wrapper, (*before, *found.before))
+        before.append(shlex.join(words))
+    return None
+
+
+def _commands(script: str) -> Iterator[list[str]]:
+    """Split a script at the shell's operators; one that cannot be split has no command that we know."""
+    lexer = shlex.shlex(script, posix=True, punctuation_chars=True)
+    lexer.whitespace_split, lexer.commenters = True, ""
+    words: list[str] = []
+    try:
+        for word in lexer:
+            if not _OPERATOR.fullmatch(word):
+                words.append(word)
+            elif words:
+                yield words
+                words = []
+    except ValueError:
+        return
+    if words:
+        yield words
+
+
+def _in_command(tool: str, words: Sequence[str], scripts: Mapping[str, str]) -> Usage | None:
+    env, rest = _without_runners(words)
+    if rest[:1] and rest[0] in _MANAGERS and rest[1:2] == [tool] and tool not in scripts:
+        rest = rest[1:]
+    at = next((place for place, word in enumerate(rest) if _is_call(word, tool)), None)
+    if at is None or not (at == 0 or rest[0] in _WRAPPERS or rest[0] == "node"):
+        return None
+    own, front = tuple(rest[at + 1 :]), tuple(rest[:at])
+    if any(_UNKNOWN_TO_US.search(word) for word in own):
+        own = ()
+    by_node = front[:1] == ("node",)
+    program = (*front, rest[at]) if by_node else ()
+    wrapper = () if by_node else tuple(word for word in front if word not in _RUNNERS)
+    return Usage(own, env, program, wrapper)
+
+
+def _without_runners(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
+    """Take the environment and what only finds the tool from the front of a command."""
+    env: dict[str, str] = {}
+    for place, word in enumerate(words):
+        if _ASSIGNMENT.match(word):
+            name, _, value = word.partition("=")
+            env |= {} if _UNKNOWN_TO_US.search(value) else {name: value}
+        elif not (word in _RUNNERS or (word in _MANAGERS and words[place + 1 : place + 2] == ["exec"])):
+            return env, list(words[place:])
+    return env, []
+
+
+def _is_call(word: str, tool: str) -> bool:
+    """Tell whether a word is the tool: its name, or the path of its program."""
+    path = PurePosixPath(word)
+    return path.name in {tool, f"_{tool}"} or (path.name.startswith(f"{tool}.") and "node_modules" in path.parts)
+
+
+def _script_of(words: Sequence[str], scripts: Mapping[str, str]) -> str | None:
+    """Return the script that a command runs: `npm run x`, `npm test`, `yarn x`."""
+    _, rest = _without_runners(words)
+    if not rest or rest[0] not in _MANAGERS:
+        return None
+    named = [word for word in rest[1:] if not word.startswith("-") and word not in {"run", "run-script"}]
+    return named[0] if named and named[0] in scripts else None
+
+
+RUNNERS: Final = ("vitest", "jest", "mocha")
+_COVERAGE: Final = "{reports}/coverage-node"
+_SUMMARY: Final = f"{_COVERAGE}/coverage-summary.json"
+_JSON_OUTPUT_SINCE: Final = (9, 2)  # of mocha: before, its JSON was mixed with what the tests print
+_IGNORED_MODULES: Final = "modulePathIgnorePatterns"
+_JEST_FILES: Final = ("jest.config.*", "package.json")
+_FLAGS: Final = {
+    "vitest": frozenset(
+        {"run", "watch", "dev", "-w", "--watch", "--run", "--ui", "-u", "--update", "--coverage", "--coverage.enabled"}
+    ),
+    "jest": frozenset(
+        {"--watch", "--watchAll", "-u", "--updateSnapshot", "--ci", "--json", "--coverage", "--collectCoverage"}
+        | {"--notify", "-o", "--onlyChanged"}
+    ),
+    "mocha": frozenset({"-w", "--watch"}),
+}
+_VALUED: Final = {
+    "vitest": frozenset({"--reporter", "--outputFile", "--coverage.reporter", "--coverage.reportsDirectory"}),
+    "jest": frozenset({"--outputFile", "--reporters", "--coverageReporters", "--coverageDirectory"}),
+    "mocha": frozenset({"-R", "--reporter", "-O", "--reporter-option", "--reporter-options"}),
+}
+_WRAPPER_FLAGS: Final = frozenset({"--check-coverage", "--clean", "--no-clean", "--silent"})
+_WRAPPER_VALUED: Final = frozenset(
+    {"-r", "--reporter", "--report-dir", "--reports-dir", "--temp-dir", "--temp-directory", "-t"}
+)
+# How the two that measure any program name their folders.
+_FOLDER_OPTIONS: Final = {"nyc": ("--temp-dir", "--report-dir"), "c8": ("--temp-directory", "--reports-dir")}
+_WRAPPER_FILES: Final = {"nyc": (".nycrc", ".nycrc.json"), "c8": (".c8rc", ".c8rc.json")}
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """Hold an installed runner, how it is called and how the project's script uses it."""
+
+    name: str
+    call: tuple[str, ...]
+    usage: Usage
+    package: Package
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Return the script's own words without those that we give ourselves."""
+        return without(self.usage.words, _FLAGS[self.name], _VALUED[self.name])
+
+
+def test_checks(runner: Runner) -> tuple[Checks, tuple[str, ...]]:
+    """Return the checks of a runner, and what is missing for its coverage."""
+    checks, notes = _CHECKS[runner.name](runner)
+    if runner.usage.env:
+        checks["tests"]["env"] = dict(runner.usage.env)
+    return checks, notes
+
+
+def _jest(runner: Runner) -> tuple[Checks, tuple[str, ...]]:
+    report = "{reports}/jest.json"
+    patterns = ["<rootDir>/.aiwg/", *_ignored_by_jest(runner)]
+    run = [
+        *runner.call,
+        *runner.words,
+        "--ci",
+        "--coverage",
+        "--coverageReporters=json-summary",
+        f"--coverageDirectory={_COVERAGE}",
+        # a pattern of tests would take the place of the project's own; these are seldom set
+        *(f"--{_IGNORED_MODULES}={pattern}" for pattern in patterns),
+        "--json",
+        f"--outputFile={report}",
+    ]
+    return {"tests": _tests(run, report, "jest-json"), "coverage": _written_by_the_tests()}, ()
+
+
+def _ignored_by_jest(runner: Runner) -> list[str]:
+    """Return the project's own patterns, which ours would replace; asked only where a configuration names them."""
+    root = runner.package.root
+    files = [path for name in _JEST_FILES for path in root.glob(name)]
+    if not any(_IGNORED_MODULES in path.read_text(encoding="utf-8", errors="replace") for path in files):
+        return []
+    try:
+        done = subprocess.run(  # noqa: S603  # the project's own runner
+            [*runner.call, *runner.words, "--showConfig"],
+            cwd=root,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=PROBE_TIMEOUT_S,
+            check=True,
+        )
+        configs: list[dict[str, Any]] = json.loads(done.stdout)["configs"]
+        return list(dict.fromkeys(pattern for each in configs for pattern in each[_IGNORED_MODULES]))
+    except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError):
+        return []
+
+
+def _vitest(runner: Runner) -> tuple[Checks, tuple[str, ...]]:
+    report = "{reports}/vitest.json"
+    run = [*runner.call, "run", *runner.words, "--exclude=.aiwg/**", "--reporter=json", f"--outputFile={report}"]
+    provider = next((name for name in ("v8", "istanbul") if runner.package.version(f"@vitest/coverage-{name}")), None)
+    if provider is None:
+        missing = f"coverage not found: {runner.package.add} @vitest/coverage-v8"
+        return {"tests": _tests(run, report, "jest-json")}, (missing,)
+    # without the last, failing tests have no coverage
+    run += ["--coverage.enabled", "--coverage.reporter=json-summary", f"--coverage.reportsDirectory={_COVERAGE}"]
+    run += ["--coverage.reportOnFailure", *([] if provider == "v8" else [f"--coverage.provider={provider}"])]
+    return {"tests": _tests(run, report, "jest-json"), "coverage": _written_by_the_tests()}, ()
+
+
+def _mocha(runner: Runner) -> tuple[Checks, tuple[str, ...]]:
+    report, format_, how = "{reports}/mocha.json", "mocha-json", "json"
+    if (runner.package.version("mocha") or _JSON_OUTPUT_SINCE) < _JSON_OUTPUT_SINCE:
+        report, format_, how = "{reports}/mocha.xml", "junit", "xunit"
+    words = ["--ignore=.aiwg/**", "--reporter", how, "--reporter-option", f"output={report}"]
+    run = [*runner.call, *runner.words, *words]
+    wrapper = runner.usage.wrapper or next(((name,) for name in _FOLDER_OPTIONS if name in runner.package.declared), ())
+    call = runner.package.tool(wrapper[0]) if wrapper else None
+    if call is None:
+        how = runner.package.install if wrapper else f"{runner.package.add} c8"
+        return {"tests": _tests(run, report, format_)}, (f"{wrapper[0] if wrapper else 'coverage'} not found: {how}",)
+    temporary, folder = _FOLDER_OPTIONS[wrapper[0]]
+    own = without(wrapper[1:], _WRAPPER_FLAGS, _WRAPPER_VALUED)
+    data = f"{temporary}={{reports}}/{wrapper[0]}"
+    run = [*call, *own, data, "--reporter=json-summary", f"{folder}={_COVERAGE}", *run]
+    checks = {"tests": _tests(run, report, format_), "coverage": _written_by_the_tests()}
+    return checks, _counting_copies(runner.package, wrapper)
+
+
+def _counting_copies(package: Package, wrapper: tuple[str, ...]) -> tuple[str, ...]:
+    """Say so where every file counts, loaded or not: the wrapper's own list cannot be added to from outside."""
+    tables = [package.table(wrapper[0]), *(read_json(package.root / name) or {} for name in _WRAPPER_FILES[wrapper[0]])]
+    if "--all" not in wrapper and not any(table.get("all") for table in tables):
+        return ()
+    if any(".aiwg" in str(table.get("exclude", "")) for table in tables):
+        return ()
+    return (f"{wrapper[0]} counts every file, also what is kept of iterations; add .aiwg/** to its exclude",)
+
+
+def _tests(run: list[str], report: str, format_: str) -> dict[str, Any]:
+    return {"run": run, "reports": [report], "format": format_}
+
+
+def _written_by_the_tests() -> dict[str, Any]:
+    """Return a check that only looks whether the tests have left a report, so that what is missing is said."""
+    return {"run": ["test", "-s", _SUMMARY], "reports": [_SUMMARY], "format": "istanbul-summary", "needs": ["tests"]}
+
+
+_CHECKS: Final[dict[str, Callable[[Runner], tuple[Checks, tuple[str, ...]]]]] = {
+    "vitest": _vitest,
+    "jest": _jest,
+    "mocha": _mocha,
+}
+
 
 NAME: Final = "node"
 _LINT_FILES: Final = ("eslint.config.*", ".eslintrc", ".eslintrc.*")
@@ -47,7 +407,7 @@ def detect(root: Path, environment: Mapping[str, str]) -> Found | None:
     version = version_of(("node",), root, environment) if program("node", environment) else None
     if version is None:
         return Found(NAME, notes=(f"no Node.js found for {root}; install it, and have node on PATH",))
-    parts = [_tests(package), _lint(package), _types(package)]
+    parts = [_tests_part(package), _lint(package), _types(package)]
     return Found(
         NAME,
         ("node",),
@@ -63,7 +423,7 @@ def _missing(package: Package, tool: str) -> str:
     return f"{tool} not found: {how}"
 
 
-def _tests(package: Package) -> _Part:
+def _tests_part(package: Package) -> _Part:
     """Take the runner that the test script calls, else the first that is declared."""
     scripts = package.scripts
     names = ["test", *sorted(name for name in scripts if name.startswith("test") and name != "test"), "unit"]

@@ -13,8 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from ralph_tracker.measure.ecosystems.found import Checks, Found
-from ralph_tracker.measure.ecosystems.programs import PROBE_TIMEOUT_S, program
+from ralph_tracker.measure.ecosystems.found import PROBE_TIMEOUT_S, Checks, Found, program
 
 NAME: Final = "python"
 _PROBE: Final = (

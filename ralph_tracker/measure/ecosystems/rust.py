@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from ralph_tracker.measure.ecosystems.found import Checks, Found
-from ralph_tracker.measure.ecosystems.programs import program, version_of
+from ralph_tracker.measure.ecosystems.found import Checks, Found, program, version_of
 
 NAME: Final = "rust"
 _TIMEOUT: Final = "30m"  # it builds first

@@ -1,7 +1,6 @@
 """Read what a content store holds: trees, notes, contents, differences, and whether all of it is intact."""
 
-import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -20,8 +19,7 @@ from ralph_tracker.store.contents.names import Names
 from ralph_tracker.store.contents.objects import Objects
 from ralph_tracker.store.exporting import into_empty_folder, write_files
 from ralph_tracker.store.notes import Content, checked, not_kept
-from ralph_tracker.store.patches import is_text
-from ralph_tracker.store.snapshots import LINK_MODE, Change, Entry, shown
+from ralph_tracker.store.snapshots import Change, Entry, shown
 
 DIGITS: Final = 64
 _FOLDERS_REMEMBERED: Final = 1000
@@ -86,15 +84,6 @@ class Kept:
             if len(data) >= size:
                 break
         return data[:size]
-
-    def holding(self, content: str, words: Iterable[str]) -> list[str]:
-        """Return the paths of the text files that hold one of the words, whatever stands around it."""
-        wanted = [os.fsencode(word) for word in words]
-        return [file.path for file in self.files(content) if file.mode != LINK_MODE and self._holds(file, wanted)]
-
-    def _holds(self, file: File, words: Sequence[bytes]) -> bool:
-        data = self.objects.read(file.object_id)
-        return is_text(data) and any(word in data for word in words)
 
     def each(self, object_ids: Iterable[str]) -> Iterator[Iterator[bytes]]:
         """Yield each content in parts."""

@@ -21,7 +21,7 @@ from ralph_tracker.store.contents.reading import keeping
 from ralph_tracker.store.contents.scan import ContentScanner
 from ralph_tracker.store.exporting import write_changed
 from ralph_tracker.store.files import AGAIN, told_plainly
-from ralph_tracker.store.holding import hold, touched
+from ralph_tracker.store.lock import hold, touched
 from ralph_tracker.store.notes import Content, checked_undo_id, note_of, refuse_taken, snapshot_named, snapshot_of
 from ralph_tracker.store.snapshots import ITERATIONS, SAFETY, Begun, Change, Limits, Snapshot
 from ralph_tracker.store.tree.capture import Captured, Scan, capture
@@ -134,10 +134,6 @@ class ContentStore:
     def contents(self, object_ids: Iterable[str], at_most: int) -> dict[str, bytes]:
         """Return kept contents by the ids that a change names, each cut after `at_most` bytes."""
         return self._reading().beginnings(object_ids, at_most)
-
-    def holding(self, tree: str, words: Iterable[str]) -> list[str]:
-        """Return the paths of the text files of a kept tree that hold one of the words."""
-        return self._reading().holding(tree, words)
 
     def file_changes(self, before: str, after: str) -> "tuple[FileChange, ...]":
         """Compare two kept contents file by file, with a patch of what is text; renames are found."""

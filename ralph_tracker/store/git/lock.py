@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-from ralph_tracker.store.holding import hold
+from ralph_tracker.store.lock import hold
 
 # In the way of every later git: whoever holds the lock of the store knows that none works here any more.
 _IN_THE_WAY: Final = ("index.lock", "safety.index", "safety.index.lock", "packed-refs.lock")

@@ -172,15 +172,6 @@ def _beginning(chunks: Iterable[bytes], size: int) -> bytes:
     return data[:size]
 
 
-def holding(git: Runner, tree: str, words: Iterable[str]) -> list[str]:
-    """Return the paths of the text files of a tree that hold one of the words, whatever stands around it."""
-    asked = [option for word in words for option in ("-e", word)]
-    answer = git.ask("grep", "-z", "-l", "-I", "-F", *asked, checked(tree), "--")
-    if answer.status > 1:
-        raise StoreError(f"what was kept cannot be searched ({answer.error}); run `ralph-tracker verify`")
-    return [path.partition(":")[2] for path in paths_of(answer.out)]
-
-
 def paths_in(git: Runner, content: str) -> tuple[str, ...]:
     """Return the paths of the files of a tree or a commit; raise NoSnapshotError where none is kept."""
     answer = git.ask("ls-tree", "-r", "-z", "--full-tree", "--name-only", checked(content))

@@ -143,11 +143,6 @@ class GitStore:
         self._require()
         return objects.read_objects(self._recent.each, object_ids, at_most)
 
-    def holding(self, tree: str, words: Iterable[str]) -> list[str]:
-        """Return the paths of the text files of a kept tree that hold one of the words."""
-        self._require()
-        return objects.holding(self._git, tree, words)
-
     def file_changes(self, before: str, after: str) -> "tuple[FileChange, ...]":
         """Compare two kept contents file by file, with a patch of what is text; renames are found."""
         from ralph_tracker.store.git.patch import file_changes  # noqa: PLC0415  # as above

@@ -11,11 +11,11 @@ import pytest
 from ralph_tracker.agents.claude_code import hook, status_line
 from ralph_tracker.tracker import Tracker
 
-# A check that costs nothing: the report is what the test wrote.
+# A check that costs nothing: the report is what the test wrote. A file that the command named would be one of its own.
 CONFIG = """\
 loop: {target_score: 0.9}
 checks:
-  tests: {run: [cp, results.xml, "{reports}/junit.xml"], reports: ["{reports}/junit.xml"]}
+  tests: {run: "cp results.* {reports}/junit.xml", reports: ["{reports}/junit.xml"]}
 """
 SESSION, PROMPT = "5e55", "4444"
 

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tracker.agents.claude_code.json_places import places
 from ralph_tracker.agents.claude_code.settings import (
     TIMEOUTS,
     containers,
@@ -15,6 +14,7 @@ from ralph_tracker.agents.claude_code.settings import (
     hooks_of_ours,
     is_whole,
     merged,
+    places,
     unmerged,
     without_ours,
 )

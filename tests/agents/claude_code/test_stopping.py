@@ -7,6 +7,8 @@ import pytest
 
 from ralph_tracker.agents.claude_code.stopping import CAP, block_cap
 
+pytestmark = pytest.mark.slow
+
 RED = {"test_add": False, "test_sub": True}
 GREEN = {"test_add": True, "test_sub": True}
 

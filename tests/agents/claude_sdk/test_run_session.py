@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from ralph_tracker.agents.claude_sdk import ClaudeEvents, events_of, run_session
-from ralph_tracker.steering.evaluating import ProgressMonitor, run_evaluated
+from ralph_tracker.steering.evaluators import ProgressMonitor, run_evaluated
 from ralph_tracker.steering.events import ToolEnded, ToolStarted, TurnEnded
 
 

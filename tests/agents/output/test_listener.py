@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tracker.agents.output import Ending, Listener, Told
-from ralph_tracker.agents.output.lines import MAX_LINE
-from ralph_tracker.agents.output.registry import EVENTS, TEXTS, recognise
+from ralph_tracker.agents.output.listener import EVENTS, MAX_LINE, TEXTS, recognise
 from ralph_tracker.core.metrics import Usage
 
 RECORDED = Path(__file__).parents[3] / "fixtures" / "agent_output"

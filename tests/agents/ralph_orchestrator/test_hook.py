@@ -6,17 +6,17 @@ import os
 import pytest
 
 from ralph_tracker.agents.ralph_orchestrator import hook
-from ralph_tracker.agents.ralph_orchestrator.calls import COMPLETE, ERROR, ITERATION, START
+from ralph_tracker.agents.ralph_orchestrator.hook import COMPLETE, ERROR, ITERATION, START
 from ralph_tracker.cli.agent_hook import answer_host
 from ralph_tracker.cli.app import run
 from ralph_tracker.errors import InputError
 from ralph_tracker.tracker import Tracker
 
-# A check that costs nothing: the report is what the test wrote.
+# A check that costs nothing: the report is what the test wrote. A file that the command named would be one of its own.
 CONFIG = """\
 codebase: {keep: always}
 checks:
-  tests: {run: [cp, results.xml, "{reports}/junit.xml"], reports: ["{reports}/junit.xml"]}
+  tests: {run: "cp results.* {reports}/junit.xml", reports: ["{reports}/junit.xml"]}
 """
 
 

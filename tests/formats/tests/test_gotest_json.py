@@ -115,3 +115,26 @@ def test_half_a_run_is_unreadable(damage, text, why):
 @pytest.mark.parametrize("text", ['{"Action": "pass"}', '{"Action": 1, "Package": "box"}', '{"Package": "box"}'])
 def test_other_objects_do_not_look_like_events(text):
     assert isinstance(registry.read(f"{text}\n{text}\n".encode()), Unreadable)
+
+
+BUILT_BEFORE_1_24 = ("# box [box.test]", "box/a.go:3:23: undefined: c", "FAIL\tbox [build failed]")
+
+
+@pytest.mark.parametrize(
+    ("before", "expected"),
+    [
+        pytest.param(BUILT_BEFORE_1_24, {"box": "box/a.go:3:23: undefined: c"}, id="with the compiler's words"),
+        pytest.param(BUILT_BEFORE_1_24[2:], {"box": "the package does not build"}, id="without them"),
+        pytest.param(("FAIL\tbox\t0.01s",), {}, id="a package whose tests fail"),
+    ],
+)
+def test_a_package_that_does_not_build_is_not_loaded(read, before, expected):
+    report = read(lines(*before, event("pass", "TestLid", "lid"), event("pass", package="lid")), "gotest-json")
+    assert report.not_loaded == expected
+
+
+def test_a_failing_test_says_what_it_printed_without_its_frame(read):
+    printed = ("=== RUN   TestLid\n", "    lid_test.go:7: 1, want 2\n", "--- FAIL: TestLid (0.00s)\n")
+    events = (event("output", "TestLid", Output=each) for each in printed)
+    report = read(lines(*events, event("fail", "TestLid"), FAIL), "gotest-json")
+    assert report.messages == {"box::TestLid": "lid_test.go:7: 1, want 2"}

@@ -140,6 +140,7 @@ def test_the_oracle_finds_the_same_in_real_reports(path):
             by_the_oracle(data)
         return
     text = data.decode("utf-16").encode() if data.startswith(b"\xff\xfe") else data
-    # pytest writes a case again for a rerun and for an error in tear-down: the last one is the case.
-    last = {(owner, name): outcome for owner, name, outcome in by_the_oracle(text)}
-    assert sorted(verdicts(report)) == sorted(last.values())
+    theirs = by_the_oracle(text)
+    if b"pytest" in text:  # it writes a case again for a rerun and for an error in tear-down: the last one is the case
+        theirs = list({(owner, name): (owner, name, outcome) for owner, name, outcome in theirs}.values())
+    assert sorted(verdicts(report)) == sorted(outcome for _, _, outcome in theirs)

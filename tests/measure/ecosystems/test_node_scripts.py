@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tracker.measure.ecosystems.node_scripts import Usage, usage_of, without
+from ralph_tracker.measure.ecosystems.node import Usage, usage_of, without
 
 
 @pytest.mark.parametrize(

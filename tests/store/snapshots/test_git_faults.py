@@ -13,9 +13,11 @@ import pytest
 
 from ralph_tracker.errors import StoreError
 from ralph_tracker.store.git.store import GitStore
-from ralph_tracker.store.holding import hold
+from ralph_tracker.store.lock import hold
 
 from .projects import Project, look
+
+pytestmark = pytest.mark.slow
 
 FAULTY = """\
 #!/bin/sh

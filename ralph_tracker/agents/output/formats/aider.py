@@ -12,9 +12,8 @@ Input tokens: with what was read from and written to the cache.
 import re
 from typing import Final
 
-from ralph_tracker.agents.output.formats.rounded import NUMBER, rounded
 from ralph_tracker.agents.output.heard import Heard, Verdict
-from ralph_tracker.agents.output.values import amount
+from ralph_tracker.agents.output.values import NUMBER, amount, rounded
 from ralph_tracker.agents.output.words import verdict
 from ralph_tracker.core.metrics import Usage
 

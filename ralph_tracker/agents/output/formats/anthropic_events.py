@@ -9,8 +9,7 @@ everything before it; a stream that was cut has the messages only, and no cost.
 from collections import OrderedDict
 from typing import Final
 
-from ralph_tracker.agents.output.heard import Heard, Verdict
-from ralph_tracker.agents.output.told import Ending
+from ralph_tracker.agents.output.heard import Ending, Heard, Verdict
 from ralph_tracker.agents.output.values import (
     NOTHING,
     Object,

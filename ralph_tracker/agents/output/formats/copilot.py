@@ -7,8 +7,7 @@ and no tokens: they are unknown. A turn is one call of the model (`assistant.tur
 
 from typing import Final
 
-from ralph_tracker.agents.output.heard import Heard, Verdict
-from ralph_tracker.agents.output.told import Ending
+from ralph_tracker.agents.output.heard import Ending, Heard, Verdict
 from ralph_tracker.agents.output.values import Object, count, inner, seconds, text, word
 from ralph_tracker.agents.output.words import verdict
 from ralph_tracker.core.metrics import Usage

@@ -9,8 +9,8 @@ Input tokens: with what was read from the cache. Output tokens: with reasoning.
 import re
 from typing import Final
 
-from ralph_tracker.agents.output.formats.rounded import NUMBER, rounded
 from ralph_tracker.agents.output.heard import Heard
+from ralph_tracker.agents.output.values import NUMBER, rounded
 from ralph_tracker.core.metrics import Usage
 
 _TOKENS: Final = re.compile(rf"Tokens\s+↑ (?P<read>{NUMBER})(?: \([^)]*\))?(?: • | )↓ (?P<written>{NUMBER})(?: .*)?")

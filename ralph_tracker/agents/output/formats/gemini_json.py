@@ -7,8 +7,7 @@ Input tokens: `prompt`, which has what was read from the cache. Output tokens: `
 """
 
 from ralph_tracker.agents.output.formats.gemini_stream import EXITS
-from ralph_tracker.agents.output.heard import Heard, Verdict
-from ralph_tracker.agents.output.told import Ending
+from ralph_tracker.agents.output.heard import Ending, Heard, Verdict
 from ralph_tracker.agents.output.values import Object, count, inner, objects, text, total
 from ralph_tracker.agents.output.words import verdict
 from ralph_tracker.core.metrics import Usage

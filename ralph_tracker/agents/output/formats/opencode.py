@@ -10,8 +10,7 @@ reasoning, which its field leaves out.
 
 from typing import Final
 
-from ralph_tracker.agents.output.heard import Heard, Verdict
-from ralph_tracker.agents.output.told import Ending
+from ralph_tracker.agents.output.heard import Ending, Heard, Verdict
 from ralph_tracker.agents.output.values import Object, amount, count, inner, text, total, word
 from ralph_tracker.agents.output.words import verdict
 from ralph_tracker.core.metrics import Usage

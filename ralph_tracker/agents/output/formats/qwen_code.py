@@ -11,8 +11,7 @@ from typing import Final
 
 from ralph_tracker.agents.output.formats import anthropic_events
 from ralph_tracker.agents.output.formats.anthropic_events import initial
-from ralph_tracker.agents.output.heard import Heard
-from ralph_tracker.agents.output.told import Ending
+from ralph_tracker.agents.output.heard import Ending, Heard
 from ralph_tracker.agents.output.values import Object
 
 EXITS: Final = ((41, Ending.NEEDS_PERSON), (53, Ending.OUT_OF_BUDGET))

@@ -1,0 +1,2 @@
+pub mod amount;
+pub mod book;

@@ -1,0 +1,201 @@
+"""Read labelled loops: what was measured at every iteration, and what a reader says of it."""
+
+import gzip
+import json
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import yaml
+
+FACTS: Final = "iterations.jsonl"
+PACKED: Final = "iterations.jsonl.gz"
+LABELS: Final = "labels.yaml"
+_REGRESSION: Final = re.compile(
+    r"(?<!\bno )(?<!\bnot )(?<!\bnot a )(?<!\bwithout )(?<!\bwithout a )\bregressions?\b|\bsilent-test-loss\b",
+    re.IGNORECASE,
+)
+_REMOVAL: Final = re.compile(r"\bhonest-removal\b", re.IGNORECASE)
+_EVENT: Final = re.compile(r"^(\s*- \{iterations: [^{}]*?, kind: ')(.*)(', note: )", re.MULTILINE)
+_SPAN: Final = re.compile(r"(\d+)(?:\s*(?:-|–|to)\s*(\d+))?")
+
+
+class Event(NamedTuple):
+    """Hold what a reader says of some iterations; `kind` is free text."""
+
+    iterations: tuple[int, ...]
+    kind: str
+    note: str
+
+    @property
+    def is_regression(self) -> bool:
+        """Tell whether the kind says regression or silent-test-loss, and not "no" or "not a" before it."""
+        return _REGRESSION.search(self.kind) is not None
+
+
+class Labels(NamedTuple):
+    """Hold a reader's judgement; `stop` is the iteration after which a person would have stopped the loop."""
+
+    peak: int
+    acceptable: frozenset[int]
+    stop: int
+    why: str
+    events: tuple[Event, ...]
+
+    @property
+    def removals(self) -> frozenset[int]:
+        """Return the iterations in which tests went together with what they tested, as an event says."""
+        return frozenset(n for event in self.events if _REMOVAL.search(event.kind) for n in event.iterations)
+
+    @property
+    def regressions(self) -> frozenset[int]:
+        """Return the iterations that an event calls a regression."""
+        return frozenset(number for event in self.events if event.is_regression for number in event.iterations)
+
+
+class Fact(NamedTuple):
+    """Hold one iteration as measured; `tests` (id to outcome) is None where only counts are known."""
+
+    iteration: int
+    commit: str
+    metrics: Mapping[str, Any]
+    tests: Mapping[str, str] | None
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """Return the metrics as they are handed in."""
+        if self.tests is None:
+            return dict(self.metrics)
+        tests = [{"id": name, "outcome": outcome} for name, outcome in self.tests.items()]
+        return {**self.metrics, "tests": tests}
+
+    @property
+    def passing(self) -> frozenset[str]:
+        """Return the tests that pass; without names there are none."""
+        return frozenset(name for name, outcome in (self.tests or {}).items() if outcome == "passed")
+
+    @property
+    def failing(self) -> frozenset[str]:
+        """Return the tests that fail, in themselves or around them."""
+        return frozenset(name for name, outcome in (self.tests or {}).items() if outcome in {"failed", "error"})
+
+    @property
+    def passed(self) -> int:
+        """Return how many tests pass."""
+        return self._counted("tests_passed") if self.tests is None else len(self.passing)
+
+    @property
+    def reported(self) -> int:
+        """Return how many tests there are."""
+        return self._counted("test_count") if self.tests is None else len(self.tests)
+
+    def _counted(self, name: str) -> int:
+        return int(self.metrics.get("testing", {}).get(name) or 0)
+
+
+class Loop(NamedTuple):
+    """Hold a labelled loop, its baseline first; `retired` are the tests that were honestly removed."""
+
+    name: str
+    facts: tuple[Fact, ...]
+    labels: Labels
+    retired: frozenset[str] = frozenset()
+
+    def standing(self, fact: Fact) -> Fact:
+        """Return an iteration without the tests that were honestly removed later, or in it."""
+        if fact.tests is None or not self.retired:
+            return fact
+        return fact._replace(tests={name: out for name, out in fact.tests.items() if name not in self.retired})
+
+
+def loops_in(folder: Path, names: Sequence[str] = ()) -> list[Loop]:
+    """Return the labelled loops of a folder, or the one that it is, by name. Leaves with a message where one is bad."""
+    homes = [folder] if (folder / LABELS).is_file() else sorted(path.parent for path in folder.glob(f"*/{LABELS}"))
+    unknown = set(names) - {home.name for home in homes}
+    if unknown or not homes:
+        wanted = ", ".join(sorted(unknown)) or f"with a {LABELS}"
+        sys.exit(f"{folder}: no loop {wanted}; there are {', '.join(home.name for home in homes) or 'none'}")
+    return [_loop(home) for home in homes if not names or home.name in names]
+
+
+def _loop(home: Path) -> Loop:
+    try:
+        facts = tuple(facts_of(home))
+        labels = labels_of(_read((home / LABELS).read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError, TypeError, yaml.YAMLError) as error:
+        sys.exit(f"{home}: {type(error).__name__}: {error}")
+    known = {fact.iteration for fact in facts}
+    named = {labels.peak, labels.stop, *labels.acceptable, *(n for each in labels.events for n in each.iterations)}
+    if sorted(known) != list(range(len(facts))) or not named <= known:
+        sys.exit(f"{home}: iterations are {sorted(known)}, labels name {sorted(named - known)} beside them")
+    pairs = ((facts[number - 1].tests or {}, facts[number].tests or {}) for number in labels.removals if number)
+    return Loop(
+        home.name, facts, labels, frozenset(name for before, now in pairs for name in before if name not in now)
+    )
+
+
+def _read(text: str) -> Any:
+    """Return what YAML holds; apostrophes within the kind of an event need not be doubled. Raises YAMLError."""
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError:
+        return yaml.safe_load(_EVENT.sub(lambda found: found[1] + found[2].replace("'", "''") + found[3], text))
+
+
+def facts_of(home: Path) -> Iterator[Fact]:
+    """Yield the iterations of a loop; a line with `gone` holds only what differs from the line before."""
+    packed = home / PACKED
+    data = gzip.decompress(packed.read_bytes()) if packed.is_file() else (home / FACTS).read_bytes()
+    tests: dict[str, str] | None = None
+    for line in data.decode().splitlines():
+        row = json.loads(line)
+        if "gone" in row:
+            left = {name: outcome for name, outcome in (tests or {}).items() if name not in row["gone"]}
+            tests = left | row["tests"]
+        else:
+            tests = row.get("tests")
+        yield Fact(row["iteration"], row.get("commit", ""), row["metrics"], tests)
+
+
+def packed(facts: Sequence[Fact]) -> bytes:
+    """Return the facts as they are kept here: each line what differs from the one before, the same bytes each time."""
+    lines, before = [], None
+    for fact in facts:
+        row: dict[str, Any] = {"iteration": fact.iteration, "commit": fact.commit, "metrics": fact.metrics}
+        tests = fact.tests
+        if tests is not None and before is not None:
+            row["tests"] = {name: outcome for name, outcome in tests.items() if before.get(name) != outcome}
+            row["gone"] = [name for name in before if name not in tests]
+        elif tests is not None:
+            row["tests"] = tests
+        lines.append(json.dumps(row, ensure_ascii=False, separators=(",", ":")))
+        before = tests
+    return gzip.compress("\n".join([*lines, ""]).encode(), mtime=0)
+
+
+def labels_of(raw: Mapping[str, Any]) -> Labels:
+    """Return the labels as they are written; only `acceptable` must be there."""
+    acceptable = numbers_of(raw["acceptable"])
+    peak = int(raw.get("peak", max(acceptable)))
+    return Labels(
+        peak=peak,
+        acceptable=frozenset(acceptable),
+        stop=int(raw.get("stop", peak)),
+        why=str(raw.get("why", "")),
+        events=tuple(
+            Event(numbers_of(each["iterations"]), str(each.get("kind", "")), str(each.get("note") or ""))
+            for each in raw.get("events") or ()
+        ),
+    )
+
+
+def numbers_of(raw: Any) -> tuple[int, ...]:
+    """Return the iterations that are meant by 4, '4-6', '7,9,16-18' or a list of such."""
+    if isinstance(raw, Sequence) and not isinstance(raw, str):
+        return tuple(number for each in raw for number in numbers_of(each))
+    spans = _SPAN.findall(str(raw))
+    if not spans:
+        raise ValueError(f"no iteration in {raw!r}")
+    return tuple(number for first, last in spans for number in range(int(first), int(last or first) + 1))

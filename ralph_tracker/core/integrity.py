@@ -1,0 +1,168 @@
+"""Whether an iteration's score can be believed: its verdict, and the alerts that it hangs on (integrity.md)."""
+
+from collections.abc import Callable, Iterable
+from typing import Final, NamedTuple
+
+from ralph_tracker.core import alerts as raising
+from ralph_tracker.core.alert_types import TYPE_BY_RULE, Alert, Mending, in_order
+from ralph_tracker.core.alerts import Situation, until
+from ralph_tracker.core.findings import REMOVED_WITH_CODE, RERUN_RULES, Finding, Integrity, Severity, Verdict, is_clean
+from ralph_tracker.core.identities import SeenTests, names_in_short
+from ralph_tracker.core.loop_state import LoopState
+from ralph_tracker.core.metrics import Measurement, Metrics
+from ralph_tracker.core.rounding import half_up
+from ralph_tracker.core.score import Basis
+
+
+def _test_deletion(at: Situation) -> Alert | None:
+    fall = at.fall("test_count")
+    if fall is None or (at.build_broke and not at.unexplained):
+        return None
+    now, before = fall
+    message = f"Test count decreased from {before.value:g} to {now:g}"
+    gone = at.unexplained
+    if at.fall_is_explained:
+        if at.integrity is not None and at.integrity.removed_with_code:
+            return None  # the finding says it
+        return at.alert("tests_merged", message, "each test that is gone is matched with one that is there")
+    if gone:
+        return at.alert("test_deletion", message, f"gone: {names_in_short(gone)}", at.age(before), tests=gone)
+    return until(at.alert("test_deletion", message, at.age(before)), "test_count", now, before.value)
+
+
+def _tests_replaced(at: Situation) -> Alert | None:
+    gone = at.unexplained
+    if at.tests is None or not gone or at.fall("test_count") is not None:
+        return None
+    message = f"{len(gone)} tests disappeared, {len(at.tests.added)} new: {names_in_short(gone)}"
+    alert = at.alert("tests_replaced", message, at.age_of_names, tests=gone)
+    return alert._replace(rated=Severity.HIGH) if at.matched else alert
+
+
+# What was run says itself which tests of which files it is about.
+_OF_RUNS: Final = frozenset({*RERUN_RULES, REMOVED_WITH_CODE})
+_ABOUT_GONE_TESTS: Final[tuple[Callable[[Situation], Alert | None], ...]] = (_test_deletion, _tests_replaced)
+
+
+def raise_integrity_alerts(at: Situation) -> tuple[Alert, ...]:
+    """Return the new alerts that an iteration's verdict hangs on, the worst first: it needs neither class nor score."""
+    alerts = [alert for rule in _ABOUT_GONE_TESTS if (alert := rule(at)) is not None]
+    found: dict[str, list[Finding]] = {}
+    for each in at.integrity.findings if at.integrity is not None else ():
+        if each.key not in at.open_findings and each.stamp not in at.accepted_findings:
+            found.setdefault(each.rule, []).append(each)
+    return in_order((*alerts, *(_of_findings(at, rule, findings) for rule, findings in found.items())))
+
+
+def _of_findings(at: Situation, rule: str, findings: list[Finding]) -> Alert:
+    """Make one alert of all new findings of a rule, as grave as the worst of them."""
+    findings = sorted(findings, key=lambda each: (each.severity, each.file, each.line or 0))
+    kind, first, more = TYPE_BY_RULE[rule], findings[0], len(findings) - 1
+    message = first.message if rule in _OF_RUNS else f"{first.place}: {first.message}"
+    message += f", and {more} more" if more else ""
+    rated = None if first.severity is kind.severity else first.severity
+    return Alert(kind=kind, iteration=at.iteration, message=message, findings=tuple(findings), rated=rated)
+
+
+ABOUT_GONE_TESTS: Final = frozenset({"test_deletion", "tests_replaced"})
+
+
+class Trust(NamedTuple):
+    """Hold how far an iteration is believed, as its record has it.
+
+    `union_rate` is the share of all tests ever seen that pass here, in percent with 1 decimal; None where no names are
+    known. `found` is what the comparison gave: the findings that stand, those of accepted alerts too, and the rest.
+    """
+
+    verdict: Verdict
+    union_rate: float | None
+    found: Integrity
+
+
+class Doubts(NamedTuple):
+    """Hold what can be told of an iteration before its score: alerts of integrity, open ones, fixed ones.
+
+    `verdict` is None where nobody compared files and tests. `disbelieved` tests do not count, though they may pass.
+    """
+
+    verdict: Verdict | None
+    new: tuple[Alert, ...] = ()
+    carried: tuple[Alert, ...] = ()
+    mended: tuple[Alert, ...] = ()
+    disbelieved: frozenset[str] = frozenset()
+
+    @property
+    def clean(self) -> bool:
+        """Tell whether nothing is held against the iteration."""
+        return is_clean(self.verdict)
+
+
+def doubts_of(
+    state: LoopState, basis: Basis, at: raising.Situation, metrics: Metrics, measurement: Measurement
+) -> Doubts:
+    """Tell what is held against an iteration; against a baseline only that its tests did not run."""
+    integrity = measurement.integrity
+    new = raise_integrity_alerts(at)
+    carried, mended = _carried(state, at, metrics, measurement)
+    raised = [alert for alert in new if alert.id not in state.accepted]
+    verdict = None if integrity is None else _verdict(raised, integrity, at, basis, metrics)
+    return Doubts(verdict, new, carried, mended, disbelieved_tests(integrity, state.accepted_findings))
+
+
+def _carried(
+    state: LoopState, at: raising.Situation, metrics: Metrics, measurement: Measurement
+) -> tuple[tuple[Alert, ...], tuple[Alert, ...]]:
+    integrity = measurement.integrity
+    mending = Mending(
+        metrics=metrics,
+        tests=measurement.tests,
+        groups=raising.measured_groups(at),
+        findings=None if integrity is None else {each.key: each for each in integrity.findings},
+        aliases=state.seen.aliases,
+        loads=not at.not_collected and at.metrics.test_count is not None,
+        not_collected=None if at.tests is None else at.tests.not_collected,
+    )
+    left = [(alert, mending.left_of(alert)) for alert in state.line.open_alerts]
+    carried = in_order(now for _, now in left if now is not None)
+    return carried, in_order(alert for alert, now in left if now is None)
+
+
+def _verdict(
+    raised: Iterable[Alert], integrity: Integrity, at: raising.Situation, basis: Basis, metrics: Metrics
+) -> Verdict:
+    """Judge what this iteration did; what stands of earlier ones is priced, and does not judge it again."""
+    held = [alert for alert in raised if raises_doubt(alert)]
+    if any(alert.findings and alert.severity is Severity.CRITICAL for alert in held):
+        return "TAMPERED"
+    if at.not_collected or (basis.has_tests and not _ran(metrics)) or integrity.unproven is not None:
+        return "UNPROVEN"
+    return "SUSPECT" if any(alert.severity <= Severity.HIGH for alert in held) else "PASS"
+
+
+def _ran(metrics: Metrics) -> bool:
+    """Tell whether any test ran; where no counts are known, a rate says so."""
+    if metrics.tests_passed is None and metrics.tests_failed is None:
+        return metrics.pass_rate is not None
+    return (metrics.tests_passed or 0) + (metrics.tests_failed or 0) > 0
+
+
+def raises_doubt(alert: Alert) -> bool:
+    """Tell whether the verdict of integrity hangs on an alert: it stands for findings, or for tests that are gone."""
+    return bool(alert.findings) or alert.kind.name in ABOUT_GONE_TESTS
+
+
+def disbelieved_tests(integrity: Integrity | None, accepted: frozenset[str]) -> frozenset[str]:
+    """Return the tests that a finding names and that are not believed, unless a person accepted it."""
+    if integrity is None:
+        return frozenset()
+    return frozenset(test for each in integrity.findings if each.stamp not in accepted for test in each.disbelieved)
+
+
+def trust_of(doubts: Doubts, seen: SeenTests, measurement: Measurement) -> Trust | None:
+    """Return what the record says of it, None where nobody compared files and tests."""
+    found, tests = measurement.integrity, measurement.tests
+    if found is None or doubts.verdict is None:
+        return None
+    share = None if tests is None else seen.passing_share(tests)
+    rate = None if share is None else half_up(share * 100, 1)
+    return Trust(verdict=doubts.verdict, union_rate=rate, found=found)

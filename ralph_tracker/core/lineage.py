@@ -1,0 +1,96 @@
+"""The line of descent: what the present state descends from, and all that later iterations need of it."""
+
+from collections.abc import Mapping
+from typing import Final, Literal, NamedTuple
+
+from ralph_tracker.core.adjusted import Ground, TestWeights, adjusted_score
+from ralph_tracker.core.alert_types import Alert
+from ralph_tracker.core.deltas import NO_READINGS, Readings
+from ralph_tracker.core.findings import SuppressionKind
+from ralph_tracker.core.identities import SeenTests
+from ralph_tracker.core.metrics import FOUR, Metrics
+
+Classification = Literal["baseline", "forward", "plateau", "regression", "stalled"]
+Signature = tuple[float | None, ...]
+FLAT: Final[frozenset[str]] = frozenset({"plateau", "stalled"})
+
+
+class Point(NamedTuple):
+    """Keep of one iteration what windows look at: the four metrics, size, tree, class, score and tasks done."""
+
+    iteration: int
+    classification: Classification
+    four: Signature
+    loc: int | None
+    tree: str | None
+    ground: Ground
+    tasks_done: int | None = None
+
+    def has(self, names: tuple[str, ...]) -> bool:
+        """Tell whether all those of the four were measured."""
+        return all(self.value(name) is not None for name in names)
+
+    def value(self, name: str) -> float | None:
+        """Return one of the four."""
+        return self.four[FOUR.index(name)]
+
+    def signature(self, names: tuple[str, ...]) -> Signature:
+        """Return the values of those of the four, in their order."""
+        return tuple(self.value(name) for name in names)
+
+
+def signature_of(metrics: Metrics) -> Signature:
+    """Return the four metrics of an iteration, None where not measured."""
+    return tuple(metrics.number(name) for name in FOUR)
+
+
+class Line(NamedTuple):
+    """Hold the state of a line after its last iteration.
+
+    `segments` are the iterations on it as ranges (a rollback cuts one short). `readings` are the latest values of
+    each metric. `points` are the last iterations, `complete` the last that had every part of the signature.
+    `suppressions` are those that are new since the baseline. `references` maps each file that decides about tests and
+    is not in its reference form to the iteration that has that form (integrity.md). `not_loaded` names what did not
+    build.
+    """
+
+    segments: tuple[tuple[int, int], ...] = ()
+    readings: Readings = NO_READINGS
+    points: tuple[Point, ...] = ()
+    complete: tuple[Point, ...] = ()
+    open_alerts: tuple[Alert, ...] = ()
+    suppressions: Mapping[SuppressionKind, int] = {}
+    references: Mapping[str, int] = {}
+    not_loaded: frozenset[str] = frozenset()
+
+    @property
+    def head(self) -> int | None:
+        """Return the last iteration of the line, None before the baseline."""
+        return self.segments[-1][1] if self.segments else None
+
+    @property
+    def awaited(self) -> dict[str, str]:
+        """Return the tests that are not collected since something does not load, with their outcome before."""
+        broken = (alert for alert in self.open_alerts if alert.kind.name == "build_broken")
+        return {test: was for alert in broken for test, was in alert.tests.items()}
+
+    def extended(self, iteration: int) -> tuple[tuple[int, int], ...]:
+        """Return the segments with one more iteration at the end."""
+        if self.segments and self.segments[-1][1] == iteration - 1:
+            return (*self.segments[:-1], (self.segments[-1][0], iteration))
+        return (*self.segments, (iteration, iteration))
+
+    def parts(self) -> tuple[str, ...]:
+        """Return those of the four metrics that the line has ever measured."""
+        return tuple(name for name in FOUR if name in self.readings)
+
+
+class Yardstick(NamedTuple):
+    """Score any iteration of the loop as of now."""
+
+    weights: TestWeights
+    seen: SeenTests
+
+    def score(self, iteration: int, ground: Ground) -> float:
+        """Return the adjusted score of that iteration against every test seen so far."""
+        return adjusted_score(ground, self.weights, self.seen.union, self.seen.credit(iteration))

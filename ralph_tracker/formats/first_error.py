@@ -1,0 +1,110 @@
+"""The first real error line in what a compiler, a bundler, an interpreter or a build tool prints.
+
+One table for all tools, read line by line: the first line that fits wins. Help texts, stack frames, downloads and
+lines that only sum up fit nothing. Some tools name the place on a line before the error (Python, Node), others on one
+after it (rustc, esbuild, oxc, jest): then it is put behind the error in parentheses.
+"""
+
+import re
+from typing import Final, NamedTuple
+
+from ralph_tracker.formats.colour import plain
+
+_LONGEST: Final = 300
+_MOST_LINES: Final = 50_000
+_LONGEST_READ: Final = 2_000
+_LINES_AFTER: Final = 40
+_PATH: Final = r"(?P<file>(?:[A-Za-z]:)?[^\s:()\[\]\"'`*][^:()\[\]\"'`*]*\.\w+)"
+_AT: Final = rf"{_PATH}:(?P<number>\d{{1,9}})"
+
+
+class FirstError(NamedTuple):
+    """Hold one error: the line as a person reads it, and the file (as printed) and line number, None if not told."""
+
+    line: str
+    file: str | None = None
+    number: int | None = None
+
+
+# What looks like an error and is none, or only says that there was one.
+_NEVER: Final = re.compile(
+    r"\[Help \d\]|Failed to import test module|There (?:are|were) test failures|Transform failed with \d"
+    r"|^(?:make.*: \*\*\* \[|error: (?:could not compile|aborting due|(?:doc)?test failed|\d+ targets? failed"
+    r"|no such (?:sub)?command|unexpected argument|build failed|process didn't exit|script |command ))"
+)
+# `what` is the error without the tool's prefix.
+_ERRORS: Final = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"(?:vet: )?(?P<what>(?P<file>[^\s:]+\.go):(?P<number>\d{1,9}):\d+: (?!warning|note).+)",  # go build, go vet
+        rf"(?P<what>{_AT}(?::\d+)?: (?:fatal |internal compiler )?error: .+)",  # gcc, clang, javac, swiftc
+        rf"(?P<what>{_AT}:\d+: ERROR: .+)",  # esbuild within vite
+        rf"(?P<what>{_AT}:\d+ - error TS\d+: .+)",  # tsc --pretty
+        rf"(?P<what>{_PATH}\((?P<number>\d{{1,9}}),\d+\): error [A-Z]+\d+: .+)",  # tsc, csc
+        rf"\[ERROR\] (?P<what>{_PATH}:\[(?P<number>\d{{1,9}}),\d+\] .+)",  # Maven's compiler plugins
+        r"\[(?:ERROR|FATAL)\] (?P<what>(?:Non-parseable POM|Malformed POM|Non-resolvable) .+)",  # Maven
+        rf"e: (?:file://)?(?P<what>{_AT}:\d+:? .+)",  # Kotlin in Gradle
+        r"(?P<what>build file '(?P<file>[^']+)': (?P<number>\d{1,9}): .+)",  # Gradle
+        r"(?P<what>(?P<file>[Mm]akefile|\S+\.mk):(?P<number>\d{1,9}): \*\*\* .+)",  # make
+        r"(?P<what>make(?:\[\d+\])?: \*\*\* No rule .+)",
+        r"(?P<what>error(?:\[E\d+\])?: .+)",  # rustc, cargo
+        r"(?:/\S*ld(?:\.\w+)?: )?(?P<what>.*undefined reference to .+|.*ld: error: .+)",  # linkers
+        r"✘ \[ERROR\] (?P<what>.+)",  # esbuild
+        r"(?P<what>\[[A-Z_]+_ERROR\] .+)",  # oxc and rolldown within vite
+        r"\s*(?P<what>SyntaxError: (?P<file>[^\s:]+): .+ \((?P<number>\d{1,9}):\d+\))",  # babel
+        r"\s*(?:Error: )?(?P<what>(?:Cannot find module|Failed to resolve import) .+ from ['\"]?(?P<file>[^'\"\s]+).*)",
+        # Python, Ruby, Node
+        r"\s*(?P<what>(?:\w+\.)*(?:[A-Z]\w*(?:Error|Exception|Exit)(?: \[\w+\])?(?:: .+)?|Error: .+))$",
+    )
+)
+# A frame of Python, of pytest, or what Node shows first.
+_BEFORE: Final = re.compile(
+    r"\s*File \"([^\"]+)\", line (\d{1,9})|(\S+\.py):(\d{1,9}): in |(?:file://)?(\S+\.[cm]?[jt]sx?):(\d{1,9})$"
+)
+_AFTER: Final = re.compile(
+    r"\s*(?:-->|╭─\[|❯|at .*\(|at |│)?\s*(?:file://)?(?P<file>[^\s()\[\]:]+\.\w+):(?P<number>\d{1,9}):\d+"
+)
+_LIBRARY: Final = re.compile(r"site-packages|dist-packages|/lib/python\d|<frozen|node_modules|node:|/rustc/")
+_PYTEST: Final = re.compile(r"E(?: {2,}|$)")
+
+
+def first_error(text: str) -> FirstError | None:
+    """Return the first real error line of a tool's output, None where there is none."""
+    lines = plain(text).splitlines()[:_MOST_LINES]
+    place: FirstError | None = None
+    for index, raw in enumerate(lines):
+        line = _PYTEST.sub("", raw[:_LONGEST_READ]).rstrip()
+        if not line or _NEVER.search(line):
+            continue
+        if before := _BEFORE.match(line):
+            if not _LIBRARY.search(line):
+                file, number = filter(None, before.groups())
+                place = FirstError("", file, int(number))
+            continue
+        found = next((match for pattern in _ERRORS if (match := pattern.match(line))), None)
+        if found is not None:
+            return _error(found, place or _place_after(lines[index + 1 : index + 1 + _LINES_AFTER]))
+    return None
+
+
+def _error(found: re.Match[str], elsewhere: FirstError | None) -> FirstError:
+    """Return the error with its own place, else with the one that stands elsewhere."""
+    named = found.groupdict()
+    line, file, number = _cut(named["what"].strip()), named.get("file"), named.get("number")
+    if file is None and elsewhere is not None:
+        return elsewhere._replace(line=f"{line} ({elsewhere.file}:{elsewhere.number})")
+    return FirstError(line, file, None if number is None else int(number))
+
+
+def _place_after(lines: list[str]) -> FirstError | None:
+    """Return the first place of the project's own below an error, None where there is none before the next one."""
+    for line in lines:
+        if (found := _AFTER.match(line)) and not _LIBRARY.search(line):
+            return FirstError("", found["file"], int(found["number"]))
+        if line.startswith(("error", "E  ", "FAIL", "warning")):
+            return None
+    return None
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"

@@ -1,0 +1,74 @@
+"""What a report says of a failing test, short enough to be kept and to be read."""
+
+import re
+from textwrap import dedent
+from typing import Final
+
+from ralph_tracker.formats.colour import plain
+
+KEPT: Final = 200  # of 100,000 failing tests nobody reads more
+LINES: Final = 12
+CHARACTERS: Final = 600
+
+_PYTEST: Final = re.compile(r"E(?: {3}|$)")
+_PYTEST_PLACE: Final = re.compile(r"[^\s:]+:\d+: \w+$")
+_COLOUR: Final = re.compile(
+    r"\[(?:\d+;)*\d+m"
+)  # what is left of a colour in XML, which cannot hold its first character
+_TRACEBACK: Final = "Traceback (most recent call last):"
+_FRAME: Final = re.compile(r"\s*(?:at |❯ |\d+: |\.\.\. \d+ more|# (?:\./|/))")
+_LIBRARY: Final = re.compile(
+    r"node_modules|node:internal|\(<anonymous>\)$|at (?:new Promise|process\.)"
+    r"|at (?:java\.|jdk\.|sun\.|org\.junit|junit\.|org\.opentest4j|org\.testng|org\.gradle|org\.apache\.maven)"
+    r"|at org\.(?:hamcrest|assertj)"
+)
+# What runners write in place of a message.
+_NOTHING: Final = frozenset({"", "Failed", "failed", "failure", "collection failure", "null"})
+
+
+def message(said: str | None, text: str = "") -> str:
+    """Return the assertion's message and where it failed: at most 12 lines and 600 characters, "" for nothing.
+
+    `said` is what the report has as the message, `text` the longer one beside it: of that come the lines that add
+    something, without the source code that pytest shows and without stack frames but the first of the project.
+    """
+    said, text = _COLOUR.sub("", plain(said or "")).strip("\r\n"), plain(text).strip("\r\n")
+    telling = _telling(text.splitlines())
+    if said.strip() not in _NOTHING and "".join(said.split()) not in "".join(text.split()):
+        telling = [*said.splitlines(), *(line for line in telling if line.strip() and line.strip() not in said)]
+    return _cut(_one_frame([line.rstrip() for line in telling]))
+
+
+def _telling(lines: list[str]) -> list[str]:
+    """Return the lines that tell the failure: pytest's `E` lines and its place, the last frame of a traceback on."""
+    marked = [line[4:].rstrip() for line in lines if _PYTEST.match(line)]
+    if marked:
+        return dedent("\n".join(marked)).splitlines() + [line for line in lines if _PYTEST_PLACE.match(line)][-1:]
+    if _TRACEBACK in lines:
+        frames = [index for index, line in enumerate(lines) if line.startswith('  File "')]
+        return lines[frames[-1] if frames else 0 :]
+    return lines
+
+
+def _one_frame(lines: list[str]) -> list[str]:
+    """Leave out stack frames but the first that is the project's."""
+    found, seen = [], False
+    for line in lines:
+        if _FRAME.match(line):
+            if seen or _LIBRARY.search(line):
+                continue
+            seen = True
+        found.append(line)
+    return found
+
+
+def _cut(lines: list[str]) -> str:
+    """Shorten to the limits; where pytest's place stands last, it stays."""
+    place = lines[-1] if lines and _PYTEST_PLACE.match(lines[-1]) else ""
+    body = dedent("\n".join(lines[:-1] if place else lines)).strip("\n")
+    room = CHARACTERS - len(place) - bool(place)
+    kept = body.splitlines()[: LINES - bool(place)]
+    short = "\n".join(kept)
+    if len(short) > room or short != body:
+        short = f"{short[: room - 1].rstrip()}…"
+    return f"{short}\n{place}".strip("\n") if place else short

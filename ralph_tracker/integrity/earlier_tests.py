@@ -1,0 +1,330 @@
+"""What a run of earlier tests on the new source shows: the table of integrity.md as a function.
+
+A test file's reference is the form that it had when its tests were first seen. Where the reference fails on this
+iteration's source and the iteration reports otherwise, there is a finding; who edited what decides which.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final, NamedTuple
+
+from ralph_tracker.core.findings import REMOVED_WITH_CODE, Finding, Severity
+from ralph_tracker.core.identities import names_in_short
+from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, TestResults
+from ralph_tracker.integrity.changes import Text
+from ralph_tracker.integrity.test_files import is_code
+
+NO_PASS: Final = frozenset({None, SKIPPED})
+_FAILURE_SHOWN: Final = 600
+
+
+class RerunOf(NamedTuple):
+    """Hold what the findings of one re-run are made from.
+
+    `old` are outcomes when each test was last reported before this iteration, `new` those that it reports, `earlier`
+    what its references gave on this source. `matches` maps tests that are gone to those that stand for them.
+    `references` maps each file that was put back to the iteration of that form. `file_of` returns the test file of an
+    id, None where that is not known. `hooked` are files whose change meddles with the runner. `missing` returns the
+    name that a failure misses and that is gone from the source too, None where it misses none. `source_changed` says
+    whether anything changed that decides about no test. `raised` maps the rule and test of findings that stand to the
+    iteration that raised them. `settings` are the files among the references that only steer
+    the runner. `edited_in` maps files to the iteration that took them from that form. `number` is this iteration.
+    """
+
+    number: int
+    old: Mapping[str, str]
+    new: Mapping[str, str]
+    earlier: TestResults
+    matches: Mapping[str, tuple[str, ...]]
+    references: Mapping[str, int]
+    edited_in: Mapping[str, int]
+    settings: frozenset[str]
+    hooked: frozenset[str]
+    file_of: Callable[[str], str | None]
+    missing: Callable[[str], str | None]
+    source_changed: bool
+    raised: Mapping[tuple[str, str], int] = {}
+
+    def now(self, test: str) -> str | None:
+        """Return how a test ended in this iteration, by what stands for it where it is gone; None: it is gone."""
+        if test in self.new:
+            return self.new[test]
+        heirs = [self.new.get(each) for each in self.matches.get(test, ())]
+        if not heirs:
+            return None
+        return next((worse for worse in (None, FAILED, SKIPPED) if worse in heirs), PASSED)
+
+    def why(self, test: str) -> str:
+        """Return what the earlier form of a test said, "" where it said nothing."""
+        return self.earlier.messages.get(test, "")
+
+    def unloaded(self, file: str | None) -> str | None:
+        """Return why the earlier form of a file did not load, None where it did."""
+        from ralph_tracker.core.identities import belongs_to_any  # noqa: PLC0415  # few references do not load
+
+        places = self.earlier.not_loaded
+        if file is None or not places:
+            return None
+        return next((why for place, why in places.items() if belongs_to_any(file, [place])), None)
+
+
+class Shown(NamedTuple):
+    """Hold what a re-run shows: findings, tests that count for no iteration any more, files whose reference moves."""
+
+    findings: tuple[Finding, ...] = ()
+    retired: frozenset[str] = frozenset()
+    moved: frozenset[str] = frozenset()
+
+
+def show(run: RerunOf) -> Shown:
+    """Return what the re-run shows, by the table of integrity.md."""
+    told: dict[tuple[str, str], list[str]] = {}
+    unrunnable: dict[str, list[str]] = {}
+    moved: set[str] = set()
+    for test in sorted({*run.earlier.outcomes, *(name for name in run.old if name not in run.new)}):
+        file, how = run.file_of(test), run.earlier.outcomes.get(test)
+        was, now = run.old.get(test), run.now(test)
+        if was is None or now == FAILED or how in {PASSED, SKIPPED}:
+            continue
+        gone_name = _missing(run, test, file, how)
+        if how is None and gone_name is None:
+            continue
+        rule = _rule(run, file, was, now, gone_name)
+        if rule is None:
+            moved.update([] if file is None else [file])
+        elif rule == REMOVED_WITH_CODE:
+            unrunnable.setdefault(gone_name or "", []).append(test)
+        elif not _is_told(run, rule, test, file or ""):
+            told.setdefault((rule, file or ""), []).append(test)
+    findings = [_finding(run, rule, file, tests) for (rule, file), tests in told.items()]
+    findings += [_removed(run, name, tests) for name, tests in unrunnable.items()]
+    raised = {path for each in findings for path in _files_of(run, each)}
+    retired = (test for tests in unrunnable.values() for test in tests if run.old.get(test) == PASSED)
+    return Shown(tuple(findings), frozenset(retired), frozenset(moved | raised))
+
+
+def red_and_unasked(run: RerunOf, among: Iterable[str]) -> Finding | None:
+    """Return a finding for red tests that are gone or skipped now and that no run of an earlier form told of."""
+    tests = [
+        test
+        for test in sorted(among)
+        if run.old.get(test) == FAILED and run.now(test) in NO_PASS and test not in run.earlier.outcomes
+        if run.unloaded(run.file_of(test)) is None
+    ]
+    if not tests:
+        return None
+    are = "is" if len(tests) == 1 else "are"
+    message = (
+        f"{_count(tests)} failed and {are} gone or skipped now; no earlier form of {'it' if are == 'is' else 'them'} "
+    )
+    return Finding(
+        rule="failure_hidden",
+        severity=Severity.HIGH,
+        message=f"{message}could be run: {names_in_short(tests)}",
+        file=run.file_of(tests[0]) or ".",
+        tests=tuple(tests),
+        about=f">{run.number}",
+    )
+
+
+def _missing(run: RerunOf, test: str, file: str | None, how: str | None) -> str | None:
+    """Return the name without which the earlier form cannot run, where the source does not have it any more."""
+    if how == FAILED:
+        return run.missing(run.why(test))
+    why = run.unloaded(file)
+    return None if why is None else run.missing(why)
+
+
+def _rule(run: RerunOf, file: str | None, was: str, now: str | None, gone_name: str | None) -> str | None:
+    """Return which row of the table holds, None where the reference moves without a finding."""
+    edited = file in run.references
+    runner_only = not edited and run.references.keys() <= run.settings | run.hooked
+    if gone_name is not None and now != SKIPPED:
+        return REMOVED_WITH_CODE if now is None else None
+    if was == FAILED and now in NO_PASS:
+        return "failure_hidden"
+    if runner_only and run.hooked:
+        return "outcome_forged"
+    if was == FAILED:
+        return "green_by_edit"
+    return "outcome_forged" if runner_only else "demand_changed"
+
+
+def _is_told(run: RerunOf, rule: str, test: str, file: str) -> bool:
+    """Tell whether a finding that stands says so already: nothing of what it is about was edited since."""
+    raised = run.raised.get((rule, test))
+    edits = [run.edited_in.get(path, run.number) for path in _edited(run, file)]
+    return raised is not None and max(edits, default=run.number) <= raised
+
+
+def _edited(run: RerunOf, file: str) -> list[str]:
+    return [file] if file in run.references else sorted(run.references)
+
+
+def _files_of(run: RerunOf, finding: Finding) -> set[str]:
+    """Return the files whose reference a finding is about: its own, or those beside the tests where that is as it was.
+
+    Their references move to the present form: the finding keeps asking for the earlier one.
+    """
+    own = {file for test in finding.tests if (file := run.file_of(test)) in run.references and file is not None}
+    return own or set(run.references)
+
+
+def _finding(run: RerunOf, rule: str, file: str, tests: list[str]) -> Finding:
+    reference = _reference(run, file)
+    edited = _edited(run, file)
+    since = min((run.edited_in[path] for path in edited if path in run.edited_in), default=run.number)
+    files, names = names_in_short(edited), names_in_short(tests)
+    fail = f"{_count(tests)} of iteration {reference} {{}} on this source: {names}"
+    one = len(tests) == 1
+    fails = "fails" if one else "fail"
+    edit = f"{files} {'was' if len(edited) == 1 else 'were'} edited in iteration {since}"
+    told = {
+        "failure_hidden": fail.format(f"still {fails}") + f"; {'it is' if one else 'they are'} gone or skipped: {edit}",
+        "green_by_edit": fail.format(f"still {fails}") + f"; {'it passes' if one else 'they pass'} here since {edit}",
+        "demand_changed": fail.format(fails) + f"; {edit}",
+        "outcome_forged": fail.format(fails) + f"; the tests are as they were, and {edit}",
+    }[rule]
+    grave = rule in {"failure_hidden", "outcome_forged"} or (rule == "green_by_edit" and not run.source_changed)
+    return Finding(
+        rule=rule,
+        severity=Severity.CRITICAL if grave else Severity.HIGH,
+        message=told,
+        file=file or edited[0],
+        tests=tuple(tests),
+        against=reference,
+        about=f"{reference}>{run.number}",
+        failure=_failure(run, tests),
+        command=repeat_command(run.number),
+    )
+
+
+def _removed(run: RerunOf, name: str, tests: list[str]) -> Finding:
+    file = run.file_of(tests[0]) or ""
+    red = sum(run.old.get(test) == FAILED for test in tests)
+    lost = f"; {red} of them failed, and stay lost" if red else ""
+    message = f"{_count(tests)} went together with {name!r}, which they need: {names_in_short(tests)}{lost}"
+    return Finding(
+        rule=REMOVED_WITH_CODE,
+        severity=Severity.HIGH,
+        message=message,
+        file=file,
+        tests=tuple(tests),
+        against=_reference(run, file),
+        about=f"{name}>{run.number}",
+        failure=_failure(run, tests) or run.unloaded(file),
+        command=repeat_command(run.number),
+    )
+
+
+def _reference(run: RerunOf, file: str) -> int:
+    known = run.references.get(file)
+    return min(run.references.values()) if known is None else known
+
+
+def _failure(run: RerunOf, tests: Iterable[str]) -> str | None:
+    said = next((why for test in tests if (why := run.why(test))), None)
+    return None if said is None else said[:_FAILURE_SHOWN]
+
+
+def _count(tests: list[str]) -> str:
+    return f"{len(tests)} {'test' if len(tests) == 1 else 'tests'}"
+
+
+def repeat_command(number: int) -> str:
+    """Return the command that runs the earlier tests of an iteration again."""
+    return f"ralph-tracker integrity {number} --rerun"
+
+
+def standing(finding: Finding, earlier: TestResults, new: Mapping[str, str]) -> Finding | None:
+    """Return a finding as it stands after its tests were run again, None where it ended.
+
+    It ends for a test when the earlier form passes on the source; a test that fails in the report hides nothing now.
+    """
+    left = tuple(
+        test
+        for test in finding.tests
+        if earlier.outcomes.get(test) not in {PASSED, SKIPPED} and new.get(test) != FAILED
+    )
+    if not left:
+        return None
+    said = next((earlier.messages[test] for test in left if test in earlier.messages), finding.failure)
+    return finding._replace(tests=left, failure=said)
+
+
+# What a failure says of a name that is not there, in the words of each language's tools; one group is the name.
+_MISSING: Final = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"cannot import name '([\w.]+)'",
+        r"No module named '([\w.]+)'",
+        r"module '[\w.]+' has no attribute '(\w+)'",
+        r"(?:type object )?'\w+' (?:object )?has no attribute '(\w+)'",
+        r"name '(\w+)' is not defined",
+        r"got an unexpected keyword argument '(\w+)'",
+        r"fixture '(\w+)' not found",
+        r"(?:Cannot find (?:module|package)|Could not resolve) [\"'`]?([^\"'`\s)]+)",
+        r"Failed to (?:resolve import|load url) [\"'`]?([^\"'`\s)]+)",
+        r"\(?\b[\w.]*?(\w+)\)? is not a (?:function|constructor)",
+        r"(\w+) is not defined",
+        r"does not provide an export named '?(\w+)",
+        r"has no exported member (?:named )?'(\w+)'",
+        r"undefined: (?:\w+\.)?(\w+)",
+        r"\.(\w+) undefined \(type",
+        r"no required module provides package (\S+)|package (\S+) is not in",
+        r"cannot find (?:function|value|type|struct|macro|trait|method)[^`]*`(\w+)`",
+        r"no (?:function|method|field|variant)[^`]*`(\w+)`",
+        r"unresolved imports? `(?:[\w]+::)*(\w+)`",
+        r"could not find `(\w+)` in",
+        r"symbol:\s+(?:class|method|variable) (\w+)",
+        r"package ([\w.]+) does not exist",
+        r"cannot find symbol.*?(?:class|method|variable) (\w+)",
+    )
+)
+_NAME: Final = re.compile(r"\w+")
+
+
+def missing_names(failure: str) -> tuple[str, ...]:
+    """Return the names that a failure says are not there, the last part of each, () where it says none."""
+    found = []
+    for pattern in _MISSING:
+        for match in pattern.finditer(failure):
+            parts = _NAME.findall(next((group for group in match.groups() if group), ""))
+            found += parts[-1:]
+    return tuple(dict.fromkeys(found))
+
+
+def gone_from_source(name: str, before: Iterable[tuple[str, str]], after: Iterable[tuple[str, str]]) -> bool:
+    """Tell whether changed source held a name, as a word or as a file's own name, and does not any more.
+
+    Both sides are (path, text) of the changed files that decide about no test. Only code holds names: a plan, a log or
+    a comment that tells of the removal does not undo it. Where a file of that name went, its name is a module's, and
+    others may use the same word for what is theirs: only who defines it holds it still.
+    """
+    old, new = ({path: Text(path, text) for path, text in files if is_code(path)} for files in (before, after))
+    held, holding = _own_names(old), _own_names(new)
+    if name in holding:
+        return False
+    word = re.compile((_DEFINED if name in held else r"\b{}\b").format(re.escape(name)), re.MULTILINE)
+    before_it = name in held or any(word.search(text.code) for text in old.values())
+    return before_it and not any(word.search(text.code) for text in new.values())
+
+
+# A name at the head of a definition, in any of the languages, or of an assignment of the module.
+_DEFINED: Final = (
+    r"\b(?:def|class|function|func|fn|const|let|var|type|struct|enum|trait|interface|mod|package)"
+    r"\s+(?:\([^()\n]*\)\s*)?{0}\b|^{0}\s*[:=]"
+)
+
+
+# Of these files the folder is the module.
+_STANDS_FOR_FOLDER: Final = re.compile(r"(\w+)/(?:(?:__init__|index|mod)\.\w+|\w+\.go)$")
+
+
+def _own_names(paths: Iterable[str]) -> set[str]:
+    """Return the names of modules that the paths are, files or folders."""
+    names = set()
+    for path in paths:
+        folder = _STANDS_FOR_FOLDER.search(path)
+        names |= {path.rpartition("/")[2].partition(".")[0], *(folder.groups() if folder else ())}
+    return names

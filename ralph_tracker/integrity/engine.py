@@ -1,0 +1,221 @@
+"""Ask the few rules beside the re-run about the changed files of one iteration: text in, findings out."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from typing import Final, NamedTuple
+
+from ralph_tracker.core.findings import Finding, Severity, SuppressionKind
+from ralph_tracker.core.metrics import FAILED, PASSED
+from ralph_tracker.integrity.changes import ChangedFile, FileChange, Text, added_lines, one_line, read, unreadable
+from ralph_tracker.integrity.gates import checks_removed, lowered
+from ralph_tracker.integrity.languages import Language, language_of
+from ralph_tracker.integrity.report_ids import definitions
+from ralph_tracker.integrity.rules import COMMANDS, RULES, Rule
+from ralph_tracker.integrity.source_tests import SourceTest, tests_of
+from ralph_tracker.integrity.special_cases import special_cased
+from ralph_tracker.integrity.test_files import kind_of
+from ralph_tracker.integrity.weakened import weakened
+
+
+class Mark(NamedTuple):
+    """Hold a mark: what it silences, its pattern, and whether it stands in code rather than in comments."""
+
+    kind: SuppressionKind
+    pattern: str
+    in_code: bool = False
+
+
+_SONAR: Final = Mark("lint", r"\bNOSONAR\b")
+_SCRIPT: Final = (
+    _SONAR,
+    Mark("lint", r"(?:eslint|oxlint)-disable|tslint:disable|biome-ignore"),
+    Mark("types", r"^(?://|/\*)[\s*]*@ts-(?:ignore|expect-error|nocheck)\b"),
+    Mark("coverage", r"^(?://|/\*)\s*(?:istanbul|c8|v8|node:coverage)\s+(?:ignore|disable)\b"),
+)
+MARKS: Final[Mapping[Language, tuple[Mark, ...]]] = {
+    "python": (
+        _SONAR,
+        Mark("lint", r"(?i:#\s*(?:(?:ruff|flake8):\s*)?noqa\b)|#\s*ruff:\s*(?:disable|ignore|file-ignore)\["),
+        Mark("lint", r"#\s*pylint:\s*(?:disable|skip-file)|#\s*nosec\b|#\s*nosemgrep\b|#\s*noinspection\s"),
+        Mark(
+            "types",
+            r"#\s*(?:type|pyright|ty|pyrefly):\s*ignore\b|#\s*pyre-(?:ignore|fixme)|#\s*pytype:\s*(?:disable|skip)",
+        ),
+        Mark(
+            "types",
+            r"#\s*mypy:\s*(?:ignore-errors(?!\s*=\s*[Ff]alse)|disable-error-code|allow-|no-strict|no-check|no-warn|no-disallow|ignore-missing)",
+        ),
+        Mark("types", r"#\s*pyright:\s*(?:basic\b|report\w+\s*=\s*(?:[Ff]alse|none|warning|information))"),
+        Mark("types", r"@[\w.]*\bno_type_check(?:_decorator)?\b", in_code=True),
+        Mark("coverage", r"\bpragma:\s*no\s*(?:cover|branch)\b"),
+    ),
+    "javascript": _SCRIPT,
+    "typescript": _SCRIPT,
+    "tsx": _SCRIPT,
+    "go": (Mark("lint", r"^//\s*(?:nolint\b|lint:(?:file-)?ignore\b)|#nosec\b"),),
+    "java": (_SONAR, Mark("lint", r"CHECKSTYLE(?::|\s)OFF"), Mark("lint", r"@SuppressWarnings\b", in_code=True)),
+    "rust": (
+        Mark("lint", r"#!?\[\s*(?:allow|expect|cfg_attr\([^\[\]\n]*?\ballow)\s*\(", in_code=True),
+        Mark("coverage", r"#!?\[[^\]\n]*\b(?:coverage\(off\)|no_coverage|not\(tarpaulin)", in_code=True),
+    ),
+}
+_WORDS: Final = re.compile(
+    r"NOSONAR|lint|noqa|NOQA|NoQA|nosec|nosemgrep|noinspection|ignore|mypy:|pyright:|pyre-|pytype:|no_type_check|pragma:|@ts-|coverage"
+    r"|CHECKSTYLE|SuppressWarnings|allow|expect|tarpaulin|ruff:"
+)
+
+
+def net_suppressions(files: Iterable[ChangedFile]) -> Mapping[SuppressionKind, int]:
+    """Return how many suppressions of each kind source gained, below 0 where more went; those of tests do not count."""
+    total: dict[SuppressionKind, int] = {"lint": 0, "types": 0, "coverage": 0}
+    for file in files:
+        if file.is_source:
+            for side, sign in ((file.new, 1), (file.old, -1)):
+                for kind, number in count(side).items():
+                    total[kind] += sign * number
+    return total
+
+
+def count(side: Text) -> Mapping[SuppressionKind, int]:
+    """Return how many suppressions of each kind stand in a text; marks that a string quotes are none."""
+    found: dict[SuppressionKind, int] = {}
+    language = language_of(side.path)
+    if language is None or _WORDS.search(side.text) is None:
+        return found
+    for kind, pattern, in_code in MARKS[language]:
+        matches = _compiled(pattern)
+        number = (
+            sum(1 for _ in matches.finditer(side.code))
+            if in_code
+            else sum(1 for comment in side.comments for _ in matches.finditer(comment[:2_000]))
+        )
+        if number:
+            found[kind] = found.get(kind, 0) + number
+    return found
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+# Beside the kinds of test_files, these decide what is run.
+_DECIDES: Final = re.compile(rf"(^|/)(sitecustomize|usercustomize)\.py$|{COMMANDS}")
+
+
+class Inspection(NamedTuple):
+    """Hold what the rules found; `suppressions` counts new ones less removed ones, `unread` says why by path."""
+
+    findings: tuple[Finding, ...] = ()
+    suppressions: Mapping[SuppressionKind, int] = {}
+    unread: Mapping[str, str] = {}
+
+
+def inspect(
+    changes: Iterable[FileChange],
+    before: Mapping[str, str],
+    after: Mapping[str, str],
+    unchanged_tests: Mapping[str, str] | None = None,
+) -> Inspection:
+    """Return what the rules find in the changes of an iteration; no content of a file makes it fail.
+
+    `before` and `after` are the outcomes of tests by their ids. `unchanged_tests` are the texts by path of test files
+    that did not change and hold a test that turned green: special cases in source are found by what these ask for.
+    """
+    files: list[ChangedFile] = []
+    unread: dict[str, str] = {}
+    findings: list[Finding] = []
+    for change in changes:
+        file = read(change)
+        if isinstance(file, str):
+            unread[change.path] = file
+            findings += _not_looked_into(change, file)
+        elif file.old.text != file.new.text or file.is_new or file.is_gone:
+            files.append(file)
+    green = tuple(test for test, outcome in before.items() if outcome == FAILED and after.get(test) == PASSED)
+    findings += (each for rule in RULES for each in _matched(rule, files, green))
+    findings += lowered(files)
+    findings += checks_removed(files)
+    findings += _about_tests(files, {*before, *after}, green, unchanged_tests or {})
+    unique = {each.key: each for each in reversed(findings)}
+    order = sorted(unique.values(), key=lambda each: (each.severity, each.rule, each.file, each.line or 0))
+    return Inspection(tuple(order), net_suppressions(files), unread)
+
+
+def _matched(rule: Rule, files: Iterable[ChangedFile], green: tuple[str, ...]) -> Iterator[Finding]:
+    """Yield the matches of a row whose text occurs more often than before in all files together."""
+    is_critical = rule.id == "R2" and bool(green)
+    severity, named = (Severity.CRITICAL, green) if is_critical else (rule.severity, ())
+    looked_at = [file for file in files if rule.looks_at(file)]
+    if rule.pattern is None:
+        for file in looked_at:
+            if not file.is_gone:
+                yield Finding(rule.id, severity, rule.message, file.path, tests=named, about=rule.message)
+        return
+    known = Counter(one_line(match[0]) for file in looked_at for match in _matches(rule, file.old))
+    for file in looked_at:
+        for match in _matches(rule, file.new):
+            text = one_line(match[0])
+            if known[text] > 0:
+                known[text] -= 1
+                continue
+            start = match.start("shown") if "shown" in match.re.groupindex else match.start()
+            matched = match.string[start : match.end()]
+            line = file.new.text.count("\n", 0, start + len(matched) - len(matched.lstrip())) + 1
+            shown = one_line(file.new.lines[line - 1])
+            yield Finding(rule.id, severity, rule.message, file.path, line=line, tests=named, new=shown, about=text)
+
+
+def _matches(rule: Rule, side: Text) -> Iterator[re.Match[str]]:
+    if rule.pattern is None or (rule.words and not any(map(side.text.__contains__, rule.words))):
+        return
+    for match in rule.pattern.finditer(side.text if rule.in_text else side.code):
+        if not rule.is_honest(match[0]):
+            yield match
+
+
+def _not_looked_into(change: FileChange, reason: str) -> Iterator[Finding]:
+    """Yield a finding for a file that decides about tests, could be read before and cannot be any more."""
+    if change.old is None or change.new is None or unreadable(change.old) is not None:
+        return
+    if kind_of(change.path) is not None or _DECIDES.search(change.path):
+        message = f"The file {reason} and cannot be checked any more; make it readable again."
+        yield Finding("U", Severity.HIGH, message, change.path, about="unread")
+
+
+def _about_tests(
+    files: Iterable[ChangedFile], ids: Iterable[str], green: tuple[str, ...], unchanged_tests: Mapping[str, str]
+) -> Iterator[Finding]:
+    """Yield what is told by the tests themselves: weaker forms (W), and source that answers for them (R4)."""
+    files = tuple(files)
+    may_answer = bool(green) and any(file.is_source for file in files)
+    found: list[SourceTest] = []
+    notes: list[Finding] = []
+    for file in files:
+        if file.language is None or file.is_gone or (file.is_new and not may_answer):
+            continue
+        tests = tests_of(file.path, file.new.text)
+        found += tests
+        if tests and not file.is_new:
+            notes += weakened(file, tests_of(file.path, file.old.text), tests)
+    if notes:
+        of_test = _ids_of(ids, found)
+        yield from (note._replace(tests=of_test.get((note.file, note.test or ""), ())) for note in notes)
+    if may_answer:
+        found += (test for path, text in unchanged_tests.items() for test in tests_of(path, text))
+        of_test = _ids_of(green, found)
+        wanted = [(test, of_test[test.path, test.name]) for test in found if (test.path, test.name) in of_test]
+        if wanted:
+            yield from special_cased(files, added_lines(files), wanted)
+
+
+def _ids_of(ids: Iterable[str], tests: Iterable[SourceTest]) -> Mapping[tuple[str, str], tuple[str, ...]]:
+    """Return the ids of tests in the report, by path and name of the test."""
+    found: dict[tuple[str, str], tuple[str, ...]] = {}
+    for test_id, defined in definitions(ids, tests).items():
+        for test in defined:
+            key = (test.path, test.name)
+            found[key] = (*found.get(key, ()), test_id)
+    return found

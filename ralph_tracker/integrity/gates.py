@@ -1,0 +1,269 @@
+"""R5 by values: thresholds, lists and switches of settings that ask for less than before, in any format."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final, Literal, NamedTuple
+
+from ralph_tracker.core.findings import Finding, Severity
+from ralph_tracker.integrity.changes import ChangedFile, Text, one_line
+from ralph_tracker.integrity.rules import CHECKERS, CI, COMMANDS
+
+Kind = Literal["floor", "ceiling", "left_out", "looked_at", "strict", "loose", "level"]
+
+
+class Gate(NamedTuple):
+    """Hold what a key of settings means: `files` match the path, `sections` the section that it stands in.
+
+    A floor must not go down nor vanish, a ceiling must not go up. What is left out must not grow, what is looked at must
+    not shrink nor newly narrow. A strict switch must stay on, a loose one off, a level must not go down.
+    """
+
+    kind: Kind
+    files: str
+    sections: str
+    keys: str
+
+
+_PYTHON: Final = r"(^|/)(pyproject\.toml|setup\.cfg|tox\.ini|\.?pytest\.ini|\.?mypy\.ini|\.?ruff\.toml|\.flake8|\.coveragerc|\.pylintrc|pyrightconfig\.json)$"
+_SCRIPT: Final = (
+    r"(^|/)(package\.json|(jest|vitest|vite|karma)\.config[\w.]*|\.?nycrc[\w.]*|\.c8rc[\w.]*|\.mocharc[\w.]*)$"
+)
+_COVERAGE: Final = r"coverage|^(run|report)$|^$"
+GATES: Final = (
+    Gate("floor", _PYTHON, r"coverage|^report$|pylint|interrogate|^$", r"fail[_-]under"),
+    Gate("floor", _PYTHON + "|" + COMMANDS, "", r"--cov-fail-under|--fail-under"),
+    Gate("floor", _SCRIPT, "", r"branches|functions|lines|statements"),
+    Gate(
+        "floor",
+        r"(^|/)(pom\.xml|build\.gradle(\.kts)?)$",
+        "",
+        r"minimum|minimumRatio|mutationThreshold|coverageThreshold",
+    ),
+    Gate("floor", r"(^|/)\.?codecov\.ya?ml$", "", r"target"),
+    Gate(
+        "ceiling",
+        _PYTHON + "|" + COMMANDS + r"|(^|/)\.golangci\.\w+$|(^|/)\.?eslintrc[\w.]*$",
+        "",
+        r"max[-_]complexity|--max-warnings|max-branches|max-statements",
+    ),
+    Gate("left_out", _PYTHON, _COVERAGE, r"omit|exclude_lines|exclude_also|partial_branches"),
+    Gate("left_out", _PYTHON, r"pytest", r"norecursedirs|collect_ignore|collect_ignore_glob"),
+    Gate(
+        "left_out",
+        _PYTHON,
+        r"ruff|flake8|mypy|pylint|pyright|^lint$|MESSAGES|MASTER|^$",
+        r"exclude|extend[_-]exclude|ignore|extend[_-]ignore|disable|disable_error_code",
+    ),
+    Gate(
+        "left_out", _SCRIPT, "", r"testPathIgnorePatterns|coveragePathIgnorePatterns|modulePathIgnorePatterns|exclude"
+    ),
+    Gate(
+        "left_out",
+        r"(^|/)(\.eslintignore|\.golangci\.\w+|\.?eslintrc[\w.]*|eslint\.config\.\w+)$",
+        "",
+        r"ignorePatterns|ignores|disable|exclude-dirs|skip-dirs",
+    ),
+    Gate(
+        "left_out",
+        r"(^|/)(pom\.xml|build\.gradle(\.kts)?)$",
+        "",
+        r"excludedGroups|excludes|exclude|excludeTestsMatching",
+    ),
+    Gate("looked_at", _PYTHON, r"pytest", r"testpaths|python_files|python_functions|python_classes"),
+    Gate("looked_at", _PYTHON, r"ruff|flake8|^lint$|^$", r"select|extend[_-]select"),
+    Gate("looked_at", _PYTHON, r"coverage|^run$|mypy", r"source|source_pkgs|files|packages"),
+    Gate("looked_at", _SCRIPT, "", r"testMatch|testRegex|roots|collectCoverageFrom"),
+    Gate(
+        "strict",
+        _PYTHON,
+        "",
+        r"strict|branch|xfail_strict|disallow_\w+|check_untyped_defs|warn_\w+|strict_\w+|no_implicit_\w+|extra_checks",
+    ),
+    Gate(
+        "strict",
+        r"(^|/)tsconfig[\w.]*\.json$",
+        "",
+        r"strict\w*|noImplicit\w+|noUnused\w+|noFallthrough\w+|noUnchecked\w+|exactOptional\w+|alwaysStrict|checkJs",
+    ),
+    Gate("loose", _PYTHON, "", r"ignore_missing_imports|ignore_errors|follow_imports"),
+    Gate(
+        "loose", r"(^|/)tsconfig[\w.]*\.json$", "", r"skipLibCheck|allowUnreachableCode|suppressImplicitAnyIndexErrors"
+    ),
+    Gate("loose", _SCRIPT, "", r"passWithNoTests|dangerouslyIgnoreUnhandledErrors|allowOnly"),
+    Gate(
+        "level",
+        r"(^|/)(\.?eslintrc[\w.]*|eslint\.config\.\w+|package\.json|biome\.json|\.oxlintrc\.json)$",
+        "",
+        r"@?[\w-]+(?:/[\w-]+)+|[a-z]+(?:-[a-z]+)+|eqeqeq|curly|semi",
+    ),
+    Gate("level", r"(^|/)Cargo\.toml$", r"lints", r"[\w-]+"),
+)
+# What nobody counts as the code of a project, and lines that honest projects leave out of coverage.
+_HONESTLY_LEFT_OUT: Final = re.compile(
+    r"tests?\b|conftest|venv|site-packages|node_modules|\bbuild|dist\b|migrations|docs?\b|examples?\b|benchmarks?\b|\.tox|\.nox|\.git|cache|target|"
+    r"vendor|third_party|generated|_pb2|_version|__main__|setup\.py|fixtures|e2e|coverage|TYPE_CHECKING|NotImplementedError|overload|"
+    r"abstractmethod|pragma|__name__|assert_never|__repr__|\.\.\.|Protocol|COM812|ISC001|\bE203|\bW503|\bE501"
+)
+_SECTION: Final = re.compile(r"^[ \t]*\[+([^\]\n]+)\]+[ \t]*(?:#.*)?$", re.MULTILINE)
+_NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
+_ITEM: Final = re.compile(r"\"((?:[^\"\\\n]|\\.)+)\"|'((?:[^'\\\n]|\\.)+)'|`([^`\n]+)`|([^\s,\[\]{}()\"'`;]+)")
+_LEVELS: Final = {"off": 0, "allow": 0, "0": 0, "warn": 1, "1": 1, "error": 2, "deny": 2, "2": 2, "forbid": 3}
+_ON: Final = frozenset({"true", "1", "yes", "on"})
+_OPENING: Final = {"[": "]", "{": "}", "(": ")"}
+_WIDE: Final = 20_000  # no value of a setting is longer
+
+Value = tuple[str, ...]
+# A key with its section: its values, and the line of the first.
+Settings = dict[tuple[str, str], tuple[Value, int]]
+
+
+def lowered(files: Iterable[ChangedFile]) -> Iterator[Finding]:
+    """Yield the settings that stood before and ask for less now; a new file lowers nothing."""
+    files = tuple(file for file in files if not file.is_gone)
+    for gate in GATES:
+        looked_at = [file for file in files if re.search(gate.files, file.path)]
+        now = {file.path: _settings(gate, file.new) for file in looked_at}
+        everywhere = [(key, value) for settings in now.values() for (_, key), (value, _) in settings.items()]
+        for file in looked_at:
+            if file.is_new:
+                continue
+            old, new = _settings(gate, file.old), now[file.path]
+            for place in sorted(old.keys() | new.keys()):
+                before, after = old.get(place), new.get(place)
+                said = _is_lower(gate.kind, None if before is None else before[0], None if after is None else after[0])
+                if said is None:
+                    continue
+                # What was moved to another section or file asks for as much there.
+                moved = after is None and any(
+                    key == place[1] and before is not None and _is_lower(gate.kind, before[0], value) is None
+                    for key, value in everywhere
+                )
+                if not moved:
+                    yield _finding(file, f"{place[1]} {said}; put it back.", place[1], before, after)
+
+
+def checks_removed(files: Iterable[ChangedFile]) -> Iterator[Finding]:
+    """Yield the programs that a workflow ran to check the project and no changed workflow runs now."""
+    workflows = [file for file in files if re.search(CI, file.path)]
+    now = "\n".join(line for file in workflows for line in _running(file.new))
+    told = set()
+    for file in workflows:
+        for line in _running(file.old):
+            for program in re.findall(rf"\b{CHECKERS}", line):
+                if program not in told and not re.search(rf"\b{re.escape(program)}\b", now):
+                    told.add(program)
+                    message = f"CI does not run `{program}` any more; put the step back."
+                    yield Finding("R5", Severity.HIGH, message, file.path, old=one_line(line), about=program)
+
+
+def _running(workflow: Text) -> list[str]:
+    """Return the lines of a workflow, without those that only install what others run."""
+    return [line for line in workflow.code.split("\n") if "install" not in line]
+
+
+def _finding(
+    file: ChangedFile, message: str, about: str, before: tuple[Value, int] | None, after: tuple[Value, int] | None
+) -> Finding:
+    return Finding(
+        "R5",
+        Severity.HIGH,
+        message,
+        file.path,
+        line=None if after is None else after[1],
+        old=None if before is None else one_line(", ".join(before[0])),
+        new=None if after is None else one_line(", ".join(after[0])),
+        about=about,
+    )
+
+
+def _is_lower(kind: Kind, old: Value | None, new: Value | None) -> str | None:
+    """Return what was done to a setting, None where it asks for as much as before; None is an absent key."""
+    if kind in {"floor", "ceiling"}:
+        return _is_number_eased(old, new, up=kind == "ceiling")
+    if kind in {"left_out", "looked_at"}:
+        return _is_list_eased(old or (), new or (), leaves_out=kind == "left_out")
+    before, after = (old or ("",))[0].lower(), (new or ("",))[0].lower()
+    if kind == "strict":
+        return "was switched off" if before in _ON and after not in _ON else None
+    if kind == "loose":
+        return "was switched on" if after in {*_ON, "skip", "silent"} and before != after else None
+    if before in _LEVELS and _LEVELS.get(after, 0 if new is not None else 3) < _LEVELS[before]:
+        return f"was lowered from {before} to {after}"
+    return None
+
+
+def _is_number_eased(old: Value | None, new: Value | None, *, up: bool) -> str | None:
+    number = _NUMBER.match(old[0]) if old else None
+    if number is None:
+        return None
+    then = _NUMBER.match(new[0]) if new else None
+    if then is None:
+        return f"was removed (it was {number[0]})"
+    if (float(then[0]) > float(number[0])) if up else (float(then[0]) < float(number[0])):
+        return f"was {'raised' if up else 'lowered'} from {number[0]} to {then[0]}"
+    return None
+
+
+def _is_list_eased(old: Value, new: Value, *, leaves_out: bool) -> str | None:
+    if leaves_out:
+        more = [each for each in new if each not in old and not _HONESTLY_LEFT_OUT.search(each)]
+        # As many others as before: one pattern took the place of another.
+        return f"leaves out more ({', '.join(more[:3])})" if more and len(new) > len(old) else None
+    fewer = [each for each in old if each not in new]
+    if new and fewer and len(new) < len(old) and "ALL" not in new:
+        return f"looks at less (without {', '.join(fewer[:3])})"
+    return None
+
+
+def _settings(gate: Gate, side: Text) -> Settings:
+    """Return what a text says under the keys of a gate, in TOML, INI, JSON, YAML, XML, JavaScript or a command."""
+    text = side.code if side.path.endswith((".js", ".ts", ".mjs", ".cjs", ".mts", ".cts", ".json")) else side.text
+    found: Settings = {}
+    sections = [(each.start(), each[1].strip()) for each in _SECTION.finditer(text)]
+    pattern = re.compile(
+        rf"(?:^[ \t]*(?:-[ \t]+)?|[{{,\s<])[\"']?(?P<key>{gate.keys})[\"']?(?:[ \t]*[:=>(][ \t]*|[ \t]+(?=\d))",
+        re.MULTILINE,
+    )
+    for match in pattern.finditer(text):
+        section = next((name for start, name in reversed(sections) if start < match.start()), "")
+        start = text.rfind("\n", 0, match.start("key")) + 1
+        if text[start : match.start("key")].lstrip().startswith(("#", ";")) or not re.search(gate.sections, section):
+            continue
+        value = _value(text, match.end(), match.start("key") - start)
+        if value:
+            place = (section, match["key"].replace("_", "-").lower())
+            line = text.count("\n", 0, match.start("key")) + 1
+            earlier = found.get(place)
+            found[place] = (value, line) if earlier is None else (earlier[0] + value, earlier[1])
+    return found
+
+
+def _value(text: str, start: int, indent: int) -> Value:
+    """Return the items of a value: what its brackets hold, the rest of its line, or the deeper lines below it."""
+    closing = _OPENING.get(text[start : start + 1])
+    if closing is not None:
+        depth = 0
+        for at in range(start, min(len(text), start + _WIDE)):
+            depth += (text[at] in _OPENING) - (text[at] in "]})")
+            if depth == 0:
+                return _items(text[start + 1 : at])
+        return ()
+    end = text.find("\n", start)
+    line = text[start:] if end < 0 else text[start:end]
+    line = re.split(r"\s#|</|,\s*$", line)[0]
+    if end < 0 or line.strip():
+        below = ""
+    else:
+        below = ""
+        for each in text[end + 1 : end + _WIDE].split("\n"):
+            if each.strip() and len(each) - len(each.lstrip()) < indent + (not each.lstrip().startswith("-")):
+                break
+            below += each + "\n"
+    return _items(line + below)
+
+
+def _items(text: str) -> Value:
+    text = re.sub(r"(^|\s)[#;][^\n]*", "", text)
+    return tuple(
+        next(filter(None, each)) for each in _ITEM.findall(text) if next(filter(None, each)) not in {"-", "=", ":"}
+    )

@@ -1,1 +1,0 @@
-"""Python source as integrity sees it."""

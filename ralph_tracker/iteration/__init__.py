@@ -1,0 +1,1 @@
+"""One iteration as it happens."""

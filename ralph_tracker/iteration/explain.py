@@ -1,0 +1,122 @@
+"""Why one iteration came out as it did: score, alerts, decision, what changed, what was run."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from ralph_tracker.core.best import why_best
+from ralph_tracker.core.metrics import Group
+from ralph_tracker.core.rules import Rules
+from ralph_tracker.errors import RecordError, StoreError
+from ralph_tracker.iteration.diff import Differences, differences_document, differences_of
+from ralph_tracker.iteration.reasons import ComponentShare, component_shares, condition_of, why_raised
+from ralph_tracker.store import codec
+from ralph_tracker.store.keeping import CHECKS
+from ralph_tracker.store.layout import iteration_name
+from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.opened import OpenLoop
+from ralph_tracker.store.reading import read_json
+from ralph_tracker.store.records import Committed
+
+Document = Mapping[str, Any]
+_CHECK: Final = frozenset({"name", "exit_code", "signal", "timed_out", "problem", "duration_s", "summary"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """Explain one iteration on record.
+
+    `alerts` are reasons by the id of a new alert. `rule` is the row of the decision table with its condition, None
+    where it is not known. `compared_with` is the iteration that this one descends from, None for the baseline, which
+    differs from nothing. `best` are up to three sentences on why it is the best iteration, () where it is not. `checks`
+    say how each command ended, None where none was run or that was not kept; `output`
+    is the folder of what they printed, relative to the root. `problem` says what could not be read.
+    """
+
+    components: tuple[ComponentShare, ...]
+    alerts: Mapping[str, str]
+    rule: tuple[int, str] | None
+    compared_with: int | None
+    best: tuple[str, ...]
+    differences: Differences
+    checks: tuple[Document, ...] | None
+    output: str | None
+    problem: str | None
+
+
+def explain(committed: Committed, document: Document) -> Explanation:
+    """Explain an iteration of a loop of ours from its record and from what is kept beside it."""
+    record = document["iteration_metrics"]
+    number, previous = record["iteration"], record["previous_iteration"]
+    rules, problem = _rules(committed)
+    return Explanation(
+        components=component_shares(record["weights"], record["components"]) if record["score"] == "computed" else (),
+        alerts={} if rules is None else {alert["id"]: why_raised(alert, record, rules) for alert in record["alerts"]},
+        rule=None if rules is None else _rule(committed, number, rules),
+        compared_with=previous,
+        best=() if rules is None else _why_best(committed, number, rules),
+        differences=Differences() if previous is None else differences_of(committed, previous, number),
+        checks=checks_of(committed, number),
+        output=_output(committed, number),
+        problem=problem,
+    )
+
+
+def _rules(committed: Committed) -> tuple[Rules | None, str | None]:
+    """Return the frozen thresholds, or why they cannot be read: others would explain nothing."""
+    try:
+        return OpenLoop.read(LoopStore(committed.paths), _no_groups).config.rules, None
+    except (RecordError, StoreError) as error:
+        return None, str(error)
+
+
+def _why_best(committed: Committed, number: int, rules: Rules) -> tuple[str, ...]:
+    try:
+        summary = committed.summary()
+        if summary.best_iteration != number:
+            return ()
+        yardstick = committed.state(summary, rules).yardstick
+        rows, _ = committed.rows()
+    except RecordError:
+        return ()  # what is derived is damaged: the next hook makes it again
+    return why_best((codec.candidate_from_plain(row["candidate"]) for row in rows), yardstick)
+
+
+def _no_groups(_: Document) -> frozenset[Group]:
+    return frozenset()
+
+
+def _rule(committed: Committed, number: int, rules: Rules) -> tuple[int, str] | None:
+    kept = read_json(committed.paths.iteration(number) / "state.json")
+    try:
+        rule = int(kept["summary"]["decision"]["rule"])
+    except (KeyError, TypeError, ValueError):
+        return None
+    return rule, condition_of(rule, rules)
+
+
+def checks_of(committed: Committed, number: int) -> tuple[Document, ...] | None:
+    """Return how each check of an iteration ended, None where that is not known."""
+    kept = read_json(committed.paths.iteration(number) / CHECKS)
+    checks = kept.get("checks") if isinstance(kept, dict) else None
+    whole = isinstance(checks, list) and all(isinstance(each, dict) and each.keys() >= _CHECK for each in checks)
+    return tuple(checks) if isinstance(checks, list) and whole else None
+
+
+def _output(committed: Committed, number: int) -> str | None:
+    there = (committed.paths.iteration(number) / "output").is_dir()
+    return f"{committed.paths.shown}/iterations/{iteration_name(number)}/output" if there else None
+
+
+def explanation_document(found: Explanation) -> dict[str, Any]:
+    """Return it as a document."""
+    return {
+        "components": [asdict(share) for share in found.components],
+        "alerts": dict(found.alerts),
+        "rule": None if found.rule is None else {"number": found.rule[0], "condition": found.rule[1]},
+        "compared_with": found.compared_with,
+        "best": list(found.best),
+        **differences_document(found.differences, patches=False),
+        "checks": None if found.checks is None else list(found.checks),
+        "output": found.output,
+    }

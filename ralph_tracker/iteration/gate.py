@@ -1,0 +1,335 @@
+"""The gate: measure the tree as it stands, judge it as the next iteration (semantics § 8), record nothing."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final, Literal, NamedTuple
+
+from ralph_tracker.core.alert_types import Alert, AlertState, in_order
+from ralph_tracker.core.documents import (
+    SCHEMA_VERSION,
+    Document,
+    alert_document,
+    metrics_document,
+    trust_document,
+)
+from ralph_tracker.core.findings import Severity
+from ralph_tracker.core.identities import FailingTests, failing
+from ralph_tracker.core.integrity import raises_doubt
+from ralph_tracker.core.judge import judge, retiring_tests
+from ralph_tracker.core.metrics import BY_NAME, FOUR, Direction, Group, Measure
+from ralph_tracker.core.records import IterationRecord
+from ralph_tracker.core.rounding import COMPLEXITY_DECIMALS, half_up, plain_number
+from ralph_tracker.core.score import COMPONENT_BY_NAME
+from ralph_tracker.errors import LoopError
+from ralph_tracker.iteration.measure import Progress, Source, Taking, configured_by, refuse_other_origin
+from ralph_tracker.iteration.record import judged
+from ralph_tracker.store.layout import LoopPaths
+from ralph_tracker.store.loop_status import paths_of, summary_at
+from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.opened import OpenLoop
+from ralph_tracker.store.read_only_snapshot import lookout
+from ralph_tracker.store.records import Committed
+
+Verdict = Literal["pass", "regression", "not_measured"]
+PASS: Final[Verdict] = "pass"  # noqa: S105  # a verdict, no password
+REGRESSION: Final[Verdict] = "regression"
+NOT_MEASURED: Final[Verdict] = "not_measured"
+UNPROVEN: Final = "integrity UNPROVEN: {why}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gate:
+    """Hold what a gate found.
+
+    `record` is that of the iteration which `post_iteration` would record now; it is stored nowhere, and the ids of
+    its new alerts name nothing. `compared_with` is the last iteration of the line. `failing` is None where no report
+    has names of tests. `strict` lets nothing pass that is SUSPECT.
+    """
+
+    record: IterationRecord
+    compared_with: int
+    measures: tuple[Measure, ...]
+    failing: FailingTests | None = None
+    strict: bool = False
+
+    @property
+    def alerts(self) -> tuple[Alert, ...]:
+        """Return the new and open alerts that nobody accepted, the worst first."""
+        return self.record.standing_alerts
+
+    @property
+    def findings(self) -> tuple[Alert, ...]:
+        """Return those alerts that are about what was measured; `unmeasured` has the others."""
+        return tuple(alert for alert in self.alerts if alert.group is None)
+
+    @property
+    def accepted(self) -> tuple[Alert, ...]:
+        """Return the open alerts that a person accepted."""
+        return tuple(alert for alert in self._known if alert.id in self.record.accepted)
+
+    @property
+    def critical(self) -> tuple[Alert, ...]:
+        """Return the alerts that no gate lets pass."""
+        return tuple(alert for alert in self.alerts if alert.severity is Severity.CRITICAL)
+
+    @property
+    def regressed(self) -> bool:
+        """Tell whether the class is regression."""
+        return self.record.classification == "regression"
+
+    @property
+    def unmeasured(self) -> tuple[Measure, ...]:
+        """Return what gave nothing, but for what a person accepted."""
+        return tuple(measure for measure in self.measures if measure.why is not None and not measure.accepted)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return the verdict; a regression that was measured stands, whatever else was not measured.
+
+        TAMPERED is a regression, since a CRITICAL alert says so; UNPROVEN is not measured.
+        """
+        if self.critical or self.regressed or self.suspected:
+            return REGRESSION
+        return NOT_MEASURED if self.unmeasured or self.unproven else PASS
+
+    @property
+    def suspected(self) -> tuple[Alert, ...]:
+        """Return the new HIGH alerts that make an iteration SUSPECT, where that does not pass."""
+        trust = self.record.integrity
+        if not self.strict or trust is None or trust.verdict != "SUSPECT":
+            return ()
+        return tuple(a for a in self.alerts if self.is_new(a) and a.severity is Severity.HIGH and raises_doubt(a))
+
+    @property
+    def unproven(self) -> bool:
+        """Tell whether nothing could be proven: no test ran, some were not collected, or the re-run gave nothing."""
+        return self.record.integrity is not None and self.record.integrity.verdict == "UNPROVEN"
+
+    @property
+    def why_unproven(self) -> str:
+        """Say why integrity is UNPROVEN."""
+        trust = self.record.integrity
+        problem = None if trust is None else trust.found.unproven
+        return UNPROVEN.format(why=problem or "tests of the loop did not run")
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Return why it does not pass, a line each; () where it passes."""
+        critical = [f"{alert.kind.name}: {told(alert)}" for alert in self.critical]
+        regressed = [f"class regression: {self.fall}"] if self.regressed else []
+        suspected = [f"SUSPECT, and --strict was asked for: {told(alert)}" for alert in self.suspected]
+        unmeasured = [f"{measure.name} could not be measured: {measure.why}" for measure in self.unmeasured]
+        unproven = [self.why_unproven] if self.unproven else []
+        return (*critical, *regressed, *suspected, *unmeasured, *unproven)
+
+    @property
+    def next_step(self) -> str | None:
+        """Say what to do, None where it passes."""
+        if self.verdict == PASS:
+            return None
+        if self.verdict == NOT_MEASURED:
+            return "mend what gave nothing (`ralph-tracker doctor` helps), then run `ralph-tracker gate` again"
+        older = next((alert.id for alert in self.critical if not self.is_new(alert)), None)
+        accept = "" if older is None else f"; `ralph-tracker accept {older} --reason WHY` takes it as it is"
+        return f"mend it, then run `ralph-tracker gate` again{accept}"
+
+    @property
+    def fall(self) -> str:
+        """Say which of the four metrics that classes are made of are worse than before, else the score."""
+        deltas = self.record.from_previous
+        worse = []
+        for spec in (BY_NAME[name] for name in FOUR):
+            now, change = self.record.metrics.number(spec.name), deltas.get(spec.delta_name, 0)
+            if now is not None and (change > 0 if spec.direction is Direction.DOWN_IS_BETTER else change < 0):
+                before = half_up(now - change, COMPLEXITY_DECIMALS)
+                worse.append(f"{spec.name} {plain_number(before)}→{plain_number(now)}")
+        return ", ".join(worse) or f"adjusted score {plain_number(self.record.adjusted_score)}"
+
+    def is_new(self, alert: Alert) -> bool:
+        """Tell whether this measurement raises the alert, and no iteration on record has."""
+        return alert.iteration == self.record.iteration
+
+    @property
+    def _known(self) -> tuple[Alert, ...]:
+        return in_order((*self.record.alerts, *self.record.open_alerts))
+
+
+def metric_lines(gate: Gate) -> list[str]:
+    """Return what was measured as lines `METRIC name=value`, which benchmark loops read; what is unknown has none.
+
+    The scores are left out too where a part of them could not be measured: there it counts as 0.
+    """
+    record = gate.record
+    known: dict[str, float] = {}
+    if not (gate.unmeasured or gate.unproven):
+        known = {"adjusted_score": record.adjusted_score, "quality_score": record.quality_score}
+    for name in record.metrics.measured():
+        value = record.metrics.number(name)
+        if value is not None:
+            known[name] = value
+    return [f"METRIC {name}={value}" for name, value in known.items()]
+
+
+def told(alert: Alert) -> str:
+    """Return an alert's message with its note."""
+    return f"{alert.message} ({alert.note})" if alert.note else alert.message
+
+
+def gate_of(
+    record: IterationRecord,
+    compared_with: int,
+    missing: Mapping[str, str],
+    checks: tuple[Measure, ...] = (),
+    failing: FailingTests | None = None,
+    *,
+    strict: bool = False,
+) -> Gate:
+    """Return what a gate found: a record that is not stored, why groups are missing, the checks that ran, what fails.
+
+    A group of the loop that no check is named for stands for itself, and so does one that no check explains.
+    """
+    gaps = {a.group: a for a in (*record.open_alerts, *record.alerts) if a.group is not None}
+    whys = {group: missing.get(group) or gap.message.partition(": ")[2] for group, gap in gaps.items()}
+    accepted = {group for group, gap in gaps.items() if gap.id in record.accepted}
+    known = tuple(check._replace(accepted=check.group in accepted) for check in checks)
+    named, explained = {c.group for c in known}, {c.group for c in known if c.why is not None}
+    groups = {COMPONENT_BY_NAME[name].group for name in record.components} | {Group(group) for group in gaps}
+    groups |= {BY_NAME[name].group for name in record.metrics.measured()}
+    rest = [
+        Measure(group, group, whys.get(group), group in accepted)
+        for group in Group
+        if group in groups and (group not in named or (group in whys and group not in explained))
+    ]
+    return Gate(record=record, compared_with=compared_with, measures=(*known, *rest), failing=failing, strict=strict)
+
+
+def gate_document(gate: Gate, exit_code: int) -> Document:
+    """Return what a gate found as a document.
+
+    `integrity` is null where nobody compared files and tests, `failing_tests` where no names of tests are known.
+    """
+    failing = gate.failing
+    record = gate.record
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "verdict": gate.verdict,
+        "exit_code": exit_code,
+        "loop_id": record.loop_id,
+        "compared_with": gate.compared_with,
+        "classification": record.classification,
+        "quality_score": record.quality_score,
+        "adjusted_score": record.adjusted_score,
+        **metrics_document(record.metrics),
+        "deltas": dict(record.from_previous),
+        "reasons": list(gate.reasons),
+        "next_step": gate.next_step,
+        "alerts": [_alert(gate, alert) for alert in (*gate.alerts, *gate.accepted)],
+        "measures": [
+            {"name": m.name, "measured": m.why is None, "why": m.why, "accepted": m.accepted} for m in gate.measures
+        ],
+        "failing_tests": None if failing is None else {name: list(tests) for name, tests in failing._asdict().items()},
+        "integrity": trust_document(record.integrity),
+        "notes": list(record.notes),
+    }
+
+
+def _alert(gate: Gate, alert: Alert) -> Document:
+    """Return an alert; one that no iteration on record has raised has neither an id nor a time yet."""
+    state: AlertState = "accepted" if alert in gate.accepted else "new" if gate.is_new(alert) else "open"
+    document = alert_document(alert, state)
+    return document | {"id": None, "triggered_at": None} if gate.is_new(alert) else document
+
+
+SIZE_CAP: Final = 1_000_000
+_SEPARATOR: Final = "::"
+_DEFINES: Final = r"^\s*(?:async\s+)?(?:def|func|fn|function)\s+(?:\([^)]*\)\s*)?{}\b"
+
+
+class Place(NamedTuple):
+    """Name a file, relative to the root with forward slashes, and a line in it (None: not known)."""
+
+    file: str
+    line: int | None
+
+
+def place_of(root: Path, test: str) -> Place | None:
+    """Return where a test stands, None where its id names no file of the tree.
+
+    An id names a file by its path (`tests/test_a.py::test_b`) or as a module (`tests.test_a.TestC::test_b`).
+    """
+    parts = test.split(_SEPARATOR)
+    name = parts[-1].partition("[")[0]
+    for part in parts[:-1] or parts:
+        file = next((path for path in _candidates(part) if _is_file(root, path)), None)
+        if file is not None:
+            return Place(file, _line(root / file, name))
+    return None
+
+
+def _candidates(part: str) -> list[str]:
+    """Return the paths that a part of an id may mean: itself, else the module that a class stands in, inner first."""
+    words = part.split(".")
+    modules = ["/".join(words[:end]) + ".py" for end in range(len(words), 0, -1)] if all(words) else []
+    return [part, *modules]
+
+
+def _is_file(root: Path, path: str) -> bool:
+    """Tell whether a path is a file of the tree; what a link leads out of it to is none."""
+    try:
+        found = (root / path).resolve()
+        return found.is_relative_to(root.resolve()) and found.is_file() and not Path(path).is_absolute()
+    except (OSError, ValueError):
+        return False  # no file has such a name
+
+
+def _line(file: Path, name: str) -> int | None:
+    try:
+        text = file.read_text("utf-8", "replace") if file.stat().st_size <= SIZE_CAP else ""
+    except OSError:
+        return None
+    defines = re.compile(_DEFINES.format(re.escape(name)))
+    return next((number for number, line in enumerate(text.splitlines(), 1) if defines.match(line)), None)
+
+
+_BRING_ALONG: Final = "on the state to compare with; in CI, do that there too, or bring .aiwg/ along as a cache"
+
+
+def gate(
+    root: Path,
+    loop_id: str | None,
+    metrics: Source | None,
+    *,
+    now: datetime,
+    environment: Mapping[str, str],
+    progress: Progress | None = None,
+    strict: bool = False,
+) -> Gate:
+    """Measure, or take the given metrics, and judge them against the last iteration of the line.
+
+    Nothing of the loop is written and no lock is taken; a loop that has ended is compared with too. `strict` lets
+    nothing pass that is SUSPECT. Raises LoopError
+    where there is no loop, InputError for metrics that cannot be used, RecordError for a loop that cannot be read.
+    """
+    loop = OpenLoop.read(LoopStore(_paths(root, loop_id, environment)), configured_by)
+    refuse_other_origin(loop, metrics)
+    summary = summary_at(loop.store.paths)
+    state = Committed(loop.store.paths).state(summary, loop.config.rules)  # a reader's: nothing is mended
+    with lookout("gate") as folder:
+        taken = Taking(now, loop).unrecorded(loop, state, metrics, environment, folder, progress=progress)
+    retiring = retiring_tests(state, taken.measurement)
+    if retiring:
+        state = loop.state_without(summary, retiring)
+    judgement = judged(lambda: judge(state, taken.measurement))
+    fails = failing(state.known, taken.measurement.tests, judgement.state.seen.aliases)
+    checks = () if taken.observation is None else taken.observation.measures
+    return gate_of(judgement.record, summary.head, taken.measurement.missing, checks, fails, strict=strict)
+
+
+def _paths(root: Path, loop_id: str | None, environment: Mapping[str, str]) -> LoopPaths:
+    try:
+        return paths_of(root, loop_id, environment)
+    except LoopError as error:
+        raise LoopError(f"{error}, {_BRING_ALONG}") from None

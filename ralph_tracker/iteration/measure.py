@@ -1,0 +1,473 @@
+"""Measure one iteration: keep the tree as it was left, run the checks, count the code; or take what is handed in."""
+
+import os
+import shutil
+import stat
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from ralph_tracker.config.load import Config, config_of
+from ralph_tracker.core.findings import BUILTIN
+from ralph_tracker.core.identities import without_unloaded
+from ralph_tracker.core.loop_state import LoopState
+from ralph_tracker.core.metrics import Group, Measure, Measurement, Metrics, TestResults, Usage
+from ralph_tracker.errors import ConfigError, InputError, StoreError
+from ralph_tracker.formats.damage import DEFAULT_LIMITS
+from ralph_tracker.formats.lint.severity import Severity
+from ralph_tracker.measure.checks import Check, CheckResult, command_text, environment_for_checks, run_checks
+from ralph_tracker.measure.code import count_code
+from ralph_tracker.measure.commands import checks_from, seconds
+from ralph_tracker.measure.environment import without_ours
+from ralph_tracker.measure.measuring import configured_groups, read_results
+from ralph_tracker.measure.plan_boxes import count_tasks
+from ralph_tracker.store.files import to_json, told_plainly, write_new
+from ralph_tracker.store.keeping import CHECKS, Keeper, Kept
+from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.opened import OpenLoop
+from ralph_tracker.store.snapshots import shown
+from ralph_tracker.store.summary import SCHEMA_VERSION
+
+Progress = Callable[[str], None]
+_FOLDERS: Final = ("reports", "output", "rerun")
+OUTPUT_KEPT: Final = 1_000_000
+_CHANGED_SHOWN: Final = 5
+_NO_FUNCTION: Final = "no function was found in the code in scope"
+
+
+class Place(NamedTuple):
+    """Say where to observe: the project, what to run, which code to count, and a folder of ours for the results.
+
+    `severity` overrides that of lint findings, by prefix of their code. `tool` compares files: ours or another.
+    `may_be_absent` names the checks whose command need not be there yet. `rerun` says when earlier tests are run
+    again, `rerun_timeout_s` for how long a check of such a run may take. `plan` is the file of tasks that the
+    configuration names, None where it is looked for.
+    """
+
+    root: Path
+    checks: tuple[Check, ...]
+    codebase: Mapping[str, Any]
+    scratch: Path
+    cache: Path
+    environment: Mapping[str, str]
+    severity: Mapping[str, Severity] = {}
+    tool: str = BUILTIN
+    may_be_absent: Collection[str] = ()
+    plan: str | None = None
+    rerun: str = "each"
+    rerun_timeout_s: float = 600.0
+
+
+class Observation(NamedTuple):
+    """Hold what was measured, what each check gave, and what was kept.
+
+    `scratch` has the raw reports and the captured output of the checks that `ran`. `judged` is the report of a tool
+    that compares files, or why there is none; None where no check is of that kind. `not_loaded` maps what did not
+    build, so that there is no report of its tests, to the first error line.
+    """
+
+    metrics: Metrics
+    tests: TestResults | None
+    missing: Mapping[str, str]
+    notes: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    kept: Kept
+    scratch: Path
+    ran: tuple[CheckResult, ...] = ()
+    judged: bytes | str | None = None
+    not_loaded: Mapping[str, str] = {}
+
+    def fill(self, folder: Path, keeper: Keeper, number: int) -> None:
+        """Put everything of it into the iteration's folder, before that is sealed."""
+        _trim(self.scratch / "output")
+        for name in ("reports", "rerun"):
+            _drop_odd_files(self.scratch / name)
+        for name in _FOLDERS:
+            if (self.scratch / name).is_dir() and any((self.scratch / name).iterdir()):
+                (self.scratch / name).rename(folder / name)
+        write_new(folder / CHECKS, to_json(_checks_document(self.ran)))
+        keeper.fill(folder, self.kept, number)
+
+
+def observe(
+    place: Place,
+    keeper: Keeper,
+    previous: int | None,
+    segments: Sequence[tuple[int, int]],
+    *,
+    allow_missing: bool = True,
+    progress: Progress | None = None,
+) -> Observation:
+    """Observe the tree as it is now. `previous` and `segments` are the line that it descends from.
+
+    The tree is kept before the checks run, because checks write; what they changed is named in the notes. Raises
+    ConfigError for a command that is not there, unless `allow_missing`.
+    """
+    if not allow_missing:
+        from ralph_tracker.measure.commands import refuse_absent  # noqa: PLC0415  at the start of a loop only
+
+        there = [check for check in place.checks if check.name not in place.may_be_absent]
+        refuse_absent(there, place.root, place.environment)
+    kept = keeper.capture(previous, segments)
+    code = count_code(
+        place.root,
+        keeper.files_of(kept.snapshot.tree),
+        cache=place.cache,
+        include=place.codebase["include"],
+        exclude=place.codebase["exclude"],
+    )
+    with told_plainly(place.scratch):
+        shutil.rmtree(place.scratch, ignore_errors=True)
+    results = run_checks(
+        [check for check in place.checks if check.held_back is None],
+        root=place.root,
+        folder=place.scratch / "output",
+        reports=place.scratch / "reports",
+        environment=without_ours(environment_for_checks(place.environment), place.root),
+        on_progress=progress,
+    )
+    if not allow_missing:
+        _refuse_missing([each for each in results if each.check.name not in place.may_be_absent])
+    held_back = [check for check in place.checks if check.held_back is not None]
+    with ExitStack() as stack:
+        if held_back:
+            from ralph_tracker.iteration.held_back import run_held_back  # noqa: PLC0415  where somebody has any
+
+            tree, output = kept.snapshot.tree, place.scratch / "held-back"
+            results += run_held_back(keeper, tree, held_back, place.environment, output, stack, progress)
+        measured = read_results(results, place.severity, place.root)
+    metrics = measured.metrics._replace(
+        file_count=code.file_count,
+        loc_total=code.loc_total,
+        complexity_score=code.complexity_score,
+    )
+    kept = keeper.after_checks(kept)
+    missing = dict(measured.missing)
+    if code.complexity_score is None:
+        missing[Group.CODE] = _NO_FUNCTION
+    notes = (*measured.notes, *code.notes, *tree_notes(kept))
+    return Observation(
+        metrics=metrics,
+        tests=measured.tests,
+        missing=missing,
+        notes=notes,
+        measures=measured.measures,
+        kept=kept,
+        scratch=place.scratch,
+        ran=results,
+        judged=measured.integrity,
+        not_loaded=measured.not_loaded,
+    )
+
+
+def _checks_document(results: Sequence[CheckResult]) -> dict[str, Any]:
+    """Say how each check ended; `exit_code` or `signal` is there, neither where it could not be started."""
+    ends = ("exit_code", "signal", "timed_out", "problem", "duration_s", "summary")
+    checks = [{"name": each.check.name, **{key: getattr(each.finished, key) for key in ends}} for each in results]
+    return {"schema_version": SCHEMA_VERSION, "checks": checks}
+
+
+def _refuse_missing(results: Sequence[CheckResult]) -> None:
+    for result in results:
+        if result.finished.not_found:
+            from ralph_tracker.measure.commands import absent  # noqa: PLC0415  as above
+
+            raise absent(result.check.name, result.finished.problem)
+
+
+def tree_notes(kept: Kept) -> list[str]:
+    """Say what a reader of the record has to know about the tree that was kept."""
+    notes = [] if kept.note is None else [kept.note]
+    if not kept.snapshot.quiescent:
+        notes.append("quiescent: false; the tree was being written to while it was read")
+    changed = kept.changed_by_checks
+    if changed:
+        more = f" and {len(changed) - _CHANGED_SHOWN} more" if len(changed) > _CHANGED_SHOWN else ""
+        notes.append(f"tree_changed_by_checks: {', '.join(map(shown, changed[:_CHANGED_SHOWN]))}{more}")
+    return notes
+
+
+def _trim(folder: Path) -> None:
+    """Leave of what the checks printed as much as a person reads, and no files without a word."""
+    for path in folder.iterdir():
+        size = path.lstat().st_size
+        if not size:
+            path.unlink()
+        elif size > OUTPUT_KEPT:
+            _cut(path, size)
+
+
+def _cut(path: Path, size: int) -> None:
+    os.truncate(path, OUTPUT_KEPT)
+    with path.open("ab") as file:
+        file.write(f"\n[ralph-tracker: {size} bytes, the first {OUTPUT_KEPT} are kept]\n".encode())
+
+
+def _drop_odd_files(folder: Path) -> None:
+    """Take away what is neither file nor folder nor link, as a pipe would block who reads it; cut what nobody read."""
+    for place, _, names in os.walk(folder):
+        for path in (Path(place) / name for name in names):
+            status = path.lstat()
+            if not (stat.S_ISREG(status.st_mode) or path.is_symlink()):
+                path.unlink()
+            elif stat.S_ISREG(status.st_mode) and status.st_size > DEFAULT_LIMITS.max_bytes:
+                _cut(path, status.st_size)
+
+
+Source = Mapping[str, Any] | str | Path
+CODE_CACHE: Final = "code-cache.json"
+
+
+class Taken(NamedTuple):
+    """Hold a measurement, what was kept with it, and what was observed where it is our own."""
+
+    measurement: Measurement
+    keeper: Keeper | None = None
+    kept: Kept | None = None
+    observation: Observation | None = None
+
+    def fill(self, number: int) -> Callable[[Path], None] | None:
+        """Return what puts the files into the iteration's folder, None where there are none."""
+        observation, keeper, kept = self.observation, self.keeper, self.kept
+        if keeper is None or kept is None:
+            return None
+        if observation is None:
+            return lambda folder: keeper.fill(folder, kept, number)
+        return lambda folder: observation.fill(folder, keeper, number)
+
+    def name(self, number: int) -> None:
+        """Name the kept files as those of an iteration, once it is on record, and clear what is left over."""
+        if self.keeper is not None and self.kept is not None:
+            self.keeper.name(number, self.kept)
+        if self.observation is not None:
+            shutil.rmtree(self.observation.scratch, ignore_errors=True)
+
+    def tidy(self, number: int) -> None:
+        """Put the store in order from time to time; it never fails."""
+        if self.keeper is not None:
+            self.keeper.tidy(number)
+
+
+class Taking(NamedTuple):
+    """Hold the circumstances of an iteration: when, in which loop (None: its baseline), at what cost.
+
+    `blocked` is the runner's word that a person is needed, `notes` are what it has to say of the agent's work.
+    """
+
+    now: datetime
+    loop: OpenLoop | None = None
+    usage: Source | None = None
+    blocked: str | None = None
+    notes: tuple[str, ...] = ()
+
+    def given(self, metrics: Source) -> Taken:
+        """Take metrics that were measured by somebody else. Raises InputError for what cannot be used."""
+        from ralph_tracker.measure.given import read_metrics  # noqa: PLC0415  for what is handed in only
+
+        values, score, tests = read_metrics(metrics)
+        return Taken(self._circumstances()._replace(metrics=values, quality_score=score, tests=tests))
+
+    def with_files(self, given: Taken, store: LoopStore, config: Config, state: LoopState) -> Taken:
+        """Keep the tree beside metrics that were handed in, if the baseline's is kept or is to be.
+
+        Raises StoreError where the disk, git or the size of the tree is in the way.
+        """
+        keeper = Keeper(store)
+        given = given._replace(measurement=with_plan(given.measurement, store.paths.root, config.document.get("plan")))
+        keep = config.document["codebase"]["keep"]
+        if not (keeper.begins(keep) if self.loop is None else keeper.goes_on):
+            return given
+        try:
+            if self.loop is None:
+                keeper.create()
+            kept = keeper.capture(state.line.head, state.line.segments)
+        except StoreError as error:
+            if self.loop is None and keep == "auto":
+                raise StoreError(f"{error}; or set codebase.keep: never") from None
+            raise
+        measurement = _with_tree(given.measurement, kept, tree_notes(kept))
+        return Taken(self._checked(measurement, keeper, kept, state), keeper, kept)
+
+    def observed(
+        self,
+        store: LoopStore,
+        config: Config,
+        state: LoopState,
+        environment: Mapping[str, str],
+        *,
+        allow_missing: bool,
+        progress: Progress | None,
+    ) -> Taken:
+        """Keep the tree, run the loop's own checks and count its code.
+
+        Raises ConfigError for checks that cannot be run, StoreError where the disk or git refuses.
+        """
+        if self.loop is None and config.document["codebase"]["keep"] == "never":
+            raise ConfigError(
+                f"{config.source}: codebase.keep: never is for metrics handed in; checks read what is kept"
+            )
+        keeper = Keeper(store)
+        if self.loop is None:
+            keeper.create()
+        cache = store.paths.folder / CODE_CACHE
+        place = place_of(config, store.paths.root, store.paths.staging, cache, environment)
+        return self._observed(place, keeper, state, allow_missing=allow_missing, progress=progress)
+
+    def unrecorded(
+        self,
+        loop: OpenLoop,
+        state: LoopState,
+        metrics: Source | None,
+        environment: Mapping[str, str],
+        folder: Path,
+        *,
+        progress: Progress | None,
+    ) -> Taken:
+        """Take the metrics, or observe, as for the next iteration; what is written goes to `folder`, an empty one.
+
+        Raises as `given` and `observed` do.
+        """
+        from ralph_tracker.store.read_only_snapshot import STORE, Onlooker  # noqa: PLC0415  who only looks needs it
+
+        store = loop.store
+        if metrics is not None:
+            given = self.given(metrics)
+            if not Keeper(store).goes_on:
+                return given
+            onlooker = Onlooker(store, folder / STORE)
+            kept = onlooker.capture(state.line.head, state.line.segments)
+            measurement = _with_tree(given.measurement, kept, tree_notes(kept))
+            return Taken(self._checked(measurement, onlooker, kept, state))
+        cache = folder / CODE_CACHE
+        with suppress(OSError):  # without it every file is read
+            shutil.copyfile(store.paths.folder / CODE_CACHE, cache)
+        place = place_of(loop.config, store.paths.root, folder, cache, environment)
+        return self._observed(place, Onlooker(store, folder / STORE), state, allow_missing=True, progress=progress)
+
+    def _observed(
+        self, place: Place, keeper: Keeper, state: LoopState, *, allow_missing: bool, progress: Progress | None
+    ) -> Taken:
+        circumstances, line = self._circumstances(), state.line
+        seen = observe(place, keeper, line.head, line.segments, allow_missing=allow_missing, progress=progress)
+        measurement = circumstances._replace(
+            metrics=seen.metrics,
+            tests=None if seen.tests is None else without_unloaded(seen.tests),
+            missing=seen.missing,
+            not_loaded=seen.not_loaded,
+        )
+        measurement = with_plan(_with_tree(measurement, seen.kept, seen.notes), place.root, place.plan)
+        return Taken(self._checked(measurement, keeper, seen.kept, state, place, seen), keeper, seen.kept, seen)
+
+    def _checked(
+        self,
+        measurement: Measurement,
+        keeper: Keeper,
+        kept: Kept,
+        state: LoopState,
+        place: Place | None = None,
+        seen: Observation | None = None,
+    ) -> Measurement:
+        """Add what a look at the change finds, and a run of earlier tests where checks measure (`place`)."""
+        from ralph_tracker.iteration.tamper_check import OtherTool, Reruns, TamperCheck  # noqa: PLC0415  as above
+
+        reruns = tool = None
+        if place is not None and place.rerun in {"each", "touched"}:
+            from ralph_tracker.iteration.rerun import ScratchRunner  # noqa: PLC0415  as above
+
+            runner = ScratchRunner(keeper, place.checks, place.environment, place.rerun_timeout_s, place.scratch)
+            commands = [command_text(check) for check in place.checks]
+            reruns = Reruns(runner, only_touched=place.rerun == "touched", commands=commands)
+        if place is not None and place.tool != BUILTIN:
+            tool = OtherTool(place.tool, None if seen is None else seen.judged)
+        tests, not_loaded = measurement.tests, measurement.not_loaded
+        check = TamperCheck(keeper, state, kept, tests, not_loaded=not_loaded, reruns=reruns, tool=tool)
+        return measurement._replace(integrity=check.integrity())
+
+    def _circumstances(self) -> Measurement:
+        """Return a measurement that holds all but what was measured."""
+        loop = self.loop
+        return Measurement(
+            metrics=Metrics(),
+            timestamp=stamp(self.now),
+            usage=self._usage(),
+            blocked=self.blocked,
+            notes=self.notes,
+            elapsed_s=None if loop is None else (self.now - loop.started).total_seconds(),
+            config_changed=() if loop is None else loop.changed_keys(),
+        )
+
+    def _usage(self) -> Usage | None:
+        if self.usage is None:
+            return None
+        from ralph_tracker.measure.given import read_usage  # noqa: PLC0415  as above
+
+        return read_usage(self.usage)
+
+
+def with_plan(measurement: Measurement, root: Path, named: str | None) -> Measurement:
+    """Add how many tasks of the project's plan are done and open; `named` is that of the configuration."""
+    return measurement._replace(plan=count_tasks(root, named))
+
+
+def _with_tree(measurement: Measurement, kept: Kept, notes: Sequence[str]) -> Measurement:
+    return measurement._replace(
+        notes=(*measurement.notes, *notes),
+        tree=kept.snapshot.tree,
+        tree_visits=kept.visits.times,
+        tree_last=kept.visits.last,
+    )
+
+
+def place_of(config: Config, root: Path, folder: Path, cache: Path, environment: Mapping[str, str]) -> Place:
+    """Return where to observe by a configuration; the results go to `folder`."""
+    integrity = config.document.get("integrity") or {}
+    return Place(
+        root=root,
+        checks=checks_from(config.document),
+        codebase=config.document["codebase"],
+        scratch=folder / "measuring",
+        cache=cache,
+        environment=environment,
+        severity=config.document["severity"],
+        tool=integrity.get("tool", BUILTIN),
+        plan=config.document.get("plan"),
+        rerun=integrity.get("rerun", "each"),
+        rerun_timeout_s=seconds("integrity.rerun_timeout", integrity.get("rerun_timeout", "10m")),
+        may_be_absent=frozenset(config.given),
+    )
+
+
+def with_detected_checks(config: Config, root: Path, environment: Mapping[str, str]) -> Config:
+    """Return the configuration with the checks that the project can be measured with, where it names none.
+
+    Raises ConfigError where nothing is found.
+    """
+    if config.document["checks"]:
+        return config
+    from ralph_tracker.measure.detect import detect  # noqa: PLC0415  a loop looks once
+
+    found = detect(root, environment)
+    if not found.checks:
+        raise ConfigError(f"nothing to measure with: {'; '.join(found.notes)}; or hand metrics in with --metrics FILE")
+    document = {**config.document, "checks": {name: dict(check) for name, check in found.checks.items()}}
+    return config_of(document, config.source, config.digest)._replace(detected=True)
+
+
+def configured_by(document: Mapping[str, Any]) -> frozenset[Group]:
+    """Return the groups that the checks of a configuration measure."""
+    return configured_groups(checks_from(document))
+
+
+def refuse_other_origin(loop: OpenLoop, metrics: Source | None) -> None:
+    """Raise InputError where metrics are handed in to a loop that measures, or the reverse."""
+    if loop.origin == "given" and metrics is None:
+        raise InputError("this loop's metrics are handed in since its baseline; name them with --metrics FILE")
+    if loop.origin == "measured" and metrics is not None:
+        raise InputError("this loop is measured by its own checks since its baseline; leave --metrics out")
+
+
+def stamp(moment: datetime) -> str:
+    """Write a moment in UTC, to the second."""
+    return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

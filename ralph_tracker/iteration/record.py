@@ -1,0 +1,150 @@
+"""Put one iteration on record: judge it, commit it with its files, write its report, mend what a killed call left."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from ralph_tracker.core.documents import Document, record_document
+from ralph_tracker.core.judge import Judgement
+from ralph_tracker.core.records import IterationRecord
+from ralph_tracker.errors import ConfigError, InputError, LoopError, RalphTrackerError
+from ralph_tracker.iteration.measure import Source, Taken, Taking, refuse_other_origin
+from ralph_tracker.report.markdown import iteration_report
+from ralph_tracker.store import codec
+from ralph_tracker.store.derived import summary_of
+from ralph_tracker.store.files import told_plainly
+from ralph_tracker.store.keeping import Keeper
+from ralph_tracker.store.loop_status import attempted, running, summary_at
+from ralph_tracker.store.loop_store import ON_RECORD, Entry, LoopStore
+from ralph_tracker.store.opened import OpenLoop
+from ralph_tracker.store.summary import Summary
+
+
+def judged(how: Callable[[], Judgement]) -> Judgement:
+    """Judge. Raises InputError for metrics that contradict themselves."""
+    try:
+        return how()
+    except ValueError as error:
+        raise InputError(f"metrics: {error}") from None
+
+
+def record_iteration(store: LoopStore, judgement: Judgement, taken: Taken, started_at: str) -> Document:
+    """Commit an iteration with its files, and return its record. Raises StoreError where the disk refuses."""
+    number = judgement.record.iteration
+    entry = Entry(
+        document=record_document(judgement.record),
+        measurement=taken.measurement,
+        state=judgement.state,
+        candidate=judgement.candidate,
+        summary=summary_of(judgement, started_at),
+        fill=taken.fill(number),
+    )
+    store.commit(entry)
+    taken.name(number)
+    return entry.document
+
+
+def write_report(store: LoopStore, number: int, document: Mapping[str, Any]) -> str | None:
+    """Write the report of an iteration that is on record; return why it is not written as the user's template says.
+
+    Raises StoreError where the disk refuses.
+    """
+    path, problem = store.paths.report(number), None
+    with told_plainly(path, ON_RECORD):
+        try:
+            text = iteration_report(document, store.paths.root)
+        except ConfigError as error:
+            problem = f"{error}; the report is written as shipped"
+            text = iteration_report(document)
+    store.write_text(path, text, ON_RECORD)
+    return problem
+
+
+@contextmanager
+def failure_marked(store: LoopStore) -> Iterator[None]:
+    """Mark the next iteration as not recorded where the body fails, so that nobody decides on the one before."""
+    try:
+        yield
+    except BaseException:
+        with suppress(RalphTrackerError):  # a loop that has ended, or is damaged, is not decided on anyway
+            store.begin(running(summary_at(store.paths)).iteration + 1)
+        raise
+
+
+def repeated(
+    loop: OpenLoop, summary: Summary, iteration: int, taking: Taking, metrics: Source | None
+) -> IterationRecord:
+    """Return the record of an iteration whose state of work is the same now. Raises LoopError where it is another."""
+    if not 0 < iteration <= summary.iteration:
+        raise LoopError(f"iteration {iteration} is not the next one; the next is {summary.iteration + 1}")
+    refuse_other_origin(loop, metrics)
+    measured = loop.store.measurement(iteration)
+    if measured is None:
+        raise loop.store.damaged(iteration)
+    if metrics is None:
+        same = Keeper(loop.store).stands_at(iteration, measured[0].tree)
+    else:
+        same = codec.state_of_work(taking.given(metrics).measurement) == codec.state_of_work(measured[0])
+    if not same:
+        raise LoopError(
+            f"iteration {iteration} is on record with another state; leave --iteration out to record the next"
+        )
+    return loop.record(iteration)
+
+
+def follow(store: LoopStore, summary: Summary, number: int, undo: str, at: str) -> Summary:
+    """Record that the tree is an earlier iteration again: the line follows."""
+    moved = {"to": number, "from": summary.head, "after": summary.iteration, "undo": undo}
+    store.append_event({"event": "rollback", **moved, "at": at})
+    followed = store.with_events(summary)
+    store.write_summary(followed)
+    Keeper(store).settle()
+    return followed
+
+
+def restore(store: LoopStore, summary: Summary, number: int, at: str) -> str:
+    """Make the working tree that iteration, from which the next one descends; return the undo id."""
+    undo = Keeper(store).restore(number)
+    follow(store, summary, number, undo, at)
+    return undo
+
+
+def undo_restore(store: LoopStore, summary: Summary, undo_id: str, at: str) -> str:
+    """Bring back what stood there before a restore, and the line with it; return the id that undoes this."""
+    restores = (e for e in reversed(store.events()) if e["event"] == "rollback" and e.get("undo") == undo_id)
+    came_from = next((e["from"] for e in restores if isinstance(e.get("from"), int)), None)
+    keeper = Keeper(store)
+    undone = keeper.undo(undo_id, came_from)
+    if came_from is None:
+        keeper.settle()
+    else:
+        follow(store, summary, came_from, undone, at)
+    return undone
+
+
+def _restored(store: LoopStore, summary: Summary) -> Summary:
+    """Put on record what a killed restore did not come to."""
+    keeper = Keeper(store)
+    restoring = keeper.resumed()
+    number = None if restoring is None else restoring.number
+    if restoring is not None and number is not None and all(e.get("undo") != restoring.undo for e in store.events()):
+        return follow(store, summary, number, restoring.undo, restoring.at)
+    keeper.settle()
+    return summary
+
+
+def recovered(loop: OpenLoop, *, unfinished: bool) -> Summary:
+    """Return where the loop stands; where a call was killed, what it left half-written is made whole."""
+    store, summary = loop.store, loop.recovered(unfinished=unfinished)
+    if unfinished:
+        Keeper(store).repair(summary.iteration)
+        summary = _restored(store, summary)
+    if unfinished and 0 < (attempted(store.paths) or 0) <= summary.iteration:
+        store.done()  # but for the baseline's: that pre_loop has more to do
+    if unfinished and summary.iteration and not store.paths.report(summary.iteration).exists():
+        from ralph_tracker.store.history import Records  # noqa: PLC0415  after a kill only
+
+        document = Records(store).one(summary.iteration).document
+        if document is not None:
+            write_report(store, summary.iteration, document)
+    return summary

@@ -1,0 +1,152 @@
+"""What speaks against one iteration on record: its findings and the tests that are gone, with their alerts."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ralph_tracker.core.alert_types import TYPE_BY_NAME, Alert
+from ralph_tracker.core.documents import (
+    SCHEMA_VERSION,
+    Document,
+    finding_document,
+    rerun_document,
+    suppressions_document,
+)
+from ralph_tracker.core.findings import Finding, Integrity, Verdict
+from ralph_tracker.core.integrity import raises_doubt
+from ralph_tracker.core.rounding import half_up
+from ralph_tracker.errors import LoopError
+from ralph_tracker.store import codec
+from ralph_tracker.store.records import Committed
+
+State = Literal["new", "open", "accepted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Hold one alert that speaks against an iteration, and how it stands there."""
+
+    alert: Alert
+    state: State
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Doubt:
+    """Hold all that speaks against an iteration.
+
+    `verdict` is the one of now, `recorded` that of its record; acceptances make the difference. Rates are in percent,
+    None where not known; the union rate is against every test seen by now. `findings` are those that stand, with their
+    alert (None: an older one's, of which nothing else is kept); `tests` are alerts about tests gone or skipped.
+    """
+
+    document: Mapping[str, Any]
+    verdict: Verdict
+    recorded: Verdict
+    pass_rate: float | None
+    union_rate: float | None
+    found: Integrity
+    findings: tuple[tuple[Finding, Held | None], ...]
+    tests: tuple[Held, ...]
+
+
+def doubt_about(committed: Committed, document: Mapping[str, Any]) -> Doubt:
+    """Return what speaks against an iteration. Raises LoopError where nobody compared its files and tests."""
+    record = document["iteration_metrics"]
+    number, trust = record["iteration"], record.get("integrity")
+    measured = committed.measurement(number)
+    found = None if measured is None else measured[0].integrity
+    if trust is None or found is None:
+        raise LoopError(
+            f"iteration {number}: nobody compared its files and tests, as its metrics were handed in and no files are "
+            "kept; set codebase.keep: always for the next loop"
+        )
+    held = {each.alert.id: each for each in (*_said_once(record, found), *_held(committed, number))}
+    by_key = {
+        finding.key: each for each in held.values() for finding in each.alert.findings if each.state != "accepted"
+    }
+    by_key |= {finding.stamp: each for each in held.values() for finding in each.alert.findings}
+    return Doubt(
+        document=document,
+        verdict=trust["verdict"],
+        recorded=trust.get("verdict_recorded", trust["verdict"]),
+        pass_rate=(record.get("testing") or {}).get("pass_rate"),
+        union_rate=_union_rate(committed, number),
+        found=found,
+        findings=tuple((finding, by_key.get(finding.stamp, by_key.get(finding.key))) for finding in found.findings),
+        tests=tuple(each for each in held.values() if each.alert.tests and not each.alert.findings),
+    )
+
+
+def _union_rate(committed: Committed, number: int) -> float | None:
+    """Return the share of all tests that the loop has seen by now, accepted removals taken out, that pass there."""
+    measured = committed.measurement(number)
+    seen_at = committed.after(committed.summary().iteration).get("seen_at")
+    if measured is None or measured[0].tests is None or not isinstance(seen_at, int):
+        return None
+    share = committed.seen(seen_at).passing_share(measured[0].tests)
+    return None if share is None else half_up(share * 100, 1)
+
+
+def _said_once(record: Mapping[str, Any], found: Integrity) -> Iterator[Held]:
+    """Yield the alerts that an iteration raised for findings, from its record: some are open in no later one."""
+    for raised in record["alerts"]:
+        kind = TYPE_BY_NAME[raised["type"]]
+        findings = tuple(each for each in found.findings if kind.rule == each.rule)
+        if findings:
+            alert = Alert(kind=kind, iteration=record["iteration"], message=raised["message"], findings=findings)
+            yield Held(alert, "accepted" if raised["state"] == "accepted" else "new")
+
+
+def _held(committed: Committed, number: int) -> Iterator[Held]:
+    """Yield the alerts of integrity that an iteration raised or inherited; accepted ones as such."""
+    accepted = {event["id"]: event["alert"] for event in committed.acceptances()}
+    for plain in accepted.values():
+        alert = codec.alert_from_plain(plain)
+        if raises_doubt(alert) and alert.iteration <= number:
+            yield Held(alert, "accepted")
+    for alert in committed.line(number)[0].open_alerts:
+        if raises_doubt(alert) and alert.id not in accepted:
+            yield Held(alert, "new" if alert.iteration == number else "open")
+
+
+def doubt_document(doubt: Doubt) -> Document:
+    """Return it as a document, nothing cut."""
+    record = doubt.document["iteration_metrics"]
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "loop_id": record["loop_id"],
+        "iteration": record["iteration"],
+        "verdict": doubt.verdict,
+        "verdict_recorded": doubt.recorded,
+        "pass_rate": doubt.pass_rate,
+        "union_rate": doubt.union_rate,
+        "quality_score": record["quality_score"],
+        "adjusted_score": record["adjusted_score"],
+        "reruns": [rerun_document(each) for each in doubt.found.reruns],
+        "findings": [_finding(finding, held) for finding, held in doubt.findings],
+        "tests": [_tests(held) for held in doubt.tests],
+        "matched": {gone: list(news) for gone, news in doubt.found.matches.items()},
+        "suppressions": suppressions_document(doubt.found.suppressions),
+        "unread": dict(doubt.found.unread),
+    }
+
+
+def _finding(finding: Finding, held: Held | None) -> Document:
+    return {
+        **finding_document(finding),
+        "tests": list(finding.tests),
+        "alert": None if held is None else held.alert.id,
+        "state": "open" if held is None else held.state,
+    }
+
+
+def _tests(held: Held) -> Document:
+    alert = held.alert
+    return {
+        "alert": alert.id,
+        "state": held.state,
+        "type": alert.kind.name,
+        "severity": alert.severity.name,
+        "message": alert.message,
+        "tests": dict(alert.tests),
+    }

@@ -1,0 +1,553 @@
+"""Check one iteration for tampering: earlier tests on its source, a few rules about its change, its records."""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from ralph_tracker.core.findings import RERUN_RULES, Finding, Integrity, Rerun, Severity, SuppressionKind
+from ralph_tracker.core.identities import belongs_to_any
+from ralph_tracker.core.loop_state import LoopState
+from ralph_tracker.core.metrics import FAILED, PASSED, TestResults
+from ralph_tracker.errors import InputError, StoreError
+from ralph_tracker.integrity.changes import MAX_BYTES, FileChange
+from ralph_tracker.integrity.earlier_tests import (
+    RerunOf,
+    Shown,
+    gone_from_source,
+    missing_names,
+    red_and_unasked,
+    show,
+    standing,
+)
+from ralph_tracker.integrity.languages import language_of
+from ralph_tracker.integrity.test_files import (
+    called,
+    cannot_be_parted,
+    declare_the_same,
+    kind_of,
+    restored,
+    settings_part,
+    shares_names,
+)
+from ralph_tracker.iteration.rerun import EarlierFile, Runner
+from ralph_tracker.store.keeping import Keeper, Kept
+from ralph_tracker.store.snapshots import LINK_MODE, Change, as_utf8
+
+if TYPE_CHECKING:
+    from ralph_tracker.integrity.source_tests import SourceTest
+
+RECORDS_EDITED: Final = "R6"
+EVERYTHING: Final = "."
+_BESIDE_SOURCE: Final = frozenset({"rust", "javascript", "typescript", "tsx"})
+# A finding of these rules stands as long as the line that it names does.
+_STANDS_WITH_ITS_LINE: Final = frozenset({"R1", "R2", "R3", "R4", "U"})
+_SPACES: Final = re.compile(r"\s+")
+
+
+class Reruns(NamedTuple):
+    """Say how earlier tests are run: by whom, only where this iteration edited one, and what the checks call."""
+
+    runner: Runner
+    only_touched: bool = False
+    commands: Sequence[str] = ()
+
+
+class OtherTool(NamedTuple):
+    """Name a tool that takes the place of our rules; `judged` is its report, or why there is none."""
+
+    name: str
+    judged: bytes | str | None = None
+
+
+class TamperCheck:
+    """Check an iteration whose tree is kept against the lineage that it descends from.
+
+    `tests` are its results, `not_loaded` what did not build. `reruns` is None where nothing can be run (metrics handed
+    in) or nothing shall.
+    """
+
+    def __init__(
+        self,
+        keeper: Keeper,
+        state: LoopState,
+        kept: Kept,
+        tests: TestResults | None,
+        *,
+        not_loaded: Collection[str] = (),
+        reruns: Reruns | None = None,
+        tool: OtherTool | None = None,
+    ) -> None:
+        self._keeper = keeper
+        self._state = state
+        self._kept = kept
+        self._tests = tests
+        self._not_loaded = frozenset(not_loaded)
+        self._runner = None if reruns is None else reruns.runner
+        self._only_touched = reruns is not None and reruns.only_touched
+        self._called = called(() if reruns is None else reruns.commands)
+        self._tool = tool
+
+    def integrity(self) -> Integrity:
+        """Return what was found; a fault of our own is told, and what was open before stays open."""
+        try:
+            return self._checked_once_more()
+        except Exception as error:  # noqa: BLE001  # no fault of ours may cost an iteration, or clear one
+            why = f"integrity could not be judged ({type(error).__name__}: {error}); please report it"
+            return self._unchanged(why)
+
+    def _unchanged(self, why: str) -> Integrity:
+        line = self._state.line
+        return Integrity(
+            findings=self._open, suppressions=line.suppressions, unread={EVERYTHING: why}, references=line.references
+        )
+
+    def _checked_once_more(self) -> Integrity:
+        """Check, a second time where the store gave no answer: a git that was killed leaves no lasting doubt."""
+        try:
+            return self._checked()
+        except StoreError:
+            return self._checked()
+
+    def _checked(self) -> Integrity:
+        head = self._state.line.head
+        if head is None:
+            return Integrity()
+        references = self._references(head)
+        matches = self._matches()
+        inspected = self._inspected()
+        found, unread = list(inspected[0]), {**inspected[2], **self._not_parted()}
+        earlier = self._rerun_due(references)
+        shown, reruns = self._shown(earlier, references, matches, found)
+        still, more = self._standing(reruns, earlier)
+        for path in shown.moved:
+            references.pop(path, None)
+        findings = {each.key: each for each in (*self._edited(head), *found, *shown.findings, *still)}
+        return Integrity(
+            findings=tuple(sorted(findings.values(), key=lambda each: each.severity)),
+            matches={**matches, **dict.fromkeys(shown.retired, ())},
+            suppressions=_sum(self._state.line.suppressions, inspected[1]),
+            unread=unread,
+            references=references,
+            reruns=(*(run for _, run in reruns), *more),
+        )
+
+    # Which tests have to be run again.
+
+    def _references(self, head: int) -> dict[str, int]:
+        """Return the files that decide about tests and are not in their reference form, with the iteration of that."""
+        before = self._state.line.references
+        after = {path: number for path, number in before.items() if path in self._differing(number)}
+        for change in self._kept.changed:
+            path = as_utf8(change.path)
+            if change.old_id is None or path in before or not self._decides(path):
+                continue
+            if kind_of(path) != "settings" or self._runner_part_differs(path, change):
+                after[path] = head
+        return {path: number for path, number in after.items() if path not in self._put_back}
+
+    def _runner_part_differs(self, path: str, change: Change) -> bool:
+        """Tell whether the runner's part of a settings file differs; what the source needs of it is not put back."""
+        (file,) = self._contents([change]) or [FileChange(path, None, None)]
+        parts = [None if data is None else settings_part(path, _text(data)) for data in (file.old, file.new)]
+        return parts[0] is not None and parts[0] != parts[1]
+
+    @cached_property
+    def _put_back(self) -> frozenset[str]:
+        """Return the files that are again as they were before an edit that a finding stands for: that is no edit."""
+        asked = (each for each in self._open if each.rule in RERUN_RULES and each.against is not None)
+        return frozenset(each.file for each in asked if each.file not in self._differing(each.against or 0))
+
+    def _edited_in(self, references: Mapping[str, int]) -> dict[str, int]:
+        """Return the iteration that took each file from its reference form: the one after that on the lineage."""
+        numbers = [each for first, last in self._state.line.segments for each in range(first, last + 1)]
+        numbers.append(self._state.iteration + 1)
+        return {path: next(each for each in numbers if each > number) for path, number in references.items()}
+
+    def _differing(self, number: int) -> Mapping[str, Change]:
+        """Return every path in which this tree differs from that of an iteration."""
+        known = self._differences
+        if number not in known:
+            changes = self._keeper.changes_since(number, self._kept.snapshot.tree)
+            known[number] = {as_utf8(change.path): change for change in changes}
+        return known[number]
+
+    @cached_property
+    def _differences(self) -> dict[int, Mapping[str, Change]]:
+        head = self._state.line.head
+        return {} if head is None else {head: {as_utf8(change.path): change for change in self._kept.changed}}
+
+    def _decides(self, path: str) -> bool:
+        return kind_of(path) is not None or path in self._called
+
+    def _rerun_due(self, references: Mapping[str, int]) -> list[EarlierFile]:
+        """Return the earlier forms of the files that are put over this source, [] where nothing has to be run."""
+        if self._runner is None or self._tests is None or not references:
+            return []
+        if self._only_touched and references == self._state.line.references:
+            return []
+        return list(self._earlier(references))
+
+    def _earlier(self, references: Mapping[str, int]) -> Iterator[EarlierFile]:
+        """Yield the earlier forms; new test files that have the same name, or declare the same, are taken away."""
+        back: set[tuple[str, int]] = set()
+        for path, number in sorted(references.items()):
+            change = self._differing(number).get(path)
+            if change is not None and change.old_id is not None:
+                yield self._earlier_form(path, change, number)
+                if change.new_id is None:
+                    back.add((path.rpartition("/")[2], number))
+        for name, number in sorted(back):
+            for path, change in sorted(self._differing(number).items()):
+                if change.old_id is None and path.rpartition("/")[2] == name and kind_of(path) == "test":
+                    yield EarlierFile(change.path, None, None, number)
+        yield from self._declaring_again(references)
+
+    def _declaring_again(self, references: Mapping[str, int]) -> Iterator[EarlierFile]:
+        """Yield new test files that declare what an earlier form of their package does: both do not compile."""
+        packages = {(path.rpartition("/")[0], number) for path, number in references.items() if shares_names(path)}
+        for folder, number in sorted(packages):
+            changes = {
+                path: change
+                for path, change in self._differing(number).items()
+                if shares_names(path) and path.rpartition("/")[0] == folder
+            }
+            if all(change.old_id is not None for change in changes.values()):
+                continue
+            files = self._contents(changes.values())
+            back = [_text(file.old) for file in files if file.old is not None and references.get(file.path) == number]
+            for file in files:
+                if file.old is None and file.new is not None and declare_the_same(back, _text(file.new)):
+                    yield EarlierFile(changes[file.path].path, None, None, number)
+
+    def _earlier_form(self, path: str, change: Change, number: int) -> EarlierFile:
+        """Return the earlier form of a file; of settings, that of the runner's part in the present file."""
+        content = None
+        if kind_of(path) == "settings" and change.new_id is not None:
+            for file in self._contents([change]):
+                if file.old is not None and file.new is not None:
+                    content = restored(path, _text(file.old), _text(file.new)).encode()
+        return EarlierFile(change.path, change.old_mode, change.old_id, number, content)
+
+    def _concerned(self, earlier: Iterable[EarlierFile]) -> set[str] | None:
+        """Return the test files whose outcome the earlier forms may change, None for all of them."""
+        concerned: set[str] = set()
+        for each in earlier:
+            path = as_utf8(each.path)
+            kind = kind_of(path)
+            if each.object_id is None:
+                continue
+            if kind == "test":
+                concerned.add(path)
+            elif kind in {"support", "data"}:
+                below = self._test_files_near(path)
+                if not below:
+                    return None
+                concerned |= below
+            else:
+                return None
+        return concerned
+
+    def _test_files_near(self, path: str) -> set[str]:
+        """Return the test files below the nearest folder above a path that has any."""
+        folder = path.rpartition("/")[0]
+        while folder:
+            found = {each for each in self._test_files if each.startswith(f"{folder}/")}
+            if found:
+                return found
+            folder = folder.rpartition("/")[0]
+        return set()
+
+    @cached_property
+    def _paths(self) -> tuple[str, ...]:
+        return tuple(as_utf8(path) for path in self._keeper.files_of(self._kept.snapshot.tree))
+
+    @cached_property
+    def _test_files(self) -> frozenset[str]:
+        """Return the test files of this tree, and of the earlier forms that are gone from it."""
+        gone = (path for path in self._state.line.references if kind_of(path) == "test")
+        changed = (as_utf8(change.path) for change in self._kept.changed)
+        there = (path for path in (*self._paths, *changed) if kind_of(path) == "test")
+        return frozenset((*gone, *there))
+
+    # What they show.
+
+    def _shown(
+        self,
+        earlier: list[EarlierFile],
+        references: Mapping[str, int],
+        matches: Mapping[str, tuple[str, ...]],
+        found: Iterable[Finding],
+    ) -> tuple[Shown, list[tuple[TestResults, Rerun]]]:
+        """Return what the earlier forms show on this source, and the runs; without any, what outcomes alone show."""
+        runs: list[tuple[TestResults, Rerun]] = []
+        if earlier and self._runner is not None and self._tests is not None:
+            ran = self._runner.run(self._kept.snapshot.tree, earlier, self._concerned(earlier), self._reported)
+            runs.append((ran.tests, ran.rerun))
+            if ran.rerun.problem is not None:
+                return Shown(), runs
+        put_back = frozenset(runs[0][1].references) if runs else frozenset()
+        run = RerunOf(
+            number=self._state.iteration + 1,
+            old=self._last_seen,
+            new=self._reported,
+            earlier=runs[0][0] if runs else TestResults({}),
+            matches=matches,
+            references={path: references[path] for path in put_back if path in references},
+            edited_in=self._edited_in(references),
+            settings=frozenset(path for path in put_back if kind_of(path) in {"settings", None}),
+            hooked=frozenset(each.file for each in found if each.rule == "R2") & put_back,
+            file_of=self._file_of,
+            missing=self._missing,
+            source_changed=self._source_changed,
+            raised={
+                (each.rule, test): alert.iteration
+                for alert in self._state.line.open_alerts
+                for each in alert.findings
+                for test in each.tests
+            },
+        )
+        shown = show(run) if runs else Shown()
+        told = {test for each in (*shown.findings, *self._open) for test in each.tests}
+        unasked = None if self._tests is None else red_and_unasked(run, self._state.known.present.keys() - told)
+        return shown if unasked is None else shown._replace(findings=(*shown.findings, unasked)), runs
+
+    @cached_property
+    def _last_seen(self) -> Mapping[str, str]:
+        """Return how each test of the lineage ended when it was last reported, by its name in the reports."""
+        known = self._state.known
+        return {**known.gone, **known.present} if known.gone else known.present
+
+    @cached_property
+    def _reported(self) -> Mapping[str, str]:
+        """Return the outcomes of this iteration; a test of a file that does not load is not hidden: it fails."""
+        now = {} if self._tests is None else dict(self._tests.outcomes)
+        if self._not_loaded:
+            lost = (name for name in self._last_seen if name not in now)
+            now.update((name, FAILED) for name in lost if belongs_to_any(name, self._not_loaded))
+        return now
+
+    def _file_of(self, test: str) -> str | None:
+        return self._files_of_tests.get(test)
+
+    @cached_property
+    def _files_of_tests(self) -> Mapping[str, str | None]:
+        from ralph_tracker.integrity.report_ids import files_of  # noqa: PLC0415  # where tests were run again
+
+        tests, paths = {*self._last_seen, *self._reported}, sorted(self._test_files)
+        found = files_of(tests, paths)
+        return files_of(tests, paths, self._edited_tests) if None in found.values() else found
+
+    @cached_property
+    def _edited_tests(self) -> "list[SourceTest]":
+        """Return the tests of the test files that differ from what earlier tests are taken from, old and new forms."""
+        from ralph_tracker.integrity.source_tests import tests_of  # noqa: PLC0415  # where ids name no file (Go)
+
+        numbers = {*self._state.line.references.values(), *(each.against for each in self._open)}
+        numbers.add(self._state.line.head or 0)
+        changes = {
+            change: None
+            for number in sorted(each for each in numbers if each is not None)
+            for path, change in self._differing(number).items()
+            if kind_of(path) == "test"
+        }
+        contents = self._contents(changes)
+        return [
+            test
+            for file in contents
+            for data in (file.old, file.new)
+            if data is not None
+            for test in tests_of(file.path, _text(data))
+        ]
+
+    def _missing(self, failure: str) -> str | None:
+        """Return a name that a failure misses and that the source had before and has no more, None for none."""
+        names = missing_names(failure)
+        if not names:
+            return None
+        before, after = self._source_texts
+        return next((name for name in names if gone_from_source(name, before, after)), None)
+
+    @cached_property
+    def _source_texts(self) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+        """Return the changed source, before and after, since the earliest reference."""
+        numbers = {*self._state.line.references.values(), self._state.line.head or 0}
+        changes = [each for path, each in self._differing(min(numbers)).items() if not self._decides(path)]
+        contents = self._contents(changes)
+        before = [(file.path, _text(file.old)) for file in contents if file.old is not None]
+        return before, [(file.path, _text(file.new)) for file in contents if file.new is not None]
+
+    @property
+    def _source_changed(self) -> bool:
+        return any(not self._decides(as_utf8(change.path)) for change in self._kept.changed)
+
+    def _standing(
+        self, reruns: list[tuple[TestResults, Rerun]], earlier: list[EarlierFile]
+    ) -> tuple[list[Finding], list[Rerun]]:
+        """Ask each open finding again: by running its tests, or by looking for its line."""
+        still = [each for each in self._open if each.rule in _STANDS_WITH_ITS_LINE and self._line_stands(each)]
+        asked = [each for each in self._open if each.rule in RERUN_RULES]
+        if not asked:
+            return still, []
+        if self._runner is None or self._tests is None:
+            return [*still, *asked], []
+        more: list[Rerun] = []
+        for number in sorted({each.against or 0 for each in asked}):
+            of_it = [each for each in asked if (each.against or 0) == number]
+            own = {file for each in of_it for test in each.tests if (file := self._file_of(test)) is not None}
+            own |= {each.file for each in of_it}
+            if any(self._file_of(test) is None for each in of_it for test in each.tests):
+                own |= {path for path in self._differing(number) if kind_of(path) == "test"}
+            again = list(self._earlier(dict.fromkeys(self._beside(own, number), number)))
+            if not again:
+                continue  # the tests are in their earlier form again: the report itself is the answer
+            if again == earlier and reruns:
+                ran_tests, rerun = reruns[0]
+            else:
+                files = {path for path in own if kind_of(path) == "test"}
+                ran = self._runner.run(self._kept.snapshot.tree, again, files or None)
+                ran_tests, rerun = ran.tests, ran.rerun
+                more.append(rerun)
+            if rerun.problem is not None:
+                still += of_it
+            else:
+                still += [left for each in of_it if (left := standing(each, ran_tests, self._reported)) is not None]
+        return still, more
+
+    def _beside(self, own: Collection[str], number: int) -> Iterator[str]:
+        """Yield what is put back to ask findings again: their tests, and what stood beside them at that time."""
+        for path in self._differing(number):
+            if path in own or kind_of(path) in {"support", "data", "settings"}:
+                yield path
+
+    def _line_stands(self, finding: Finding) -> bool:
+        """Tell whether the line that a rule named is in its file still; a file that nobody touched has it."""
+        change = self._differing(self._state.line.head or 0).get(finding.file)
+        if change is None:
+            return True
+        if change.new_id is None:
+            return False
+        if finding.new is None:
+            return True
+        text = _text(self._keeper.objects([change.new_id])[change.new_id])
+        return _one_line(finding.new).rstrip("…") in _one_line(text)
+
+    # The rules, the matches, the records.
+
+    def _inspected(self) -> tuple[tuple[Finding, ...], Mapping[SuppressionKind, int], Mapping[str, str]]:
+        """Return what the rules find in the change, or another tool in their place, and what could not be read."""
+        from ralph_tracker.integrity.engine import inspect  # noqa: PLC0415  # what nobody changed needs no rules
+
+        changes = self._contents(self._kept.changed)
+        if not changes:
+            return (), {}, {}
+        inspection = inspect(changes, self._before, self._reported, self._unchanged_tests())
+        if self._tool is None:
+            return inspection.findings, inspection.suppressions, inspection.unread
+        from ralph_tracker.integrity.foreign.tools import read  # noqa: PLC0415  # where somebody uses one
+
+        name, judged = self._tool
+        if not isinstance(judged, bytes):
+            return self._open, inspection.suppressions, {name: judged or "no check of kind integrity has a report"}
+        try:
+            found = read(name, judged, {*self._state.known.present, *self._reported})
+        except InputError as error:
+            return self._open, inspection.suppressions, {name: str(error)}
+        return found, inspection.suppressions, {}
+
+    @cached_property
+    def _before(self) -> Mapping[str, str]:
+        """Return how tests ended before; one that was not believed did not pass, whatever was reported."""
+        disbelieved = dict.fromkeys((test for each in self._open for test in each.disbelieved), FAILED)
+        return {**self._last_seen, **disbelieved} if disbelieved else self._last_seen
+
+    def _unchanged_tests(self) -> dict[str, str]:
+        """Return the texts of the test files that did not change and hold a test that turned green."""
+        now = self._reported
+        green = [test for test, how in self._before.items() if how == FAILED and now.get(test) == PASSED]
+        if not green or not self._source_changed:
+            return {}
+        changed = {as_utf8(change.path) for change in self._kept.changed}
+        files = {file for test in green if (file := self._file_of(test)) is not None and file not in changed}
+        tree = self._kept.snapshot.tree
+        return {file: _text(self._keeper.read(tree, file)[:MAX_BYTES]) for file in sorted(files)}
+
+    def _matches(self) -> Mapping[str, tuple[str, ...]]:
+        """Return, for the tests that are gone, those that stand for them now."""
+        if self._tests is None:
+            return {}
+        before, now = {**self._state.line.awaited, **self._state.known.present}, self._reported
+        gone = {test: how for test, how in before.items() if test not in now}
+        if not gone:
+            return {}
+        from ralph_tracker.integrity.matching import matches  # noqa: PLC0415  # most iterations keep their tests
+        from ralph_tracker.integrity.source_tests import tests_of  # noqa: PLC0415
+
+        added = {test: how for test, how in now.items() if test not in before}
+        files = self._contents(self._kept.changed)
+        old = [test for file in files if file.old is not None for test in tests_of(file.path, _text(file.old))]
+        new = [test for file in files if file.new is not None for test in tests_of(file.path, _text(file.new))]
+        return dict(matches(gone, added, old, new, before.keys() & now.keys()))
+
+    def _contents(self, changes: Iterable[Change]) -> list[FileChange]:
+        looked_at = [change for change in changes if LINK_MODE not in {change.old_mode, change.new_mode}]
+        contents = self._keeper.contents(looked_at, MAX_BYTES + 1)
+        return [
+            FileChange(
+                as_utf8(change.path),
+                None if change.old_id is None else contents[change.old_id],
+                None if change.new_id is None else contents[change.new_id],
+            )
+            for change in looked_at
+        ]
+
+    def _not_parted(self) -> dict[str, str]:
+        """Say which changed files hold tests beside source: an earlier form of these tests cannot be run alone."""
+        if self._runner is None:
+            return {}
+        sources = [
+            each for each in self._kept.changed if each.old_id is not None and not self._decides(as_utf8(each.path))
+        ]
+        told = {}
+        for file in self._contents([each for each in sources if may_hold_tests_beside(as_utf8(each.path))]):
+            old, new = (set() if data is None else _bodies(file.path, _text(data)) for data in (file.old, file.new))
+            why = cannot_be_parted(file.path, _text(file.old or b"")) if old - new else None
+            if why is not None:
+                told[file.path] = why
+        return told
+
+    @property
+    def _open(self) -> tuple[Finding, ...]:
+        return tuple(finding for alert in self._state.line.open_alerts for finding in alert.findings)
+
+    def _edited(self, head: int) -> Iterator[Finding]:
+        """Yield what of our own records is not as sealed: of the latest iteration, and of those found before."""
+        for number in sorted({0, head, *(int(f.about) for f in self._open if f.rule == RECORDS_EDITED)}):
+            for path in self._keeper.edited(number):
+                message = f"not as it was sealed with iteration {number}; `ralph-tracker verify` checks all of them"
+                yield Finding(
+                    rule=RECORDS_EDITED, severity=Severity.CRITICAL, message=message, file=path, about=str(number)
+                )
+
+
+def _sum(before: Mapping[SuppressionKind, int], more: Mapping[SuppressionKind, int]) -> dict[SuppressionKind, int]:
+    return {kind: before.get(kind, 0) + more.get(kind, 0) for kind in {**before, **more}}
+
+
+def may_hold_tests_beside(path: str) -> bool:
+    """Tell whether tests may stand beside the source of a file, by its language."""
+    return language_of(path) in _BESIDE_SOURCE
+
+
+def _bodies(path: str, text: str) -> set[str]:
+    from ralph_tracker.integrity.source_tests import tests_of  # noqa: PLC0415  # few languages have them
+
+    return {test.text for test in tests_of(path, text)}
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8-sig", "replace")
+
+
+def _one_line(text: str) -> str:
+    return _SPACES.sub(" ", text).strip()

@@ -1,0 +1,89 @@
+"""Measure a kept iteration once more, beside the project, and compare with its record."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from ralph_tracker.core.metrics import METRICS, Measurement, Metrics, TestResults, Value
+from ralph_tracker.core.rounding import half_up, plain_number
+from ralph_tracker.errors import InputError, NotReproducedError
+from ralph_tracker.iteration.measure import CODE_CACHE, Observation, Progress, observe, place_of
+from ralph_tracker.measure.borrowed import lend
+from ralph_tracker.measure.commands import checks_from
+from ralph_tracker.measure.scratch import scratch_folder
+from ralph_tracker.store.keeping import Keeper, Kept
+from ralph_tracker.store.opened import OpenLoop
+from ralph_tracker.store.records import Committed
+from ralph_tracker.store.tree.index import Visits
+
+_SHOWN: Final = 3
+_ABSENT: Final = "not measured"
+_GIVEN: Final = "--verify runs the loop's checks again, and this loop's metrics are handed in; leave --verify out"
+_IGNORED: Final = "What git ignores was not there; without --verify it is applied as recorded"
+
+
+class _Restored(Keeper):
+    """Stand for the keeper of a tree that has just been restored: there is nothing to keep of it."""
+
+    def __init__(self, committed: Committed, number: int) -> None:
+        super().__init__(committed)
+        self._number = number
+
+    def capture(self, previous: int | None, segments: Sequence[tuple[int, int]]) -> Kept:
+        del previous, segments
+        return Kept(snapshot=self._snapshot(self._number), changed=(), since_baseline=(), visits=Visits(0, None))
+
+    def after_checks(self, kept: Kept) -> Kept:
+        return kept
+
+
+def verify_again(loop: OpenLoop, number: int, environment: Mapping[str, str], progress: Progress | None) -> None:
+    """Restore an iteration into a temporary folder, run the loop's checks there and compare with the record.
+
+    Raises NotReproducedError where anything differs, InputError for metrics that were handed in and for a project that
+    cannot be measured elsewhere, StoreError and NoSnapshotError for what cannot be restored.
+    """
+    if loop.origin == "given":
+        raise InputError(_GIVEN)
+    recorded = loop.store.measurement(number)
+    if recorded is None:
+        raise loop.store.damaged(number)
+    keeper = _Restored(loop.store, number)
+    keeper.refuse_damaged(number)
+    root = loop.store.paths.root
+    with scratch_folder(root) as scratch:
+        copy = scratch / "copy" / root.name  # some tools go by the folder's name
+        keeper.export(number, copy)
+        lent = lend(root, copy, checks_from(loop.config.document), environment)
+        place = place_of(loop.config, copy, scratch, scratch / CODE_CACHE, lent)
+        seen = observe(place, keeper, None, (), progress=progress)
+    differing = differences(recorded[0], seen)
+    if differing:
+        more = f" and {len(differing) - _SHOWN} more" if len(differing) > _SHOWN else ""
+        told = ", ".join(differing[:_SHOWN])
+        raise NotReproducedError(f"iteration {number} measures {told}{more}; not applied. {_IGNORED}")
+
+
+def differences(recorded: Measurement, seen: Observation) -> tuple[str, ...]:
+    """Say what was measured otherwise than on record: metrics to their recorded decimals, then tests by name."""
+    return (*_metrics(recorded.metrics, seen.metrics), *_outcomes(recorded.tests, seen.tests))
+
+
+def _metrics(before: Metrics, now: Metrics) -> Iterator[str]:
+    for spec in METRICS:
+        old, new = (_recorded(values.get(spec.name), spec.decimals) for values in (before, now))
+        if old != new:
+            yield f"{spec.name} {new} now, {old} on record"
+
+
+def _recorded(value: Value | None, decimals: int) -> str:
+    """Write a value as it is recorded, so that what differs is what a reader would see."""
+    if value is None:
+        return _ABSENT
+    return value if isinstance(value, str) else plain_number(half_up(value, decimals))
+
+
+def _outcomes(before: TestResults | None, now: TestResults | None) -> Iterator[str]:
+    old = {} if before is None else before.outcomes
+    new = {} if now is None else now.outcomes
+    for name in sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name)):
+        yield f"{name} {new.get(name, _ABSENT)} now, {old.get(name, _ABSENT)} on record"

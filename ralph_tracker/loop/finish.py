@@ -1,0 +1,103 @@
+"""What stays when an output has been selected: the document, the two reports, the loop's status."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ralph_tracker.config.yaml_io import dump_yaml
+from ralph_tracker.core.documents import Document, selection_document
+from ralph_tracker.core.lineage import Yardstick
+from ralph_tracker.core.metrics import Metrics
+from ralph_tracker.core.selection import Contender, Selection
+from ralph_tracker.iteration.apply import Applied
+from ralph_tracker.report.markdown import loop_report, output_selection
+from ralph_tracker.report.selection_view import LoopStory
+from ralph_tracker.report.view import AlertRow, iteration_view
+from ralph_tracker.store import codec
+from ralph_tracker.store.history import Listed, Records
+from ralph_tracker.store.keeping import COLLECTED
+from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.summary import Summary
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """Hold a selection with its document and the files that tell of it; `problems` name what could not be read."""
+
+    selection: Selection
+    document: Document
+    files: tuple[str, ...]
+    problems: tuple[str, ...]
+    applied: str
+
+
+def contender_of(row: Mapping[str, Any], yardstick: Yardstick) -> Contender:
+    """Return an iteration as the selection sees it, by its line of the trajectory."""
+    candidate = codec.candidate_from_plain(row["candidate"])
+    adjusted = yardstick.score(candidate.iteration, candidate.ground)
+    return Contender(candidate, row["timestamp"], Metrics(**row["metrics"]), adjusted)
+
+
+def close(
+    store: LoopStore,
+    selection: Selection,
+    rows: Sequence[Mapping[str, Any]],
+    lost: Sequence[int],
+    summary: Summary,
+    applied: Applied,
+    at: str,
+    *,
+    finish: bool,
+) -> Closed:
+    """Write selection.yaml and both reports, then mark the loop as finished where `finish` says so."""
+    listed = list(Records(store).all())
+    problems = tuple(record.problem for record in listed if record.problem is not None)
+    problems += tuple(f"iteration {number}: what was measured is damaged; it is left out" for number in lost)
+    chosen = selection.selected.iteration
+    if chosen in store.collected():
+        problems += (COLLECTED.format(chosen),)
+    story = LoopStory(
+        rows={row["iteration"]: row for row in rows},
+        applied=applied.text,
+        total_cost=summary.cost_usd,
+        alerts=_alerts(listed),
+        events=_events(store),
+        problems=problems,
+    )
+    paths = store.paths
+    report = f"{paths.shown}/reports/output-selection.md"
+    document = selection_document(selection, paths.shown, applied.document, report)
+    document["best_output_selection"] |= {"verified_again": applied.verified_again, "unreadable": list(problems)}
+    store.write_text(paths.selection, dump_yaml(document))
+    store.write_text(paths.reports / "output-selection.md", output_selection(selection, story, paths.root))
+    store.write_text(paths.reports / "loop-report.md", loop_report(selection, story, paths.root))
+    store.append_event(_event(selection, at) | {"verified_again": applied.verified_again})
+    if finish and summary.status != "finished":
+        store.set_status(summary, "finished", at)
+    files = (f"{paths.shown}/selection.yaml", report, f"{paths.shown}/reports/loop-report.md")
+    return Closed(selection, document, files, problems, applied.text)
+
+
+def _event(selection: Selection, at: str) -> Document:
+    return {
+        "event": "selection",
+        "iteration": selection.selected.iteration,
+        "mode": selection.mode,
+        "reason": selection.override_reason,
+        "at": at,
+    }
+
+
+def _alerts(listed: Sequence[Listed]) -> tuple[AlertRow, ...]:
+    views = [iteration_view(record.document) for record in listed if record.document is not None]
+    return tuple(alert for view in views for alert in view.alerts)
+
+
+def _events(store: LoopStore) -> tuple[str, ...]:
+    told = []
+    for event in store.events():
+        if event.get("event") == "accept":
+            told.append(f"Accepted {event['id']}: {event['reason']}")
+        if event.get("event") == "rollback":
+            told.append(f"Rolled back to iteration {event['to']} after iteration {event['after']}")
+    return tuple(told)

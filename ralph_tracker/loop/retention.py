@@ -1,0 +1,249 @@
+"""Clean up a loop: which kept files nobody needs any more, and their way out; records always stay."""
+
+import os
+import re
+import shutil
+import stat
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from ralph_tracker.core.loop_state import LoopState
+from ralph_tracker.errors import StoreError
+from ralph_tracker.iteration.measure import configured_by, stamp
+from ralph_tracker.iteration.record import recovered
+from ralph_tracker.store.choosing import CONTENTS, GIT
+from ralph_tracker.store.contents.objects import STAGING
+from ralph_tracker.store.files import told_plainly
+from ralph_tracker.store.keeping import COLLECTABLE, Keeper
+from ralph_tracker.store.lock import locked
+from ralph_tracker.store.loop_status import paths_of, summary_at
+from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.opened import OpenLoop
+from ralph_tracker.store.records import Committed
+from ralph_tracker.store.snapshots import ITERATIONS, SAFETY
+from ralph_tracker.store.summary import Summary
+
+_IN_STORE: Final = (f"{GIT}/", f"{CONTENTS}/")
+# Nobody but a writer that was killed leaves these; the ones in the store go when that is swept.
+_LEFTOVERS: Final = (
+    *("tmp/*", ".tmp-*", "*/.tmp-*", f"{CONTENTS}/{STAGING}/*"),
+    *(f"{GIT}.new", f"{CONTENTS}.new", f"{GIT}/objects/*/tmp_*"),
+)
+_AGAIN: Final = "run `ralph-tracker gc --yes` again"
+
+
+class Collector(Keeper):
+    """Look at what one loop keeps and take parts of it away; the caller holds the loop's lock."""
+
+    def held(self) -> Mapping[int, int]:
+        """Return the iterations of which files are kept, each with the bytes of its plain files."""
+        names = (name for name in self._store.references() if name.startswith(ITERATIONS))
+        named = {int(name.removeprefix(ITERATIONS)) for name in names}
+        plain = {number for number in range(self._committed.latest() + 1) if any(map(_is_there, self._plain(number)))}
+        return {number: sum(map(occupied, self._plain(number))) for number in sorted(named | plain)}
+
+    def undos(self) -> tuple[str, ...]:
+        """Return the undo ids of the safety snapshots, oldest first; those that no event names come before others."""
+        kept = {name.removeprefix(SAFETY) for name in self._store.references() if name.startswith(SAFETY)}
+        events = self._committed.events()
+        latest_first = (event.get("undo") for event in reversed(events) if event["event"] == "rollback")
+        known = tuple(dict.fromkeys(undo for undo in latest_first if undo in kept))
+        return (*sorted(kept.difference(known)), *reversed(known))
+
+    def leftovers(self) -> tuple[str, ...]:
+        """Return what writers that were killed have left, relative to the loop's folder."""
+        folder = self.paths.folder
+        found = (path for pattern in _LEFTOVERS for path in folder.glob(pattern))
+        return tuple(sorted({path.relative_to(folder).as_posix() for path in found}))
+
+    def take_away(self, numbers: Iterable[int], undos: Iterable[str], leftovers: Iterable[str]) -> None:
+        """Delete the names and the plain files of iterations, safety snapshots and leftovers.
+
+        What is gone already is no error, so that a call that was killed is ended by the next one.
+        """
+        numbers = tuple(numbers)
+        named = set(self._store.references())
+        gone = [*(f"{ITERATIONS}{number}" for number in numbers), *(f"{SAFETY}{undo}" for undo in undos)]
+        self._store.forget([name for name in gone if name in named])
+        with told_plainly(self.paths.folder, _AGAIN):
+            for number in numbers:
+                for path in self._plain(number):
+                    _remove(path)
+            for name in leftovers:
+                if not name.startswith(_IN_STORE):
+                    _remove(self.paths.folder / name)
+
+    def sweep(self) -> None:
+        """Throw away what nothing names any more, and pack the rest. Raises StoreError where git refuses."""
+        self._store.sweep()
+
+    def _plain(self, number: int) -> tuple[Path, ...]:
+        return tuple(self.paths.iteration(number) / name for name in COLLECTABLE)
+
+
+def occupied(path: Path) -> int:
+    """Return the bytes of the files below a folder; one that is somebody else's too, by a hard link, costs nothing."""
+    total = 0
+    for place, _, names in os.walk(path):
+        for name in names:
+            status = os.lstat(f"{place}/{name}")
+            total += status.st_size if stat.S_ISREG(status.st_mode) and status.st_nlink == 1 else 0
+    return total
+
+
+def _is_there(path: Path) -> bool:
+    return path.exists() or path.is_symlink()
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+KEEP_LAST: Final = 10
+UNDOS_KEPT: Final = 10
+_OF_ALERT: Final = re.compile(r"it(\d+)-")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Collection:
+    """Say what of a loop's kept files goes, or went where `freed` is not None: the bytes that the loop takes less.
+
+    `going` are iterations with the bytes of their plain files, `staying` the others with the reasons; `undos` are the
+    ids of safety snapshots, `leftovers` of killed writers are relative to the loop's folder. `keeps_files` is False
+    for a loop that has none to collect.
+    """
+
+    loop_id: str
+    keeps_files: bool
+    going: Mapping[int, int] = field(default_factory=dict)
+    staying: Mapping[int, Sequence[str]] = field(default_factory=dict)
+    undos: tuple[str, ...] = ()
+    leftovers: tuple[str, ...] = ()
+    freed: int | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Tell whether nothing is there to go."""
+        return not (self.going or self.undos or self.leftovers)
+
+
+def collect(
+    root: Path,
+    loop_id: str | None,
+    *,
+    now: datetime,
+    environment: Mapping[str, str],
+    carry_out: bool = False,
+    keep_last: int = KEEP_LAST,
+) -> Collection:
+    """Return which kept files of a loop go; with `carry_out`, take them away.
+
+    Raises LoopError where there is no loop, RecordError for one that cannot be read, StoreError where the disk or git
+    refuses, and for a loop whose store is lost: its plain files are all that is left.
+    """
+    store = LoopStore(paths_of(root, loop_id, environment))
+    collector = Collector(store)
+    if not collector.exists:
+        if collector.goes_on:
+            raise StoreError(f"{store.paths.shown}: the store is missing; nothing was changed, restore it from a copy")
+        return Collection(loop_id=store.paths.loop_id, keeps_files=False)
+    with locked(store.paths.lock, "gc"):
+        leftovers = collector.leftovers()
+        if not carry_out:
+            loop, summary = OpenLoop.read(store, configured_by), summary_at(store.paths)
+            state = Committed(store.paths).state(summary, loop.config.rules)  # a reader's: nothing is mended
+            return _planned(collector, store, summary, state, keep_last, leftovers)
+    with store.writing("gc") as unfinished:
+        loop = OpenLoop.read(store, configured_by)
+        state, summary = loop.state(recovered(loop, unfinished=unfinished))
+        plan = _planned(collector, store, summary, state, keep_last, leftovers)
+        return _carried_out(collector, store, plan, stamp(now))
+
+
+def _planned(
+    collector: Collector,
+    store: Committed,
+    summary: Summary,
+    state: LoopState,
+    keep_last: int,
+    leftovers: tuple[str, ...],
+) -> Collection:
+    undos, held, collected = collector.undos(), collector.held(), store.collected()
+    reasons: defaultdict[int, list[str]] = defaultdict(list)
+    named = (*_by_state(summary, state, keep_last), *_by_events(store.events(), undos[-UNDOS_KEPT:]))
+    for number, why in named:
+        if number not in collected and why not in reasons[number]:
+            reasons[number].append(why)
+    return Collection(
+        loop_id=summary.loop_id,
+        keeps_files=True,
+        going={number: size for number, size in held.items() if not reasons.get(number)},
+        staying={number: tuple(reasons[number]) for number in held if reasons.get(number)},
+        undos=undos[:-UNDOS_KEPT],
+        leftovers=leftovers,
+    )
+
+
+def _by_state(summary: Summary, state: LoopState, keep_last: int) -> Iterator[tuple[int, str]]:
+    """Yield which iterations the loop may come back to, and why; one may have several reasons."""
+    yield 0, "the baseline"
+    target = summary.decision["target_iteration"]
+    for number, why in (
+        (summary.best_iteration, "the best"),
+        (summary.head, "the next iteration goes on from it"),
+        (target, "the decision's target"),
+    ):
+        if number is not None:
+            yield number, why
+    for candidate in state.frontier:
+        if candidate.iteration != summary.best_iteration:
+            yield candidate.iteration, "it may become the best"
+    for number in range(max(0, summary.iteration - keep_last + 1), summary.iteration + 1):
+        yield number, "one of the last"
+    for found in (_OF_ALERT.match(alert["id"]) for alert in summary.alerts):
+        if found is not None:
+            yield int(found[1]), f"{found.string} is open"
+    for open_alert in state.line.open_alerts:
+        if open_alert.rollback_to is not None and open_alert.id not in summary.accepted:
+            yield open_alert.rollback_to, f"{open_alert.id} leads back to it"
+
+
+def _by_events(events: Sequence[Mapping[str, Any]], undos: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Yield the iterations that were selected, and those to which an undo that stays leads back."""
+    for event in events:
+        if event["event"] == "selection" and isinstance(event.get("iteration"), int):
+            yield event["iteration"], "it was selected"
+        if event["event"] == "rollback" and event.get("undo") in undos and isinstance(event.get("from"), int):
+            yield event["from"], f"{event['undo']} leads back to it"
+
+
+def _carried_out(collector: Collector, store: LoopStore, plan: Collection, at: str) -> Collection:
+    """Put on record what goes, then let it go: a call that was killed is ended by the next one."""
+    before = occupied(store.paths.folder)
+    new = sorted(plan.going.keys() - store.collected())
+    if new:
+        store.append_event({"event": "gc", "iterations": new, "at": at})
+    collector.take_away(plan.going, plan.undos, plan.leftovers)
+    collector.sweep()
+    return replace(plan, freed=max(0, before - occupied(store.paths.folder)))
+
+
+def collection_document(found: Collection) -> dict[str, Any]:
+    """Return it as a document; `freed_bytes` is None where nothing was carried out."""
+    return {
+        "loop_id": found.loop_id,
+        "keeps_files": found.keeps_files,
+        "collected": [{"iteration": number, "bytes": size} for number, size in found.going.items()],
+        "kept": [{"iteration": number, "reasons": list(why)} for number, why in found.staying.items()],
+        "undo": list(found.undos),
+        "leftovers": list(found.leftovers),
+        "carried_out": found.freed is not None,
+        "freed_bytes": found.freed,
+    }

@@ -1,0 +1,163 @@
+"""Start a loop: its baseline, its frozen configuration, and what becomes of the loop that was running."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ralph_tracker.config.load import Config, load_config, with_checks, with_limits
+from ralph_tracker.core.judge import judge_baseline
+from ralph_tracker.core.loop_state import LoopState
+from ralph_tracker.core.metrics import Group, Measurement
+from ralph_tracker.core.records import IterationRecord
+from ralph_tracker.errors import ConfigError, LoopError
+from ralph_tracker.iteration.measure import Progress, Source, Taken, Taking, configured_by, stamp, with_detected_checks
+from ralph_tracker.iteration.record import judged, record_iteration, recovered
+from ralph_tracker.measure.environment import environment_facts
+from ralph_tracker.store import codec
+from ralph_tracker.store.files import to_json
+from ralph_tracker.store.keeping import Keeper
+from ralph_tracker.store.lock import locked
+from ralph_tracker.store.loop_status import attempted
+from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.opened import OpenLoop, Origin, loop_document
+from ralph_tracker.store.project import Project
+
+TakenOver = Literal["abandoned", "rebaselined"]
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Hold the circumstances of a new loop.
+
+    `named` is its id, None for the next default one. `taken_over` is what becomes of a loop that is still running,
+    None refuses where there is one. `allow_missing` lets the command of a check be absent and tests
+    unmeasured. `limits` are keys of `loop` in the configuration, over those of the file, `checks` sections beside
+    those of the file.
+    """
+
+    project: Project
+    taking: Taking
+    named: str | None
+    environment: Mapping[str, str]
+    taken_over: TakenOver | None = None
+    allow_missing: bool = False
+    progress: Progress | None = None
+    limits: Mapping[str, Any] = field(default_factory=dict)
+    checks: Mapping[str, Any] = field(default_factory=dict)
+
+    def baseline(self, metrics: Source | None) -> IterationRecord:
+        """Capture the baseline, or end what a killed call for the same one has begun.
+
+        Raises LoopError for a loop that exists or is unfinished, InputError and ConfigError for bad input.
+        """
+        project = self.project
+        config = with_limits(load_config(project.paths.root), self.limits)
+        given = None if metrics is None else self.taking.given(metrics)
+        if metrics is None:
+            config = with_checks(with_detected_checks(config, project.paths.root, self.environment), self.checks)
+        with locked(project.paths.lock, "pre-loop"):
+            project.clear()
+            store = self._begun(given)
+            replaced = self._replaced(store)
+            if store is not None:
+                record = _resumed(store)
+            else:
+                store = project.unused(self.named)
+                linked = replaced.paths.loop_id if replaced is not None and self.taken_over == "rebaselined" else None
+                record = self._begin(store, config, given, linked)
+            if replaced is not None and self.taken_over is not None:
+                with replaced.writing("pre-loop"):
+                    replaced.give_up(self.taken_over, stamp(self.taking.now))
+            project.set_current(store.paths.loop_id)
+            store.done()
+        return record
+
+    def _begin(self, store: LoopStore, config: Config, given: Taken | None, linked: str | None) -> IterationRecord:
+        origin: Origin = "measured" if given is None else "given"
+        with store.writing("pre-loop"):
+            state = LoopState(loop_id=store.paths.loop_id, rules=config.rules)
+            if given is None:
+                taken = self.taking.observed(
+                    store, config, state, self.environment, allow_missing=self.allow_missing, progress=self.progress
+                )
+            else:
+                taken = self.taking.with_files(given, store, config, state)
+            configured = configured_by(config.document) if given is None else frozenset[Group]()
+            if given is None and not self.allow_missing:
+                refuse_unmeasured(taken.measurement, configured_by(without_given(config)))
+            judgement = judged(lambda: judge_baseline(state, taken.measurement, configured))
+            at = taken.measurement.timestamp
+            store.begin(0)
+            steering = {"schema_version": 1, "continuation": config.document["continuation"]}
+            store.write_text(store.paths.continuation, to_json(steering).decode())
+            facts = environment_facts()
+            store.create(loop_document(store.paths.loop_id, config, at, linked_to=linked, origin=origin, facts=facts))
+            record_iteration(store, judgement, taken, at)
+        return judgement.record
+
+    def _begun(self, given: Taken | None) -> LoopStore | None:
+        """Return the loop that a killed call for the same baseline has begun, None where there is none."""
+        loop_id = self.named or self.project.last_id()
+        store = None if loop_id is None else self.project.store(loop_id)
+        if store is None or attempted(store.paths) != 0:
+            return None
+        stored = store.measurement(0)
+        if stored is None:
+            return None
+        if given is None:
+            keeper = Keeper(store)
+            same = keeper.exists and keeper.stands_at(0, stored[0].tree)
+        else:
+            same = codec.state_of_work(stored[0]) == codec.state_of_work(given.measurement)
+        return store if same else None
+
+    def _replaced(self, begun: LoopStore | None) -> LoopStore | None:
+        """Return the unfinished loop that the new one takes the place of; refuse where nobody said so."""
+        current = self.project.current()
+        if current is None or not self.project.store(current).exists:
+            return None
+        store = self.project.store(current)
+        if begun is not None and begun.paths == store.paths:
+            return None
+        allowed = self.taken_over is not None
+        if store.status() != "running" or (not allowed and self.named not in {None, current}):
+            return None
+        if allowed:
+            return store
+        raise LoopError(
+            f"loop {current} is still running; end it with `ralph-tracker hook post-loop`, "
+            "or say --new (abandon it) or --rebaseline (start a linked one)"
+        )
+
+
+def without_given(config: Config) -> Mapping[str, Any]:
+    """Return the configuration without the checks that came with the command: they may measure what is yet to be."""
+    checks = {name: check for name, check in config.document["checks"].items() if name not in config.given}
+    return {**config.document, "checks": checks}
+
+
+def refuse_unmeasured(measurement: Measurement, configured: frozenset[Group]) -> None:
+    """Raise ConfigError for a baseline without what its iterations would be compared with.
+
+    That is one whose tests are `configured` and were not measured, or in which nothing that is configured was.
+    """
+    missing = measurement.missing
+    if Group.TESTS in configured and Group.TESTS in missing:
+        lost = Group.TESTS
+    elif configured and configured <= missing.keys():
+        lost = next(group for group in Group if group in configured)
+    else:
+        return
+    why = missing[lost]
+    error = next((line for line in measurement.not_loaded.values() if line not in why), None)
+    raise ConfigError(
+        f"the baseline has no {lost.value}: {why}{f'; first error: {error}' if error else ''}; fix the check, or "
+        "start without it with --allow-missing"
+    )
+
+
+def _resumed(store: LoopStore) -> IterationRecord:
+    with store.writing("pre-loop"):
+        loop = OpenLoop.read(store, configured_by)
+        recovered(loop, unfinished=True)
+        return loop.record(0)

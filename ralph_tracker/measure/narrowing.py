@@ -1,0 +1,577 @@
+"""Narrow a check of tests to the test files that are asked about, where its runner takes files.
+
+The command is the project's own and stays as it is, but for what names the tests to run. Whatever is not recognised
+for certain (a script of the shell, a wrapper, an option that moves the runner elsewhere) runs everything.
+"""
+
+import os
+import re
+import shlex
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any, Final, NamedTuple
+
+from ralph_tracker.measure.checks import Check
+from ralph_tracker.measure.ecosystems.node import read_json
+from ralph_tracker.measure.placeholders import PLACEHOLDER
+
+
+class Narrowed(NamedTuple):
+    """Hold a check and whether it still runs all its tests, `whole`, since it could not be limited to files."""
+
+    check: Check
+    whole: bool
+
+
+def narrowed(check: Check, files: Sequence[str], root: Path) -> Narrowed:
+    """Limit a check of tests to test files, given relative to the project's root; they have to be there.
+
+    Files that the check does not run as it stands (outside of its folder or of the paths that it names) are left out;
+    where none is left, all its tests run. Go runs the packages of the files, vitest every file whose path contains one.
+    """
+    cwd = root / check.cwd
+    wanted = sorted({_relative(root / file, cwd) for file in files if (root / file).is_file()})
+    if not wanted or any(file[0] in _OPTION_MARKS or PLACEHOLDER in file for file in wanted):
+        return Narrowed(check, whole=True)
+    run: str | list[str] | None
+    if isinstance(check.run, str):
+        run = _narrowed_line(check.run, wanted, cwd)
+    else:
+        run = _narrowed_words(check.run, wanted, cwd)
+    return Narrowed(check, whole=True) if run is None else Narrowed(check._replace(run=run), whole=False)
+
+
+# A file's name that begins so would be an option, or for pytest a file of options.
+_OPTION_MARKS: Final = ("-", "@")
+
+
+def _relative(path: Path, folder: Path) -> str:
+    return Path(os.path.relpath(path, folder)).as_posix()
+
+
+# --- Commands: a list of words, or a line for the shell of which one simple command is a runner's.
+
+_TOKEN: Final = re.compile(
+    r"""(?P<blank>[ \t]+|\\\n)
+    |(?P<redirect>\d*(?:&>>?|[<>]{1,2}&?)[ \t]*[^\s'"\\;&|<>()]+)
+    |(?P<operator>&&|\|\||[;&|\n])
+    |(?P<word>(?:[^\s'"\\;&|<>()]|'[^']*'|"(?:[^"\\]|\\.)*"|\\.)+)""",
+    re.VERBOSE,
+)
+_EXPANDED: Final = re.compile(r"[$`]")
+_MOVING: Final = frozenset({"cd", "pushd", "popd"})
+
+
+def _narrowed_line(line: str, files: Sequence[str], cwd: Path) -> str | None:
+    """Narrow the one command of a shell's line that runs tests; all other text of the line is left as it is."""
+    commands = _commands(line)
+    if commands is None or any(_value(command[0]) in _MOVING for command in commands):
+        return None
+    found = [command for command in commands if _runs_tests([_value(word) for word in command], cwd)]
+    if len(found) != 1:
+        return None
+    command = found[0]
+    start, end = command[0].start(), command[-1].end()
+    raw = {_value(word): word[0] for word in command}
+    # what the shell puts in place of a word may name tests too
+    expanded = any(_EXPANDED.search(word) and not word.startswith("-") and "=" not in word for word in raw)
+    redirected = any(match.lastgroup == "redirect" for match in _TOKEN.finditer(line, start, end))
+    new = None if expanded or redirected else _narrowed_words([_value(word) for word in command], files, cwd)
+    if new is None:
+        return None
+    # what stood there keeps its quotes, or their absence; what is new is quoted
+    return line[:start] + " ".join(raw.get(word) or shlex.quote(word) for word in new) + line[end:]
+
+
+def _runs_tests(words: Sequence[str], cwd: Path) -> bool:
+    return _runner_at(words) is not None or _script_at(words, cwd) is not None
+
+
+def _commands(line: str) -> list[list[re.Match[str]]] | None:
+    """Split a shell's line into its simple commands; None where it has more structure than operators."""
+    commands: list[list[re.Match[str]]] = [[]]
+    at = 0
+    while at < len(line):
+        match = _TOKEN.match(line, at)
+        if match is None or "<<" in match[0] or (match.lastgroup == "word" and match[0].startswith("#")):
+            return None
+        if match.lastgroup == "operator":
+            commands.append([])
+        elif match.lastgroup == "word":
+            commands[-1].append(match)
+        at = match.end()
+    return [command for command in commands if command]
+
+
+def _value(word: re.Match[str]) -> str:
+    return "".join(shlex.split(word[0]))
+
+
+def _narrowed_words(words: Sequence[str], files: Sequence[str], cwd: Path) -> list[str] | None:
+    at = _runner_at(words)
+    if at is None:
+        return _narrowed_script(words, files, cwd)
+    args = _RUNNERS[_program(words[at])](list(words[at + 1 :]), files, cwd)
+    return None if args is None else [*words[: at + 1], *args]
+
+
+# --- What stands before the runner: `uv run`, `coverage run -m`, `npx`, assignments.
+
+_LAUNCHERS: Final = frozenset(
+    {("env",), ("node",), ("npx",), ("bunx",), ("c8",), ("nyc",), ("coverage", "run"), ("uv", "run")}
+    | {(tool, "run") for tool in ("poetry", "pdm", "pipenv")}
+    | {(tool, "exec") for tool in ("npm", "pnpm", "yarn")}
+)
+_PYTHON: Final = re.compile(r"python[\d.]*")
+_ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*=")
+_LAUNCHER_VALUED: Final = frozenset(
+    {"--with", "--extra", "--group", "--python", "--env-file", "--package", "-p", "-X", "-W", "-r", "--import"}
+    | {"--source", "--rcfile", "--data-file", "--omit", "--include", "--context", "--concurrency"}
+    | {"--reporter", "--report-dir", "--reports-dir", "--temp-dir", "--temp-directory", "-t"}
+)
+# A launcher with one of these runs the tests of another folder.
+_ELSEWHERE: Final = re.compile(r"(?:--directory|--project|--prefix|--cwd|--chdir|-C)(?:=|$)")
+
+
+def _runner_at(words: Sequence[str]) -> int | None:
+    """Return where the runner's own name stands, None where the command is not a runner's for certain."""
+    at = 0
+    while at < len(words):
+        name = _program(words[at])
+        if name in _RUNNERS:
+            return at
+        python = bool(_PYTHON.fullmatch(name))
+        if _ASSIGNMENT.match(words[at]) or python or (name,) in _LAUNCHERS:
+            at += 1
+        elif (name, *words[at + 1 : at + 2]) in _LAUNCHERS:
+            at += 2
+        else:
+            return None
+        module = False
+        while at < len(words) and words[at].startswith("-") and not module:
+            if _ELSEWHERE.match(words[at]):
+                return None
+            module = words[at] in {"-m", "--module"}
+            at += 2 if words[at] in _LAUNCHER_VALUED else 1
+        if python and not module:
+            return None
+    return None
+
+
+def _program(word: str) -> str:
+    """Return the name that a program goes by: without folders, for a script of a node package without its ending."""
+    path = PurePosixPath(word)
+    return path.stem if "node_modules" in path.parts and path.suffix in {".js", ".cjs", ".mjs"} else path.name
+
+
+# --- Scripts of package.json: `npm test` hands on what follows, if the script ends with the runner.
+
+_MANAGERS: Final = {"npm": ["--"], "pnpm": [], "yarn": [], "bun": []}
+_QUIET: Final = frozenset({"-s", "--silent", "-q", "--quiet", "--if-present"})
+
+
+def _script_at(words: Sequence[str], cwd: Path) -> str | None:
+    """Return the script of package.json that a command runs, None where it runs none that is known."""
+    plain = [word for word in words[: words.index("--") if "--" in words else None] if word not in _QUIET]
+    if not plain or plain[0] not in _MANAGERS or any(word.startswith("-") for word in plain):
+        return None
+    rest = plain[2:] if plain[1:2] in (["run"], ["run-script"]) else plain[1:]
+    name = {"t": "test", "tst": "test"}.get(rest[0], rest[0]) if len(rest) == 1 else None
+    scripts = (read_json(cwd / "package.json") or {}).get("scripts")
+    script = scripts.get(name) if isinstance(scripts, dict) and name else None
+    return script if isinstance(script, str) else None
+
+
+def _narrowed_script(words: Sequence[str], files: Sequence[str], cwd: Path) -> list[str] | None:
+    """Append what limits the script's runner to files, where that cannot be taken for the value of an option."""
+    script = _script_at(words, cwd)
+    commands = None if script is None else _commands(script)
+    if not commands or len(commands) != 1 or commands[0][-1].end() != len(script or ""):
+        return None
+    given = list(words[words.index("--") + 1 :]) if "--" in words else []
+    own = [*map(_value, commands[0]), *given]
+    at = _runner_at(own)
+    adds = None if at is None else {"jest": [_BY_PATH, *files], "vitest": files, "mocha": files}.get(_program(own[at]))
+    new = None if adds is None else _narrowed_words(own, files, cwd)
+    if new is None or adds is None or sorted(new) != sorted([*own, *adds]):
+        return None
+    if adds[0] != _BY_PATH and own[-1].startswith("-") and "=" not in own[-1]:
+        return None
+    return [*words, *([] if "--" in words else _MANAGERS[words[0]]), *adds]
+
+
+# --- Arguments of runners.
+
+
+def _places(args: Sequence[str], valued: frozenset[str], is_path: Callable[[str], bool]) -> list[int]:
+    """Return where words stand that are no options; what follows an unknown option is its value, unless it is a path.
+
+    `valued` are the options whose value is the next word.
+    """
+    found = []
+    for place, word in enumerate(args):
+        before = args[place - 1] if place else ""
+        is_value = before in valued or (before.startswith("-") and before != "--" and "=" not in before)
+        if not word.startswith("-") and (not is_value or (before not in valued and is_path(word))):
+            found.append(place)
+    return found
+
+
+def _without(args: Sequence[str], places: Iterable[int]) -> list[str]:
+    return [word for place, word in enumerate(args) if place not in set(places)]
+
+
+def _has(args: Iterable[str], options: Iterable[str]) -> bool:
+    return any(word.partition("=")[0] in set(options) for word in args)
+
+
+def _covers(folder: str, file: str) -> bool:
+    """Tell whether a path is a file or a folder above it; `.` is above what does not lie outside."""
+    path = os.path.normpath(folder)
+    return file == path or file.startswith(f"{path}/") or (path == "." and not file.startswith("../"))
+
+
+def _there(cwd: Path) -> Callable[[str], bool]:
+    return lambda word: (cwd / word).exists()
+
+
+_PYTEST_VALUED: Final = frozenset(
+    {"-k", "-m", "-c", "-n", "-p", "-o", "-W", "-r", "--deselect", "--ignore", "--ignore-glob", "--rootdir"}
+    | {"--confcutdir", "--basetemp", "--junitxml", "--junit-xml", "--maxfail", "--tb", "--durations", "--dist"}
+    | {"--cov", "--cov-config", "--cov-report", "--import-mode", "--override-ini", "--config-file", "--log-file"}
+)
+
+
+def _pytest(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None:
+    if _has(args, {"--pyargs"}) or any(word.startswith("@") for word in args):
+        return None
+
+    def is_path(word: str) -> bool:
+        return (cwd / word.partition("::")[0]).exists() or next(cwd.glob(word), None) is not None
+
+    places = [place for place in _places(args, _PYTEST_VALUED, is_path) if is_path(args[place])]
+    named = [args[place] for place in places] or ["."]
+    new = []
+    for file in files:
+        if any("::" not in word and (_covers(word, file) or PurePosixPath(file).match(word)) for word in named):
+            new.append(file)
+        else:  # the tests of this file that the command names
+            new += [word for word in named if os.path.normpath(word.partition("::")[0]) == file]
+    # in front, where no option takes them for its value
+    return [*new, *_without(args, places)] if new else None
+
+
+_UNITTEST_VALUED: Final = frozenset({"-k", "-o", "--durations", "--output", "--output-file", "--outsuffix"})
+# Options of discovery, in the order in which they may stand without their names.
+_DISCOVERY: Final = (("-s", "--start-directory"), ("-p", "--pattern"), ("-t", "--top-level-directory"))
+
+
+def _unittest(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None:
+    """Name modules in place of others, or of what would be discovered."""
+    if args[:1] == ["discover"]:
+        return _discovery(args[1:], files, cwd)
+    places = _places(args, _UNITTEST_VALUED, _there(cwd))
+    words = [args[place] for place in places]
+    new = []
+    for file in files:
+        module = _module(file)
+        if module is None:
+            return None
+        if not words or any(_covers(word.removesuffix(".py").replace(".", "/"), file[:-3]) for word in words):
+            new.append(module)
+        else:  # the classes and tests of this module that the command names
+            new += [word for word in words if word.startswith(f"{module}.")]
+    return [*new, *_without(args, places)] if new else None
+
+
+def _discovery(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None:
+    """Name modules; from a top folder that is not the current one names would change, so there look for one file."""
+    kept = list(args)
+    given: list[str | None] = []
+    for short, long in _DISCOVERY:
+        place = next((place for place, word in enumerate(kept) if word.partition("=")[0] in {short, long}), None)
+        if place is None:
+            given.append(None)
+        elif "=" in kept[place]:
+            given.append(kept.pop(place).partition("=")[2])
+        else:
+            given.append(kept[place + 1] if place + 1 < len(kept) else None)
+            del kept[place : place + 2]
+    places = _places(kept, _UNITTEST_VALUED, _there(cwd))
+    named = iter([kept[place] for place in places])
+    start, pattern, top = (next(named, None) if value is None else value for value in given)
+    kept = _without(kept, places)
+    start = os.path.normpath(start or ".")
+    inside = [file for file in files if _covers(start, file) and PurePosixPath(file).match(pattern or "test*.py")]
+    if os.path.normpath(top or start) != ".":
+        name = PurePosixPath(inside[0]).name if len(inside) == 1 else None
+        return None if name is None else ["discover", "-s", start, "-t", top or start, "-p", name, *kept]
+    modules = [_module(file) for file in inside]
+    return None if not modules or None in modules else [*(module for module in modules if module), *kept]
+
+
+def _module(file: str) -> str | None:
+    """Return the name under which a file is imported from the current folder, None where it cannot be."""
+    parts = file.removesuffix(".py").split("/")
+    return ".".join(parts) if file.endswith(".py") and all(part.isidentifier() for part in parts) else None
+
+
+_BY_PATH: Final = "--runTestsByPath"
+_JEST_VALUED: Final = frozenset(
+    {"-t", "--testNamePattern", "-c", "--config", "--outputFile", "--reporters", "--projects", "--selectProjects"}
+    | {"-w", "--maxWorkers", "--coverageDirectory", "--coverageReporters", "--testTimeout", "--env", "--seed"}
+    | {"--modulePathIgnorePatterns", "--testPathIgnorePatterns", "--collectCoverageFrom", "--setupFilesAfterEnv"}
+)
+_JEST_OTHERWISE: Final = (
+    *("-o", "--onlyChanged", "--changedSince", "--lastCommit", "--findRelatedTests", "--shard", "--rootDir"),
+    *("--testPathPattern", "--testPathPatterns", "--watch", "--watchAll", _BY_PATH),
+)
+
+
+def _jest(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None:
+    if _has(args, _JEST_OTHERWISE):
+        return None
+    places = _places(args, _JEST_VALUED, _there(cwd))
+    try:
+        patterns = [re.compile(args[place], re.IGNORECASE) for place in places]
+    except re.error:
+        return None
+    new = [file for file in files if any(each.search(file) for each in patterns) or (not patterns and _inside(file))]
+    return [_BY_PATH, *new, *_without(args, places)] if new else None
+
+
+def _inside(file: str) -> bool:
+    return not file.startswith("../")
+
+
+_VITEST_VALUED: Final = frozenset(
+    {"-t", "--testNamePattern", "-c", "--config", "--reporter", "--outputFile", "--project", "--exclude", "--pool"}
+    | {"--environment", "--coverage.reporter", "--coverage.reportsDirectory", "--coverage.provider", "--mode"}
+)
+
+
+def _vitest(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None:
+    command = args[:1] if args[:1] == ["run"] else []
+    rest = args[len(command) :]
+    if _has(rest, {"-r", "--root", "--dir", "--shard", "--changed", "-w", "--watch"}):
+        return None
+    if rest[:1] and rest[0] in {"watch", "dev", "related", "bench", "list", "init", "typecheck"}:
+        return None
+    places = _places(rest, _VITEST_VALUED, _there(cwd))
+    parts = [rest[place].removeprefix("./") for place in places]
+    new = [file for file in files if any(part in file for part in parts) or (not parts and _inside(file))]
+    return [*command, *new, *_without(rest, places)] if new else None
+
+
+_MOCHA_VALUED: Final = frozenset(
+    {"-r", "--require", "-R", "--reporter", "-O", "--reporter-option", "--reporter-options", "-u", "--ui", "-t"}
+    | {"--timeout", "-g", "--grep", "-f", "--fgrep", "--config", "--package", "--extension", "--ignore", "--exclude"}
+    | {"-s", "--slow", "--file", "-j", "--jobs", "--retries", "--import", "-n", "--node-option"}
+)
+
+
+def _mocha(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None:
+    """Name files; where the settings name some too, mocha would run both."""
+    own = (read_json(cwd / "package.json") or {}).get("mocha")
+    settings = [path.read_text(encoding="utf-8", errors="replace") for path in cwd.glob(".mocharc*")]
+    if _has(args, {"--spec", "-w", "--watch", "--config"}) or any("spec" in text for text in [*settings, str(own)]):
+        return None
+
+    def is_path(word: str) -> bool:
+        return (cwd / word).exists() or next(cwd.glob(word.removeprefix("./")), None) is not None
+
+    places = _places(args, _MOCHA_VALUED, is_path)
+    named = [args[place].removeprefix("./") for place in places]
+    matched = {_relative(path, cwd) for pattern in named if pattern for path in cwd.glob(pattern)}
+    new = [file for file in files if not named or any(_covers(path, file) for path in matched)]
+    return [*new, *_without(args, places)] if new else None
+
+
+_GO_VALUED: Final = frozenset(
+    f"{dashes}{name}"
+    for dashes in ("-", "--")
+    for name in (
+        *("run", "skip", "bench", "benchtime", "blockprofile", "count", "covermode", "coverpkg", "coverprofile", "cpu"),
+        *("cpuprofile", "exec", "fuzz", "fuzztime", "gcflags", "ldflags", "list", "memprofile", "mod", "modfile"),
+        *("mutexprofile", "o", "outputdir", "overlay", "p", "parallel", "pkgdir", "shuffle", "tags", "timeout"),
+        *("toolexec", "trace", "vet", "asmflags", "buildmode", "compiler", "installsuffix", "pgo"),
+    )
+)
+
+
+def _go(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None:
+    """Name the packages of the files in place of those of the command, as far as it runs them."""
+    if args[:1] != ["test"] or _has(args, {"-C"}) or not all(file.endswith("_test.go") for file in files):
+        return None
+    end = next((place for place, word in enumerate(args) if word in {"-args", "--args"}), len(args))
+    own, handed_on = args[1:end], args[end:]
+    places = _places(own, _GO_VALUED, lambda _word: True)
+    packages = [own[place] for place in places] or ["."]
+    folders = sorted({PurePosixPath(file).parent.as_posix() for file in files})
+    new = [f"./{folder}" if folder != "." else "." for folder in folders if _is_run(folder, packages, cwd)]
+    at = places[0] if places else len(own)
+    return (
+        ["test", *_without(own[:at], places), *new, *_without(own, [*range(at), *places]), *handed_on] if new else None
+    )
+
+
+def _is_run(folder: str, packages: Sequence[str], cwd: Path) -> bool:
+    """Tell whether a pattern of packages names a folder of the same module or workspace."""
+    parts = PurePosixPath(folder).parts
+    modules = (cwd.joinpath(*parts[:end]) / "go.mod" for end in range(1, len(parts) + 1))
+    if not (cwd / "go.work").is_file() and any(path.is_file() for path in modules):
+        return False
+    for package in packages:
+        path = package.removesuffix("...").removesuffix("/") or "."
+        if not package.startswith(".") and not (cwd / path).is_dir():
+            return True  # an import path: what it stands for is not looked up
+        below = package.endswith("...") and _covers(path, folder)
+        if below or os.path.normpath(path) == folder:
+            return True
+    return False
+
+
+def _gotestsum(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None:
+    if "--" not in args or _has(args, {"--packages", "--raw-command", "--watch"}):
+        return None
+    at = args.index("--") + 1
+    new = _go(["test", *args[at:]], files, cwd)
+    return None if new is None else [*args[:at], *new[1:]]
+
+
+_CARGO: Final = (("test",), ("t",), ("nextest", "run"), ("nextest", "r"), ("llvm-cov", "nextest"), ("llvm-cov",))
+_CARGO_TARGETS: Final = (
+    *("--lib", "--bin", "--bins", "--doc", "--test", "--tests", "--example", "--examples", "--bench", "--benches"),
+    *("--all-targets", "--manifest-path", "-C", "-p", "--package", "--exclude"),
+)
+
+
+def _cargo(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None:
+    """Name integration tests; those inside of source are a part of the library, which is not divided."""
+    toolchain = args[:1] if args[:1] and args[0].startswith("+") else []
+    rest = args[len(toolchain) :]
+    command = next((list(words) for words in _CARGO if tuple(rest[: len(words)]) == words), None)
+    own = rest[: rest.index("--")] if "--" in rest else rest
+    if command is None or _has(own, _CARGO_TARGETS):
+        return None
+    targets = [_target(PurePosixPath(file), cwd) for file in files]
+    if None in targets:
+        return None
+    selected = [target for target in targets if target is not None]
+    packages = sorted(
+        {package for package, _ in selected if package is not None and not _has(own, {"--workspace", "--all"})}
+    )
+    new = [word for package in packages for word in ("-p", package)]
+    new += [word for name in sorted({name for _, name in selected}) for word in ("--test", name)]
+    return [*toolchain, *command, *new, *rest[len(command) :]]
+
+
+def _target(file: PurePosixPath, cwd: Path) -> tuple[str | None, str] | None:
+    """Return the package (None for that of the current folder) and name of an integration test; None for another."""
+    for folder in file.parents:
+        manifest = _toml(cwd / folder / "Cargo.toml")
+        if manifest is not None:
+            break
+    else:
+        return None
+    inner = file.relative_to(folder)
+    package = manifest.get("package", {}).get("name")
+    if not isinstance(package, str):
+        return None
+    mine = None if folder == PurePosixPath() else package
+    for target in manifest.get("test", []):
+        if os.path.normpath(target.get("path", "")) == inner.as_posix() and "name" in target:
+            return mine, target["name"]
+    name = inner.parts[1] if len(inner.parts) == 3 and inner.name == "main.rs" else inner.stem  # noqa: PLR2004
+    is_target = inner.parts[0] == "tests" and inner.suffix == ".rs" and (len(inner.parts) == 2 or name != inner.stem)  # noqa: PLR2004
+    return (mine, name) if is_target else None
+
+
+def _toml(path: Path) -> dict[str, Any] | None:
+    import tomllib  # noqa: PLC0415  # only cargo's manifests need it
+
+    try:
+        import tomllib  # noqa: PLC0415  # Cargo alone needs it
+
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+_PACKAGE: Final = re.compile(r"^\s*package\s+([\w.]+)", re.MULTILINE)
+_CLASS: Final = re.compile(r"^(?:(?:public|internal|open|final|abstract)\s+)*class\s+(\w+)", re.MULTILINE)
+_JVM: Final = frozenset({".java", ".kt", ".groovy", ".scala"})
+_INTEGRATION: Final = re.compile(r"IT\w*|\w+IT|\w+ITCase")
+
+
+def _classes(file: str, cwd: Path) -> list[str]:
+    """Return the classes of a file with their package, [] where it is none of the JVM's."""
+    path = cwd / file
+    if path.suffix not in _JVM:
+        return []
+    text = path.read_text(encoding="utf-8", errors="replace")
+    package = _PACKAGE.search(text)
+    names = [path.stem] if path.suffix == ".java" else _CLASS.findall(text)
+    return [name if package is None else f"{package[1]}.{name}" for name in names]
+
+
+def _maven(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None:
+    """Name classes; surefire fails where a module has none of them, unless told otherwise (before and since 3.0)."""
+    found = [_classes(file, cwd) for file in files]
+    goals = [word for word in args if not word.startswith("-")]
+    if (
+        not all(found)
+        or _has(args, {"-Dtest", "-Dit.test", "-f", "--file"})
+        or set(goals) - {"clean", "test", "verify"}
+    ):
+        return None
+    classes = [name for names in found for name in names]
+    integration = [name for name in classes if _INTEGRATION.fullmatch(name.rpartition(".")[2])]
+    if "verify" in goals and integration:
+        return None
+    skipped = ["-DskipITs"] if "verify" in goals else []
+    told = ["-Dsurefire.failIfNoSpecifiedTests=false", "-DfailIfNoTests=false"]
+    return [*args, f"-Dtest={','.join(classes)}", *told, *skipped]
+
+
+def _gradle(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None:
+    """Name classes behind the task `test` of each module that has some: elsewhere gradle fails where none matches."""
+    tasks = [word for word in args if not word.startswith("-")]
+    modules: dict[str, list[str]] = {}
+    for file in files:
+        module = file.partition("/src/")[0] if "/src/" in file else ""
+        modules.setdefault(module, []).extend(_classes(file, cwd))
+    known = all(any((cwd / module).glob("build.gradle*")) for module in modules if module)
+    if tasks.count("test") != 1 or set(tasks) - {"clean", "cleanTest", "test"} or not known:
+        return None
+    if not all(modules.values()) or _has(args, {"--tests", "-p", "--project-dir", "-b"}):
+        return None
+    several = any(
+        "include" in path.read_text(encoding="utf-8", errors="replace") for path in cwd.glob("settings.gradle*")
+    )
+    new = []
+    for module, classes in sorted(modules.items()):
+        task = f":{module.replace('/', ':')}:test" if module else ":test" if several else "test"
+        new += [task, *(word for name in classes for word in ("--tests", name))]
+    at = args.index("test")
+    return [*args[:at], *new, *args[at + 1 :]]
+
+
+_RUNNERS: Final[dict[str, Callable[[list[str], Sequence[str], Path], list[str] | None]]] = {
+    "pytest": _pytest,
+    "py.test": _pytest,
+    "unittest": _unittest,
+    "xmlrunner": _unittest,
+    "jest": _jest,
+    "vitest": _vitest,
+    "mocha": _mocha,
+    "_mocha": _mocha,
+    "go": _go,
+    "gotestsum": _gotestsum,
+    "cargo": _cargo,
+    "mvn": _maven,
+    "mvnw": _maven,
+    "mvnd": _maven,
+    "gradle": _gradle,
+    "gradlew": _gradle,
+}

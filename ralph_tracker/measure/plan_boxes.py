@@ -1,0 +1,60 @@
+"""Count the tasks of a plan: ticked and open boxes in Markdown, stories of a `prd.json`.
+
+Ticks are the agent's words: they raise no score, and only keep a loop from ending that still has work.
+"""
+
+import json
+import re
+from pathlib import Path
+from typing import Any, Final
+
+PLANS: Final = (
+    "IMPLEMENTATION_PLAN.md",
+    "fix_plan.md",
+    "@fix_plan.md",
+    "prd.json",
+    "TODO.md",
+    "PLAN.md",
+    "tasks.md",
+)
+_MOST: Final = 1_000_000
+_BOX: Final = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+\[([ xX])\]\s", re.MULTILINE)
+_FENCED: Final = re.compile(r"^(`{3,}|~{3,}).*?^\1", re.MULTILINE | re.DOTALL)
+_LISTS: Final = ("userStories", "user_stories", "stories", "tasks")
+_DONE: Final = ("passes", "done", "completed")
+
+
+def count_tasks(root: Path, named: str | None = None) -> tuple[int, int] | None:
+    """Return how many tasks of the plan are done and open; None where there is no plan, or none with tasks.
+
+    `named` is the plan of the configuration, relative to the root; else the first of the usual names that has tasks.
+    """
+    for name in (named,) if named else PLANS:
+        found = _counted(root / name)
+        if found is not None:
+            return found
+    return None
+
+
+def _counted(path: Path) -> tuple[int, int] | None:
+    try:
+        if not path.is_file() or path.stat().st_size > _MOST:
+            return None
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    ticks = _stories(text) if path.suffix == ".json" else [box != " " for box in _BOX.findall(_FENCED.sub("", text))]
+    return (sum(ticks), len(ticks) - sum(ticks)) if ticks else None
+
+
+def _stories(text: str) -> list[bool]:
+    """Return of each story whether it is done; [] for a document of another shape."""
+    try:
+        document: Any = json.loads(text)
+    except (ValueError, RecursionError):
+        return []
+    if isinstance(document, dict):
+        document = next((document[name] for name in _LISTS if isinstance(document.get(name), list)), None)
+    stories = [each for each in document if isinstance(each, dict)] if isinstance(document, list) else []
+    known = [each for each in stories if any(isinstance(each.get(name), bool) for name in _DONE)]
+    return [any(each.get(name) is True for name in _DONE) for each in known]

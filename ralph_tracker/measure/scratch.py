@@ -1,0 +1,65 @@
+"""Temporary folders that go away: at the latest when the next one is made, whatever became of the process."""
+
+import contextlib
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from ralph_tracker.errors import StoreError
+
+PREFIX: Final = "ralph-tracker-scratch-"
+
+
+@contextmanager
+def scratch_folder(root: Path) -> Iterator[Path]:
+    """Make a temporary folder outside of a project and take it away again, with those of processes that died.
+
+    It is locked as long as its process lives. Raises StoreError where it would lie in the project.
+    """
+    beside = Path(tempfile.gettempdir()).resolve()
+    if beside.is_relative_to(root):
+        raise StoreError(f"{beside}: the temporary folder lies in the project; name another with TMPDIR")
+    _sweep(beside)
+    folder, descriptor = _locked_folder(beside)
+    try:
+        yield folder
+    finally:
+        _remove(folder)
+        os.close(descriptor)
+
+
+def _locked_folder(beside: Path) -> tuple[Path, int]:
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=beside))
+        with contextlib.suppress(FileNotFoundError):  # another process took it for left behind before it was locked
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            if folder.is_dir():
+                return folder, descriptor
+            os.close(descriptor)
+
+
+def _sweep(beside: Path) -> None:
+    """Take away our folders whose process is gone, as far as they are this user's; others may still be at work."""
+    for folder in beside.glob(f"{PREFIX}*"):
+        with contextlib.suppress(OSError):
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            try:
+                if os.fstat(descriptor).st_uid == os.getuid():
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    _remove(folder)
+            finally:
+                os.close(descriptor)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder as far as that is possible; tools make folders into which nobody may write (Go's modules)."""
+    for path, _, _ in os.walk(folder):
+        with contextlib.suppress(OSError):
+            Path(path).chmod(0o700)
+    shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,341 @@
+"""What is committed of one loop, read back with its seals; readers take no lock: every file is whole or not there."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final, TypeGuard
+
+from ralph_tracker.core.best import Candidate
+from ralph_tracker.core.findings import NOTHING_FOUND
+from ralph_tracker.core.identities import KnownTests, SeenTests
+from ralph_tracker.core.judge import acceptance
+from ralph_tracker.core.lineage import Line
+from ralph_tracker.core.loop_state import LoopState
+from ralph_tracker.core.metrics import Measurement, Metrics
+from ralph_tracker.core.rules import Rules
+from ralph_tracker.errors import RecordError
+from ralph_tracker.store import codec
+from ralph_tracker.store.files import file_digest
+from ralph_tracker.store.layout import LoopPaths, iteration_name
+from ralph_tracker.store.loop_status import summary_at
+from ralph_tracker.store.reading import read_json, read_lines
+from ralph_tracker.store.summary import SCHEMA_VERSION, Summary, summary_from
+
+_DOCUMENTS: Final = ("metrics.json", "measurement.json", "tests.json", "state.json")
+
+
+class Seals:
+    """Compare what stands there with what was sealed; nothing is written."""
+
+    def __init__(self, paths: LoopPaths) -> None:
+        self.paths = paths
+
+    def broken(self, number: int) -> tuple[str, ...]:
+        """Return the files of an iteration that differ from its seal or are missing, () where all agree."""
+        folder = self.paths.iteration(number)
+        seal = read_json(folder / "seal.json")
+        if not isinstance(seal, dict) or not isinstance(seal.get("files"), dict):
+            return ("seal.json",)
+        return tuple(name for name, expected in seal["files"].items() if _digest_of(folder / name) != expected)
+
+    def altered_record(self, number: int) -> tuple[str, ...]:
+        """Name the record that people read where it is missing or not what was sealed."""
+        seal, path = read_json(self.paths.iteration(number) / "seal.json"), self.paths.record(number)
+        expected = seal.get("record") if isinstance(seal, dict) else None
+        if expected is None or (path.is_file() and _digest_of(path) == expected):
+            return ()
+        return (path.relative_to(self.paths.folder).as_posix(),)
+
+    def edited(self, number: int) -> tuple[str, ...]:
+        """Name the documents of an iteration that are not as sealed, () where all agree.
+
+        The paths are relative to the loop's folder; files kept beside them are not looked at.
+        """
+        folder = self.paths.iteration(number)
+        seal = read_json(folder / "seal.json")
+        sealed = seal["files"] if isinstance(seal, dict) and isinstance(seal.get("files"), dict) else {}
+        paths = {folder / name: sealed.get(name) for name in _DOCUMENTS}
+        paths[self.paths.record(number)] = seal.get("record") if isinstance(seal, dict) else None
+        bad = [path for path, expected in paths.items() if _digest_of(path) != expected]
+        return tuple(path.relative_to(self.paths.folder).as_posix() for path in bad)
+
+    def edited_configuration(self) -> tuple[str, ...]:
+        """Name the loop's own document where it is not what the baseline was sealed with, () where it is.
+
+        A loop of an earlier version did not seal it.
+        """
+        seal, path = read_json(self.paths.iteration(0) / "seal.json"), self.paths.loop_file
+        frozen = seal.get("loop") if isinstance(seal, dict) else None
+        return () if frozen in {None, _digest_of(path)} else (path.relative_to(self.paths.folder).as_posix(),)
+
+    def broken_chain(self, number: int) -> tuple[str, ...]:
+        """Name the seal where it is not the one that the next iteration was sealed after."""
+        following = read_json(self.paths.iteration(number + 1) / "seal.json")
+        expected = following.get("previous_seal") if isinstance(following, dict) else None
+        path = self.paths.iteration(number) / "seal.json"
+        return ("seal.json",) if expected is not None and path.is_file() and _digest_of(path) != expected else ()
+
+
+def _digest_of(path: Path) -> str | None:
+    try:
+        return file_digest(path)
+    except OSError:
+        return None
+
+
+Plain = dict[str, Any]
+# What reading a damaged document can raise, whatever stands in it.
+_MISSHAPEN: Final = (KeyError, TypeError, ValueError, AttributeError)
+_EVENTS: Final[Mapping[str, Mapping[str, type]]] = {
+    "accept": {"id": str, "reason": str, "alert": dict},
+    "rollback": {"to": int, "after": int},
+    "gc": {"iterations": list},
+    "selection": {},
+    "status": {"status": str},
+}
+_ROW: Final = frozenset({"iteration", "timestamp", "metrics", "candidate"})
+
+
+class Committed:
+    """Read the committed documents of a loop."""
+
+    def __init__(self, paths: LoopPaths) -> None:
+        self.paths = paths
+
+    @property
+    def exists(self) -> bool:
+        """Tell whether the loop has a committed baseline."""
+        return self.paths.iteration(0).is_dir()
+
+    def summary(self) -> Summary:
+        """Return where the loop stands. Raises RecordError as `summary_at` does."""
+        return summary_at(self.paths)
+
+    def derived_summary(self) -> Summary:
+        """Make the summary again from the latest committed iteration and the events. Raises RecordError."""
+        latest = self.latest()
+        summary = summary_from(self.after(latest).get("summary"))
+        if summary is None:
+            raise self.damaged(latest)
+        return self.with_events(summary)
+
+    def with_events(self, summary: Summary) -> Summary:
+        """Add what the records do not know: a rollback that was carried out since, the loop's status."""
+        for event in self.events():
+            if event["event"] == "rollback" and event["after"] == summary.iteration:
+                # Back at the iteration itself: a rollback was undone.
+                undone = event["to"] == summary.iteration
+                carried = None if undone else {"target": event["to"], "after": summary.iteration}
+                summary = summary._replace(head=event["to"], carried_out=carried)
+            if event["event"] == "status":
+                summary = summary._replace(status=event["status"])
+        return summary
+
+    def latest(self) -> int:
+        """Return the number of the last committed iteration. Raises RecordError where there is none."""
+        prefix = len("iteration-")
+        names = self.paths.iterations.glob("iteration-*") if self.paths.iterations.is_dir() else ()
+        numbers = [int(path.name[prefix:]) for path in names if path.name[prefix:].isdecimal()]
+        if not numbers:
+            raise RecordError(f"{self.paths.shown}: no iteration is on record; run `ralph-tracker hook pre-loop` first")
+        return max(numbers)
+
+    def after(self, number: int) -> Plain:
+        """Return the state after an iteration, as amended by acceptances; {} where it is damaged."""
+        for path in (self.paths.amended(number), self.paths.iteration(number) / "state.json"):
+            plain = read_json(path)
+            if isinstance(plain, dict):
+                return plain
+        return {}
+
+    def damaged(self, number: int) -> RecordError:
+        """Return the error that names a damaged iteration."""
+        folder = f"{self.paths.shown}/iterations/{iteration_name(number)}"
+        return RecordError(f"iteration {number}: {folder} is damaged; restore it from a copy, or start with --new")
+
+    def events(self) -> list[Plain]:
+        """Return the log of what happened between the records, oldest first; damaged events are out."""
+        return [event for event in read_lines(self.paths.events) if _is_event(event)]
+
+    def start(self, rules: Rules) -> LoopState:
+        """Return the state before the baseline, with every acceptance."""
+        state = LoopState(loop_id=self.paths.loop_id, rules=rules)
+        for event in self.acceptances():
+            state = acceptance(state, codec.alert_from_plain(event["alert"]))
+        return state
+
+    def acceptances(self) -> list[Plain]:
+        """Return the acceptances, each alert's first."""
+        found = {event["id"]: event for event in reversed(self.events()) if event["event"] == "accept"}
+        return list(reversed(found.values()))
+
+    def collected(self) -> frozenset[int]:
+        """Return the iterations whose files gc took away, or has begun to; their records stay."""
+        found = (event["iterations"] for event in self.events() if event["event"] == "gc")
+        return frozenset(number for numbers in found for number in numbers if isinstance(number, int))
+
+    def state(self, summary: Summary, rules: Rules) -> LoopState:
+        """Return what the judge needs for the next iteration: work that does not grow with the loop.
+
+        Raises RecordError where a part of it is damaged or behind.
+        """
+        latest = self.after(summary.iteration)
+        line, known = self._line(summary.head, latest if summary.head == summary.iteration else None)
+        try:
+            return LoopState(
+                loop_id=summary.loop_id,
+                rules=rules,
+                basis=codec.basis_from_plain(latest["basis"]),
+                iteration=summary.iteration,
+                line=line,
+                known=known,
+                seen=self.seen(latest["seen_at"]),
+                seen_at=latest["seen_at"],
+                frontier=tuple(codec.candidate_from_plain(c) for c in latest["frontier"]),
+                rollbacks=latest["rollbacks"],
+                cost_usd=latest["cost_usd"],
+                met_target=latest.get("met_target", False),
+                accepted=frozenset(latest["accepted"]),
+                accepted_findings=frozenset(latest.get("accepted_findings", ())),
+            )
+        except _MISSHAPEN:
+            raise self.damaged(summary.iteration) from None
+
+    def line(self, number: int) -> tuple[Line, KnownTests]:
+        """Return the line that ends with that iteration. Raises RecordError where it is damaged."""
+        return self._line(number, None)
+
+    def _line(self, number: int, after: Plain | None) -> tuple[Line, KnownTests]:
+        """Return the line; `after` is the state after that iteration where it is at hand."""
+        after = self.after(number) if after is None else after
+        tests = read_json(self.paths.iteration(number) / "tests.json")
+        try:
+            return codec.line_from_plain(after["line"]), codec.known_from_plain(tests)
+        except _MISSHAPEN:
+            raise self.damaged(number) from None
+
+    def seen(self, iteration: int) -> SeenTests:
+        """Return every test seen, as it last changed in that iteration.
+
+        The file is of another one after damage, and for a moment while a writer is at work: the measurements tell.
+        """
+        try:
+            return self.seen_on_file(iteration)
+        except RecordError:
+            return self._seen_again(iteration)
+
+    def seen_on_file(self, iteration: int) -> SeenTests:
+        """Return every test seen, as it last changed in that iteration. Raises RecordError where it is behind."""
+        plain = read_json(self.paths.seen)
+        try:
+            if plain["iteration"] == iteration:
+                return codec.seen_from_plain(plain)
+        except _MISSHAPEN:
+            pass
+        raise RecordError(f"{self.paths.shown}/tests-seen.json is not of iteration {iteration}")
+
+    def _seen_again(self, iteration: int) -> SeenTests:
+        seen = self.start(Rules()).seen
+        for number in range(iteration + 1):
+            measured = self.measurement(number)
+            if measured is None:
+                continue
+            now = measured[0]
+            found = now.integrity or NOTHING_FOUND
+            seen = seen.renamed(found.matches, found.no_tests).noticed(now.tests)
+            if self._was_clean(number):
+                seen = seen.after(number, now.metrics.test_count, now.tests)
+        return seen
+
+    def _was_clean(self, number: int) -> bool:
+        row = self.after(number).get("row")
+        return not _is_row(row) or codec.candidate_from_plain(row["candidate"]).clean
+
+    def measurement(self, number: int) -> tuple[Measurement, int | None] | None:
+        """Return what was measured and the iteration it descends from; None where either is damaged."""
+        folder = self.paths.iteration(number)
+        plain, tests = read_json(folder / "measurement.json"), read_json(folder / "tests.json")
+        try:
+            results = codec.results_from_plain(tests, plain["measurement"]["flaky"])
+            measured = codec.measurement_from_plain(plain["measurement"], results)
+            return measured, plain["previous"]
+        except _MISSHAPEN:
+            return None
+
+    def retired(self) -> frozenset[str]:
+        """Return the tests that count for no iteration: no tests, or gone together with their code."""
+        found: set[str] = set()
+        for number in range(self.latest() + 1):
+            plain = read_json(self.paths.iteration(number) / "measurement.json")
+            with suppress(*_MISSHAPEN):
+                integrity = plain["measurement"]["integrity"] or {}
+                found.update(gone for gone, news in integrity.get("matches", {}).items() if not news)
+        return frozenset(found)
+
+    def tree(self, number: int) -> str | None:
+        """Return the content of an iteration's tree, None where none is kept, or its measurement cannot be read."""
+        plain = read_json(self.paths.iteration(number) / "measurement.json")
+        try:
+            tree = plain["measurement"]["tree"]
+        except (KeyError, TypeError):
+            return None
+        return tree if isinstance(tree, str) else None
+
+    @property
+    def seals(self) -> Seals:
+        """Return what tells whether all stands as it was written."""
+        return Seals(self.paths)
+
+    def rows(self) -> tuple[list[Plain], list[int]]:
+        """Return one row an iteration, as amended, and the numbers of those that cannot be read."""
+        found = {row["iteration"]: row for row in read_lines(self.paths.trajectory) if _is_row(row)}
+        rows, lost = [], []
+        for number in range(self.summary().iteration + 1):
+            row = found[number] if number in found else self.after(number).get("row")
+            if _is_row(row):
+                rows.append(row)
+            else:
+                lost.append(number)
+        return rows, lost
+
+
+def _is_event(plain: Any) -> bool:  # noqa: ANN401  # whatever the line held
+    kind = plain.get("event") if isinstance(plain, dict) else None
+    if not isinstance(kind, str) or kind not in _EVENTS:
+        return False
+    if not all(isinstance(plain.get(key), wanted) for key, wanted in _EVENTS[kind].items()):
+        return False
+    try:
+        return kind != "accept" or codec.alert_from_plain(plain["alert"]).id == plain["id"]
+    except _MISSHAPEN:
+        return False
+
+
+def _is_row(plain: Any) -> TypeGuard[Plain]:  # noqa: ANN401  # as above
+    if not isinstance(plain, dict) or not plain.keys() >= _ROW or not isinstance(plain["iteration"], int):
+        return False
+    try:
+        return codec.candidate_from_plain(plain["candidate"]).iteration >= 0 and Metrics(**plain["metrics"]) is not None
+    except _MISSHAPEN:
+        return False
+
+
+def after_plain(state: LoopState, candidate: Candidate, row: Mapping[str, Any], summary: Summary) -> Plain:
+    """Return the state after an iteration as it is kept with it."""
+    basis = state.basis
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "iteration": state.iteration,
+        "basis": None if basis is None else codec.basis_to_plain(basis),
+        "line": codec.line_to_plain(state.line),
+        "candidate": codec.candidate_to_plain(candidate),
+        "frontier": [codec.candidate_to_plain(c) for c in state.frontier],
+        "rollbacks": state.rollbacks,
+        "cost_usd": state.cost_usd,
+        "met_target": state.met_target,
+        "accepted": sorted(state.accepted),
+        "accepted_findings": sorted(state.accepted_findings),
+        "seen_at": state.seen_at,
+        "row": dict(row),
+        "summary": summary.plain(),
+    }

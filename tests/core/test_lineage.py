@@ -1,0 +1,62 @@
+"""The line of descent (semantics § 0)."""
+
+import pytest
+
+from ralph_tracker.core.adjusted import Ground, TestWeights
+from ralph_tracker.core.identities import SeenTests
+from ralph_tracker.core.lineage import Line, Point, Yardstick, signature_of
+from ralph_tracker.core.metrics import Metrics
+
+NOWHERE = Ground(fixed=0.0, alone=0.0)
+
+
+def test_before_the_baseline_there_is_no_line():
+    assert (Line().head, Line().parts(), Line().extended(0)) == (None, (), ((0, 0),))
+
+
+@pytest.mark.parametrize(
+    ("segments", "iteration", "expected"),
+    [
+        pytest.param(((0, 2),), 3, ((0, 3),), id="the next one"),
+        pytest.param(((0, 1),), 3, ((0, 1), (3, 3)), id="after a rollback"),
+        pytest.param(((0, 1), (3, 3)), 4, ((0, 1), (3, 4)), id="and on from there"),
+    ],
+)
+def test_segments(segments, iteration, expected):
+    line = Line(segments=segments)
+    assert line.extended(iteration) == expected
+    assert line.head == segments[-1][1]
+
+
+def test_the_line_of_a_loop_with_a_rollback(start):
+    loop = start()
+    loop.turns(2)
+    loop.roll_back(1)
+    assert loop.turn().previous == 1
+    assert loop.state.line.segments == ((0, 1), (3, 3))
+    assert loop.turn().previous == 3
+    assert loop.state.line.segments == ((0, 1), (3, 4))
+
+
+def test_parts_are_those_that_the_line_has_ever_measured(start):
+    loop = start(base={"coverage_percentage": 80.0})
+    loop.turn(coverage_percentage=None, lint_errors=0, test_count=3)
+    assert loop.state.line.parts() == ("test_count", "coverage_percentage")
+
+
+def test_a_signature_is_the_four():
+    metrics = Metrics(test_count=8, pass_rate=62.5, coverage_percentage=65.0, loc_total=450)
+    point = Point(iteration=1, classification="forward", four=signature_of(metrics), loc=450, tree=None, ground=NOWHERE)
+    assert point.four == (8, 62.5, 65.0, None)
+    assert point.value("coverage_percentage") == 65.0
+    assert point.signature(("coverage_percentage", "test_count")) == (65.0, 8)
+    assert point.has(("test_count", "pass_rate"))
+    assert not point.has(("test_count", "error_count"))
+
+
+def test_a_yardstick_scores_any_iteration_as_of_now():
+    ground = Ground(fixed=0.2, alone=0.9, passes=1, present=1, unseen=1)
+    seen = SeenTests(ran=frozenset("abcd"), enrolled={((0, 1),): 1})
+    yardstick = Yardstick(TestWeights(0.4, 0.4), seen)
+    assert yardstick.score(1, ground) == 0.5  # 0.2 + 0.4 × 1 / 4 + 0.4 × 2 / 4
+    assert yardstick.score(2, ground) == 0.4

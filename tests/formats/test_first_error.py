@@ -1,0 +1,100 @@
+"""The first real error line: of what real tools printed, and of lines that are none."""
+
+from pathlib import Path
+
+import pytest
+
+from ralph_tracker.formats.first_error import FirstError, first_error
+
+OUTPUT = Path(__file__).parents[2] / "fixtures" / "output"
+JAVA = "/project/src/main/java/Box.java"
+
+
+@pytest.mark.parametrize(
+    ("tool", "expected"),
+    [
+        ("cargo", FirstError("error[E0425]: cannot find value `c` in this scope (src/lib.rs:3)", "src/lib.rs", 3)),
+        ("gcc", FirstError("a.c:1:21: error: ‘c’ undeclared (first use in this function)", "a.c", 1)),
+        (
+            "go",
+            FirstError(
+                "setup/a.go:3:8: no required module provides package example.com/other/x; to add it:", "setup/a.go", 3
+            ),
+        ),
+        ("gradle", FirstError(f"{JAVA}:3: error: cannot find symbol", JAVA, 3)),
+        ("jest", FirstError("SyntaxError: /project/src/box.js: Unexpected token (1:38)", "/project/src/box.js", 1)),
+        ("linker", FirstError("b.c:(.text+0xa): undefined reference to `lid'")),
+        ("make", FirstError("a.c:1:21: error: ‘c’ undeclared (first use in this function)", "a.c", 1)),
+        ("maven", FirstError(f"{JAVA}:[3,23] cannot find symbol", JAVA, 3)),
+        (
+            "node",
+            FirstError("SyntaxError: Unexpected token ';' (/project/src/box.js:1)", "/project/src/box.js", 1),
+        ),
+        (
+            "pytest-conftest",
+            FirstError("SyntaxError: expected ':' (/project/conftest.py:1)", "/project/conftest.py", 1),
+        ),
+        (
+            "pytest-failed-import",
+            FirstError("ModuleNotFoundError: No module named 'no_such_library' (box.py:1)", "box.py", 1),
+        ),
+        (
+            "pytest-syntax-error",
+            FirstError("SyntaxError: '(' was never closed (/project/test_box.py:6)", "/project/test_box.py", 6),
+        ),
+        ("tsc", FirstError("vs/a.ts(1,45): error TS1109: Expression expected.", "vs/a.ts", 1)),
+        ("tsc-pretty", FirstError("vs/a.ts:1:45 - error TS1109: Expression expected.", "vs/a.ts", 1)),
+        (
+            "unittest",
+            FirstError("SyntaxError: '(' was never closed (/project/test_box.py:6)", "/project/test_box.py", 6),
+        ),
+        ("vitest", FirstError("[PARSE_ERROR] Unexpected token (vs/a.ts:1)", "vs/a.ts", 1)),
+    ],
+    ids=str,
+)
+def test_the_first_error_of_a_real_tool(tool, expected):
+    assert first_error((OUTPUT / f"{tool}.txt").read_text(encoding="utf-8")) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        pytest.param("vet: bad/a.go:3:23: undeclared name: c", "bad/a.go:3:23: undeclared name: c", id="go vet"),
+        pytest.param("x.c:1:10: fatal error: y.h: No such file", "x.c:1:10: fatal error: y.h: No such file", id="gcc"),
+        pytest.param("/p/a.ts:1:44: ERROR: Unexpected", "/p/a.ts:1:44: ERROR: Unexpected", id="esbuild within vite"),
+        pytest.param("✘ [ERROR] Expected\n\n    src/a.ts:1:44:\n", "Expected (src/a.ts:1)", id="esbuild"),
+        pytest.param("e: file:///p/A.kt:3:5 Unresolved", "/p/A.kt:3:5 Unresolved", id="Kotlin"),
+        pytest.param(
+            "Makefile:3: *** missing separator.  Stop.", "Makefile:3: *** missing separator.  Stop.", id="make"
+        ),
+        pytest.param("[ERROR] Malformed POM pom.xml: x", "Malformed POM pom.xml: x", id="Maven's own file"),
+        pytest.param("\x1b[31merror\x1b[0m: no matching package", "error: no matching package", id="colours"),
+        pytest.param("Error: " + "x" * 400, "Error: " + "x" * 292 + "…", id="long"),
+        pytest.param("f.py:1: in <module>\nE   KeyError: 'a'\nE   OSError", "KeyError: 'a' (f.py:1)", id="the first"),
+    ],
+)
+def test_the_first_error_of_other_tools(text, line):
+    assert first_error(text).line == line
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[ERROR] Failed to execute goal x: Compilation failure -> [Help 1]",
+        "[ERROR] There are test failures.",
+        "[INFO] Downloading from central: https://repo.example/error.jar",
+        "make: *** [Makefile:3: a.o] Error 1",
+        "error: could not compile `box` (lib) due to 1 previous error",
+        "error: no such command: `nextest`",
+        "error: test failed, to rerun pass `--lib`",
+        "Compiling box v0.1.0\nwarning: unused variable",
+        "    at f (/p/a.js:1:2)",
+        "    lid_test.go:7: Lid(1) = 2, want 3",
+        "pytest: error: unrecognized arguments: --cov",
+        "2 failed, 3 passed, 1 error in 0.10s",
+        f"a.go:{'9' * 5000}:1: x",
+    ],
+)
+def test_what_is_no_error_of_a_build(text):
+    assert first_error(text) is None

@@ -1,0 +1,98 @@
+"""One observation: the tree is kept and counted as the agent left it, before the checks run."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from ralph_tracker.errors import ConfigError
+from ralph_tracker.formats.damage import DEFAULT_LIMITS
+from ralph_tracker.iteration.measure import OUTPUT_KEPT, Place, observe
+from ralph_tracker.measure.checks import Check
+from ralph_tracker.store.keeping import Keeper
+from ralph_tracker.store.layout import ProjectPaths
+from ralph_tracker.store.loop_store import LoopStore
+
+
+@pytest.fixture
+def keeper(tmp_path: Path) -> Keeper:
+    root = (tmp_path / "project").resolve()
+    root.mkdir()
+    (root / "app.py").write_text("def one():\n    return 1\n")
+    made = Keeper(LoopStore(ProjectPaths(root).loop("ralph-001")))
+    made.create()
+    return made
+
+
+@pytest.fixture
+def place(keeper: Keeper, tmp_path: Path):
+    """Say where to observe with one check, a line of shell that writes its report to standard output."""
+
+    def at(line: str, **codebase: list[str]) -> Place:
+        return Place(
+            root=keeper.paths.root,
+            checks=(Check("tests", line, reports=("-",)),),
+            codebase={"include": ["**"], "exclude": [], **codebase},
+            scratch=tmp_path / "scratch",
+            cache=tmp_path / "cache.json",
+            environment={"PATH": os.environ["PATH"]},
+        )
+
+    return at
+
+
+def test_code_is_counted_before_the_checks_write(keeper, place):
+    seen = observe(place("printf 'def two(): pass\\ndef three(): pass\\n' >> app.py; touch new.py"), keeper, None, ())
+    assert (seen.metrics.file_count, seen.metrics.loc_total) == (1, 2)
+    assert seen.notes == ("tree_changed_by_checks: app.py, new.py",)
+    assert keeper.files_of(seen.kept.snapshot.tree) == ("app.py",)
+
+
+def test_of_many_changed_files_a_few_are_named(keeper, place):
+    seen = observe(place("for n in 1 2 3 4 5 6 7; do : > $n; done"), keeper, None, ())
+    assert seen.notes == ("tree_changed_by_checks: 1, 2, 3, 4, 5 and 2 more",)
+
+
+def test_code_without_a_function_says_so(keeper, place):
+    seen = observe(place("true", exclude=["**"]), keeper, None, ())
+    assert (seen.metrics.file_count, seen.metrics.complexity_score) == (0, None)
+    assert seen.missing["code"] == "no function was found in the code in scope"
+
+
+def test_a_command_that_is_missing_is_refused_only_where_it_is_asked_for(keeper, place):
+    with pytest.raises(ConfigError, match=r"checks\.tests: command not found"):
+        observe(place("no-such-command"), keeper, None, (), allow_missing=False)
+    assert "command not found" in observe(place("no-such-command"), keeper, None, ()).missing["tests"]
+
+
+def test_what_an_earlier_call_left_in_the_scratch_folder_is_not_taken_for_a_report(keeper, place):
+    first = place("true")
+    (first.scratch / "reports").mkdir(parents=True)
+    (first.scratch / "reports/junit.xml").write_text("<testsuite/>")
+    assert observe(first, keeper, None, ()).metrics.test_count is None
+
+
+def test_what_is_put_into_the_iterations_folder_is_short_and_says_what_was_cut(keeper, place, tmp_path):
+    seen = observe(place("head -c 3000000 /dev/zero; echo told >&2"), keeper, None, ())
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    seen.fill(folder, keeper, 0)
+    assert (folder / "output/tests.stderr").read_text() == "told\n"
+    kept = (folder / "output/tests.stdout").read_bytes()
+    assert kept[OUTPUT_KEPT:] == b"\n[ralph-tracker: 3000000 bytes, the first 1000000 are kept]\n"
+    assert {path.name for path in folder.iterdir()} == {"output", "manifest.json", "checks.json"}
+
+
+def test_progress_is_told_of_every_check(keeper, place):
+    told: list[str] = []
+    observe(place("true"), keeper, None, (), progress=told.append)
+    assert [line.split(" after")[0] for line in told] == ["tests: running", "tests: exit 0"]
+
+
+def test_a_report_that_was_too_large_to_read_is_kept_in_part(keeper, place, tmp_path):
+    size = DEFAULT_LIMITS.max_bytes + 1
+    seen = observe(place(f"truncate -s {size} ../scratch/reports/large.xml"), keeper, None, ())
+    folder = tmp_path / "iteration"
+    folder.mkdir()
+    seen.fill(folder, keeper, 0)
+    assert OUTPUT_KEPT < (folder / "reports/large.xml").stat().st_size < OUTPUT_KEPT + 200

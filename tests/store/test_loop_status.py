@@ -1,0 +1,184 @@
+"""Which loop is meant and where it stands, read without a lock and without heavy imports."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from ralph_tracker.errors import InputError, LoopError, NewerSchemaError, NotRecordedError, RecordError, StoreError
+from ralph_tracker.store.layout import ProjectPaths
+from ralph_tracker.store.loop_status import (
+    attempted,
+    checked_root,
+    current_loop,
+    paths_of,
+    refuse_unrecorded,
+    running,
+    summary_at,
+)
+
+
+class TestLoopThatIsMeant:
+    @pytest.mark.parametrize(
+        ("loop_id", "environment", "expected"),
+        [
+            ("named", {"RALPH_LOOP_ID": "environment"}, "named"),
+            (None, {"RALPH_LOOP_ID": "environment"}, "environment"),
+            (None, {"RALPH_LOOP_ID": ""}, "current_"),
+            (None, {}, "current_"),
+        ],
+        ids=["as named", "else by the environment", "an empty variable names none", "else the current one"],
+    )
+    def test_is_the_first_that_somebody_names(self, driven, metrics, loop_id, environment, expected):
+        for name in ("named", "environment", "current_"):
+            driven.named(name).pre_loop(metrics(), new=True)
+        assert paths_of(driven.root, loop_id, environment).loop_id == expected
+
+    def test_is_none_before_pre_loop(self, driven):
+        with pytest.raises(LoopError, match=r"^no loop in .*; run `ralph-tracker hook pre-loop` first$"):
+            paths_of(driven.root, None, {})
+
+    def test_has_to_be_in_the_project(self, driven):
+        driven.start()
+        with pytest.raises(LoopError, match=r"^loop other: not in .*; run `ralph-tracker hook pre-loop` first$"):
+            paths_of(driven.root, "other", {})
+
+    def test_has_to_have_a_safe_id(self, driven):
+        with pytest.raises(InputError, match="use 1 to 64"):
+            paths_of(driven.root, "../elsewhere", {})
+
+    @pytest.mark.parametrize("text", ["", "ralph", "\xff", "../x\n"], ids=["empty", "cut", "garbage", "unsafe"])
+    def test_is_to_be_named_where_the_file_of_the_current_one_is_damaged(self, driven, text):
+        driven.start()
+        ProjectPaths(driven.root).current.write_text(text, encoding="latin-1")
+        with pytest.raises(LoopError, match=r"^no current loop in .*; name one with --loop-id: ralph-001$"):
+            paths_of(driven.root, None, {})
+
+    def test_cannot_be_known_where_the_system_refuses(self, driven):
+        current = ProjectPaths(driven.root).current
+        current.parent.mkdir(parents=True)
+        current.symlink_to(current)
+        with pytest.raises(StoreError, match="cannot be read"):
+            current_loop(ProjectPaths(driven.root))
+
+    def test_needs_a_folder_as_root(self, driven):
+        with pytest.raises(StoreError, match=r"not a folder; name the project with --root"):
+            checked_root(driven.root / "missing")
+
+
+class TestSummary:
+    def test_is_what_state_json_says(self, driven):
+        driven.start()
+        driven.turn()
+        assert summary_at(driven.paths).plain() == json.loads(driven.paths.state.read_bytes()) | {
+            "alerts": (),
+            "accepted": (),
+        }
+
+    @pytest.mark.parametrize("data", [b"", b"{", b"{}", None], ids=["empty", "truncated", "another", "deleted"])
+    def test_is_made_again_where_that_is_damaged(self, driven, data):
+        driven.start()
+        driven.turn(lint_errors=3)
+        before = summary_at(driven.paths)
+        driven.paths.state.unlink() if data is None else driven.paths.state.write_bytes(data)
+        assert summary_at(driven.paths) == before
+
+    def test_is_made_again_where_that_is_behind(self, driven):
+        driven.start()
+        behind = driven.paths.state.read_bytes()
+        driven.turn(lint_errors=3)
+        expected = summary_at(driven.paths)
+        driven.paths.state.write_bytes(behind)
+        assert summary_at(driven.paths) == expected
+
+    def test_knows_of_a_rollback_and_of_the_end(self, driven):
+        driven.start()
+        driven.turn()
+        driven.turn()
+        driven.roll_back(1)
+        driven.tracker.select_output()
+        driven.paths.state.unlink()
+        summary = summary_at(driven.paths)
+        assert (summary.head, summary.carried_out, summary.status) == (1, {"target": 1, "after": 2}, "finished")
+
+    def test_is_refused_where_a_newer_version_wrote_it(self, driven):
+        driven.start()
+        driven.paths.state.write_bytes(b'{"schema_version": 2}')
+        with pytest.raises(
+            NewerSchemaError, match=r"state.json: written by a newer ralph-tracker \(schema 2, this one"
+        ):
+            summary_at(driven.paths)
+
+    def test_is_refused_where_nothing_can_be_read(self, driven):
+        driven.start()
+        driven.turn()
+        driven.paths.state.unlink()
+        (driven.paths.iteration(1) / "state.json").unlink()
+        with pytest.raises(RecordError, match=r"^iteration 1: .* is damaged; restore it from a copy, or start with"):
+            summary_at(driven.paths)
+
+    def test_is_refused_where_no_iteration_is_there(self, driven):
+        with pytest.raises(RecordError, match="no iteration is on record; run `ralph-tracker hook pre-loop` first"):
+            summary_at(driven.paths)
+
+
+class TestRunning:
+    def test_loop_is_let_pass(self, driven):
+        driven.start()
+        assert running(summary_at(driven.paths)).loop_id == "ralph-001"
+
+    def test_is_said_of_no_loop_that_has_ended(self, driven):
+        driven.start()
+        driven.tracker.select_output()
+        with pytest.raises(LoopError, match="loop ralph-001 is finished; start another one with"):
+            running(summary_at(driven.paths))
+
+
+class TestMarkOfAnAttempt:
+    @pytest.mark.parametrize(
+        ("mark", "number"),
+        [
+            (None, None),
+            (b'{"iteration":2}', 2),
+            (b"", None),
+            (b"[]", None),
+            (b"{}", None),
+            (b'{"iteration":"2"}', None),
+        ],
+        ids=["none", "a number", "empty", "a list", "no number", "text"],
+    )
+    def test_is_a_number_where_it_can_be_read(self, driven, mark, number):
+        driven.start()
+        if mark is not None:
+            driven.paths.attempt.write_bytes(mark)
+        assert attempted(driven.paths) == number
+
+    @pytest.mark.parametrize(("number", "refused"), [(0, False), (1, False), (2, True)])
+    def test_refuses_to_decide_while_that_iteration_is_not_on_record(self, driven, number, refused):
+        driven.start()
+        driven.turn()
+        driven.paths.attempt.write_bytes(b'{"iteration":%d}' % number)
+        if not refused:
+            refuse_unrecorded(driven.paths, summary_at(driven.paths))
+            return
+        with pytest.raises(NotRecordedError, match=r"^iteration 2 was not recorded; run `ralph-tracker hook post-it"):
+            refuse_unrecorded(driven.paths, summary_at(driven.paths))
+
+    def test_says_nothing_once_the_iteration_is_there_although_the_state_is_behind(self, driven):
+        driven.start()
+        behind = summary_at(driven.paths)
+        driven.turn()
+        driven.paths.attempt.write_bytes(b'{"iteration":1}')
+        refuse_unrecorded(driven.paths, behind)
+
+
+def test_reading_where_a_loop_stands_imports_nothing_heavy(driven):
+    driven.start()
+    code = (
+        "import sys; from pathlib import Path; from ralph_tracker.store import loop_status;"
+        f"loop_status.summary_at(loop_status.paths_of(Path({str(driven.root)!r}), None, {{}}));"
+        "print(sorted({'pydantic', 'yaml', 'click', 'jinja2', 'git', 'ralph_tracker.core'} & sys.modules.keys()))"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout == "[]\n"
