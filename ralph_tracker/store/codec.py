@@ -12,7 +12,7 @@ from ralph_tracker.core.findings import Finding, Integrity, Rerun, Severity
 from ralph_tracker.core.identities import Aliases, KnownTests, Ranges, SeenTests
 from ralph_tracker.core.lineage import Line, Point
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, Measurement, Metrics, TestResults, Usage
-from ralph_tracker.core.score import COMPONENT_BY_NAME, Basis
+from ralph_tracker.core.score import COMPONENT_BY_NAME, ERROR_PARTS, Basis
 
 Plain = dict[str, Any]
 _LETTERS: Final[Mapping[str, str]] = {PASSED: "p", FAILED: "f", SKIPPED: "s"}
@@ -142,6 +142,9 @@ def basis_from_plain(plain: Mapping[str, Any]) -> Basis:
     parts, components, weights = plain["error_parts"], tuple(plain["components"]), plain["weights"]
     if weights and weights.keys() != {COMPONENT_BY_NAME[name].dimension for name in components}:
         msg = "weights of other dimensions than those of the components"
+        raise ValueError(msg)
+    if not set(parts or ()) <= set(ERROR_PARTS):
+        msg = "errors counted from metrics that are none"
         raise ValueError(msg)
     return Basis(
         baseline=Metrics(**plain["baseline"]),

@@ -7,6 +7,7 @@ SCHEMA_VERSION: Final = 1
 Status = Literal["running", "finished", "abandoned", "rebaselined"]
 _DECISION: Final = frozenset({"action", "reason", "confidence", "target_iteration", "alternatives", "rule"})
 _ACTIONS: Final = frozenset({"continue", "stop", "rollback", "escalate"})
+_ALERT: Final = frozenset({"id", "type", "severity", "message"})
 
 
 class Summary(NamedTuple):
@@ -55,6 +56,7 @@ def summary_from(plain: Any) -> Summary | None:  # noqa: ANN401  # whatever the 
         known = summary.status in get_args(Status) and decision["action"] in _ACTIONS
         whole = isinstance(summary.iteration, int) and isinstance(summary.head, int)
         decided = decision.keys() == _DECISION and isinstance(decision["confidence"], int | float)
+        alerted = all(alert.keys() >= _ALERT for alert in summary.alerts)
     except (KeyError, TypeError, AttributeError):
         return None
-    return summary if known and whole and decided else None
+    return summary if known and whole and decided and alerted else None
