@@ -29,8 +29,8 @@ from pathlib import Path
 import git  # noqa: F401  imported before anything is measured
 from table import Table
 
-from ralph_tracker.store.contents.store import ContentStore
-from ralph_tracker.store.git.store import GitStore
+from ralph_tracker.store.snapshots.store import SnapshotStore
+from ralph_tracker.store.git.store import SnapshotStore
 
 PER_FOLDER = 10
 SETTLE_S = 1.1
@@ -38,7 +38,7 @@ SPREAD = 7
 PACKED_EVERY = 25
 ROUNDS = {1_000: 50, 10_000: 50, 50_000: 5}
 MANY_ROUNDS = 50
-STORES = {"git": ("store.git", GitStore), "contents": ("store", ContentStore)}
+STORES = {"git": ("store.git", SnapshotStore), "contents": ("store", SnapshotStore)}
 GIT = ("git", "-c", "gc.auto=0", "-c", "user.name=bench", "-c", "user.email=bench@localhost")
 STATUS = (*GIT, "status", "--porcelain")
 STASH = (*GIT, "stash", "create")

@@ -9,8 +9,8 @@ import click
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import say, say_json, say_source, say_wrapped
 from ralph_tracker.iteration.diff import Differences, OutcomeChange, OutcomeChanges
-from ralph_tracker.store.patches import FileChange
-from ralph_tracker.store.snapshots import as_utf8
+from ralph_tracker.store.snapshots.patch import FileChange
+from ralph_tracker.store.snapshots.values import as_utf8
 
 _MARKS: Final = {"added": "A", "modified": "M", "deleted": "D", "renamed": "R", "type_changed": "T"}
 _EXECUTABLE: Final = "100755"

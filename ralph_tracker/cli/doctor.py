@@ -15,9 +15,8 @@ from ralph_tracker.cli.output import say, say_json
 from ralph_tracker.errors import EXIT_FAILURE, EXIT_OK, LoopError, RalphTrackerError
 
 Line = dict[str, str | None]
-_WITH_GIT: Final = "install git {} or newer: a loop that begins then takes less space, and can be made a branch"
+_WITH_GIT: Final = "install git: what a repository tracks is read with it, and a branch is made with it"
 _REQUIREMENT: Final = re.compile(r"(?P<name>[\w.-]+)\s*>=\s*(?P<oldest>[\d.]+)(?P<marker>.*)")
-_NEEDS_GIT: Final = "install git {} or newer: this loop keeps its files with it"
 
 
 @click.command("doctor")
@@ -30,7 +29,7 @@ def command(root: Path, loop_id: str | None, as_json: bool) -> int:
     from ralph_tracker.store.loop_status import checked_root
 
     folder = checked_root(root)
-    lines = [*_configuration(folder, os.environ), _git(folder, loop_id, os.environ), _store(folder, loop_id)]
+    lines = [*_configuration(folder, os.environ), _git(os.environ), _store(folder, loop_id)]
     lines += packages(requirements_of("ralph-tracker"), version_of_package)
     healthy = all(line["state"] != "missing" for line in lines)
     if as_json:
@@ -98,28 +97,16 @@ def _tools(root: Path, environment: Mapping[str, str], *, needed: bool) -> list[
     return lines + [_line(state, "tools", what, step) for what, _, step in parts if needed]
 
 
-def _git(root: Path, loop_id: str | None, environment: Mapping[str, str]) -> Line:
-    """Look at git, which a loop that was begun without it does not need."""
+def _git(environment: Mapping[str, str]) -> Line:
+    """Look at git, with which a branch is made; files are kept without it."""
     from ralph_tracker.measure.ecosystems.found import version_of
-    from ralph_tracker.store.choosing import GIT, OLDEST_GIT, begun_with
-    from ralph_tracker.store.loop_status import paths_of
 
     version = version_of(["git"], Path("/"), environment)
-    wanted = ".".join(map(str, OLDEST_GIT))
-    if version and _numbers(version) >= OLDEST_GIT:
-        return _line("ok", "git", version)
-    try:
-        is_needed = begun_with(paths_of(root, loop_id, environment).folder) == GIT
-    except RalphTrackerError:  # there is no loop yet, or the line about it says more
-        is_needed = False
-    if is_needed and version is None:
-        return _line("missing", "git", "not found", _NEEDS_GIT.format(wanted))
-    return _line("warning", "git", version or "not found", (_NEEDS_GIT if is_needed else _WITH_GIT).format(wanted))
+    return _line("ok", "git", version) if version else _line("warning", "git", "not found", _WITH_GIT)
 
 
 def _store(root: Path, loop_id: str | None) -> Line:
     """Look at the loop that is meant, without taking its lock."""
-    from ralph_tracker.store.choosing import CONTENTS, GIT, begun_with
     from ralph_tracker.store.loop_status import attempted, paths_of
     from ralph_tracker.store.loop_store import LoopStore
 
@@ -130,8 +117,8 @@ def _store(root: Path, loop_id: str | None) -> Line:
         return _line("warning", "loop", *str(error).split("; ", 1))
     except RalphTrackerError as error:
         return _line("missing", "loop", str(error), "ralph-tracker verify")
-    kept = {GIT: "files kept with git", CONTENTS: "files kept without git", None: "no files kept"}
-    where = f"{summary.loop_id}, {summary.status}, iteration {summary.iteration}, {kept[begun_with(paths.folder)]}"
+    kept = "files kept" if paths.store.is_dir() else "no files kept"
+    where = f"{summary.loop_id}, {summary.status}, iteration {summary.iteration}, {kept}"
     number = attempted(paths)
     if number is not None and number > summary.iteration:
         return _line("warning", "loop", f"{where}; iteration {number} was begun", "ralph-tracker hook post-iteration")

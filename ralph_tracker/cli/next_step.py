@@ -3,7 +3,6 @@
 from typing import Final
 
 from ralph_tracker.cli.output import say_wrapped
-from ralph_tracker.store.choosing import begun_with
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.summary import Summary
 
@@ -40,5 +39,5 @@ def next_step(summary: Summary, begun: int | None, paths: LoopPaths) -> str:
 
 def _go_back(summary: Summary, paths: LoopPaths) -> str:
     target = summary.decision["target_iteration"]
-    by = "`ralph-tracker hook loop-decision --apply`" if begun_with(paths.folder) else "your own means"
+    by = "`ralph-tracker hook loop-decision --apply`" if paths.store.is_dir() else "your own means"
     return f"go back to iteration {target} by {by}" + (f", or {_ACCEPT}" if summary.alerts else "")

@@ -12,7 +12,7 @@ from ralph_tracker.errors import CollectedError, InputError, NoSnapshotError, St
 from ralph_tracker.store.files import file_digest, sync_below, sync_folder, told_plainly
 from ralph_tracker.store.keeping import Keeper
 from ralph_tracker.store.layout import LoopPaths
-from ralph_tracker.store.snapshots import Change, shown
+from ralph_tracker.store.snapshots.values import Change, shown
 
 Apply = Literal["output", "worktree", "branch", "none"]
 APPLY: Final[tuple[Apply, ...]] = ("output", "worktree", "branch", "none")

@@ -10,9 +10,9 @@ from ralph_tracker.core.rounding import SCORE_DECIMALS, half_up
 from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.iteration.reasons import recorded_values
 from ralph_tracker.store.keeping import Keeper
-from ralph_tracker.store.patches import FileChange
 from ralph_tracker.store.records import Committed
-from ralph_tracker.store.snapshots import as_utf8
+from ralph_tracker.store.snapshots.patch import FileChange
+from ralph_tracker.store.snapshots.values import as_utf8
 
 Verdict = Literal["better", "worse", "same", "changed", "unknown"]
 OutcomeKind = Literal["broken", "fixed", "newly_skipped", "new", "gone"]

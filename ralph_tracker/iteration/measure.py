@@ -27,7 +27,7 @@ from ralph_tracker.store.files import to_json, told_plainly, write_new
 from ralph_tracker.store.keeping import CHECKS, Keeper, Kept
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.opened import OpenLoop
-from ralph_tracker.store.snapshots import shown
+from ralph_tracker.store.snapshots.values import shown
 from ralph_tracker.store.summary import SCHEMA_VERSION
 
 Progress = Callable[[str], None]

@@ -19,7 +19,7 @@ from ralph_tracker.measure.measuring import kind_of, read_results
 from ralph_tracker.measure.narrowing import narrowed
 from ralph_tracker.measure.scratch import scratch_folder
 from ralph_tracker.store.keeping import Keeper
-from ralph_tracker.store.snapshots import EXEC_MODE, LINK_MODE
+from ralph_tracker.store.snapshots.values import EXEC_MODE, LINK_MODE
 
 BUILDS: Final = "rerun-builds"
 RERUN: Final = "rerun"

@@ -32,7 +32,7 @@ from ralph_tracker.integrity.test_files import (
 )
 from ralph_tracker.iteration.rerun import EarlierFile, Runner
 from ralph_tracker.store.keeping import Keeper, Kept
-from ralph_tracker.store.snapshots import LINK_MODE, Change, as_utf8
+from ralph_tracker.store.snapshots.values import LINK_MODE, Change, as_utf8
 
 if TYPE_CHECKING:
     from ralph_tracker.integrity.source_tests import SourceTest

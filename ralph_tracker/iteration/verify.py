@@ -13,7 +13,7 @@ from ralph_tracker.measure.scratch import scratch_folder
 from ralph_tracker.store.keeping import Keeper, Kept
 from ralph_tracker.store.opened import OpenLoop
 from ralph_tracker.store.records import Committed
-from ralph_tracker.store.tree.index import Visits
+from ralph_tracker.store.tree_visits import Visits
 
 _SHOWN: Final = 3
 _ABSENT: Final = "not measured"

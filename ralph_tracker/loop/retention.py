@@ -15,8 +15,6 @@ from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.errors import StoreError
 from ralph_tracker.iteration.measure import configured_by, stamp
 from ralph_tracker.iteration.record import recovered
-from ralph_tracker.store.choosing import CONTENTS, GIT
-from ralph_tracker.store.contents.objects import STAGING
 from ralph_tracker.store.files import told_plainly
 from ralph_tracker.store.keeping import COLLECTABLE, Keeper
 from ralph_tracker.store.lock import locked
@@ -24,14 +22,15 @@ from ralph_tracker.store.loop_status import paths_of, summary_at
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.opened import OpenLoop
 from ralph_tracker.store.records import Committed
-from ralph_tracker.store.snapshots import ITERATIONS, SAFETY
+from ralph_tracker.store.snapshots.objects import STAGING
+from ralph_tracker.store.snapshots.values import ITERATIONS, SAFETY
 from ralph_tracker.store.summary import Summary
 
-_IN_STORE: Final = (f"{GIT}/", f"{CONTENTS}/")
+_IN_STORE: Final = "store/"
 # Nobody but a writer that was killed leaves these; the ones in the store go when that is swept.
 _LEFTOVERS: Final = (
-    *("tmp/*", ".tmp-*", "*/.tmp-*", f"{CONTENTS}/{STAGING}/*"),
-    *(f"{GIT}.new", f"{CONTENTS}.new", f"{GIT}/objects/*/tmp_*"),
+    *("tmp/*", ".tmp-*", "*/.tmp-*"),
+    *("store.new", f"store/{STAGING}/*"),
 )
 _AGAIN: Final = "run `ralph-tracker gc --yes` again"
 
@@ -78,7 +77,7 @@ class Collector(Keeper):
                     _remove(self.paths.folder / name)
 
     def sweep(self) -> None:
-        """Throw away what nothing names any more, and pack the rest. Raises StoreError where git refuses."""
+        """Throw away what nothing names any more, and pack the rest. Raises StoreError where the disk refuses."""
         self._store.sweep()
 
     def _plain(self, number: int) -> tuple[Path, ...]:
@@ -145,7 +144,7 @@ def collect(
 ) -> Collection:
     """Return which kept files of a loop go; with `carry_out`, take them away.
 
-    Raises LoopError where there is no loop, RecordError for one that cannot be read, StoreError where the disk or git
+    Raises LoopError where there is no loop, RecordError for one that cannot be read, StoreError where the disk
     refuses, and for a loop whose store is lost: its plain files are all that is left.
     """
     store = LoopStore(paths_of(root, loop_id, environment))

@@ -20,12 +20,12 @@ from ralph_tracker.steering.checkpoints import CheckpointRules, checkpoint_rules
 from ralph_tracker.steering.driving import Assignment, Person, PlanCalls, PlanEnded, drive_plan
 from ralph_tracker.steering.plan import PlanState, PlanTask, TaskOutcome
 from ralph_tracker.steering.progress import LiveProgress
-from ralph_tracker.store.git.head import head_of
 from ralph_tracker.store.keeping import Keeper
 from ralph_tracker.store.layout import RESERVED
 from ralph_tracker.store.opened import OpenLoop
 from ralph_tracker.store.plan_files import plan_held, read_plan, write_plan_prompt, write_plan_state
-from ralph_tracker.store.snapshots import shown
+from ralph_tracker.store.snapshots.user_repository import head_of
+from ralph_tracker.store.snapshots.values import shown
 from ralph_tracker.store.summary import Summary
 from ralph_tracker.tracker import Tracker
 

@@ -8,23 +8,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ralph_tracker.errors import CollectedError, NoSnapshotError, StoreError
-from ralph_tracker.store.choosing import CONTENTS, GIT, begun_with, chosen_store, store_to_begin
-from ralph_tracker.store.files import to_json, told_plainly, write_new
+from ralph_tracker.store.files import to_json, write_new
 from ralph_tracker.store.manifests import manifest_document
 from ralph_tracker.store.reading import read_json
 from ralph_tracker.store.records import Committed
-from ralph_tracker.store.restoring import RestoreMark, Restoring
-from ralph_tracker.store.snapshots import ITERATIONS, SAFETY, Change, Snapshot, SnapshotStore, shown
-from ralph_tracker.store.tree.index import TreeIndex, Visits
+from ralph_tracker.store.restore_mark import RestoreMark, Restoring
+from ralph_tracker.store.snapshots.store import SnapshotStore
+from ralph_tracker.store.snapshots.values import ITERATIONS, SAFETY, Change, Snapshot, shown
+from ralph_tracker.store.tree_visits import TreeVisits, Visits
 
 if TYPE_CHECKING:
-    from ralph_tracker.store.patches import FileChange
+    from ralph_tracker.store.snapshots.patch import FileChange
 
+OLD_STORE: Final = "store.git"
 ARTIFACTS: Final = "artifacts"
 MANIFEST: Final = "manifest.json"
 CHECKS: Final = "checks.json"
 _NO_FILES: Final = "iteration {} has no files: metrics were handed in; set codebase.keep: always"
-SNAPSHOT: Final = "the snapshot in {}"
+SNAPSHOT: Final = "the snapshot in store"
 COLLECTED: Final = "iteration {} was collected by gc; its record stays"
 # What gc takes away of an iteration's folder.
 COLLECTABLE: Final = (ARTIFACTS, "reports")
@@ -56,11 +57,15 @@ class Keeper:
         self.paths = committed.paths
         self._committed = committed
         self._restoring = RestoreMark(self.paths)
-        self._trees = TreeIndex(self.paths)
+        self._trees = TreeVisits(self.paths)
 
     @cached_property
     def _store(self) -> SnapshotStore:
-        return chosen_store(self.paths.folder, self.paths.root)  # imported where files are kept only
+        if (self.paths.folder / OLD_STORE).is_dir():
+            from ralph_tracker.store.migrate import migrate  # noqa: PLC0415  # only for a loop of an earlier version
+
+            migrate(self.paths)
+        return SnapshotStore(self.paths.store, self.paths.root)
 
     @property
     def exists(self) -> bool:
@@ -89,13 +94,10 @@ class Keeper:
         """
         if not self._committed.exists:
             self._clear()
-        self._store = store_to_begin(self.paths.folder, self.paths.root)
         self._store.create()
 
     def _clear(self) -> None:
-        for name in (GIT, CONTENTS):
-            with told_plainly(self.paths.folder / name):
-                shutil.rmtree(self.paths.folder / name, ignore_errors=True)
+        shutil.rmtree(self.paths.store, ignore_errors=True)
 
     def capture(self, previous: int | None, segments: Sequence[tuple[int, int]]) -> Kept:
         """Keep the tree as it is now. `previous` is the iteration it descends from, None for the baseline."""
@@ -193,18 +195,15 @@ class Keeper:
             return tuple(name for name in sealed if name.partition("/")[0] not in COLLECTABLE)
         if not self.exists:
             return sealed
+        manifest = read_json(self.paths.iteration(number) / MANIFEST)
+        named = manifest.get("commit") if isinstance(manifest, dict) else None
         try:
             snapshot = self._store.find(number)
             kept = self._store.verify(snapshot.commit)
+            is_other = named is not None and self._store.commit_of(named) != snapshot.commit
         except (NoSnapshotError, StoreError):
-            return (*sealed, self._snapshot_name)
-        manifest = read_json(self.paths.iteration(number) / MANIFEST)
-        named = manifest.get("commit") if isinstance(manifest, dict) else None
-        return (*sealed, *kept, *(() if named in {None, snapshot.commit} else (self._snapshot_name,)))
-
-    @property
-    def _snapshot_name(self) -> str:
-        return SNAPSHOT.format(begun_with(self.paths.folder))
+            return (*sealed, SNAPSHOT)
+        return (*sealed, *kept, *((SNAPSHOT,) if is_other else ()))
 
     def refuse_damaged(self, number: int) -> None:
         """Raise StoreError where an iteration is not what was sealed, NoSnapshotError where nothing of it is kept."""

@@ -89,6 +89,11 @@ class LoopPaths(NamedTuple):
         return self.folder / "attempt.json"
 
     @property
+    def store(self) -> Path:
+        """Return the folder of the kept files."""
+        return self.folder / "store"
+
+    @property
     def restoring(self) -> Path:
         """Return the mark of a restore that has begun and is not on record."""
         return self.folder / "restoring.json"

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from ralph_tracker.store.snapshots import Change, Snapshot, as_utf8
+from ralph_tracker.store.snapshots.values import Change, Snapshot, as_utf8
 from ralph_tracker.store.summary import SCHEMA_VERSION
 
 

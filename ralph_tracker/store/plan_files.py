@@ -13,7 +13,7 @@ from ralph_tracker.steering.plan_document import plan_digest, state_from_plain
 from ralph_tracker.store.files import hide_from_git, to_json, told_plainly, write_whole
 from ralph_tracker.store.lock import holder_of, locked
 from ralph_tracker.store.reading import read_bytes, read_json
-from ralph_tracker.store.tree.filter import LOOP_FOLDER
+from ralph_tracker.store.snapshots.exclusions import LOOP_FOLDER
 
 FOLDER: Final = "plans"
 _MOMENT_S: Final = 0.2  # as long as another one looks who holds it

@@ -9,7 +9,7 @@ import pytest
 from ralph_tracker.errors import InputError, NoSnapshotError, StoreError
 from ralph_tracker.iteration.apply import NOTHING_KEPT, apply_iteration
 from ralph_tracker.store.layout import LoopPaths
-from ralph_tracker.store.snapshots import Change
+from ralph_tracker.store.snapshots.values import Change
 
 
 @dataclass

@@ -1,7 +1,6 @@
 """The files of a loop's iterations, kept beside records that a test writes by hand."""
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ from ralph_tracker.store.files import digest, to_json
 from ralph_tracker.store.keeping import Keeper
 from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.tree.index import Visits
+from ralph_tracker.store.tree_visits import Visits
 
 
 class Bench:
@@ -126,25 +125,14 @@ def test_a_snapshot_that_a_killed_call_did_not_name_is_named_by_the_repair(bench
 def test_what_is_kept_is_packed_after_every_so_many_iterations(bench, number, packed):
     bench.record(0)
     bench.keeper.tidy(number)
-    objects = bench.store.paths.folder / "store.git/objects"
+    objects = bench.store.paths.folder / "store/objects"
     assert (not list(objects.glob("??/*"))) == packed
     assert bench.keeper.damage(0) == ()
 
 
-def test_packs_that_a_killed_call_has_begun_go(bench):
-    bench.record(0)
-    packs = bench.store.paths.folder / "store.git/objects/pack"
-    begun = [packs / "tmp_pack_abcdef", packs / ".tmp-12-pack-abc.pack"]
-    for path in begun:
-        path.write_bytes(b"PACK")
-    bench.keeper.tidy(25)
-    assert not [path for path in begun if path.exists()]
-
-
 def test_a_store_that_cannot_be_packed_fails_nothing(bench):
     bench.record(0)
-    shutil.rmtree(bench.store.paths.folder / "store.git/objects/pack")
-    (bench.store.paths.folder / "store.git/objects/pack").write_text("in the way")
+    (bench.store.paths.store / "objects/pack").write_text("in the way")
     bench.keeper.tidy(25)
     assert bench.keeper.damage(0) == ()
 
@@ -153,12 +141,12 @@ def test_a_damaged_manifest_is_not_repaired_from(bench):
     bench.record(0, name=False)
     (bench.store.paths.iteration(0) / "manifest.json").write_text("{}")
     bench.keeper.repair(0)
-    assert bench.keeper.damage(0) == ("manifest.json", "the snapshot in store.git")
+    assert bench.keeper.damage(0) == ("manifest.json", "the snapshot in store")
 
 
 def test_a_store_without_a_baseline_is_made_anew_and_one_with_a_baseline_stays(bench):
     bench.capture()
-    old = bench.store.paths.folder / "store.git/index"
+    old = bench.store.paths.folder / "store/index"
     assert old.exists()
     bench.keeper.create()
     assert not old.exists()

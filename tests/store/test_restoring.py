@@ -12,7 +12,7 @@ from ralph_tracker.errors import StoreError
 from ralph_tracker.iteration.apply import apply_iteration
 from ralph_tracker.store.keeping import Keeper
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.tree.durable import DurableTreeWriter
+from ralph_tracker.store.snapshots.working_tree import DurableTreeWriter
 
 pytestmark = pytest.mark.slow
 

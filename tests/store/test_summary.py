@@ -12,6 +12,7 @@ DECISION = {
     "alternatives": [],
     "rule": 11,
 }
+ALERT = {"id": "it3-stalled", "type": "stalled", "severity": "MEDIUM", "message": "no progress"}
 WHOLE = Summary(
     loop_id="ralph-001",
     status="running",
@@ -28,7 +29,7 @@ WHOLE = Summary(
     best_adjusted_score=0.8,
     verified=True,
     decision=DECISION,
-    alerts=({"id": "it3-stalled"},),
+    alerts=(ALERT,),
     accepted=("it1-stalled",),
     cost_usd=1.5,
     carried_out={"target": 2, "after": 3},
@@ -37,7 +38,7 @@ WHOLE = Summary(
 
 class TestSummary:
     def test_comes_back_from_its_document_as_it_was(self):
-        plain = {**WHOLE.plain(), "alerts": [{"id": "it3-stalled"}], "accepted": ["it1-stalled"]}
+        plain = {**WHOLE.plain(), "alerts": [ALERT], "accepted": ["it1-stalled"]}
         assert summary_from(plain) == WHOLE
 
     def test_says_which_schema_it_has(self):

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ralph_tracker.store.git.store import GitStore
+from ralph_tracker.store.git.store import SnapshotStore
 
 from ...store.conftest import cut_short  # noqa: TID252  # the same way to die
 from .promised import Command, Judge, begin, work
@@ -94,7 +94,7 @@ def arena(
         if store == "contents":
             monkeypatch.setenv("PATH", without_git)
         if command.ahead:
-            monkeypatch.setattr(GitStore, "very_many", 1)
+            monkeypatch.setattr(SnapshotStore, "very_many", 1)
 
         def copied() -> Any:
             shutil.rmtree(root.parent, ignore_errors=True)

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from ralph_tracker.cli.app import run
-from ralph_tracker.store.choosing import chosen_store
-from ralph_tracker.store.snapshots import SAFETY
+from ralph_tracker.store.snapshots.store import chosen_store
+from ralph_tracker.store.snapshots.values import SAFETY
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ralph_tracker.store.git.store import GitStore
+from ralph_tracker.store.git.store import SnapshotStore
 
 pytestmark = [pytest.mark.faults, pytest.mark.slow]
 
@@ -143,7 +143,7 @@ def test_what_is_kept_is_durable_before_it_has_its_name_and_so_is_the_name_after
 
 
 def test_what_is_written_ahead_is_durable_before_a_record_names_it(followed, monkeypatch):
-    monkeypatch.setattr(GitStore, "very_many", 0)
+    monkeypatch.setattr(SnapshotStore, "very_many", 0)
     disk, _ = followed(COMMANDS["post_iteration"])
     assert [path for path in disk.published if path.endswith(".pack")]
     assert ours(disk.early) == []

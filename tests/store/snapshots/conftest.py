@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tracker.store.contents.scan import ContentScanner
-from ralph_tracker.store.git import store as git_store
+from ralph_tracker.store.snapshots.scan import Scanner
 
-from .projects import STORES, Project
+from .projects import Project
 
 
 def at_home(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -33,16 +32,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return at_home(tmp_path / "home", monkeypatch)
 
 
-@pytest.fixture(params=STORES)
-def each_store(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Try a test with each store there is."""
-    monkeypatch.setattr(Project, "kind", request.param)
-    return request.param
-
-
 @pytest.fixture
 def while_reading(monkeypatch: pytest.MonkeyPatch):
-    """Do something before or after what a scan found is read, each time, in whichever store."""
+    """Do something before or after what a scan found is read, each time."""
 
     def meddle(act: Callable[[], object], *, before: bool = False) -> None:
         def around(take_in: Callable[..., None]) -> Callable[..., None]:
@@ -55,8 +47,7 @@ def while_reading(monkeypatch: pytest.MonkeyPatch):
 
             return taken
 
-        monkeypatch.setattr(git_store, "take_in", around(git_store.take_in))
-        monkeypatch.setattr(ContentScanner, "take_in", around(ContentScanner.take_in))
+        monkeypatch.setattr(Scanner, "take_in", around(Scanner.take_in))
 
     return meddle
 

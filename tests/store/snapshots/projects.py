@@ -7,11 +7,8 @@ import stat
 import subprocess
 from pathlib import Path
 
-from ralph_tracker.store.contents.store import ContentStore
-from ralph_tracker.store.git.store import GitStore
-from ralph_tracker.store.snapshots import Limits, SnapshotStore
-
-STORES = {"git": ("store.git", GitStore), "contents": ("store", ContentStore)}
+from ralph_tracker.store.snapshots.store import SnapshotStore
+from ralph_tracker.store.snapshots.values import Limits
 
 
 def names(folder: Path) -> list[str]:
@@ -40,9 +37,7 @@ def look(root: Path, leave_out: tuple[str, ...] = (".git", ".aiwg")) -> dict[str
 
 
 class Project:
-    """A working tree, the git repository around it where there is one, and its store of the kind that is tried."""
-
-    kind = "git"
+    """A working tree, the git repository around it where there is one, and its store."""
 
     def __init__(self, root: Path, top: Path | None = None) -> None:
         self.root = root
@@ -51,11 +46,11 @@ class Project:
 
     @property
     def folder(self) -> Path:
-        return self.root / ".aiwg" / "ralph" / "ralph-001" / STORES[self.kind][0]
+        return self.root / ".aiwg" / "ralph" / "ralph-001" / "store"
 
     def store(self, limits: Limits | None = None) -> SnapshotStore:
         """Return the store as a new call has it."""
-        return STORES[self.kind][1](self.folder, self.root, limits)
+        return SnapshotStore(self.folder, self.root, limits)
 
     def git(self, *arguments: str, at: Path | None = None, check: bool = True) -> str:
         """Run git as the user would."""
@@ -92,21 +87,14 @@ class Project:
         (self.root / path).symlink_to(target)
 
     def make_store(self, limits: Limits | None = None) -> SnapshotStore:
-        """Make the store, and spare the disk of whoever runs the tests."""
+        """Make the store."""
         store = self.store(limits)
         store.create()
-        if self.kind == "git":
-            with (self.folder / "config").open("a") as config:
-                config.write("[core]\n\tfsync = none\n")
         return store
 
     def stored(self, content: bytes) -> Path:
         """Return the file of the store that holds a content alone, whether it is there or not."""
-        if self.kind == "git":
-            name = hashlib.sha1(f"blob {len(content)}\0".encode() + content, usedforsecurity=False).hexdigest()
-        else:
-            name = hashlib.sha256(content).hexdigest()
-        return self.object(name)
+        return self.object(hashlib.sha256(content).hexdigest())
 
     def object(self, object_id: str) -> Path:
         return self.folder / "objects" / object_id[:2] / object_id[2:]

@@ -8,13 +8,10 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
-from ralph_tracker.store.snapshots import Limits
-from ralph_tracker.store.tree.writer import TreeWriter
+from ralph_tracker.store.snapshots.values import Limits
+from ralph_tracker.store.snapshots.working_tree import TreeWriter
 
 from .projects import Project, names
-
-pytestmark = pytest.mark.usefixtures("each_store")
-GIT_ONLY = pytest.mark.parametrize("each_store", ["git"], indirect=True)
 
 
 def test_a_symlink_in_place_of_a_folder_is_replaced_and_not_followed(project: Project, tmp_path: Path) -> None:
@@ -35,7 +32,6 @@ def test_a_symlink_in_place_of_a_folder_is_replaced_and_not_followed(project: Pr
     assert names(outside) == ["b.py", "deep"]
 
 
-@GIT_ONLY
 def test_an_ignored_symlink_in_place_of_a_folder_comes_back_too(project: Project, tmp_path: Path) -> None:
     (tmp_path / "outside").mkdir()
     project.write("out.log/kept.txt")

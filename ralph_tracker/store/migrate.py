@@ -1,0 +1,124 @@
+"""Move what earlier versions kept with git, in `store.git`, into the store of today.
+
+Objects and names are read as data, by a git that knows none of that folder's settings. Records name trees and commits
+by git's ids: those stay names of what they stood for.
+"""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from ralph_tracker.store.files import AGAIN, sync_below, told_plainly
+from ralph_tracker.store.layout import LoopPaths
+from ralph_tracker.store.snapshots.index import Index, Seen
+from ralph_tracker.store.snapshots.objects import Objects
+from ralph_tracker.store.snapshots.store import make_store
+from ralph_tracker.store.snapshots.trees import OF_GIT, Names, encode_snapshot
+from ralph_tracker.store.snapshots.user_repository import UserRepository
+from ralph_tracker.store.snapshots.values import ITERATIONS, SAFETY, Entry, decode_note
+from ralph_tracker.store.tree_visits import TreeVisits
+
+OLD: Final = "store.git"
+_CONFIG: Final = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
+
+
+def migrate(paths: LoopPaths) -> None:
+    """Move the files of a loop into its store; nothing happens to one that has a store. Raises StoreError."""
+    old = paths.folder / OLD
+    if paths.store.exists() or not old.is_dir():
+        return
+    with (
+        told_plainly(old, AGAIN),
+        tempfile.TemporaryDirectory(prefix=".tmp-", dir=paths.folder) as scratch,
+        tempfile.TemporaryDirectory(prefix="ralph-tracker-") as place,
+    ):
+        new = Path(scratch) / "store"
+        make_store(new, (old / "info/exclude").read_bytes(), (old / "info/tracked-ignored").read_bytes())
+        found = _Migration(_reader(Path(place), old / "objects"), new).run(sorted(_names(old)))
+        sync_below(new)
+        try:
+            new.rename(paths.store)
+        except OSError:  # another process was faster
+            return
+    visits = TreeVisits(paths)
+    for name, tree in found.items():
+        if name.startswith(ITERATIONS):
+            visits.remember(tree, int(name.removeprefix(ITERATIONS)))
+    shutil.rmtree(old, ignore_errors=True)
+
+
+class _Migration:
+    """Read each snapshot from git, and keep it in the store at `new`."""
+
+    def __init__(self, git: UserRepository, new: Path) -> None:
+        self._git = git
+        self._objects = Objects(new)
+        self._names = Names(new, self._objects.staging)
+        self._contents: dict[str, Seen] = {}
+        self._trees: dict[str, str] = {}
+
+    def run(self, names: list[tuple[str, str]]) -> dict[str, str]:
+        """Keep what the names lead to, and return the new tree of each."""
+        found: dict[str, str] = {}
+        ids: dict[str, str] = {}
+        for name, old in names:
+            head, _, message = self._git.run("cat-file", "commit", old).partition(b"\n\n")
+            old_tree = head.split(b"\n")[0].removeprefix(b"tree ").decode()
+            note = decode_note(message)
+            if note.scope:
+                note = note._replace(scope=self._tree(note.scope))
+            found[name] = tree = self._tree(old_tree)
+            ids |= {name: self._objects.add(encode_snapshot(tree, note)), old_tree: tree}
+            ids[old] = ids[name]
+        self._objects.publish()
+        for name, new in ids.items():
+            self._names.write(name if name.startswith("refs/") else f"{OF_GIT}{name}", new)
+        return found
+
+    def _tree(self, old: str) -> str:
+        if old not in self._trees:
+            listed = [_entry(item) for item in self._git.run("ls-tree", "-r", "-z", old).split(b"\0")[:-1]]
+            self._read_contents({entry.object_id for entry in listed} - self._contents.keys())
+            index = Index()
+            for path, mode, object_id in listed:
+                index.put(path, self._contents[object_id]._replace(mode=mode))
+            self._trees[old] = index.write(self._objects.add)
+        return self._trees[old]
+
+    def _read_contents(self, ids: set[str]) -> None:
+        asked = "".join(f"{name}\n" for name in sorted(ids)).encode()
+        answer = memoryview(self._git.run("cat-file", "--batch", stdin=asked))
+        at = 0
+        for name in sorted(ids):
+            end = at + len(f"{name} blob ")
+            line = bytes(answer[end : end + 20]).partition(b"\n")[0]
+            start = end + len(line) + 1
+            at = start + int(line) + 1
+            self._contents[name] = Seen("", self._objects.add(bytes(answer[start : at - 1])), int(line), None)
+
+
+def _entry(item: bytes) -> Entry:
+    about, _, path = item.partition(b"\t")
+    mode, _kind, object_id = about.decode().split(" ")
+    return Entry(os.fsdecode(path), mode, object_id)
+
+
+def _names(old: Path) -> Iterator[tuple[str, str]]:
+    for folder in (ITERATIONS, SAFETY):
+        place = old / folder
+        for path in place.iterdir() if place.is_dir() else ():
+            if not path.name.endswith(".lock"):
+                yield f"{folder}{path.name}", path.read_text("ascii").strip()
+
+
+def _reader(place: Path, objects: Path) -> UserRepository:
+    """Return a repository of no settings but ours that finds its objects elsewhere."""
+    for name in ("objects/info", "refs"):
+        (place / name).mkdir(parents=True)
+    (place / "HEAD").write_text("ref: refs/heads/none\n")
+    (place / "config").write_text(_CONFIG)
+    (place / "objects/info/alternates").write_bytes(os.fsencode(objects.absolute()) + b"\n")
+    return UserRepository(place, place, place, "")

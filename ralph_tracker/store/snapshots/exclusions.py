@@ -1,0 +1,150 @@
+"""What of a tree is not kept, and why: each path that is left out has a reason that a person reads."""
+
+import os
+import re
+import stat
+from collections.abc import Callable
+from fnmatch import translate
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from ralph_tracker.errors import StoreError
+from ralph_tracker.store.snapshots.values import Limits
+
+LOOP_FOLDER: Final = ".aiwg"
+# Folders that tools fill and can fill again; left out only where nothing in them is tracked.
+TOOL_CACHES: Final = frozenset(
+    {
+        "__pycache__",
+        ".pytest_cache",
+        ".mypy_cache",
+        ".ruff_cache",
+        ".hypothesis",
+        ".tox",
+        ".nox",
+        ".eggs",
+        ".ipynb_checkpoints",
+        ".nyc_output",
+        ".parcel-cache",
+        ".turbo",
+        ".gradle",
+        "htmlcov",
+        ".venv",
+        "venv",
+        "node_modules",
+    }
+)
+# Folders that are not looked into for anything.
+PASSED_OVER: Final = TOOL_CACHES | {".git", LOOP_FOLDER}
+CACHE_FILES: Final = (".coverage", ".coverage.*")
+SECRETS: Final = (
+    ".env",
+    ".env.*",
+    "*.pem",
+    "*.key",
+    "*.p12",
+    "*.pfx",
+    "*.jks",
+    "*.keystore",
+    "*.ppk",
+    "id_rsa",
+    "id_dsa",
+    "id_ecdsa",
+    "id_ecdsa_sk",
+    "id_ed25519",
+    "id_ed25519_sk",
+    ".netrc",
+    ".pgpass",
+)
+# What stands beside a secret and shows its form; these are meant to be shared.
+NO_SECRETS: Final = (".env.example", ".env.sample", ".env.template", ".env.dist")
+TEMPORARY_PREFIX: Final = ".ralph-tracker-"
+TEMPORARY_SUFFIX: Final = ".tmp"
+OWN_FOLDER: Final = "ralph-tracker's own folder"
+TOOL_CACHE: Final = "a tool's cache"
+SECRET: Final = "may hold a secret and is not tracked"  # noqa: S105  a reason, no password
+NESTED: Final = "the git folder of a nested repository"
+UNSTORABLE: Final = "git cannot hold a file of this name"
+UNREADABLE: Final = "not readable"
+LEFTOVER: Final = "left by a restore that was interrupted"
+_KINDS: Final[tuple[tuple[Callable[[int], bool], str], ...]] = (
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISFIFO, "a named pipe"),
+    (stat.S_ISBLK, "a device"),
+    (stat.S_ISCHR, "a device"),
+)
+
+
+def folder_reason(name: str) -> str | None:
+    """Return why a folder of that name is left out where nothing in it is tracked, None where it is not."""
+    if name == LOOP_FOLDER:
+        return OWN_FOLDER
+    if name in TOOL_CACHES:
+        return TOOL_CACHE
+    return UNSTORABLE if name.lower() == ".git" else None
+
+
+def kind_reason(status: os.stat_result) -> str | None:
+    """Return what a special file is, None for a file, a folder or a link."""
+    return next((name for is_kind, name in _KINDS if is_kind(status.st_mode)), None)
+
+
+def file_reason(path: str, status: os.stat_result, limits: Limits) -> str | None:
+    """Return why a file or link cannot be kept, tracked or not; None where it can. Reading rights are not asked for."""
+    kind = kind_reason(status)
+    if kind:
+        return kind
+    if _is_unstorable(path, status):
+        return UNSTORABLE
+    if status.st_size > limits.max_file_bytes:
+        return f"{status.st_size} bytes, over the limit of {limits.max_file_bytes}"
+    return None
+
+
+def untracked_reason(path: str) -> str | None:
+    """Return why an untracked file of that name is left out, None where it is kept."""
+    name = path.rpartition("/")[2]
+    if name == LOOP_FOLDER:
+        return OWN_FOLDER  # as a link
+    if _one_of(CACHE_FILES)(name):
+        return TOOL_CACHE
+    if name.startswith(TEMPORARY_PREFIX) and name.endswith(TEMPORARY_SUFFIX):
+        return LEFTOVER
+    if name in NO_SECRETS:
+        return None
+    return SECRET if _one_of(SECRETS)(name) else None
+
+
+@cache
+def _one_of(patterns: tuple[str, ...]) -> Callable[[str], object]:
+    """Compile patterns as one: a first snapshot asks about every file."""
+    return re.compile("|".join(map(translate, patterns))).match
+
+
+def _is_unstorable(path: str, status: os.stat_result) -> bool:
+    """Git leaves out `.git` in any case with exit status 0, and refuses `.gitmodules` as a link."""
+    parts = path.lower().split("/")
+    return ".git" in parts or (stat.S_ISLNK(status.st_mode) and parts[-1] == ".gitmodules")
+
+
+def refuse_root(root: Path, folder: Path) -> None:
+    """Raise StoreError for a tree that nobody means to keep as a whole, or that would keep the store in itself."""
+    home = Path(os.path.expanduser("~")).resolve()  # noqa: PTH111  Path.home() fails where nobody has one
+    if home.is_relative_to(root):
+        raise StoreError(
+            f"{root} is {'your home folder' if root == home else 'above your home folder'}: run it in a project"
+        )
+    if not root.is_dir():
+        raise StoreError(f"{root} is no folder: name the root of a project")
+    if folder.is_relative_to(root) and LOOP_FOLDER not in folder.relative_to(root).parts:
+        raise StoreError(f"{folder} lies inside the tree that it keeps: put it below {LOOP_FOLDER}/")
+
+
+def is_to_keep(root: Path, folder: Path) -> bool:
+    """Tell whether a tree may be kept as a whole."""
+    try:
+        refuse_root(root, folder)
+    except StoreError:
+        return False
+    return True

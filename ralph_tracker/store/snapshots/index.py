@@ -1,0 +1,224 @@
+"""The tree as it was last seen, with what tells that a file has not changed since, so that it need not be read.
+
+It is written whole after each snapshot: a section for each folder, which is copied as it is where nothing has changed.
+"""
+
+import os
+import struct
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from ralph_tracker.store.files import write_whole
+from ralph_tracker.store.reading import read_bytes
+from ralph_tracker.store.snapshots.trees import MODES, File, encode_folder
+
+NAME: Final = "index"
+_MAGIC: Final = b"ralph-tracker index 2\n"
+_HEAD: Final = struct.Struct("<II")  # crc32 of all behind it, bytes of it
+_SECTION: Final = struct.Struct("<III32s")  # bytes of the path, bytes of the names, files, id of the folder
+_PRINT: Final = struct.Struct("<QqQq")
+_FACTS: Final = struct.Struct("<BQ32s")  # mode, size, sha256
+_NO_TREE: Final = bytes(32)
+_NO_PRINT: Final = (0, 0, 0, 0)
+
+Print = tuple[int, int, int, int]
+
+
+class Seen(NamedTuple):
+    """Hold a file as it was kept; without `print` it is read again whatever the system says of it."""
+
+    mode: str
+    object_id: str
+    size: int
+    print: Print | None
+
+
+@dataclass(slots=True)
+class Listed:
+    """Hold the files that lie directly in a folder, by name; `tree` is its id, None where that is not known.
+
+    `section` is how the index file has it, None where that has changed.
+    """
+
+    prints: dict[str, Print | None] = field(default_factory=dict)
+    tree: str | None = None
+    section: bytes | None = None
+    _facts: dict[str, tuple[int, int, bytes]] | None = None
+
+    @property
+    def facts(self) -> dict[str, tuple[int, int, bytes]]:
+        """Return mode, size and sha256 by name, for most folders not asked for."""
+        if self._facts is None:
+            rows = self.section[len(self.section) - len(self.prints) * _FACTS.size :] if self.section else b""
+            self._facts = dict(zip(self.prints, _FACTS.iter_unpack(rows), strict=True))
+        return self._facts
+
+    def get(self, name: str) -> Seen | None:
+        if name not in self.prints:
+            return None
+        mode, size, digest = self.facts[name]
+        return Seen(MODES[mode], digest.hex(), size, self.prints[name])
+
+    def put(self, name: str, seen: Seen) -> None:
+        facts = MODES.index(seen.mode), seen.size, bytes.fromhex(seen.object_id)
+        if self.facts.get(name) != facts:
+            self.tree = None
+        self.facts[name] = facts
+        self.prints[name], self.section = seen.print, None
+
+    def drop(self, name: str) -> None:
+        del self.facts[name], self.prints[name]
+        self.tree = self.section = None
+
+    def files(self, start: str = "") -> Iterator[File]:
+        for name, (mode, size, digest) in self.facts.items():
+            yield File(start + name, MODES[mode], digest.hex(), size)
+
+    def copy(self) -> "Listed":
+        return Listed(dict(self.prints), self.tree, self.section, self._facts and dict(self._facts))
+
+    def forget_tree(self) -> None:
+        """Take another id for the folder than the one that is known: something in it or below it has changed."""
+        _ = self.facts  # the section has them otherwise
+        self.tree = self.section = None
+
+    def encoded(self, path: str) -> bytes:
+        """Return the section of the folder at `path`."""
+        if self.section is None:
+            where, names = os.fsencode(path), os.fsencode("\0".join(self.prints))
+            tree = bytes.fromhex(self.tree) if self.tree else _NO_TREE
+            prints = b"".join(_PRINT.pack(*(each or _NO_PRINT)) for each in self.prints.values())
+            facts = b"".join(_FACTS.pack(*self.facts[name]) for name in self.prints)
+            head = _SECTION.pack(len(where), len(names), len(self.prints), tree)
+            self.section = b"".join((head, where, names, prints, facts))
+        return self.section
+
+
+@dataclass(slots=True)
+class Index:
+    """Hold the folders of the tree by their paths, all above each too."""
+
+    folders: dict[str, Listed] = field(default_factory=lambda: {"": Listed()})
+    is_saved: bool = False
+
+    @property
+    def tree(self) -> str | None:
+        """Return the id of the tree, None where that is not known."""
+        return self.folders[""].tree
+
+    def get(self, path: str) -> Seen | None:
+        """Return a file as it was kept, None for what is not in the tree."""
+        folder, _, name = path.rpartition("/")
+        return self.folders[folder].get(name) if folder in self.folders else None
+
+    def put(self, path: str, seen: Seen) -> None:
+        """Take a file in; the tree stays the same where only its time is another one."""
+        folder, _, name = path.rpartition("/")
+        if folder not in self.folders:
+            self.folders[folder] = Listed()
+        self.folders[folder].put(name, seen)
+        self._changed(folder)
+
+    def drop(self, path: str) -> None:
+        """Take a file out."""
+        folder, _, name = path.rpartition("/")
+        self.folders[folder].drop(name)
+        self._changed(folder)
+
+    def write(self, add: Callable[[bytes], str]) -> str:
+        """Write the folders that have changed with `add`, which returns the id of each, and return that of the tree."""
+        if self.tree is not None:
+            return self.tree
+        changed = [path for path, listed in self.folders.items() if listed.tree is None]
+        below: dict[str, dict[str, str]] = {path: {} for path in changed}
+        for path, listed in self.folders.items():
+            if listed.tree is not None and (known := below.get(path.rpartition("/")[0])) is not None and path:
+                known[path.rpartition("/")[2]] = listed.tree
+        for path in sorted(changed, key=_depth, reverse=True):
+            listed = self.folders[path]
+            if path and not listed.prints and not below[path]:
+                del self.folders[path]
+                continue
+            listed.tree, listed.section = add(encode_folder(listed.files(), below[path])), None
+            if path:
+                parent, _, name = path.rpartition("/")
+                below[parent][name] = listed.tree
+            self.is_saved = False
+        return self.folders[""].tree or ""
+
+    def object_ids(self) -> Iterator[str]:
+        """Yield the ids of all that the index names."""
+        for listed in self.folders.values():
+            yield from (file.object_id for file in listed.files())
+            if listed.tree:
+                yield listed.tree
+
+    def copy(self) -> "Index":
+        return Index({path: listed.copy() for path, listed in self.folders.items()}, self.is_saved)
+
+    def _changed(self, folder: str) -> None:
+        """Forget the ids of all above a folder whose own is not known any more."""
+        self.is_saved = False
+        if self.folders[folder].tree is not None:
+            return
+        while folder:
+            folder = folder.rpartition("/")[0]
+            self.folders.setdefault(folder, Listed()).forget_tree()
+
+
+def print_of(status: os.stat_result) -> Print:
+    """Return what changes when a file does: also an edit that puts size and time back sets its ctime."""
+    return status.st_size, status.st_mtime_ns, status.st_ino, status.st_ctime_ns
+
+
+def settled_print(status: os.stat_result, began: int) -> Print | None:
+    """Return the print of a file, None for one that may change once more without a sign.
+
+    `began` is the time (ns) of the file system before the tree was looked at. What changes after that has a later
+    time, if only the file had an earlier one.
+    """
+    return print_of(status) if max(status.st_mtime_ns, status.st_ctime_ns) < began else None
+
+
+def load(folder: Path) -> Index:
+    """Read the index of a store; one that is missing, damaged or of another version is empty: every file is read."""
+    data = read_bytes(folder / NAME) or b""
+    start = len(_MAGIC) + _HEAD.size
+    if not data.startswith(_MAGIC) or len(data) < start:
+        return Index()
+    checksum, size = _HEAD.unpack_from(data, len(_MAGIC))
+    body = memoryview(data)[start:]
+    if len(body) != size or zlib.crc32(body) != checksum:
+        return Index()
+    return Index({"": Listed(), **dict(_sections(data, start))}, is_saved=True)
+
+
+def save(index: Index, folder: Path, staging: Path) -> None:
+    """Write the index where it has changed; every object that it names has to be durable by now."""
+    if index.is_saved:
+        return
+    body = b"".join(listed.encoded(path) for path, listed in index.folders.items())
+    head = _HEAD.pack(zlib.crc32(body), len(body))
+    write_whole(folder / NAME, _MAGIC + head + body, staging)
+    index.is_saved = True
+
+
+def _sections(data: bytes, at: int) -> Iterator[tuple[str, Listed]]:
+    while at < len(data):
+        path_size, names_size, count, tree = _SECTION.unpack_from(data, at)
+        names_at = at + _SECTION.size + path_size
+        prints_at = names_at + names_size
+        facts_at = prints_at + count * _PRINT.size
+        end = facts_at + count * _FACTS.size
+        names = os.fsdecode(data[names_at:prints_at]).split("\0") if count else ()
+        prints: dict[str, Any] = dict(zip(names, _PRINT.iter_unpack(data[prints_at:facts_at]), strict=True))
+        path = os.fsdecode(data[at + _SECTION.size : names_at])
+        yield path, Listed(prints, tree.hex() if tree != _NO_TREE else None, data[at:end])
+        at = end
+
+
+def _depth(path: str) -> int:
+    return path.count("/") + 1 if path else 0

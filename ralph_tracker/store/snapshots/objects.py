@@ -1,0 +1,447 @@
+"""Contents by their sha256, compressed: a few in files of their own below two letters of it, many in one pack.
+
+Each file is written whole before it has its name.
+"""
+
+import hashlib
+import os
+import struct
+import zlib
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO, Final, NamedTuple
+
+from ralph_tracker.errors import StoreError
+from ralph_tracker.store.files import cleared, measured, sync_all, sync_file, sync_folder
+from ralph_tracker.store.snapshots.working_tree import CHUNK, Take
+
+SUFFIX: Final = ".pack"
+_MAGIC: Final = b"ralph-tracker pack 1\n"
+_ROW: Final = struct.Struct(">32sQQ")  # sha256, offset, length
+_END: Final = struct.Struct(">Q32s")  # rows, sha256 of the table
+_KEY: Final = 32
+_NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_BUFFER: Final = 1 << 18
+_SMALL: Final = 1 << 20  # bytes that are copied in no time
+OBJECTS: Final = "objects"
+STAGING: Final = "tmp"
+_PACKS: Final = "pack"
+# A third of the bytes at a tenth of a millisecond a file; higher levels cost more than they save.
+_LEVEL: Final = 1
+_LETTERS: Final = 2
+_DIGITS: Final = 64
+# More contents than that, or more bytes than CHUNK, become a pack: one file to sync in the place of each.
+_FEW: Final = 16
+_DRAFT: Final = "draft"
+_TRIES: Final = 5
+
+
+def new_file(path: Path) -> BinaryIO:
+    """Open a file that must not be there yet and that nobody writes to later."""
+    return open(os.open(path, _NEW, 0o444), "wb", _BUFFER)  # noqa: PTH123  # a descriptor, and the caller closes it
+
+
+class Place(NamedTuple):
+    """Tell where a compressed content lies; `length` in bytes is None where it is a whole file."""
+
+    path: str
+    offset: int = 0
+    length: int | None = None
+
+
+class Draft:
+    """Write a pack that nobody reads yet. Raises OSError where the system refuses."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.places: dict[str, Place] = {}
+        self._file = new_file(path)
+        self._file.write(_MAGIC)
+        self._end = len(_MAGIC)
+
+    @property
+    def size(self) -> int:
+        """Return the bytes that were written."""
+        return self._end
+
+    def add(self, object_id: str, data: bytes) -> None:
+        """Append a compressed content."""
+        self._file.write(data)
+        self.name(object_id, len(data))
+
+    def write(self, data: bytes) -> int:
+        """Append a part of a content that has its name later, and return its length."""
+        return self._file.write(data)
+
+    def name(self, object_id: str, length: int) -> None:
+        """Name what was written last."""
+        self.places[object_id] = Place(os.fspath(self.path), self._end, length)
+        self._end += length
+
+    def take_back(self) -> None:
+        """Drop what was written and has no name."""
+        self._file.seek(self._end)
+        self._file.truncate()
+
+    def flush(self) -> None:
+        """Let what was written be read."""
+        self._file.flush()
+
+    def close(self) -> None:
+        self._file.close()
+
+    def finish(self) -> str:
+        """Append the table, make all of it durable, and return the name that the pack gets."""
+        rows = sorted((bytes.fromhex(name), place.offset, place.length) for name, place in self.places.items())
+        table = b"".join(_ROW.pack(*row) for row in rows)
+        digest = hashlib.sha256(table)
+        with self._file as file:
+            file.write(table)
+            file.write(_END.pack(len(rows), digest.digest()))
+            file.flush()
+            os.fsync(file.fileno())
+        return digest.hexdigest() + SUFFIX
+
+
+class Pack:
+    """Find contents in a pack; one whose table is damaged holds nothing. Raises OSError where the system refuses."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._table, self.size = _read_table(path)
+
+    @property
+    def is_intact(self) -> bool:
+        """Tell whether it has a table that can be trusted."""
+        return bool(self._table)
+
+    def find(self, object_id: str) -> Place | None:
+        """Return where a content lies, None where it is not in this pack."""
+        key, table = bytes.fromhex(object_id), self._table
+        count = len(table) // _ROW.size
+        row = bisect_left(range(count), key, key=lambda row: table[row * _ROW.size : row * _ROW.size + _KEY])
+        if row == count:
+            return None
+        found, offset, length = _ROW.unpack_from(table, row * _ROW.size)
+        return Place(self.path, offset, length) if found == key else None
+
+    def rows(self) -> Iterator[tuple[str, Place]]:
+        """Yield all that it holds, in the order in which it was written."""
+        for key, offset, length in sorted(_ROW.iter_unpack(self._table), key=lambda row: row[1]):
+            yield key.hex(), Place(self.path, offset, length)
+
+
+def too_small(packs: Iterable[Pack], loose: int) -> list[Pack]:
+    """Return the packs to put into one with so many bytes of loose contents.
+
+    What stays is at least twice as large as that, so that a content is copied no more often than the packs double.
+    """
+    found: list[Pack] = []
+    total = loose
+    for pack in sorted(packs, key=lambda pack: pack.size):
+        if pack.size > max(_SMALL, 2 * total):
+            break
+        found.append(pack)
+        total += pack.size
+    return found
+
+
+def _read_table(path: str) -> tuple[bytes, int]:
+    """Return the table of a pack, nothing where it is damaged, and the bytes of the whole file."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        size = os.fstat(descriptor).st_size
+        end = os.pread(descriptor, _END.size, max(0, size - _END.size))
+        if len(end) < _END.size:
+            return b"", size
+        count, digest = _END.unpack(end)
+        start = size - _END.size - count * _ROW.size
+        table = os.pread(descriptor, count * _ROW.size, start) if start > 0 else b""
+    finally:
+        os.close(descriptor)
+    return (table if hashlib.sha256(table).digest() == digest else b""), size
+
+
+class Objects:
+    """Keep contents in a store's folder; those of `lenders`, other stores, are read where they lie.
+
+    What is added is staged, and there for every reader once it is published. Raises OSError where the system refuses.
+    """
+
+    def __init__(self, folder: Path, lenders: Sequence[Path] = ()) -> None:
+        self.places = (folder / OBJECTS, *(lender / OBJECTS for lender in lenders))
+        self.staging = folder / STAGING
+        self._staged: Draft | None = None
+        self._packs: dict[str, Pack] | None = None
+
+    def add(self, data: bytes) -> str:
+        """Stage a content and return its id."""
+        object_id = hashlib.sha256(data).hexdigest()
+        if not self._is_known(object_id):
+            self._draft().add(object_id, zlib.compress(data, _LEVEL))
+        return object_id
+
+    def add_chunks(self, chunks: Iterable[bytes]) -> tuple[str, int]:
+        """Stage a content that need not fit into memory, and return its id and its size."""
+        packer, digest, size, length = zlib.compressobj(_LEVEL), hashlib.sha256(), 0, 0
+        draft = self._draft()
+        for chunk in chunks:
+            digest.update(chunk)
+            size += len(chunk)
+            length += draft.write(packer.compress(chunk))
+        length += draft.write(packer.flush())
+        object_id = digest.hexdigest()
+        if self._is_known(object_id):
+            draft.take_back()
+        else:
+            draft.name(object_id, length)
+        return object_id, size
+
+    def publish(self) -> None:
+        """Give what is staged its names, durably: every file is synced before it has its name, its folder after."""
+        draft, self._staged = self._staged, None
+        if draft is None:
+            return
+        if len(draft.places) > _FEW or draft.size > CHUNK:
+            self._publish_pack(draft)
+        else:
+            self._publish_each(draft)
+
+    def clear(self) -> None:
+        """Drop what is staged, also what a killed writer has left; the store's lock must be held."""
+        if self._staged is not None:
+            with suppress(OSError):  # it goes, whatever of it could be written
+                self._staged.close()
+        self._staged = self._packs = None
+        cleared(self.staging)
+
+    def has(self, object_id: str) -> bool:
+        """Tell whether a content is there, or staged."""
+        return self._is_known(object_id) or self._find_anew(object_id) is not None
+
+    def chunks(self, object_id: str) -> Iterator[bytes]:
+        """Yield a content in parts; raise StoreError for one that is missing or damaged, as far as that is seen."""
+        file, left = self._opened(object_id)
+        unpacker = zlib.decompressobj()
+        try:
+            with file:
+                while data := file.read(min(CHUNK, left)):
+                    left -= len(data)
+                    while data:
+                        yield unpacker.decompress(data, CHUNK)
+                        data = unpacker.unconsumed_tail
+            yield unpacker.flush()
+        except zlib.error:
+            raise _damaged(object_id) from None
+        except OSError as error:
+            raise _unreadable(file.name, error) from None
+        if not unpacker.eof or unpacker.unused_data:
+            raise _damaged(object_id)
+
+    def read(self, object_id: str) -> bytes:
+        """Return a content; raise StoreError for one that is not what its id says."""
+        data = b"".join(self.chunks(object_id))
+        if hashlib.sha256(data).hexdigest() != object_id:
+            raise _damaged(object_id)
+        return data
+
+    def is_intact(self, object_id: str) -> bool:
+        """Tell whether a content is there and is what its id says."""
+        digest = hashlib.sha256()
+        try:
+            for chunk in self.chunks(object_id):
+                digest.update(chunk)
+        except (StoreError, OSError):
+            return False
+        return digest.hexdigest() == object_id
+
+    def pack(self) -> None:
+        """Put the contents that are files of their own, and packs that are small beside them, into one pack."""
+        loose = dict(self._loose())
+        small = too_small(self._own_packs(), sum(Path(place.path).stat().st_size for place in loose.values()))
+        if loose or len(small) > 1:
+            packed = {name: place for pack in small for name, place in pack.rows()}
+            self._replace({**packed, **loose}, [place.path for place in loose.values()], small)
+
+    def remove_others(self, wanted: set[str]) -> None:
+        """Throw away every content of this store that is not wanted."""
+        for object_id, place in self._loose():
+            if object_id not in wanted:
+                Path(place.path).unlink()
+        rows = {pack: dict(pack.rows()) for pack in self._own_packs()}
+        stale = [pack for pack, places in rows.items() if not wanted.issuperset(places)]
+        stay = {name: place for pack in stale for name, place in rows[pack].items() if name in wanted}
+        self._replace(stay, [], stale)
+
+    def _draft(self) -> Draft:
+        if self._staged is None:
+            self._staged = Draft(self.staging / _DRAFT)
+        return self._staged
+
+    def _publish_pack(self, draft: Draft) -> str:
+        folder = self.places[0] / _PACKS
+        is_new = not folder.is_dir()
+        if is_new:
+            folder.mkdir()
+        path = folder / draft.finish()
+        draft.path.rename(path)
+        sync_folder(folder)
+        if is_new:
+            sync_folder(self.places[0])
+        if self._packs is not None:
+            self._packs[os.fspath(path)] = Pack(os.fspath(path))
+        return os.fspath(path)
+
+    def _publish_each(self, draft: Draft) -> None:
+        draft.close()
+        targets = {self.staging / name: self._own(name) for name in draft.places}
+        for (object_id, place), path in zip(draft.places.items(), targets, strict=True):
+            with new_file(path) as file:
+                file.write(_bytes_at(object_id, place))
+        sync_all(sync_file, targets)
+        folders = {target.parent for target in targets.values()}
+        new = [folder for folder in folders if not folder.is_dir()]
+        for folder in new:
+            folder.mkdir()
+        for path, target in targets.items():
+            path.rename(target)
+        for folder in folders:
+            sync_folder(folder)
+        if new:
+            sync_folder(self.places[0])
+        draft.path.unlink()
+
+    def _replace(self, places: Mapping[str, Place], loose: Iterable[str], packs: Iterable[Pack]) -> None:
+        """Copy contents into one pack; once that is durable, the files and the packs they were in go."""
+        path = None
+        if places:
+            draft = self._draft()
+            for object_id, place in places.items():
+                draft.add(object_id, _bytes_at(object_id, place))
+            path = self._publish_pack(draft)
+            self._staged = None
+        for gone in (*loose, *(pack.path for pack in packs)):
+            if gone != path:
+                Path(gone).unlink()
+        for folder in self._letters():
+            with suppress(OSError):  # it holds something still
+                folder.rmdir()
+        self._packs = None
+
+    def _is_known(self, object_id: str) -> bool:
+        """Tell whether a content is there, as far as this process knows the packs: under the lock it knows all."""
+        return (self._staged is not None and object_id in self._staged.places) or self._find(object_id) is not None
+
+    def _opened(self, object_id: str) -> tuple[BinaryIO, int]:
+        """Open the file that holds a content at its place, and return the bytes that it has there at the most."""
+        for _ in range(_TRIES):
+            place = self._place(object_id)
+            if place is None:
+                raise _damaged(object_id)
+            try:
+                file = open(place.path, "rb")  # noqa: PTH123, SIM115  # a path as text; the caller closes it
+                file.seek(place.offset)
+            except FileNotFoundError:  # packed meanwhile
+                self._packs = None
+                continue
+            except OSError as error:
+                raise _unreadable(place.path, error) from None
+            return file, os.fstat(file.fileno()).st_size if place.length is None else place.length
+        raise _damaged(object_id)
+
+    def _place(self, object_id: str) -> Place | None:
+        draft = self._staged
+        if draft is not None and object_id in draft.places:
+            draft.flush()
+            return draft.places[object_id]
+        return self._find(object_id) or self._find_anew(object_id)
+
+    def _own(self, object_id: str) -> Path:
+        return self.places[0] / object_id[:_LETTERS] / object_id[_LETTERS:]
+
+    def _find(self, object_id: str) -> Place | None:
+        below = f"{object_id[:_LETTERS]}/{object_id[_LETTERS:]}"
+        loose = next((path for place in self.places if os.path.lexists(path := f"{place}/{below}")), None)
+        if loose is not None:
+            return Place(loose)
+        if self._packs is None:
+            self._packs = self._listed({})
+        return next((place for pack in self._packs.values() if (place := pack.find(object_id))), None)
+
+    def _find_anew(self, object_id: str) -> Place | None:
+        """Look at packs that have come since: another process has put there what was a file of its own."""
+        known = self._packs or {}
+        self._packs = self._listed(known)
+        return None if self._packs.keys() == known.keys() else self._find(object_id)
+
+    def _listed(self, known: Mapping[str, Pack]) -> dict[str, Pack]:
+        """Return the packs that there are; those that another process replaces meanwhile are listed again."""
+        for _ in range(_TRIES):
+            try:
+                return {path: known.get(path) or Pack(path) for path in self._pack_paths()}
+            except FileNotFoundError:
+                continue
+        return {}
+
+    def _pack_paths(self) -> Iterator[str]:
+        for place in self.places:
+            with suppress(FileNotFoundError):
+                yield from (os.fspath(path) for path in (place / _PACKS).iterdir() if path.suffix == SUFFIX)
+
+    def _own_packs(self) -> list[Pack]:
+        """List the packs to work on; one whose table is damaged stays as it is, since somebody may mend it."""
+        found = self._listed({}).values()
+        return [pack for pack in found if pack.path.startswith(f"{self.places[0]}/") and pack.is_intact]
+
+    def _letters(self) -> list[Path]:
+        return [folder for folder in self.places[0].iterdir() if len(folder.name) == _LETTERS]
+
+    def _loose(self) -> Iterator[tuple[str, Place]]:
+        for folder in self._letters():
+            for path in folder.iterdir():
+                object_id = folder.name + path.name
+                if len(object_id) == _DIGITS:
+                    yield object_id, Place(os.fspath(path))
+
+
+def staging_in(objects: Objects) -> Take:
+    """Return what stages a content read from a tree; a small one in one piece, as it may be there already."""
+
+    def take(chunks: Iterator[bytes]) -> tuple[str, int]:
+        first = next(chunks, b"")
+        if len(first) < CHUNK:
+            return objects.add(first), len(first)
+        return objects.add_chunks(_with_first(first, chunks))
+
+    return take
+
+
+def hash_only(chunks: Iterator[bytes]) -> tuple[str, int]:
+    """Keep nothing, and tell what the id would be."""
+    size, name = measured(chunks)
+    return name, size
+
+
+def _with_first(first: bytes, chunks: Iterator[bytes]) -> Iterator[bytes]:
+    yield first
+    yield from chunks
+
+
+def _bytes_at(object_id: str, place: Place) -> bytes:
+    """Return what lies at a place, as it lies there."""
+    with open(place.path, "rb") as file:  # noqa: PTH123  # a path as text
+        file.seek(place.offset)
+        data = file.read(-1 if place.length is None else place.length)
+    if place.length is not None and len(data) != place.length:
+        raise _damaged(object_id)
+    return data
+
+
+def _unreadable(path: str, error: OSError) -> StoreError:
+    return StoreError(f"{path}: cannot be read ({error.strerror}); mend that and try again")
+
+
+def _damaged(object_id: str) -> StoreError:
+    return StoreError(f"the kept object {object_id} is missing or damaged; run `ralph-tracker verify`")

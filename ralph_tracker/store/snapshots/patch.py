@@ -1,0 +1,300 @@
+"""What changed in each file between two kept trees, renames found, with a patch that a person reads."""
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import unified_diff
+from typing import Final, Literal, NamedTuple, get_args
+
+from ralph_tracker.store.snapshots.trees import KeptTrees
+from ralph_tracker.store.snapshots.values import LINK_MODE, Difference
+
+PATCH_BYTES: Final = 1_000_000
+SECTION: Final = "diff --git "
+_BINARY_LOOK: Final = 8000  # as far as git itself looks for a NUL
+FileStatus = Literal["added", "modified", "deleted", "renamed", "type_changed"]
+Kind = Literal["text", "large", "binary"]
+_KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+STATUS: Final[dict[str, FileStatus]] = {
+    "A": "added",
+    "M": "modified",
+    "D": "deleted",
+    "R": "renamed",
+    "T": "type_changed",
+}
+# A rename of many files into many others costs the product of both; beyond this only equal contents are matched.
+_RENAMES: Final = 200
+_ALIKE: Final = 0.5
+_EMPTY: Final = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+_SHORT: Final = 7
+_AROUND: Final = 3  # lines
+_STARTS: Final = re.compile(r"([-+])(\d+)")
+_ESCAPES: Final = {"\t": "\\t", "\n": "\\n", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileChange:
+    """Hold how one file differs between two kept trees.
+
+    Modes are git's (100755 is executable, 120000 a symbolic link), None where the file is absent; `old_path` is set
+    for a rename only. Lines `added` and `deleted` and the `patch` are None where the content is no text, or larger
+    than a person reads (`large`).
+    """
+
+    path: str
+    status: FileStatus
+    old_path: str | None = None
+    old_mode: str | None = None
+    new_mode: str | None = None
+    content: Kind = "text"
+    added: int | None = None
+    deleted: int | None = None
+    patch: str | None = None
+
+
+def kind_of(chunks: Iterable[bytes]) -> Kind:
+    """Tell what a content is to a person who wants to read it."""
+    first, size = b"", 0
+    for chunk in chunks:
+        first, size = first or chunk[:_BINARY_LOOK], size + len(chunk)
+    if not is_text(first):
+        return "binary"
+    return "large" if size > PATCH_BYTES else "text"
+
+
+def is_text(first: bytes) -> bool:
+    """Tell whether a content that begins so is text, as git does."""
+    return b"\0" not in first[:_BINARY_LOOK]
+
+
+def kind_of_both(kinds: Iterable[Kind]) -> Kind:
+    """Return what a change is by its two contents: one that is no text, or large, makes both so."""
+    return max(kinds, key=_KINDS.index)
+
+
+def counted(patch: str) -> tuple[int, int]:
+    """Count the lines that a patch adds and takes away; before its first hunk `+++` and `---` name the files."""
+    added = deleted = 0
+    for line in _in_hunks(patch):
+        added += line.startswith("+")
+        deleted += line.startswith("-")
+    return added, deleted
+
+
+def _in_hunks(patch: str) -> Iterator[str]:
+    in_hunk = False
+    for line in patch.split("\n"):
+        in_hunk = line.startswith("@@") or (in_hunk and not line.startswith(SECTION))
+        if in_hunk:
+            yield line
+
+
+class _Pair(NamedTuple):
+    """Hold a file before and after; what is absent is "", and `alike` the share of a renamed file that stayed."""
+
+    old_path: str
+    path: str
+    status: str
+    old_mode: str
+    new_mode: str
+    old_id: str
+    new_id: str
+    alike: float = 1.0
+
+    @property
+    def ids(self) -> Iterator[str]:
+        return (each for each in (self.old_id, self.new_id) if each)
+
+
+class _Contents:
+    """Tell what kept contents are, each looked at once."""
+
+    def __init__(self, kept: KeptTrees) -> None:
+        self._kept = kept
+        self._kinds: dict[str, Kind] = {}
+        self._lines: dict[str, Counter[bytes]] = {}
+
+    def kind(self, object_id: str) -> Kind:
+        if object_id not in self._kinds:
+            self._kinds[object_id] = kind_of(self._kept.objects.chunks(object_id))
+        return self._kinds[object_id]
+
+    def data(self, object_id: str) -> bytes:
+        return self._kept.objects.read(object_id) if object_id else b""
+
+    def alike(self, one: str, other: str) -> float:
+        """Return the share of the larger content that the other one has too, by whole lines; 0 for what is no text."""
+        if self.kind(one) != "text" or self.kind(other) != "text":
+            return 0.0
+        before, after = self._counted(one), self._counted(other)
+        common = sum(len(line) * count for line, count in (before & after).items())
+        return common / max(_size(before), _size(after), 1)
+
+    def _counted(self, object_id: str) -> Counter[bytes]:
+        if object_id not in self._lines:
+            self._lines[object_id] = Counter(self.data(object_id).splitlines(keepends=True))
+        return self._lines[object_id]
+
+
+def file_changes(kept: KeptTrees, before: str, after: str) -> tuple[FileChange, ...]:
+    """Compare two trees or snapshots file by file, in the order of paths.
+
+    Raises NoSnapshotError for what is not kept, StoreError for what is damaged.
+    """
+    contents = _Contents(kept)
+    found = [item for item, _ in kept.differing(before, after)]
+    gone = [item for item in found if item.status == "D"]
+    come = [item for item in found if item.status == "A"]
+    moved = [*_unchanged(gone, come)]
+    moved += _edited(*_without(moved, gone, come), contents)
+    staying = [item for item in found if item.status in {"M", "T"}]
+    for others in _without(moved, gone, come):
+        staying += others
+    pairs = [*moved, *(_Pair(item.path, item.path, item.status, *item[2:]) for item in staying)]
+    return tuple(_change(pair, contents) for pair in sorted(pairs, key=lambda pair: os.fsencode(pair.path)))
+
+
+def _unchanged(gone: Sequence[Difference], come: Sequence[Difference]) -> Iterator[_Pair]:
+    """Match files that moved as they are, first those that kept their name; empty ones are like any other."""
+    rest = [item for item in gone if item.old_id != _EMPTY]
+    for new in come:
+        alike = [old for old in rest if old.old_id == new.new_id and _same_type(old, new)]
+        if alike:
+            old = max(alike, key=lambda each: _name(each) == _name(new))
+            rest.remove(old)
+            yield _moved(old, new, 1.0)
+
+
+def _edited(gone: Sequence[Difference], come: Sequence[Difference], contents: _Contents) -> Iterator[_Pair]:
+    """Match files that moved and changed, the most alike first."""
+    if not gone or not come or len(gone) * len(come) > _RENAMES**2:
+        return
+    ways = ((contents.alike(old.old_id, new.new_id), old, new) for old in gone for new in come if _are_files(old, new))
+    taken: set[str] = set()
+    for alike, old, new in sorted(ways, key=lambda way: (-way[0], way[1].path, way[2].path)):
+        if alike >= _ALIKE and taken.isdisjoint({f"-{old.path}", f"+{new.path}"}):
+            taken |= {f"-{old.path}", f"+{new.path}"}
+            yield _moved(old, new, alike)
+
+
+def _moved(old: Difference, new: Difference, alike: float) -> _Pair:
+    return _Pair(old.path, new.path, "R", old.old_mode, new.new_mode, old.old_id, new.new_id, alike)
+
+
+def _without(
+    moved: Sequence[_Pair], gone: Sequence[Difference], come: Sequence[Difference]
+) -> tuple[list[Difference], list[Difference]]:
+    old, new = {pair.old_path for pair in moved}, {pair.path for pair in moved}
+    return [item for item in gone if item.path not in old], [item for item in come if item.path not in new]
+
+
+def _same_type(old: Difference, new: Difference) -> bool:
+    return (old.old_mode == LINK_MODE) == (new.new_mode == LINK_MODE)
+
+
+def _are_files(old: Difference, new: Difference) -> bool:
+    return LINK_MODE not in {old.old_mode, new.new_mode}
+
+
+def _name(item: Difference) -> str:
+    return item.path.rpartition("/")[2]
+
+
+def _size(lines: Counter[bytes]) -> int:
+    return sum(len(line) * count for line, count in lines.items())
+
+
+def _change(pair: _Pair, contents: _Contents) -> FileChange:
+    kind = kind_of_both(contents.kind(object_id) for object_id in pair.ids)
+    patch = "".join(_sections(pair, contents)) if kind == "text" else None
+    added, deleted = (None, None) if patch is None else counted(patch)
+    return FileChange(
+        path=pair.path,
+        status=STATUS[pair.status],
+        old_path=pair.old_path if pair.status == "R" else None,
+        old_mode=pair.old_mode or None,
+        new_mode=pair.new_mode or None,
+        content=kind,
+        added=added,
+        deleted=deleted,
+        patch=patch,
+    )
+
+
+def _sections(pair: _Pair, contents: _Contents) -> Iterator[str]:
+    """Yield the patch; a change of type is a deletion and an addition there."""
+    if pair.status == "T":
+        yield from _sections(pair._replace(status="D", new_mode="", new_id=""), contents)
+        yield from _sections(pair._replace(status="A", old_mode="", old_id=""), contents)
+        return
+    hunks = "".join(_hunks(contents.data(pair.old_id), contents.data(pair.new_id)))
+    text = "".join((*_head(pair), *(_sides(pair) if hunks else ()), hunks))
+    yield text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def _head(pair: _Pair) -> Iterator[str]:
+    yield f"{SECTION}{_quoted('a/' + pair.old_path)} {_quoted('b/' + pair.path)}\n"
+    if pair.status == "A":
+        yield f"new file mode {pair.new_mode}\n"
+    elif pair.status == "D":
+        yield f"deleted file mode {pair.old_mode}\n"
+    elif pair.old_mode != pair.new_mode:
+        yield f"old mode {pair.old_mode}\nnew mode {pair.new_mode}\n"
+    if pair.status == "R":
+        yield f"similarity index {int(pair.alike * 100)}%\n"
+        yield f"rename from {_quoted(pair.old_path)}\nrename to {_quoted(pair.path)}\n"
+    if pair.old_id != pair.new_id:
+        mode = f" {pair.new_mode}" if pair.old_mode == pair.new_mode else ""
+        yield f"index {_shortened(pair.old_id)}..{_shortened(pair.new_id)}{mode}\n"
+
+
+def _sides(pair: _Pair) -> Iterator[str]:
+    old, new = ("a/" + pair.old_path, pair.old_id), ("b/" + pair.path, pair.new_id)
+    for mark, (path, object_id) in (("---", old), ("+++", new)):
+        name = _quoted(path) if object_id else "/dev/null"
+        yield f"{mark} {name}{chr(9) if ' ' in name else ''}\n"
+
+
+def _hunks(before: bytes, after: bytes) -> Iterator[str]:
+    """Yield the lines of the hunks; bytes that are no UTF-8 stay what they are."""
+    old, new, left_out = _without_ends(_lines(before), _lines(after))
+    lines = unified_diff(old, new, n=_AROUND)
+    for number, line in enumerate(lines):
+        if line.startswith("@@"):
+            yield _STARTS.sub(lambda start: f"{start[1]}{int(start[2]) + left_out}", line)
+        elif number > 1:  # the first two would name the files
+            yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+
+
+def _without_ends(old: list[str], new: list[str]) -> tuple[list[str], list[str], int]:
+    """Leave out what two files begin and end with, but for what is shown around a change; comparing costs squares.
+
+    Returns the number of lines that were left out at the beginning too.
+    """
+    shorter = min(len(old), len(new))
+    start = next((at for at in range(shorter) if old[at] != new[at]), shorter)
+    end = next((at for at in range(shorter - start) if old[-1 - at] != new[-1 - at]), shorter - start)
+    first, behind = max(0, start - _AROUND), max(0, end - _AROUND)
+    return old[first : len(old) - behind], new[first : len(new) - behind], first
+
+
+def _lines(data: bytes) -> list[str]:
+    parts: Iterable[str] = data.decode("utf-8", "surrogateescape").split("\n")
+    *whole, last = parts
+    return [f"{line}\n" for line in whole] + ([last] if last else [])
+
+
+def _quoted(name: str) -> str:
+    """Write a path as git does: in quotes where a letter would break the line or the quotes."""
+    escaped = "".join(_ESCAPES.get(letter) or _printable(letter) for letter in name)
+    return name if escaped == name else f'"{escaped}"'
+
+
+def _printable(letter: str) -> str:
+    return letter if letter >= " " and letter != "\x7f" else f"\\{ord(letter):03o}"
+
+
+def _shortened(object_id: str) -> str:
+    return (object_id or "0" * _SHORT)[:_SHORT]

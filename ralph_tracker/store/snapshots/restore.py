@@ -1,0 +1,257 @@
+"""Make a working tree exactly one that was kept, after keeping what that would destroy.
+
+Only what a snapshot covers is touched. An ignored file in the way of one that is written goes into the safety snapshot
+first; what cannot be kept (a socket, the git folder of a nested repository) ends the restore before it began.
+"""
+
+import os
+import stat
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ralph_tracker.errors import StoreError
+from ralph_tracker.store.snapshots.exclusions import LEFTOVER, kind_reason
+from ralph_tracker.store.snapshots.index import Index, Seen
+from ralph_tracker.store.snapshots.objects import hash_only, staging_in
+from ralph_tracker.store.snapshots.scan import Captured, Scanner
+from ralph_tracker.store.snapshots.trees import KeptTrees, encode_snapshot
+from ralph_tracker.store.snapshots.values import SAFETY, Begun, Content, Difference, Note, shown, undo_id_of
+from ralph_tracker.store.snapshots.working_tree import DurableTreeWriter, TreeReader, TreeView
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What a restore does.
+
+    `folders` are empty ones to make, `emptied` those to remove where nothing is left in them, `in_the_way` what stands
+    where a file will be written without being part of any snapshot: files first, then folders from the innermost.
+    """
+
+    writes: tuple[Difference, ...]
+    deletes: tuple[str, ...]
+    folders: tuple[str, ...]
+    emptied: tuple[str, ...]
+    in_the_way: tuple[str, ...]
+    ways: tuple[str, ...]
+    modes: dict[str, int]
+
+    @property
+    def touched(self) -> Iterator[str]:
+        """Yield the files whose permission bits the safety snapshot has to hold."""
+        yield from (item.path for item in self.writes)
+        yield from self.deletes
+        yield from self.in_the_way
+
+
+class Restore:
+    """One restore of the tree at `root` from what is kept.
+
+    `index` is the store's, `scanner_for` compares the tree with an index, `save` makes an index that of the store.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        kept: KeptTrees,
+        index: Index,
+        scanner_for: Callable[[Index], Scanner],
+        save: Callable[[Index], None],
+    ) -> None:
+        self._root = root
+        self._kept = kept
+        self._index = index
+        self._scanner_for = scanner_for
+        self._save = save
+
+    def run(self, now: Captured, goal: Content, begun: Begun | None) -> str:
+        """Make the tree, which stands as `now`, the kept one, and return the id that undoes it."""
+        if not now.quiescent:
+            raise StoreError(f"{self._root} is being written to: stop what writes there, then restore again")
+        plan = self._plan(now, goal)
+        undo_id = self._name_safety(self._tree_with(now.tree, plan.in_the_way), self._safety_note(now, plan))
+        if begun is not None:
+            begun(undo_id, now.tree)
+        self._carry_out(plan, undo_id)
+        wrong = self._adopt(goal.tree)
+        if wrong:
+            raise StoreError(
+                f"{shown(wrong[0])} is not what was kept after the restore, {len(wrong)} in all: stop what writes to "
+                f"the tree, then undo {undo_id} or restore again"
+            )
+        if goal.note and goal.note.scope:
+            self._narrow(goal.note.scope)
+        return undo_id
+
+    def _plan(self, now: Captured, goal: Content) -> _Plan:
+        """Compare the tree as it stands with what it shall be.
+
+        Raises StoreError, with nothing touched, for what is in the way and cannot be kept, and for damaged objects.
+        """
+        note = goal.note or Note()
+        found = [item for item, _ in self._kept.differing(now.tree, goal.tree)]
+        spared = {skip.path for skip in note.skipped}
+        deletes = [item.path for item in found if item.status == "D" and item.path not in spared]
+        deletes += [skip.path for skip in now.skipped if skip.reason == LEFTOVER]
+        writes = tuple(item for item in found if item.status != "D")
+        damaged = len(self._kept.damaged_objects(item.new_id for item in writes))
+        if damaged:
+            raise StoreError(
+                f"{damaged} kept files are missing or damaged, nothing was changed: run `ralph-tracker verify`"
+            )
+        gone = set(now.empty_directories) - set(note.empty_directories) if goal.note else set()
+        known = {*deletes, *(item.path for item in writes if item.status != "A")}
+        view = TreeView(self._root)
+        folders, files = _in_the_way(view, [item.path for item in writes], note.empty_directories, known)
+        return _Plan(
+            writes=writes,
+            deletes=tuple(deletes),
+            folders=note.empty_directories,
+            emptied=_deepest_first([*_parents(deletes), *_parents(gone), *gone]),
+            in_the_way=files,
+            ways=folders,
+            modes=dict(note.modes),
+        )
+
+    def _safety_note(self, now: Captured, plan: _Plan) -> Note:
+        """Return the note of the safety snapshot, which brings back all that the plan destroys."""
+        view = TreeView(self._root)
+        modes = {}
+        for path in plan.touched:
+            status = view.status(path)
+            if status and stat.S_ISREG(status.st_mode):
+                modes[path] = stat.S_IMODE(status.st_mode) & 0o777
+        empty = {path for way in plan.ways for path in view.empty_folders(way) or ()}
+        return Note(
+            message="before a restore",
+            skipped=now.skipped,
+            empty_directories=tuple(sorted({*now.empty_directories, *empty})),
+            modes=modes,
+            scope=now.tree,
+        )
+
+    def _tree_with(self, tree: str, more: Sequence[str]) -> str:
+        """Keep more files than the index has, which stays as it is, and return the tree with them."""
+        if not more:
+            return tree
+        index = self._index.copy()
+        with TreeReader(self._root, staging_in(self._kept.objects)) as reader:
+            for path in more:
+                index.put(path, Seen(*reader.read(path), None))
+        return index.write(self._kept.objects.add)
+
+    def _name_safety(self, tree: str, note: Note) -> str:
+        """Keep what stands there under the undo id that is returned, durable before anything is touched."""
+        commit = self._kept.objects.add(encode_snapshot(tree, note))
+        self._kept.objects.publish()
+        self._save(self._index)
+        undo_id = undo_id_of(commit)
+        self._kept.names.write(f"{SAFETY}{undo_id}", commit)
+        return undo_id
+
+    def _carry_out(self, plan: _Plan, undo_id: str) -> None:
+        """Change the working tree durably; raise StoreError naming the undo id where the system refuses."""
+        try:
+            with DurableTreeWriter(self._root) as writer:
+                for path in (*plan.deletes, *plan.in_the_way):
+                    writer.remove(path)
+                for path in (*plan.ways, *plan.emptied):
+                    writer.remove_folder(path)
+                contents = self._kept.each([item.new_id for item in plan.writes])
+                for item, chunks in zip(plan.writes, contents, strict=True):
+                    writer.write(item.path, item.new_mode, chunks, plan.modes.get(item.path))
+                for path in plan.folders:
+                    writer.make_folder(path)
+        except OSError as error:
+            where = shown(error.filename) if isinstance(error.filename, str) else self._root
+            raise StoreError(
+                f"the restore stopped at {where} ({error.strerror}): mend that, then undo {undo_id} or restore again"
+            ) from error
+
+    def _adopt(self, tree: str) -> Sequence[str]:
+        """Make the index a tree that was restored; return the paths that are not what was kept, by their hashes."""
+        goal = self._index.copy()
+        for item, size in self._kept.differing(goal.write(self._kept.objects.add), tree):
+            if size is None:
+                goal.drop(item.path)
+            else:
+                goal.put(item.path, Seen(item.new_mode, item.new_id, size, None))
+        scanner = self._scanner_for(goal)
+        scan = scanner.scan()
+        touched = {path: seen for path in scan.paths if (seen := goal.get(path))}  # what is ignored counts as removed
+        with TreeReader(self._root, hash_only) as reader:
+            wrong = [path for path, seen in touched.items() if _read(reader, path) != seen[:-1]]
+        if not wrong:
+            for path, seen in touched.items():
+                goal.put(path, seen._replace(print=scanner.settled(path)))
+            goal.write(self._kept.objects.add)
+            self._index.folders, self._index.is_saved = goal.folders, False
+            self._save(self._index)
+        return sorted(wrong)
+
+    def _narrow(self, tree: str) -> None:
+        """Make the index hold no more than a tree."""
+        for item, size in self._kept.differing(self._index.write(self._kept.objects.add), tree):
+            if size is None:
+                self._index.drop(item.path)
+        self._index.write(self._kept.objects.add)
+        self._save(self._index)
+
+
+def _read(reader: TreeReader, path: str) -> tuple[str, str, int] | None:
+    try:
+        return reader.read(path)
+    except StoreError:
+        return None
+
+
+def _in_the_way(
+    view: TreeView, writes: Sequence[str], wanted: Sequence[str], known: set[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the folders and the files that no snapshot has, where a file is written or an empty folder is wanted."""
+    files: dict[str, None] = {}
+    folders: dict[str, None] = {}
+    blockers = [*(_blocker(view, path) for path in writes), *(_not_folder(view, path) for path in wanted)]
+    for blocker in blockers:
+        if blocker is None or blocker in known:
+            continue
+        for path, status in view.walk(blocker):
+            if stat.S_ISDIR(status.st_mode):
+                folders[path] = None
+            elif path not in known:
+                _refuse_unkept(view, path, status)
+                files[path] = None
+    return _deepest_first(folders), tuple(files)
+
+
+def _blocker(view: TreeView, path: str) -> str | None:
+    """Return what stands at a path or in the place of one of its parent folders, None where nothing does."""
+    return path if view.is_folder(path) else _not_folder(view, path)
+
+
+def _not_folder(view: TreeView, path: str) -> str | None:
+    """Return what stands in the place of a folder or of one of its parents, None where nothing does."""
+    parts = path.split("/")
+    steps = ("/".join(parts[:depth]) for depth in range(1, len(parts) + 1))
+    step = next((step for step in steps if not view.is_folder(step)), None)
+    return step if step is not None and view.status(step) else None
+
+
+def _refuse_unkept(view: TreeView, path: str, status: os.stat_result) -> None:
+    reason = kind_reason(status)
+    if reason is None and ".git" in path.lower().split("/"):
+        reason = "part of a nested repository"
+    if reason is None and not view.is_readable(path, status):
+        reason = "not readable"
+    if reason:
+        raise StoreError(f"{shown(path)} is in the way and cannot be kept ({reason}): move it away, then restore again")
+
+
+def _parents(paths: Iterable[str]) -> Iterator[str]:
+    for path in paths:
+        parts = path.split("/")
+        yield from ("/".join(parts[:depth]) for depth in range(1, len(parts)))
+
+
+def _deepest_first(paths: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(set(paths), key=lambda path: (-path.count("/"), path)))

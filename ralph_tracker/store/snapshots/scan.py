@@ -1,0 +1,275 @@
+"""Read what changed in a tree since the index was written, until the tree holds still.
+
+The scope was frozen when the store was made: the ignore rules, and the files that git tracked in spite of them.
+"""
+
+import os
+from collections.abc import Callable, Collection, Iterable, Mapping
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from ralph_tracker.errors import StoreError
+from ralph_tracker.store.snapshots.exclusions import (
+    NESTED,
+    PASSED_OVER,
+    UNREADABLE,
+    file_reason,
+    folder_reason,
+    kind_reason,
+    untracked_reason,
+)
+from ralph_tracker.store.snapshots.index import Index, Print, Seen, settled_print
+from ralph_tracker.store.snapshots.scope import Scope
+from ralph_tracker.store.snapshots.values import Limits, Skipped
+from ralph_tracker.store.snapshots.working_tree import Prints, TreeReader, TreeView
+
+_GIT: Final = ".git"
+_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_NOTHING: Final[Mapping[str, Print | None]] = {}
+_TRIES: Final = 3
+_WHILE_MOVING: Final = 30
+
+
+class Scan(NamedTuple):
+    """What has to happen to an index so that it is the tree; `prints` tell whether what was seen has changed since."""
+
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+    skipped: tuple[Skipped, ...]
+    empty_folders: tuple[str, ...]
+    prints: Prints
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        return self.added + self.removed
+
+
+class Captured(NamedTuple):
+    """The tree that the index now is, and what of the working tree is not in it."""
+
+    tree: str
+    skipped: tuple[Skipped, ...]
+    empty_directories: tuple[str, ...]
+    quiescent: bool
+
+
+def capture(scanner: "Scanner", take_in: Callable[[Scan], None], write: Callable[[], str]) -> Captured:
+    """Bring an index up to the tree; try again, three times in all, where what is read changes meanwhile.
+
+    A file that is cut short under the reader's eyes is tried more often: an agent that never rests costs no iteration.
+    `take_in` does to the index what a scan found, `write` returns the tree that it is then. That is the tree as the
+    scan saw it: what changes later in a file that the scan found unchanged belongs to the next snapshot.
+    """
+    restless: tuple[str, ...] = ()
+    tries = failures = 0
+    quiescent = moving = False
+    while not quiescent and tries < _TRIES:
+        before = scanner.prints(restless)
+        scan = scanner.scan()
+        try:
+            take_in(scan)
+        except StoreError:  # what was read has changed its kind, was cut short or is gone, or there is a real trouble
+            failures += 1
+            moving = moving or scanner.prints(scan.paths) != scan.prints
+            if failures >= (_WHILE_MOVING if moving else _TRIES):
+                raise
+            continue
+        tries += 1
+        quiescent = scanner.prints(scan.paths) == scan.prints and scanner.prints(restless) == before
+        restless += () if quiescent else scan.paths
+    return Captured(write(), scan.skipped, scan.empty_folders, quiescent)
+
+
+def refuse_too_many(root: Path, count: int, limits: Limits) -> None:
+    """Raise StoreError where a tree holds more files than the limit allows."""
+    if count > limits.max_files:
+        raise StoreError(
+            f"{root} holds {count} files to keep, over the limit of {limits.max_files}: "
+            "ignore what need not be kept, or raise the limit"
+        )
+
+
+class Scanner:
+    """Compare the tree at `root` with an index, and bring that up to it.
+
+    `began` is the time (ns) of the file system before the first look.
+    """
+
+    def __init__(self, root: Path, scope: Scope, limits: Limits, index: Index, began: int) -> None:
+        self._root = root
+        self._scope = scope
+        self._limits = limits
+        self._index = index
+        self._began = began
+        self._walk = _Walk(root, scope, limits, index)
+
+    def scan(self) -> Scan:
+        """List what changed; raise StoreError for more files than the limit allows."""
+        self._walk = walk = _Walk(self._root, self._scope, self._limits, self._index)
+        walk.run()
+        removed = tuple(walk.removed)
+        refuse_too_many(self._root, walk.count, self._limits)
+        skipped = tuple(Skipped(path, reason) for path, reason in sorted(walk.skipped.items()))
+        prints = self.prints((*walk.added, *removed))
+        return Scan(tuple(walk.added), removed, skipped, tuple(sorted(walk.empty)), prints)
+
+    def prints(self, paths: Collection[str]) -> Prints:
+        """Return what tells whether paths have changed since, as they are now."""
+        return TreeView(self._root).prints(paths)
+
+    def take_in(self, scan: Scan, reader: TreeReader) -> None:
+        """Read what a scan found new or changed, and make the index the tree. Raises StoreError as the reader does."""
+        for path in scan.removed:
+            self._index.drop(path)
+        for path in scan.added:
+            self._index.put(path, Seen(*reader.read(path), self.settled(path)))
+
+    def settled(self, path: str) -> Print | None:
+        """Return the print of a file that the last scan found new or changed, None for one to look at again."""
+        status = self._walk.added.get(path)
+        return None if status is None else settled_print(status, self._began)
+
+
+class _Walk:
+    """Look at every folder of a tree once; links are not followed."""
+
+    def __init__(self, root: Path, scope: Scope, limits: Limits, index: Index) -> None:
+        self._view = TreeView(root)
+        self._root = os.fspath(root)
+        self._scope = scope
+        self._limits = limits
+        self._known = index.folders
+        self._tracked_folders = scope.folders
+        self._closed: set[str] = set()  # ignored folders, of which only tracked files are kept
+        self._waiting: list[str] = []
+        self.count = 0
+        self.added: dict[str, os.stat_result] = {}
+        self.removed: list[str] = []
+        self.skipped: dict[str, str] = {}
+        self.empty: list[str] = []
+
+    def run(self) -> None:
+        self._waiting = [""]
+        seen = set()
+        while self._waiting:
+            folder = self._waiting.pop()
+            seen.add(folder)
+            self._look_into(folder)
+        for folder in self._known.keys() - seen:
+            self._remove(f"{folder}/", self._known[folder].prints)
+
+    def _look_into(self, folder: str) -> None:
+        start = f"{folder}/" if folder else ""
+        listed = self._known.get(folder)
+        known = listed.prints if listed else _NOTHING
+        try:
+            descriptor = os.open(f"{self._root}/{folder}", _FOLDER)
+        except (FileNotFoundError, NotADirectoryError):  # gone meanwhile: what it held is
+            self._remove(start, known)
+            return
+        except OSError:
+            self._remove(start, known)
+            self.skipped[start] = UNREADABLE
+            return
+        try:
+            with os.scandir(descriptor) as entries:
+                same = self._compare(start, entries, known)
+        finally:
+            os.close(descriptor)
+        self.count += len(same)
+        if len(same) != len(known):
+            self._remove(start, known.keys() - same)
+
+    def _compare(self, start: str, entries: Iterable[os.DirEntry[str]], known: Mapping[str, Print | None]) -> list[str]:
+        """Return the names of the files that stay in the tree as they are.
+
+        Here all files pass by: what costs a microsecond costs a hundredth of a second in a tree of ten thousand.
+        """
+        same = []
+        is_empty = True
+        for entry in entries:
+            is_empty = False
+            name = entry.name
+            wanted = known.get(name)
+            if wanted is not None:
+                try:
+                    status = entry.stat(follow_symlinks=False)
+                except OSError:  # gone meanwhile
+                    continue
+                if wanted == (status.st_size, status.st_mtime_ns, status.st_ino, status.st_ctime_ns):
+                    same.append(name)
+                    continue
+            self._other(start + name, entry, is_known=name in known)
+        if is_empty and start and start[:-1] not in self._closed:
+            self.empty.append(start[:-1])
+        return same
+
+    def _other(self, path: str, entry: os.DirEntry[str], *, is_known: bool) -> None:
+        """Look at what is not as the index has it."""
+        if entry.name == _GIT:
+            self._git_folder(path)
+        elif entry.is_dir(follow_symlinks=False):
+            self._folder(path, entry.name)
+        else:
+            self._file(path, entry, is_known=is_known)
+
+    def _remove(self, start: str, names: Iterable[str]) -> None:
+        """Name files of the index that are not in the tree any more; those with another content still are."""
+        self.removed += [path for path in (start + name for name in names) if path not in self.added]
+
+    def _git_folder(self, path: str) -> None:
+        """Leave out what git keeps of a repository; that of the tree itself goes without saying."""
+        if path != _GIT:
+            self.skipped[path] = NESTED
+
+    def _folder(self, path: str, name: str) -> None:
+        """Look into a folder later, or name it as left out."""
+        reason = folder_reason(name)
+        is_ignored = self._is_ignored(path, is_folder=True)
+        if path in self._tracked_folders:
+            self._waiting.append(path)
+            if is_ignored:
+                self._closed.add(path)
+        elif is_ignored:
+            if name not in PASSED_OVER:
+                self._name_special(path)
+        elif reason is None:
+            self._waiting.append(path)
+        elif self._view.empty_folders(path) is None:  # without a file nothing is skipped
+            self.skipped[f"{path}/"] = reason
+
+    def _is_ignored(self, path: str, *, is_folder: bool) -> bool:
+        return path.rpartition("/")[0] in self._closed or self._scope.rules.leave_out(path, is_folder=is_folder)
+
+    def _name_special(self, folder: str) -> None:
+        """Name what nobody could keep also where it is ignored."""
+        for path, status in self._view.special_files(PASSED_OVER, folder):
+            self.skipped[path] = kind_reason(status) or UNREADABLE
+
+    def _file(self, path: str, entry: os.DirEntry[str], *, is_known: bool) -> None:
+        try:
+            status = entry.stat(follow_symlinks=False)
+        except OSError:  # gone meanwhile
+            return
+        reason = self._reason(path, status, is_known=is_known)
+        if reason is None:
+            self.count += 1
+            self.added[path] = status
+        elif reason:
+            self.skipped[path] = reason
+
+    def _reason(self, path: str, status: os.stat_result, *, is_known: bool) -> str | None:
+        """Return why a file or link is left out, "" where it is ignored, None where it is kept."""
+        kind = kind_reason(status)
+        if kind:
+            return kind
+        if not is_known and path not in self._scope.tracked:
+            if self._is_ignored(path, is_folder=False):
+                return ""
+            reason = untracked_reason(path)
+            if reason:
+                return reason
+        return file_reason(path, status, self._limits) or self._unreadable(path, status)
+
+    def _unreadable(self, path: str, status: os.stat_result) -> str | None:
+        return None if self._view.is_readable(path, status) else UNREADABLE

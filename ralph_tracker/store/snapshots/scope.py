@@ -1,0 +1,122 @@
+"""Which files of a tree are kept: the ignore rules in force when a loop begins, and what git tracks in spite of them.
+
+Both are frozen then: what an agent writes into a `.gitignore` later hides nothing.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from ralph_tracker.errors import StoreError
+from ralph_tracker.store.snapshots.exclusions import LOOP_FOLDER, PASSED_OVER, folder_reason, untracked_reason
+from ralph_tracker.store.snapshots.ignore_rules import IgnoreRules, rules_above, rules_below
+from ralph_tracker.store.snapshots.user_repository import UserRepository, default_user_ignore_file, repository_around
+
+
+class Scope(NamedTuple):
+    """All that no rule leaves out, and the `tracked` files that one would."""
+
+    rules: IgnoreRules
+    tracked: frozenset[str] = frozenset()
+
+    @property
+    def folders(self) -> frozenset[str]:
+        """Return the folders above the tracked files."""
+        return frozenset(folder for path in self.tracked for folder in _folders_above(path))
+
+
+class FrozenScope(NamedTuple):
+    """A scope as it is written: one list of rules, and tracked paths; None where git could not be asked for them."""
+
+    rules: bytes
+    tracked: tuple[str, ...] | None
+
+
+def freeze(root: Path) -> FrozenScope:
+    """Return the scope in force for a tree; without a repository it is what the `.gitignore` files of the tree say."""
+    repository = repository_of(root)
+    if repository is None:
+        return FrozenScope(_one_list(_rules_inside(root)), ())
+    try:
+        user_file, tracked = repository.user_ignore_file(), repository.tracked()
+    except StoreError:  # no git, or one that cannot read this repository
+        user_file, tracked = default_user_ignore_file(), None
+    rules = _one_list([*_rules_outside(repository, user_file), *_rules_inside(root)])
+    return FrozenScope(rules, None if tracked is None else tuple(_left_out(tracked, IgnoreRules(rules))))
+
+
+def repository_of(root: Path) -> UserRepository | None:
+    """Return the repository that a tree belongs to, None where there is none or that one ignores the whole tree."""
+    repository = repository_around(root)
+    if repository is None or not repository.prefix:
+        return repository
+    files = _files_around(repository, default_user_ignore_file())
+    rules = IgnoreRules(_one_list([line for folder, file in files for line in rules_below(_bytes_of(file), folder)]))
+    way = repository.prefix.rstrip("/")
+    if not any(rules.leave_out(folder, is_folder=True) for folder in (*_folders_above(way), way)):
+        return repository
+    try:
+        return repository if repository.tracked() else None
+    except StoreError:
+        return None
+
+
+def _left_out(tracked: list[str], rules: IgnoreRules) -> Iterator[str]:
+    """Yield the tracked paths that would be left out if they were not."""
+    closed = {"": False}
+    for path in tracked:
+        folders = list(_folders_above(path))
+        for folder in folders:
+            if folder not in closed:
+                parent, _, name = folder.rpartition("/")
+                is_left_out = folder_reason(name) is not None or rules.leave_out(folder, is_folder=True)
+                closed[folder] = closed[parent] or is_left_out
+        is_closed = bool(folders) and closed[folders[-1]]
+        is_left_out = is_closed or rules.leave_out(path, is_folder=False) or untracked_reason(path) is not None
+        if is_left_out and LOOP_FOLDER not in path.split("/"):
+            yield path
+
+
+def _rules_outside(repository: UserRepository, user_file: Path) -> Iterator[str]:
+    """Yield the rules of the user, of the repository, and of the folders between its top and the tree."""
+    for folder, file in _files_around(repository, user_file):
+        way = repository.prefix.removeprefix(folder).strip("/")
+        yield from rules_above(_bytes_of(file), way.split("/") if way else [])
+
+
+def _files_around(repository: UserRepository, user_file: Path) -> Iterator[tuple[str, Path]]:
+    """Yield the ignore files outside of a tree that concern it, weakest first, each with its folder below the top.
+
+    A folder is "" or ends with a slash.
+    """
+    yield from (("", user_file), ("", repository.common / "info" / "exclude"))
+    way = [name for name in repository.prefix.split("/") if name]
+    for depth, _ in enumerate(way):
+        yield "".join(f"{name}/" for name in way[:depth]), repository.top.joinpath(*way[:depth], ".gitignore")
+
+
+def _rules_inside(root: Path) -> Iterator[str]:
+    """Yield the rules of the `.gitignore` files of a tree, outer ones first; git follows no link here."""
+    for folder, names, files in os.walk(root):
+        names[:] = sorted(name for name in names if name not in PASSED_OVER)
+        file = Path(folder) / ".gitignore"
+        if ".gitignore" in files and not file.is_symlink():
+            below = os.path.relpath(folder, root)
+            yield from rules_below(_bytes_of(file), "" if below == "." else below)
+
+
+def _one_list(lines: "Iterator[str] | list[str]") -> bytes:
+    return os.fsencode("".join(f"{line}\n" for line in lines))
+
+
+def _folders_above(path: str) -> Iterator[str]:
+    names = path.split("/")[:-1]
+    return ("/".join(names[:depth]) for depth in range(1, len(names) + 1))
+
+
+def _bytes_of(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError:
+        return b""

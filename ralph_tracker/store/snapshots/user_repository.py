@@ -1,0 +1,297 @@
+"""The user's own git repository around a tree, through GitPython, which only this module imports.
+
+It is found and read; only `make_branch` writes to it. A kept file never depends on it: ignore rules and the list of
+tracked files are copied when a loop begins.
+"""
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from ralph_tracker.errors import StoreError
+from ralph_tracker.store.snapshots.exclusions import LOOP_FOLDER
+from ralph_tracker.store.snapshots.values import Entry, Note, shown
+from ralph_tracker.store.snapshots.working_tree import TreeWriter
+
+GITLINK_MODE: Final = "160000"
+_NO_OBJECT: Final = "0" * 40
+_SHA256_DIGITS: Final = 64
+_NOT_FOUND: Final = 127
+_AGAIN: Final = "mend that, then run it again"
+_NO_GIT: Final = "git was not found: install git, so that it is on PATH"
+# Options in front of each verb: nothing that is set in the repository starts a program.
+_QUIET: Final = (
+    *("-c", "core.fsmonitor=false"),
+    *("-c", "core.hooksPath=/dev/null"),
+    *("-c", "gc.auto=0"),
+    *("-c", "maintenance.auto=0"),
+)
+_WORDS: Final = {"LANGUAGE": "C", "LC_ALL": "C"}  # git's messages, as we read them
+_NOBODY: Final = {
+    "GIT_AUTHOR_NAME": "ralph-tracker",
+    "GIT_AUTHOR_EMAIL": "ralph-tracker@localhost",
+    "GIT_COMMITTER_NAME": "ralph-tracker",
+    "GIT_COMMITTER_EMAIL": "ralph-tracker@localhost",
+}
+
+
+class Answer(NamedTuple):
+    """How a git command ended: its exit status (negative: a signal), its output, its error text."""
+
+    status: int
+    out: bytes
+    error: str
+
+
+@dataclass(frozen=True)
+class UserRepository:
+    """A repository: its folder, the one that worktrees share, its top, and the path of the tree in it.
+
+    `prefix` is "" at the top and ends with a slash below it. Raises StoreError where git is missing or fails.
+    """
+
+    folder: Path
+    common: Path
+    top: Path
+    prefix: str
+
+    @cached_property
+    def environment(self) -> dict[str, str]:
+        """Return the variables git runs with; naming the folder outright passes its question about the owner."""
+        return {
+            **_WORDS,
+            "GIT_DIR": str(self.folder),
+            "GIT_WORK_TREE": str(self.top),
+            "GIT_OPTIONAL_LOCKS": "0",
+            "GIT_NO_LAZY_FETCH": "1",
+            "GIT_ALLOW_PROTOCOL": "none",  # older ones do not know GIT_NO_LAZY_FETCH, and would fetch by a program
+            "GIT_TERMINAL_PROMPT": "0",
+        }
+
+    def ask(self, *words: str, stdin: bytes = b"", more: Mapping[str, str] | None = None) -> Answer:
+        """Run git and return how it ends; `more` are further variables."""
+        environment = {**self.environment, **(more or {})}
+        return _run_git(words, Path(environment["GIT_WORK_TREE"]), environment, stdin)
+
+    def run(self, *words: str, stdin: bytes = b"", more: Mapping[str, str] | None = None) -> bytes:
+        """Run git and return what it prints. Raises StoreError where it does not end with 0."""
+        answer = self.ask(*words, stdin=stdin, more=more)
+        if answer.status:
+            lines = answer.error.splitlines()
+            why = next((line for line in lines if line.startswith(("fatal:", "error:"))), *lines[:1] or ["no word"])
+            raise StoreError(f"git {words[0]} failed in {self.folder} ({why}): {_AGAIN}")
+        return answer.out
+
+    def head(self) -> str | None:
+        """Return the commit of HEAD, None where nothing was committed yet."""
+        answer = self.ask("rev-parse", "-q", "--verify", "HEAD^{commit}")
+        return None if answer.status else answer.out.decode().strip()
+
+    def tracked(self) -> list[str]:
+        """Return the paths of the tree that git tracks, submodules left out."""
+        return [entry.path for entry in self._entries() if entry.mode != GITLINK_MODE]
+
+    def user_ignore_file(self) -> Path:
+        """Return the file that `core.excludesFile` names, else the one git looks for by itself."""
+        answer = self.ask("config", "--includes", "--type=path", "--get", "core.excludesFile")
+        name = os.fsdecode(answer.out.rstrip(b"\n"))
+        return Path(name) if not answer.status and name else default_user_ignore_file()
+
+    def trouble(self) -> str | None:
+        """Return why git cannot read this repository, None where it can."""
+        try:
+            self.tracked()
+        except StoreError as error:
+            return str(error).partition(": ")[0]
+        return None
+
+    def _entries(self, more: Mapping[str, str] | None = None) -> list[Entry]:
+        """List what the index holds of the tree; paths from its root."""
+        listed = self.run("ls-files", "-s", "-z", more=more).split(b"\0")
+        entries = (_entry(item) for item in listed if item)
+        start = self.prefix
+        return [each._replace(path=each.path[len(start) :]) for each in entries if each.path.startswith(start)]
+
+
+def repository_around(root: Path) -> UserRepository | None:
+    """Return the repository around a tree, None where there is none."""
+    for top in (root, *root.parents):
+        folder = _git_folder(top)
+        if folder is not None:
+            prefix = "" if top == root else root.relative_to(top).as_posix() + "/"
+            return UserRepository(folder, _common(folder), top, prefix)
+    return None
+
+
+def head_of(root: Path) -> str | None:
+    """Return the commit of HEAD in the repository around a folder, None where there is none, or no git."""
+    found = repository_around(root.resolve())
+    try:
+        return found.head() if found else None
+    except StoreError:
+        return None
+
+
+def default_user_ignore_file() -> Path:
+    """Return the user's own ignore file, where no setting names another one."""
+    base = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")  # noqa: PTH111  "~" may stay
+    return Path(base) / "git" / "ignore"
+
+
+def _git_folder(top: Path) -> Path | None:
+    dot = top / ".git"
+    if dot.is_file():
+        text = os.fsdecode(_bytes_of(dot)).strip()
+        dot = top / text.removeprefix("gitdir: ") if text.startswith("gitdir: ") else dot
+    return dot.resolve() if os.path.lexists(dot / "HEAD") else None
+
+
+def _common(folder: Path) -> Path:
+    name = os.fsdecode(_bytes_of(folder / "commondir")).strip()
+    return (folder / name).resolve() if name else folder
+
+
+def _bytes_of(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError:
+        return b""
+
+
+def _run_git(words: Sequence[str], where: Path, environment: Mapping[str, str], stdin: bytes) -> Answer:
+    try:
+        from git.cmd import Git  # noqa: PLC0415  # costs 147 ms, which few commands need to pay
+        from git.exc import GitCommandNotFound  # noqa: PLC0415  # as above
+    except ImportError as error:
+        raise StoreError(_NO_GIT) from error
+    # GitPython hands on the whole environment: `env` takes out what the caller's shell or a git hook has set.
+    foreign = sorted(name for name in os.environ if name.startswith("GIT_") and name not in environment)
+    clean = ["env", *(part for name in foreign for part in ("-u", name))] if foreign else []
+    with tempfile.TemporaryFile() as feed:
+        feed.write(stdin)
+        feed.seek(0)
+        try:
+            status, out, said = Git(str(where)).execute(
+                [*clean, Git.GIT_PYTHON_GIT_EXECUTABLE or "git", *_QUIET, *words],
+                istream=feed,
+                with_extended_output=True,
+                with_exceptions=False,
+                stdout_as_string=False,
+                strip_newline_in_stdout=False,
+                env=dict(environment),
+            )
+        except GitCommandNotFound as missing:
+            raise StoreError(_NO_GIT) from missing
+    if status == _NOT_FOUND:
+        raise StoreError(_NO_GIT)
+    return Answer(status, out, said)
+
+
+# Yields the content of each object in chunks.
+Read = Callable[[Sequence[str]], Iterator[Iterator[bytes]]]
+
+
+def make_branch(repository: UserRepository, goal: Sequence[Entry], each: Read, note: Note, name: str) -> str:
+    """Put the files of a kept tree onto a new branch on top of HEAD, which stays where it is; return the commit.
+
+    The commit is made as `git add` would make it there, with the user's line endings and filters. Index and working
+    tree are temporary. Raises StoreError for a name that is taken or none.
+    """
+    _refuse_name(repository, name)
+    head = repository.head()
+    with tempfile.TemporaryDirectory(prefix="ralph-tracker-") as scratch:
+        top = Path(scratch).resolve() / "tree"
+        top.mkdir()
+        place = {"GIT_WORK_TREE": str(top), "GIT_INDEX_FILE": str(top.with_name("index")), **_identity(repository)}
+        repository.run("read-tree", head or "--empty", more=place)
+        written, removed = _edit(repository, goal, each, note, place)
+        below = top / repository.prefix
+        below.mkdir(parents=True, exist_ok=True)
+        with TreeWriter(below) as writer:
+            for entry, chunks in zip(written, each([entry.object_id for entry in written]), strict=True):
+                writer.write(entry.path, entry.mode, chunks)
+        # `--remove` would not do: it refuses a path behind a symbolic link.
+        gone = b"".join(b"0 %s\t%s\0" % (_NO_OBJECT.encode(), path) for path in _from_top(repository, removed))
+        repository.run("update-index", "-z", "--index-info", stdin=gone, more=place)
+        added = b"".join(path + b"\0" for path in _from_top(repository, (entry.path for entry in written)))
+        repository.run("update-index", "--add", "-z", "--stdin", stdin=added, more=place)
+        tree = repository.run("write-tree", more=place).decode().strip()
+        parent = ("-p", head) if head else ()
+        message = (note.message or "Kept by ralph-tracker").encode()
+        commit = repository.run("commit-tree", tree, *parent, stdin=message, more=place).decode().strip()
+    repository.run("update-ref", f"refs/heads/{name}", commit, _NO_OBJECT)
+    return commit
+
+
+def _refuse_name(repository: UserRepository, name: str) -> None:
+    answer = repository.ask("check-ref-format", "--branch", name)
+    if answer.status or answer.out.decode("utf-8", "replace").strip() != name:
+        raise StoreError(f"{shown(name)} cannot be the name of a branch; give another one")
+    if not repository.ask("rev-parse", "-q", "--verify", f"refs/heads/{name}").status:
+        raise StoreError(f"the branch {shown(name)} exists already; give another name, or delete that branch first")
+
+
+def _identity(repository: UserRepository) -> Mapping[str, str]:
+    """Commit as the user where git knows who that is, else as ralph-tracker."""
+    keys = ("user.name", "user.email")
+    known = all(not repository.ask("config", "--includes", "--get", key).status for key in keys)
+    return {} if known else _NOBODY
+
+
+def _edit(
+    repository: UserRepository, goal: Sequence[Entry], each: Read, note: Note, place: Mapping[str, str]
+) -> tuple[list[Entry], list[str]]:
+    """Return what to write and what to remove so that HEAD's tree becomes the kept one; paths from the root.
+
+    What no snapshot holds stays: submodules, our folder, skipped files, what is not checked out.
+    """
+    head = {entry.path: entry for entry in repository._entries(place)}  # noqa: SLF001  # of this module
+    modules = {path for path, entry in head.items() if entry.mode == GITLINK_MODE}
+    wanted = [entry for entry in goal if not _is_below(entry.path, modules)]
+    ids = _blob_ids(each, wanted, is_sha256=any(len(entry.object_id) == _SHA256_DIGITS for entry in head.values()))
+    written = [
+        entry
+        for entry, blob in zip(wanted, ids, strict=True)
+        if entry.path.endswith(".gitattributes") or head.get(entry.path) != entry._replace(object_id=blob)
+    ]
+    stays = modules | {skip.path for skip in note.skipped} | set(_not_checked_out(repository))
+    stays |= {entry.path for entry in goal}
+    return written, [path for path in head if path not in stays and LOOP_FOLDER not in path.split("/")]
+
+
+def _blob_ids(each: Read, entries: Sequence[Entry], *, is_sha256: bool) -> Iterator[str]:
+    """Yield the id that git gives to each content."""
+    for chunks in each([entry.object_id for entry in entries]):
+        data = b"".join(chunks)
+        digest = hashlib.sha256() if is_sha256 else hashlib.sha1(usedforsecurity=False)
+        digest.update(b"blob %d\0" % len(data))
+        digest.update(data)
+        yield digest.hexdigest()
+
+
+def _is_below(path: str, folders: set[str]) -> bool:
+    parts = path.split("/")
+    return any("/".join(parts[:depth]) in folders for depth in range(1, len(parts) + 1))
+
+
+def _not_checked_out(repository: UserRepository) -> Iterator[str]:
+    """Yield what the user's index says is not checked out, as a sparse checkout leaves it."""
+    for item in repository.run("ls-files", "-t", "-z").split(b"\0"):
+        path = os.fsdecode(item[2:])
+        if item.startswith(b"S ") and path.startswith(repository.prefix):
+            yield path.removeprefix(repository.prefix)
+
+
+def _from_top(repository: UserRepository, paths: Iterable[str]) -> Iterator[bytes]:
+    return (os.fsencode(repository.prefix + path) for path in paths)
+
+
+def _entry(item: bytes) -> Entry:
+    about, _, path = item.partition(b"\t")
+    mode, object_id, _stage = about.decode().split(" ")
+    return Entry(os.fsdecode(path), mode, object_id)

@@ -1,0 +1,452 @@
+"""Read and write a working tree without ever following a symbolic link."""
+
+import contextlib
+import errno
+import os
+import stat
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Final, NamedTuple, Self
+
+from ralph_tracker.errors import StoreError
+from ralph_tracker.store.files import sync_all
+from ralph_tracker.store.snapshots.exclusions import TEMPORARY_PREFIX, TEMPORARY_SUFFIX
+from ralph_tracker.store.snapshots.values import EXEC_MODE, FILE_MODE, LINK_MODE, shown
+
+_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+CHUNK: Final = 1 << 20
+_FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+Take = Callable[[Iterator[bytes]], tuple[str, int]]
+Prints = Mapping[str, tuple[int, ...] | None]
+_NOTHING: Final[Prints] = {}
+_NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+# On their way to the disk together: each holds a descriptor, and room beside what it replaces.
+_TOGETHER: Final = 100
+_NO_FOLDER: Final = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
+
+
+class TreeSteps:
+    """Hold the root of a tree open, and the folder that was asked for last.
+
+    `changed` are the folders in which one was made, and those that the caller names.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._last: tuple[str, int] | None = None
+        self.changed: set[str] = set()
+
+    def close(self) -> None:
+        self.forget()
+        os.close(self._root)
+
+    def open(self, folder: str, *, make: bool = False) -> int:
+        """Return a descriptor of a folder below the root, "" is the root; raise OSError where a step is none."""
+        if not folder:
+            return self._root
+        if self._last and self._last[0] == folder:
+            return self._last[1]
+        self.forget()
+        here, way = os.dup(self._root), ""
+        for name in folder.split("/"):
+            try:
+                step, is_new = _step(here, name, make=make)
+            finally:
+                os.close(here)
+            if is_new:
+                self.changed.add(way)
+            here, way = step, f"{way}/{name}".lstrip("/")
+        self._last = (folder, here)
+        return here
+
+    def forget(self) -> None:
+        """Close what was asked for last: it may be another folder soon."""
+        if self._last:
+            os.close(self._last[1])
+        self._last = None
+
+
+def _step(here: int, name: str, *, make: bool) -> tuple[int, bool]:
+    """Open a folder, and tell whether it had to be made."""
+    try:
+        return os.open(name, _FOLDER, dir_fd=here), False
+    except FileNotFoundError:
+        if not make:
+            raise
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(name, dir_fd=here)
+    return os.open(name, _FOLDER, dir_fd=here), True
+
+
+class Content(NamedTuple):
+    """Hold what a file was when it was read."""
+
+    mode: str
+    object_id: str
+    size: int
+
+
+class TreeReader:
+    """Read files and links below a root; `take` gets each content and returns its id and size.
+
+    Raises StoreError for what is neither, or gone.
+    """
+
+    def __init__(self, root: Path, take: Take) -> None:
+        self._steps = TreeSteps(root)
+        self._take = take
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._steps.close()
+
+    def read(self, path: str) -> Content:
+        folder, _, name = path.rpartition("/")
+        try:
+            parent = self._steps.open(folder)
+            status = os.stat(name, dir_fd=parent, follow_symlinks=False)
+            if stat.S_ISLNK(status.st_mode):
+                text = os.fsencode(os.readlink(name, dir_fd=parent))
+                return Content(LINK_MODE, *self._take(iter([text])))
+            descriptor = os.open(name, _FILE, dir_fd=parent)
+        except OSError as error:
+            raise StoreError(f"{shown(path)} cannot be read ({error.strerror}): run it again") from None
+        try:
+            return self._file(path, descriptor)
+        finally:
+            os.close(descriptor)
+
+    def _file(self, path: str, descriptor: int) -> Content:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise StoreError(f"{shown(path)} is no file any more: run it again")
+        mode = EXEC_MODE if status.st_mode & stat.S_IXUSR else FILE_MODE
+        return Content(mode, *self._take(_parts(descriptor, status.st_size)))
+
+
+def _parts(descriptor: int, size: int) -> Iterator[bytes]:
+    """Yield parts of a file, each but the last of full length; room is made for about `size` bytes."""
+    room = min(size + 1, CHUNK)
+    while data := _part(descriptor, room):
+        yield data
+        if len(data) < CHUNK:
+            return
+
+
+def _part(descriptor: int, room: int) -> bytes:
+    data = b""
+    while len(data) < CHUNK and (more := os.read(descriptor, min(room, CHUNK - len(data)))):
+        data += more
+    return data
+
+
+class TreeView:
+    """Answer what stands at a path; for one short look, as it remembers which folders are real ones."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = os.fspath(root)
+        self._folders: dict[str, bool] = {"": True}
+
+    def status(self, path: str) -> os.stat_result | None:
+        """Return what stands at a path, None where nothing does or a parent is no real folder."""
+        return self._look(path) if self.is_folder(path.rpartition("/")[0]) else None
+
+    def is_folder(self, path: str) -> bool:
+        """Say whether a path and each of its parents is a real folder."""
+        known = self._folders.get(path)
+        end = 0
+        while known is None:
+            end = path.find("/", end + 1)
+            step = path if end < 0 else path[:end]
+            is_real = self._folders.get(step)
+            if is_real is None:
+                status = self._look(step)
+                is_real = self._folders[step] = status is not None and stat.S_ISDIR(status.st_mode)
+            known = is_real if end < 0 or not is_real else None
+        return known
+
+    def prints(self, paths: Collection[str], known: Prints = _NOTHING) -> Prints:
+        """Return what tells whether paths or the folders that hold them have changed since, content unread.
+
+        What is `known` is not looked at again.
+        """
+        folders = {path.rpartition("/")[0] for path in paths} - {""}
+        return {path: known[path] if path in known else print_of(self.status(path)) for path in (*paths, *folders)}
+
+    def is_readable(self, path: str, status: os.stat_result) -> bool:
+        return stat.S_ISLNK(status.st_mode) or os.access(f"{self._root}/{path}", os.R_OK)
+
+    def empty_folders(self, folder: str) -> list[str] | None:
+        """Return the innermost folders at or below `folder` if it holds nothing else; None if it holds any file.
+
+        None too where it is no folder or cannot be listed, and for the root.
+        """
+        if not folder:
+            return None
+        found: list[str] = []
+        waiting = [folder]
+        while waiting:
+            path = waiting.pop()
+            names = self._subfolders(path)
+            if names is None:
+                return None
+            if not names:
+                found.append(path)
+            waiting += [f"{path}/{name}" for name in names]
+        return sorted(found)
+
+    def special_files(self, leave_out: Collection[str], start: str = "") -> Iterator[tuple[str, os.stat_result]]:
+        """Yield what is no file, folder or link below a folder; folders named in `leave_out` are not looked into."""
+        waiting = [start]
+        while waiting:
+            folder = waiting.pop()
+            with contextlib.suppress(OSError), os.scandir(f"{self._root}/{folder}") as entries:
+                for entry in entries:
+                    if entry.is_file(follow_symlinks=False) or entry.is_symlink():
+                        continue
+                    path = f"{folder}/{entry.name}" if folder else entry.name
+                    if not entry.is_dir(follow_symlinks=False):
+                        yield path, entry.stat(follow_symlinks=False)
+                    elif entry.name not in leave_out:
+                        waiting.append(path)
+
+    def walk(self, folder: str) -> Iterator[tuple[str, os.stat_result]]:
+        """Yield all that is at or below `folder`, each folder before what it holds; links are not followed."""
+        waiting = [folder]
+        while waiting:
+            path = waiting.pop()
+            status = self.status(path)
+            if status is None:
+                continue
+            yield path, status
+            if stat.S_ISDIR(status.st_mode):
+                with os.scandir(f"{self._root}/{path}") as entries:
+                    waiting += [f"{path}/{entry.name}" for entry in entries]
+
+    def _look(self, path: str) -> os.stat_result | None:
+        try:
+            return os.lstat(f"{self._root}/{path}")
+        except OSError:
+            return None
+
+    def _subfolders(self, folder: str) -> list[str] | None:
+        """List the folders in a folder, None if it holds anything else or cannot be listed."""
+        if not self.is_folder(folder):
+            return None
+        try:
+            with os.scandir(f"{self._root}/{folder}") as entries:
+                names: list[str] = []
+                for entry in entries:
+                    if not entry.is_dir(follow_symlinks=False):
+                        return None
+                    names.append(entry.name)
+        except OSError:
+            return None
+        return names
+
+
+def print_of(status: os.stat_result | None) -> tuple[int, ...] | None:
+    """Return what changes with every change of a file, None for nothing at all."""
+    if status is None:
+        return None
+    return status.st_mode, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+class Unnamed(NamedTuple):
+    """Hold a file that is written and has a temporary name so far; `descriptor` is None for a link."""
+
+    path: str
+    temporary: str
+    descriptor: int | None
+
+
+class TreeWriter:
+    """Change the tree at `root`, with every parent opened step by step.
+
+    All methods raise OSError, whose `filename` is the path from the root.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._steps = TreeSteps(root)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._steps.close()
+
+    def write(self, path: str, mode: str, chunks: Iterable[bytes], permissions: int | None = None) -> None:
+        """Put a file or a link in the place of what file or link stands there; parents are made.
+
+        `mode` is git's. A file that stood there hands on its permission bits as far as the exec bit allows;
+        `permissions` overrides both.
+        """
+        folder, name = _split(path)
+        temporary = f"{TEMPORARY_PREFIX}{os.urandom(8).hex()}{TEMPORARY_SUFFIX}"
+        with _about(path):
+            parent = self._steps.open(folder, make=True)
+            with _gone_on_failure(parent, temporary):
+                if mode == LINK_MODE:
+                    os.symlink(b"".join(chunks), os.fsencode(temporary), dir_fd=parent)
+                    descriptor = None
+                else:
+                    is_executable = mode == EXEC_MODE
+                    bits = _inherited(parent, name, is_executable=is_executable) if permissions is None else permissions
+                    default = 0o777 if is_executable else 0o666  # what the umask leaves of it
+                    descriptor = _filled(os.open(temporary, _NEW_FILE, default, dir_fd=parent), chunks, bits)
+        self._go_on(Unnamed(path, temporary, descriptor))
+
+    def remove(self, path: str) -> None:
+        """Remove a file or link; nothing happens where none stands."""
+        folder, name = _split(path)
+        with _about(path), contextlib.suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=self._steps.open(folder))
+            self._steps.changed.add(folder)
+
+    def remove_folder(self, path: str) -> bool:
+        """Remove a folder if it is empty, and say whether it is gone."""
+        folder, name = _split(path)
+        self._steps.forget()
+        try:
+            os.rmdir(name, dir_fd=self._steps.open(folder))
+        except FileNotFoundError:
+            return True
+        except OSError:
+            return False
+        self._steps.changed.add(folder)
+        return True
+
+    def make_folder(self, path: str) -> None:
+        """Make a folder and its parents; one that is there already will do."""
+        with _about(path):
+            self._steps.open(path, make=True)
+
+    def _go_on(self, unnamed: Unnamed) -> None:
+        """Do what comes after the writing of a file."""
+        if unnamed.descriptor is not None:
+            os.close(unnamed.descriptor)
+        self._name(unnamed)
+
+    def _name(self, unnamed: Unnamed) -> None:
+        """Put a file in its place; where that fails the file goes."""
+        folder, name = _split(unnamed.path)
+        with _about(unnamed.path):
+            parent = self._steps.open(folder)
+            with _gone_on_failure(parent, unnamed.temporary):
+                os.rename(unnamed.temporary, name, src_dir_fd=parent, dst_dir_fd=parent)
+        self._steps.changed.add(folder)
+
+    def _drop(self, unnamed: Unnamed) -> None:
+        """Take a file away that got no name."""
+        with contextlib.suppress(OSError):
+            os.unlink(unnamed.temporary, dir_fd=self._steps.open(_split(unnamed.path)[0]))
+
+
+@contextlib.contextmanager
+def _gone_on_failure(parent: int, temporary: str) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary, dir_fd=parent)
+        raise
+
+
+@contextlib.contextmanager
+def _about(path: str) -> Iterator[None]:
+    """Name the whole path in what the system refuses, which knows its last part only."""
+    try:
+        yield
+    except OSError as error:
+        error.filename, error.filename2 = path, None
+        raise
+
+
+def _inherited(parent: int, name: str, *, is_executable: bool) -> int | None:
+    """Return the permission bits of the file that stands there with the exec bit set right, None where none stands."""
+    try:
+        status = os.stat(name, dir_fd=parent, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(status.st_mode):
+        return None
+    bits = status.st_mode & 0o777
+    if bool(bits & stat.S_IXUSR) == is_executable:
+        return bits
+    return bits | stat.S_IXUSR | (bits & 0o044) >> 2 if is_executable else bits & ~0o111
+
+
+def _filled(descriptor: int, chunks: Iterable[bytes], permissions: int | None) -> int:
+    """Write a new file, and return its descriptor, which stays open unless that fails."""
+    try:
+        for chunk in chunks:
+            rest = memoryview(chunk)
+            while rest:
+                rest = rest[os.write(descriptor, rest) :]
+        if permissions is not None:
+            os.fchmod(descriptor, permissions)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _split(path: str) -> tuple[str, str]:
+    folder, _, name = path.rpartition("/")
+    return folder, name
+
+
+class DurableTreeWriter(TreeWriter):
+    """Sync every file before it gets its name, and every folder after.
+
+    Files get their names many at a time, the last ones where the writer is left. Left without an error all is on the
+    disk.
+    """
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self._waiting: list[Unnamed] = []
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        try:
+            if kind is None:
+                self._name_waiting()
+                self._sync_folders()
+        finally:
+            self._drop_waiting()
+            super().__exit__(kind, error, at)
+
+    def _go_on(self, unnamed: Unnamed) -> None:
+        self._waiting.append(unnamed)
+        if len(self._waiting) >= _TOGETHER:
+            self._name_waiting()
+
+    def _name_waiting(self) -> None:
+        sync_all(os.fsync, [each.descriptor for each in self._waiting if each.descriptor is not None])
+        while self._waiting:
+            unnamed = self._waiting[0]
+            self._name(unnamed)
+            self._waiting.pop(0)
+            _close(unnamed)
+
+    def _drop_waiting(self) -> None:
+        for unnamed in self._waiting:
+            self._drop(unnamed)
+            _close(unnamed)
+
+    def _sync_folders(self) -> None:
+        """Sync those that are still there; what has gone since was a change of its parent."""
+        for folder in sorted(self._steps.changed):
+            try:
+                os.fsync(self._steps.open(folder))
+            except OSError as error:
+                if error.errno not in _NO_FOLDER:
+                    raise
+
+
+def _close(unnamed: Unnamed) -> None:
+    if unnamed.descriptor is not None:
+        os.close(unnamed.descriptor)

@@ -1,0 +1,167 @@
+"""The user's repository: its head, and a kept tree on a branch of it, made as they would have committed it."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from ralph_tracker.errors import StoreError
+from ralph_tracker.store.snapshots.user_repository import head_of
+
+from .projects import Project
+
+
+def settled(project: Project) -> dict[str, str]:
+    """Return what a new branch may not change: everything but objects and the branch itself."""
+    return {
+        path: digest
+        for path, digest in project.users_own().items()
+        if not path.startswith(("objects/", "logs/refs/heads/new", "refs/heads/new"))
+    }
+
+
+def test_a_branch_holds_the_kept_files_on_top_of_head(project: Project) -> None:
+    store = project.make_store()
+    store.snapshot()
+    project.write("a.txt", "two\n")
+    project.write("new/new\nline.txt")
+    project.write("new/run.sh", mode=0o755)
+    project.remove("src/b.py")
+    project.remove("link")
+    project.link("link", "src")
+    snapshot = store.snapshot(message="Iteration 3")
+    project.write("a.txt", "staged\n")
+    project.git("add", "a.txt")
+    project.write("a.txt", "later\n")
+    head = project.git("rev-parse", "HEAD").strip()
+    before, files = settled(project), project.look()
+    commit = store.branch(snapshot.commit, "new/best")
+    assert project.git("rev-parse", "new/best").strip() == commit
+    listed = project.git("ls-tree", "-r", "-z", "--name-only", "new/best").split("\0")[:-1]
+    assert listed == list(store.paths(snapshot.tree))
+    assert all(project.git("show", f"new/best:{path}").encode() == store.read(snapshot.tree, path) for path in listed)
+    assert project.git("rev-parse", "new/best^").strip() == head
+    assert project.git("log", "-1", "--format=%an %s", "new/best") == "User Iteration 3\n"
+    assert settled(project) == before
+    assert project.look() == files
+    assert project.git("worktree", "list").count("\n") == 1
+
+
+def test_a_branch_that_exists_is_refused(project: Project) -> None:
+    store = project.make_store()
+    snapshot = store.snapshot()
+    before = project.users_own()
+    with pytest.raises(StoreError, match="the branch main exists already"):
+        store.branch(snapshot.commit, "main")
+    assert project.users_own() == before
+
+
+@pytest.mark.parametrize("name", ["-x", "a b", "a..b", "@{-1}", "x.lock", "", "new\nline", "/x"])
+def test_a_name_that_is_none_is_refused(name: str, project: Project) -> None:
+    store = project.make_store()
+    snapshot = store.snapshot()
+    with pytest.raises(StoreError, match="cannot be the name of a branch"):
+        store.branch(snapshot.commit, name)
+
+
+def test_a_name_in_the_way_of_another_is_refused(project: Project) -> None:
+    store = project.make_store()
+    snapshot = store.snapshot()
+    with pytest.raises(StoreError, match="update-ref"):
+        store.branch(snapshot.commit, "main/below")
+
+
+def test_the_users_line_endings_and_filters_apply(project: Project) -> None:
+    project.git("config", "filter.shout.clean", "tr a-z A-Z")
+    project.git("config", "core.autocrlf", "true")
+    project.write(".gitattributes", "*.loud filter=shout\n")
+    project.commit()
+    store = project.make_store()
+    project.write("x.loud", "quiet\n")
+    project.write("a.txt", "one\r\ntwo\r\n")
+    snapshot = store.snapshot()
+    assert store.read(snapshot.tree, "x.loud") == b"quiet\n"
+    store.branch(snapshot.commit, "new")
+    assert project.git("cat-file", "blob", "new:x.loud") == "QUIET\n"
+    assert project.git("cat-file", "blob", "new:a.txt") == "one\ntwo\n"
+
+
+def test_what_no_snapshot_holds_stays_as_head_has_it(project: Project, tmp_path: Path) -> None:
+    other = Project(tmp_path / "other")
+    other.init()
+    other.write("lib.c")
+    other.commit()
+    project.git("submodule", "--quiet", "add", str(other.root), "module")
+    project.write(".aiwg/notes.md")
+    project.write("outside/x.txt")
+    project.commit()
+    project.git("sparse-checkout", "set", "--no-cone", "/*", "!/outside/")
+    store = project.make_store()
+    project.write("module/lib.c", "changed\n")
+    project.write("a.txt", "two\n")
+    snapshot = store.snapshot()
+    store.branch(snapshot.commit, "new")
+    changed = project.git("diff", "--name-status", "HEAD", "new")
+    assert changed == "M\ta.txt\n"
+
+
+def test_a_subfolder_changes_only_what_is_below_it(tmp_path: Path) -> None:
+    project = Project(tmp_path / "project/packages/one", tmp_path / "project")
+    project.init()
+    project.write("../../top.txt")
+    project.write("inside.txt")
+    project.write("gone.txt")
+    project.commit()
+    store = project.make_store()
+    project.write("inside.txt", "changed\n")
+    project.write("../../top.txt", "changed\n")
+    project.remove("gone.txt")
+    store.branch(store.snapshot().commit, "new")
+    assert (
+        project.git("diff", "--name-status", "HEAD", "new") == "D\tpackages/one/gone.txt\nM\tpackages/one/inside.txt\n"
+    )
+
+
+def test_a_repository_without_commits_gets_a_first_one(bare_project: Project) -> None:
+    bare_project.init()
+    bare_project.write("a.txt")
+    store = bare_project.make_store()
+    store.branch(store.snapshot().commit, "new")
+    assert bare_project.git("ls-tree", "-r", "--name-only", "new") == "a.txt\n"
+    assert bare_project.git("rev-list", "--count", "new") == "1\n"
+
+
+def test_without_a_name_of_the_user_the_commit_is_ours(project: Project, home: Path) -> None:
+    (home / ".gitconfig").write_text("[user]\n\tuseConfigOnly = true\n")
+    store = project.make_store()
+    store.branch(store.snapshot().commit, "new")
+    assert project.git("log", "-1", "--format=%an", "new") == "ralph-tracker\n"
+
+
+def test_without_git_there_is_no_branch(bare_project: Project) -> None:
+    bare_project.write("a.txt")
+    store = bare_project.make_store()
+    with pytest.raises(StoreError, match="is in no git repository: apply it as output or worktree"):
+        store.branch(store.snapshot().commit, "new")
+
+
+def git_in(folder, *words):
+    identity = ("-c", "user.name=a", "-c", "user.email=a@b")
+    done = subprocess.run(["git", *identity, *words], cwd=folder, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def test_the_head_is_found_also_below_the_top(tmp_path):
+    git_in(tmp_path, "init", "-q")
+    (tmp_path / "sub").mkdir()
+    assert head_of(tmp_path) is None
+    git_in(tmp_path, "commit", "-q", "--allow-empty", "-m", "first")
+    assert head_of(tmp_path) == head_of(tmp_path / "sub") == git_in(tmp_path, "rev-parse", "HEAD")
+
+
+def test_without_a_repository_or_without_git_there_is_none(tmp_path, monkeypatch):
+    assert head_of(tmp_path) is None
+    git_in(tmp_path, "init", "-q")
+    git_in(tmp_path, "commit", "-q", "--allow-empty", "-m", "first")
+    monkeypatch.setattr("git.cmd.Git.GIT_PYTHON_GIT_EXECUTABLE", str(tmp_path / "no-git"))
+    assert head_of(tmp_path) is None

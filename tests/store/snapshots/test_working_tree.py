@@ -1,0 +1,102 @@
+"""A tree is written durably: many files together, none named before all of them are on the disk."""
+
+import contextlib
+import errno
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ralph_tracker.store.snapshots.values import FILE_MODE, LINK_MODE
+from ralph_tracker.store.snapshots.working_tree import DurableTreeWriter
+
+from .projects import look, names
+
+MANY = 250
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / "root").mkdir()
+    return tmp_path / "root"
+
+
+def write_many(root: Path, count: int = MANY) -> None:
+    with DurableTreeWriter(root) as writer:
+        for number in range(count):
+            writer.write(f"folder{number % 7}/{number}", FILE_MODE, [b"x"])
+        writer.write("link", LINK_MODE, [b"folder0"])
+
+
+def descriptors() -> int:
+    return len(os.listdir("/proc/self/fd" if os.path.isdir("/proc/self/fd") else "/dev/fd"))  # noqa: PTH208, PTH112
+
+
+def test_more_files_than_go_together_all_come_and_nothing_stays_open(root: Path) -> None:
+    before = descriptors()
+    write_many(root)
+    written = look(root)
+    assert len(written) == MANY + 1
+    assert written["folder3/3"] == ("file", False, b"x")
+    assert written["link"] == ("link", False, b"folder0")
+    assert descriptors() == before
+
+
+@pytest.mark.parametrize(("count", "named"), [(20, 0), (120, 100)])
+def test_where_the_disk_refuses_no_file_gets_a_name_and_no_temporary_stays(
+    root: Path, monkeypatch: pytest.MonkeyPatch, count: int, named: int
+) -> None:
+    before, calls = descriptors(), []
+
+    def sync(descriptor: int) -> None:
+        calls.append(descriptor)
+        if len(calls) == named + 3:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", sync)
+        with pytest.raises(OSError, match="Input/output error"):
+            write_many(root, count)
+    found = [path for path in root.rglob("*") if not path.is_dir()]
+    assert len(found) == named
+    assert not [path for path in found if path.suffix == ".tmp"]
+    assert descriptors() == before
+
+
+def test_a_writer_that_is_left_by_an_error_names_nothing_more(root: Path) -> None:
+    def stopped() -> Iterator[bytes]:
+        yield b"x"
+        raise KeyError
+
+    writer = DurableTreeWriter(root)
+    with writer, contextlib.suppress(KeyError):
+        writer.write("a", FILE_MODE, stopped())
+    assert names(root) == []
+    with contextlib.suppress(KeyError), DurableTreeWriter(root) as writer:
+        writer.write("a", FILE_MODE, [b"x"])
+        writer.write("b", FILE_MODE, stopped())
+    assert names(root) == []
+
+
+def test_a_folder_that_is_gone_when_all_is_written_need_not_be_synced(root: Path) -> None:
+    (root / "old/inner").mkdir(parents=True)
+    (root / "old/inner/file").touch()
+    with DurableTreeWriter(root) as writer:
+        writer.remove("old/inner/file")
+        assert writer.remove_folder("old/inner")
+        assert writer.remove_folder("old")
+        writer.write("old", LINK_MODE, [b"elsewhere"])
+    assert look(root) == {"old": ("link", False, b"elsewhere")}
+
+
+def test_a_folder_that_cannot_be_synced_is_an_error(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: int) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    writer = DurableTreeWriter(root)
+    writer.make_folder("new")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", refuse)
+        with pytest.raises(OSError, match="Input/output error"):
+            writer.__exit__(None, None, None)
