@@ -27,10 +27,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import git  # noqa: F401  imported before anything is measured
+from ralph_tracker.store.git.store import SnapshotStore
 from table import Table
 
 from ralph_tracker.store.snapshots.store import SnapshotStore
-from ralph_tracker.store.git.store import SnapshotStore
 
 PER_FOLDER = 10
 SETTLE_S = 1.1

@@ -17,7 +17,7 @@ _FILTERS = {"md": "for_markdown"}
 _MODULE = '''\
 """The template {name} in Python, by tools/translate_template.py: change that, then `make bless`."""
 
-from ralph_tracker.report.escape import for_markdown
+from ralph_tracker.report.text import for_markdown
 from {module} import {view}
 
 

@@ -8,7 +8,7 @@ from ralph_tracker.core.identities import HELD_BACK, without_held_back
 from ralph_tracker.core.metrics import FAILED
 from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.core.rounding import plain_number, quantity
-from ralph_tracker.report.escape import for_terminal
+from ralph_tracker.report.text import for_terminal
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.records import Committed
 from ralph_tracker.store.summary import Summary

@@ -111,7 +111,7 @@ def command(before: int, after: int | None, root: Path, loop_id: str | None, as_
 
 def _say(loop_id: str, diff: Any) -> None:  # noqa: ANN401  # an IterationDiff
     from ralph_tracker.cli.output import say_table
-    from ralph_tracker.report.numbers import ABSENT
+    from ralph_tracker.report.text import ABSENT
 
     before, after = (name or ABSENT for name in diff.classes)
     say(f"{loop_id}: iteration {diff.before} ({before}) → {diff.after} ({after})")
@@ -124,7 +124,7 @@ def _say(loop_id: str, diff: Any) -> None:  # noqa: ANN401  # an IterationDiff
 def _row(change: Any) -> tuple[str, ...]:  # noqa: ANN401  # a MetricChange
     from ralph_tracker.core.metrics import BY_NAME
     from ralph_tracker.core.rounding import SCORE_DECIMALS
-    from ralph_tracker.report.numbers import number, score, signed
+    from ralph_tracker.report.text import number, score, signed
 
     verdict = {"same": "", "changed": "", "unknown": ""}.get(change.verdict, change.verdict)
     spec = BY_NAME.get(change.name)

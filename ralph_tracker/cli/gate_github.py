@@ -9,8 +9,7 @@ from ralph_tracker.core.alert_types import Alert
 from ralph_tracker.core.findings import Severity
 from ralph_tracker.core.metrics import METRICS
 from ralph_tracker.iteration.gate import PASS, Gate, Verdict, told
-from ralph_tracker.report.escape import for_markdown, for_terminal
-from ralph_tracker.report.numbers import number, score, signed
+from ralph_tracker.report.text import for_markdown, for_terminal, number, score, signed
 
 SHOWN: Final = 10  # GitHub shows as many errors of a step, and as many warnings
 SUMMARY_CAP: Final = 1024 * 1024  # bytes that a step's summary may have

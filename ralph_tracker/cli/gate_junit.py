@@ -9,7 +9,7 @@ from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 from ralph_tracker.core.alert_types import TYPES, Alert
 from ralph_tracker.core.metrics import Measure
 from ralph_tracker.iteration.gate import Gate, told
-from ralph_tracker.report.escape import for_terminal
+from ralph_tracker.report.text import for_terminal
 
 SUITE: Final = "ralph-tracker gate"
 RULES: Final = "ralph-tracker.rules"

@@ -74,7 +74,7 @@ def _adjusted(document: Any) -> float | None:  # noqa: ANN401  # a record's docu
 
 def _say(records: Iterable[tuple[int, Any]], scores: Mapping[int, float | None]) -> None:
     from ralph_tracker.cli.output import say_table
-    from ralph_tracker.report.numbers import ABSENT
+    from ralph_tracker.report.text import ABSENT
 
     table = [COLUMNS, *(_line(number, document, scores) for number, document in records)]
     idle = {place for place in _OPTIONAL if all(row[place] in {"", ABSENT} for row in table[1:])}
@@ -88,7 +88,7 @@ def _say(records: Iterable[tuple[int, Any]], scores: Mapping[int, float | None])
 def _line(number: int, document: Any, scores: Mapping[int, float | None]) -> tuple[str, ...]:  # noqa: ANN401  # as above
     from ralph_tracker.cli.output import cut
     from ralph_tracker.core.rounding import plain_number
-    from ralph_tracker.report.numbers import ABSENT, money, money_a_point
+    from ralph_tracker.report.text import ABSENT, money, money_a_point
     from ralph_tracker.report.view import iteration_view
 
     if document is None:

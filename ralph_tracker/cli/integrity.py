@@ -41,7 +41,7 @@ def command(number: int | None, rerun: bool, root: Path, loop_id: str | None, as
 
 def _say_rerun(found: Any, number: int, doubt: Any) -> None:  # noqa: ANN401  # a listing, a Doubt
     from ralph_tracker.cli.output import say_wrapped
-    from ralph_tracker.iteration.reproduce import rerun_again
+    from ralph_tracker.iteration.verify import rerun_again
 
     if not doubt.found.reruns:
         say(f"iteration {number}: no earlier test was run on its source, since none differs from its reference")

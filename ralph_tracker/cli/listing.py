@@ -11,8 +11,7 @@ from ralph_tracker.config.load import config_of
 from ralph_tracker.errors import LoopError, RecordError
 from ralph_tracker.report.shape import unshowable
 from ralph_tracker.store import codec
-from ralph_tracker.store.foreign import foreign_folder, foreign_records
-from ralph_tracker.store.history import Listed, Records
+from ralph_tracker.store.history import Listed, Records, foreign_folder, foreign_records
 from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.loop_status import checked_root, current_loop, paths_of
 from ralph_tracker.store.records import Committed

@@ -61,7 +61,7 @@ def harmless(text: str) -> str:
     """Return text without anything that a terminal would act on."""
     if text.isascii() and text.isprintable():
         return text
-    from ralph_tracker.report.escape import for_terminal
+    from ralph_tracker.report.text import for_terminal
 
     return for_terminal(text)
 

@@ -7,10 +7,10 @@ among nearly equal scores the latest.
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from ralph_tracker.core.adjusted import Ground, size_factor
 from ralph_tracker.core.findings import Verdict, is_clean
 from ralph_tracker.core.lineage import Yardstick
 from ralph_tracker.core.metrics import Metrics
+from ralph_tracker.core.score import Ground, size_factor
 
 # Scores this close are nearly equal: the later iteration is taken.
 NEARLY_EQUAL: Final = 0.005

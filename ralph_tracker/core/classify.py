@@ -8,12 +8,11 @@ from typing import Final, NamedTuple
 from ralph_tracker.core import alerts as raising
 from ralph_tracker.core.alert_types import Alert, in_order
 from ralph_tracker.core.best import best_of
-from ralph_tracker.core.cycles import find_cycle
 from ralph_tracker.core.deltas import BUILD_FAILED, Readings, delta, errors_at_size
 from ralph_tracker.core.findings import NOTHING_FOUND, Severity
 from ralph_tracker.core.identities import Uncounted, compare
 from ralph_tracker.core.integrity import Doubts, disbelieved_tests
-from ralph_tracker.core.lineage import FLAT, Classification, Line, Point, Yardstick
+from ralph_tracker.core.lineage import FLAT, Classification, Line, Point, Yardstick, find_cycle
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import BY_NAME, FOUR, PASSED, Measurement, Metrics
 from ralph_tracker.core.rounding import SCORE_DECIMALS, half_up, without_noise

@@ -2,12 +2,11 @@
 
 from typing import NamedTuple
 
-from ralph_tracker.core.adjusted import test_weights
 from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.identities import KnownTests, SeenTests
 from ralph_tracker.core.lineage import Line, Yardstick
 from ralph_tracker.core.rules import Rules
-from ralph_tracker.core.score import Basis
+from ralph_tracker.core.score import Basis, test_weights
 
 
 class LoopState(NamedTuple):

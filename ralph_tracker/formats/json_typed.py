@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
@@ -16,6 +16,7 @@ _BYTE: Final = re.compile(r"^JSON is malformed: (?P<why>.*) \(byte (?P<at>\d+)\)
 _PATH: Final = re.compile(r"^(?P<why>.*?)(?: - at `(?:key in )?\$(?P<path>.*)`)?$", re.DOTALL)
 _STEP: Final = re.compile(r"\.(?P<key>[^.\[\]]+)|\[(?P<number>\d+)\]")
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
+Event = Mapping[str, Any]
 
 
 def decode(content: Content, shape: type[_T], what: str) -> _T:
@@ -99,3 +100,15 @@ def _member(text: str, at: int, key: str | int) -> int | None:
 def _after_space(text: str, at: int) -> int:
     found: Any = _SPACE.match(text, at)
     return int(found.end())
+
+
+def text(event: Event, key: str) -> str:
+    """Return the text of that name, "" where there is none."""
+    value = event.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def number(event: Event, key: str) -> float | None:
+    """Return the number of that name, None where there is none."""
+    value = event.get(key)
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None

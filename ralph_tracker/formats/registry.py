@@ -1,21 +1,99 @@
 """The table of formats, and how bytes are told apart: by what they hold, never by a file's name.
 
-A new format is one file with `sniff` and `read`, one line in its kind's `table.py`, one folder in fixtures/reports/.
+A new format is one file with `sniff` and `read`, one line in the table below, one folder in fixtures/reports/.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Final, NamedTuple
+from importlib import import_module
+from typing import Final, Literal, NamedTuple, Protocol, cast
 
 from ralph_tracker.formats.content import Content
-from ralph_tracker.formats.coverage import table as coverage
 from ralph_tracker.formats.damage import DEFAULT_LIMITS, DamageError, Limits
-from ralph_tracker.formats.format import Format, Syntax
-from ralph_tracker.formats.lint import table as lint
-from ralph_tracker.formats.report import EMPTY, Report, Unreadable
-from ralph_tracker.formats.tests import table as tests
-from ralph_tracker.formats.types import table as types
+from ralph_tracker.formats.lint.report import LintReport
+from ralph_tracker.formats.report import EMPTY, Kind, Report, Unreadable
+from ralph_tracker.formats.types.report import TypeReport
 
-FORMATS: Final[tuple[Format, ...]] = (*tests.FORMATS, *coverage.FORMATS, *lint.FORMATS, *types.FORMATS)
+Syntax = Literal["xml", "json", "lines", "text"]
+
+
+class _Module(Protocol):
+    """What the file of a format has."""
+
+    def sniff(self, content: Content, /) -> bool: ...
+
+    def read(self, content: Content, /) -> Report: ...
+
+
+class Format(NamedTuple):
+    """Describe one format; the file of its name, in the folder of its kind, is imported when it is tried.
+
+    `syntax` is what its files are made of: XML, one JSON value, a JSON object a line, or text and whatever else.
+    `silence` is what an empty output means when the tool exited 0; None where the tool writes something even then.
+    """
+
+    name: str
+    kind: Kind
+    syntax: Syntax
+    silence: Report | None = None
+
+    def sniff(self, content: Content) -> bool:
+        """Say whether content of its syntax looks like the format, however damaged further on."""
+        return self._module.sniff(content)
+
+    def read(self, content: Content) -> Report:
+        """Return the report. Raises DamageError."""
+        return self._module.read(content)
+
+    @property
+    def _module(self) -> _Module:
+        name = self.name.replace("-", "_")
+        return cast("_Module", import_module(f"ralph_tracker.formats.{self.kind}.{name}"))
+
+
+# In the order in which they are tried: exact formats first.
+FORMATS: Final[tuple[Format, ...]] = (
+    Format("junit", "tests", "xml"),
+    Format("nunit", "tests", "xml"),
+    Format("xunitnet", "tests", "xml"),
+    Format("trx", "tests", "xml"),
+    Format("jest-json", "tests", "json"),
+    Format("mocha-json", "tests", "json"),
+    Format("rspec-json", "tests", "json"),
+    Format("gotest-json", "tests", "lines"),
+    Format("dart-json", "tests", "lines"),
+    Format("tap", "tests", "text"),
+    Format("libtest-text", "tests", "text"),
+    Format("pytest-text", "tests", "text"),
+    Format("cobertura", "coverage", "xml"),
+    Format("jacoco", "coverage", "xml"),
+    Format("clover", "coverage", "xml"),
+    Format("opencover", "coverage", "xml"),
+    Format("coveragepy-json", "coverage", "json"),
+    Format("llvm-cov-json", "coverage", "json"),
+    Format("istanbul-summary", "coverage", "json"),
+    Format("istanbul-final", "coverage", "json"),
+    Format("simplecov", "coverage", "json"),
+    Format("coveragepy-sqlite", "coverage", "text"),
+    Format("gocover", "coverage", "text"),
+    Format("lcov", "coverage", "text"),
+    Format("coveragepy-text", "coverage", "text"),
+    Format("checkstyle", "lint", "xml"),
+    Format("ruff-json", "lint", "json"),
+    Format("sarif", "lint", "json"),
+    Format("eslint-json", "lint", "json"),
+    Format("pylint-json", "lint", "json"),
+    Format("shellcheck-json", "lint", "json"),
+    Format("hadolint-json", "lint", "json"),
+    Format("stylelint-json", "lint", "json"),
+    Format("golangci-json", "lint", "lines"),
+    Format("cargo-json", "lint", "lines"),
+    Format("pylint-text", "lint", "text", silence=LintReport()),
+    Format("flake8-text", "lint", "text", silence=LintReport()),
+    Format("pyright-json", "types", "json"),
+    Format("mypy-json", "types", "lines", silence=TypeReport()),
+    Format("mypy-text", "types", "text", silence=TypeReport()),
+    Format("tsc-text", "types", "text", silence=TypeReport()),
+)
 BY_NAME: Final[Mapping[str, Format]] = {each.name: each for each in FORMATS}
 
 # What content may be, by its first character, in the order in which it is tried: exact ones first, text last. Tools

@@ -2,32 +2,34 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ralph_tracker.integrity.languages import Language, language_of
-from ralph_tracker.integrity.syntax import Syntax, syntax_of
 
 if TYPE_CHECKING:
+    import tree_sitter
     from tree_sitter import Node
 
+# The package of a grammar and the function that hands it out.
+_GRAMMARS: Final[Mapping[Language, tuple[str, str]]] = {
+    "python": ("tree_sitter_python", "language"),
+    "javascript": ("tree_sitter_javascript", "language"),
+    "typescript": ("tree_sitter_typescript", "language_typescript"),
+    "tsx": ("tree_sitter_typescript", "language_tsx"),
+    "go": ("tree_sitter_go", "language"),
+    "rust": ("tree_sitter_rust", "language"),
+    "java": ("tree_sitter_java", "language"),
+}
+_MAX_BYTES: Final = 2_000_000
+_MAX_DEPTH: Final = 1_000  # of brackets; parsing takes time that grows with its square
+# A bracket, or what ends a statement: `<` is none where it compares, and is never closed then.
+_BRACKET: Final = re.compile(r"[()\[\]{}<>;]")
+_CHUNK: Final = 2_048  # a query reads one for each node whose text it asks
+# The parser calls back about 17 times for 1,000 bytes; from the first error on it may take a thousand times as long.
+_CALLS_AFTER_ERROR: Final = 200
 SEPARATOR: Final = "::"
-
-
-class SourceTest(NamedTuple):
-    """Hold one test as the source has it.
-
-    `name` is its way through the file: `TestBox::test_lid`, the titles of `describe` and `it`, Go's `TestLid`, Rust's
-    `tests::opens`, Java's `BoxTest::opens`. `line` and `end` are its first and last line, counted from 1, decorators
-    and attributes included; `text` is these lines.
-    """
-
-    path: str
-    name: str
-    line: int
-    end: int
-    text: str
-
-
 # A @scope gives its @name to the tests in it. A @test is one with that @name; in Python it hides what stands in it.
 # A @function is a test where `_is_test` says so, for what a query cannot say.
 _SCRIPT: Final = """
@@ -79,6 +81,127 @@ _WORDS: Final[Mapping[Language, re.Pattern[str]]] = {
     "rust": re.compile(r"#\s*\[[^\]]*(?:test|case|quickcheck)"),
     "java": re.compile(r"@(?:\w+\.)*\w*(?:Test|Theory|Property)|\bextends\s+[\w.]*TestCase\b"),
 }
+_TEST_ATTRIBUTE: Final = re.compile(
+    r"#\s*\[\s*(?:\w+\s*::\s*)*(?:test|rstest|test_case|case|wasm_bindgen_test|quickcheck|test_log|traced_test)\b"
+)
+_SUITES: Final = frozenset(["describe", "suite", "context", "xdescribe", "fdescribe", "xcontext", "fcontext", "module"])
+_TESTS: Final = frozenset(["it", "test", "specify", "xit", "xtest", "xspecify", "fit", "ftest"])
+_OWNERS: Final = frozenset({"Deno", "QUnit", "test"})
+_TAKES_DATA: Final = frozenset(
+    ["each", "for", "skipIf", "runIf", "todoIf", "if"]
+)  # what they return is called with the title
+_MODIFIERS: Final = _TAKES_DATA | frozenset(
+    [
+        "skip",
+        "todo",
+        "fixme",
+        "fails",
+        "failing",
+        "fail",
+        "only",
+        "concurrent",
+        "sequential",
+        "serial",
+        "parallel",
+        "shuffle",
+        "ignore",
+    ]
+)
+_FUNCTIONS: Final = frozenset({"arrow_function", "function_expression", "generator_function"})
+_STRINGS: Final = frozenset({"string", "template_string"})
+_ESCAPE: Final = re.compile(r"\\(?:u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
+_ESCAPED: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0", "\n": ""}
+_LAST_CODE_POINT: Final = 0x10FFFF
+
+
+class Syntax(NamedTuple):
+    """Hold a text with its tree; where the text is no program, parts of the tree are errors."""
+
+    language: Language
+    data: bytes
+    root: "Node"
+
+    def text(self, node: "Node") -> str:
+        """Return what a node reads."""
+        return self.data[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+    def matches(self, query: str) -> Sequence[Mapping[str, Sequence["Node"]]]:
+        """Return the matches of a tree-sitter query, each as its captures by name."""
+        from tree_sitter import QueryCursor  # noqa: PLC0415  only where a file has to be parsed
+
+        return [captures for _, captures in QueryCursor(_query(self.language, query)).matches(self.root)]
+
+
+def syntax_of(language: Language, text: str) -> Syntax | None:
+    """Return the syntax of a text, None where it is larger than 2 MB, nested deeper than programs are, or hopeless."""
+    data = text.encode("utf-8", "replace")
+    if len(data) > _MAX_BYTES or _is_deep(text):
+        return None
+    import tree_sitter  # noqa: PLC0415  only where a file has to be parsed
+
+    parser = tree_sitter.Parser(_grammar(language))
+    errors = 0
+
+    def is_hopeless(_: int, has_error: bool) -> bool:  # noqa: FBT001  # the parser calls it so
+        nonlocal errors
+        errors += has_error
+        return errors > _CALLS_AFTER_ERROR
+
+    try:
+        tree = parser.parse(lambda start, _: data[start : start + _CHUNK], progress_callback=is_hopeless)
+    except ValueError:  # it was stopped
+        return None
+    return Syntax(language, data, tree.root_node)
+
+
+def _is_deep(text: str) -> bool:
+    if sum(map(text.count, "([{<")) <= _MAX_DEPTH:
+        return False
+    depth = angles = 0
+    for bracket in _BRACKET.findall(text):
+        if bracket in "([{":
+            depth += 1
+        elif bracket in ")]}":
+            depth = max(0, depth - 1)
+        elif bracket == "<":
+            angles += 1
+        elif bracket == ">":
+            angles = max(0, angles - 1)
+        if bracket in ";{}":
+            angles = 0
+        if depth + angles > _MAX_DEPTH:
+            return True
+    return False
+
+
+@cache
+def _grammar(language: Language) -> "tree_sitter.Language":
+    import tree_sitter  # noqa: PLC0415  only where a file has to be parsed
+
+    package, function = _GRAMMARS[language]
+    return tree_sitter.Language(getattr(import_module(package), function)())
+
+
+@cache
+def _query(language: Language, query: str) -> "tree_sitter.Query":
+    import tree_sitter  # noqa: PLC0415  only where a file has to be parsed
+
+    return tree_sitter.Query(_grammar(language), query)
+
+
+class SourceTest(NamedTuple):
+    """Hold one test as the source has it.
+
+    `name` is its way through the file: `TestBox::test_lid`, the titles of `describe` and `it`, Go's `TestLid`, Rust's
+    `tests::opens`, Java's `BoxTest::opens`. `line` and `end` are its first and last line, counted from 1, decorators
+    and attributes included; `text` is these lines.
+    """
+
+    path: str
+    name: str
+    line: int
+    end: int
+    text: str
 
 
 def may_hold_tests(path: str, text: str) -> bool:
@@ -169,11 +292,6 @@ def _first_line(node: "Node") -> int:
     return first.start_point.row + 1
 
 
-_TEST_ATTRIBUTE: Final = re.compile(
-    r"#\s*\[\s*(?:\w+\s*::\s*)*(?:test|rstest|test_case|case|wasm_bindgen_test|quickcheck|test_log|traced_test)\b"
-)
-
-
 def _kind_in_python(block: _Block, syntax: Syntax, _: bool) -> str:  # noqa: FBT001
     return "test" if re.match(r"test|runTest$", _name(block, syntax)) else "none"
 
@@ -193,33 +311,6 @@ def _kind_in_rust(block: _Block, syntax: Syntax, _: bool) -> str:  # noqa: FBT00
             return "test"
         above = above.prev_named_sibling
     return "none"
-
-
-_SUITES: Final = frozenset(["describe", "suite", "context", "xdescribe", "fdescribe", "xcontext", "fcontext", "module"])
-_TESTS: Final = frozenset(["it", "test", "specify", "xit", "xtest", "xspecify", "fit", "ftest"])
-_OWNERS: Final = frozenset({"Deno", "QUnit", "test"})
-_TAKES_DATA: Final = frozenset(
-    ["each", "for", "skipIf", "runIf", "todoIf", "if"]
-)  # what they return is called with the title
-_MODIFIERS: Final = _TAKES_DATA | frozenset(
-    [
-        "skip",
-        "todo",
-        "fixme",
-        "fails",
-        "failing",
-        "fail",
-        "only",
-        "concurrent",
-        "sequential",
-        "serial",
-        "parallel",
-        "shuffle",
-        "ignore",
-    ]
-)
-_FUNCTIONS: Final = frozenset({"arrow_function", "function_expression", "generator_function"})
-_STRINGS: Final = frozenset({"string", "template_string"})
 
 
 def _kind_in_script(block: _Block, syntax: Syntax, in_test: bool) -> str:  # noqa: FBT001
@@ -251,9 +342,6 @@ _KINDS: Final = {
     "go": _kind_in_go,
     "rust": _kind_in_rust,
 }
-_ESCAPE: Final = re.compile(r"\\(?:u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
-_ESCAPED: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0", "\n": ""}
-_LAST_CODE_POINT: Final = 0x10FFFF
 
 
 def _unescaped(found: re.Match[str]) -> str:

@@ -1,24 +1,218 @@
 """Two iterations of a loop side by side: scores, metrics, tests, files. For the command line and the reports."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal, get_args
 
-from ralph_tracker.core.deltas import delta
-from ralph_tracker.core.metrics import FAILED, METRICS, PASSED, Direction, MetricSpec, TestResults, Value
-from ralph_tracker.core.rounding import SCORE_DECIMALS, half_up
+from ralph_tracker.core.deltas import delta, errors_at_size
+from ralph_tracker.core.metrics import FAILED, METRICS, PASSED, SECTIONS, Direction, MetricSpec, TestResults, Value
+from ralph_tracker.core.rounding import SCORE_DECIMALS, half_up, plain_number, without_noise
+from ralph_tracker.core.rules import Rules
+from ralph_tracker.core.score import COMPONENT_BY_NAME
 from ralph_tracker.errors import NoSnapshotError, StoreError
-from ralph_tracker.iteration.reasons import recorded_values
 from ralph_tracker.store.keeping import Keeper
 from ralph_tracker.store.records import Committed
 from ralph_tracker.store.snapshots.patch import FileChange
 from ralph_tracker.store.snapshots.values import as_utf8
 
+Document = Mapping[str, Any]
+_DECISIONS: Final[Mapping[int, Callable[[Rules], str]]] = {
+    0: lambda _: "no iteration yet",
+    1: lambda _: "the loop goes round in circles",
+    2: lambda _: "a limit of the loop is reached",
+    3: lambda rules: f"it would be rollback {rules.decision.rollbacks_in_a_row} in a row",
+    4: lambda _: "a CRITICAL alert is new, or open while the score is not above that of the rollback's target",
+    5: lambda rules: (
+        f"a regression, more than {plain_number(rules.decision.rollback_margin)} below the best"
+        " (decision.rollback_margin)"
+    ),
+    6: lambda _: "the runner says that a person is needed",
+    7: lambda _: "metrics are cycling",
+    8: lambda rules: f"evidence below {plain_number(rules.decision.evidence)} (decision.evidence)",
+    9: lambda rules: f"the target {plain_number(rules.loop.target_score or 0)} is reached (loop.target_score)",
+    10: lambda _: "the loop has stalled, and no task of the plan was done meanwhile",
+    11: lambda _: "no other rule holds",
+}
 Verdict = Literal["better", "worse", "same", "changed", "unknown"]
 OutcomeKind = Literal["broken", "fixed", "newly_skipped", "new", "gone"]
 OUTCOME_KINDS: Final[tuple[OutcomeKind, ...]] = get_args(OutcomeKind)
 _KIND_NOW: Final[Mapping[str, OutcomeKind]] = {FAILED: "broken", PASSED: "fixed"}
 _BUILD_RANK: Final[Mapping[Value, int]] = {"failure": 0, "success": 1}
+SCORES: Final = ("quality_score", "adjusted_score")
+NOT_OURS: Final = "AIWG wrote this loop; of tests and files it keeps nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentShare:
+    """Hold one component of a score.
+
+    `value` is 0 to 100, None where it was not measured; `weight` its share of the weights, which sum to 1, and
+    `contribution` what it brings to the score of 0 to 1.
+    """
+
+    name: str
+    dimension: str
+    value: float | None
+    weight: float
+    contribution: float
+
+
+def component_shares(
+    weights: Mapping[str, float], components: Mapping[str, float | None]
+) -> tuple[ComponentShare, ...]:
+    """Share the weight of each dimension among its components; one that is not ours, or of no weight, is left out."""
+    known = [name for name in components if name in COMPONENT_BY_NAME and COMPONENT_BY_NAME[name].dimension in weights]
+    dimensions = [COMPONENT_BY_NAME[name].dimension for name in known]
+    shares = []
+    for name, dimension in zip(known, dimensions, strict=True):
+        share, value = weights[dimension] / dimensions.count(dimension), components[name]
+        brings = half_up(share * (value or 0.0) / 100, SCORE_DECIMALS)
+        shares.append(ComponentShare(name, dimension, value, half_up(share, SCORE_DECIMALS), brings))
+    return tuple(shares)
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """Hold what a rule looked at: recorded values now and before, the thresholds, how many tests the alert names."""
+
+    now: Mapping[str, Value]
+    before: Mapping[str, Value]
+    rules: Rules
+    tests: int
+
+    def numbers(self, name: str, unit: str = "") -> str:
+        """Write both values of a metric; one that is not known is left out."""
+        sides = (("before", self.before.get(name)), ("now", self.now.get(name)))
+        return ", ".join(f"{when} {_written(value)}{unit}" for when, value in sides if value is not None)
+
+
+def _written(value: Value) -> str:
+    return value if isinstance(value, str) else plain_number(value)
+
+
+def recorded_values(record: Document) -> dict[str, Value]:
+    """Return what a record says was measured, by the name of the metric."""
+    values = {name: value for section in SECTIONS for name, value in (record.get(section) or {}).items()}
+    return {spec.name: values[spec.name] for spec in METRICS if values.get(spec.name) is not None}
+
+
+def previous_values(record: Document) -> dict[str, Value]:
+    """Return the previous values that a record was judged against, from its deltas."""
+    now, deltas = recorded_values(record), (record.get("deltas") or {}).get("from_previous") or {}
+    found: dict[str, Value] = {}
+    for spec in METRICS:
+        value, change = now.get(spec.name), deltas.get(spec.delta_name)
+        if isinstance(value, int | float) and change is not None:
+            found[spec.name] = delta(value, change, spec.decimals)
+    return found
+
+
+def why_raised(alert: Document, record: Document, rules: Rules) -> str:
+    """Say by which rule an alert of a record was raised, with what the rule compared; "" for a type that is not ours.
+
+    `alert` is one of the record's own new alerts, as the document has it.
+    """
+    words = _ALERTS.get(str(alert.get("type")))
+    if words is None:
+        return ""
+    return words(_Facts(recorded_values(record), previous_values(record), rules, alert.get("tests_total") or 0))
+
+
+def _with(rule: str, *numbers: str) -> str:
+    told = "; ".join(number for number in numbers if number)
+    return f"{rule}: {told}" if told else rule
+
+
+def _working_tests_failing(at: _Facts) -> str:
+    if at.tests:
+        return _with("a test that passed before must not fail", f"{at.tests} {'does' if at.tests == 1 else 'do'}")
+    passed, failed = at.numbers("tests_passed"), at.numbers("tests_failed")
+    return _with("fewer tests must not pass while more fail", f"passed {passed}", f"failed {failed}")
+
+
+def _coverage_regression(at: _Facts) -> str:
+    limit = plain_number(at.rules.alerts.coverage_drop)
+    rule = f"coverage may fall by {limit} points (alerts.coverage_drop)"
+    return _with(rule, at.numbers("coverage_percentage", "%"))
+
+
+def _error_increase(at: _Facts) -> str:
+    rule = f"errors may rise by {at.rules.alerts.error_increase} (alerts.error_increase)"
+    count, loc, earlier = (at.now.get("error_count"), at.now.get("loc_total"), at.before.get("loc_total"))
+    sized = ""
+    if isinstance(count, int) and isinstance(loc, int) and isinstance(earlier, int) and loc > earlier:
+        sized = f"{errors_at_size(count, loc, earlier)} at the size before, {earlier} of {loc} lines"
+    return _with(rule, at.numbers("error_count"), sized)
+
+
+def _complexity_explosion(at: _Facts) -> str:
+    growth, before = at.rules.alerts.complexity_growth, at.before.get("complexity_score")
+    rule = f"complexity may grow by {plain_number(growth * 100)}% (alerts.complexity_growth)"
+    limit = f"limit {_written(without_noise(before * (1 + growth)))}" if isinstance(before, int | float) else ""
+    return _with(rule, at.numbers("complexity_score"), limit)
+
+
+def _metric_cycling(at: _Facts) -> str:
+    limits = at.rules.cycling
+    return (
+        f"the last {limits.window} iterations must not repeat one another (cycling.window), "
+        f"nor the same files stand there {limits.tree_visits} times (cycling.tree_visits)"
+    )
+
+
+def _infinite_loop(at: _Facts) -> str:
+    return f"{_metric_cycling(at)}; after iteration {at.rules.cycling.terminate_after} this ends the loop"
+
+
+def _stalled(at: _Facts) -> str:
+    limits = at.rules.stall
+    return (
+        f"{limits.window} iterations in a row (stall.window) with every metric within "
+        f"±{plain_number(limits.tolerance)} of the one before (stall.tolerance) and no better score"
+    )
+
+
+_ALERTS: Final[Mapping[str, Callable[[_Facts], str]]] = {
+    "test_deletion": lambda at: _with("the count of tests must not fall", at.numbers("test_count")),
+    "working_tests_failing": _working_tests_failing,
+    "infinite_loop": _infinite_loop,
+    "functionality_loss": lambda at: _with(
+        "passing tests must not be deleted, skipped or renamed away", at.numbers("tests_passed")
+    ),
+    "coverage_regression": _coverage_regression,
+    "error_increase": _error_increase,
+    "metric_missing": lambda _: "what the loop has is to be measured in every iteration; missing, it counts 0",
+    "metric_cycling": _metric_cycling,
+    "config_changed": lambda _: "the configuration is frozen at pre-loop; a change is told and not used",
+    "file_deletion": lambda at: _with("the count of source files must not fall", at.numbers("file_count")),
+    "complexity_explosion": _complexity_explosion,
+    "tests_replaced": lambda at: _with("tests must not disappear, though others came", f"{at.tests} gone"),
+    "flaky_test": lambda at: _with("a test known to be flaky passed before and fails now", f"{at.tests} of them"),
+    "stalled": _stalled,
+    "tests_merged": lambda at: _with("fewer tests are told, though each is matched", at.numbers("test_count")),
+    "build_broken": lambda at: _with(
+        "what loaded before must load", f"{at.tests} tests not collected" if at.tests else ""
+    ),
+    "failure_hidden": lambda _: "a red test must not be deleted or skipped: its earlier form fails on this source",
+    "green_by_edit": lambda _: "a red test must turn green by the source: its earlier form fails on this source",
+    "demand_changed": lambda _: "a test that passed must not be edited to pass: its earlier form fails on this source",
+    "outcome_forged": lambda _: "settings and hooks must not decide how a test ends: the unedited test fails",
+    "removed_with_code": lambda _: "a person confirms that a feature and its tests were to be removed",
+    "test_detected": lambda _: "the source must not ask whether it is under test",
+    "runner_forged": lambda _: "only the runner says how a test ended",
+    "equality_overloaded": lambda _: "a comparison must compare",
+    "special_cased": lambda _: "the source must not know the values of its tests",
+    "gate_lowered": lambda _: "a gate must not be lowered within a loop",
+    "records_edited": lambda _: "records and frozen configuration are the tracker's own",
+    "assertion_weakened": lambda _: "a test should not ask for less; the re-run says whether it hides anything",
+    "not_looked_into": lambda _: "a file that decides about tests must stay readable",
+}
+
+
+def condition_of(rule: int, rules: Rules) -> str:
+    """Return the condition of a row of the decision table in words; "" for a row that is not there."""
+    words = _DECISIONS.get(rule)
+    return "" if words is None else words(rules)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +299,6 @@ def _kind_of(change: OutcomeChange) -> OutcomeKind:
     if change.after is None:
         return "gone"
     return _KIND_NOW.get(change.after, "newly_skipped")
-
-
-Document = Mapping[str, Any]
-SCORES: Final = ("quality_score", "adjusted_score")
-NOT_OURS: Final = "AIWG wrote this loop; of tests and files it keeps nothing"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,8 +8,15 @@ from ralph_tracker.core.best import why_best
 from ralph_tracker.core.metrics import Group
 from ralph_tracker.core.rules import Rules
 from ralph_tracker.errors import RecordError, StoreError
-from ralph_tracker.iteration.diff import Differences, differences_document, differences_of
-from ralph_tracker.iteration.reasons import ComponentShare, component_shares, condition_of, why_raised
+from ralph_tracker.iteration.diff import (
+    ComponentShare,
+    Differences,
+    component_shares,
+    condition_of,
+    differences_document,
+    differences_of,
+    why_raised,
+)
 from ralph_tracker.store import codec
 from ralph_tracker.store.keeping import CHECKS
 from ralph_tracker.store.layout import iteration_name

@@ -26,11 +26,11 @@ from ralph_tracker.core.score import COMPONENT_BY_NAME
 from ralph_tracker.errors import LoopError
 from ralph_tracker.iteration.measure import Progress, Source, Taking, configured_by, refuse_other_origin
 from ralph_tracker.iteration.record import judged
+from ralph_tracker.store.keeping import lookout
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_status import paths_of, summary_at
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.opened import OpenLoop
-from ralph_tracker.store.read_only_snapshot import lookout
 from ralph_tracker.store.records import Committed
 
 Verdict = Literal["pass", "regression", "not_measured"]

@@ -16,7 +16,8 @@ from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Group, Measure, Measurement, Metrics, TestResults, Usage
 from ralph_tracker.errors import ConfigError, InputError, StoreError
 from ralph_tracker.formats.damage import DEFAULT_LIMITS
-from ralph_tracker.formats.lint.severity import Severity
+from ralph_tracker.formats.lint.report import Severity
+from ralph_tracker.iteration.rerun import lent, scratch_tree
 from ralph_tracker.measure.checks import Check, CheckResult, command_text, environment_for_checks, run_checks
 from ralph_tracker.measure.code import count_code
 from ralph_tracker.measure.commands import checks_from, seconds
@@ -35,6 +36,51 @@ _FOLDERS: Final = ("reports", "output", "rerun")
 OUTPUT_KEPT: Final = 1_000_000
 _CHANGED_SHOWN: Final = 5
 _NO_FUNCTION: Final = "no function was found in the code in scope"
+Source = Mapping[str, Any] | str | Path
+CODE_CACHE: Final = "code-cache.json"
+
+
+def run_held_back(
+    keeper: Keeper,
+    tree: str,
+    checks: Sequence[Check],
+    environment: Mapping[str, str],
+    output: Path,
+    stack: ExitStack,
+    progress: Callable[[str], None] | None = None,
+) -> tuple[CheckResult, ...]:
+    """Run each check in a copy of the tree with its folder of held-back tests copied over it.
+
+    The reports are there as long as `stack` is open; none of them is kept with the iteration, where the agent could
+    read it. Raises ConfigError for a folder that is missing or lies in the project, StoreError where the disk refuses.
+    """
+    results: list[CheckResult] = []
+    for check in checks:
+        source = folder_of(check, keeper.paths.root)
+        folder, copy = stack.enter_context(scratch_tree(keeper, tree))
+        variables = lent(keeper, copy, [check], environment, same_source=True)
+        shutil.copytree(source, copy, dirs_exist_ok=True, symlinks=True)
+        results += run_checks(
+            [check._replace(needs=())],
+            root=copy,
+            folder=output / check.name,
+            reports=folder / "reports",
+            environment=without_ours(environment_for_checks(variables), keeper.paths.root),
+            on_progress=progress,
+        )
+    return tuple(results)
+
+
+def folder_of(check: Check, root: Path) -> Path:
+    """Return the folder of a check's held-back tests. Raises ConfigError where it is missing or in the project."""
+    folder = Path(check.held_back or "").expanduser()
+    folder = (folder if folder.is_absolute() else root / folder).resolve()
+    key = f"checks.{check.name}.held_back: {check.held_back}"
+    if not folder.is_dir():
+        raise ConfigError(f"{key} is no folder; name one that holds the tests, outside of the project")
+    if folder.is_relative_to(root.resolve()):
+        raise ConfigError(f"{key} lies in the project, where the agent can read it; move it outside")
+    return folder
 
 
 class Place(NamedTuple):
@@ -133,8 +179,6 @@ def observe(
     held_back = [check for check in place.checks if check.held_back is not None]
     with ExitStack() as stack:
         if held_back:
-            from ralph_tracker.iteration.held_back import run_held_back  # noqa: PLC0415  where somebody has any
-
             tree, output = kept.snapshot.tree, place.scratch / "held-back"
             results += run_held_back(keeper, tree, held_back, place.environment, output, stack, progress)
         measured = read_results(results, place.severity, place.root)
@@ -214,10 +258,6 @@ def _drop_odd_files(folder: Path) -> None:
                 path.unlink()
             elif stat.S_ISREG(status.st_mode) and status.st_size > DEFAULT_LIMITS.max_bytes:
                 _cut(path, status.st_size)
-
-
-Source = Mapping[str, Any] | str | Path
-CODE_CACHE: Final = "code-cache.json"
 
 
 class Taken(NamedTuple):
@@ -329,7 +369,7 @@ class Taking(NamedTuple):
 
         Raises as `given` and `observed` do.
         """
-        from ralph_tracker.store.read_only_snapshot import STORE, Onlooker  # noqa: PLC0415  who only looks needs it
+        from ralph_tracker.store.keeping import STORE, Onlooker  # noqa: PLC0415  who only looks needs it
 
         store = loop.store
         if metrics is not None:

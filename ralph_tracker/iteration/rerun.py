@@ -12,12 +12,11 @@ from ralph_tracker.core.findings import Rerun
 from ralph_tracker.core.identities import names_in_short
 from ralph_tracker.core.metrics import FAILED, PASSED, Group, TestResults
 from ralph_tracker.errors import RalphTrackerError, StoreError
-from ralph_tracker.measure.borrowed import lend
 from ralph_tracker.measure.checks import Check, command_text, environment_for_checks, run_checks
 from ralph_tracker.measure.environment import without_ours
 from ralph_tracker.measure.measuring import kind_of, read_results
 from ralph_tracker.measure.narrowing import narrowed
-from ralph_tracker.measure.scratch import scratch_folder
+from ralph_tracker.measure.scratch import lend, scratch_folder
 from ralph_tracker.store.keeping import Keeper
 from ralph_tracker.store.snapshots.values import EXEC_MODE, LINK_MODE
 

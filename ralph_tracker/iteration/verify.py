@@ -3,17 +3,18 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from ralph_tracker.core.findings import Rerun
 from ralph_tracker.core.metrics import METRICS, Measurement, Metrics, TestResults, Value
 from ralph_tracker.core.rounding import half_up, plain_number
-from ralph_tracker.errors import InputError, NotReproducedError
+from ralph_tracker.errors import InputError, LoopError, NotReproducedError
 from ralph_tracker.iteration.measure import CODE_CACHE, Observation, Progress, observe, place_of
-from ralph_tracker.measure.borrowed import lend
-from ralph_tracker.measure.commands import checks_from
-from ralph_tracker.measure.scratch import scratch_folder
-from ralph_tracker.store.keeping import Keeper, Kept
+from ralph_tracker.iteration.rerun import EarlierFile, Ran, ScratchRunner
+from ralph_tracker.measure.commands import checks_from, seconds
+from ralph_tracker.measure.scratch import lend, scratch_folder
+from ralph_tracker.store.keeping import Keeper, Kept, Visits
+from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.opened import OpenLoop
 from ralph_tracker.store.records import Committed
-from ralph_tracker.store.tree_visits import Visits
 
 _SHOWN: Final = 3
 _ABSENT: Final = "not measured"
@@ -87,3 +88,27 @@ def _outcomes(before: TestResults | None, now: TestResults | None) -> Iterator[s
     new = {} if now is None else now.outcomes
     for name in sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name)):
         yield f"{name} {new.get(name, _ABSENT)} now, {old.get(name, _ABSENT)} on record"
+
+
+def rerun_again(
+    committed: Committed, number: int, reruns: Sequence[Rerun], environment: Mapping[str, str]
+) -> Iterator[Ran]:
+    """Yield each re-run of an iteration, run once more. Raises LoopError where its files are not kept any more."""
+    keeper = Keeper(committed)
+    config = OpenLoop.read(LoopStore(committed.paths), lambda _: frozenset()).config.document
+    timeout = seconds("integrity.rerun_timeout", config["integrity"]["rerun_timeout"])
+    tree = keeper.tree(number)
+    runner = ScratchRunner(keeper, checks_from(config), environment, timeout, same_source=keeper.now() == tree)
+    for rerun in reruns:
+        ran = runner.run(tree, list(_earlier(keeper, tree, rerun)), None if rerun.whole else rerun.files)
+        if ran.rerun.problem is not None:
+            raise LoopError(f"iteration {number}: {ran.rerun.problem}")
+        yield ran
+
+
+def _earlier(keeper: Keeper, tree: str, rerun: Rerun) -> Iterator[EarlierFile]:
+    for number in sorted(set(rerun.references.values())):
+        wanted = {path for path, reference in rerun.references.items() if reference == number}
+        for change in keeper.changes_since(number, tree):
+            if change.path in wanted:
+                yield EarlierFile(change.path, change.old_mode, change.old_id, number)

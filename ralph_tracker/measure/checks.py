@@ -19,9 +19,16 @@ from typing import Final, NamedTuple
 
 from ralph_tracker.config.wording import nearest
 from ralph_tracker.errors import ConfigError, StoreError
-from ralph_tracker.measure.placeholders import filled, filled_run
 from ralph_tracker.measure.process import OUTPUT_CAP, Finished, Streams, run_command
-from ralph_tracker.measure.report_files import Before, FoundReport, Missing, find_reports, fingerprints
+from ralph_tracker.measure.report_files import (
+    Before,
+    FoundReport,
+    Missing,
+    filled,
+    filled_run,
+    find_reports,
+    fingerprints,
+)
 
 DEFAULT_TIMEOUT_S: Final = 900.0
 STANDARD_OUTPUT: Final = "-"

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from ralph_tracker.core.rounding import COMPLEXITY_DECIMALS, half_up
 from ralph_tracker.measure.analyser import Analyser, FileCount, LizardAnalyser, suffix_of
-from ralph_tracker.measure.globs import matcher
+from ralph_tracker.measure.report_files import matcher
 
 SCHEMA_VERSION: Final = 1
 _SETTLED_NS: Final = 2_000_000_000

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.measure.checks import Check, environment_for_checks, in_order
-from ralph_tracker.measure.watcher import SHELL
+from ralph_tracker.measure.process import SHELL
 
 _DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h)?")
 _SECONDS: Final[Mapping[str, int]] = {"s": 1, "m": 60, "h": 3600}

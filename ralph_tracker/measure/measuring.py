@@ -10,7 +10,7 @@ from ralph_tracker.core.metrics import Group, Measure, Metrics, TestResults
 from ralph_tracker.errors import StoreError
 from ralph_tracker.formats.damage import DEFAULT_LIMITS
 from ralph_tracker.formats.first_error import first_error
-from ralph_tracker.formats.lint.severity import Severity
+from ralph_tracker.formats.lint.report import Severity
 from ralph_tracker.formats.registry import BY_NAME, FORMATS, read
 from ralph_tracker.formats.report import CoverageReport, LintReport, Report, TestReport, TypeReport, Unreadable
 from ralph_tracker.formats.tests.report import add_tests

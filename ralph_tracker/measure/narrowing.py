@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from ralph_tracker.measure.checks import Check
 from ralph_tracker.measure.ecosystems.node import read_json
-from ralph_tracker.measure.placeholders import PLACEHOLDER
+from ralph_tracker.measure.report_files import PLACEHOLDER
 
 
 class Narrowed(NamedTuple):

@@ -1,18 +1,33 @@
 """Temporary folders that go away: at the latest when the next one is made, whatever became of the process."""
 
+import ast
 import contextlib
 import fcntl
 import os
+import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from ralph_tracker.errors import StoreError
+from ralph_tracker.errors import InputError, StoreError
+from ralph_tracker.measure.checks import Check
+from ralph_tracker.measure.commands import command_of, located
 
 PREFIX: Final = "ralph-tracker-scratch-"
+_NODE: Final = "node_modules"
+_SITES: Final = ("lib/python*/site-packages", "lib/python*/dist-packages")
+_MAPPING: Final = re.compile(r"^MAPPING(?:\s*:[^=]*)?\s*=\s*(\{.*\})\s*$", re.MULTILINE)
+_INTERPRETERS: Final = ("python", "python3")
+# uv would install the copy into the environment that it is lent, and Python would write bytecode there.
+_QUIET: Final = {"UV_NO_SYNC": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+# What else begins with a dot in node_modules is some tool's cache (.vite, .cache): the copy has its own.
+_LENT_HIDDEN: Final = frozenset({".bin", ".pnpm", ".prisma", ".store"})
+# A worktree's .git is a file. A larger file that git ignores is hardly one that tests read.
+_NEVER_COPIED: Final = frozenset({".git", ".coverage", ".DS_Store"})
+_COPIED_BYTES: Final = 16 << 20
 
 
 @contextmanager
@@ -63,3 +78,153 @@ def _remove(folder: Path) -> None:
         with contextlib.suppress(OSError):
             Path(path).chmod(0o700)
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def lend(
+    root: Path,
+    copy: Path,
+    checks: Sequence[Check],
+    environment: Mapping[str, str],
+    *,
+    same_source: bool = False,
+    builds: Path | None = None,
+) -> dict[str, str]:
+    """Lend the environments of a project to a copy of it, and return the variables with which checks run there.
+
+    `same_source` says that the copy holds the source of the working tree: what cannot be redirected is then right all
+    the same, and ignored files are its too, so that small ones are copied; call this before anything is taken out of
+    the copy. `builds` is a folder outside of the project that outlives the copy: cargo finds there what it has built,
+    and goes by the times of files, so that those of the copy have to be new. Without `same_source` this raises
+    InputError where an environment takes packages from the project's tree in a way that cannot be redirected.
+    """
+    lent = list(_environments(root, copy))
+    for path in lent:
+        if path.name == _NODE:
+            _lend_packages(root, copy, path)
+        else:
+            (copy / path).symlink_to((root / path).absolute(), target_is_directory=True)
+    sources = [source for path in lent if path.name == _NODE for source in _linked_packages(root / path, root)]
+    if sources and not same_source:
+        raise InputError(f"{sources[0]} is a link into the working tree: what is restored beside it cannot be measured")
+    if same_source:
+        _copy_files(root, copy)
+    prefixes = {*(root / path for path in lent), *_prefixes(root, checks, environment)}
+    own = dict.fromkeys(source for prefix in sorted(prefixes) for source in _editable(prefix, root, same_source))
+    paths = [str(copy / source) for source in own]
+    given = [environment["PYTHONPATH"]] if environment.get("PYTHONPATH") else []
+    python = {"PYTHONPATH": os.pathsep.join([*paths, *given])} if paths else {}
+    cargo = {} if builds is None else {"CARGO_TARGET_DIR": str(builds.absolute() / "cargo")}
+    return {**environment, **_QUIET, **python, **cargo}
+
+
+def _environments(root: Path, copy: Path) -> Iterator[Path]:
+    """Yield the environments in the folders that a copy has, relative to the root, but for those that it has too."""
+    for folder in _folders(copy):
+        for path in sorted((root / folder).iterdir()) if (root / folder).is_dir() else ():
+            is_one = (path.name == _NODE and path.is_dir()) or (path / "pyvenv.cfg").is_file()
+            if is_one and not os.path.lexists(copy / folder / path.name):
+                yield folder / path.name
+
+
+def _folders(copy: Path) -> list[Path]:
+    """Return all folders of a copy, relative to it, but for those of installed packages."""
+    found = []
+    for folder, names, _ in os.walk(copy):
+        names[:] = sorted(name for name in names if name != _NODE and not Path(folder, name, "pyvenv.cfg").is_file())
+        found.append(Path(folder).relative_to(copy))
+    return found
+
+
+def _lend_packages(root: Path, copy: Path, modules: Path) -> None:
+    """Make a folder of links to installed packages: caches that tools keep beside them are the copy's own.
+
+    A package of a workspace, which is a link into the tree, is linked to its source in the copy.
+    """
+    (copy / modules).mkdir()
+    for path in sorted((root / modules).iterdir()):
+        if path.name.startswith("@") and path.is_dir() and not path.is_symlink():
+            (copy / modules / path.name).mkdir()
+            for package in sorted(path.iterdir()):
+                (copy / modules / path.name / package.name).symlink_to(_source_of(package, root, copy))
+        elif not path.name.startswith(".") or path.name in _LENT_HIDDEN or path.is_file():
+            (copy / modules / path.name).symlink_to(_source_of(path, root, copy))
+
+
+def _source_of(package: Path, root: Path, copy: Path) -> Path:
+    target = package.resolve()
+    if package.is_symlink() and target.is_relative_to(root.resolve()):
+        inside = target.relative_to(root.resolve())
+        if _NODE not in inside.parts and (copy / inside).exists():
+            return copy.absolute() / inside
+    return package.absolute()
+
+
+def _copy_files(root: Path, copy: Path) -> None:
+    """Copy the small files that lie in the project beside those of a copy: settings, generated and compiled ones."""
+    for folder in _folders(copy):
+        for path in sorted((root / folder).iterdir()) if (root / folder).is_dir() else ():
+            place = copy / folder / path.name
+            if path.name in _NEVER_COPIED or os.path.lexists(place) or not path.is_file():
+                continue
+            if path.stat().st_size <= _COPIED_BYTES:
+                shutil.copy2(path, place)
+
+
+def _linked_packages(modules: Path, root: Path) -> Iterator[Path]:
+    """Yield the packages of a workspace, which lie in the project's tree."""
+    for path in (*sorted(modules.glob("*")), *sorted(modules.glob("@*/*"))):
+        target = path.resolve()
+        if path.is_symlink() and target.is_relative_to(root) and _NODE not in target.relative_to(root).parts:
+            yield path.relative_to(root)
+
+
+def _prefixes(root: Path, checks: Sequence[Check], environment: Mapping[str, str]) -> Iterator[Path]:
+    """Yield where the environments of the interpreters lie that checks may start."""
+    names = {name for name in map(command_of, checks) if name is not None}
+    for name in sorted(names.union(_INTERPRETERS)):
+        found = located(name, root, environment)
+        if found is not None:
+            yield Path(found).parent.parent
+            yield Path(found).resolve().parent.parent
+    if environment.get("VIRTUAL_ENV"):
+        yield Path(environment["VIRTUAL_ENV"])
+
+
+def _editable(prefix: Path, root: Path, same_source: bool) -> Iterator[Path]:  # noqa: FBT001
+    """Yield the folders of a project that a Python environment imports from, relative to its root."""
+    for site in (site for pattern in _SITES for site in sorted(prefix.glob(pattern))):
+        for file in sorted(site.glob("*.pth")):
+            for line in _text(file).splitlines():
+                yield from _inside(line.strip(), root)
+        for file in sorted(site.glob("__editable__*_finder.py")):
+            for name, source in _mapping(_text(file)).items():
+                for path in _inside(source, root):
+                    if path.name == name:
+                        yield path.parent
+                    elif not same_source:
+                        raise InputError(
+                            f"{file.name} takes {name} from {path} of the working tree: what is restored beside it "
+                            "cannot be measured"
+                        )
+
+
+def _inside(name: str, root: Path) -> Iterator[Path]:
+    path = Path(name)
+    if path.is_absolute() and path.resolve().is_relative_to(root):
+        yield path.resolve().relative_to(root)
+
+
+def _mapping(text: str) -> Mapping[str, str]:
+    found = _MAPPING.search(text)
+    try:
+        plain = ast.literal_eval(found[1]) if found else {}
+    except (ValueError, SyntaxError):
+        return {}
+    return {name: source for name, source in plain.items() if isinstance(name, str) and isinstance(source, str)}
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""

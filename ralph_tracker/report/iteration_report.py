@@ -1,6 +1,6 @@
 """The template iteration-report.md.j2 in Python, by tools/translate_template.py: change that, then `make bless`."""
 
-from ralph_tracker.report.escape import for_markdown
+from ralph_tracker.report.text import for_markdown
 from ralph_tracker.report.view import IterationView
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.report import iteration_report as shipped
-from ralph_tracker.report.escape import for_markdown
+from ralph_tracker.report.text import for_markdown
 from ralph_tracker.report.view import iteration_view
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import Any
 
 from ralph_tracker.core.metrics import BY_NAME
 from ralph_tracker.core.selection import Contender, Selection
-from ralph_tracker.report.numbers import ABSENT, money, money_a_point, number, score, sparkline
+from ralph_tracker.report.text import ABSENT, money, money_a_point, number, score, sparkline
 from ralph_tracker.report.view import AlertRow
 
 

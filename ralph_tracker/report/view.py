@@ -8,7 +8,7 @@ from ralph_tracker.core.findings import Severity
 from ralph_tracker.core.metrics import BY_NAME, METRICS, MetricSpec
 from ralph_tracker.core.rounding import half_up
 from ralph_tracker.core.rules import DIMENSIONS
-from ralph_tracker.report.numbers import ABSENT, money, number, score, signed, weights_that_sum
+from ralph_tracker.report.text import ABSENT, money, number, score, signed, weights_that_sum
 
 Document = Mapping[str, Any]
 _SEVERITIES: Final = tuple(severity.name for severity in Severity)

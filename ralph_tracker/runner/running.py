@@ -23,9 +23,9 @@ from ralph_tracker.runner.journal import Journal, added
 from ralph_tracker.runner.screen import Screen
 from ralph_tracker.runner.verdicts import Patience, Ran, Step, described, step_after, verdict_of
 from ralph_tracker.store.files import told_plainly
+from ralph_tracker.store.keeping import STORE, Onlooker, lookout
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.opened import OpenLoop
-from ralph_tracker.store.read_only_snapshot import STORE, Onlooker, lookout
 from ralph_tracker.store.records import Committed
 from ralph_tracker.store.summary import Summary
 from ralph_tracker.tracker import Decided, Tracker

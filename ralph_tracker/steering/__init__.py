@@ -49,7 +49,7 @@ _WHERE: Final = {
     "TestsPassed": "events",
     "TokenBudget": "continuation",
     "ToolEnded": "events",
-    "ToolLog": "tool_log",
+    "ToolLog": "callbacks",
     "ToolStarted": "events",
     "TurnEnded": "events",
     "Verdict": "continuation",

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from ralph_tracker.core.adjusted import Ground
 from ralph_tracker.core.alert_types import TYPE_BY_NAME, Alert
 from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.decision import Decision
@@ -12,7 +11,7 @@ from ralph_tracker.core.findings import Finding, Integrity, Rerun, Severity
 from ralph_tracker.core.identities import Aliases, KnownTests, Ranges, SeenTests
 from ralph_tracker.core.lineage import Line, Point
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, Measurement, Metrics, TestResults, Usage
-from ralph_tracker.core.score import COMPONENT_BY_NAME, ERROR_PARTS, Basis
+from ralph_tracker.core.score import COMPONENT_BY_NAME, ERROR_PARTS, Basis, Ground
 
 Plain = dict[str, Any]
 _LETTERS: Final[Mapping[str, str]] = {PASSED: "p", FAILED: "f", SKIPPED: "s"}

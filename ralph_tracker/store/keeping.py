@@ -1,21 +1,23 @@
 """The files of an iteration: the tree as the agent left it, kept in a store, and beside it as plain files."""
 
 import shutil
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ralph_tracker.errors import CollectedError, NoSnapshotError, StoreError
-from ralph_tracker.store.files import to_json, write_new
-from ralph_tracker.store.manifests import manifest_document
+from ralph_tracker.store.files import to_json, told_plainly, write_new, write_whole
+from ralph_tracker.store.layout import BASE, LoopPaths
 from ralph_tracker.store.reading import read_json
 from ralph_tracker.store.records import Committed
 from ralph_tracker.store.restore_mark import RestoreMark, Restoring
 from ralph_tracker.store.snapshots.store import SnapshotStore
-from ralph_tracker.store.snapshots.values import ITERATIONS, SAFETY, Change, Snapshot, shown
-from ralph_tracker.store.tree_visits import TreeVisits, Visits
+from ralph_tracker.store.snapshots.values import ITERATIONS, SAFETY, Change, Snapshot, as_utf8, shown
+from ralph_tracker.store.summary import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from ralph_tracker.store.snapshots.patch import FileChange
@@ -31,6 +33,78 @@ COLLECTED: Final = "iteration {} was collected by gc; its record stays"
 COLLECTABLE: Final = (ARTIFACTS, "reports")
 _PACKED_EVERY: Final = 25
 _WHOLE: Final = 1 << 40
+STORE: Final = "store.git"
+
+
+def manifest_document(
+    number: int,
+    snapshot: Snapshot,
+    *,
+    after_checks: str | None,
+    since_baseline: Iterable[Change],
+    since_previous: Iterable[Change],
+) -> dict[str, Any]:
+    """Return every path that differs, and what was skipped; `after_checks` is the tree that the checks left behind."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "iteration": number,
+        "tree": snapshot.tree,
+        "commit": snapshot.commit,
+        "tree_after_checks": after_checks,
+        "quiescent": snapshot.quiescent,
+        "since_baseline": [_change(change) for change in since_baseline],
+        "since_previous": [_change(change) for change in since_previous],
+        "skipped": [{"path": as_utf8(path), "reason": reason} for path, reason in snapshot.skipped],
+        "empty_directories": [as_utf8(path) for path in snapshot.empty_directories],
+    }
+
+
+def _change(change: Change) -> dict[str, Any]:
+    return {
+        "path": as_utf8(change.path),
+        "status": change.status,
+        "mode": change.new_mode,
+        "size": change.size,
+        "sha256": change.sha256,
+    }
+
+
+class Visits(NamedTuple):
+    """Say how often the line came to a content before, from another one, and when last (None: never)."""
+
+    times: int
+    last: int | None
+
+
+class TreeVisits:
+    """Remember the iterations of each content, and count how often a line came to one."""
+
+    def __init__(self, paths: LoopPaths) -> None:
+        self.paths = paths
+
+    def remember(self, tree: str, number: int) -> None:
+        """Add an iteration to those of a content."""
+        known = self.iterations(tree)
+        if number not in known:
+            path = self._index(tree)
+            with told_plainly(path):
+                write_whole(path, to_json([*known, number]), self.paths.staging)
+
+    def _index(self, tree: str) -> Path:
+        return self.paths.folder / "trees" / tree[:2] / f"{tree}.json"
+
+    def iterations(self, tree: str) -> list[int]:
+        """Return the iterations that had a content, in their order."""
+        plain = read_json(self._index(tree))
+        return [number for number in plain if isinstance(number, int)] if isinstance(plain, list) else []
+
+    def visits(self, tree: str, segments: Sequence[tuple[int, int]]) -> Visits:
+        """Count the visits on the line: iterations in a row with one content are a single visit."""
+        on_line = [n for n in self.iterations(tree) if any(first <= n <= last for first, last in segments)]
+        follows = {last: following[0] for (_, last), following in pairwise(segments)}
+        going_on = {follows.get(n, n + 1) for n in on_line}
+        starts = [n for n in on_line if n not in going_on]
+        return Visits(len(starts), on_line[-1] if on_line else None)
 
 
 class Kept(NamedTuple):
@@ -298,3 +372,34 @@ class Keeper:
 
 def _ref(number: int) -> str:
     return f"{ITERATIONS}{number}"
+
+
+@contextmanager
+def lookout(purpose: str) -> Iterator[Path]:
+    """Make an empty temporary folder to look at a tree from, and take it away again."""
+    with tempfile.TemporaryDirectory(prefix=f"ralph-tracker-{purpose}-", ignore_cleanup_errors=True) as scratch:
+        # Under a name that is neither kept nor counted, should the temporary folder be a part of the tree.
+        folder = Path(scratch).resolve() / BASE
+        folder.mkdir(parents=True)
+        yield folder
+
+
+class Onlooker(Keeper):
+    """Read the tree of now and name its content. What is written for that goes to `folder`, which is made here.
+
+    Raises NoSnapshotError where the loop keeps no files.
+    """
+
+    def __init__(self, committed: Committed, folder: Path) -> None:
+        super().__init__(committed)
+        if not self.exists:
+            raise NoSnapshotError(f"nothing is kept in {self.paths.shown}: run `ralph-tracker hook pre-loop` first")
+        self._store = self._store.lend(folder)
+
+    def _content(self, number: int) -> str:
+        """Return what an iteration is called where the names of the store are not at hand."""
+        manifest = read_json(self.paths.iteration(number) / MANIFEST)
+        if not isinstance(manifest, dict) or not isinstance(manifest.get("tree"), str):
+            raise StoreError(f"iteration {number}: {MANIFEST} is damaged; run `ralph-tracker verify`")
+        tree: str = manifest["tree"]
+        return tree

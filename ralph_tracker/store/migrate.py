@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from ralph_tracker.store.files import AGAIN, sync_below, told_plainly
+from ralph_tracker.store.keeping import TreeVisits
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.snapshots.index import Index, Seen
 from ralph_tracker.store.snapshots.objects import Objects
@@ -19,7 +20,6 @@ from ralph_tracker.store.snapshots.store import make_store
 from ralph_tracker.store.snapshots.trees import OF_GIT, Names, encode_snapshot
 from ralph_tracker.store.snapshots.user_repository import UserRepository
 from ralph_tracker.store.snapshots.values import ITERATIONS, SAFETY, Entry, decode_note
-from ralph_tracker.store.tree_visits import TreeVisits
 
 OLD: Final = "store.git"
 _CONFIG: Final = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"

@@ -5,9 +5,8 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Final, Protocol
 
-from ralph_tracker.steering.callbacks import AgentCallbacks
+from ralph_tracker.steering.callbacks import AgentCallbacks, ToolLog, tool_line
 from ralph_tracker.steering.cancelling import SILENCE_S, hold_checkpoint, is_cancel
-from ralph_tracker.steering.tool_log import ToolLog, tool_line
 
 KEPT_MESSAGES: Final = 100
 

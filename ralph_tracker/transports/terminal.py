@@ -23,7 +23,7 @@ from rich.control import Control
 from rich.live import Live
 from rich.text import Text
 
-from ralph_tracker.report.escape import for_terminal
+from ralph_tracker.report.text import for_terminal
 from ralph_tracker.steering.callbacks import Outcome
 from ralph_tracker.steering.cancelling import SILENCE_S
 from ralph_tracker.transports.conversation import STOPPING, Conversation, PersonSession

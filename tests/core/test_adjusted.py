@@ -2,21 +2,22 @@
 
 import pytest
 
-from ralph_tracker.core.adjusted import (
+from ralph_tracker.core.metrics import Metrics
+from ralph_tracker.core.rules import Rules
+from ralph_tracker.core.score import (
     Ground,
     TestWeights,
     adjusted_components,
     adjusted_score,
+    basis_of,
     code_growth,
     ground_of,
     passing_growth,
+    recorded_metrics,
     size_factor,
     starts_high,
     test_weights,
 )
-from ralph_tracker.core.metrics import Metrics
-from ralph_tracker.core.rules import Rules
-from ralph_tracker.core.score import basis_of, recorded_metrics
 
 P, F, S = "passed", "failed", "skipped"
 BARE = {}

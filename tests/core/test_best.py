@@ -2,11 +2,11 @@
 
 import pytest
 
-from ralph_tracker.core.adjusted import Ground, TestWeights
 from ralph_tracker.core.best import Candidate, best_now, best_of, findings_of, kept, why_best
 from ralph_tracker.core.identities import SeenTests
 from ralph_tracker.core.lineage import Yardstick
 from ralph_tracker.core.metrics import Metrics
+from ralph_tracker.core.score import Ground, TestWeights
 
 
 def yardstick(union, **seen):

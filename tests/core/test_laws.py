@@ -7,7 +7,6 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from ralph_tracker.core.adjusted import Ground, TestWeights
 from ralph_tracker.core.best import NEARLY_EQUAL, Candidate, best_now, best_of, kept
 from ralph_tracker.core.findings import Finding, Integrity, Severity
 from ralph_tracker.core.identities import KnownTests, SeenTests, compare
@@ -15,7 +14,7 @@ from ralph_tracker.core.judge import judge
 from ralph_tracker.core.lineage import Yardstick
 from ralph_tracker.core.metrics import FOUR, Metrics, TestResults
 from ralph_tracker.core.rules import DIMENSIONS, Rules, ScoreRules
-from ralph_tracker.core.score import basis_of
+from ralph_tracker.core.score import Ground, TestWeights, basis_of
 
 law = settings(deadline=None)
 far = settings(max_examples=max(60, settings.default.max_examples), deadline=None)  # what is rare

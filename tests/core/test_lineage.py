@@ -2,10 +2,10 @@
 
 import pytest
 
-from ralph_tracker.core.adjusted import Ground, TestWeights
 from ralph_tracker.core.identities import SeenTests
 from ralph_tracker.core.lineage import Line, Point, Yardstick, signature_of
 from ralph_tracker.core.metrics import Metrics
+from ralph_tracker.core.score import Ground, TestWeights
 
 NOWHERE = Ground(fixed=0.0, alone=0.0)
 

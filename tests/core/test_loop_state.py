@@ -2,9 +2,9 @@
 
 import pytest
 
-from ralph_tracker.core.adjusted import TestWeights
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.rules import Rules
+from ralph_tracker.core.score import TestWeights
 
 FRESH = LoopState(loop_id="ralph-001", rules=Rules())
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
-from ralph_tracker.formats.lint.severity import SEVERITIES
+from ralph_tracker.formats.lint.report import SEVERITIES
 from ralph_tracker.formats.report import EMPTY, CoverageReport, LintReport, TestReport, TypeReport, Unreadable
 from ralph_tracker.formats.tests.report import Counts, Declared, add_tests
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from ralph_tracker.core.metrics import Metrics
 from ralph_tracker.core.rules import Rules
 from ralph_tracker.core.score import COMPONENTS, basis_of, quality_score
-from ralph_tracker.iteration.reasons import component_shares
+from ralph_tracker.iteration.diff import component_shares
 
 
 def test_a_dimension_shares_its_weight_among_its_components():

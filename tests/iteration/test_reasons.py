@@ -4,7 +4,7 @@ import pytest
 
 from ralph_tracker.core.alert_types import TYPES
 from ralph_tracker.core.rules import AlertRules, LoopLimits, Rules
-from ralph_tracker.iteration.reasons import condition_of, previous_values, recorded_values, why_raised
+from ralph_tracker.iteration.diff import condition_of, previous_values, recorded_values, why_raised
 
 RECORD = {
     "testing": {

@@ -5,8 +5,8 @@ import os
 import pytest
 
 from ralph_tracker.errors import InputError
-from ralph_tracker.measure.borrowed import lend
 from ralph_tracker.measure.checks import Check
+from ralph_tracker.measure.scratch import lend
 
 NO_PATH = {"PATH": ""}
 

@@ -6,14 +6,14 @@ import sys
 
 import pytest
 
-from ralph_tracker.measure.watcher import Watcher
+from ralph_tracker.measure.process import Watcher
 
 # Says when the group is watched over; a check that begins earlier than that waits for it.
 RUNS_A_CHECK = """
 import os, sys
 from pathlib import Path
 from ralph_tracker.measure.process import Streams, run_command
-from ralph_tracker.measure.watcher import Watcher
+from ralph_tracker.measure.process import Watcher
 here, watch = Path("."), Watcher.watch
 def told(watcher, group):
     watch(watcher, group)

@@ -19,7 +19,7 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 from pathlib import Path
 from ralph_tracker.cli.app import main
-from ralph_tracker.measure.watcher import Watcher
+from ralph_tracker.measure.process import Watcher
 watched, watch = Path(sys.argv.pop(1)), Watcher.watch
 def told(watcher, group):
     watch(watcher, group)

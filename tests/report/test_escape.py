@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from ralph_tracker.report.escape import for_markdown, for_terminal
+from ralph_tracker.report.text import for_markdown, for_terminal
 
 PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 anything = st.text(st.characters(exclude_categories=[]))

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from ralph_tracker.core.metrics import BY_NAME
 from ralph_tracker.core.rules import DIMENSIONS
-from ralph_tracker.report.numbers import money, number, score, signed, sparkline, weights_that_sum
+from ralph_tracker.report.text import money, number, score, signed, sparkline, weights_that_sum
 
 COUNT, RATE, COMPLEXITY, BUILD = (BY_NAME[n] for n in ("test_count", "pass_rate", "complexity_score", "build_status"))
 

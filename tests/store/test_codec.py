@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tracker.core.adjusted import Ground
 from ralph_tracker.core.alert_types import TYPES, Alert
 from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.decision import Decision
@@ -15,7 +14,7 @@ from ralph_tracker.core.findings import Finding, Integrity, Rerun, Severity
 from ralph_tracker.core.identities import Aliases, KnownTests, SeenTests
 from ralph_tracker.core.lineage import Line, Point
 from ralph_tracker.core.metrics import METRICS, Group, Measurement, Metrics, TestResults, Usage
-from ralph_tracker.core.score import Basis
+from ralph_tracker.core.score import Basis, Ground
 from ralph_tracker.store import codec
 from ralph_tracker.store.files import to_json
 

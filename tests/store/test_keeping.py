@@ -7,10 +7,9 @@ import pytest
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.store.files import digest, to_json
-from ralph_tracker.store.keeping import Keeper
+from ralph_tracker.store.keeping import Keeper, Visits
 from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.tree_visits import Visits
 
 
 class Bench:

@@ -15,8 +15,7 @@ from ralph_tracker.core.rules import Rules
 from ralph_tracker.errors import RecordError
 from ralph_tracker.store import codec
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.opened import OpenLoop
-from ralph_tracker.store.replay import replay
+from ralph_tracker.store.opened import OpenLoop, replay
 from ralph_tracker.store.summary import Summary
 
 TESTS = ("test_a", "test_b", "test_c", "test_\ud800")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple, cast
 
-from ralph_tracker.formats.adding import both, known_sum
+from ralph_tracker.formats.sums import both, known_sum
 
 
 class Block(NamedTuple):

@@ -6,8 +6,8 @@ from typing import Final
 
 from ralph_tracker.core.metrics import FAILED
 from ralph_tracker.formats import elements
-from ralph_tracker.formats.adding import both
 from ralph_tracker.formats.first_error import first_error
+from ralph_tracker.formats.sums import both
 from ralph_tracker.formats.tests import identity
 from ralph_tracker.formats.tests.messages import KEPT, message
 from ralph_tracker.formats.tests.report import Counts, Declared, TestReport

@@ -13,9 +13,9 @@ from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats import json_lines
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.damage import DamageError
+from ralph_tracker.formats.json_typed import Event, number, text
 from ralph_tracker.formats.tests import identity
 from ralph_tracker.formats.tests.gathering import Cases
-from ralph_tracker.formats.tests.json_fields import Event, number, text
 from ralph_tracker.formats.tests.report import TestReport
 
 _ENDS: Final = {"pass": PASSED, "fail": FAILED, "skip": SKIPPED}

@@ -5,7 +5,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, TestResults
-from ralph_tracker.formats.adding import known_sum
+from ralph_tracker.formats.sums import known_sum
 from ralph_tracker.formats.tests.messages import KEPT
 
 

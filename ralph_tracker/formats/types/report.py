@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from ralph_tracker.formats.adding import both, known_sum
+from ralph_tracker.formats.sums import both, known_sum
 
 
 class TypeReport(NamedTuple):

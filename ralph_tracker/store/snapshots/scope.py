@@ -4,14 +4,217 @@ Both are frozen then: what an agent writes into a `.gitignore` later hides nothi
 """
 
 import os
-from collections.abc import Iterator
+import re
+import string
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from ralph_tracker.errors import StoreError
 from ralph_tracker.store.snapshots.exclusions import LOOP_FOLDER, PASSED_OVER, folder_reason, untracked_reason
-from ralph_tracker.store.snapshots.ignore_rules import IgnoreRules, rules_above, rules_below
 from ralph_tracker.store.snapshots.user_repository import UserRepository, default_user_ignore_file, repository_around
+
+_BOM: Final = b"\xef\xbb\xbf"
+# The file that holds a store's rules.
+IGNORE: Final = "ignore"
+# What stands between [: and :] in a bracket; bytes beyond ASCII belong to none.
+_CLASSES: Final = {
+    "alnum": string.ascii_letters + string.digits,
+    "alpha": string.ascii_letters,
+    "blank": " \t",
+    "cntrl": "".join(map(chr, (*range(32), 127))),
+    "digit": string.digits,
+    "graph": string.ascii_letters + string.digits + string.punctuation,
+    "lower": string.ascii_lowercase,
+    "print": " " + string.ascii_letters + string.digits + string.punctuation,
+    "punct": string.punctuation,
+    "space": string.whitespace,
+    "upper": string.ascii_uppercase,
+    "xdigit": string.hexdigits,
+}
+_NEVER: Final = "(?!)"
+_ANY_FOLDERS: Final = "(?:.*/)?"
+_PLAIN: Final = re.compile(r"\A[^*?\[\\]*")
+_CLASS: Final = re.compile(r"\[:([^:\]]*):\]")
+_STARS: Final = re.compile(r"(?:\*\*/)+")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Hold one rule: the pattern without its marks."""
+
+    pattern: str
+    negated: bool
+    anchored: bool
+    folders_only: bool
+
+    def line(self, pattern: str) -> str:
+        """Write the rule with another pattern, which says itself where it is fixed."""
+        return ("!" if self.negated else "") + pattern + ("/" if self.folders_only else "")
+
+
+def rules_in(text: bytes) -> Iterator[Rule]:
+    """Read an ignore file."""
+    for raw in text.removeprefix(_BOM).split(b"\n"):
+        line = _trimmed(os.fsdecode(raw.removesuffix(b"\r")))
+        if not line or line.startswith("#"):
+            continue
+        negated = line.startswith("!")
+        pattern = line[1:] if negated else line
+        folders_only = pattern.endswith("/")
+        pattern = pattern[:-1] if folders_only else pattern
+        if pattern:
+            yield Rule(pattern.removeprefix("/"), negated, "/" in pattern, folders_only)
+
+
+def rules_below(text: bytes, folder: str) -> list[str]:
+    """Carry the rules of a file in `folder`, which is the root ("") or below it, up to the root."""
+    start = "/" + "".join(_escaped(name) + "/" for name in folder.split("/") if name)
+    return [rule.line(start + ("" if rule.anchored else "**/") + rule.pattern) for rule in rules_in(text)]
+
+
+def rules_above(text: bytes, way: Sequence[str]) -> list[str]:
+    """Carry the rules of a file above the root down to it; `way` names the folders from that file to the root."""
+    lines: list[str] = []
+    for rule in rules_in(text):
+        if rule.anchored:
+            lines += [rule.line("/" + rest) for rest in _behind(rule.pattern.split("/"), way)]
+        else:
+            lines.append(rule.line("**/" + rule.pattern))
+    return lines
+
+
+def _behind(pattern: Sequence[str], way: Sequence[str]) -> list[str]:
+    """Return what of a pattern is left to match behind a way; nothing where it ends before or names other folders."""
+    if not way:
+        return ["/".join(pattern)] if pattern else []
+    if not pattern:
+        return []
+    if pattern[0] == "**":
+        return _behind(pattern[1:], way) + _behind(pattern, way[1:])
+    return _behind(pattern[1:], way[1:]) if re.fullmatch(_expression(pattern[0]), way[0], re.DOTALL) else []
+
+
+def _expression(pattern: str) -> str:
+    """Translate the pattern of one name."""
+    parts: list[str] = []
+    position = 0
+    while position < len(pattern):
+        letter = pattern[position]
+        end = pattern.find("]", position + 2) if letter == "[" else -1
+        if end > 0:
+            body = pattern[position + 1 : end]
+            body = "^" + body[1:] if body[0] in "!^" else body
+            parts.append("[" + body.replace("[", "\\[") + "]")
+            position = end
+        elif letter == "\\" and position + 1 < len(pattern):
+            position += 1
+            parts.append(re.escape(pattern[position]))
+        else:
+            parts.append({"*": ".*", "?": "."}.get(letter) or re.escape(letter))
+        position += 1
+    return "".join(parts)
+
+
+def _escaped(name: str) -> str:
+    """Write a folder's name as a pattern; a line break cannot be written, so any letter stands for it."""
+    return re.sub(r"([*?\[\\])", r"\\\1", name).replace("\n", "?")
+
+
+def _trimmed(line: str) -> str:
+    """Cut spaces at the end, as far as no backslash keeps one."""
+    while line.endswith(" ") and not line.endswith("\\ "):
+        line = line[:-1]
+    return line
+
+
+class IgnoreRules:
+    """Tell which paths a list of rules leaves out; the folders above a path are to be asked about first."""
+
+    def __init__(self, lines: bytes) -> None:
+        self._rules = [(_compiled(rule), rule) for rule in rules_in(lines)]
+        positive = "|".join(f"(?:{pattern.pattern})" for pattern, rule in self._rules if not rule.negated)
+        self._any = re.compile(positive or _NEVER, re.DOTALL)  # asked first: most paths match no rule at all
+
+    def leave_out(self, path: str, *, is_folder: bool) -> bool:
+        """Tell whether a file, link or folder at that path below the root is ignored."""
+        name = os.fsencode(path).decode("latin-1")
+        if not self._any.fullmatch(name):
+            return False
+        for pattern, rule in reversed(self._rules):
+            if (is_folder or not rule.folders_only) and pattern.fullmatch(name):
+                return not rule.negated
+        return False
+
+
+def _compiled(rule: Rule) -> re.Pattern[str]:
+    return re.compile("".join(_pieces(os.fsencode(rule.pattern).decode("latin-1"))), re.DOTALL)
+
+
+def _pieces(pattern: str) -> Iterator[str]:
+    """Translate a pattern part by part.
+
+    What stands before the first star, question mark, bracket or backslash git compares by itself, and takes what
+    follows for a pattern of its own: `a**/b` means `ab` too.
+    """
+    start = len(pattern) - len(_PLAIN.sub("", pattern, count=1))
+    at = 0
+    while at < len(pattern):
+        begins = at in {0, start} or pattern[at - 1] == "/"
+        stars = _STARS.match(pattern, at) if begins else None
+        if stars:
+            yield _ANY_FOLDERS
+            at = stars.end()
+        elif begins and pattern[at:] == "**":
+            yield ".*"  # all that is below
+            return
+        elif pattern[at] == "[":
+            piece, at = _bracket(pattern, at + 1)
+            yield piece
+        else:
+            at += pattern[at] == "\\"
+            is_plain = pattern[at - 1 : at] == "\\"
+            yield _letter(pattern[at : at + 1], is_plain=is_plain)
+            at += 1
+
+
+def _letter(letter: str, *, is_plain: bool) -> str:
+    """Translate one letter; nothing follows a backslash at the end, and nothing matches that."""
+    special = None if is_plain else {"*": "[^/]*", "?": "[^/]"}.get(letter)
+    return special or re.escape(letter) or _NEVER
+
+
+def _bracket(pattern: str, at: int) -> tuple[str, int]:
+    """Translate what follows a [ and return it with the place behind its ]; without one nothing ever matches."""
+    negated = pattern[at : at + 1] in {"!", "^"} and at < len(pattern)
+    at += negated
+    letters: set[str] = set()
+    start, first = "", at
+    while at < len(pattern) and (pattern[at] != "]" or at == first):
+        found = _CLASS.match(pattern, at)
+        if found:
+            if found[1] not in _CLASSES:
+                return _NEVER, len(pattern)
+            letters.update(_CLASSES[found[1]])
+            start, at = "", found.end()
+            continue
+        is_range = pattern[at] == "-" and start != "" and pattern[at + 1 : at + 2] not in {"", "]"}
+        at += is_range
+        at += pattern[at] == "\\"
+        letter = pattern[at : at + 1]
+        letters.update(map(chr, range(ord(start), ord(letter) + 1)) if is_range and letter else letter)
+        start = "" if is_range else letter
+        at += 1
+    if at >= len(pattern):
+        return _NEVER, at
+    letters.discard("/")
+    return _one_of(letters, negated=negated), at + 1
+
+
+def _one_of(letters: set[str], *, negated: bool) -> str:
+    listed = "".join(map(re.escape, sorted(letters)))
+    return f"[^/{listed}]" if negated else f"[{listed}]" if listed else _NEVER
 
 
 class Scope(NamedTuple):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tracker.formats.lint import severity
+from ralph_tracker.formats.lint import report as severity
 
 
 @pytest.mark.parametrize(

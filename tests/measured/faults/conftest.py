@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from ralph_tracker.store.git.store import SnapshotStore
 
 from ...store.conftest import cut_short  # noqa: TID252  # the same way to die

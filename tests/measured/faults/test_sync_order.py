@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from ralph_tracker.store.git.store import SnapshotStore
 
 pytestmark = [pytest.mark.faults, pytest.mark.slow]
