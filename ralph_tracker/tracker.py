@@ -13,7 +13,7 @@ from ralph_tracker.core.judge import judge, retiring_tests
 from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.core.rules import SelectionMode
 from ralph_tracker.errors import InputError, LoopError
-from ralph_tracker.iteration.measure import Source, Taking, configured_by, refuse_other_origin, stamp
+from ralph_tracker.iteration.measure import IterationContext, Source, configured_by, refuse_other_origin, stamp
 from ralph_tracker.iteration.record import (
     failure_marked,
     follow,
@@ -26,7 +26,8 @@ from ralph_tracker.iteration.record import (
     write_report,
 )
 from ralph_tracker.store import codec
-from ralph_tracker.store.keeping import Keeper
+from ralph_tracker.store.iteration_files import IterationFiles
+from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_status import (
     NEXT_LOOP,
     paths_of,
@@ -35,14 +36,13 @@ from ralph_tracker.store.loop_status import (
     summary_at,
 )
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.opened import OpenLoop
 from ralph_tracker.store.project import Project
 from ralph_tracker.store.summary import Summary
 
 # What only the first or the last call of a loop needs is imported there: a hook follows every iteration.
 if TYPE_CHECKING:
     from ralph_tracker.iteration.apply import Apply
-    from ralph_tracker.loop.finish import Closed
+    from ralph_tracker.loop.finish import FinishedLoop
 
 
 class Clock(Protocol):
@@ -124,7 +124,7 @@ class Tracker(NamedTuple):
         taken_over: TakenOver | None = "rebaselined" if rebaseline else "abandoned" if new else None
         return Start(
             self.project,
-            Taking(self.clock.now()),
+            IterationContext(self.clock.now()),
             self.named,
             self.environment,
             taken_over=taken_over,
@@ -152,10 +152,10 @@ class Tracker(NamedTuple):
         store = self.store()
         with store.writing("post-iteration") as unfinished:
             with failure_marked(store):
-                loop = OpenLoop.read(store, configured_by)
+                loop = LoopReader.read(store, configured_by)
                 summary = running(recovered(loop, unfinished=unfinished))
                 number = summary.iteration + 1
-                taking = Taking(self.clock.now(), loop, usage, blocked, tuple(notes))
+                taking = IterationContext(self.clock.now(), loop, usage, blocked, tuple(notes))
                 if iteration is not None and iteration != number:
                     return Recorded(repeated(loop, summary, iteration, taking, metrics), new=False)
                 store.begin(number)
@@ -193,7 +193,7 @@ class Tracker(NamedTuple):
         if apply and decision.action == "rollback" and target is not None and summary.carried_out is None:
             store = LoopStore(paths)
             with store.writing("rollback") as unfinished:
-                summary = recovered(OpenLoop.read(store, configured_by), unfinished=unfinished)
+                summary = recovered(LoopReader.read(store, configured_by), unfinished=unfinished)
                 if summary.carried_out is None:  # a call that was killed may have been just before its end
                     restore(store, summary, target, stamp(self.clock.now()))
             return Decided(decision, carried_out=True)
@@ -206,7 +206,7 @@ class Tracker(NamedTuple):
         """
         store = self.store()
         with store.writing("restore") as unfinished:
-            summary = recovered(OpenLoop.read(store, configured_by), unfinished=unfinished)
+            summary = recovered(LoopReader.read(store, configured_by), unfinished=unfinished)
             if not 0 <= number <= summary.iteration:
                 raise LoopError(f"iteration {number} is not on record; there are 0 to {summary.iteration}")
             return restore(store, summary, number, stamp(self.clock.now()))
@@ -218,13 +218,13 @@ class Tracker(NamedTuple):
         """
         store = self.store()
         with store.writing("undo") as unfinished:
-            summary = recovered(OpenLoop.read(store, configured_by), unfinished=unfinished)
+            summary = recovered(LoopReader.read(store, configured_by), unfinished=unfinished)
             return undo_restore(store, summary, undo_id, stamp(self.clock.now()))
 
     def verify(self) -> dict[int, tuple[str, ...]]:
         """Return, for each iteration with damage, what of it is missing or not what was sealed."""
         store = self.store()
-        keeper = Keeper(store)
+        keeper = IterationFiles(store)
         numbers = range(store.summary().iteration + 1)
         found = {number: (*keeper.damage(number), *store.seals.altered_record(number)) for number in numbers}
         return {number: problems for number, problems in found.items() if problems}
@@ -239,7 +239,7 @@ class Tracker(NamedTuple):
         branch: str | None = None,
         finish: bool = True,
         verify: bool = False,
-    ) -> "Closed":
+    ) -> "FinishedLoop":
         """Select the output and report the loop; `finish` ends it. A second call selects again.
 
         `verify` measures it again first. Raises LoopError for a loop that was abandoned, or an iteration that is not on
@@ -254,7 +254,7 @@ class Tracker(NamedTuple):
             raise InputError("an override needs both: --iteration N and --reason WHY")
         store = self.store()
         with store.writing("post-loop") as unfinished:
-            loop = OpenLoop.read(store, configured_by)
+            loop = LoopReader.read(store, configured_by)
             summary = recovered(loop, unfinished=unfinished)
             if summary.status not in {"running", "finished"}:
                 raise LoopError(f"loop {summary.loop_id} is {summary.status}; {NEXT_LOOP}")
@@ -271,7 +271,7 @@ class Tracker(NamedTuple):
             chosen = selection.selected.iteration
             if verify:
                 verify_again(loop, chosen, self.environment, self.progress)
-            applied = apply_iteration(Keeper(store), chosen, apply, branch).after(verifying=verify)
+            applied = apply_iteration(IterationFiles(store), chosen, apply, branch).after(verifying=verify)
             if applied.undo is not None:
                 summary = follow(store, summary, chosen, applied.undo, stamp(self.clock.now()))
             closed = close(store, selection, rows, lost, summary, applied, stamp(self.clock.now()), finish=finish)
@@ -290,7 +290,7 @@ class Tracker(NamedTuple):
             raise InputError("accepting needs a reason: --reason WHY")
         store = self.store()
         with store.writing("accept") as unfinished:
-            loop = OpenLoop.read(store, configured_by)
+            loop = LoopReader.read(store, configured_by)
             summary = recovered(loop, unfinished=unfinished)
             if alert_id in summary.accepted:
                 raise LoopError(f"{alert_id} is accepted already")

@@ -31,7 +31,7 @@ class Replacement(_Strict):
     put: str = Field(alias="with")
 
 
-class Spent(_Strict):
+class StepCost(_Strict):
     """Hold what a step claims to have cost, as Claude Code's result line says it."""
 
     cost_usd: float
@@ -54,7 +54,7 @@ class Step(_Strict):
     delete: list[str] = []
     prints: str | None = None
     complains: str = ""
-    spends: Spent | None = None
+    spends: StepCost | None = None
     hangs: bool = False
     killed_by: str | None = None
     exit: int = 0
@@ -157,7 +157,7 @@ def _speak(step: Step) -> None:
     print(step.complains, end="\n" if step.complains else "", file=sys.stderr, flush=True)  # noqa: T201
 
 
-def _result_line(said: str, spent: Spent) -> dict[str, Any]:
+def _result_line(said: str, spent: StepCost) -> dict[str, Any]:
     tokens = {"input_tokens": spent.input_tokens, "output_tokens": spent.output_tokens}
     ended = {
         "type": "result",

@@ -1,17 +1,250 @@
 """ralph-tracker gate: would this pass? Measured as an iteration is, and not recorded."""
 
 import os
-from pathlib import Path
-from typing import Any, Final
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import Any, Final, Literal
 
 import click
+from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 
 from ralph_tracker.cli.hook import metrics_option
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import progress, say, say_json
+from ralph_tracker.core.alert_types import TYPES, Alert
+from ralph_tracker.core.findings import Severity
+from ralph_tracker.core.metrics import METRICS, Measure
 from ralph_tracker.errors import EXIT_NOT_MEASURED, EXIT_OK, EXIT_REGRESSION, StoreError
+from ralph_tracker.iteration.gate import PASS, Gate, Verdict, told
+from ralph_tracker.report.text import for_markdown, for_terminal, number, score, signed
 
+SHOWN: Final = 10  # GitHub shows as many errors of a step, and as many warnings
+SUMMARY_CAP: Final = 1024 * 1024  # bytes that a step's summary may have
+HEADINGS: Final[Mapping[Verdict, str]] = {
+    "pass": "pass",
+    "regression": "regression",
+    "not_measured": "could not measure",
+}
+_HERE: Final = PurePath()
+_CUT: Final = "\n_Cut here: a step summary holds 1 MiB; `ralph-tracker gate --json` has the rest._\n"
+Level = Literal["error", "warning", "notice"]
+Locate = Callable[[str], tuple[str, int | None] | None]
+SUITE: Final = "ralph-tracker gate"
+RULES: Final = "ralph-tracker.rules"
+CHECKS: Final = "ralph-tracker.checks"
+CLASS_RULE: Final = "class_regression"
+_NO_XML: Final = re.compile("[\ufffe\uffff]")
 EXIT_OF: Final = {"pass": EXIT_OK, "regression": EXIT_REGRESSION, "not_measured": EXIT_NOT_MEASURED}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Annotation:
+    """Hold one annotation; `file` is relative to the repository, None where it is about no file."""
+
+    level: Level
+    title: str
+    message: str
+    file: str | None = None
+    line: int | None = None
+
+    @property
+    def command(self) -> str:
+        """Return the workflow command, one line whatever the texts hold."""
+        places = (("file", self.file), ("line", None if self.line is None else str(self.line)), ("title", self.title))
+        properties = ",".join(f"{name}={_property(value)}" for name, value in places if value is not None)
+        return f"::{self.level} {properties}::{_data(self.message)}"
+
+
+def _data(text: str) -> str:
+    """Escape what would end the command or begin another; hidden characters stand by their number."""
+    lines = (for_terminal(line) for line in text.replace("\r", "\n").split("\n"))
+    return "\n".join(lines).replace("%", "%25").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def plain_log(text: str) -> str:
+    """Make of a line one that the runner takes for no command, wherever in it one would stand."""
+    calm = text.replace("##[", "# #[")
+    return calm.replace("::", ": :", 1) if calm.lstrip().startswith("::") else calm
+
+
+def annotations(gate: Gate, locate: Locate, root: PurePath = _HERE) -> tuple[Annotation, ...]:
+    """Return what GitHub shows: the first errors and warnings, and how many more there are.
+
+    `root` is the project's folder in the repository: findings name files relative to it.
+    """
+    found = tuple(_all(gate, locate, root))
+    shown = {level: [a for a in found if a.level == level][:SHOWN] for level in ("error", "warning")}
+    left = [f"{sum(a.level == level for a in found) - len(kept)} {level}s" for level, kept in shown.items()]
+    more = [words for words in left if not words.startswith("0 ")]
+    note = Annotation(level="notice", title="ralph-tracker gate", message=f"and {', '.join(more)} more, not shown here")
+    return (*shown["error"], *shown["warning"], *([note] if more else []))
+
+
+def _all(gate: Gate, locate: Locate, root: PurePath) -> Iterator[Annotation]:
+    for alert in gate.findings:
+        yield from _of_findings(alert, root) if alert.findings else _of_alert(alert, locate)
+    if gate.regressed:
+        yield Annotation(level="error", title="Class regression", message=gate.fall)
+    for measure in gate.unmeasured:
+        yield Annotation(level="error", title=f"Not measured: {measure.name}", message=measure.why or "")
+    if gate.unproven:
+        yield Annotation(level="error", title="Integrity", message=gate.why_unproven)
+
+
+def _of_findings(alert: Alert, root: PurePath) -> Iterator[Annotation]:
+    """Annotate each finding where it stands."""
+    for each in alert.findings:
+        level: Level = "error" if each.severity is Severity.CRITICAL else "warning"
+        yield Annotation(
+            level=level,
+            title=alert.kind.title,
+            message=each.message if each.test is None else f"{each.test}: {each.message}",
+            file=(root / each.file).as_posix(),
+            line=each.line,
+        )
+
+
+def _of_alert(alert: Alert, locate: Locate) -> Iterator[Annotation]:
+    """Annotate each test that has a place, so that it is shown there; an alert about none stands for itself."""
+    level: Level = "error" if alert.severity is Severity.CRITICAL else "warning"
+    message, placed = told(alert), False
+    for test in sorted(alert.tests):
+        place = locate(test)
+        if place is not None:
+            placed = True
+            file, line = place
+            yield Annotation(level=level, title=alert.kind.title, message=f"{test}: {message}", file=file, line=line)
+    if not placed:
+        yield Annotation(level=level, title=alert.kind.title, message=message)
+
+
+def step_summary(gate: Gate, room: int = SUMMARY_CAP) -> bytes:
+    """Return the summary in Markdown, at most `room` bytes: the verdict, why, the alerts with all tests, the numbers.
+
+    It is cut at a line, with a line that says so; nothing is returned where not even that has room.
+    """
+    kept, size = [], len(_CUT.encode())
+    lines = [f"{line}\n".encode() for line in _summary(gate)]
+    if sum(map(len, lines)) <= room:
+        return b"".join(lines)
+    for line in lines:
+        size += len(line)
+        if size > room:
+            break
+        kept.append(line)
+    return b"".join(kept) + _CUT.encode() if len(_CUT.encode()) <= room else b""
+
+
+def _summary(gate: Gate) -> Iterator[str]:
+    record = gate.record
+    yield f"## ralph-tracker gate: {HEADINGS[gate.verdict]}"
+    yield ""
+    yield (
+        f"Compared with iteration {gate.compared_with} of {for_markdown(record.loop_id)}: {record.classification}, "
+        f"quality {score(record.quality_score)}, adjusted {score(record.adjusted_score)}."
+    )
+    if gate.verdict != PASS:
+        yield from _section("Why", (for_markdown(reason) for reason in gate.reasons))
+    yield from _section("Alerts", _alert_lines(gate))
+    for title, tests in zip(("Now failing", "Still failing"), gate.failing or (), strict=False):
+        yield from _section(title, map(for_markdown, tests))
+    yield from _section("Accepted", (for_markdown(f"{alert.id}: {alert.message}") for alert in gate.accepted))
+    yield ""
+    yield "| metric | now | change |"
+    yield "|---|---|---|"
+    for spec in METRICS:
+        value = record.metrics.get(spec.name)
+        if value is not None:
+            change = signed(record.from_previous.get(spec.delta_name), spec)
+            yield f"| {spec.label} | {number(value, spec)} | {change} |"
+
+
+def _section(title: str, lines: Iterable[str]) -> Iterator[str]:
+    listed = list(lines)
+    if listed:
+        yield ""
+        yield f"### {title}"
+        yield ""
+        yield from (line if line.startswith("  ") else f"- {line}" for line in listed)
+
+
+def _alert_lines(gate: Gate) -> Iterator[str]:
+    for alert in gate.findings:
+        since = "" if gate.is_new(alert) else f" (open since iteration {alert.iteration})"
+        yield f"**{alert.severity.name}** {for_markdown(f'{alert.kind.name}: {told(alert)}{since}')}"
+        yield from (f"  - {for_markdown(test)}" for test in sorted(alert.tests))
+
+
+def gate_junit(gate: Gate) -> bytes:
+    """Return the document, with what was raised as failures, what was not measured as errors, what a person accepted
+    as skipped.
+    """
+    suite = TestSuite(SUITE)
+    for name, value in _facts(gate):
+        suite.add_property(name, _text(value))
+    suite.add_testcases([_class_rule(gate)])
+    suite.add_testcases([_rule(gate, kind.name) for kind in TYPES])
+    suite.add_testcases([_check(measure) for measure in gate.measures])
+    document = JUnitXml(SUITE)
+    document.add_testsuite(suite)
+    document.update_statistics()  # type: ignore[no-untyped-call]  # the library leaves some out
+    return b"<?xml version='1.0' encoding='utf-8'?>\n" + _utf8(document.tostring())  # type: ignore[no-untyped-call]  # as above
+
+
+def _facts(gate: Gate) -> Iterable[tuple[str, str]]:
+    yield "verdict", gate.verdict
+    yield "loop_id", gate.record.loop_id
+    yield "compared_with", f"iteration {gate.compared_with}"
+
+
+def _class_rule(gate: Gate) -> TestCase:
+    case = TestCase(CLASS_RULE, RULES)
+    if gate.regressed:
+        case.result = [Failure(_text(gate.fall), "regression")]
+    return case
+
+
+def _rule(gate: Gate, name: str) -> TestCase:
+    """Return one rule; several alerts of a type are one result, since most readers take one a case."""
+    case = TestCase(name, RULES)
+    raised = [alert for alert in gate.alerts if alert.kind.name == name]
+    accepted = [alert for alert in gate.accepted if alert.kind.name == name]
+    if raised:
+        failure = Failure(_text("; ".join(told(alert) for alert in raised)), raised[0].severity.name)
+        failure.text = _text("\n".join(test for alert in raised for test in _named(alert)))
+        case.result = [failure]
+    elif accepted:
+        case.result = [Skipped(_text(f"accepted: {', '.join(alert.id for alert in accepted)}"))]
+    return case
+
+
+def _named(alert: Alert) -> list[str]:
+    places = (f"{finding.place}: {finding.message}" for finding in alert.findings)
+    return sorted(for_terminal(name) for name in (*alert.tests, *places))
+
+
+def _check(measure: Measure) -> TestCase:
+    case = TestCase(_text(measure.name), CHECKS)
+    if measure.why is not None:
+        kind = Skipped if measure.accepted else Error
+        case.result = [kind(_text(f"could not be measured: {measure.why}"))]
+    return case
+
+
+def _text(text: str) -> str:
+    """Leave out what XML cannot hold: control characters and half characters stand by their number."""
+    lines = (for_terminal(line) for line in text.split("\n"))
+    return _NO_XML.sub(lambda found: f"\\u{ord(found[0]):04x}", "\n".join(lines))
+
+
+def _utf8(document: str | bytes) -> bytes:
+    return document if isinstance(document, bytes) else document.encode()
 
 
 @click.command("gate", short_help="Measure without recording: pass or regression.")
@@ -106,7 +339,6 @@ def _gap(found: Any) -> str:  # noqa: ANN401  # a Gate
 
 
 def _write_junit(found: Any, file: Path) -> None:  # noqa: ANN401  # a Gate
-    from ralph_tracker.cli.gate_junit import gate_junit
 
     try:
         file.write_bytes(gate_junit(found))
@@ -117,7 +349,6 @@ def _write_junit(found: Any, file: Path) -> None:  # noqa: ANN401  # a Gate
 
 
 def _say_for_github(found: Any, root: Path) -> None:  # noqa: ANN401  # a Gate
-    from ralph_tracker.cli.gate_github import annotations, plain_log
 
     for line in lines(found):
         say(plain_log(line))
@@ -150,8 +381,6 @@ def _in_repository(root: Path) -> Path:
 
 def _append_summary(found: Any) -> str | None:  # noqa: ANN401  # a Gate
     """Append the step summary; say why not where it cannot be: the verdict stands all the same."""
-    from ralph_tracker.cli.gate_github import SUMMARY_CAP, step_summary
-
     name = os.environ.get("GITHUB_STEP_SUMMARY")
     if not name:
         return "not written, GITHUB_STEP_SUMMARY names no file"

@@ -11,10 +11,10 @@ from ralph_tracker.config.load import config_of
 from ralph_tracker.errors import LoopError, RecordError
 from ralph_tracker.report.shape import unshowable
 from ralph_tracker.store import codec
-from ralph_tracker.store.history import Listed, Records, foreign_folder, foreign_records
 from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.loop_status import checked_root, current_loop, paths_of
-from ralph_tracker.store.records import Committed
+from ralph_tracker.store.record_history import Listed, RecordHistory, foreign_folder, foreign_records
+from ralph_tracker.store.records import LoopRecords
 
 _A_FEW: Final = 2
 
@@ -24,12 +24,12 @@ class Listing:
     """Find the records of a loop; `committed` is None for one that AIWG wrote, whose records are `foreign`."""
 
     loop_id: str
-    committed: Committed | None
+    committed: LoopRecords | None
     foreign: tuple[Listed, ...] = ()
 
     def all(self) -> tuple[Listed, ...]:
         """Return every record, oldest first."""
-        return self.foreign if self.committed is None else tuple(Records(self.committed).all())
+        return self.foreign if self.committed is None else tuple(RecordHistory(self.committed).all())
 
     def one(self, number: int | None) -> Listed:
         """Return a record, the latest where no number is given. Raises LoopError where it is not there."""
@@ -44,7 +44,7 @@ class Listing:
             return known[wanted]
         if self.committed is None or not first <= wanted <= last:
             raise LoopError(f"iteration {wanted} is not on record; loop {self.loop_id} has {first} to {last}")
-        return Records(self.committed).one(wanted)
+        return RecordHistory(self.committed).one(wanted)
 
 
 def document_of(record: Listed) -> Mapping[str, Any]:
@@ -65,7 +65,7 @@ def listing(root: Path, loop_id: str | None) -> Listing:
         if folder is not None:
             return Listing(named, None, tuple(_showable(record) for record in foreign_records(folder)))
     paths = paths_of(root, loop_id, os.environ)
-    return Listing(paths.loop_id, Committed(paths))
+    return Listing(paths.loop_id, LoopRecords(paths))
 
 
 def _showable(record: Listed) -> Listed:
@@ -91,7 +91,7 @@ def as_of_now(found: Listing, records: Sequence[Listed]) -> tuple[Listed, ...]:
     return tuple(_now(record, rows.get(record.number), yardstick, summary.best_iteration) for record in records)
 
 
-def _rows(committed: Committed, records: Sequence[Listed]) -> dict[int, Mapping[str, Any]]:
+def _rows(committed: LoopRecords, records: Sequence[Listed]) -> dict[int, Mapping[str, Any]]:
     """Return the line of the trajectory of each record; for a few they are read from the iterations themselves."""
     if len(records) > _A_FEW:
         return {row["iteration"]: row for row in committed.rows()[0]}

@@ -11,7 +11,7 @@ from ralph_tracker.errors import InputError
 
 if TYPE_CHECKING:
     from ralph_tracker.steering.checkpoints import Checkpoint
-    from ralph_tracker.steering.driving import Person
+    from ralph_tracker.steering.plan_driver import Person
     from ralph_tracker.store.plan_files import KeptPlan
 
 
@@ -46,7 +46,7 @@ def answered(checkpoint: "Checkpoint") -> str | None:
 
 def person_here() -> "Person | None":
     """Return how to ask the person at the terminal, None where there is none."""
-    from ralph_tracker.steering.driving import Person
+    from ralph_tracker.steering.plan_driver import Person
 
     if sys.stdin is None or not sys.stdin.isatty():
         return None
@@ -82,7 +82,7 @@ def show(file: Path, as_json: bool) -> None:
     """Show how far plan FILE has come, and what it cost."""
     from ralph_tracker.cli.output import say_table
     from ralph_tracker.steering.checkpoints import checkpoint_of
-    from ralph_tracker.steering.plan_document import state_to_plain
+    from ralph_tracker.steering.plan import state_to_plain
     from ralph_tracker.steering.progress import compute_progress_summary, format_progress_summary
     from ralph_tracker.store.plan_files import plan_holder, read_plan
 
@@ -115,7 +115,7 @@ def edit(file: Path, yes: bool) -> None:
 
     They are edited as a list, in $VISUAL or $EDITOR. Nothing can be added, and tasks that are done stay as they are.
     """
-    from ralph_tracker.steering.plan_document import state_to_plain
+    from ralph_tracker.steering.plan import state_to_plain
     from ralph_tracker.steering.revision import (
         apply_plan_adjustment,
         format_adjustment,

@@ -12,7 +12,7 @@ from ralph_tracker.cli.output import say
 from ralph_tracker.errors import EXIT_ESCALATE, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_OK
 
 if TYPE_CHECKING:
-    from ralph_tracker.runner.beginning import Asked
+    from ralph_tracker.runner.run import RunRequest
     from ralph_tracker.runner.screen import Screen
     from ralph_tracker.steering.plan import PlanState
     from ralph_tracker.tracker import Tracker
@@ -35,10 +35,10 @@ def refuse_senseless(loop_id: str | None, options: Mapping[str, Any]) -> None:
             raise click.UsageError(why)
 
 
-def run_plan(file: Path, tracker: "Tracker", asked: "Asked", screen: "Screen") -> int:
+def run_plan(file: Path, tracker: "Tracker", asked: "RunRequest", screen: "Screen") -> int:
     """Run what is left of a plan, say how it ended, and return the exit code; raise as the tracker does."""
     from ralph_tracker.cli.plan import person_here, say_changed
-    from ralph_tracker.runner.plans import plan_opened
+    from ralph_tracker.runner.plan_run import plan_opened
     from ralph_tracker.store.plan_files import read_plan
 
     say_changed(file, read_plan(file))
@@ -105,12 +105,12 @@ def command(
     own, until its checks hold.
     """
     from ralph_tracker.cli.answers import tracker_of
-    from ralph_tracker.runner.beginning import Asked, opened
+    from ralph_tracker.runner.run import RunRequest, opened
     from ralph_tracker.runner.screen import Terminal
 
     if not agent and (plan is not None or not options["resume"]):
         raise click.UsageError("no agent command; say it after `--`")
-    asked = Asked(
+    asked = RunRequest(
         agent,
         _plan(options),
         {name: options[name] for name in _LIMITS if options[name] is not None},

@@ -9,7 +9,7 @@ from ralph_tracker.config.problems import first_problem
 from ralph_tracker.config.wording import shortened
 from ralph_tracker.core.rules import SelectionMode
 from ralph_tracker.errors import ConfigError, InputError
-from ralph_tracker.formats.lint.report import Severity
+from ralph_tracker.formats.lint.lint_report import Severity
 from ralph_tracker.steering.plan import Plan, Task, is_usable_id
 
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]

@@ -7,6 +7,11 @@ from ralph_tracker.core.findings import Finding, Severity
 from ralph_tracker.core.identities import NO_ALIASES, Aliases, restored
 from ralph_tracker.core.metrics import Metrics, TestResults
 
+_ROLL_BACK, _FLAG, _REVIEW = "immediate_alert_and_rollback", "alert_and_flag_iteration", "alert_and_review"
+AlertState = Literal["new", "open", "closed", "accepted"]
+# What one removal of tests raises, by the names of the tests or by counts alone.
+OF_A_REMOVAL: Final = frozenset({"test_deletion", "tests_replaced", "functionality_loss"})
+
 
 class AlertType(NamedTuple):
     """Describe a type: `lasting` ones stay open until mended, `about_tests` ones un-verify an iteration.
@@ -26,8 +31,6 @@ class AlertType(NamedTuple):
         """Return the name as a person reads it."""
         return self.name.replace("_", " ").capitalize()
 
-
-_ROLL_BACK, _FLAG, _REVIEW = "immediate_alert_and_rollback", "alert_and_flag_iteration", "alert_and_review"
 
 TYPES: Final[tuple[AlertType, ...]] = (
     AlertType("test_deletion", Severity.CRITICAL, _ROLL_BACK, lasting=True, about_tests=True),
@@ -60,9 +63,12 @@ TYPES: Final[tuple[AlertType, ...]] = (
     AlertType("assertion_weakened", Severity.MEDIUM, _REVIEW, rule="W"),
     AlertType("not_looked_into", Severity.HIGH, _FLAG, lasting=True, rule="U"),
 )
+
+
 TYPE_BY_RULE: Final[Mapping[str, AlertType]] = {kind.rule: kind for kind in TYPES if kind.rule}
+
+
 TYPE_BY_NAME: Final[Mapping[str, AlertType]] = {kind.name: kind for kind in TYPES}
-AlertState = Literal["new", "open", "closed", "accepted"]
 
 
 class Alert(NamedTuple):
@@ -114,10 +120,6 @@ def in_order(alerts: Iterable[Alert]) -> tuple[Alert, ...]:
     return tuple(sorted(alerts, key=lambda a: (a.severity, a.kind.name, a.iteration, a.group or "")))
 
 
-# What one removal of tests raises, by the names of the tests or by counts alone.
-OF_A_REMOVAL: Final = frozenset({"test_deletion", "tests_replaced", "functionality_loss"})
-
-
 def same_event(alert: Alert, alerts: Iterable[Alert]) -> tuple[Alert, ...]:
     """Return the alert, and those that its iteration raised about the same removal of tests."""
     if alert.kind.name not in OF_A_REMOVAL:
@@ -127,7 +129,7 @@ def same_event(alert: Alert, alerts: Iterable[Alert]) -> tuple[Alert, ...]:
     return (alert, *about)
 
 
-class Mending(NamedTuple):
+class ClosingFacts(NamedTuple):
     """Hold what alerts are closed by: what was measured now, and the findings that stand, by their keys.
 
     `findings` is None where nobody looked for them: what is not measured now mends nothing. `loads` says that tests

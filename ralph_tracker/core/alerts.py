@@ -21,7 +21,7 @@ STALL_ALTERNATIVES: Final = (
 _GROUP_OF_PART: Final[Mapping[str, Group]] = {"lint_errors": Group.LINT, "type_errors": Group.TYPES}
 
 
-class Situation(NamedTuple):
+class AlertFacts(NamedTuple):
     """Hold the facts that alerts are raised on.
 
     `readings` are the previous values on the line, `tests` the comparison by name (None: no names on one side),
@@ -136,7 +136,7 @@ class Situation(NamedTuple):
         )
 
 
-def working_tests_failing(at: Situation) -> Alert | None:
+def working_tests_failing(at: AlertFacts) -> Alert | None:
     """Raise it where a test that passed before fails now; without names, where fewer pass and more fail."""
     kind = "working_tests_failing"
     if at.tests is not None:
@@ -159,7 +159,7 @@ def until(alert: Alert, metric: str, now: float, before: float) -> Alert:
     return alert._replace(until=(metric, before), fall=int(before - now))
 
 
-def build_broken(at: Situation) -> Alert | None:
+def build_broken(at: AlertFacts) -> Alert | None:
     """Raise it where tests are not collected because a file does not load any more: they are not deleted."""
     if not at.build_broke:
         return None
@@ -170,7 +170,7 @@ def build_broken(at: Situation) -> Alert | None:
     return at.alert("build_broken", message, note, tests=lost)
 
 
-def _functionality_loss(at: Situation) -> Alert | None:
+def _functionality_loss(at: AlertFacts) -> Alert | None:
     if working_tests_failing(at) is not None or at.build_broke:
         return None
     fall, lost = at.fall("tests_passed"), at.lost_tests
@@ -188,7 +188,7 @@ def _functionality_loss(at: Situation) -> Alert | None:
     return until(at.alert("functionality_loss", message, at.age(before)), "tests_passed", now, before.value)
 
 
-def _coverage_regression(at: Situation) -> Alert | None:
+def _coverage_regression(at: AlertFacts) -> Alert | None:
     fall, limit = at.fall("coverage_percentage"), at.rules.alerts.coverage_drop
     if fall is None:
         return None
@@ -200,7 +200,7 @@ def _coverage_regression(at: Situation) -> Alert | None:
     return at.alert("coverage_regression", message, at.age(before))
 
 
-def _error_increase(at: Situation) -> Alert | None:
+def _error_increase(at: AlertFacts) -> Alert | None:
     count, before = at.metrics.error_count, at.readings.get("error_count")
     if count is None or before is None:
         return None
@@ -213,14 +213,14 @@ def _error_increase(at: Situation) -> Alert | None:
     return at.alert("error_increase", f"Error count increased by {rise:g}", note, at.age(before))
 
 
-def _config_changed(at: Situation) -> Alert | None:
+def _config_changed(at: AlertFacts) -> Alert | None:
     if not at.config_changed:
         return None
     keys = ", ".join(at.config_changed)
     return at.alert("config_changed", f"Configuration changed: {keys}; the frozen one is used")
 
 
-def _file_deletion(at: Situation) -> Alert | None:
+def _file_deletion(at: AlertFacts) -> Alert | None:
     fall = at.fall("file_count")
     if fall is None:
         return None
@@ -229,7 +229,7 @@ def _file_deletion(at: Situation) -> Alert | None:
     return at.alert("file_deletion", "File count decreased (potential code deletion)", note, at.age(before))
 
 
-def _complexity_explosion(at: Situation) -> Alert | None:
+def _complexity_explosion(at: AlertFacts) -> Alert | None:
     now, before = at.metrics.complexity_score, at.readings.get("complexity_score")
     growth = at.rules.alerts.complexity_growth
     if now is None or before is None or now <= without_noise((1 + growth) * before.value):
@@ -239,14 +239,14 @@ def _complexity_explosion(at: Situation) -> Alert | None:
     return at.alert("complexity_explosion", message, note, at.age(before))
 
 
-def _flaky_test(at: Situation) -> Alert | None:
+def _flaky_test(at: AlertFacts) -> Alert | None:
     if at.tests is None or not at.tests.flaky:
         return None
     message = f"Flaky test failed: {names_in_short(at.tests.flaky)}"
     return at.alert("flaky_test", message, at.age_of_names, tests=at.tests.flaky)
 
 
-_ONE_EACH: Final[tuple[Callable[[Situation], Alert | None], ...]] = (
+_ONE_EACH: Final[tuple[Callable[[AlertFacts], Alert | None], ...]] = (
     working_tests_failing,
     build_broken,
     _functionality_loss,
@@ -259,7 +259,7 @@ _ONE_EACH: Final[tuple[Callable[[Situation], Alert | None], ...]] = (
 )
 
 
-def missing_groups(at: Situation) -> dict[str, tuple[str, ...]]:
+def missing_groups(at: AlertFacts) -> dict[str, tuple[str, ...]]:
     """Return the groups that lack a component of the loop, with the metrics that are not there."""
     groups: dict[str, list[str]] = {}
     for name, value in at.components.items():
@@ -270,7 +270,7 @@ def missing_groups(at: Situation) -> dict[str, tuple[str, ...]]:
     return {group: tuple(metrics) for group, metrics in groups.items()}
 
 
-def _absent(component: str, at: Situation) -> list[tuple[str, Group]]:
+def _absent(component: str, at: AlertFacts) -> list[tuple[str, Group]]:
     """Name what a component waits for; error_count goes missing with those of its parts that did."""
     spec = COMPONENT_BY_NAME[component]
     if component == "error_count_inverted" and at.basis.error_parts:
@@ -279,7 +279,7 @@ def _absent(component: str, at: Situation) -> list[tuple[str, Group]]:
     return [(name, spec.group) for name in spec.reads if at.metrics.get(name) is None]
 
 
-def _metrics_missing(at: Situation) -> list[Alert]:
+def _metrics_missing(at: AlertFacts) -> list[Alert]:
     alerts = []
     for group, metrics in missing_groups(at).items():
         if group in at.already_missing:
@@ -296,7 +296,7 @@ def _metrics_missing(at: Situation) -> list[Alert]:
     return alerts
 
 
-def raise_alerts(at: Situation, classification: Classification, cycle: Cycle | None) -> tuple[Alert, ...]:
+def raise_alerts(at: AlertFacts, classification: Classification, cycle: Cycle | None) -> tuple[Alert, ...]:
     """Return the new alerts of an iteration but for those of integrity, the worst first."""
     alerts = [alert for rule in _ONE_EACH if (alert := rule(at)) is not None]
     alerts += _metrics_missing(at)
@@ -308,7 +308,7 @@ def raise_alerts(at: Situation, classification: Classification, cycle: Cycle | N
     return in_order(alerts)
 
 
-def _cycling(at: Situation, cycle: Cycle) -> Alert:
+def _cycling(at: AlertFacts, cycle: Cycle) -> Alert:
     repeats = f"iteration {at.iteration} repeats iteration {cycle.repeats}"
     same = "the same tree for the third time" if cycle.same_tree else ""
     if at.iteration > at.rules.cycling.terminate_after:
@@ -316,7 +316,7 @@ def _cycling(at: Situation, cycle: Cycle) -> Alert:
     return at.alert("metric_cycling", f"Metrics cycling: {repeats}", same)
 
 
-def measured_groups(at: Situation) -> frozenset[str]:
+def measured_groups(at: AlertFacts) -> frozenset[str]:
     """Return the groups that are not missing now: their alerts close."""
     return frozenset(Group) - missing_groups(at).keys()
 

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from ralph_tracker.core.findings import Verdict, is_clean
-from ralph_tracker.core.lineage import Yardstick
+from ralph_tracker.core.lineage import Scorer
 from ralph_tracker.core.metrics import Metrics
-from ralph_tracker.core.score import Ground, size_factor
+from ralph_tracker.core.score import AdjustedParts, size_factor
 
 # Scores this close are nearly equal: the later iteration is taken.
 NEARLY_EQUAL: Final = 0.005
@@ -29,7 +29,7 @@ class Candidate(NamedTuple):
 
     iteration: int
     quality_score: float
-    ground: Ground
+    ground: AdjustedParts
     verified: bool
     findings: float | None
     verdict: Verdict | None = None
@@ -61,12 +61,12 @@ def findings_of(baseline: Metrics, now: Metrics) -> float | None:
     return None if now.error_count is None else now.error_count * size_factor(baseline, now)
 
 
-def best_of(candidates: Iterable[Candidate], yardstick: Yardstick) -> Candidate | None:
+def best_of(candidates: Iterable[Candidate], yardstick: Scorer) -> Candidate | None:
     """Return what mode `believed` selects among the verified and clean ones, None where there is none."""
     return _most_believed([each for each in candidates if each.rank == 0], yardstick)
 
 
-def best_now(candidates: Iterable[Candidate], yardstick: Yardstick) -> Candidate | None:
+def best_now(candidates: Iterable[Candidate], yardstick: Scorer) -> Candidate | None:
     """Return what mode `believed` selects now: the best of the best pool that holds any."""
     return _most_believed(_best_pool(candidates), yardstick)
 
@@ -77,7 +77,7 @@ def _best_pool(candidates: Iterable[Candidate]) -> list[Candidate]:
     return [each for each in pool if each.rank == rank]
 
 
-def why_best(candidates: Iterable[Candidate], yardstick: Yardstick) -> tuple[str, ...]:
+def why_best(candidates: Iterable[Candidate], yardstick: Scorer) -> tuple[str, ...]:
     """Say in up to three sentences why mode `believed` selects what it does; () where there is no candidate."""
     pool = _best_pool(candidates)
     best = _most_believed(pool, yardstick)
@@ -100,7 +100,7 @@ def why_best(candidates: Iterable[Candidate], yardstick: Yardstick) -> tuple[str
     )
 
 
-def _most_believed(pool: list[Candidate], yardstick: Yardstick) -> Candidate | None:
+def _most_believed(pool: list[Candidate], yardstick: Scorer) -> Candidate | None:
     if not pool:
         return None
 
@@ -116,19 +116,19 @@ def _most_believed(pool: list[Candidate], yardstick: Yardstick) -> Candidate | N
     return max(near, key=lambda each: each.iteration)
 
 
-def _counted(candidate: Candidate, yardstick: Yardstick) -> int:
+def _counted(candidate: Candidate, yardstick: Scorer) -> int:
     """Return its believed tests as of now: where only counts are known, those of accepted removals are beyond |U|."""
     return min(candidate.believed, yardstick.seen.union)
 
 
-def kept(frontier: tuple[Candidate, ...], new: Candidate, yardstick: Yardstick) -> tuple[Candidate, ...]:
+def kept(frontier: tuple[Candidate, ...], new: Candidate, yardstick: Scorer) -> tuple[Candidate, ...]:
     """Return the candidates that may still be the best at some later time, the new one among them."""
     if any(_dominates(old, new, yardstick) for old in frontier):
         return frontier
     return (*(old for old in frontier if not _dominates(new, old, yardstick)), new)
 
 
-def _dominates(one: Candidate, other: Candidate, yardstick: Yardstick) -> bool:
+def _dominates(one: Candidate, other: Candidate, yardstick: Scorer) -> bool:
     """Tell whether `other` can never again be chosen before `one`, however many tests are still to come."""
     if other.rank < one.rank:
         return False
@@ -145,7 +145,7 @@ def _dominates(one: Candidate, other: Candidate, yardstick: Yardstick) -> bool:
     return lead >= NEARLY_EQUAL + _STEP + _NOISE or (lead >= 0 and one.iteration > other.iteration)
 
 
-def _least_lead(one: Candidate, other: Candidate, yardstick: Yardstick) -> float:
+def _least_lead(one: Candidate, other: Candidate, yardstick: Scorer) -> float:
     """Return by how much the score of `one` is ahead at least, from now on: it moves one way while |U| grows."""
     ours, theirs = one.ground, other.ground
     lead = ours.fixed - theirs.fixed

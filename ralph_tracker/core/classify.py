@@ -10,9 +10,9 @@ from ralph_tracker.core.alert_types import Alert, in_order
 from ralph_tracker.core.best import best_of
 from ralph_tracker.core.deltas import BUILD_FAILED, Readings, delta, errors_at_size
 from ralph_tracker.core.findings import NOTHING_FOUND, Severity
-from ralph_tracker.core.identities import Uncounted, compare
-from ralph_tracker.core.integrity import Doubts, disbelieved_tests
-from ralph_tracker.core.lineage import FLAT, Classification, Line, Point, Yardstick, find_cycle
+from ralph_tracker.core.identities import LeftOutTests, compare
+from ralph_tracker.core.integrity import IntegrityAlerts, disbelieved_tests
+from ralph_tracker.core.lineage import FLAT, Classification, Lineage, PastIteration, Scorer, find_cycle
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import BY_NAME, FOUR, PASSED, Measurement, Metrics
 from ralph_tracker.core.rounding import SCORE_DECIMALS, half_up, without_noise
@@ -77,12 +77,12 @@ class Scored(NamedTuple):
     `given` says that an outside judge scores.
     """
 
-    point: Point
-    line: Line
-    yardstick: Yardstick
+    point: PastIteration
+    line: Lineage
+    yardstick: Scorer
     given: bool
 
-    def score(self, point: Point) -> float:
+    def score(self, point: PastIteration) -> float:
         """Return the adjusted score of a point as of now."""
         return self.yardstick.score(point.iteration, point.ground)
 
@@ -173,11 +173,11 @@ def _variance(scores: Sequence[float]) -> float:
     return fsum((score - mean) ** 2 for score in scores) / len(scores)
 
 
-def _is_better(now: Point, start: Point) -> bool:
+def _is_better(now: PastIteration, start: PastIteration) -> bool:
     return any(_metric_is_better(name, now, start) for name in FOUR)
 
 
-def _metric_is_better(name: str, now: Point, start: Point) -> bool:
+def _metric_is_better(name: str, now: PastIteration, start: PastIteration) -> bool:
     value, before = now.value(name), start.value(name)
     if value is None or before is None:
         return False
@@ -194,10 +194,10 @@ class View(NamedTuple):
     metrics: Metrics
     measurement: Measurement
     score: Score
-    yardstick: Yardstick
-    point: Point
-    at: raising.Situation
-    doubts: Doubts
+    yardstick: Scorer
+    point: PastIteration
+    at: raising.AlertFacts
+    doubts: IntegrityAlerts
 
     @property
     def number(self) -> int:
@@ -288,15 +288,15 @@ def _accepted(alerts: tuple[Alert, ...], state: LoopState) -> tuple[str, ...]:
 
 def situation_of(
     state: LoopState, basis: Basis, metrics: Metrics, measurement: Measurement, score: Score
-) -> raising.Situation:
+) -> raising.AlertFacts:
     line, seen = state.line, state.seen
-    uncounted = Uncounted(
+    uncounted = LeftOutTests(
         no_tests=(measurement.integrity or NOTHING_FOUND).no_tests,
         not_loaded=frozenset(measurement.not_loaded),
         disbelieved=disbelieved_tests(measurement.integrity, state.accepted_findings),
         awaited={name: was for name, was in line.awaited.items() if name not in seen.excluded},
     )
-    return raising.Situation(
+    return raising.AlertFacts(
         iteration=state.iteration + 1,
         previous=line.head or 0,
         metrics=metrics,

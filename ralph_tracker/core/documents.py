@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 from ralph_tracker.core.alert_types import Alert, AlertState
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.findings import Finding, Rerun, SuppressionKind
-from ralph_tracker.core.integrity import Trust
+from ralph_tracker.core.integrity import IntegrityRecord
 from ralph_tracker.core.metrics import METRICS, SECTIONS, Metrics
 from ralph_tracker.core.records import BestTracker, IterationRecord
 from ralph_tracker.core.rounding import SCORE_DECIMALS, half_up
@@ -126,7 +126,7 @@ def finding_document(finding: Finding) -> Document:
     }
 
 
-def trust_document(trust: Trust | None) -> Document | None:
+def trust_document(trust: IntegrityRecord | None) -> Document | None:
     """Return how far an iteration is believed, None where nobody compared its files and tests."""
     if trust is None:
         return None

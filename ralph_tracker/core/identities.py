@@ -8,6 +8,16 @@ from typing import Final, NamedTuple
 
 from ralph_tracker.core.metrics import FAILED, OUTCOME_RANK, PASSED, SKIPPED, TestResults
 
+Ranges = tuple[tuple[int, int], ...]
+NAMES_SHOWN: Final = 5
+# How the ids of tests begin that the agent never sees.
+HELD_BACK: Final = "held-back:"
+_HELD_BACK_NAMES: Final = re.compile(rf"{HELD_BACK}[^\s,]+(?:, {HELD_BACK}[^\s,]+)*")
+_PARTS: Final = re.compile(r"[^\w-]+")
+_SUFFIX: Final = re.compile(r"\.(?:py|[cm]?[jt]sx?|rs|java|kt|go)(?=::|[ >:]|$)")
+# What our readers call a package or suite that failed without a test of its own.
+_IN_PLACE_OF_TESTS: Final = ("(package)", "(build)", "(suite)")
+
 
 class Aliases(NamedTuple):
     """Hold, for an id of today, the names that it stands for: a renamed test one, a merged test several.
@@ -67,13 +77,6 @@ class Aliases(NamedTuple):
 NO_ALIASES: Final = Aliases()
 
 
-Ranges = tuple[tuple[int, int], ...]
-NAMES_SHOWN: Final = 5
-# How the ids of tests begin that the agent never sees.
-HELD_BACK: Final = "held-back:"
-_HELD_BACK_NAMES: Final = re.compile(rf"{HELD_BACK}[^\s,]+(?:, {HELD_BACK}[^\s,]+)*")
-
-
 class KnownTests(NamedTuple):
     """Hold the last outcome of every test on the line: those of its latest report, and those gone since."""
 
@@ -110,7 +113,7 @@ class Comparison(NamedTuple):
     not_collected: Mapping[str, str] = {}
 
 
-class Uncounted(NamedTuple):
+class LeftOutTests(NamedTuple):
     """Hold what a comparison leaves out.
 
     `no_tests` were no tests, or went with their code. `not_loaded` are files, packages or suites that do not load.
@@ -129,7 +132,7 @@ def compare(
     tests: TestResults | None,
     flaky: frozenset[str],
     aliases: Aliases = NO_ALIASES,
-    uncounted: Uncounted = Uncounted(),  # noqa: B008  # a value
+    uncounted: LeftOutTests = LeftOutTests(),  # noqa: B008  # a value
 ) -> Comparison | None:
     """Compare by name; None where either side has no identities."""
     if tests is None or not (known.present or known.gone):
@@ -169,10 +172,6 @@ def _not_collected(gone: Iterable[str], not_loaded: frozenset[str], aliases: Ali
     return [name for name in gone if name in moved or belongs_to_any(name, not_loaded)]
 
 
-_PARTS: Final = re.compile(r"[^\w-]+")
-_SUFFIX: Final = re.compile(r"\.(?:py|[cm]?[jt]sx?|rs|java|kt|go)(?=::|[ >:]|$)")
-
-
 def belongs_to_any(test: str, places: Iterable[str]) -> bool:
     """Tell whether the id of a test lies in one of the files, packages or suites, however its parts are separated."""
     name = f".{_plain(test)}."
@@ -190,10 +189,6 @@ def without_unloaded(tests: TestResults) -> TestResults:
         if how != FAILED or not (_plain(name) in places or name.endswith(_IN_PLACE_OF_TESTS))
     }
     return tests._replace(outcomes=kept)
-
-
-# What our readers call a package or suite that failed without a test of its own.
-_IN_PLACE_OF_TESTS: Final = ("(package)", "(build)", "(suite)")
 
 
 def _plain(name: str) -> str:
@@ -319,22 +314,22 @@ class SeenTests(NamedTuple):
         test_count: int | None,
         tests: TestResults | None,
         discounted: Iterable[str] = (),
-    ) -> "Standing":
+    ) -> "TestTally":
         """Count an iteration's tests that are among those ever seen; by its counts where it has no names.
 
         Those that are `discounted` do not pass, whatever the report says.
         """
         if tests is None:
-            return Standing(metrics_passed or 0, test_count or 0, 0)
+            return TestTally(metrics_passed or 0, test_count or 0, 0)
         now = self.aliases.outcomes(tests.outcomes)
         doubted = self.aliases.roots(discounted) & self.ran
         doubtful = sum(now.get(name) == PASSED for name in doubted)
         if self.ran.issuperset(now):
-            return Standing(list(now.values()).count(PASSED) - doubtful, len(now), 0)
+            return TestTally(list(now.values()).count(PASSED) - doubtful, len(now), 0)
         seen = now.keys() & self.ran
         passes = sum(now[name] == PASSED for name in seen) - doubtful
         unseen = len(now.keys() & self.waiting.keys()) if self.waiting else 0
-        return Standing(passes, len(seen), unseen)
+        return TestTally(passes, len(seen), unseen)
 
     def passing_share(self, tests: TestResults) -> float | None:
         """Return the share of tests that pass here, of all ever seen and those here, 0 to 1; None where there is none.
@@ -348,7 +343,7 @@ class SeenTests(NamedTuple):
         return sum(now[name] == PASSED for name in here) / union if union else None
 
 
-class Standing(NamedTuple):
+class TestTally(NamedTuple):
     """Count the tests of one iteration that pass, are present, or have never run, among those ever seen."""
 
     passes: int

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
 from ralph_tracker.core import alerts as raising
-from ralph_tracker.core.alert_types import TYPE_BY_RULE, Alert, Mending, in_order
-from ralph_tracker.core.alerts import Situation, until
+from ralph_tracker.core.alert_types import TYPE_BY_RULE, Alert, ClosingFacts, in_order
+from ralph_tracker.core.alerts import AlertFacts, until
 from ralph_tracker.core.findings import REMOVED_WITH_CODE, RERUN_RULES, Finding, Integrity, Severity, Verdict, is_clean
 from ralph_tracker.core.identities import SeenTests, names_in_short
 from ralph_tracker.core.loop_state import LoopState
@@ -13,8 +13,12 @@ from ralph_tracker.core.metrics import Measurement, Metrics
 from ralph_tracker.core.rounding import half_up
 from ralph_tracker.core.score import Basis
 
+# What was run says itself which tests of which files it is about.
+_OF_RUNS: Final = frozenset({*RERUN_RULES, REMOVED_WITH_CODE})
+ABOUT_GONE_TESTS: Final = frozenset({"test_deletion", "tests_replaced"})
 
-def _test_deletion(at: Situation) -> Alert | None:
+
+def _test_deletion(at: AlertFacts) -> Alert | None:
     fall = at.fall("test_count")
     if fall is None or (at.build_broke and not at.unexplained):
         return None
@@ -30,7 +34,7 @@ def _test_deletion(at: Situation) -> Alert | None:
     return until(at.alert("test_deletion", message, at.age(before)), "test_count", now, before.value)
 
 
-def _tests_replaced(at: Situation) -> Alert | None:
+def _tests_replaced(at: AlertFacts) -> Alert | None:
     gone = at.unexplained
     if at.tests is None or not gone or at.fall("test_count") is not None:
         return None
@@ -39,12 +43,10 @@ def _tests_replaced(at: Situation) -> Alert | None:
     return alert._replace(rated=Severity.HIGH) if at.matched else alert
 
 
-# What was run says itself which tests of which files it is about.
-_OF_RUNS: Final = frozenset({*RERUN_RULES, REMOVED_WITH_CODE})
-_ABOUT_GONE_TESTS: Final[tuple[Callable[[Situation], Alert | None], ...]] = (_test_deletion, _tests_replaced)
+_ABOUT_GONE_TESTS: Final[tuple[Callable[[AlertFacts], Alert | None], ...]] = (_test_deletion, _tests_replaced)
 
 
-def raise_integrity_alerts(at: Situation) -> tuple[Alert, ...]:
+def raise_integrity_alerts(at: AlertFacts) -> tuple[Alert, ...]:
     """Return the new alerts that an iteration's verdict hangs on, the worst first: it needs neither class nor score."""
     alerts = [alert for rule in _ABOUT_GONE_TESTS if (alert := rule(at)) is not None]
     found: dict[str, list[Finding]] = {}
@@ -54,7 +56,7 @@ def raise_integrity_alerts(at: Situation) -> tuple[Alert, ...]:
     return in_order((*alerts, *(_of_findings(at, rule, findings) for rule, findings in found.items())))
 
 
-def _of_findings(at: Situation, rule: str, findings: list[Finding]) -> Alert:
+def _of_findings(at: AlertFacts, rule: str, findings: list[Finding]) -> Alert:
     """Make one alert of all new findings of a rule, as grave as the worst of them."""
     findings = sorted(findings, key=lambda each: (each.severity, each.file, each.line or 0))
     kind, first, more = TYPE_BY_RULE[rule], findings[0], len(findings) - 1
@@ -64,10 +66,7 @@ def _of_findings(at: Situation, rule: str, findings: list[Finding]) -> Alert:
     return Alert(kind=kind, iteration=at.iteration, message=message, findings=tuple(findings), rated=rated)
 
 
-ABOUT_GONE_TESTS: Final = frozenset({"test_deletion", "tests_replaced"})
-
-
-class Trust(NamedTuple):
+class IntegrityRecord(NamedTuple):
     """Hold how far an iteration is believed, as its record has it.
 
     `union_rate` is the share of all tests ever seen that pass here, in percent with 1 decimal; None where no names are
@@ -79,7 +78,7 @@ class Trust(NamedTuple):
     found: Integrity
 
 
-class Doubts(NamedTuple):
+class IntegrityAlerts(NamedTuple):
     """Hold what can be told of an iteration before its score: alerts of integrity, open ones, fixed ones.
 
     `verdict` is None where nobody compared files and tests. `disbelieved` tests do not count, though they may pass.
@@ -98,22 +97,22 @@ class Doubts(NamedTuple):
 
 
 def doubts_of(
-    state: LoopState, basis: Basis, at: raising.Situation, metrics: Metrics, measurement: Measurement
-) -> Doubts:
+    state: LoopState, basis: Basis, at: raising.AlertFacts, metrics: Metrics, measurement: Measurement
+) -> IntegrityAlerts:
     """Tell what is held against an iteration; against a baseline only that its tests did not run."""
     integrity = measurement.integrity
     new = raise_integrity_alerts(at)
     carried, mended = _carried(state, at, metrics, measurement)
     raised = [alert for alert in new if alert.id not in state.accepted]
     verdict = None if integrity is None else _verdict(raised, integrity, at, basis, metrics)
-    return Doubts(verdict, new, carried, mended, disbelieved_tests(integrity, state.accepted_findings))
+    return IntegrityAlerts(verdict, new, carried, mended, disbelieved_tests(integrity, state.accepted_findings))
 
 
 def _carried(
-    state: LoopState, at: raising.Situation, metrics: Metrics, measurement: Measurement
+    state: LoopState, at: raising.AlertFacts, metrics: Metrics, measurement: Measurement
 ) -> tuple[tuple[Alert, ...], tuple[Alert, ...]]:
     integrity = measurement.integrity
-    mending = Mending(
+    mending = ClosingFacts(
         metrics=metrics,
         tests=measurement.tests,
         groups=raising.measured_groups(at),
@@ -128,7 +127,7 @@ def _carried(
 
 
 def _verdict(
-    raised: Iterable[Alert], integrity: Integrity, at: raising.Situation, basis: Basis, metrics: Metrics
+    raised: Iterable[Alert], integrity: Integrity, at: raising.AlertFacts, basis: Basis, metrics: Metrics
 ) -> Verdict:
     """Judge what this iteration did; what stands of earlier ones is priced, and does not judge it again."""
     held = [alert for alert in raised if raises_doubt(alert)]
@@ -158,11 +157,11 @@ def disbelieved_tests(integrity: Integrity | None, accepted: frozenset[str]) -> 
     return frozenset(test for each in integrity.findings if each.stamp not in accepted for test in each.disbelieved)
 
 
-def trust_of(doubts: Doubts, seen: SeenTests, measurement: Measurement) -> Trust | None:
+def trust_of(doubts: IntegrityAlerts, seen: SeenTests, measurement: Measurement) -> IntegrityRecord | None:
     """Return what the record says of it, None where nobody compared files and tests."""
     found, tests = measurement.integrity, measurement.tests
     if found is None or doubts.verdict is None:
         return None
     share = None if tests is None else seen.passing_share(tests)
     rate = None if share is None else half_up(share * 100, 1)
-    return Trust(verdict=doubts.verdict, union_rate=rate, found=found)
+    return IntegrityRecord(verdict=doubts.verdict, union_rate=rate, found=found)

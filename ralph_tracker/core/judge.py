@@ -14,8 +14,8 @@ from ralph_tracker.core.decision import Decision, Facts, decide, first_decision,
 from ralph_tracker.core.deltas import deltas, read
 from ralph_tracker.core.findings import NOTHING_FOUND, Integrity
 from ralph_tracker.core.identities import KnownTests, SeenTests
-from ralph_tracker.core.integrity import Doubts, doubts_of, trust_of
-from ralph_tracker.core.lineage import Line, Point, Yardstick, signature_of
+from ralph_tracker.core.integrity import IntegrityAlerts, doubts_of, trust_of
+from ralph_tracker.core.lineage import Lineage, PastIteration, Scorer, signature_of
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import BY_NAME, Group, Measurement, Metrics
 from ralph_tracker.core.records import BestTracker, IterationRecord
@@ -25,8 +25,8 @@ from ralph_tracker.core.score import (
     ERROR_COST,
     LINT_ERROR_COST,
     WARNING_COST,
+    AdjustedParts,
     Basis,
-    Ground,
     Score,
     basis_of,
     code_growth,
@@ -55,8 +55,8 @@ def difference(
     now: Metrics,
     quality: float,
     adjusted: float,
-    ground: Ground,
-    yardstick: Yardstick,
+    ground: AdjustedParts,
+    yardstick: Scorer,
     integrity: Integrity | None = None,
 ) -> str:
     """Say on which ground the adjusted score stands, in one line; empty where both scores are equal."""
@@ -72,7 +72,7 @@ def difference(
     return "; ".join(reasons) or f"{ground.passes} of {yardstick.seen.union} tests count unrounded"
 
 
-def _tests(basis: Basis, now: Metrics, ground: Ground, yardstick: Yardstick) -> list[str]:
+def _tests(basis: Basis, now: Metrics, ground: AdjustedParts, yardstick: Scorer) -> list[str]:
     union = yardstick.seen.union
     if not union or now.test_count is None:
         return []
@@ -157,7 +157,7 @@ def retiring_tests(state: LoopState, measurement: Measurement) -> frozenset[str]
     return state.seen.aliases.roots(found.no_tests) & state.seen.ran
 
 
-def rolled_back(state: LoopState, line: Line, known: KnownTests) -> LoopState:
+def rolled_back(state: LoopState, line: Lineage, known: KnownTests) -> LoopState:
     """Return the state after a rollback that was carried out: the line and its tests are the target's."""
     return state._replace(line=line, known=known)
 
@@ -172,7 +172,7 @@ def _judge(state: LoopState, measurement: Measurement, basis: Basis) -> Judgemen
     at = situation_of(state, basis, metrics, measurement, score)
     doubts = doubts_of(state, basis, at, metrics, measurement)
     seen = known.after(number, metrics.test_count, measurement.tests) if doubts.clean else known
-    yardstick = Yardstick(test_weights(basis), seen)
+    yardstick = Scorer(test_weights(basis), seen)
     point, candidate = _placed(number, basis, metrics, measurement, score, seen, doubts)
     view = View(state, basis, metrics, measurement, score, yardstick, point, at, doubts)
     verdicts = verdicts_of(view)
@@ -208,8 +208,8 @@ def _placed(
     measurement: Measurement,
     score: Score,
     seen: SeenTests,
-    doubts: Doubts,
-) -> tuple[Point, Candidate]:
+    doubts: IntegrityAlerts,
+) -> tuple[PastIteration, Candidate]:
     standing = seen.standing(_passes(metrics), metrics.test_count, measurement.tests, doubts.disbelieved)
     ground = ground_of(
         basis,
@@ -221,7 +221,7 @@ def _placed(
         suppressions=(measurement.integrity or NOTHING_FOUND).suppressions,
     )
     plan = measurement.plan
-    point = Point(
+    point = PastIteration(
         iteration=number,
         classification="baseline",
         four=signature_of(metrics),
@@ -254,7 +254,7 @@ def _passes(metrics: Metrics) -> int | None:
     return whole(metrics.pass_rate * metrics.test_count / 100)
 
 
-def _tracker(frontier: tuple[Candidate, ...], yardstick: Yardstick, number: int) -> BestTracker:
+def _tracker(frontier: tuple[Candidate, ...], yardstick: Scorer, number: int) -> BestTracker:
     best = best_now(frontier, yardstick) if number else None
     if best is None:
         return BestTracker()
@@ -371,9 +371,9 @@ def _error_counts(view: View) -> tuple[str, ...]:
     return (f"error_count {given} was given; this loop sums it from its parts since the baseline: {sums}",)
 
 
-def _line_after(view: View, lasting: tuple[Alert, ...]) -> Line:
+def _line_after(view: View, lasting: tuple[Alert, ...]) -> Lineage:
     line, point, rules, found = view.state.line, view.point, view.state.rules, view.measurement.integrity
-    after = Line(
+    after = Lineage(
         segments=line.extended(point.iteration),
         readings=read(view.metrics, point.iteration, line.readings),
         points=(*line.points, point)[-max(rules.stall.window, 1) :],

@@ -10,7 +10,7 @@ from ralph_tracker.core.identities import SeenTests
 from ralph_tracker.core.metrics import FOUR, Measurement, Metrics
 from ralph_tracker.core.rounding import SCORE_DECIMALS, half_up
 from ralph_tracker.core.rules import CyclingRules
-from ralph_tracker.core.score import Ground, TestWeights, adjusted_score
+from ralph_tracker.core.score import AdjustedParts, TestWeights, adjusted_score
 
 Classification = Literal["baseline", "forward", "plateau", "regression", "stalled"]
 Signature = tuple[float | None, ...]
@@ -18,7 +18,7 @@ FLAT: Final[frozenset[str]] = frozenset({"plateau", "stalled"})
 PERIODS: Final = (2, 3)
 
 
-class Point(NamedTuple):
+class PastIteration(NamedTuple):
     """Keep of one iteration what windows look at: the four metrics, size, tree, class, score and tasks done."""
 
     iteration: int
@@ -26,7 +26,7 @@ class Point(NamedTuple):
     four: Signature
     loc: int | None
     tree: str | None
-    ground: Ground
+    ground: AdjustedParts
     tasks_done: int | None = None
 
     def has(self, names: tuple[str, ...]) -> bool:
@@ -47,7 +47,7 @@ def signature_of(metrics: Metrics) -> Signature:
     return tuple(metrics.number(name) for name in FOUR)
 
 
-class Line(NamedTuple):
+class Lineage(NamedTuple):
     """Hold the state of a line after its last iteration.
 
     `segments` are the iterations on it as ranges (a rollback cuts one short). `readings` are the latest values of
@@ -59,8 +59,8 @@ class Line(NamedTuple):
 
     segments: tuple[tuple[int, int], ...] = ()
     readings: Readings = NO_READINGS
-    points: tuple[Point, ...] = ()
-    complete: tuple[Point, ...] = ()
+    points: tuple[PastIteration, ...] = ()
+    complete: tuple[PastIteration, ...] = ()
     open_alerts: tuple[Alert, ...] = ()
     suppressions: Mapping[SuppressionKind, int] = {}
     references: Mapping[str, int] = {}
@@ -88,13 +88,13 @@ class Line(NamedTuple):
         return tuple(name for name in FOUR if name in self.readings)
 
 
-class Yardstick(NamedTuple):
+class Scorer(NamedTuple):
     """Score any iteration of the loop as of now."""
 
     weights: TestWeights
     seen: SeenTests
 
-    def score(self, iteration: int, ground: Ground) -> float:
+    def score(self, iteration: int, ground: AdjustedParts) -> float:
         """Return the adjusted score of that iteration against every test seen so far."""
         return adjusted_score(ground, self.weights, self.seen.union, self.seen.credit(iteration))
 
@@ -107,7 +107,7 @@ class Cycle(NamedTuple):
 
 
 def find_cycle(
-    point: Point, line: Line, measurement: Measurement, yardstick: Yardstick, rules: CyclingRules
+    point: PastIteration, line: Lineage, measurement: Measurement, yardstick: Scorer, rules: CyclingRules
 ) -> Cycle | None:
     """Return the cycle that this iteration closes, the certain kind first, None where there is none."""
     came_back = not line.points or line.points[-1].tree != measurement.tree
@@ -124,7 +124,7 @@ def find_cycle(
     return None if repeats is None else Cycle(repeats, same_tree=False)
 
 
-def _periodic(window: list[Point], names: tuple[str, ...]) -> int | None:
+def _periodic(window: list[PastIteration], names: tuple[str, ...]) -> int | None:
     """Find A B A B or A B C A B: two in a row repeat, with something else between."""
     signs = [point.signature(names) for point in window]
     for period in PERIODS:
@@ -139,7 +139,9 @@ def _periodic(window: list[Point], names: tuple[str, ...]) -> int | None:
     return None
 
 
-def _standing(window: list[Point], names: tuple[str, ...], yardstick: Yardstick, rules: CyclingRules) -> int | None:
+def _standing(
+    window: list[PastIteration], names: tuple[str, ...], yardstick: Scorer, rules: CyclingRules
+) -> int | None:
     """Find a window that is all the same; where trees are known, one of them must have come back."""
     if len(window) < rules.window or len({point.signature(names) for point in window}) > 1:
         return None

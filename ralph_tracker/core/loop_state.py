@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.identities import KnownTests, SeenTests
-from ralph_tracker.core.lineage import Line, Yardstick
+from ralph_tracker.core.lineage import Lineage, Scorer
 from ralph_tracker.core.rules import Rules
 from ralph_tracker.core.score import Basis, test_weights
 
@@ -23,7 +23,7 @@ class LoopState(NamedTuple):
     rules: Rules
     basis: Basis | None = None
     iteration: int = -1
-    line: Line = Line()
+    line: Lineage = Lineage()
     known: KnownTests = KnownTests()
     seen: SeenTests = SeenTests()
     seen_at: int = 0
@@ -35,9 +35,9 @@ class LoopState(NamedTuple):
     accepted_findings: frozenset[str] = frozenset()
 
     @property
-    def yardstick(self) -> Yardstick:
+    def yardstick(self) -> Scorer:
         """Return the measure that scores any iteration as of now."""
         if self.basis is None:
             msg = "a loop without a baseline has no yardstick"
             raise ValueError(msg)
-        return Yardstick(test_weights(self.basis), self.seen)
+        return Scorer(test_weights(self.basis), self.seen)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from ralph_tracker.core.alert_types import Alert, in_order
 from ralph_tracker.core.decision import Decision
-from ralph_tracker.core.integrity import Trust
+from ralph_tracker.core.integrity import IntegrityRecord
 from ralph_tracker.core.lineage import Classification
 from ralph_tracker.core.metrics import Metrics, Usage
 
@@ -60,7 +60,7 @@ class IterationRecord(NamedTuple):
     usage: Usage | None = None
     blocked: str | None = None
     tree: str | None = None
-    integrity: Trust | None = None
+    integrity: IntegrityRecord | None = None
     plan: tuple[int, int] | None = None
     notes: tuple[str, ...] = ()
 

@@ -302,7 +302,7 @@ def evidence_of(components: Mapping[str, float | None]) -> float:
     return sum(value is not None for value in components.values()) / len(components)
 
 
-class Ground(NamedTuple):
+class AdjustedParts(NamedTuple):
     """Hold the parts of an adjusted score that do not change any more.
 
     `fixed` is the share without the tests, `alone` the whole by the formula's own test components (used while no
@@ -347,7 +347,7 @@ def ground_of(
     present: int,
     unseen: int,
     suppressions: Mapping[SuppressionKind, int] = NO_SUPPRESSIONS,
-) -> Ground:
+) -> AdjustedParts:
     """Take the fixed parts of the adjusted score of one iteration.
 
     `suppressions` are those that are new since the baseline: each counts as a finding. Tests count only where their
@@ -355,13 +355,13 @@ def ground_of(
     """
     if basis.given_score:
         value = given or 0.0
-        return Ground(fixed=value, alone=value)
+        return AdjustedParts(fixed=value, alone=value)
     components = adjusted_components(basis, now, suppressions)
     alone = weighted(basis, dimension_scores(basis, components))
     without = {name: 0.0 if name in _TEST_COMPONENTS else value for name, value in components.items()}
     passes_known = all(components.get(name, 0.0) is not None for name in TEST_PASS_COMPONENTS)
     count_known = components.get(TEST_COUNT_COMPONENT, 0.0) is not None
-    return Ground(
+    return AdjustedParts(
         fixed=weighted(basis, dimension_scores(basis, without)),
         alone=alone,
         passes=passes if passes_known else 0,
@@ -370,7 +370,7 @@ def ground_of(
     )
 
 
-def adjusted_score(ground: Ground, weights: TestWeights, union: int, credit: int = 0) -> float:
+def adjusted_score(ground: AdjustedParts, weights: TestWeights, union: int, credit: int = 0) -> float:
     """Return the adjusted score now, 0 to 1 with 4 decimals.
 
     `union` is how many tests the loop has ever seen, `credit` how many of the iteration's unseen tests have run

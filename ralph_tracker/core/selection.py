@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Final, Literal
 
 from ralph_tracker.core.best import Candidate, best_now, why_best
-from ralph_tracker.core.lineage import Yardstick
+from ralph_tracker.core.lineage import Scorer
 from ralph_tracker.core.metrics import Metrics
 from ralph_tracker.core.rounding import SCORE_DECIMALS, half_up, plain_number
 from ralph_tracker.core.rules import Rules, SelectionMode
@@ -82,7 +82,7 @@ class Selection:
 def select(
     loop_id: str,
     contenders: Sequence[Contender],
-    yardstick: Yardstick,
+    yardstick: Scorer,
     rules: Rules,
     *,
     mode: SelectionMode | None = None,
@@ -119,7 +119,7 @@ def select(
     )
 
 
-def _choose(contenders: Sequence[Contender], yardstick: Yardstick, mode: SelectionMode, acceptance: float) -> int:
+def _choose(contenders: Sequence[Contender], yardstick: Scorer, mode: SelectionMode, acceptance: float) -> int:
     """Return the number of the iteration that a mode takes; `believed` stands in where the mode has none."""
     verified = [each for each in contenders if each.candidate.rank == 0]
     if mode == "most_recent_above_threshold":

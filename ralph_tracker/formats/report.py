@@ -2,10 +2,10 @@
 
 from typing import Final, Literal, NamedTuple
 
-from ralph_tracker.formats.coverage.report import CoverageReport
-from ralph_tracker.formats.lint.report import LintReport
-from ralph_tracker.formats.tests.report import TestReport
-from ralph_tracker.formats.types.report import TypeReport
+from ralph_tracker.formats.coverage.coverage_report import CoverageReport
+from ralph_tracker.formats.lint.lint_report import LintReport
+from ralph_tracker.formats.tests.test_report import TestReport
+from ralph_tracker.formats.types.type_report import TypeReport
 
 __all__ = ["EMPTY", "CoverageReport", "Kind", "LintReport", "Report", "TestReport", "TypeReport", "Unreadable"]
 

@@ -16,6 +16,43 @@ from ralph_tracker.integrity.test_files import is_code
 
 NO_PASS: Final = frozenset({None, SKIPPED})
 _FAILURE_SHOWN: Final = 600
+# What a failure says of a name that is not there, in the words of each language's tools; one group is the name.
+_MISSING: Final = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"cannot import name '([\w.]+)'",
+        r"No module named '([\w.]+)'",
+        r"module '[\w.]+' has no attribute '(\w+)'",
+        r"(?:type object )?'\w+' (?:object )?has no attribute '(\w+)'",
+        r"name '(\w+)' is not defined",
+        r"got an unexpected keyword argument '(\w+)'",
+        r"fixture '(\w+)' not found",
+        r"(?:Cannot find (?:module|package)|Could not resolve) [\"'`]?([^\"'`\s)]+)",
+        r"Failed to (?:resolve import|load url) [\"'`]?([^\"'`\s)]+)",
+        r"\(?\b[\w.]*?(\w+)\)? is not a (?:function|constructor)",
+        r"(\w+) is not defined",
+        r"does not provide an export named '?(\w+)",
+        r"has no exported member (?:named )?'(\w+)'",
+        r"undefined: (?:\w+\.)?(\w+)",
+        r"\.(\w+) undefined \(type",
+        r"no required module provides package (\S+)|package (\S+) is not in",
+        r"cannot find (?:function|value|type|struct|macro|trait|method)[^`]*`(\w+)`",
+        r"no (?:function|method|field|variant)[^`]*`(\w+)`",
+        r"unresolved imports? `(?:[\w]+::)*(\w+)`",
+        r"could not find `(\w+)` in",
+        r"symbol:\s+(?:class|method|variable) (\w+)",
+        r"package ([\w.]+) does not exist",
+        r"cannot find symbol.*?(?:class|method|variable) (\w+)",
+    )
+)
+_NAME: Final = re.compile(r"\w+")
+# A name at the head of a definition, in any of the languages, or of an assignment of the module.
+_DEFINED: Final = (
+    r"\b(?:def|class|function|func|fn|const|let|var|type|struct|enum|trait|interface|mod|package)"
+    r"\s+(?:\([^()\n]*\)\s*)?{0}\b|^{0}\s*[:=]"
+)
+# Of these files the folder is the module.
+_STANDS_FOR_FOLDER: Final = re.compile(r"(\w+)/(?:(?:__init__|index|mod)\.\w+|\w+\.go)$")
 
 
 class RerunOf(NamedTuple):
@@ -68,7 +105,7 @@ class RerunOf(NamedTuple):
         return next((why for place, why in places.items() if belongs_to_any(file, [place])), None)
 
 
-class Shown(NamedTuple):
+class RerunFindings(NamedTuple):
     """Hold what a re-run shows: findings, tests that count for no iteration any more, files whose reference moves."""
 
     findings: tuple[Finding, ...] = ()
@@ -76,7 +113,7 @@ class Shown(NamedTuple):
     moved: frozenset[str] = frozenset()
 
 
-def show(run: RerunOf) -> Shown:
+def show(run: RerunOf) -> RerunFindings:
     """Return what the re-run shows, by the table of integrity.md."""
     told: dict[tuple[str, str], list[str]] = {}
     unrunnable: dict[str, list[str]] = {}
@@ -100,7 +137,7 @@ def show(run: RerunOf) -> Shown:
     findings += [_removed(run, name, tests) for name, tests in unrunnable.items()]
     raised = {path for each in findings for path in _files_of(run, each)}
     retired = (test for tests in unrunnable.values() for test in tests if run.old.get(test) == PASSED)
-    return Shown(tuple(findings), frozenset(retired), frozenset(moved | raised))
+    return RerunFindings(tuple(findings), frozenset(retired), frozenset(moved | raised))
 
 
 def red_and_unasked(run: RerunOf, among: Iterable[str]) -> Finding | None:
@@ -252,38 +289,6 @@ def standing(finding: Finding, earlier: TestResults, new: Mapping[str, str]) -> 
     return finding._replace(tests=left, failure=said)
 
 
-# What a failure says of a name that is not there, in the words of each language's tools; one group is the name.
-_MISSING: Final = tuple(
-    re.compile(pattern)
-    for pattern in (
-        r"cannot import name '([\w.]+)'",
-        r"No module named '([\w.]+)'",
-        r"module '[\w.]+' has no attribute '(\w+)'",
-        r"(?:type object )?'\w+' (?:object )?has no attribute '(\w+)'",
-        r"name '(\w+)' is not defined",
-        r"got an unexpected keyword argument '(\w+)'",
-        r"fixture '(\w+)' not found",
-        r"(?:Cannot find (?:module|package)|Could not resolve) [\"'`]?([^\"'`\s)]+)",
-        r"Failed to (?:resolve import|load url) [\"'`]?([^\"'`\s)]+)",
-        r"\(?\b[\w.]*?(\w+)\)? is not a (?:function|constructor)",
-        r"(\w+) is not defined",
-        r"does not provide an export named '?(\w+)",
-        r"has no exported member (?:named )?'(\w+)'",
-        r"undefined: (?:\w+\.)?(\w+)",
-        r"\.(\w+) undefined \(type",
-        r"no required module provides package (\S+)|package (\S+) is not in",
-        r"cannot find (?:function|value|type|struct|macro|trait|method)[^`]*`(\w+)`",
-        r"no (?:function|method|field|variant)[^`]*`(\w+)`",
-        r"unresolved imports? `(?:[\w]+::)*(\w+)`",
-        r"could not find `(\w+)` in",
-        r"symbol:\s+(?:class|method|variable) (\w+)",
-        r"package ([\w.]+) does not exist",
-        r"cannot find symbol.*?(?:class|method|variable) (\w+)",
-    )
-)
-_NAME: Final = re.compile(r"\w+")
-
-
 def missing_names(failure: str) -> tuple[str, ...]:
     """Return the names that a failure says are not there, the last part of each, () where it says none."""
     found = []
@@ -308,17 +313,6 @@ def gone_from_source(name: str, before: Iterable[tuple[str, str]], after: Iterab
     word = re.compile((_DEFINED if name in held else r"\b{}\b").format(re.escape(name)), re.MULTILINE)
     before_it = name in held or any(word.search(text.code) for text in old.values())
     return before_it and not any(word.search(text.code) for text in new.values())
-
-
-# A name at the head of a definition, in any of the languages, or of an assignment of the module.
-_DEFINED: Final = (
-    r"\b(?:def|class|function|func|fn|const|let|var|type|struct|enum|trait|interface|mod|package)"
-    r"\s+(?:\([^()\n]*\)\s*)?{0}\b|^{0}\s*[:=]"
-)
-
-
-# Of these files the folder is the module.
-_STANDS_FOR_FOLDER: Final = re.compile(r"(\w+)/(?:(?:__init__|index|mod)\.\w+|\w+\.go)$")
 
 
 def _own_names(paths: Iterable[str]) -> set[str]:

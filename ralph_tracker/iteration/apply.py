@@ -10,7 +10,7 @@ from typing import Final, Literal
 from ralph_tracker.core.documents import Document
 from ralph_tracker.errors import CollectedError, InputError, NoSnapshotError, StoreError
 from ralph_tracker.store.files import file_digest, sync_below, sync_folder, told_plainly
-from ralph_tracker.store.keeping import Keeper
+from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.snapshots.values import Change, shown
 
@@ -40,7 +40,7 @@ class Applied:
         return replace(self, text=f"{self.text}; {_AS_RECORDED}", verified_again=True) if verifying else self
 
 
-def apply_iteration(keeper: Keeper, number: int, how: Apply, branch: str | None = None) -> Applied:
+def apply_iteration(keeper: IterationFiles, number: int, how: Apply, branch: str | None = None) -> Applied:
     """Apply an iteration as output folder, working tree or branch.
 
     Seals and kept files are checked first, what was written is compared afterwards. A loop without files applies
@@ -76,7 +76,7 @@ def apply_iteration(keeper: Keeper, number: int, how: Apply, branch: str | None 
     return Applied(_document(source, f"{OUTPUT}/", changes, text), text)
 
 
-def _write_output(keeper: Keeper, changes: Sequence[Change]) -> None:
+def _write_output(keeper: IterationFiles, changes: Sequence[Change]) -> None:
     """Write every file that differs from the baseline beside its place, compare it, then rename it into place."""
     paths: LoopPaths = keeper.paths
     target = paths.root / OUTPUT

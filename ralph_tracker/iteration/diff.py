@@ -10,8 +10,8 @@ from ralph_tracker.core.rounding import SCORE_DECIMALS, half_up, plain_number, w
 from ralph_tracker.core.rules import Rules
 from ralph_tracker.core.score import COMPONENT_BY_NAME
 from ralph_tracker.errors import NoSnapshotError, StoreError
-from ralph_tracker.store.keeping import Keeper
-from ralph_tracker.store.records import Committed
+from ralph_tracker.store.iteration_files import IterationFiles
+from ralph_tracker.store.records import LoopRecords
 from ralph_tracker.store.snapshots.patch import FileChange
 from ralph_tracker.store.snapshots.values import as_utf8
 
@@ -340,7 +340,7 @@ def side_by_side(before: Document, after: Document, differences: Differences) ->
     )
 
 
-def differences_of(committed: Committed | None, before: int, after: int) -> Differences:
+def differences_of(committed: LoopRecords | None, before: int, after: int) -> Differences:
     """Compare the tests and the files of two iterations on record; None is a loop that AIWG wrote.
 
     What is not known or damaged is said in a note, the rest goes on.
@@ -359,7 +359,7 @@ def differences_of(committed: Committed | None, before: int, after: int) -> Diff
     )
 
 
-def _tests(committed: Committed, number: int) -> TestResults | str:
+def _tests(committed: LoopRecords, number: int) -> TestResults | str:
     """Return the outcomes of an iteration, or why there are none."""
     found = committed.measurement(number)
     if found is None:
@@ -367,9 +367,9 @@ def _tests(committed: Committed, number: int) -> TestResults | str:
     return found[0].tests or f"iteration {number} has no names of tests"
 
 
-def _files(committed: Committed, before: int, after: int) -> tuple[tuple[FileChange, ...] | None, str | None]:
+def _files(committed: LoopRecords, before: int, after: int) -> tuple[tuple[FileChange, ...] | None, str | None]:
     try:
-        return Keeper(committed).file_changes(before, after), None
+        return IterationFiles(committed).file_changes(before, after), None
     except (NoSnapshotError, StoreError) as error:
         return None, str(error)
 

@@ -18,12 +18,12 @@ from ralph_tracker.iteration.diff import (
     why_raised,
 )
 from ralph_tracker.store import codec
-from ralph_tracker.store.keeping import CHECKS
+from ralph_tracker.store.iteration_files import CHECKS
 from ralph_tracker.store.layout import iteration_name
+from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.opened import OpenLoop
 from ralph_tracker.store.reading import read_json
-from ralph_tracker.store.records import Committed
+from ralph_tracker.store.records import LoopRecords
 
 Document = Mapping[str, Any]
 _CHECK: Final = frozenset({"name", "exit_code", "signal", "timed_out", "problem", "duration_s", "summary"})
@@ -51,7 +51,7 @@ class Explanation:
     problem: str | None
 
 
-def explain(committed: Committed, document: Document) -> Explanation:
+def explain(committed: LoopRecords, document: Document) -> Explanation:
     """Explain an iteration of a loop of ours from its record and from what is kept beside it."""
     record = document["iteration_metrics"]
     number, previous = record["iteration"], record["previous_iteration"]
@@ -69,15 +69,15 @@ def explain(committed: Committed, document: Document) -> Explanation:
     )
 
 
-def _rules(committed: Committed) -> tuple[Rules | None, str | None]:
+def _rules(committed: LoopRecords) -> tuple[Rules | None, str | None]:
     """Return the frozen thresholds, or why they cannot be read: others would explain nothing."""
     try:
-        return OpenLoop.read(LoopStore(committed.paths), _no_groups).config.rules, None
+        return LoopReader.read(LoopStore(committed.paths), _no_groups).config.rules, None
     except (RecordError, StoreError) as error:
         return None, str(error)
 
 
-def _why_best(committed: Committed, number: int, rules: Rules) -> tuple[str, ...]:
+def _why_best(committed: LoopRecords, number: int, rules: Rules) -> tuple[str, ...]:
     try:
         summary = committed.summary()
         if summary.best_iteration != number:
@@ -93,7 +93,7 @@ def _no_groups(_: Document) -> frozenset[Group]:
     return frozenset()
 
 
-def _rule(committed: Committed, number: int, rules: Rules) -> tuple[int, str] | None:
+def _rule(committed: LoopRecords, number: int, rules: Rules) -> tuple[int, str] | None:
     kept = read_json(committed.paths.iteration(number) / "state.json")
     try:
         rule = int(kept["summary"]["decision"]["rule"])
@@ -102,7 +102,7 @@ def _rule(committed: Committed, number: int, rules: Rules) -> tuple[int, str] | 
     return rule, condition_of(rule, rules)
 
 
-def checks_of(committed: Committed, number: int) -> tuple[Document, ...] | None:
+def checks_of(committed: LoopRecords, number: int) -> tuple[Document, ...] | None:
     """Return how each check of an iteration ended, None where that is not known."""
     kept = read_json(committed.paths.iteration(number) / CHECKS)
     checks = kept.get("checks") if isinstance(kept, dict) else None
@@ -110,7 +110,7 @@ def checks_of(committed: Committed, number: int) -> tuple[Document, ...] | None:
     return tuple(checks) if isinstance(checks, list) and whole else None
 
 
-def _output(committed: Committed, number: int) -> str | None:
+def _output(committed: LoopRecords, number: int) -> str | None:
     there = (committed.paths.iteration(number) / "output").is_dir()
     return f"{committed.paths.shown}/iterations/{iteration_name(number)}/output" if there else None
 

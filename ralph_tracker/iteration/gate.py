@@ -24,20 +24,24 @@ from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.core.rounding import COMPLEXITY_DECIMALS, half_up, plain_number
 from ralph_tracker.core.score import COMPONENT_BY_NAME
 from ralph_tracker.errors import LoopError
-from ralph_tracker.iteration.measure import Progress, Source, Taking, configured_by, refuse_other_origin
+from ralph_tracker.iteration.measure import IterationContext, Progress, Source, configured_by, refuse_other_origin
 from ralph_tracker.iteration.record import judged
-from ralph_tracker.store.keeping import lookout
+from ralph_tracker.store.iteration_files import lookout
 from ralph_tracker.store.layout import LoopPaths
+from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_status import paths_of, summary_at
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.opened import OpenLoop
-from ralph_tracker.store.records import Committed
+from ralph_tracker.store.records import LoopRecords
 
 Verdict = Literal["pass", "regression", "not_measured"]
 PASS: Final[Verdict] = "pass"  # noqa: S105  # a verdict, no password
 REGRESSION: Final[Verdict] = "regression"
 NOT_MEASURED: Final[Verdict] = "not_measured"
 UNPROVEN: Final = "integrity UNPROVEN: {why}"
+SIZE_CAP: Final = 1_000_000
+_SEPARATOR: Final = "::"
+_DEFINES: Final = r"^\s*(?:async\s+)?(?:def|func|fn|function)\s+(?:\([^)]*\)\s*)?{}\b"
+_BRING_ALONG: Final = "on the state to compare with; in CI, do that there too, or bring .aiwg/ along as a cache"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -243,19 +247,14 @@ def _alert(gate: Gate, alert: Alert) -> Document:
     return document | {"id": None, "triggered_at": None} if gate.is_new(alert) else document
 
 
-SIZE_CAP: Final = 1_000_000
-_SEPARATOR: Final = "::"
-_DEFINES: Final = r"^\s*(?:async\s+)?(?:def|func|fn|function)\s+(?:\([^)]*\)\s*)?{}\b"
-
-
-class Place(NamedTuple):
+class SourceLine(NamedTuple):
     """Name a file, relative to the root with forward slashes, and a line in it (None: not known)."""
 
     file: str
     line: int | None
 
 
-def place_of(root: Path, test: str) -> Place | None:
+def place_of(root: Path, test: str) -> SourceLine | None:
     """Return where a test stands, None where its id names no file of the tree.
 
     An id names a file by its path (`tests/test_a.py::test_b`) or as a module (`tests.test_a.TestC::test_b`).
@@ -265,7 +264,7 @@ def place_of(root: Path, test: str) -> Place | None:
     for part in parts[:-1] or parts:
         file = next((path for path in _candidates(part) if _is_file(root, path)), None)
         if file is not None:
-            return Place(file, _line(root / file, name))
+            return SourceLine(file, _line(root / file, name))
     return None
 
 
@@ -294,9 +293,6 @@ def _line(file: Path, name: str) -> int | None:
     return next((number for number, line in enumerate(text.splitlines(), 1) if defines.match(line)), None)
 
 
-_BRING_ALONG: Final = "on the state to compare with; in CI, do that there too, or bring .aiwg/ along as a cache"
-
-
 def gate(
     root: Path,
     loop_id: str | None,
@@ -313,12 +309,12 @@ def gate(
     nothing pass that is SUSPECT. Raises LoopError
     where there is no loop, InputError for metrics that cannot be used, RecordError for a loop that cannot be read.
     """
-    loop = OpenLoop.read(LoopStore(_paths(root, loop_id, environment)), configured_by)
+    loop = LoopReader.read(LoopStore(_paths(root, loop_id, environment)), configured_by)
     refuse_other_origin(loop, metrics)
     summary = summary_at(loop.store.paths)
-    state = Committed(loop.store.paths).state(summary, loop.config.rules)  # a reader's: nothing is mended
+    state = LoopRecords(loop.store.paths).state(summary, loop.config.rules)  # a reader's: nothing is mended
     with lookout("gate") as folder:
-        taken = Taking(now, loop).unrecorded(loop, state, metrics, environment, folder, progress=progress)
+        taken = IterationContext(now, loop).unrecorded(loop, state, metrics, environment, folder, progress=progress)
     retiring = retiring_tests(state, taken.measurement)
     if retiring:
         state = loop.state_without(summary, retiring)

@@ -16,18 +16,18 @@ from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Group, Measure, Measurement, Metrics, TestResults, Usage
 from ralph_tracker.errors import ConfigError, InputError, StoreError
 from ralph_tracker.formats.damage import DEFAULT_LIMITS
-from ralph_tracker.formats.lint.report import Severity
+from ralph_tracker.formats.lint.lint_report import Severity
 from ralph_tracker.iteration.rerun import lent, scratch_tree
 from ralph_tracker.measure.checks import Check, CheckResult, command_text, environment_for_checks, run_checks
 from ralph_tracker.measure.code import count_code
 from ralph_tracker.measure.commands import checks_from, seconds
 from ralph_tracker.measure.environment import without_ours
-from ralph_tracker.measure.measuring import configured_groups, read_results
 from ralph_tracker.measure.plan_boxes import count_tasks
+from ralph_tracker.measure.results import configured_groups, read_results
 from ralph_tracker.store.files import to_json, told_plainly, write_new
-from ralph_tracker.store.keeping import CHECKS, Keeper, Kept
+from ralph_tracker.store.iteration_files import CHECKS, IterationFiles, KeptFiles
+from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.opened import OpenLoop
 from ralph_tracker.store.snapshots.values import shown
 from ralph_tracker.store.summary import SCHEMA_VERSION
 
@@ -41,7 +41,7 @@ CODE_CACHE: Final = "code-cache.json"
 
 
 def run_held_back(
-    keeper: Keeper,
+    keeper: IterationFiles,
     tree: str,
     checks: Sequence[Check],
     environment: Mapping[str, str],
@@ -83,7 +83,7 @@ def folder_of(check: Check, root: Path) -> Path:
     return folder
 
 
-class Place(NamedTuple):
+class MeasureTarget(NamedTuple):
     """Say where to observe: the project, what to run, which code to count, and a folder of ours for the results.
 
     `severity` overrides that of lint findings, by prefix of their code. `tool` compares files: ours or another.
@@ -106,7 +106,7 @@ class Place(NamedTuple):
     rerun_timeout_s: float = 600.0
 
 
-class Observation(NamedTuple):
+class TreeMeasurement(NamedTuple):
     """Hold what was measured, what each check gave, and what was kept.
 
     `scratch` has the raw reports and the captured output of the checks that `ran`. `judged` is the report of a tool
@@ -119,13 +119,13 @@ class Observation(NamedTuple):
     missing: Mapping[str, str]
     notes: tuple[str, ...]
     measures: tuple[Measure, ...]
-    kept: Kept
+    kept: KeptFiles
     scratch: Path
     ran: tuple[CheckResult, ...] = ()
     judged: bytes | str | None = None
     not_loaded: Mapping[str, str] = {}
 
-    def fill(self, folder: Path, keeper: Keeper, number: int) -> None:
+    def fill(self, folder: Path, keeper: IterationFiles, number: int) -> None:
         """Put everything of it into the iteration's folder, before that is sealed."""
         _trim(self.scratch / "output")
         for name in ("reports", "rerun"):
@@ -138,14 +138,14 @@ class Observation(NamedTuple):
 
 
 def observe(
-    place: Place,
-    keeper: Keeper,
+    place: MeasureTarget,
+    keeper: IterationFiles,
     previous: int | None,
     segments: Sequence[tuple[int, int]],
     *,
     allow_missing: bool = True,
     progress: Progress | None = None,
-) -> Observation:
+) -> TreeMeasurement:
     """Observe the tree as it is now. `previous` and `segments` are the line that it descends from.
 
     The tree is kept before the checks run, because checks write; what they changed is named in the notes. Raises
@@ -192,7 +192,7 @@ def observe(
     if code.complexity_score is None:
         missing[Group.CODE] = _NO_FUNCTION
     notes = (*measured.notes, *code.notes, *tree_notes(kept))
-    return Observation(
+    return TreeMeasurement(
         metrics=metrics,
         tests=measured.tests,
         missing=missing,
@@ -221,7 +221,7 @@ def _refuse_missing(results: Sequence[CheckResult]) -> None:
             raise absent(result.check.name, result.finished.problem)
 
 
-def tree_notes(kept: Kept) -> list[str]:
+def tree_notes(kept: KeptFiles) -> list[str]:
     """Say what a reader of the record has to know about the tree that was kept."""
     notes = [] if kept.note is None else [kept.note]
     if not kept.snapshot.quiescent:
@@ -260,13 +260,13 @@ def _drop_odd_files(folder: Path) -> None:
                 _cut(path, status.st_size)
 
 
-class Taken(NamedTuple):
+class MeasuredIteration(NamedTuple):
     """Hold a measurement, what was kept with it, and what was observed where it is our own."""
 
     measurement: Measurement
-    keeper: Keeper | None = None
-    kept: Kept | None = None
-    observation: Observation | None = None
+    keeper: IterationFiles | None = None
+    kept: KeptFiles | None = None
+    observation: TreeMeasurement | None = None
 
     def fill(self, number: int) -> Callable[[Path], None] | None:
         """Return what puts the files into the iteration's folder, None where there are none."""
@@ -290,31 +290,33 @@ class Taken(NamedTuple):
             self.keeper.tidy(number)
 
 
-class Taking(NamedTuple):
+class IterationContext(NamedTuple):
     """Hold the circumstances of an iteration: when, in which loop (None: its baseline), at what cost.
 
     `blocked` is the runner's word that a person is needed, `notes` are what it has to say of the agent's work.
     """
 
     now: datetime
-    loop: OpenLoop | None = None
+    loop: LoopReader | None = None
     usage: Source | None = None
     blocked: str | None = None
     notes: tuple[str, ...] = ()
 
-    def given(self, metrics: Source) -> Taken:
+    def given(self, metrics: Source) -> MeasuredIteration:
         """Take metrics that were measured by somebody else. Raises InputError for what cannot be used."""
         from ralph_tracker.measure.given import read_metrics  # noqa: PLC0415  for what is handed in only
 
         values, score, tests = read_metrics(metrics)
-        return Taken(self._circumstances()._replace(metrics=values, quality_score=score, tests=tests))
+        return MeasuredIteration(self._circumstances()._replace(metrics=values, quality_score=score, tests=tests))
 
-    def with_files(self, given: Taken, store: LoopStore, config: Config, state: LoopState) -> Taken:
+    def with_files(
+        self, given: MeasuredIteration, store: LoopStore, config: Config, state: LoopState
+    ) -> MeasuredIteration:
         """Keep the tree beside metrics that were handed in, if the baseline's is kept or is to be.
 
         Raises StoreError where the disk, git or the size of the tree is in the way.
         """
-        keeper = Keeper(store)
+        keeper = IterationFiles(store)
         given = given._replace(measurement=with_plan(given.measurement, store.paths.root, config.document.get("plan")))
         keep = config.document["codebase"]["keep"]
         if not (keeper.begins(keep) if self.loop is None else keeper.goes_on):
@@ -328,7 +330,7 @@ class Taking(NamedTuple):
                 raise StoreError(f"{error}; or set codebase.keep: never") from None
             raise
         measurement = _with_tree(given.measurement, kept, tree_notes(kept))
-        return Taken(self._checked(measurement, keeper, kept, state), keeper, kept)
+        return MeasuredIteration(self._checked(measurement, keeper, kept, state), keeper, kept)
 
     def observed(
         self,
@@ -339,7 +341,7 @@ class Taking(NamedTuple):
         *,
         allow_missing: bool,
         progress: Progress | None,
-    ) -> Taken:
+    ) -> MeasuredIteration:
         """Keep the tree, run the loop's own checks and count its code.
 
         Raises ConfigError for checks that cannot be run, StoreError where the disk or git refuses.
@@ -348,7 +350,7 @@ class Taking(NamedTuple):
             raise ConfigError(
                 f"{config.source}: codebase.keep: never is for metrics handed in; checks read what is kept"
             )
-        keeper = Keeper(store)
+        keeper = IterationFiles(store)
         if self.loop is None:
             keeper.create()
         cache = store.paths.folder / CODE_CACHE
@@ -357,38 +359,44 @@ class Taking(NamedTuple):
 
     def unrecorded(
         self,
-        loop: OpenLoop,
+        loop: LoopReader,
         state: LoopState,
         metrics: Source | None,
         environment: Mapping[str, str],
         folder: Path,
         *,
         progress: Progress | None,
-    ) -> Taken:
+    ) -> MeasuredIteration:
         """Take the metrics, or observe, as for the next iteration; what is written goes to `folder`, an empty one.
 
         Raises as `given` and `observed` do.
         """
-        from ralph_tracker.store.keeping import STORE, Onlooker  # noqa: PLC0415  who only looks needs it
+        from ralph_tracker.store.iteration_files import STORE, ReadOnlyFiles  # noqa: PLC0415  who only looks needs it
 
         store = loop.store
         if metrics is not None:
             given = self.given(metrics)
-            if not Keeper(store).goes_on:
+            if not IterationFiles(store).goes_on:
                 return given
-            onlooker = Onlooker(store, folder / STORE)
+            onlooker = ReadOnlyFiles(store, folder / STORE)
             kept = onlooker.capture(state.line.head, state.line.segments)
             measurement = _with_tree(given.measurement, kept, tree_notes(kept))
-            return Taken(self._checked(measurement, onlooker, kept, state))
+            return MeasuredIteration(self._checked(measurement, onlooker, kept, state))
         cache = folder / CODE_CACHE
         with suppress(OSError):  # without it every file is read
             shutil.copyfile(store.paths.folder / CODE_CACHE, cache)
         place = place_of(loop.config, store.paths.root, folder, cache, environment)
-        return self._observed(place, Onlooker(store, folder / STORE), state, allow_missing=True, progress=progress)
+        return self._observed(place, ReadOnlyFiles(store, folder / STORE), state, allow_missing=True, progress=progress)
 
     def _observed(
-        self, place: Place, keeper: Keeper, state: LoopState, *, allow_missing: bool, progress: Progress | None
-    ) -> Taken:
+        self,
+        place: MeasureTarget,
+        keeper: IterationFiles,
+        state: LoopState,
+        *,
+        allow_missing: bool,
+        progress: Progress | None,
+    ) -> MeasuredIteration:
         circumstances, line = self._circumstances(), state.line
         seen = observe(place, keeper, line.head, line.segments, allow_missing=allow_missing, progress=progress)
         measurement = circumstances._replace(
@@ -398,16 +406,18 @@ class Taking(NamedTuple):
             not_loaded=seen.not_loaded,
         )
         measurement = with_plan(_with_tree(measurement, seen.kept, seen.notes), place.root, place.plan)
-        return Taken(self._checked(measurement, keeper, seen.kept, state, place, seen), keeper, seen.kept, seen)
+        return MeasuredIteration(
+            self._checked(measurement, keeper, seen.kept, state, place, seen), keeper, seen.kept, seen
+        )
 
     def _checked(
         self,
         measurement: Measurement,
-        keeper: Keeper,
-        kept: Kept,
+        keeper: IterationFiles,
+        kept: KeptFiles,
         state: LoopState,
-        place: Place | None = None,
-        seen: Observation | None = None,
+        place: MeasureTarget | None = None,
+        seen: TreeMeasurement | None = None,
     ) -> Measurement:
         """Add what a look at the change finds, and a run of earlier tests where checks measure (`place`)."""
         from ralph_tracker.iteration.tamper_check import OtherTool, Reruns, TamperCheck  # noqa: PLC0415  as above
@@ -451,7 +461,7 @@ def with_plan(measurement: Measurement, root: Path, named: str | None) -> Measur
     return measurement._replace(plan=count_tasks(root, named))
 
 
-def _with_tree(measurement: Measurement, kept: Kept, notes: Sequence[str]) -> Measurement:
+def _with_tree(measurement: Measurement, kept: KeptFiles, notes: Sequence[str]) -> Measurement:
     return measurement._replace(
         notes=(*measurement.notes, *notes),
         tree=kept.snapshot.tree,
@@ -460,10 +470,10 @@ def _with_tree(measurement: Measurement, kept: Kept, notes: Sequence[str]) -> Me
     )
 
 
-def place_of(config: Config, root: Path, folder: Path, cache: Path, environment: Mapping[str, str]) -> Place:
+def place_of(config: Config, root: Path, folder: Path, cache: Path, environment: Mapping[str, str]) -> MeasureTarget:
     """Return where to observe by a configuration; the results go to `folder`."""
     integrity = config.document.get("integrity") or {}
-    return Place(
+    return MeasureTarget(
         root=root,
         checks=checks_from(config.document),
         codebase=config.document["codebase"],
@@ -500,7 +510,7 @@ def configured_by(document: Mapping[str, Any]) -> frozenset[Group]:
     return configured_groups(checks_from(document))
 
 
-def refuse_other_origin(loop: OpenLoop, metrics: Source | None) -> None:
+def refuse_other_origin(loop: LoopReader, metrics: Source | None) -> None:
     """Raise InputError where metrics are handed in to a loop that measures, or the reverse."""
     if loop.origin == "given" and metrics is None:
         raise InputError("this loop's metrics are handed in since its baseline; name them with --metrics FILE")

@@ -8,15 +8,14 @@ from ralph_tracker.core.documents import Document, record_document
 from ralph_tracker.core.judge import Judgement
 from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.errors import ConfigError, InputError, LoopError, RalphTrackerError
-from ralph_tracker.iteration.measure import Source, Taken, Taking, refuse_other_origin
+from ralph_tracker.iteration.measure import IterationContext, MeasuredIteration, Source, refuse_other_origin
 from ralph_tracker.report.markdown import iteration_report
 from ralph_tracker.store import codec
-from ralph_tracker.store.derived import summary_of
 from ralph_tracker.store.files import told_plainly
-from ralph_tracker.store.keeping import Keeper
+from ralph_tracker.store.iteration_files import IterationFiles
+from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_status import attempted, running, summary_at
-from ralph_tracker.store.loop_store import ON_RECORD, Entry, LoopStore
-from ralph_tracker.store.opened import OpenLoop
+from ralph_tracker.store.loop_store import ON_RECORD, Entry, LoopStore, summary_of
 from ralph_tracker.store.summary import Summary
 
 
@@ -28,7 +27,7 @@ def judged(how: Callable[[], Judgement]) -> Judgement:
         raise InputError(f"metrics: {error}") from None
 
 
-def record_iteration(store: LoopStore, judgement: Judgement, taken: Taken, started_at: str) -> Document:
+def record_iteration(store: LoopStore, judgement: Judgement, taken: MeasuredIteration, started_at: str) -> Document:
     """Commit an iteration with its files, and return its record. Raises StoreError where the disk refuses."""
     number = judgement.record.iteration
     entry = Entry(
@@ -72,7 +71,7 @@ def failure_marked(store: LoopStore) -> Iterator[None]:
 
 
 def repeated(
-    loop: OpenLoop, summary: Summary, iteration: int, taking: Taking, metrics: Source | None
+    loop: LoopReader, summary: Summary, iteration: int, taking: IterationContext, metrics: Source | None
 ) -> IterationRecord:
     """Return the record of an iteration whose state of work is the same now. Raises LoopError where it is another."""
     if not 0 < iteration <= summary.iteration:
@@ -82,7 +81,7 @@ def repeated(
     if measured is None:
         raise loop.store.damaged(iteration)
     if metrics is None:
-        same = Keeper(loop.store).stands_at(iteration, measured[0].tree)
+        same = IterationFiles(loop.store).stands_at(iteration, measured[0].tree)
     else:
         same = codec.state_of_work(taking.given(metrics).measurement) == codec.state_of_work(measured[0])
     if not same:
@@ -98,13 +97,13 @@ def follow(store: LoopStore, summary: Summary, number: int, undo: str, at: str) 
     store.append_event({"event": "rollback", **moved, "at": at})
     followed = store.with_events(summary)
     store.write_summary(followed)
-    Keeper(store).settle()
+    IterationFiles(store).settle()
     return followed
 
 
 def restore(store: LoopStore, summary: Summary, number: int, at: str) -> str:
     """Make the working tree that iteration, from which the next one descends; return the undo id."""
-    undo = Keeper(store).restore(number)
+    undo = IterationFiles(store).restore(number)
     follow(store, summary, number, undo, at)
     return undo
 
@@ -113,7 +112,7 @@ def undo_restore(store: LoopStore, summary: Summary, undo_id: str, at: str) -> s
     """Bring back what stood there before a restore, and the line with it; return the id that undoes this."""
     restores = (e for e in reversed(store.events()) if e["event"] == "rollback" and e.get("undo") == undo_id)
     came_from = next((e["from"] for e in restores if isinstance(e.get("from"), int)), None)
-    keeper = Keeper(store)
+    keeper = IterationFiles(store)
     undone = keeper.undo(undo_id, came_from)
     if came_from is None:
         keeper.settle()
@@ -124,7 +123,7 @@ def undo_restore(store: LoopStore, summary: Summary, undo_id: str, at: str) -> s
 
 def _restored(store: LoopStore, summary: Summary) -> Summary:
     """Put on record what a killed restore did not come to."""
-    keeper = Keeper(store)
+    keeper = IterationFiles(store)
     restoring = keeper.resumed()
     number = None if restoring is None else restoring.number
     if restoring is not None and number is not None and all(e.get("undo") != restoring.undo for e in store.events()):
@@ -133,18 +132,18 @@ def _restored(store: LoopStore, summary: Summary) -> Summary:
     return summary
 
 
-def recovered(loop: OpenLoop, *, unfinished: bool) -> Summary:
+def recovered(loop: LoopReader, *, unfinished: bool) -> Summary:
     """Return where the loop stands; where a call was killed, what it left half-written is made whole."""
     store, summary = loop.store, loop.recovered(unfinished=unfinished)
     if unfinished:
-        Keeper(store).repair(summary.iteration)
+        IterationFiles(store).repair(summary.iteration)
         summary = _restored(store, summary)
     if unfinished and 0 < (attempted(store.paths) or 0) <= summary.iteration:
         store.done()  # but for the baseline's: that pre_loop has more to do
     if unfinished and summary.iteration and not store.paths.report(summary.iteration).exists():
-        from ralph_tracker.store.history import Records  # noqa: PLC0415  after a kill only
+        from ralph_tracker.store.record_history import RecordHistory  # noqa: PLC0415  after a kill only
 
-        document = Records(store).one(summary.iteration).document
+        document = RecordHistory(store).one(summary.iteration).document
         if document is not None:
             write_report(store, summary.iteration, document)
     return summary

@@ -14,10 +14,10 @@ from ralph_tracker.core.metrics import FAILED, PASSED, Group, TestResults
 from ralph_tracker.errors import RalphTrackerError, StoreError
 from ralph_tracker.measure.checks import Check, command_text, environment_for_checks, run_checks
 from ralph_tracker.measure.environment import without_ours
-from ralph_tracker.measure.measuring import kind_of, read_results
-from ralph_tracker.measure.narrowing import narrowed
+from ralph_tracker.measure.results import kind_of, read_results
 from ralph_tracker.measure.scratch import lend, scratch_folder
-from ralph_tracker.store.keeping import Keeper
+from ralph_tracker.measure.test_selection import narrowed
+from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.snapshots.values import EXEC_MODE, LINK_MODE
 
 BUILDS: Final = "rerun-builds"
@@ -39,7 +39,7 @@ class EarlierFile(NamedTuple):
     content: bytes | None = None
 
 
-class Ran(NamedTuple):
+class RerunResult(NamedTuple):
     """Hold what a re-run gave: the tests of the earlier files by id (empty where there is none), and how it went."""
 
     tests: TestResults
@@ -55,7 +55,7 @@ class Runner(Protocol):
         earlier: Sequence[EarlierFile],
         files: Collection[str] | None,
         reported: Mapping[str, str] | None = None,
-    ) -> Ran:
+    ) -> RerunResult:
         """Run the test files over that source, all where `files` is None. Never raises for what the tests do.
 
         What fails and is not `reported` to fail is run a second time, to tell flaky tests apart; None: nothing is.
@@ -70,7 +70,7 @@ class ScratchRunner(NamedTuple):
     `same_source` says that the working tree holds the source of that iteration.
     """
 
-    keeper: Keeper
+    keeper: IterationFiles
     checks: tuple[Check, ...]
     environment: Mapping[str, str]
     timeout_s: float
@@ -83,7 +83,7 @@ class ScratchRunner(NamedTuple):
         earlier: Sequence[EarlierFile],
         files: Collection[str] | None,
         reported: Mapping[str, str] | None = None,
-    ) -> Ran:
+    ) -> RerunResult:
         """Run the earlier forms of files over the tree."""
         started = time.monotonic()
         rerun = Rerun(
@@ -102,7 +102,7 @@ class ScratchRunner(NamedTuple):
                 rerun = rerun._replace(problem=self._only_here(tree, files, reported, failing - flaky))
         except (RalphTrackerError, OSError) as error:
             tests, rerun = TestResults({}), rerun._replace(problem=_told(error))
-        return Ran(tests, rerun._replace(duration_s=round(time.monotonic() - started, 3)))
+        return RerunResult(tests, rerun._replace(duration_s=round(time.monotonic() - started, 3)))
 
     def _run(
         self, tree: str, earlier: Sequence[EarlierFile], files: Collection[str] | None, rerun: Rerun
@@ -163,7 +163,7 @@ class ScratchRunner(NamedTuple):
 
 
 @contextmanager
-def scratch_tree(keeper: Keeper, tree: str) -> Iterator[tuple[Path, Path]]:
+def scratch_tree(keeper: IterationFiles, tree: str) -> Iterator[tuple[Path, Path]]:
     """Write a kept tree into a temporary folder; yield that folder and the copy in it, and take both away again.
 
     Raises StoreError where the folder would lie in the project, or the disk refuses.
@@ -176,7 +176,7 @@ def scratch_tree(keeper: Keeper, tree: str) -> Iterator[tuple[Path, Path]]:
 
 
 def lent(
-    keeper: Keeper, copy: Path, checks: Sequence[Check], environment: Mapping[str, str], *, same_source: bool
+    keeper: IterationFiles, copy: Path, checks: Sequence[Check], environment: Mapping[str, str], *, same_source: bool
 ) -> dict[str, str]:
     """Lend the environments of the project to a scratch tree; what is built there is kept beside the loop."""
     return lend(
@@ -197,7 +197,7 @@ def needed(checks: Sequence[Check]) -> list[Check]:
     return [check for check in checks if check.name in found]
 
 
-def put_over(copy: Path, earlier: Sequence[EarlierFile], keeper: Keeper) -> None:
+def put_over(copy: Path, earlier: Sequence[EarlierFile], keeper: IterationFiles) -> None:
     """Write the earlier forms of files over a copy of a tree. Raises StoreError where a link stands in the way."""
     contents = keeper.objects(each.object_id for each in earlier if each.object_id is not None)
     for each in earlier:

@@ -17,13 +17,13 @@ from ralph_tracker.core.integrity import raises_doubt
 from ralph_tracker.core.rounding import half_up
 from ralph_tracker.errors import LoopError
 from ralph_tracker.store import codec
-from ralph_tracker.store.records import Committed
+from ralph_tracker.store.records import LoopRecords
 
 State = Literal["new", "open", "accepted"]
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class OpenAlert:
     """Hold one alert that speaks against an iteration, and how it stands there."""
 
     alert: Alert
@@ -31,7 +31,7 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Doubt:
+class OpenFindings:
     """Hold all that speaks against an iteration.
 
     `verdict` is the one of now, `recorded` that of its record; acceptances make the difference. Rates are in percent,
@@ -45,11 +45,11 @@ class Doubt:
     pass_rate: float | None
     union_rate: float | None
     found: Integrity
-    findings: tuple[tuple[Finding, Held | None], ...]
-    tests: tuple[Held, ...]
+    findings: tuple[tuple[Finding, OpenAlert | None], ...]
+    tests: tuple[OpenAlert, ...]
 
 
-def doubt_about(committed: Committed, document: Mapping[str, Any]) -> Doubt:
+def doubt_about(committed: LoopRecords, document: Mapping[str, Any]) -> OpenFindings:
     """Return what speaks against an iteration. Raises LoopError where nobody compared its files and tests."""
     record = document["iteration_metrics"]
     number, trust = record["iteration"], record.get("integrity")
@@ -65,7 +65,7 @@ def doubt_about(committed: Committed, document: Mapping[str, Any]) -> Doubt:
         finding.key: each for each in held.values() for finding in each.alert.findings if each.state != "accepted"
     }
     by_key |= {finding.stamp: each for each in held.values() for finding in each.alert.findings}
-    return Doubt(
+    return OpenFindings(
         document=document,
         verdict=trust["verdict"],
         recorded=trust.get("verdict_recorded", trust["verdict"]),
@@ -77,7 +77,7 @@ def doubt_about(committed: Committed, document: Mapping[str, Any]) -> Doubt:
     )
 
 
-def _union_rate(committed: Committed, number: int) -> float | None:
+def _union_rate(committed: LoopRecords, number: int) -> float | None:
     """Return the share of all tests that the loop has seen by now, accepted removals taken out, that pass there."""
     measured = committed.measurement(number)
     seen_at = committed.after(committed.summary().iteration).get("seen_at")
@@ -87,29 +87,29 @@ def _union_rate(committed: Committed, number: int) -> float | None:
     return None if share is None else half_up(share * 100, 1)
 
 
-def _said_once(record: Mapping[str, Any], found: Integrity) -> Iterator[Held]:
+def _said_once(record: Mapping[str, Any], found: Integrity) -> Iterator[OpenAlert]:
     """Yield the alerts that an iteration raised for findings, from its record: some are open in no later one."""
     for raised in record["alerts"]:
         kind = TYPE_BY_NAME[raised["type"]]
         findings = tuple(each for each in found.findings if kind.rule == each.rule)
         if findings:
             alert = Alert(kind=kind, iteration=record["iteration"], message=raised["message"], findings=findings)
-            yield Held(alert, "accepted" if raised["state"] == "accepted" else "new")
+            yield OpenAlert(alert, "accepted" if raised["state"] == "accepted" else "new")
 
 
-def _held(committed: Committed, number: int) -> Iterator[Held]:
+def _held(committed: LoopRecords, number: int) -> Iterator[OpenAlert]:
     """Yield the alerts of integrity that an iteration raised or inherited; accepted ones as such."""
     accepted = {event["id"]: event["alert"] for event in committed.acceptances()}
     for plain in accepted.values():
         alert = codec.alert_from_plain(plain)
         if raises_doubt(alert) and alert.iteration <= number:
-            yield Held(alert, "accepted")
+            yield OpenAlert(alert, "accepted")
     for alert in committed.line(number)[0].open_alerts:
         if raises_doubt(alert) and alert.id not in accepted:
-            yield Held(alert, "new" if alert.iteration == number else "open")
+            yield OpenAlert(alert, "new" if alert.iteration == number else "open")
 
 
-def doubt_document(doubt: Doubt) -> Document:
+def doubt_document(doubt: OpenFindings) -> Document:
     """Return it as a document, nothing cut."""
     record = doubt.document["iteration_metrics"]
     return {
@@ -131,7 +131,7 @@ def doubt_document(doubt: Doubt) -> Document:
     }
 
 
-def _finding(finding: Finding, held: Held | None) -> Document:
+def _finding(finding: Finding, held: OpenAlert | None) -> Document:
     return {
         **finding_document(finding),
         "tests": list(finding.tests),
@@ -140,7 +140,7 @@ def _finding(finding: Finding, held: Held | None) -> Document:
     }
 
 
-def _tests(held: Held) -> Document:
+def _tests(held: OpenAlert) -> Document:
     alert = held.alert
     return {
         "alert": alert.id,

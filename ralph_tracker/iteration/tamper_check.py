@@ -12,8 +12,8 @@ from ralph_tracker.core.metrics import FAILED, PASSED, TestResults
 from ralph_tracker.errors import InputError, StoreError
 from ralph_tracker.integrity.changes import MAX_BYTES, FileChange
 from ralph_tracker.integrity.earlier_tests import (
+    RerunFindings,
     RerunOf,
-    Shown,
     gone_from_source,
     missing_names,
     red_and_unasked,
@@ -31,7 +31,7 @@ from ralph_tracker.integrity.test_files import (
     shares_names,
 )
 from ralph_tracker.iteration.rerun import EarlierFile, Runner
-from ralph_tracker.store.keeping import Keeper, Kept
+from ralph_tracker.store.iteration_files import IterationFiles, KeptFiles
 from ralph_tracker.store.snapshots.values import LINK_MODE, Change, as_utf8
 
 if TYPE_CHECKING:
@@ -69,9 +69,9 @@ class TamperCheck:
 
     def __init__(
         self,
-        keeper: Keeper,
+        keeper: IterationFiles,
         state: LoopState,
-        kept: Kept,
+        kept: KeptFiles,
         tests: TestResults | None,
         *,
         not_loaded: Collection[str] = (),
@@ -278,14 +278,14 @@ class TamperCheck:
         references: Mapping[str, int],
         matches: Mapping[str, tuple[str, ...]],
         found: Iterable[Finding],
-    ) -> tuple[Shown, list[tuple[TestResults, Rerun]]]:
+    ) -> tuple[RerunFindings, list[tuple[TestResults, Rerun]]]:
         """Return what the earlier forms show on this source, and the runs; without any, what outcomes alone show."""
         runs: list[tuple[TestResults, Rerun]] = []
         if earlier and self._runner is not None and self._tests is not None:
             ran = self._runner.run(self._kept.snapshot.tree, earlier, self._concerned(earlier), self._reported)
             runs.append((ran.tests, ran.rerun))
             if ran.rerun.problem is not None:
-                return Shown(), runs
+                return RerunFindings(), runs
         put_back = frozenset(runs[0][1].references) if runs else frozenset()
         run = RerunOf(
             number=self._state.iteration + 1,
@@ -307,7 +307,7 @@ class TamperCheck:
                 for test in each.tests
             },
         )
-        shown = show(run) if runs else Shown()
+        shown = show(run) if runs else RerunFindings()
         told = {test for each in (*shown.findings, *self._open) for test in each.tests}
         unasked = None if self._tests is None else red_and_unasked(run, self._state.known.present.keys() - told)
         return shown if unasked is None else shown._replace(findings=(*shown.findings, unasked)), runs
@@ -480,8 +480,8 @@ class TamperCheck:
         gone = {test: how for test, how in before.items() if test not in now}
         if not gone:
             return {}
-        from ralph_tracker.integrity.matching import matches  # noqa: PLC0415  # most iterations keep their tests
         from ralph_tracker.integrity.source_tests import tests_of  # noqa: PLC0415
+        from ralph_tracker.integrity.test_matching import matches  # noqa: PLC0415  # most iterations keep their tests
 
         added = {test: how for test, how in now.items() if test not in before}
         files = self._contents(self._kept.changed)

@@ -7,14 +7,14 @@ from ralph_tracker.core.findings import Rerun
 from ralph_tracker.core.metrics import METRICS, Measurement, Metrics, TestResults, Value
 from ralph_tracker.core.rounding import half_up, plain_number
 from ralph_tracker.errors import InputError, LoopError, NotReproducedError
-from ralph_tracker.iteration.measure import CODE_CACHE, Observation, Progress, observe, place_of
-from ralph_tracker.iteration.rerun import EarlierFile, Ran, ScratchRunner
+from ralph_tracker.iteration.measure import CODE_CACHE, Progress, TreeMeasurement, observe, place_of
+from ralph_tracker.iteration.rerun import EarlierFile, RerunResult, ScratchRunner
 from ralph_tracker.measure.commands import checks_from, seconds
 from ralph_tracker.measure.scratch import lend, scratch_folder
-from ralph_tracker.store.keeping import Keeper, Kept, Visits
+from ralph_tracker.store.iteration_files import IterationFiles, KeptFiles, Visits
+from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.opened import OpenLoop
-from ralph_tracker.store.records import Committed
+from ralph_tracker.store.records import LoopRecords
 
 _SHOWN: Final = 3
 _ABSENT: Final = "not measured"
@@ -22,22 +22,22 @@ _GIVEN: Final = "--verify runs the loop's checks again, and this loop's metrics 
 _IGNORED: Final = "What git ignores was not there; without --verify it is applied as recorded"
 
 
-class _Restored(Keeper):
+class _Restored(IterationFiles):
     """Stand for the keeper of a tree that has just been restored: there is nothing to keep of it."""
 
-    def __init__(self, committed: Committed, number: int) -> None:
+    def __init__(self, committed: LoopRecords, number: int) -> None:
         super().__init__(committed)
         self._number = number
 
-    def capture(self, previous: int | None, segments: Sequence[tuple[int, int]]) -> Kept:
+    def capture(self, previous: int | None, segments: Sequence[tuple[int, int]]) -> KeptFiles:
         del previous, segments
-        return Kept(snapshot=self._snapshot(self._number), changed=(), since_baseline=(), visits=Visits(0, None))
+        return KeptFiles(snapshot=self._snapshot(self._number), changed=(), since_baseline=(), visits=Visits(0, None))
 
-    def after_checks(self, kept: Kept) -> Kept:
+    def after_checks(self, kept: KeptFiles) -> KeptFiles:
         return kept
 
 
-def verify_again(loop: OpenLoop, number: int, environment: Mapping[str, str], progress: Progress | None) -> None:
+def verify_again(loop: LoopReader, number: int, environment: Mapping[str, str], progress: Progress | None) -> None:
     """Restore an iteration into a temporary folder, run the loop's checks there and compare with the record.
 
     Raises NotReproducedError where anything differs, InputError for metrics that were handed in and for a project that
@@ -64,7 +64,7 @@ def verify_again(loop: OpenLoop, number: int, environment: Mapping[str, str], pr
         raise NotReproducedError(f"iteration {number} measures {told}{more}; not applied. {_IGNORED}")
 
 
-def differences(recorded: Measurement, seen: Observation) -> tuple[str, ...]:
+def differences(recorded: Measurement, seen: TreeMeasurement) -> tuple[str, ...]:
     """Say what was measured otherwise than on record: metrics to their recorded decimals, then tests by name."""
     return (*_metrics(recorded.metrics, seen.metrics), *_outcomes(recorded.tests, seen.tests))
 
@@ -91,11 +91,11 @@ def _outcomes(before: TestResults | None, now: TestResults | None) -> Iterator[s
 
 
 def rerun_again(
-    committed: Committed, number: int, reruns: Sequence[Rerun], environment: Mapping[str, str]
-) -> Iterator[Ran]:
+    committed: LoopRecords, number: int, reruns: Sequence[Rerun], environment: Mapping[str, str]
+) -> Iterator[RerunResult]:
     """Yield each re-run of an iteration, run once more. Raises LoopError where its files are not kept any more."""
-    keeper = Keeper(committed)
-    config = OpenLoop.read(LoopStore(committed.paths), lambda _: frozenset()).config.document
+    keeper = IterationFiles(committed)
+    config = LoopReader.read(LoopStore(committed.paths), lambda _: frozenset()).config.document
     timeout = seconds("integrity.rerun_timeout", config["integrity"]["rerun_timeout"])
     tree = keeper.tree(number)
     runner = ScratchRunner(keeper, checks_from(config), environment, timeout, same_source=keeper.now() == tree)
@@ -106,7 +106,7 @@ def rerun_again(
         yield ran
 
 
-def _earlier(keeper: Keeper, tree: str, rerun: Rerun) -> Iterator[EarlierFile]:
+def _earlier(keeper: IterationFiles, tree: str, rerun: Rerun) -> Iterator[EarlierFile]:
     for number in sorted(set(rerun.references.values())):
         wanted = {path for path, reference in rerun.references.items() if reference == number}
         for change in keeper.changes_since(number, tree):

@@ -6,7 +6,7 @@ from typing import Any
 
 from ralph_tracker.config.yaml_io import dump_yaml
 from ralph_tracker.core.documents import Document, selection_document
-from ralph_tracker.core.lineage import Yardstick
+from ralph_tracker.core.lineage import Scorer
 from ralph_tracker.core.metrics import Metrics
 from ralph_tracker.core.selection import Contender, Selection
 from ralph_tracker.iteration.apply import Applied
@@ -14,14 +14,14 @@ from ralph_tracker.report.markdown import loop_report, output_selection
 from ralph_tracker.report.selection_view import LoopStory
 from ralph_tracker.report.view import AlertRow, iteration_view
 from ralph_tracker.store import codec
-from ralph_tracker.store.history import Listed, Records
-from ralph_tracker.store.keeping import COLLECTED
+from ralph_tracker.store.iteration_files import COLLECTED
 from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.record_history import Listed, RecordHistory
 from ralph_tracker.store.summary import Summary
 
 
 @dataclass(frozen=True, slots=True)
-class Closed:
+class FinishedLoop:
     """Hold a selection with its document and the files that tell of it; `problems` name what could not be read."""
 
     selection: Selection
@@ -31,7 +31,7 @@ class Closed:
     applied: str
 
 
-def contender_of(row: Mapping[str, Any], yardstick: Yardstick) -> Contender:
+def contender_of(row: Mapping[str, Any], yardstick: Scorer) -> Contender:
     """Return an iteration as the selection sees it, by its line of the trajectory."""
     candidate = codec.candidate_from_plain(row["candidate"])
     adjusted = yardstick.score(candidate.iteration, candidate.ground)
@@ -48,9 +48,9 @@ def close(
     at: str,
     *,
     finish: bool,
-) -> Closed:
+) -> FinishedLoop:
     """Write selection.yaml and both reports, then mark the loop as finished where `finish` says so."""
-    listed = list(Records(store).all())
+    listed = list(RecordHistory(store).all())
     problems = tuple(record.problem for record in listed if record.problem is not None)
     problems += tuple(f"iteration {number}: what was measured is damaged; it is left out" for number in lost)
     chosen = selection.selected.iteration
@@ -75,7 +75,7 @@ def close(
     if finish and summary.status != "finished":
         store.set_status(summary, "finished", at)
     files = (f"{paths.shown}/selection.yaml", report, f"{paths.shown}/reports/loop-report.md")
-    return Closed(selection, document, files, problems, applied.text)
+    return FinishedLoop(selection, document, files, problems, applied.text)
 
 
 def _event(selection: Selection, at: str) -> Document:

@@ -16,12 +16,12 @@ from ralph_tracker.errors import StoreError
 from ralph_tracker.iteration.measure import configured_by, stamp
 from ralph_tracker.iteration.record import recovered
 from ralph_tracker.store.files import told_plainly
-from ralph_tracker.store.keeping import COLLECTABLE, Keeper
+from ralph_tracker.store.iteration_files import COLLECTABLE, IterationFiles
 from ralph_tracker.store.lock import locked
+from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_status import paths_of, summary_at
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.opened import OpenLoop
-from ralph_tracker.store.records import Committed
+from ralph_tracker.store.records import LoopRecords
 from ralph_tracker.store.snapshots.objects import STAGING
 from ralph_tracker.store.snapshots.values import ITERATIONS, SAFETY
 from ralph_tracker.store.summary import Summary
@@ -35,7 +35,7 @@ _LEFTOVERS: Final = (
 _AGAIN: Final = "run `ralph-tracker gc --yes` again"
 
 
-class Collector(Keeper):
+class Collector(IterationFiles):
     """Look at what one loop keeps and take parts of it away; the caller holds the loop's lock."""
 
     def held(self) -> Mapping[int, int]:
@@ -156,11 +156,11 @@ def collect(
     with locked(store.paths.lock, "gc"):
         leftovers = collector.leftovers()
         if not carry_out:
-            loop, summary = OpenLoop.read(store, configured_by), summary_at(store.paths)
-            state = Committed(store.paths).state(summary, loop.config.rules)  # a reader's: nothing is mended
+            loop, summary = LoopReader.read(store, configured_by), summary_at(store.paths)
+            state = LoopRecords(store.paths).state(summary, loop.config.rules)  # a reader's: nothing is mended
             return _planned(collector, store, summary, state, keep_last, leftovers)
     with store.writing("gc") as unfinished:
-        loop = OpenLoop.read(store, configured_by)
+        loop = LoopReader.read(store, configured_by)
         state, summary = loop.state(recovered(loop, unfinished=unfinished))
         plan = _planned(collector, store, summary, state, keep_last, leftovers)
         return _carried_out(collector, store, plan, stamp(now))
@@ -168,7 +168,7 @@ def collect(
 
 def _planned(
     collector: Collector,
-    store: Committed,
+    store: LoopRecords,
     summary: Summary,
     state: LoopState,
     keep_last: int,

@@ -10,16 +10,24 @@ from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Group, Measurement
 from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.errors import ConfigError, LoopError
-from ralph_tracker.iteration.measure import Progress, Source, Taken, Taking, configured_by, stamp, with_detected_checks
+from ralph_tracker.iteration.measure import (
+    IterationContext,
+    MeasuredIteration,
+    Progress,
+    Source,
+    configured_by,
+    stamp,
+    with_detected_checks,
+)
 from ralph_tracker.iteration.record import judged, record_iteration, recovered
 from ralph_tracker.measure.environment import environment_facts
 from ralph_tracker.store import codec
 from ralph_tracker.store.files import to_json
-from ralph_tracker.store.keeping import Keeper
+from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.lock import locked
+from ralph_tracker.store.loop_reader import LoopReader, Origin, loop_document
 from ralph_tracker.store.loop_status import attempted
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.opened import OpenLoop, Origin, loop_document
 from ralph_tracker.store.project import Project
 
 TakenOver = Literal["abandoned", "rebaselined"]
@@ -36,7 +44,7 @@ class Start:
     """
 
     project: Project
-    taking: Taking
+    taking: IterationContext
     named: str | None
     environment: Mapping[str, str]
     taken_over: TakenOver | None = None
@@ -72,7 +80,9 @@ class Start:
             store.done()
         return record
 
-    def _begin(self, store: LoopStore, config: Config, given: Taken | None, linked: str | None) -> IterationRecord:
+    def _begin(
+        self, store: LoopStore, config: Config, given: MeasuredIteration | None, linked: str | None
+    ) -> IterationRecord:
         origin: Origin = "measured" if given is None else "given"
         with store.writing("pre-loop"):
             state = LoopState(loop_id=store.paths.loop_id, rules=config.rules)
@@ -95,7 +105,7 @@ class Start:
             record_iteration(store, judgement, taken, at)
         return judgement.record
 
-    def _begun(self, given: Taken | None) -> LoopStore | None:
+    def _begun(self, given: MeasuredIteration | None) -> LoopStore | None:
         """Return the loop that a killed call for the same baseline has begun, None where there is none."""
         loop_id = self.named or self.project.last_id()
         store = None if loop_id is None else self.project.store(loop_id)
@@ -105,7 +115,7 @@ class Start:
         if stored is None:
             return None
         if given is None:
-            keeper = Keeper(store)
+            keeper = IterationFiles(store)
             same = keeper.exists and keeper.stands_at(0, stored[0].tree)
         else:
             same = codec.state_of_work(stored[0]) == codec.state_of_work(given.measurement)
@@ -158,6 +168,6 @@ def refuse_unmeasured(measurement: Measurement, configured: frozenset[Group]) ->
 
 def _resumed(store: LoopStore) -> IterationRecord:
     with store.writing("pre-loop"):
-        loop = OpenLoop.read(store, configured_by)
+        loop = LoopReader.read(store, configured_by)
         recovered(loop, unfinished=True)
         return loop.record(0)

@@ -15,12 +15,19 @@ from ralph_tracker.measure.report_files import matcher
 
 SCHEMA_VERSION: Final = 1
 _SETTLED_NS: Final = 2_000_000_000
-
 Stamp = tuple[int, int, int, int]
 _NO_STAMP: Final = (0, 0, 0, 0)
+SIZE_CAP: Final = 1_000_000
+EVERYTHING: Final = ("**",)
+_CHUNK: Final = 1 << 20
+# Lines of code are rarely longer on average than 60 characters; what a bundler has put on a few lines is not written.
+_LONG_LINES: Final = 500
+_SMALL: Final = 50_000
+_NAMED: Final = 5
+_UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 
 
-class Known(NamedTuple):
+class FileFacts(NamedTuple):
     """Hold what was found in one file.
 
     `sha256` is of its content. `stamp` tells by itself that the file has not changed since, None where only the
@@ -35,10 +42,10 @@ class Known(NamedTuple):
 class CodeCache(NamedTuple):
     """Hold the last count: path → what is known. `note` says why nothing is, where there should be something."""
 
-    files: Mapping[str, Known] = {}
+    files: Mapping[str, FileFacts] = {}
     note: str | None = None
 
-    def unchanged(self, path: str, status: os.stat_result) -> Known | None:
+    def unchanged(self, path: str, status: os.stat_result) -> FileFacts | None:
         """Return what is known of a file that was certainly not touched since, None where that is not certain."""
         known = self.files.get(path)
         return known if known is not None and known.stamp == _stamp(status) else None
@@ -83,7 +90,7 @@ def load_cache(path: Path, made_by: Mapping[str, Any]) -> CodeCache:
         return CodeCache(note=_damaged(path))
 
 
-def save_cache(path: Path, made_by: Mapping[str, Any], files: Mapping[str, Known]) -> str | None:
+def save_cache(path: Path, made_by: Mapping[str, Any], files: Mapping[str, FileFacts]) -> str | None:
     """Replace the cache atomically; return why it could not be, None where it was. Nothing depends on it."""
     entries = {name: _entry(known) for name, known in files.items()}
     document = {"schema_version": SCHEMA_VERSION, "made_by": made_by, "files": entries}
@@ -106,12 +113,12 @@ def _replace(path: Path, data: bytes) -> None:
         raise
 
 
-def _entry(known: Known) -> tuple[object, ...]:
+def _entry(known: FileFacts) -> tuple[object, ...]:
     """Return what `_known` takes of each file."""
     return known.sha256, known.stamp, *known.counted
 
 
-def _known(entries: Any) -> dict[str, Known]:  # noqa: ANN401  # as parsed
+def _known(entries: Any) -> dict[str, FileFacts]:  # noqa: ANN401  # as parsed
     """Return what is known of each file. Raises TypeError, ValueError or AttributeError where one is misshapen."""
     if entries == {}:
         return {}
@@ -126,7 +133,7 @@ def _known(entries: Any) -> dict[str, Known]:  # noqa: ANN401  # as parsed
     times = zip(sizes, written, changed, nodes, strict=True)
     settled = (time if stamp else None for time, stamp in zip(times, stamps, strict=True))
     found = map(FileCount, lines, functions, complexities, notes)
-    return dict(zip(entries, map(Known, digests, settled, found), strict=True))
+    return dict(zip(entries, map(FileFacts, digests, settled, found), strict=True))
 
 
 def _refuse_others(column: tuple[object, ...], *kinds: type) -> None:
@@ -136,16 +143,6 @@ def _refuse_others(column: tuple[object, ...], *kinds: type) -> None:
 
 def _damaged(path: Path) -> str:
     return f"the cache of code counts was damaged and is made anew: {path.name}"
-
-
-SIZE_CAP: Final = 1_000_000
-EVERYTHING: Final = ("**",)
-_CHUNK: Final = 1 << 20
-# Lines of code are rarely longer on average than 60 characters; what a bundler has put on a few lines is not written.
-_LONG_LINES: Final = 500
-_SMALL: Final = 50_000
-_NAMED: Final = 5
-_UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 
 
 class CodeCount(NamedTuple):
@@ -199,7 +196,7 @@ def count_code(
     return _summed(files, reader.tool, [known.note, unsaved])
 
 
-def _summed(files: Mapping[str, Known], tool: str, notes: Iterable[str | None]) -> CodeCount:
+def _summed(files: Mapping[str, FileFacts], tool: str, notes: Iterable[str | None]) -> CodeCount:
     counts = [known.counted for known in files.values()]
     functions = sum(count.functions for count in counts)
     complexity = sum(count.complexity for count in counts)
@@ -212,7 +209,7 @@ def _summed(files: Mapping[str, Known], tool: str, notes: Iterable[str | None]) 
     )
 
 
-def _file_notes(files: Mapping[str, Known]) -> list[str]:
+def _file_notes(files: Mapping[str, FileFacts]) -> list[str]:
     """Name the files that were counted otherwise, one note a reason."""
     named: dict[str, list[str]] = {}
     for path, known in files.items():
@@ -237,7 +234,7 @@ class _Counting(NamedTuple):
     cache: CodeCache
     by_content: dict[tuple[str, str], FileCount]
 
-    def known(self, path: str) -> Known | None:
+    def known(self, path: str) -> FileFacts | None:
         """Return what one file holds, counted where need be; None where it is not a file of its own."""
         try:
             status = os.lstat(f"{self.root}/{path}")
@@ -247,16 +244,16 @@ class _Counting(NamedTuple):
             return None
         return self.cache.unchanged(path, status) or self._read(path, status)
 
-    def _read(self, path: str, status: os.stat_result) -> Known:
+    def _read(self, path: str, status: os.stat_result) -> FileFacts:
         stamp = settled_stamp(status, self.now_ns())
         try:
             content = _read(Path(self.root, path), self.size_cap)
         except OSError as error:
-            return Known("", None, FileCount(0, note=f"counted as 0 lines, cannot be opened ({error.strerror})"))
+            return FileFacts("", None, FileCount(0, note=f"counted as 0 lines, cannot be opened ({error.strerror})"))
         key = content_key(path, content.sha256)
         if key not in self.by_content:
             self.by_content[key] = self._analysed(path, content)
-        return Known(content.sha256, stamp, self.by_content[key])
+        return FileFacts(content.sha256, stamp, self.by_content[key])
 
     def _analysed(self, path: str, content: "_Content") -> FileCount:
         reason = content.unfit(self.size_cap)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ralph_tracker.measure.ecosystems import go, jvm, node, python, rust
-from ralph_tracker.measure.ecosystems.found import Checks, Found
+from ralph_tracker.measure.ecosystems.found import Checks, Ecosystem
 from ralph_tracker.measure.environment import without_ours
 
 # The first that has a check of a kind gives it the kind's name.
@@ -22,7 +22,7 @@ class Detected:
     kind, and what the reports of a kind hold adds up.
     """
 
-    ecosystems: tuple[Found, ...]
+    ecosystems: tuple[Ecosystem, ...]
     checks: Mapping[str, Mapping[str, Any]]
     notes: tuple[str, ...]
 
@@ -36,7 +36,7 @@ def detect(root: Path, environment: Mapping[str, str]) -> Detected:
     return Detected(found, _merged(found), notes if found else (nothing,))
 
 
-def _merged(found: Iterable[Found]) -> Checks:
+def _merged(found: Iterable[Ecosystem]) -> Checks:
     checks: Checks = {}
     for each in found:
         names = {name: f"{name}-{each.name}" if name in checks else name for name in each.checks}

@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Final, NamedTuple, TypeVar, TypeVarTuple
 
-from ralph_tracker.steering.cancelling import is_cancel
+from ralph_tracker.steering.cancel_words import is_cancel
 from ralph_tracker.steering.events import Event, PersonSaid, ToolEnded, ToolStarted, TurnEnded
 
 KEPT_TOOLS: Final = 100

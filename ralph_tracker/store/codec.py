@@ -9,9 +9,9 @@ from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.deltas import Reading
 from ralph_tracker.core.findings import Finding, Integrity, Rerun, Severity
 from ralph_tracker.core.identities import Aliases, KnownTests, Ranges, SeenTests
-from ralph_tracker.core.lineage import Line, Point
+from ralph_tracker.core.lineage import Lineage, PastIteration
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, Measurement, Metrics, TestResults, Usage
-from ralph_tracker.core.score import COMPONENT_BY_NAME, ERROR_PARTS, Basis, Ground
+from ralph_tracker.core.score import COMPONENT_BY_NAME, ERROR_PARTS, AdjustedParts, Basis
 
 Plain = dict[str, Any]
 _LETTERS: Final[Mapping[str, str]] = {PASSED: "p", FAILED: "f", SKIPPED: "s"}
@@ -85,15 +85,15 @@ def _rerun_from_plain(plain: Mapping[str, Any]) -> Rerun:
     return Rerun(**{**plain, **lists})
 
 
-def _point_to_plain(point: Point) -> Plain:
+def _point_to_plain(point: PastIteration) -> Plain:
     return {**point._asdict(), "ground": point.ground._asdict()}
 
 
-def _point_from_plain(plain: Mapping[str, Any]) -> Point:
-    return Point(**{**plain, "four": tuple(plain["four"]), "ground": Ground(**plain["ground"])})
+def _point_from_plain(plain: Mapping[str, Any]) -> PastIteration:
+    return PastIteration(**{**plain, "four": tuple(plain["four"]), "ground": AdjustedParts(**plain["ground"])})
 
 
-def line_to_plain(line: Line) -> Plain:
+def line_to_plain(line: Lineage) -> Plain:
     """Return the line."""
     return {
         "segments": line.segments,
@@ -107,9 +107,9 @@ def line_to_plain(line: Line) -> Plain:
     }
 
 
-def line_from_plain(plain: Mapping[str, Any]) -> Line:
+def line_from_plain(plain: Mapping[str, Any]) -> Lineage:
     """Return the line."""
-    return Line(
+    return Lineage(
         segments=tuple((first, last) for first, last in plain["segments"]),
         readings={name: Reading(*pair) for name, pair in plain["readings"].items()},
         points=tuple(_point_from_plain(point) for point in plain["points"]),
@@ -128,7 +128,7 @@ def candidate_to_plain(candidate: Candidate) -> Plain:
 
 def candidate_from_plain(plain: Mapping[str, Any]) -> Candidate:
     """Return the candidate."""
-    return Candidate(**{**plain, "ground": Ground(**plain["ground"])})
+    return Candidate(**{**plain, "ground": AdjustedParts(**plain["ground"])})
 
 
 def basis_to_plain(basis: Basis) -> Plain:

@@ -66,9 +66,9 @@ def summary_at(paths: LoopPaths) -> Summary:
     summary = summary_from(plain)
     if summary is not None and not paths.iteration(summary.iteration + 1).is_dir():
         return summary
-    from ralph_tracker.store.records import Committed  # noqa: PLC0415  # the slow way, after damage only
+    from ralph_tracker.store.records import LoopRecords  # noqa: PLC0415  # the slow way, after damage only
 
-    return Committed(paths).derived_summary()
+    return LoopRecords(paths).derived_summary()
 
 
 def running(summary: Summary) -> Summary:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from ralph_tracker.store.files import AGAIN, sync_below, told_plainly
-from ralph_tracker.store.keeping import TreeVisits
+from ralph_tracker.store.iteration_files import TreeVisits
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.snapshots.index import Index, Seen
 from ralph_tracker.store.snapshots.objects import Objects

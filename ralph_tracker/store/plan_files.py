@@ -8,8 +8,7 @@ from typing import Any, Final, NamedTuple
 from ralph_tracker.config.schema import plan_of
 from ralph_tracker.config.yaml_io import load_yaml
 from ralph_tracker.errors import InputError, RecordError
-from ralph_tracker.steering.plan import Plan, PlanState, begun
-from ralph_tracker.steering.plan_document import plan_digest, state_from_plain
+from ralph_tracker.steering.plan import Plan, PlanState, begun, plan_digest, state_from_plain
 from ralph_tracker.store.files import hide_from_git, to_json, told_plainly, write_whole
 from ralph_tracker.store.lock import holder_of, locked
 from ralph_tracker.store.reading import read_bytes, read_json

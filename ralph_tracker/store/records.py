@@ -9,7 +9,7 @@ from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.findings import NOTHING_FOUND
 from ralph_tracker.core.identities import KnownTests, SeenTests
 from ralph_tracker.core.judge import acceptance
-from ralph_tracker.core.lineage import Line
+from ralph_tracker.core.lineage import Lineage
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Measurement, Metrics
 from ralph_tracker.core.rules import Rules
@@ -22,6 +22,17 @@ from ralph_tracker.store.reading import read_json, read_lines
 from ralph_tracker.store.summary import SCHEMA_VERSION, Summary, summary_from
 
 _DOCUMENTS: Final = ("metrics.json", "measurement.json", "tests.json", "state.json")
+Plain = dict[str, Any]
+# What reading a damaged document can raise, whatever stands in it.
+_MISSHAPEN: Final = (KeyError, TypeError, ValueError, AttributeError)
+_EVENTS: Final[Mapping[str, Mapping[str, type]]] = {
+    "accept": {"id": str, "reason": str, "alert": dict},
+    "rollback": {"to": int, "after": int},
+    "gc": {"iterations": list},
+    "selection": {},
+    "status": {"status": str},
+}
+_ROW: Final = frozenset({"iteration", "timestamp", "metrics", "candidate"})
 
 
 class Seals:
@@ -83,20 +94,7 @@ def _digest_of(path: Path) -> str | None:
         return None
 
 
-Plain = dict[str, Any]
-# What reading a damaged document can raise, whatever stands in it.
-_MISSHAPEN: Final = (KeyError, TypeError, ValueError, AttributeError)
-_EVENTS: Final[Mapping[str, Mapping[str, type]]] = {
-    "accept": {"id": str, "reason": str, "alert": dict},
-    "rollback": {"to": int, "after": int},
-    "gc": {"iterations": list},
-    "selection": {},
-    "status": {"status": str},
-}
-_ROW: Final = frozenset({"iteration", "timestamp", "metrics", "candidate"})
-
-
-class Committed:
+class LoopRecords:
     """Read the committed documents of a loop."""
 
     def __init__(self, paths: LoopPaths) -> None:
@@ -201,11 +199,11 @@ class Committed:
         except _MISSHAPEN:
             raise self.damaged(summary.iteration) from None
 
-    def line(self, number: int) -> tuple[Line, KnownTests]:
+    def line(self, number: int) -> tuple[Lineage, KnownTests]:
         """Return the line that ends with that iteration. Raises RecordError where it is damaged."""
         return self._line(number, None)
 
-    def _line(self, number: int, after: Plain | None) -> tuple[Line, KnownTests]:
+    def _line(self, number: int, after: Plain | None) -> tuple[Lineage, KnownTests]:
         """Return the line; `after` is the state after that iteration where it is at hand."""
         after = self.after(number) if after is None else after
         tests = read_json(self.paths.iteration(number) / "tests.json")

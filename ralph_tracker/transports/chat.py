@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Final, Generic, Protocol, Self, TypeVar
 
 from ralph_tracker.steering.callbacks import Outcome
-from ralph_tracker.steering.cancelling import SILENCE_S
+from ralph_tracker.steering.cancel_words import SILENCE_S
 from ralph_tracker.transports.conversation import STOPPING, Conversation, PersonSession
 
 STARTING: Final = "🔧 ..."

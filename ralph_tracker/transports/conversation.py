@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final, Protocol
 
 from ralph_tracker.steering.callbacks import AgentCallbacks, ToolLog, tool_line
-from ralph_tracker.steering.cancelling import SILENCE_S, hold_checkpoint, is_cancel
+from ralph_tracker.steering.cancel_words import SILENCE_S, hold_checkpoint, is_cancel
 
 KEPT_MESSAGES: Final = 100
 

@@ -25,7 +25,7 @@ from rich.text import Text
 
 from ralph_tracker.report.text import for_terminal
 from ralph_tracker.steering.callbacks import Outcome
-from ralph_tracker.steering.cancelling import SILENCE_S
+from ralph_tracker.steering.cancel_words import SILENCE_S
 from ralph_tracker.transports.conversation import STOPPING, Conversation, PersonSession
 
 _PIECE: Final = 4096

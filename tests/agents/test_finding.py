@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tracker.agents.finding import LIMIT, TESTS_SHOWN, failing_tests, finding
+from ralph_tracker.agents.feedback import LIMIT, TESTS_SHOWN, failing_tests, finding
 from ralph_tracker.core.alert_types import TYPES, Alert
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.tracker import Decided

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tracker.agents.claude_code.guiding import events_of, lines_of
 from ralph_tracker.agents.claude_code.hook import answer
 from ralph_tracker.agents.claude_code.stream_events import read_stream
+from ralph_tracker.agents.claude_code.turn_guidance import events_of, lines_of
 from ralph_tracker.agents.claude_events import ClaudeEvents
 from ralph_tracker.steering import FileChanged, FileRead, ProgressMetrics, ToolEnded, ToolStarted, TurnEnded
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from ralph_tracker.cli.gate_github import (
+from ralph_tracker.cli.gate import (
     SHOWN,
     SUMMARY_CAP,
     Annotation,

@@ -5,7 +5,7 @@ import pytest
 from ralph_tracker.core.metrics import Metrics
 from ralph_tracker.core.rules import Rules
 from ralph_tracker.core.score import (
-    Ground,
+    AdjustedParts,
     TestWeights,
     adjusted_components,
     adjusted_score,
@@ -247,7 +247,7 @@ class TestCost:
         ],
     )
     def test_value(self, union, credit, expected):
-        ground = Ground(fixed=0.3, alone=0.55, passes=5, present=5, unseen=5)
+        ground = AdjustedParts(fixed=0.3, alone=0.55, passes=5, present=5, unseen=5)
         assert adjusted_score(ground, self.WEIGHTS, union, credit) == expected
 
     def test_weights_of_the_tests(self):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tracker.core.alert_types import TYPES, Mending, in_order
+from ralph_tracker.core.alert_types import TYPES, ClosingFacts, in_order
 from ralph_tracker.core.findings import Severity
 from ralph_tracker.core.metrics import Metrics, TestResults
 
@@ -114,18 +114,20 @@ class TestMended:
     def test_by_name(self, make_alert, before, now, expected):
         alert = make_alert("test_deletion", tests=before)
         tests = None if now is None else TestResults(now)
-        assert (Mending(Metrics(test_count=99, tests_passed=99), tests, frozenset()).left_of(alert) is None) is expected
+        assert (
+            ClosingFacts(Metrics(test_count=99, tests_passed=99), tests, frozenset()).left_of(alert) is None
+        ) is expected
 
     @pytest.mark.parametrize(("count", "expected"), [(10, True), (11, True), (9, False), (None, False)], ids=str)
     def test_by_count_where_no_names_are_known(self, make_alert, count, expected):
         alert = make_alert("test_deletion", until=("test_count", 10))
-        assert (Mending(Metrics(test_count=count), None, frozenset()).left_of(alert) is None) is expected
+        assert (ClosingFacts(Metrics(test_count=count), None, frozenset()).left_of(alert) is None) is expected
 
     @pytest.mark.parametrize(("measured", "expected"), [({"lint"}, True), ({"types"}, False)])
     def test_what_was_missing_closes_when_measured(self, make_alert, measured, expected):
         alert = make_alert("metric_missing", group="lint")
-        assert (Mending(Metrics(), None, frozenset(measured)).left_of(alert) is None) is expected
+        assert (ClosingFacts(Metrics(), None, frozenset(measured)).left_of(alert) is None) is expected
 
     def test_one_that_is_about_nothing_to_come_back_stays(self, make_alert):
         alert = make_alert("functionality_loss")
-        assert Mending(Metrics(tests_passed=99), None, frozenset()).left_of(alert) == alert
+        assert ClosingFacts(Metrics(tests_passed=99), None, frozenset()).left_of(alert) == alert

@@ -4,17 +4,19 @@ import pytest
 
 from ralph_tracker.core.best import Candidate, best_now, best_of, findings_of, kept, why_best
 from ralph_tracker.core.identities import SeenTests
-from ralph_tracker.core.lineage import Yardstick
+from ralph_tracker.core.lineage import Scorer
 from ralph_tracker.core.metrics import Metrics
-from ralph_tracker.core.score import Ground, TestWeights
+from ralph_tracker.core.score import AdjustedParts, TestWeights
 
 
 def yardstick(union, **seen):
-    return Yardstick(TestWeights(0.4, 0.2), SeenTests(counted=union, **seen))
+    return Scorer(TestWeights(0.4, 0.2), SeenTests(counted=union, **seen))
 
 
 def candidate(iteration, fixed, *, passes=0, present=0, unseen=0, alone=None, **more):
-    ground = Ground(fixed=fixed, alone=fixed if alone is None else alone, passes=passes, present=present, unseen=unseen)
+    ground = AdjustedParts(
+        fixed=fixed, alone=fixed if alone is None else alone, passes=passes, present=present, unseen=unseen
+    )
     return Candidate(
         **{"iteration": iteration, "quality_score": fixed, "ground": ground, "verified": True, "findings": 0.0, **more}
     )

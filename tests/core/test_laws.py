@@ -11,10 +11,10 @@ from ralph_tracker.core.best import NEARLY_EQUAL, Candidate, best_now, best_of, 
 from ralph_tracker.core.findings import Finding, Integrity, Severity
 from ralph_tracker.core.identities import KnownTests, SeenTests, compare
 from ralph_tracker.core.judge import judge
-from ralph_tracker.core.lineage import Yardstick
+from ralph_tracker.core.lineage import Scorer
 from ralph_tracker.core.metrics import FOUR, Metrics, TestResults
 from ralph_tracker.core.rules import DIMENSIONS, Rules, ScoreRules
-from ralph_tracker.core.score import Ground, TestWeights, basis_of
+from ralph_tracker.core.score import AdjustedParts, TestWeights, basis_of
 
 law = settings(deadline=None)
 far = settings(max_examples=max(60, settings.default.max_examples), deadline=None)  # what is rare
@@ -349,7 +349,7 @@ class TestBest:
                 enrolled[earlier.iteration] += ran
                 union += ran
             present = data.draw(st.integers(0, union + removed if union else 0))
-            ground = Ground(
+            ground = AdjustedParts(
                 fixed=data.draw(st.sampled_from(fixed)),
                 alone=data.draw(st.sampled_from([0.4, 0.40005, 0.5])) if union == 0 else 0.4,
                 passes=data.draw(st.integers(0, present)),
@@ -365,7 +365,7 @@ class TestBest:
             )
             ranges = {((number, number),): count for number, count in enrolled.items() if count}
             seen = SeenTests(counted=union + removed, excluded_count=removed, enrolled=ranges)
-            yardstick = Yardstick(weights, seen)
+            yardstick = Scorer(weights, seen)
             everyone.append(candidate)
             frontier = kept(frontier, candidate, yardstick)
             for best in (best_of, best_now):

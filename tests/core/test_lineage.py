@@ -3,15 +3,15 @@
 import pytest
 
 from ralph_tracker.core.identities import SeenTests
-from ralph_tracker.core.lineage import Line, Point, Yardstick, signature_of
+from ralph_tracker.core.lineage import Lineage, PastIteration, Scorer, signature_of
 from ralph_tracker.core.metrics import Metrics
-from ralph_tracker.core.score import Ground, TestWeights
+from ralph_tracker.core.score import AdjustedParts, TestWeights
 
-NOWHERE = Ground(fixed=0.0, alone=0.0)
+NOWHERE = AdjustedParts(fixed=0.0, alone=0.0)
 
 
 def test_before_the_baseline_there_is_no_line():
-    assert (Line().head, Line().parts(), Line().extended(0)) == (None, (), ((0, 0),))
+    assert (Lineage().head, Lineage().parts(), Lineage().extended(0)) == (None, (), ((0, 0),))
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ def test_before_the_baseline_there_is_no_line():
     ],
 )
 def test_segments(segments, iteration, expected):
-    line = Line(segments=segments)
+    line = Lineage(segments=segments)
     assert line.extended(iteration) == expected
     assert line.head == segments[-1][1]
 
@@ -46,7 +46,9 @@ def test_parts_are_those_that_the_line_has_ever_measured(start):
 
 def test_a_signature_is_the_four():
     metrics = Metrics(test_count=8, pass_rate=62.5, coverage_percentage=65.0, loc_total=450)
-    point = Point(iteration=1, classification="forward", four=signature_of(metrics), loc=450, tree=None, ground=NOWHERE)
+    point = PastIteration(
+        iteration=1, classification="forward", four=signature_of(metrics), loc=450, tree=None, ground=NOWHERE
+    )
     assert point.four == (8, 62.5, 65.0, None)
     assert point.value("coverage_percentage") == 65.0
     assert point.signature(("coverage_percentage", "test_count")) == (65.0, 8)
@@ -55,8 +57,8 @@ def test_a_signature_is_the_four():
 
 
 def test_a_yardstick_scores_any_iteration_as_of_now():
-    ground = Ground(fixed=0.2, alone=0.9, passes=1, present=1, unseen=1)
+    ground = AdjustedParts(fixed=0.2, alone=0.9, passes=1, present=1, unseen=1)
     seen = SeenTests(ran=frozenset("abcd"), enrolled={((0, 1),): 1})
-    yardstick = Yardstick(TestWeights(0.4, 0.4), seen)
+    yardstick = Scorer(TestWeights(0.4, 0.4), seen)
     assert yardstick.score(1, ground) == 0.5  # 0.2 + 0.4 × 1 / 4 + 0.4 × 2 / 4
     assert yardstick.score(2, ground) == 0.4

@@ -7,7 +7,7 @@ import pytest
 
 from ralph_tracker.formats import registry
 from ralph_tracker.formats.content import Content
-from ralph_tracker.formats.coverage.report import Block
+from ralph_tracker.formats.coverage.coverage_report import Block
 from ralph_tracker.formats.report import CoverageReport, LintReport, Report, TestReport, TypeReport, Unreadable
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "reports"

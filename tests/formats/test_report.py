@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
-from ralph_tracker.formats.lint.report import SEVERITIES
+from ralph_tracker.formats.lint.lint_report import SEVERITIES
 from ralph_tracker.formats.report import EMPTY, CoverageReport, LintReport, TestReport, TypeReport, Unreadable
-from ralph_tracker.formats.tests.report import Counts, Declared, add_tests
+from ralph_tracker.formats.tests.test_report import Counts, Declared, add_tests
 
 
 def test_messages_and_what_did_not_load_add_up_and_a_message_goes_with_its_failure():

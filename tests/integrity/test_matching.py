@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tracker.integrity.matching import matches
 from ralph_tracker.integrity.source_tests import tests_of as read
+from ralph_tracker.integrity.test_matching import matches
 
 Texts = tuple[str, str]
 Found = dict[str, tuple[str, ...]]

@@ -7,29 +7,29 @@ import pytest
 
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.formats.damage import DEFAULT_LIMITS
-from ralph_tracker.iteration.measure import OUTPUT_KEPT, Place, observe
+from ralph_tracker.iteration.measure import OUTPUT_KEPT, MeasureTarget, observe
 from ralph_tracker.measure.checks import Check
-from ralph_tracker.store.keeping import Keeper
+from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.loop_store import LoopStore
 
 
 @pytest.fixture
-def keeper(tmp_path: Path) -> Keeper:
+def keeper(tmp_path: Path) -> IterationFiles:
     root = (tmp_path / "project").resolve()
     root.mkdir()
     (root / "app.py").write_text("def one():\n    return 1\n")
-    made = Keeper(LoopStore(ProjectPaths(root).loop("ralph-001")))
+    made = IterationFiles(LoopStore(ProjectPaths(root).loop("ralph-001")))
     made.create()
     return made
 
 
 @pytest.fixture
-def place(keeper: Keeper, tmp_path: Path):
+def place(keeper: IterationFiles, tmp_path: Path):
     """Say where to observe with one check, a line of shell that writes its report to standard output."""
 
-    def at(line: str, **codebase: list[str]) -> Place:
-        return Place(
+    def at(line: str, **codebase: list[str]) -> MeasureTarget:
+        return MeasureTarget(
             root=keeper.paths.root,
             checks=(Check("tests", line, reports=("-",)),),
             codebase={"include": ["**"], "exclude": [], **codebase},

@@ -11,9 +11,9 @@ from ralph_tracker.formats import registry
 from ralph_tracker.formats.report import CoverageReport, Unreadable
 from ralph_tracker.measure import coverage_data
 from ralph_tracker.measure.checks import Check, CheckResult
-from ralph_tracker.measure.measuring import read_results
 from ralph_tracker.measure.process import Finished
 from ralph_tracker.measure.report_files import FoundReport
+from ralph_tracker.measure.results import read_results
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from ralph_tracker.config.yaml_io import dump_yaml
 from ralph_tracker.measure.checks import in_order
 from ralph_tracker.measure.commands import checks_from
 from ralph_tracker.measure.detect import detect
-from ralph_tracker.measure.measuring import kind_of
+from ralph_tracker.measure.results import kind_of
 
 PYTHON = """echo '["pytest", "coverage", "pytest_cov", "ruff", "mypy", "3.12.1"]'"""
 NODE = {

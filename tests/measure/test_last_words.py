@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from ralph_tracker.measure.last_words import last_words
+from ralph_tracker.measure.failure_reason import last_words
 
 WHERE = "into the project's environment"
 

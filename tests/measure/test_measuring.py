@@ -8,9 +8,9 @@ import pytest
 from ralph_tracker.core.metrics import Group, Metrics
 from ralph_tracker.formats.damage import DEFAULT_LIMITS
 from ralph_tracker.measure.checks import Check, CheckResult
-from ralph_tracker.measure.measuring import configured_groups, kind_of, read_results
 from ralph_tracker.measure.process import Finished
 from ralph_tracker.measure.report_files import FoundReport, Missing
+from ralph_tracker.measure.results import configured_groups, kind_of, read_results
 
 PASSES = b'<testsuite tests="1"><testcase classname="t" name="a"/></testsuite>'
 FAILS = b'<testsuite tests="1"><testcase classname="t" name="a"><failure/></testcase></testsuite>'

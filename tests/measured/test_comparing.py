@@ -8,9 +8,9 @@ import pytest
 from ralph_tracker.cli.app import run
 from ralph_tracker.iteration.diff import differences_of, side_by_side
 from ralph_tracker.iteration.explain import explain
-from ralph_tracker.store.history import Records
-from ralph_tracker.store.keeping import CHECKS
-from ralph_tracker.store.records import Committed
+from ralph_tracker.store.iteration_files import CHECKS
+from ralph_tracker.store.record_history import RecordHistory
+from ralph_tracker.store.records import LoopRecords
 
 ODD = "data/odd é\n.bin"
 ODD_SHOWN = r"data/odd \u00e9\u000a.bin"
@@ -18,12 +18,12 @@ ODD_SHOWN = r"data/odd \u00e9\u000a.bin"
 
 @pytest.fixture
 def committed(run_before):
-    return Committed(run_before.paths)
+    return LoopRecords(run_before.paths)
 
 
 @pytest.fixture
 def document(committed):
-    return lambda number: Records(committed).one(number).document
+    return lambda number: RecordHistory(committed).one(number).document
 
 
 @pytest.fixture

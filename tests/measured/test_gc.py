@@ -7,7 +7,7 @@ import pytest
 
 from ralph_tracker.cli.app import run
 from ralph_tracker.errors import CollectedError
-from ralph_tracker.store.keeping import Keeper
+from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.loop_store import LoopStore
 
 pytestmark = pytest.mark.slow
@@ -173,7 +173,9 @@ def test_of_the_safety_snapshots_the_last_ten_stay(long_loop, ralph):
         undos.append(long_loop.tracker.restore(0))
     assert f"2 old undo snapshots would go: {undos[0]}" in ralph("gc")[1]
     assert collected_by(ralph, "--yes")["undo"] == undos[:2]
-    assert set(Keeper(LoopStore(long_loop.paths))._store.references()) >= {f"refs/safety/{undo}" for undo in undos[2:]}
+    assert set(IterationFiles(LoopStore(long_loop.paths))._store.references()) >= {
+        f"refs/safety/{undo}" for undo in undos[2:]
+    }
     assert ralph("restore", "--undo", undos[0])[0] == 1
     assert ralph("restore", "--undo", undos[2])[0] == 0
 
@@ -207,7 +209,7 @@ def test_a_lost_store_is_refused_as_the_plain_files_are_all_that_is_left(long_lo
 
 
 def test_a_pack_that_the_user_has_too_stays(long_loop, ralph):
-    Keeper(LoopStore(long_loop.paths)).tidy(25)
+    IterationFiles(LoopStore(long_loop.paths)).tidy(25)
     packs = long_loop.paths.folder / "store.git" / "objects" / "pack"
     shared = next(packs.glob("*.pack"))
     (long_loop.root.parent / "users.pack").hardlink_to(shared)

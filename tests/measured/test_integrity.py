@@ -10,9 +10,9 @@ from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import TestResults
 from ralph_tracker.core.rules import Rules
 from ralph_tracker.errors import StoreError
-from ralph_tracker.iteration.rerun import Ran
+from ralph_tracker.iteration.rerun import RerunResult
 from ralph_tracker.iteration.tamper_check import EVERYTHING, Reruns, TamperCheck
-from ralph_tracker.store.keeping import Keeper
+from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.loop_store import LoopStore
 
 pytestmark = pytest.mark.slow
@@ -138,7 +138,7 @@ class Dying:
     def run(self, tree, earlier, files, reported=None):
         if self.errors:
             raise self.errors.pop()
-        return Ran(TestResults({"t::t0": "passed"}), Rerun(references={}, files=()))
+        return RerunResult(TestResults({"t::t0": "passed"}), Rerun(references={}, files=()))
 
 
 def touched(gated):
@@ -147,7 +147,7 @@ def touched(gated):
     gated.turn()
     gated.write("tests/test_app.py", "def test_one():\n    assert 1\n")
     store = LoopStore(gated.paths)
-    keeper, state = Keeper(store), store.state(store.summary(), Rules())
+    keeper, state = IterationFiles(store), store.state(store.summary(), Rules())
     return keeper, state, keeper.capture(1, ((0, 1),)), TestResults({"t::t0": "passed"})
 
 
@@ -194,7 +194,7 @@ class TestWhatCannotBeLookedInto:
     def test_a_baseline_is_compared_with_nothing(self, workshop):
         workshop.start()
         store = LoopStore(workshop.paths)
-        keeper = Keeper(store)
+        keeper = IterationFiles(store)
         state = LoopState(loop_id="ralph-001", rules=Rules())
         found = TamperCheck(keeper, state, keeper.capture(None, ()), None).integrity()
         assert (found.findings, found.references) == ((), {})

@@ -13,7 +13,7 @@ import pytest
 
 from ralph_tracker.iteration.rerun import EarlierFile, ScratchRunner
 from ralph_tracker.measure.checks import Check
-from ralph_tracker.store.keeping import Keeper
+from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.loop_store import LoopStore
 
 from .conftest import HANDS_ON
@@ -130,7 +130,7 @@ def test_a_run_without_end_is_said_and_leaves_nothing(begun, tmp_path, monkeypat
     assert (again.integrity.verdict, again.integrity.found.reruns[0].tests) == ("PASS", 2)
 
 
-class Full(Keeper):
+class Full(IterationFiles):
     """A keeper whose disk is full when a copy is written."""
 
     def export_tree(self, tree, destination):
@@ -150,7 +150,7 @@ def test_nothing_is_written_through_a_link(begun, tmp_path):
     (tmp_path / "elsewhere").mkdir()
     (shop.root / "linked").symlink_to(tmp_path / "elsewhere")
     shop.turn()
-    keeper = Keeper(LoopStore(shop.paths))
+    keeper = IterationFiles(LoopStore(shop.paths))
     change = next(each for each in keeper.changes_since(0, keeper.tree(2)) if each.path == "linked")
     earlier = EarlierFile("linked/tests.txt", "100644", change.new_id, 0)
     check = Check("tests", ("/bin/sh", "measure.sh", "{reports}"), reports=("{reports}/junit.xml",))

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from ralph_tracker.runner.beginning import Asked, opened
-from ralph_tracker.runner.running import Outcome, Run
+from ralph_tracker.runner.run import Outcome, Run, RunRequest, opened
 from ralph_tracker.tracker import Tracker
 
 CONFIG = """\
@@ -94,11 +93,11 @@ class Project:
         script = f"cd {folder}; step=$RALPH_ITERATION-$RALPH_ATTEMPT; [ -e $step ] || step=$RALPH_ITERATION; . ./$step"
         return ("/bin/sh", "-c", f"root=$PWD; {script}")
 
-    def asked(self, command: tuple[str, ...] = (), **more: Any) -> Asked:
+    def asked(self, command: tuple[str, ...] = (), **more: Any) -> RunRequest:
         said = {name: more.pop(name) for name in ("resume", "new", "allow_missing") if name in more}
         limits = {name: more.pop(name) for name in list(more) if name.startswith(("max_", "target_"))}
         plan = {"pause_s": 0.0, **more} if command else more
-        return Asked(command, plan, limits, **said)
+        return RunRequest(command, plan, limits, **said)
 
     def drive(self, *arguments: Any, change: Callable[[Run], None] | None = None, **more: Any) -> Outcome:
         """Drive a loop to its end; `change` gets the run before that."""

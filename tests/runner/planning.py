@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from ralph_tracker.runner.plans import PlanOutcome, plan_opened
+from ralph_tracker.runner.plan_run import PlanOutcome, plan_opened
 from ralph_tracker.steering import Checkpoint, Person
 from ralph_tracker.store.plan_files import prompt_path, read_plan
 from ralph_tracker.tracker import Tracker

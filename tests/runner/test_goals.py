@@ -6,11 +6,11 @@ import pytest
 
 from ralph_tracker.config.load import config_of
 from ralph_tracker.iteration.measure import configured_by
-from ralph_tracker.runner.goals import added_checks, named_checks, unmet
-from ralph_tracker.runner.running import record_of
+from ralph_tracker.runner.plan_run import added_checks, named_checks, unmet
+from ralph_tracker.runner.run import record_of
 from ralph_tracker.steering import Task
-from ralph_tracker.store.keeping import CHECKS
-from ralph_tracker.store.opened import OpenLoop
+from ralph_tracker.store.iteration_files import CHECKS
+from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.tracker import Tracker
 from tests.runner.conftest import CONFIG, report
 
@@ -62,7 +62,7 @@ def lacks(project):
         store = tracker.store()
         if spoil is not None:
             spoil(store.paths.iteration(0))
-        named = named_checks(task(), OpenLoop.read(store, configured_by).config.document)
+        named = named_checks(task(), LoopReader.read(store, configured_by).config.document)
         return unmet(store, named, record_of(tracker))
 
     return look

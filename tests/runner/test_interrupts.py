@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tracker.runner.interrupts import Interrupts
+from ralph_tracker.runner.run import Interrupts
 from tests.runner.conftest import Screen, step
 
 pytestmark = pytest.mark.slow

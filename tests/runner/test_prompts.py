@@ -3,7 +3,7 @@
 import pytest
 
 from ralph_tracker.errors import InputError
-from ralph_tracker.runner.running import prompt_of, user_prompt
+from ralph_tracker.runner.run import prompt_of, user_prompt
 
 
 def test_the_users_prompt_comes_first():

@@ -2,10 +2,10 @@
 
 import pytest
 
-from ralph_tracker.agents.output import Ending, Told
+from ralph_tracker.agents.output import Ending, RunReport
 from ralph_tracker.core.metrics import Usage
 from ralph_tracker.measure.process import Finished
-from ralph_tracker.runner.verdicts import Patience, Ran, Verdict, described, step_after, verdict_of
+from ralph_tracker.runner.attempt import AgentRun, RetryLimits, Verdict, described, step_after, verdict_of
 
 WELL = Finished(exit_code=0, duration_s=1.0)
 FAILED = Finished(exit_code=1, duration_s=1.0)
@@ -15,11 +15,11 @@ ABSENT = Finished(not_found=True, problem="command not found: agent")
 
 
 def told(ending=Ending.UNKNOWN, **more):
-    return Told(**{"usage": Usage(), "ending": ending, **dict.fromkeys(Told._fields[2:]), **more})
+    return RunReport(**{"usage": Usage(), "ending": ending, **dict.fromkeys(RunReport._fields[2:]), **more})
 
 
 def ran(finished=WELL, ending=Ending.UNKNOWN, *, printed=True, changed=True, silent_s=None, **more):
-    return Ran(finished, told(ending, **more), printed, changed, silent_s)
+    return AgentRun(finished, told(ending, **more), printed, changed, silent_s)
 
 
 RUNS = {
@@ -47,7 +47,7 @@ def test_a_run_is_named(name):
     assert verdict_of(run) == verdict
 
 
-def after(run, tried=1, waited_s=0.0, patience=Patience(retries=2, pause_s=10), now=1000.0):  # noqa: B008  # frozen
+def after(run, tried=1, waited_s=0.0, patience=RetryLimits(retries=2, pause_s=10), now=1000.0):  # noqa: B008  # frozen
     step = step_after(verdict_of(run), run, tried, waited_s, patience, now)
     return step.do, step.pause_s
 
@@ -62,7 +62,7 @@ STEPS = {
     "a crash is tried again": (after(ran(FAILED, **IDLE)), ("again", 10)),
     "with a pause twice as long": (after(ran(FAILED, **IDLE), tried=2), ("again", 20)),
     "and then a person is needed": (after(ran(FAILED, **IDLE), tried=3), ("block", 0)),
-    "pauses have an end": (after(ran(FAILED, **IDLE), 9, patience=Patience(9, 100)), ("again", 600)),
+    "pauses have an end": (after(ran(FAILED, **IDLE), 9, patience=RetryLimits(9, 100)), ("again", 600)),
     "a hanging agent is tried again": (after(ran(LATE, **IDLE)), ("again", 10)),
     "nothing at all is tried again": (after(ran(printed=False, **IDLE)), ("again", 10)),
     "a login is for a person": (after(ran(FAILED, Ending.NEEDS_PERSON)), ("block", 0)),

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from ralph_tracker.steering.cancelling import SILENCE_S, checkpoint_text, hold_checkpoint, is_approval, is_cancel
+from ralph_tracker.steering.cancel_words import SILENCE_S, checkpoint_text, hold_checkpoint, is_approval, is_cancel
 
 
 @pytest.mark.parametrize("text", ["stop", "cancel", "STOP", "Cancel", "  stop\n", "Stop!", "cancel."])

@@ -12,9 +12,9 @@ from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.deltas import Reading
 from ralph_tracker.core.findings import Finding, Integrity, Rerun, Severity
 from ralph_tracker.core.identities import Aliases, KnownTests, SeenTests
-from ralph_tracker.core.lineage import Line, Point
+from ralph_tracker.core.lineage import Lineage, PastIteration
 from ralph_tracker.core.metrics import METRICS, Group, Measurement, Metrics, TestResults, Usage
-from ralph_tracker.core.score import Basis, Ground
+from ralph_tracker.core.score import AdjustedParts, Basis
 from ralph_tracker.store import codec
 from ralph_tracker.store.files import to_json
 
@@ -27,7 +27,7 @@ OUTCOMES = st.sampled_from(["passed", "failed", "skipped"])
 NAMED = st.dictionaries(NAMES, OUTCOMES, max_size=4)
 METRIC_NAMES = st.sampled_from([spec.name for spec in METRICS])
 RANGES = st.lists(st.tuples(COUNTS, COUNTS), min_size=1, max_size=2).map(tuple)
-GROUND = st.builds(Ground, fixed=NUMBERS, alone=NUMBERS, passes=COUNTS, present=COUNTS, unseen=COUNTS)
+GROUND = st.builds(AdjustedParts, fixed=NUMBERS, alone=NUMBERS, passes=COUNTS, present=COUNTS, unseen=COUNTS)
 FINDINGS = st.builds(
     Finding,
     rule=st.sampled_from(["demand_changed", "R5"]),
@@ -69,7 +69,7 @@ INTEGRITY = st.builds(
     reruns=st.lists(RERUNS, max_size=2).map(tuple),
 )
 POINTS = st.builds(
-    Point,
+    PastIteration,
     iteration=COUNTS,
     classification=st.sampled_from(["baseline", "forward", "plateau", "regression", "stalled"]),
     four=st.tuples(*[st.none() | NUMBERS] * 4),
@@ -92,7 +92,7 @@ ALERTS = st.builds(
     rated=st.none() | st.sampled_from(Severity),
 )
 LINES = st.builds(
-    Line,
+    Lineage,
     segments=st.lists(st.tuples(COUNTS, COUNTS), max_size=3).map(tuple),
     readings=st.dictionaries(METRIC_NAMES, st.builds(Reading, NUMBERS, COUNTS), max_size=3),
     points=st.lists(POINTS, max_size=2).map(tuple),

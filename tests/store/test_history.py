@@ -1,9 +1,9 @@
-"""Records as documents, from whichever copy is whole."""
+"""RecordHistory as documents, from whichever copy is whole."""
 
 import pytest
 
-from ralph_tracker.store.history import Records
-from ralph_tracker.store.records import Committed
+from ralph_tracker.store.record_history import RecordHistory
+from ralph_tracker.store.records import LoopRecords
 
 
 @pytest.fixture
@@ -13,7 +13,7 @@ def loop(prepared, tmp_path):
 
 @pytest.fixture
 def records(loop):
-    return Records(Committed(loop.paths))
+    return RecordHistory(LoopRecords(loop.paths))
 
 
 def damage(path, data: bytes | None) -> None:

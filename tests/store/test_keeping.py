@@ -7,7 +7,7 @@ import pytest
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.store.files import digest, to_json
-from ralph_tracker.store.keeping import Keeper, Visits
+from ralph_tracker.store.iteration_files import IterationFiles, Visits
 from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.loop_store import LoopStore
 
@@ -18,7 +18,7 @@ class Bench:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.store = LoopStore(ProjectPaths(root).loop("ralph-001"))
-        self.keeper = Keeper(self.store)
+        self.keeper = IterationFiles(self.store)
         self.keeper.create()
         self.store.paths.staging.mkdir(parents=True)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tracker.store.keeping import Keeper
+from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.migrate import migrate
@@ -65,7 +65,7 @@ def test_every_snapshot_comes_along_under_its_name_and_by_the_ids_that_records_h
     (root / "deep/new.txt").write_text("new\n")
     second_tree, _ = old.keep("refs/iterations/1", Note(empty_directories=("empty",)))
     old.keep("refs/safety/undo-0123456789ab", Note(message="before a restore", scope=first_tree))
-    keeper = Keeper(LoopStore(old.paths))
+    keeper = IterationFiles(LoopStore(old.paths))
     assert keeper.exists
     store = SnapshotStore(old.paths.store, root)
     assert [path.name for path in old.paths.folder.glob("store*")] == ["store"]

@@ -6,8 +6,8 @@ import pytest
 import yaml
 
 from ralph_tracker.errors import RecordError, StoreError
+from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.opened import OpenLoop
 
 
 @pytest.fixture
@@ -17,8 +17,8 @@ def loop(driven):
     return driven
 
 
-def opened(loop) -> OpenLoop:
-    return OpenLoop.read(LoopStore(loop.paths), lambda _: frozenset())
+def opened(loop) -> LoopReader:
+    return LoopReader.read(LoopStore(loop.paths), lambda _: frozenset())
 
 
 class TestOpenLoop:

@@ -8,7 +8,7 @@ import pytest
 from ralph_tracker.core.identities import KnownTests
 from ralph_tracker.core.rules import Rules
 from ralph_tracker.errors import NewerSchemaError, RecordError
-from ralph_tracker.store.records import Committed
+from ralph_tracker.store.records import LoopRecords
 
 NAMES = {"test_a": "passed", "test_b": "skipped"}
 
@@ -27,14 +27,14 @@ def three(prepared, tmp_path):
 
 @pytest.fixture
 def committed(three):
-    return Committed(three.paths)
+    return LoopRecords(three.paths)
 
 
 class TestExists:
     def test_means_a_committed_baseline(self, driven):
-        assert not Committed(driven.paths).exists
+        assert not LoopRecords(driven.paths).exists
         driven.start()
-        assert Committed(driven.paths).exists
+        assert LoopRecords(driven.paths).exists
 
 
 class TestState:

@@ -14,8 +14,8 @@ from ralph_tracker.core.documents import record_document
 from ralph_tracker.core.rules import Rules
 from ralph_tracker.errors import RecordError
 from ralph_tracker.store import codec
+from ralph_tracker.store.loop_reader import LoopReader, replay
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.opened import OpenLoop, replay
 from ralph_tracker.store.summary import Summary
 
 TESTS = ("test_a", "test_b", "test_c", "test_\ud800")
@@ -61,8 +61,8 @@ def lived(drive):
     return record
 
 
-def opened(loop: Any) -> OpenLoop:
-    return OpenLoop.read(LoopStore(loop.paths), lambda _: frozenset())
+def opened(loop: Any) -> LoopReader:
+    return LoopReader.read(LoopStore(loop.paths), lambda _: frozenset())
 
 
 def accept_one(loop: Any, which: int) -> Summary | None:

@@ -10,7 +10,7 @@ import pytest
 
 from ralph_tracker.errors import StoreError
 from ralph_tracker.iteration.apply import apply_iteration
-from ralph_tracker.store.keeping import Keeper
+from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.snapshots.working_tree import DurableTreeWriter
 
@@ -68,7 +68,7 @@ def killed_after(cut_short):
     def kill(loop, act) -> None:
         def call() -> None:
             with LoopStore(loop.paths).writing("restore"):
-                act(Keeper(LoopStore(loop.paths)))
+                act(IterationFiles(LoopStore(loop.paths)))
                 os.kill(os.getpid(), signal.SIGKILL)
 
         assert cut_short(loop.root, call).killed
@@ -110,7 +110,7 @@ def test_a_restore_that_came_to_all_but_its_record_is_recorded_by_the_next_call(
 
 
 def test_one_that_is_on_record_already_is_not_recorded_again(loop, killed_after):
-    def restored_and_recorded(keeper: Keeper) -> None:
+    def restored_and_recorded(keeper: IterationFiles) -> None:
         undo = keeper.restore(0)
         store = LoopStore(loop.paths)
         store.append_event({"event": "rollback", "to": 0, "from": 2, "after": 2, "undo": undo})
@@ -154,7 +154,7 @@ def test_an_undo_brings_the_line_back(loop, killed_after):
 
 
 def test_an_undo_of_what_is_not_on_record_moves_no_line(loop):
-    undo = Keeper(LoopStore(loop.paths)).restore(0)
+    undo = IterationFiles(LoopStore(loop.paths)).restore(0)
     loop.paths.restoring.unlink()
     loop.tracker.undo(undo)
     assert (loop.turn().previous, loop.paths.restoring.exists()) == (2, False)
@@ -171,7 +171,7 @@ def cut_in_half(loop, killed_after):
     """Return a loop whose restore of the baseline has written a part."""
     now = tree(loop)
 
-    def half(keeper: Keeper) -> None:
+    def half(keeper: IterationFiles) -> None:
         keeper.restore(0)
         for path in tree(loop):
             (loop.root / path).unlink()
@@ -208,7 +208,7 @@ def test_a_tree_that_was_worked_on_since_is_left_alone_and_the_line_follows(cut_
 
 
 def test_a_restore_that_had_not_begun_to_write_is_dropped(loop, killed_after):
-    def put_back(keeper: Keeper) -> None:
+    def put_back(keeper: IterationFiles) -> None:
         now = tree(loop)
         keeper.restore(0)
         (loop.root / "gone/old.txt").unlink()

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ralph_tracker.store.keeping import ARTIFACTS, MANIFEST, Keeper
+from ralph_tracker.store.iteration_files import ARTIFACTS, MANIFEST, IterationFiles
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_store import LoopStore
 
@@ -127,7 +127,7 @@ def read(ask: Any, root: Path, loop_id: str) -> list[int]:
 def kept_mark(root: Path, loop_id: str, number: int) -> int:
     """Return the mark in the files of an iteration, having seen that the plain ones are those of its snapshot."""
     paths = LoopPaths(root, loop_id)
-    folder, keeper = paths.iteration(number), Keeper(LoopStore(paths))
+    folder, keeper = paths.iteration(number), IterationFiles(LoopStore(paths))
     tree = json.loads((folder / MANIFEST).read_bytes())["tree"]
     assert keeper.tree(number) == tree
     plain = {path.name: path.read_bytes() for path in folder.glob(f"{ARTIFACTS}/*")}

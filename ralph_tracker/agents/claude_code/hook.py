@@ -61,7 +61,7 @@ def _handled(
 
         return session_started(event, where, environment)
     if name == "Stop" and where.loop is not None:
-        from ralph_tracker.agents.claude_code.stopping import stopped  # noqa: PLC0415  # it imports what measures
+        from ralph_tracker.agents.claude_code.stop_hook import stopped  # noqa: PLC0415  # it imports what measures
 
         return stopped(event, where.root, where.loop, environment, began)
     return None
@@ -71,7 +71,7 @@ def _tool_heard(event: Mapping[str, Any], where: Presence, environment: Mapping[
     """Note an event of a tool; the end of a turn is answered, with the words of the continuation or not at all."""
     assert where.loop is not None  # noqa: S101  # as it is called
     if event.get("hook_event_name") == "PostToolBatch" and event.get("agent_id") is None:
-        from ralph_tracker.agents.claude_code.guiding import turn_ended  # noqa: PLC0415  # once a turn
+        from ralph_tracker.agents.claude_code.turn_guidance import turn_ended  # noqa: PLC0415  # once a turn
 
         return turn_ended(event, where.root, where.loop, environment)
     from ralph_tracker.agents.claude_code.journal import note_event  # noqa: PLC0415  # of a loop only

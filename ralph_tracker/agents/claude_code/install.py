@@ -1,35 +1,351 @@
 """Put the tracker into Claude Code's settings or into a plugin folder, and take exactly that back."""
 
 import json
+import re
 import shlex
 import stat
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
-from ralph_tracker.agents.claude_code.settings import (
-    Edited,
-    containers,
-    has_status_line,
-    hooks_of,
-    hooks_of_ours,
-    is_whole,
-    merged,
-    unmerged,
-    without_ours,
-)
 from ralph_tracker.errors import InputError
 from ralph_tracker.store.files import digest, told_plainly, write_whole
 from ralph_tracker.store.reading import read_bytes, read_json
 from ralph_tracker.version import __version__
 
+_BLANK: Final = re.compile(r"[ \t\r\n]*")
+_STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
+_SCALAR: Final = re.compile(r"[^\s,\]}]+")
+_INDENT: Final = "  "
+HOOK: Final = " agent hook claude-code"
+STATUS_LINE: Final = " agent status-line claude-code"
+# In seconds. The end of a turn and, where a loop is wanted, the start of a session run the project's checks.
+TIMEOUTS: Final[Mapping[str, int]] = {
+    "SessionStart": 1800,
+    "UserPromptSubmit": 30,
+    "PostToolUse": 30,
+    "PostToolUseFailure": 30,
+    "PostToolBatch": 30,
+    "Stop": 1800,
+    "StopFailure": 30,
+}
+_HOOKS: Final = "hooks"
+_BOM: Final = "\ufeff"
 FOLDER: Final = ".claude"
 SETTINGS: Final = "settings.json"
 NOTE: Final = ".ralph-tracker-installed.json"
 PLUGIN: Final = "ralph-tracker"
 _SCHEMA: Final = 1
 _OWNERS: Final = 0o644
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """Hold a value within another: its key (None in an array), where it begins, with its key, and the value."""
+
+    key: str | None
+    start: int
+    value: "Value"
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """Hold where a value stands in the text, `end` exclusive, and what it holds."""
+
+    kind: Literal["object", "array", "scalar"]
+    start: int
+    end: int
+    children: tuple[Child, ...] = ()
+
+    def child(self, key: str) -> "Value | None":
+        """Return the value of a key, the last one where it stands twice, as JSON readers do."""
+        return next((each.value for each in reversed(self.children) if each.key == key), None)
+
+    def plain(self, text: str) -> Any:  # noqa: ANN401  # any JSON value
+        """Return what it says."""
+        return json.loads(text[self.start : self.end])
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """Hold how a text is laid out: its line ends, one step of indentation, and whether it has lines at all."""
+
+    newline: str
+    indent: str
+    lines: bool
+
+
+def places(text: str) -> Value:
+    """Return the value that a text is. Raises ValueError, with the line, for a text that is not JSON."""
+    json.loads(text, parse_constant=_no_constant)
+    return _value(text, _skip(text, 0))
+
+
+def _no_constant(word: str) -> None:
+    raise ValueError(f"{word} is no JSON")
+
+
+def _skip(text: str, at: int) -> int:
+    found = _BLANK.match(text, at)
+    return at if found is None else found.end()
+
+
+def _value(text: str, at: int) -> Value:
+    if text[at] in "{[":
+        return _container(text, at)
+    found = (_STRING if text[at] == '"' else _SCALAR).match(text, at)
+    return Value("scalar", at, at if found is None else found.end())
+
+
+def _container(text: str, start: int) -> Value:
+    kind: Literal["object", "array"] = "object" if text[start] == "{" else "array"
+    children = []
+    at = _skip(text, start + 1)
+    while text[at] not in "]}":
+        key, begins = None, at
+        if kind == "object":
+            name = _STRING.match(text, at)
+            end = at if name is None else name.end()
+            key = json.loads(text[at:end])
+            at = _skip(text, _skip(text, end) + 1)
+        value = _value(text, at)
+        children.append(Child(key, begins, value))
+        at = _skip(text, value.end)
+        if text[at] == ",":
+            at = _skip(text, at + 1)
+    return Value(kind, start, at + 1, tuple(children))
+
+
+def style_of(text: str, root: Value) -> Style:
+    """Return how a text is laid out; an empty document has no style, and gets lines of its own."""
+    newline = "\r\n" if "\r\n" in text else "\n"
+    if not root.children:
+        return Style(newline, _INDENT, lines=True)
+    before = text[root.start + 1 : root.children[0].start]
+    if "\n" not in before:
+        return Style(newline, _INDENT, lines=False)
+    own = before.rpartition("\n")[2]
+    return Style(newline, own or _INDENT, lines=True)
+
+
+def put_in(text: str, container: Value, key: str | None, value: Any, style: Style) -> tuple[int, str]:  # noqa: ANN401
+    """Return where in the text to insert, and what, so that the container has one more value at its end."""
+    name = "" if key is None else f"{json.dumps(key, ensure_ascii=False)}: "
+    if container.children:
+        first, last = container.children[0], container.children[-1]
+        before = text[container.start + 1 : first.start]
+        if "\n" not in before:
+            return last.value.end, f", {name}{json.dumps(value, ensure_ascii=False)}"
+        indent = before.rpartition("\n")[2]
+        return last.value.end, f",{style.newline}{indent}{name}{_laid_out(value, indent, style)}"
+    if not style.lines:
+        return container.start + 1, f"{name}{json.dumps(value, ensure_ascii=False)}"
+    outer = _indentation(text, container.start)
+    indent = outer + style.indent
+    closing = "" if "\n" in text[container.start : container.end] else style.newline + outer
+    return container.start + 1, f"{style.newline}{indent}{name}{_laid_out(value, indent, style)}{closing}"
+
+
+def cut_out(container: Value, child: Child) -> tuple[int, int]:
+    """Return from where to where to cut, so that a container is without one of its values."""
+    index = container.children.index(child)
+    if len(container.children) == 1:
+        return container.start + 1, container.end - 1
+    if index:
+        return container.children[index - 1].value.end, child.value.end
+    return child.start, container.children[1].start
+
+
+def _laid_out(value: Any, indent: str, style: Style) -> str:  # noqa: ANN401  # any JSON value
+    text = json.dumps(value, ensure_ascii=False, indent=style.indent)
+    return text.replace("\n", style.newline + indent)
+
+
+def _indentation(text: str, at: int) -> str:
+    line = text[text.rfind("\n", 0, at) + 1 : at]
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+class EditedText(NamedTuple):
+    """Hold a text, and each insertion that led to it, in their order: where, and how many characters."""
+
+    text: str
+    inserted: tuple[tuple[int, int], ...] = ()
+
+    def put(self, container: Value, key: str | None, value: Any, style: Style) -> "EditedText":  # noqa: ANN401
+        """Return it with one more value in a container."""
+        at, more = put_in(self.text, container, key, value, style)
+        return EditedText(self.text[:at] + more + self.text[at:], (*self.inserted, (at, len(more))))
+
+
+def hooks_of(program: str) -> dict[str, list[dict[str, Any]]]:
+    """Return our hooks by event; `program` is a word of the shell."""
+    return {
+        event: [{"hooks": [{"type": "command", "command": program + HOOK, "timeout": timeout}]}]
+        for event, timeout in TIMEOUTS.items()
+    }
+
+
+def merged(text: str, program: str, name: str, *, status_line: bool) -> EditedText:
+    """Put our entries behind what is there; `status_line` where the user has none, who else keeps it.
+
+    `name` is how an error calls the file. Raises InputError for what is no settings file.
+    """
+    edited = EditedText(text.removeprefix(_BOM))
+    if not edited.text.strip():
+        whole = _new(program, status_line=status_line)
+        return EditedText(text + whole, ((len(text), len(whole)),))
+    style = style_of(edited.text, _root(edited.text, name))
+    ours = hooks_of(program)
+    if _root(edited.text, name).child(_HOOKS) is None:
+        edited = edited.put(_root(edited.text, name), _HOOKS, ours, style)
+    else:
+        for event, groups in ours.items():
+            hooks = _hooks(edited.text, name)
+            known = hooks.child(event)
+            if known is None:
+                edited = edited.put(hooks, event, groups, style)
+            else:
+                _refuse_other(known, "array", f"hooks.{event}", name)
+                edited = edited.put(known, None, groups[0], style)
+    if status_line and _root(edited.text, name).child("statusLine") is None:
+        edited = edited.put(_root(edited.text, name), "statusLine", _status_line(program), style)
+    moved = len(text) - len(text.removeprefix(_BOM))
+    return EditedText(text[:moved] + edited.text, tuple((at + moved, size) for at, size in edited.inserted))
+
+
+def _new(program: str, *, status_line: bool) -> str:
+    document: dict[str, Any] = {_HOOKS: hooks_of(program)}
+    if status_line:
+        document["statusLine"] = _status_line(program)
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def _status_line(program: str) -> dict[str, Any]:
+    return {"type": "command", "command": program + STATUS_LINE, "padding": 0}
+
+
+def unmerged(edited: EditedText) -> str:
+    """Take the insertions back: the text before them, to the byte."""
+    text = edited.text
+    for at, size in reversed(edited.inserted):
+        text = text[:at] + text[at + size :]
+    return text
+
+
+def without_ours(text: str, name: str, kept: Collection[str] = ()) -> str:
+    """Take our entries out of a text that was edited since, and what is empty without them.
+
+    `kept` names what was there before, as `containers` does, and stays although it is empty. Raises InputError.
+    """
+    start = len(text) - len(text.removeprefix(_BOM))
+    bom, text = text[:start], text[start:]
+    while True:
+        found = next(_ours(text, _root(text, name), kept), None)
+        if found is None:
+            return bom + text
+        begin, end = cut_out(*found)
+        text = text[:begin] + text[end:]
+
+
+def containers(text: str) -> list[str]:
+    """Return what of that which holds our hooks is in a settings file: "hooks" and events in it."""
+    try:
+        hooks = json.loads(text.removeprefix(_BOM)).get("hooks")
+    except (ValueError, AttributeError, RecursionError):
+        return []
+    return [_HOOKS, *(event for event in TIMEOUTS if event in hooks)] if isinstance(hooks, dict) else []
+
+
+def hooks_of_ours(text: str, name: str) -> set[tuple[str, str]]:
+    """Return our hooks in a settings file as (event, command). Raises InputError for what is no settings file."""
+    text = text.removeprefix(_BOM)
+    hooks = _root(text, name).child(_HOOKS)
+    plain = None if hooks is None else hooks.plain(text)
+    events = plain.items() if isinstance(plain, dict) else ()
+    return {(event, command) for event, groups in events for command in _commands(groups)}
+
+
+def is_whole(found: set[tuple[str, str]], program: str) -> bool:
+    """Tell whether these are our hooks for every event, and all call this program (a word of the shell)."""
+    return found == {(event, program + HOOK) for event in TIMEOUTS}
+
+
+def has_status_line(text: str) -> bool:
+    """Tell whether a settings file has a status line; one that cannot be read has none."""
+    try:
+        return "statusLine" in json.loads(text.removeprefix(_BOM))
+    except (ValueError, TypeError, RecursionError):
+        return False
+
+
+def _root(text: str, name: str) -> Value:
+    try:
+        root = places(text)
+    except RecursionError:
+        raise InputError(f"{name}: nested too deeply; nothing was changed") from None
+    except ValueError as error:
+        raise InputError(f"{name}: not JSON ({error}); mend it, comments are none; nothing was changed") from None
+    _refuse_other(root, "object", "the document", name)
+    return root
+
+
+def _hooks(text: str, name: str) -> Value:
+    hooks = _root(text, name).child(_HOOKS)
+    assert hooks is not None  # noqa: S101  # it was there, and nothing is taken out here
+    _refuse_other(hooks, "object", "hooks", name)
+    return hooks
+
+
+def _refuse_other(value: Value, kind: str, key: str, name: str) -> None:
+    if value.kind != kind:
+        raise InputError(f"{name}: {key} is no JSON {kind}; mend it; nothing was changed")
+
+
+def _ours(text: str, root: Value, kept: Collection[str]) -> Iterator[tuple[Value, Child]]:
+    """Yield what can be cut out at once: the largest part that is ours alone first."""
+    for child in root.children:
+        if child.key == "statusLine" and _is_ours(child.value.plain(text)):
+            yield root, child
+        if child.key == _HOOKS:
+            yield from _ours_within(text, root, child, kept)
+
+
+def _ours_within(text: str, container: Value, child: Child, kept: Collection[str]) -> Iterator[tuple[Value, Child]]:
+    """Yield a part that holds nothing but our hooks, or else such parts within it."""
+    whole = child.value.plain(text)
+    if child.key not in kept and (_is_ours(whole) or _all_ours(whole)):
+        yield container, child
+        return
+    for each in child.value.children:
+        if each.value.kind != "scalar":
+            yield from _ours_within(text, child.value, each, kept)
+
+
+def _all_ours(value: Any) -> bool:  # noqa: ANN401  # any JSON value
+    """Tell whether a part of the hooks holds ours and no others: a list, a group, an event, all of them."""
+    if isinstance(value, list):
+        return bool(value) and all(_is_ours(each) or _all_ours(each) for each in value)
+    if isinstance(value, dict):
+        if "hooks" in value:
+            return _all_ours(value["hooks"])
+        return bool(value) and all(isinstance(each, list) and _all_ours(each) for each in value.values())
+    return False
+
+
+def _commands(value: Any) -> Iterator[str]:  # noqa: ANN401  # any JSON value
+    if _is_ours(value):
+        yield str(value["command"])
+    elif isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _commands(each)
+
+
+def _is_ours(handler: Any) -> bool:  # noqa: ANN401  # any JSON value
+    command = handler.get("command") if isinstance(handler, dict) else None
+    return isinstance(command, str) and "ralph-tracker" in command and command.endswith((HOOK, STATUS_LINE))
 
 
 class Installation(NamedTuple):
@@ -91,7 +407,7 @@ class Installation(NamedTuple):
             self.note.unlink(missing_ok=True)
             return f"{name}: nothing of ours is there"
         if note is not None and note["settings"] == digest(text.encode()):
-            before = unmerged(Edited(text, tuple((at, size) for at, size in note["inserted"])))
+            before = unmerged(EditedText(text, tuple((at, size) for at, size in note["inserted"])))
         else:
             before = without_ours(text, name, note["kept"] if note else ()) if text.strip() else text
         gone = note is not None and note["new_file"] and before.strip() in {"", "{}"}
@@ -130,7 +446,7 @@ class Installation(NamedTuple):
         return note if isinstance(note, dict) and note.keys() >= keys else None
 
 
-def _adds_line(before: str, edited: Edited) -> bool:
+def _adds_line(before: str, edited: EditedText) -> bool:
     return has_status_line(edited.text) and not has_status_line(before)
 
 

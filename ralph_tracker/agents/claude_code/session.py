@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from ralph_tracker.agents.claude_code.guiding import continuation_of
 from ralph_tracker.agents.claude_code.journal import note_event
 from ralph_tracker.agents.claude_code.presence import Presence
-from ralph_tracker.agents.finding import failing_tests, standing_told
+from ralph_tracker.agents.claude_code.turn_guidance import continuation_of
+from ralph_tracker.agents.feedback import failing_tests, standing_told
 from ralph_tracker.errors import RalphTrackerError
 from ralph_tracker.steering.continuation import classify_task_complexity
 from ralph_tracker.store.loop_status import paths_of, running, summary_at

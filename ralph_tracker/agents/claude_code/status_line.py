@@ -4,11 +4,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from ralph_tracker.agents.claude_code.context import take_context
-from ralph_tracker.agents.claude_code.costs import costs_of, take_cost
 from ralph_tracker.agents.claude_code.hook import read_event, within
 from ralph_tracker.agents.claude_code.journal import note_trouble
 from ralph_tracker.agents.claude_code.presence import Presence
+from ralph_tracker.agents.claude_code.usage import costs_of, take_context, take_cost
 
 
 def line(environment: Mapping[str, str], descriptor: int = 0) -> str:

@@ -46,7 +46,7 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class TokenUse:
     """Count what answers of the model took: tokens in (those of the cache too), tokens out, answers.
 
     `unfinished` are answers whose output is unknown; below 0 where more have become known than have begun.
@@ -57,8 +57,8 @@ class Taken:
     turns: int = 0
     unfinished: int = 0
 
-    def __add__(self, other: "Taken") -> "Taken":
-        return Taken(
+    def __add__(self, other: "TokenUse") -> "TokenUse":
+        return TokenUse(
             self.input_tokens + other.input_tokens,
             self.output_tokens + other.output_tokens,
             self.turns + other.turns,
@@ -71,13 +71,13 @@ def transcripts_of(path: Path) -> list[Path]:
     return [path, *sorted((path.parent / path.stem / "subagents").glob("agent-*.jsonl"))]
 
 
-def read_on(path: Path, reading: Reading, since: str) -> Taken:
+def read_on(path: Path, reading: Reading, since: str) -> TokenUse:
     """Return what the lines took that came after those that were read, and not before `since` (UTC, ISO 8601).
 
     Both are told to the second. The reading goes on behind the last whole line. Raises OSError for a file that cannot
     be read.
     """
-    taken = Taken()
+    taken = TokenUse()
     for line in _whole_lines(path, reading):
         found = _answer(line, since)
         if found is None:
@@ -92,11 +92,11 @@ def read_on(path: Path, reading: Reading, since: str) -> Taken:
     return taken
 
 
-def _more(before: _Tokens | None, now: _Tokens) -> Taken:
+def _more(before: _Tokens | None, now: _Tokens) -> TokenUse:
     """Return what an answer took beyond what was counted of it."""
     known = (0, None) if before is None else before
     unfinished = int(now[1] is None) - int(before is not None and before[1] is None)
-    return Taken(now[0] - known[0], (now[1] or 0) - (known[1] or 0), int(before is None), unfinished)
+    return TokenUse(now[0] - known[0], (now[1] or 0) - (known[1] or 0), int(before is None), unfinished)
 
 
 def _known(before: int | None, now: int | None) -> int | None:

@@ -1,6 +1,6 @@
 """What an agent's output tells: usage and cost of a run, and how it ended. registry.py is the table of formats."""
 
-from ralph_tracker.agents.output.heard import Ending, Told
 from ralph_tracker.agents.output.listener import Listener
+from ralph_tracker.agents.output.run_report import Ending, RunReport
 
-__all__ = ["Ending", "Listener", "Told"]
+__all__ = ["Ending", "Listener", "RunReport"]

@@ -17,9 +17,9 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import Any, Final, NamedTuple, Protocol, cast
 
-from ralph_tracker.agents.output.heard import Ending, EventReader, Heard, TextReader, Told, Verdict
+from ralph_tracker.agents.output.error_words import asks_permission, complaint, nothing_but
+from ralph_tracker.agents.output.run_report import Ending, EventReader, RunReport, StreamReport, TextReader, Verdict
 from ralph_tracker.agents.output.values import Object, last_words, objects, one_line, plain
-from ralph_tracker.agents.output.words import asks_permission, complaint, nothing_but
 from ralph_tracker.core.metrics import Usage
 from ralph_tracker.formats.content import parse_json
 
@@ -219,16 +219,16 @@ class Listener:
         """How many lines were dropped because they have more than 1 MiB."""
         return self._output.dropped + self._errors.dropped
 
-    def told(self, exit_code: int | None) -> Told:
+    def told(self, exit_code: int | None) -> RunReport:
         """Return what was told, once the run has ended; an exit code of None is a run that a signal ended, or we."""
         self._output.end()
         self._errors.end()
         events = self._output.events or self._errors.events
-        texts = self._output.of_text() or self._errors.of_text() or Heard(Usage())
+        texts = self._output.of_text() or self._errors.of_text() or StreamReport(Usage())
         heard = events.heard() if events else texts
         prose = None if events else self._output.text.tail
         found = self._conclude(heard, prose, exit_code)
-        return Told(
+        return RunReport(
             usage=heard.usage,
             ending=found.ending,
             why=one_line(found.why),
@@ -237,7 +237,7 @@ class Listener:
             last_message=last_words(heard.last_message or prose),
         )
 
-    def _conclude(self, heard: Heard, prose: str | None, exit_code: int | None) -> Verdict:
+    def _conclude(self, heard: StreamReport, prose: str | None, exit_code: int | None) -> Verdict:
         said = heard.verdict
         meant = dict(heard.exits).get(exit_code) if exit_code is not None else None
         if said is not None and said.ending is Ending.FAILED:
@@ -257,7 +257,7 @@ class Listener:
         anything = self._output.said or self._errors.said
         return self._output.text.nothing_but() or Verdict(Ending.DONE if anything else Ending.UNKNOWN)
 
-    def _complaint(self, heard: Heard) -> Verdict | None:
+    def _complaint(self, heard: StreamReport) -> Verdict | None:
         return heard.trouble or self._errors.text.complaint() or self._output.text.complaint()
 
     @property
@@ -299,7 +299,7 @@ class _Stream:
         for line in self._lines.end():
             self._line(line)
 
-    def of_text(self) -> Heard | None:
+    def of_text(self) -> StreamReport | None:
         """Return what was heard in a format of text, None where it is of none."""
         return next((heard for each in self._texts if (heard := each.heard()) is not None), None)
 

@@ -21,6 +21,9 @@ ERROR: Final = "pre.loop.error"
 EVENTS: Final = frozenset({START, ITERATION, COMPLETE, ERROR})
 _ENDS: Final[Mapping[str, Call]] = {COMPLETE: "finish", ERROR: "select"}
 SUPPORTED_SCHEMA: Final = 1
+STANDING: Final = "ralph-orchestrator.json"
+READ_AT_MOST: Final = 1 << 20
+_SCHEMA: Final = 1
 
 
 class Event(NamedTuple):
@@ -61,7 +64,7 @@ class Event(NamedTuple):
         return self.current - 1 if self.name == ITERATION else self.current
 
 
-class Standing(NamedTuple):
+class RunnerState(NamedTuple):
     """Hold where a run of the runner stands.
 
     `base` is the iteration on record when the run began, `started` how many iterations of it have been started.
@@ -87,7 +90,7 @@ class Standing(NamedTuple):
         return latest < self.base + done
 
 
-def calls_for(event: Event, standing: Standing | None, latest: int | None) -> tuple[Call, ...]:
+def calls_for(event: Event, standing: RunnerState | None, latest: int | None) -> tuple[Call, ...]:
     """Return what to do, in order.
 
     `standing` is what is remembered of the loop, None for one that this runner has not been seen in. `latest` is the
@@ -103,11 +106,6 @@ def calls_for(event: Event, standing: Standing | None, latest: int | None) -> tu
         another = standing is not None and standing.loop != event.loop
         return (*measure, "close", "begin") if another else measure
     return (*measure, _ENDS[event.name]) if event.name in _ENDS else measure
-
-
-STANDING: Final = "ralph-orchestrator.json"
-READ_AT_MOST: Final = 1 << 20
-_SCHEMA: Final = 1
 
 
 def answer(environment: Mapping[str, str], descriptor: int = 0) -> str:
@@ -142,10 +140,10 @@ def _loop(tracker: Tracker) -> tuple[LoopPaths | None, int | None]:
     return (paths, summary.iteration) if summary.status == "running" else (None, None)
 
 
-def _standing(paths: LoopPaths) -> Standing | None:
+def _standing(paths: LoopPaths) -> RunnerState | None:
     plain = read_json(paths.folder / STANDING)
     try:
-        return Standing(str(plain["loop"]), int(plain["pid"]), int(plain["base"]), int(plain["started"]))
+        return RunnerState(str(plain["loop"]), int(plain["pid"]), int(plain["base"]), int(plain["started"]))
     except (TypeError, KeyError, ValueError):
         return None
 
@@ -154,7 +152,7 @@ def _remember(tracker: Tracker, event: Event) -> None:
     """Write down where the run stands, last of all: an event whose call was killed before that is answered again."""
     paths, latest = _loop(tracker)
     if paths is not None and latest is not None:
-        plain = {"schema_version": _SCHEMA, **Standing.at(event, latest)._asdict()}
+        plain = {"schema_version": _SCHEMA, **RunnerState.at(event, latest)._asdict()}
         write_whole(paths.folder / STANDING, to_json(plain))
 
 

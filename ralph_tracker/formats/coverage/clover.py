@@ -6,7 +6,7 @@ from typing import Final
 from ralph_tracker.formats import elements
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.coverage import rows
-from ralph_tracker.formats.coverage.report import CoverageReport, share
+from ralph_tracker.formats.coverage.coverage_report import CoverageReport, share
 from ralph_tracker.formats.damage import DamageError
 from ralph_tracker.formats.elements import Elements
 
@@ -77,7 +77,7 @@ class _Reader(Elements):
         percent = None
         if self._covered is not None and self._total and self._covered <= self._total:
             percent = share(self._covered, self._total)
-        stated = rows.Stated(covered=self._covered, total=self._total, percent=percent, of_lines=False)
+        stated = rows.DeclaredTotals(covered=self._covered, total=self._total, percent=percent, of_lines=False)
         (_, covered), total = self._statements, sum(self._statements)
         with_conditions = covered + self._conditions[True], total + sum(self._conditions)
         agrees = (self._covered, self._total) == (covered, total)

@@ -11,7 +11,7 @@ from typing import Final
 from ralph_tracker.formats import elements
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.coverage import rows
-from ralph_tracker.formats.coverage.report import CoverageReport
+from ralph_tracker.formats.coverage.coverage_report import CoverageReport
 from ralph_tracker.formats.damage import DamageError
 from ralph_tracker.formats.elements import Elements
 
@@ -89,7 +89,7 @@ class _Reader(Elements):
         if name != "coverage":
             raise DamageError(f"the root element is <{name}>, not Cobertura's")
         digit = elements.last_digit(attributes.get("line-rate", "")) * 100
-        self._stated = rows.Stated(
+        self._stated = rows.DeclaredTotals(
             covered=elements.count(attributes, "lines-covered"),
             total=elements.count(attributes, "lines-valid"),
             percent=elements.percent(attributes, "line-rate", whole=1),

@@ -6,7 +6,7 @@ from typing import Final
 
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.coverage import rows
-from ralph_tracker.formats.coverage.report import CoverageReport, counted
+from ralph_tracker.formats.coverage.coverage_report import CoverageReport, counted
 from ralph_tracker.formats.damage import DamageError
 
 _SHOWN: Final = 40
@@ -79,7 +79,9 @@ def read(content: Content) -> CoverageReport:
         declared_covered=covered,
         declared_total=total,
         declared_percent=percentage(totals, _STATED) if _STATED in totals else None,
-        contradiction=rows.contradiction(rows.Stated(covered=covered, total=total), *listed) if listed[1] else None,
+        contradiction=rows.contradiction(rows.DeclaredTotals(covered=covered, total=total), *listed)
+        if listed[1]
+        else None,
     )
 
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.coverage import rows
-from ralph_tracker.formats.coverage.report import CoverageReport, share
+from ralph_tracker.formats.coverage.coverage_report import CoverageReport, share
 from ralph_tracker.formats.damage import DamageError
 
 _HEADER: Final = re.compile(r"^[ \t]*Name +Stmts +Miss +(?P<branches>Branch +BrPart +)?Cover\b", re.MULTILINE)
@@ -38,7 +38,7 @@ def read(content: Content) -> CoverageReport:
         raise DamageError(f"{missed} of {total} statements are missed, it says")
     if percent > _WHOLE:
         raise DamageError(f"{percent} % is no percentage")
-    stated = rows.Stated(covered=total - missed, total=total, percent=percent, rounding=1)
+    stated = rows.DeclaredTotals(covered=total - missed, total=total, percent=percent, rounding=1)
     report = rows.of_totals(stated)
     if headers[0]["branches"]:
         return report._replace(percent=share(total - missed, total))

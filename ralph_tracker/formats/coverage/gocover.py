@@ -6,7 +6,7 @@ from typing import Final
 from ralph_tracker.formats import json_lines
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.coverage import rows
-from ralph_tracker.formats.coverage.report import Block, CoverageReport
+from ralph_tracker.formats.coverage.coverage_report import Block, CoverageReport
 from ralph_tracker.formats.damage import DamageError
 
 _MODE: Final = re.compile(r"mode: (?:set|count|atomic|regonly)\s*$", re.MULTILINE)

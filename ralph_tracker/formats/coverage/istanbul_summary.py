@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 from ralph_tracker.formats import json_typed
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.coverage import rows
-from ralph_tracker.formats.coverage.report import CoverageReport
+from ralph_tracker.formats.coverage.coverage_report import CoverageReport
 from ralph_tracker.formats.damage import DamageError
 
 _TOTAL: Final = "total"
@@ -38,7 +38,7 @@ def read(content: Content) -> CoverageReport:
         raise DamageError("the summary has no total")
     lines = summaries.pop(_TOTAL).lines
     percent = lines.pct if isinstance(lines.pct, float) and lines.total else None
-    stated = rows.Stated(covered=lines.covered, total=lines.total, percent=percent)
+    stated = rows.DeclaredTotals(covered=lines.covered, total=lines.total, percent=percent)
     against = (lines.covered, lines.total)
     if summaries:
         files = [summary.lines for summary in summaries.values()]

@@ -5,7 +5,7 @@ from typing import Final
 from ralph_tracker.formats import elements, json_lines
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.coverage import rows
-from ralph_tracker.formats.coverage.report import CoverageReport, counted
+from ralph_tracker.formats.coverage.coverage_report import CoverageReport, counted
 from ralph_tracker.formats.damage import DamageError
 
 _BEGIN: Final = "SF:"
@@ -132,10 +132,10 @@ class _Tracefile:
         covered, total = counted(self._files)
         if self.skipped and not total and not self._without_rows[1]:
             raise DamageError(f"no row can be read, {self.skipped} are damaged")
-        stated = rows.Stated(covered=self._declared.get("LH"), total=self._declared.get("LF"))
+        stated = rows.DeclaredTotals(covered=self._declared.get("LH"), total=self._declared.get("LF"))
         if not self._without_rows[1]:
             return rows.report(self._files, stated, listed=self._listed, skipped_lines=self.skipped)
-        both = rows.Stated(covered=covered + self._without_rows[0], total=total + self._without_rows[1])
+        both = rows.DeclaredTotals(covered=covered + self._without_rows[0], total=total + self._without_rows[1])
         return rows.of_totals(both, skipped_lines=self.skipped)._replace(
             declared_covered=stated.covered,
             declared_total=stated.total,

@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 from ralph_tracker.formats import json_typed
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.coverage import rows
-from ralph_tracker.formats.coverage.report import CoverageReport
+from ralph_tracker.formats.coverage.coverage_report import CoverageReport
 from ralph_tracker.formats.damage import DamageError
 
 _KEYS: Final = frozenset({"data", "type", "version"})
@@ -59,7 +59,7 @@ def read(content: Content) -> CoverageReport:
         listed += sum(file.summary.lines.count for file in export.files)
         listed_covered += sum(file.summary.lines.covered for file in export.files)
     percent = document.data[0].totals.lines.percent if len(document.data) == 1 else None
-    stated = rows.Stated(covered=covered, total=total, percent=percent)
+    stated = rows.DeclaredTotals(covered=covered, total=total, percent=percent)
     has_files = any(export.files for export in document.data)
     against = (listed_covered, listed) if has_files else (covered, total)
     return rows.of_totals(stated, contradiction=rows.contradiction(stated, *against))

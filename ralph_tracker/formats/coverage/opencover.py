@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from ralph_tracker.formats import elements
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.coverage import rows
-from ralph_tracker.formats.coverage.report import Block, CoverageReport, Files
+from ralph_tracker.formats.coverage.coverage_report import Block, CoverageReport, Files
 from ralph_tracker.formats.damage import DamageError
 from ralph_tracker.formats.elements import Elements
 
@@ -33,7 +33,7 @@ class _Reader(Elements):
 
     def __init__(self, content: Content) -> None:
         super().__init__(content)
-        self.stated: rows.Stated | None = None
+        self.stated: rows.DeclaredTotals | None = None
         self._paths: dict[str, str] = {}
         self._points: dict[str, dict[Block, bool]] = {}
         self._places: dict[str, Counter[str]] = {}
@@ -52,7 +52,7 @@ class _Reader(Elements):
         elif name == "File":
             self._paths[attributes.get("uid", "")] = attributes.get("fullPath", "")
         elif name == "Summary" and len(self.path) == 1:
-            self.stated = rows.Stated(
+            self.stated = rows.DeclaredTotals(
                 covered=elements.count(attributes, "visitedSequencePoints"),
                 total=elements.count(attributes, "numSequencePoints"),
                 percent=elements.percent(attributes, "sequenceCoverage"),

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from ralph_tracker.formats.coverage.report import CoverageReport, Files, counted, share
+from ralph_tracker.formats.coverage.coverage_report import CoverageReport, Files, counted, share
 from ralph_tracker.formats.damage import DamageError
 
 _REMEMBERED: Final = 10_000
@@ -42,7 +42,7 @@ class Hits(dict[str, bool]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stated:
+class DeclaredTotals:
     """Hold what a report states of itself; None where it states nothing.
 
     `percent` may be off by `rounding` without contradicting the rows. `of_lines` tells whether it is all of lines,
@@ -56,11 +56,11 @@ class Stated:
     of_lines: bool = True
 
 
-NOTHING: Final = Stated()
+NOTHING: Final = DeclaredTotals()
 
 
 def report(
-    files: Files, stated: Stated = NOTHING, *, listed: tuple[int, int] | None = None, skipped_lines: int = 0
+    files: Files, stated: DeclaredTotals = NOTHING, *, listed: tuple[int, int] | None = None, skipped_lines: int = 0
 ) -> CoverageReport:
     """Make the report out of its rows, without any out of what it states. Raises DamageError.
 
@@ -82,7 +82,7 @@ def report(
     )
 
 
-def of_totals(stated: Stated, *, contradiction: str | None = None, skipped_lines: int = 0) -> CoverageReport:
+def of_totals(stated: DeclaredTotals, *, contradiction: str | None = None, skipped_lines: int = 0) -> CoverageReport:
     """Make the report out of what it states alone; what is no total of lines is no data. Raises DamageError."""
     covered, total = (stated.covered, stated.total) if stated.of_lines else (None, None)
     if covered is None or total is None:
@@ -102,7 +102,7 @@ def of_totals(stated: Stated, *, contradiction: str | None = None, skipped_lines
     )
 
 
-def contradiction(stated: Stated, covered: int, total: int) -> str | None:
+def contradiction(stated: DeclaredTotals, covered: int, total: int) -> str | None:
     """Say where what is stated is not what is listed, beyond the rounding of the statement."""
     if stated.covered not in (None, covered) or stated.total not in (None, total):
         return f"declared lines: {_shown(stated.covered, stated.total)}, listed: {_shown(covered, total)}"

@@ -7,7 +7,7 @@ from msgspec import Struct
 from ralph_tracker.formats import json_typed
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.coverage import rows
-from ralph_tracker.formats.coverage.report import CoverageReport
+from ralph_tracker.formats.coverage.coverage_report import CoverageReport
 from ralph_tracker.formats.damage import DamageError
 
 _COVERAGE: Final = "coverage"

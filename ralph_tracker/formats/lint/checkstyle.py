@@ -5,7 +5,7 @@ from typing import Final
 
 from ralph_tracker.formats import markup
 from ralph_tracker.formats.content import Content
-from ralph_tracker.formats.lint.report import NO_CODE, LintReport, Severity, resolved
+from ralph_tracker.formats.lint.lint_report import NO_CODE, LintReport, Severity, resolved
 
 ROOT: Final = "checkstyle"
 _FINDING, _EXCEPTION = "error", "exception"

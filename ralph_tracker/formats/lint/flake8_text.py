@@ -8,7 +8,7 @@ from ralph_tracker.formats import json_lines
 from ralph_tracker.formats.colour import plain
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.damage import DamageError
-from ralph_tracker.formats.lint.report import LintReport, Severity, of_code
+from ralph_tracker.formats.lint.lint_report import LintReport, Severity, of_code
 
 _PLACE: Final = r"^\S[^\n]*?:\d{1,9}:"
 _ANY: Final = re.compile(rf"{_PLACE}\d{{1,9}}: [A-Z]{{1,3}}\d{{3}} |{_PLACE} \[[A-Z]{{1,3}}\d{{3}}\] ", re.MULTILINE)

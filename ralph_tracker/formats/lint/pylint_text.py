@@ -8,7 +8,7 @@ from ralph_tracker.formats import json_lines
 from ralph_tracker.formats.colour import plain
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.damage import DamageError
-from ralph_tracker.formats.lint.report import LintReport, Severity, of_code
+from ralph_tracker.formats.lint.lint_report import LintReport, Severity, of_code
 
 _CODE: Final = r"[CRWEFI]\d{4}"
 _FINDING: Final = re.compile(

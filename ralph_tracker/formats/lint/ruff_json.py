@@ -7,7 +7,7 @@ import msgspec
 
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.json_typed import decode
-from ralph_tracker.formats.lint.report import LintReport, Severity, given, named, of_code
+from ralph_tracker.formats.lint.lint_report import LintReport, Severity, given, named, of_code
 
 _KEYS: Final = frozenset({"code", "filename", "location", "end_location", "message"})
 _SYNTAX: Final = "invalid-syntax"

@@ -7,7 +7,7 @@ import msgspec
 
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.json_typed import decode
-from ralph_tracker.formats.lint.report import LintReport, Severity, resolved
+from ralph_tracker.formats.lint.lint_report import LintReport, Severity, resolved
 
 _KEYS: Final = frozenset({"file", "line", "endLine", "column", "level", "code", "message"})
 _KEYS_1: Final = frozenset({"comments"})

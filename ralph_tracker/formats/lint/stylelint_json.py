@@ -7,7 +7,7 @@ import msgspec
 
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.json_typed import decode
-from ralph_tracker.formats.lint.report import LintReport, Severity, named, resolved
+from ralph_tracker.formats.lint.lint_report import LintReport, Severity, named, resolved
 
 _KEYS: Final = frozenset({"source", "warnings", "invalidOptionWarnings"})
 _UNPARSED: Final = "parseError"

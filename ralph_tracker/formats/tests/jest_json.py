@@ -13,8 +13,8 @@ from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.damage import DamageError
 from ralph_tracker.formats.json_typed import Count, decode
 from ralph_tracker.formats.tests import identity
-from ralph_tracker.formats.tests.gathering import ERROR, WHOLE_RUN, Cases, contradiction
-from ralph_tracker.formats.tests.report import Declared, TestReport
+from ralph_tracker.formats.tests.case_collector import ERROR, WHOLE_RUN, Cases, contradiction
+from ralph_tracker.formats.tests.test_report import Declared, TestReport
 
 _KEYS: Final = frozenset({"numTotalTests", "testResults"})
 _OUTCOMES: Final = {

@@ -21,9 +21,9 @@ from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.damage import DamageError
 from ralph_tracker.formats.elements import count
 from ralph_tracker.formats.tests import identity
-from ralph_tracker.formats.tests.gathering import first_count, unlike, why_not_loaded
+from ralph_tracker.formats.tests.case_collector import first_count, unlike, why_not_loaded
 from ralph_tracker.formats.tests.messages import KEPT, message
-from ralph_tracker.formats.tests.report import Declared, TestReport
+from ralph_tracker.formats.tests.test_report import Declared, TestReport
 
 
 class Totals:

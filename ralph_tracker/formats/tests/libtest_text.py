@@ -14,8 +14,8 @@ from ralph_tracker.formats.colour import plain
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.damage import DamageError
 from ralph_tracker.formats.tests import identity
-from ralph_tracker.formats.tests.gathering import ERROR, WHOLE_RUN, Cases
-from ralph_tracker.formats.tests.report import Counts, TestReport
+from ralph_tracker.formats.tests.case_collector import ERROR, WHOLE_RUN, Cases
+from ralph_tracker.formats.tests.test_report import Counts, TestReport
 
 _N: Final = r"(\d{1,9})"
 _RESULT: Final = re.compile(rf"^test result: (?:ok|FAILED)\. {_N} passed; {_N} failed; {_N} ignored; {_N} measured;")

@@ -11,8 +11,8 @@ from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.colour import plain
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.damage import DamageError
-from ralph_tracker.formats.tests.gathering import ERROR, Cases
-from ralph_tracker.formats.tests.report import Counts, TestReport
+from ralph_tracker.formats.tests.case_collector import ERROR, Cases
+from ralph_tracker.formats.tests.test_report import Counts, TestReport
 
 _WORD: Final = (
     r"(?:failed|passed|skipped|deselected|xfailed|xpassed|warnings?|errors?|rerun|subtests (?:passed|failed))"

@@ -9,8 +9,8 @@ from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.json_typed import Count, decode
 from ralph_tracker.formats.tests import identity
-from ralph_tracker.formats.tests.gathering import ERROR, Cases, contradiction
-from ralph_tracker.formats.tests.report import Declared, TestReport
+from ralph_tracker.formats.tests.case_collector import ERROR, Cases, contradiction
+from ralph_tracker.formats.tests.test_report import Declared, TestReport
 
 _KEYS: Final = frozenset({"examples", "summary", "summary_line"})
 _OUTCOMES: Final = {"passed": PASSED, "failed": FAILED, "pending": SKIPPED}

@@ -14,9 +14,9 @@ from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.damage import DamageError
 from ralph_tracker.formats.elements import Elements, count
 from ralph_tracker.formats.tests import identity
-from ralph_tracker.formats.tests.gathering import ERROR, WHOLE_RUN, Cases, contradiction
+from ralph_tracker.formats.tests.case_collector import ERROR, WHOLE_RUN, Cases, contradiction
 from ralph_tracker.formats.tests.messages import KEPT
-from ralph_tracker.formats.tests.report import Declared, TestReport
+from ralph_tracker.formats.tests.test_report import Declared, TestReport
 
 ROOT: Final = "TestRun"
 _OUTCOMES: Final = {

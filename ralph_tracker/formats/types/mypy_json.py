@@ -7,7 +7,7 @@ from ralph_tracker.formats import json_lines
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.damage import DamageError
 from ralph_tracker.formats.types import mypy_text
-from ralph_tracker.formats.types.report import TypeReport
+from ralph_tracker.formats.types.type_report import TypeReport
 
 _KEYS: Final = frozenset({"file", "line", "message", "hint", "severity"})
 

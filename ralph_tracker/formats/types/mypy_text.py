@@ -8,7 +8,7 @@ from typing import Final
 from ralph_tracker.formats.colour import plain
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.damage import DamageError
-from ralph_tracker.formats.types.report import TypeReport
+from ralph_tracker.formats.types.type_report import TypeReport
 
 _ROW: Final = re.compile(r"(?P<path>\S.*?)(?::\d+){0,4}: (?P<severity>error|warning|note): ")
 _OF_PYTHON: Final = re.compile(r"^\S.*?\.pyi?(?::\d+){0,4}: (?:error|warning|note): ", re.MULTILINE)

@@ -7,7 +7,7 @@ import msgspec
 
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.json_typed import damage_at, decode
-from ralph_tracker.formats.types.report import TypeReport
+from ralph_tracker.formats.types.type_report import TypeReport
 
 _KEYS: Final = frozenset({"generalDiagnostics", "summary"})
 _Count = Annotated[int, msgspec.Meta(ge=0)]

@@ -8,7 +8,7 @@ from ralph_tracker.formats import json_lines
 from ralph_tracker.formats.colour import plain
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.damage import DamageError
-from ralph_tracker.formats.types.report import TypeReport
+from ralph_tracker.formats.types.type_report import TypeReport
 
 _FINDING: Final = re.compile(
     r"^(?:\S[^\n]*?(?:\(\d{1,9},\d{1,9}\):|(?P<pretty>:\d{1,9}:\d{1,9} -)) )?"

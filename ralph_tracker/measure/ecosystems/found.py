@@ -13,10 +13,12 @@ from ralph_tracker.formats.colour import plain
 from ralph_tracker.measure.environment import is_our_bin, without_ours
 
 Checks = dict[str, dict[str, Any]]
+PROBE_TIMEOUT_S: Final = 60
+_VERSION: Final = re.compile(r"(?<![\w.])(?:v|go)?(\d+(?:\.\w+)*)")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Ecosystem:
     """Hold what was found: how the ecosystem's own program is called, its version, and the tools it can run.
 
     `version` is None where that program does not run. `checks` are as a configuration has them, empty where nothing
@@ -29,10 +31,6 @@ class Found:
     tools: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     checks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-
-
-PROBE_TIMEOUT_S: Final = 60
-_VERSION: Final = re.compile(r"(?<![\w.])(?:v|go)?(\d+(?:\.\w+)*)")
 
 
 def program(name: str, environment: Mapping[str, str]) -> str | None:

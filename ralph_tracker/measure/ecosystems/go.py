@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from ralph_tracker.measure.ecosystems.found import Checks, Found, program, version_of
+from ralph_tracker.measure.ecosystems.found import Checks, Ecosystem, program, version_of
 
 NAME: Final = "go"
 _TIMEOUT: Final = "30m"  # go itself ends a package's tests after ten minutes
@@ -18,20 +18,20 @@ _USE: Final = re.compile(r"^use\s+([^\s(]+)", re.MULTILINE)
 _JSON_PATH_SINCE: Final = 2
 
 
-def detect(root: Path, environment: Mapping[str, str]) -> Found | None:
+def detect(root: Path, environment: Mapping[str, str]) -> Ecosystem | None:
     """Return how a Go project can be measured, None where it is none."""
     if not any((root / name).is_file() for name in ("go.mod", "go.work")):
         return None
     version = version_of(("go",), root, environment, ["version"]) if program("go", environment) else None
     if version is None:
-        return Found(NAME, notes=(f"no Go found for {root}; install it, and have go on PATH",))
+        return Ecosystem(NAME, notes=(f"no Go found for {root}; install it, and have go on PATH",))
     tools = {name: (name,) for name in ("gotestsum", "golangci-lint") if program(name, environment)}
     checks = _test_checks(_packages(root), with_gotestsum="gotestsum" in tools)
     notes = ["golangci-lint not found: install it, lint findings are not measured"]
     if "golangci-lint" in tools:
         checks["lint"] = _lint_check(version_of(("golangci-lint",), root, environment))
         notes = []
-    return Found(NAME, ("go",), version, tools, checks, tuple(notes))
+    return Ecosystem(NAME, ("go",), version, tools, checks, tuple(notes))
 
 
 def _packages(root: Path) -> list[str]:

@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
-from ralph_tracker.measure.ecosystems.found import Checks, Found, program, version_of
+from ralph_tracker.measure.ecosystems.found import Checks, Ecosystem, program, version_of
 
 NAME: Final = "jvm"
 _TIMEOUT: Final = "30m"  # it builds first
@@ -19,7 +19,7 @@ _JACOCO_OF_MAVEN: Final = "jacoco-maven-plugin"
 _XML_OF_GRADLE: Final = ("xml.required", "xml.enabled", "xml { required", "xml.setRequired")
 
 
-def detect(root: Path, environment: Mapping[str, str]) -> Found | None:
+def detect(root: Path, environment: Mapping[str, str]) -> Ecosystem | None:
     """Return how a project of Maven or Gradle can be measured, None where it is none."""
     for tool, wrapper, files, checks_of in (
         ("mvn", "mvnw", _MAVEN, _maven_checks),
@@ -28,10 +28,10 @@ def detect(root: Path, environment: Mapping[str, str]) -> Found | None:
         if any((root / name).is_file() for name in files):
             call = _call(root, tool, wrapper, environment)
             if call is None:
-                return Found(NAME, notes=(f"neither {wrapper} nor {tool} found for {root}; install {tool}",))
+                return Ecosystem(NAME, notes=(f"neither {wrapper} nor {tool} found for {root}; install {tool}",))
             checks, notes = checks_of(call, "\n".join(_texts(root, files)))
             version = version_of((call,), root, environment)
-            return Found(NAME, (call,), version, {}, checks, notes)
+            return Ecosystem(NAME, (call,), version, {}, checks, notes)
     return None
 
 

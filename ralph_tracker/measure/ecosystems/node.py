@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
-from ralph_tracker.measure.ecosystems.found import PROBE_TIMEOUT_S, Checks, Found, program, version_of
+from ralph_tracker.measure.ecosystems.found import PROBE_TIMEOUT_S, Checks, Ecosystem, program, version_of
 
 _LOCKS: Final = {
     "pnpm-lock.yaml": "pnpm install",
@@ -397,18 +397,18 @@ class _Part:
     notes: tuple[str, ...] = ()
 
 
-def detect(root: Path, environment: Mapping[str, str]) -> Found | None:
+def detect(root: Path, environment: Mapping[str, str]) -> Ecosystem | None:
     """Return how a project with a package.json can be measured, None where there is none."""
     package = package_of(root)
     if package is None:
         return None
     if not package.document:
-        return Found(NAME, notes=(f"package.json in {root} is empty or cannot be read; mend it",))
+        return Ecosystem(NAME, notes=(f"package.json in {root} is empty or cannot be read; mend it",))
     version = version_of(("node",), root, environment) if program("node", environment) else None
     if version is None:
-        return Found(NAME, notes=(f"no Node.js found for {root}; install it, and have node on PATH",))
+        return Ecosystem(NAME, notes=(f"no Node.js found for {root}; install it, and have node on PATH",))
     parts = [_tests_part(package), _lint(package), _types(package)]
-    return Found(
+    return Ecosystem(
         NAME,
         ("node",),
         version,

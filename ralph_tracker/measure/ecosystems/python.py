@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from ralph_tracker.measure.ecosystems.found import PROBE_TIMEOUT_S, Checks, Found, program
+from ralph_tracker.measure.ecosystems.found import PROBE_TIMEOUT_S, Checks, Ecosystem, program
 
 NAME: Final = "python"
 _PROBE: Final = (
@@ -35,21 +35,21 @@ _PYTEST_SECTIONS: Final = {
 _PYTEST_TABLES: Final = ("pytest.toml", ".pytest.toml")
 
 
-def detect(root: Path, environment: Mapping[str, str]) -> Found | None:
+def detect(root: Path, environment: Mapping[str, str]) -> Ecosystem | None:
     """Return how a Python project can be measured, None where it is no Python project."""
     if not is_python_project(root):
         return None
     python = project_python(root, environment)
     if python is None:
-        return Found(NAME, notes=(f"no Python found for {root}; install it, or make a .venv there",))
+        return Ecosystem(NAME, notes=(f"no Python found for {root}; install it, or make a .venv there",))
     answer = _ask(root, python, environment)
     if answer is None:
-        return Found(NAME, python, notes=(f"{' '.join(python)} does not run here; mend the environment first",))
+        return Ecosystem(NAME, python, notes=(f"{' '.join(python)} does not run here; mend the environment first",))
     *modules, version = answer
     tools = _tools(python, modules, environment)
     missing = _missing(root, tools, modules)
     notes = [f"{tool} not found: pip install {tool} into the project's environment" for tool in missing]
-    return Found(NAME, python, version, tools, _checks(root, python, tools, modules), tuple(notes))
+    return Ecosystem(NAME, python, version, tools, _checks(root, python, tools, modules), tuple(notes))
 
 
 def is_python_project(root: Path) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from ralph_tracker.measure.ecosystems.found import Checks, Found, program, version_of
+from ralph_tracker.measure.ecosystems.found import Checks, Ecosystem, program, version_of
 
 NAME: Final = "rust"
 _TIMEOUT: Final = "30m"  # it builds first
@@ -21,20 +21,20 @@ _NEXTEST: Final = (
 )
 
 
-def detect(root: Path, environment: Mapping[str, str]) -> Found | None:
+def detect(root: Path, environment: Mapping[str, str]) -> Ecosystem | None:
     """Return how a Rust project can be measured, None where it is none."""
     if not (root / "Cargo.toml").is_file():
         return None
     version = version_of(("cargo",), root, environment) if program("cargo", environment) else None
     if version is None:
-        return Found(NAME, notes=(f"no cargo found for {root}; install Rust, and have cargo on PATH",))
+        return Ecosystem(NAME, notes=(f"no cargo found for {root}; install Rust, and have cargo on PATH",))
     calls = {name: ("cargo", name) for name in ("nextest", "clippy")}
     # the proxies of a toolchain manager are on PATH whether the tool is installed or not
     tools = {name: call for name, call in calls.items() if version_of(call, root, environment) is not None}
     notes = ["coverage is not measured: add a check whose report is LCOV, as cargo llvm-cov writes it"]
     if "clippy" not in tools:
         notes.append("clippy not found: rustup component add clippy")
-    return Found(NAME, ("cargo",), version, tools, _checks(root, tools), tuple(notes))
+    return Ecosystem(NAME, ("cargo",), version, tools, _checks(root, tools), tuple(notes))
 
 
 def _checks(root: Path, tools: Mapping[str, Any]) -> Checks:

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from ralph_tracker.agents.claude_code import guiding, journal
-from ralph_tracker.agents.claude_code.guiding import Steering, continuation_of, events_of, folded, lines_of
+from ralph_tracker.agents.claude_code import journal, turn_guidance
+from ralph_tracker.agents.claude_code.turn_guidance import Steering, continuation_of, events_of, folded, lines_of
 from ralph_tracker.steering import ContinuationRules, FileChanged, ToolEnded, ToolStarted, TurnEnded
 
 RED = {"test_add": False, "test_sub": True}
@@ -307,7 +307,7 @@ class TestJournal:
         assert agent.session.troubles == []
 
     def test_folding_says_how_many_turns_there_were(self):
-        assert folded([], ContinuationRules()) == guiding.Told()
+        assert folded([], ContinuationRules()) == turn_guidance.Told()
         assert folded([{"event": "PostToolBatch"}] * 3, ContinuationRules()).turns == 3
 
 

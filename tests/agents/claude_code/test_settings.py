@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tracker.agents.claude_code.settings import (
+from ralph_tracker.agents.claude_code.install import (
     TIMEOUTS,
     containers,
     has_status_line,

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from ralph_tracker.agents.claude_code.transcript import Reading, Taken, ends_with, read_on, transcripts_of
+from ralph_tracker.agents.claude_code.transcript import Reading, TokenUse, ends_with, read_on, transcripts_of
 
-ONE = Taken(1120, 10, 1)
+ONE = TokenUse(1120, 10, 1)
 
 
 def read(session, reading=None, since=""):
@@ -16,7 +16,7 @@ def read(session, reading=None, since=""):
 def test_an_answer_of_several_blocks_counts_once(session):
     session.said(1, blocks=3)
     session.said(2)
-    assert read(session) == Taken(2240, 20, 2)
+    assert read(session) == TokenUse(2240, 20, 2)
 
 
 def test_an_answer_whose_blocks_come_late_counts_once(session):
@@ -31,16 +31,16 @@ def test_an_answer_whose_blocks_come_late_counts_once(session):
 def test_an_answer_that_grew_counts_what_it_grew_by(session):
     session.said(1, message={"usage": {"input_tokens": 100, "output_tokens": 1}})
     session.said(1, message={"usage": {"input_tokens": 100, "output_tokens": 10}})
-    assert read(session) == Taken(100, 10, 1)
+    assert read(session) == TokenUse(100, 10, 1)
 
 
 def test_the_output_of_an_answer_that_is_being_written_is_unknown_until_it_is_told(session):
     reading = Reading()
     session.said(1, message={"stop_reason": None})
-    assert read(session, reading) == Taken(1120, 0, 1, unfinished=1)
+    assert read(session, reading) == TokenUse(1120, 0, 1, unfinished=1)
     session.said(1)
     session.said(1, message={"stop_reason": None})
-    assert read(session, Reading.of(json.loads(json.dumps(reading.plain())))) == Taken(0, 10, 0, unfinished=-1)
+    assert read(session, Reading.of(json.loads(json.dumps(reading.plain())))) == TokenUse(0, 10, 0, unfinished=-1)
 
 
 def test_the_same_message_of_two_requests_counts_twice(session):
@@ -63,7 +63,7 @@ def test_the_same_message_of_two_requests_counts_twice(session):
 )
 def test_what_is_no_answer_of_the_model_since_then_counts_nothing(session, fields):
     session.said(1, **fields)
-    assert read(session, since="2026-01-01T00:00:01Z") == Taken()
+    assert read(session, since="2026-01-01T00:00:01Z") == TokenUse()
 
 
 def test_an_answer_of_the_same_second_counts(session):
@@ -82,7 +82,7 @@ def test_a_line_that_is_being_written_is_read_when_it_is_whole(session):
     whole = session.transcript.read_bytes()
     session.transcript.write_bytes(whole[:-20])
     reading = Reading()
-    assert read(session, reading) == Taken()
+    assert read(session, reading) == TokenUse()
     session.transcript.write_bytes(whole)
     assert read(session, reading) == ONE
 

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from ralph_tracker.agents.output import Ending, Listener, Told
+from ralph_tracker.agents.output import Ending, Listener, RunReport
 from ralph_tracker.core.metrics import Usage
 
 
-def told(*lines: object, exit_code: int | None = 0, errors: str = "") -> Told:
+def told(*lines: object, exit_code: int | None = 0, errors: str = "") -> RunReport:
     listener = Listener()
     for line in lines:
         text = line if isinstance(line, str) else json.dumps(line)
@@ -202,7 +202,7 @@ class TestCursor:
     @pytest.mark.parametrize("before", [[INIT], [], [{"type": "tool_call", "session_id": "c"}]])
     def test_tells_duration_and_last_words(self, before) -> None:
         found = told(*before, self.RESULT)
-        assert found == Told(Usage(duration_s=5.234), Ending.DONE, last_message="Made it.")
+        assert found == RunReport(Usage(duration_s=5.234), Ending.DONE, last_message="Made it.")
 
     def test_tells_tokens_where_it_has_them(self) -> None:
         usage = {"inputTokens": 10, "outputTokens": 7, "cacheReadTokens": 80, "cacheWriteTokens": 10, "x": 1}
@@ -229,7 +229,7 @@ class TestCodex:
             self.START,
             {"type": "turn.completed", "usage": usage},
         )
-        assert found == Told(Usage(input_tokens=20, output_tokens=6), Ending.DONE, last_message="Well.")
+        assert found == RunReport(Usage(input_tokens=20, output_tokens=6), Ending.DONE, last_message="Well.")
 
     def test_a_run_stopped_while_it_connects_again_says_why(self) -> None:
         error = {"type": "error", "message": "Reconnecting... 1/5 (429 Too Many Requests)"}
@@ -311,7 +311,7 @@ class TestCopilot:
             self.event("assistant.message", content="Fine."),
             {"type": "result", "sessionId": "s", "exitCode": 0, "usage": {"sessionDurationMs": 100}},
         )
-        assert found == Told(Usage(duration_s=0.1), Ending.DONE, last_message="Fine.")
+        assert found == RunReport(Usage(duration_s=0.1), Ending.DONE, last_message="Fine.")
 
     def test_a_run_stopped_while_it_tries_again_says_why(self) -> None:
         failure = self.event("model.call_failure", statusCode=429, errorMessage="slow down")
@@ -319,7 +319,7 @@ class TestCopilot:
 
     def test_an_exit_code_alone_is_a_failure(self) -> None:
         found = told({"type": "result", "sessionId": "s", "exitCode": 2}, exit_code=2)
-        assert found == Told(Usage(), Ending.FAILED)
+        assert found == RunReport(Usage(), Ending.FAILED)
 
     def test_hours_and_minutes_are_read(self) -> None:
         errors = "Changes    +0 -0\nDuration   1h 2m 3s\nTokens     ↑ 1.5M • ↓ 12.3k\n"

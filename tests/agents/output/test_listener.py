@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tracker.agents.output import Ending, Listener, Told
+from ralph_tracker.agents.output import Ending, Listener, RunReport
 from ralph_tracker.agents.output.listener import EVENTS, MAX_LINE, TEXTS, recognise
 from ralph_tracker.core.metrics import Usage
 
@@ -64,7 +64,7 @@ STREAMS = st.lists(st.tuples(LINES, st.sampled_from([b"\n", b"\r\n", b"\r", b""]
 )
 
 
-def told(output: list[bytes], errors: list[bytes], exit_code: int | None) -> Told:
+def told(output: list[bytes], errors: list[bytes], exit_code: int | None) -> RunReport:
     listener = Listener()
     for chunk in output:
         listener.hear(chunk)
@@ -111,7 +111,7 @@ def test_a_line_of_a_mebibyte_is_read_and_a_longer_one_is_dropped_and_counted() 
     listener.hear(fits + b" \n")
     listener.hear(b"z" * (2 * MAX_LINE))
     listener.hear(b"zzz\nDone.")
-    assert listener.told(0) == Told(Usage(), Ending.DONE, last_message="Done.")
+    assert listener.told(0) == RunReport(Usage(), Ending.DONE, last_message="Done.")
     assert listener.dropped == 2
 
 

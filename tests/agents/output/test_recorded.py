@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tracker.agents.output import Ending, Listener, Told
+from ralph_tracker.agents.output import Ending, Listener, RunReport
 from ralph_tracker.core.metrics import Usage
 
 RECORDED = Path(__file__).parents[3] / "fixtures" / "agent_output"
@@ -56,7 +56,7 @@ CASES = (
 )
 
 
-def heard(case: str, exit_code: int | None) -> Told:
+def heard(case: str, exit_code: int | None) -> RunReport:
     listener = Listener()
     for suffix, hear in ((".out", listener.hear), (".err", listener.hear_error)):
         path = RECORDED / f"{case}{suffix}"

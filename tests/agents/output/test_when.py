@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from ralph_tracker.agents.output.when import When, when
+from ralph_tracker.agents.output.error_words import When, when
 
 
 @pytest.mark.parametrize(

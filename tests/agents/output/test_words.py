@@ -2,11 +2,11 @@
 
 import pytest
 
-from ralph_tracker.agents.output import Ending, Listener, Told
-from ralph_tracker.agents.output.words import asks_permission, complaint, nothing_but, verdict
+from ralph_tracker.agents.output import Ending, Listener, RunReport
+from ralph_tracker.agents.output.error_words import asks_permission, complaint, nothing_but, verdict
 
 
-def text(words: str, exit_code: int | None, errors: str = "") -> Told:
+def text(words: str, exit_code: int | None, errors: str = "") -> RunReport:
     listener = Listener()
     listener.hear(words.encode())
     listener.hear_error(errors.encode())

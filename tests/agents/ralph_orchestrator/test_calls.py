@@ -11,7 +11,7 @@ from ralph_tracker.agents.ralph_orchestrator.hook import (
     ITERATION,
     START,
     Event,
-    Standing,
+    RunnerState,
     calls_for,
 )
 from ralph_tracker.errors import InputError
@@ -25,43 +25,48 @@ def event(name, current=0, loop="a", pid=1):
 CALLS = {
     "a loop starts": (event(START), None, None, ("begin",)),
     "a loop starts after a baseline by hand": (event(START), None, 0, ()),
-    "the start is repeated": (event(START), Standing("a", 1, 0, 0), 0, ()),
-    "the first iteration starts: nothing was done yet": (event(ITERATION, 1), Standing("a", 1, 0, 0), 0, ()),
+    "the start is repeated": (event(START), RunnerState("a", 1, 0, 0), 0, ()),
+    "the first iteration starts: nothing was done yet": (event(ITERATION, 1), RunnerState("a", 1, 0, 0), 0, ()),
     "the first one, and nothing is remembered": (event(ITERATION, 1), None, 0, ()),
-    "the second one starts": (event(ITERATION, 2), Standing("a", 1, 0, 1), 0, ("measure",)),
-    "the second one, repeated": (event(ITERATION, 2), Standing("a", 1, 0, 2), 1, ()),
+    "the second one starts": (event(ITERATION, 2), RunnerState("a", 1, 0, 1), 0, ("measure",)),
+    "the second one, repeated": (event(ITERATION, 2), RunnerState("a", 1, 0, 2), 1, ()),
     "repeated after a call that was killed once the record was written": (
         event(ITERATION, 2),
-        Standing("a", 1, 0, 1),
+        RunnerState("a", 1, 0, 1),
         1,
         (),
     ),
-    "the third one, after that": (event(ITERATION, 3), Standing("a", 1, 0, 1), 1, ("measure",)),
-    "the loop completes": (event(COMPLETE, 3), Standing("a", 1, 0, 3), 2, ("measure", "finish")),
-    "completion is repeated": (event(COMPLETE, 3), Standing("a", 1, 0, 3), 3, ("finish",)),
+    "the third one, after that": (event(ITERATION, 3), RunnerState("a", 1, 0, 1), 1, ("measure",)),
+    "the loop completes": (event(COMPLETE, 3), RunnerState("a", 1, 0, 3), 2, ("measure", "finish")),
+    "completion is repeated": (event(COMPLETE, 3), RunnerState("a", 1, 0, 3), 3, ("finish",)),
     "completion of what is finished": (event(COMPLETE, 3), None, None, ()),
-    "the loop ends otherwise, and may go on": (event(ERROR, 3), Standing("a", 1, 0, 3), 2, ("measure", "select")),
-    "it ends before anything was done": (event(ERROR, 0), Standing("a", 1, 0, 0), 0, ("select",)),
-    "a run goes on: its numbers begin again": (event(START, pid=2), Standing("a", 1, 0, 3), 3, ()),
-    "a run goes on after one that was killed at work": (event(START, pid=2), Standing("a", 1, 0, 3), 2, ("measure",)),
-    "its first iteration": (event(ITERATION, 1, pid=2), Standing("a", 2, 3, 0), 3, ()),
-    "its second one": (event(ITERATION, 2, pid=2), Standing("a", 2, 3, 1), 3, ("measure",)),
-    "a run goes on without the hook of its start": (event(ITERATION, 1, pid=2), Standing("a", 1, 0, 3), 3, ()),
-    "another task starts": (event(START, loop="b", pid=2), Standing("a", 1, 0, 3), 3, ("close", "begin")),
+    "the loop ends otherwise, and may go on": (event(ERROR, 3), RunnerState("a", 1, 0, 3), 2, ("measure", "select")),
+    "it ends before anything was done": (event(ERROR, 0), RunnerState("a", 1, 0, 0), 0, ("select",)),
+    "a run goes on: its numbers begin again": (event(START, pid=2), RunnerState("a", 1, 0, 3), 3, ()),
+    "a run goes on after one that was killed at work": (
+        event(START, pid=2),
+        RunnerState("a", 1, 0, 3),
+        2,
+        ("measure",),
+    ),
+    "its first iteration": (event(ITERATION, 1, pid=2), RunnerState("a", 2, 3, 0), 3, ()),
+    "its second one": (event(ITERATION, 2, pid=2), RunnerState("a", 2, 3, 1), 3, ("measure",)),
+    "a run goes on without the hook of its start": (event(ITERATION, 1, pid=2), RunnerState("a", 1, 0, 3), 3, ()),
+    "another task starts": (event(START, loop="b", pid=2), RunnerState("a", 1, 0, 3), 3, ("close", "begin")),
     "another task, after one that was killed at work": (
         event(START, loop="b", pid=2),
-        Standing("a", 1, 0, 3),
+        RunnerState("a", 1, 0, 3),
         2,
         ("measure", "close", "begin"),
     ),
     "no loop is running": (event(ITERATION, 4), None, None, ()),
     "an iteration that could not be measured is not made up for": (
         event(ITERATION, 4),
-        Standing("a", 1, 0, 2),
+        RunnerState("a", 1, 0, 2),
         1,
         ("measure",),
     ),
-    "an event that says nothing of iterations": (event("post.iteration.start", 2), Standing("a", 1, 0, 1), 0, ()),
+    "an event that says nothing of iterations": (event("post.iteration.start", 2), RunnerState("a", 1, 0, 1), 0, ()),
 }
 
 
@@ -83,7 +88,7 @@ class Loop:
         if fate == "repeated":
             self._carry_out(happened)
         if fate != "lost":
-            self.standing = Standing.at(happened, self.latest)
+            self.standing = RunnerState.at(happened, self.latest)
 
     def _carry_out(self, happened):
         for call in calls_for(happened, self.standing, self.latest):

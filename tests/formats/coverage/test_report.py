@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tracker.formats.coverage import rows
-from ralph_tracker.formats.coverage.report import Block, CoverageReport, counted
+from ralph_tracker.formats.coverage.coverage_report import Block, CoverageReport, counted
 from ralph_tracker.formats.damage import DamageError
 
 FILES = st.dictionaries(

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tracker.steering import Plan, PlanState, PlanTask, Task, TaskOutcome, begun, state_from_plain, state_to_plain
-from ralph_tracker.steering.plan import STATUSES, TRIGGERS, OpenCheckpoint, is_usable_id
-from ralph_tracker.steering.plan_document import plan_digest
+from ralph_tracker.steering.plan import STATUSES, TRIGGERS, OpenCheckpoint, is_usable_id, plan_digest
 
 WORDS = st.text(max_size=6)
 LISTS = st.lists(WORDS, max_size=3).map(tuple)

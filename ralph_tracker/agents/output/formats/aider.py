@@ -12,9 +12,9 @@ Input tokens: with what was read from and written to the cache.
 import re
 from typing import Final
 
-from ralph_tracker.agents.output.heard import Heard, Verdict
+from ralph_tracker.agents.output.error_words import verdict
+from ralph_tracker.agents.output.run_report import StreamReport, Verdict
 from ralph_tracker.agents.output.values import NUMBER, amount, rounded
-from ralph_tracker.agents.output.words import verdict
 from ralph_tracker.core.metrics import Usage
 
 _COST: Final = r"Cost: \$\d{1,9}\.\d{1,20} message, \$(?P<cost>\d{1,9}\.\d{1,20}) session\."
@@ -50,8 +50,8 @@ class Reader:
         if _ERROR.match(stripped):
             self._trouble = verdict(stripped)
 
-    def heard(self) -> Heard | None:
+    def heard(self) -> StreamReport | None:
         if not self._messages and self._trouble is None:
             return None
         usage = Usage(cost_usd=self._cost, input_tokens=self._sent, output_tokens=self._received, turns=self._messages)
-        return Heard(usage if self._messages else Usage(), self._trouble)
+        return StreamReport(usage if self._messages else Usage(), self._trouble)

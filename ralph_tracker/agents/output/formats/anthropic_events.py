@@ -9,7 +9,8 @@ everything before it; a stream that was cut has the messages only, and no cost.
 from collections import OrderedDict
 from typing import Final
 
-from ralph_tracker.agents.output.heard import Ending, Heard, Verdict
+from ralph_tracker.agents.output.error_words import asks_permission, nothing_but, verdict
+from ralph_tracker.agents.output.run_report import Ending, StreamReport, Verdict
 from ralph_tracker.agents.output.values import (
     NOTHING,
     Object,
@@ -22,7 +23,6 @@ from ralph_tracker.agents.output.values import (
     total,
     word,
 )
-from ralph_tracker.agents.output.words import asks_permission, nothing_but, verdict
 from ralph_tracker.core.metrics import Usage
 
 _REMEMBERED: Final = 4_096
@@ -118,8 +118,8 @@ class Reader:
             case _:
                 pass
 
-    def heard(self) -> Heard:
-        return Heard(self._usage(), self._verdict, self._trouble or self._limit, self._last)
+    def heard(self) -> StreamReport:
+        return StreamReport(self._usage(), self._verdict, self._trouble or self._limit, self._last)
 
     def _usage(self) -> Usage:
         parts = list(self._told.values())

@@ -10,9 +10,9 @@ reasoning.
 
 from typing import Final
 
-from ralph_tracker.agents.output.heard import Ending, Heard, Verdict
+from ralph_tracker.agents.output.error_words import verdict
+from ralph_tracker.agents.output.run_report import Ending, StreamReport, Verdict
 from ralph_tracker.agents.output.values import Object, count, inner, text, word
-from ralph_tracker.agents.output.words import verdict
 from ralph_tracker.core.metrics import Usage
 
 _TYPES: Final = frozenset(
@@ -58,9 +58,9 @@ class Reader:
             case _:
                 pass
 
-    def heard(self) -> Heard:
+    def heard(self) -> StreamReport:
         usage = Usage(input_tokens=self._input, output_tokens=self._output)
-        return Heard(usage, self._verdict, self._trouble, self._last)
+        return StreamReport(usage, self._verdict, self._trouble, self._last)
 
     def _completed(self, usage: Object) -> None:
         self._verdict, self._trouble = Verdict(Ending.DONE), None

@@ -7,9 +7,9 @@ and no tokens: they are unknown. A turn is one call of the model (`assistant.tur
 
 from typing import Final
 
-from ralph_tracker.agents.output.heard import Ending, Heard, Verdict
+from ralph_tracker.agents.output.error_words import verdict
+from ralph_tracker.agents.output.run_report import Ending, StreamReport, Verdict
 from ralph_tracker.agents.output.values import Object, count, inner, seconds, text, word
-from ralph_tracker.agents.output.words import verdict
 from ralph_tracker.core.metrics import Usage
 
 _KINDS: Final = {"authentication": Ending.NEEDS_PERSON, "rate_limit": Ending.RATE_LIMITED, "quota": Ending.RATE_LIMITED}
@@ -51,9 +51,9 @@ class Reader:
             case _:
                 pass
 
-    def heard(self) -> Heard:
+    def heard(self) -> StreamReport:
         usage = Usage(turns=self._turns or None, duration_s=self._duration)
-        return Heard(usage, self._verdict or self._error, self._trouble, self._last)
+        return StreamReport(usage, self._verdict or self._error, self._trouble, self._last)
 
     def _result(self, event: Object) -> None:
         self._duration = seconds(inner(event, "usage").get("sessionDurationMs"))

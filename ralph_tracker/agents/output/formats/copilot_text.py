@@ -9,7 +9,7 @@ Input tokens: with what was read from the cache. Output tokens: with reasoning.
 import re
 from typing import Final
 
-from ralph_tracker.agents.output.heard import Heard
+from ralph_tracker.agents.output.run_report import StreamReport
 from ralph_tracker.agents.output.values import NUMBER, rounded
 from ralph_tracker.core.metrics import Usage
 
@@ -32,8 +32,8 @@ class Reader:
         elif duration:
             self._duration = int(duration["h"] or 0) * 3_600.0 + int(duration["m"] or 0) * 60 + int(duration["s"] or 0)
 
-    def heard(self) -> Heard | None:
+    def heard(self) -> StreamReport | None:
         if self._usage is None:
             return None
         read, written = self._usage.input_tokens, self._usage.output_tokens
-        return Heard(Usage(input_tokens=read, output_tokens=written, duration_s=self._duration))
+        return StreamReport(Usage(input_tokens=read, output_tokens=written, duration_s=self._duration))

@@ -6,10 +6,10 @@ Seen in runs of @google/gemini-cli 0.61.0 against a stand-in (`session_id`, `res
 Input tokens: `prompt`, which has what was read from the cache. Output tokens: `candidates` and `thoughts`.
 """
 
+from ralph_tracker.agents.output.error_words import verdict
 from ralph_tracker.agents.output.formats.gemini_stream import EXITS
-from ralph_tracker.agents.output.heard import Ending, Heard, Verdict
+from ralph_tracker.agents.output.run_report import Ending, StreamReport, Verdict
 from ralph_tracker.agents.output.values import Object, count, inner, objects, text, total
-from ralph_tracker.agents.output.words import verdict
 from ralph_tracker.core.metrics import Usage
 
 
@@ -24,7 +24,7 @@ class Reader:
     """Hear the object."""
 
     def __init__(self) -> None:
-        self._heard = Heard(Usage(), exits=EXITS)
+        self._heard = StreamReport(Usage(), exits=EXITS)
 
     def take(self, event: Object) -> None:
         error = inner(event, "error")
@@ -36,7 +36,7 @@ class Reader:
             input_tokens=total(count(each.get("prompt")) for each in tokens),
             output_tokens=total(count(each.get(key, 0)) for each in tokens for key in ("candidates", "thoughts")),
         )
-        self._heard = Heard(usage, ending, None, text(event.get("response")), EXITS)
+        self._heard = StreamReport(usage, ending, None, text(event.get("response")), EXITS)
 
-    def heard(self) -> Heard:
+    def heard(self) -> StreamReport:
         return self._heard

@@ -10,9 +10,9 @@ is not input, for the field leaves them out.
 
 from typing import Final
 
-from ralph_tracker.agents.output.heard import Ending, Heard, Verdict
+from ralph_tracker.agents.output.error_words import verdict
+from ralph_tracker.agents.output.run_report import Ending, StreamReport, Verdict
 from ralph_tracker.agents.output.values import Object, count, inner, seconds, text, word
-from ralph_tracker.agents.output.words import verdict
 from ralph_tracker.core.metrics import Usage
 
 EXITS: Final = ((41, Ending.NEEDS_PERSON), (53, Ending.OUT_OF_BUDGET))
@@ -50,8 +50,8 @@ class Reader:
         elif kind == "error" and event.get("severity") != "warning":
             self._trouble = verdict(text(event.get("message")) or "")
 
-    def heard(self) -> Heard:
-        return Heard(self._usage, self._verdict, self._trouble, self._last, EXITS)
+    def heard(self) -> StreamReport:
+        return StreamReport(self._usage, self._verdict, self._trouble, self._last, EXITS)
 
     def _say(self, event: Object) -> None:
         part = event.get("content")

@@ -10,9 +10,9 @@ reasoning, which its field leaves out.
 
 from typing import Final
 
-from ralph_tracker.agents.output.heard import Ending, Heard, Verdict
+from ralph_tracker.agents.output.error_words import verdict
+from ralph_tracker.agents.output.run_report import Ending, StreamReport, Verdict
 from ralph_tracker.agents.output.values import Object, amount, count, inner, text, total, word
-from ralph_tracker.agents.output.words import verdict
 from ralph_tracker.core.metrics import Usage
 
 _TYPES: Final = frozenset({"step_start", "step_finish", "text", "tool_use", "reasoning", "error"})
@@ -48,9 +48,9 @@ class Reader:
             case _:
                 pass
 
-    def heard(self) -> Heard:
+    def heard(self) -> StreamReport:
         usage = Usage(cost_usd=self._cost, input_tokens=self._input, output_tokens=self._output, turns=self._steps)
-        return Heard(usage if self._steps else Usage(), self._verdict, None, self._last)
+        return StreamReport(usage if self._steps else Usage(), self._verdict, None, self._last)
 
     def _finish(self, part: Object) -> None:
         self._steps += 1

@@ -11,7 +11,7 @@ from typing import Final
 
 from ralph_tracker.agents.output.formats import anthropic_events
 from ralph_tracker.agents.output.formats.anthropic_events import initial
-from ralph_tracker.agents.output.heard import Ending, Heard
+from ralph_tracker.agents.output.run_report import Ending, StreamReport
 from ralph_tracker.agents.output.values import Object
 
 EXITS: Final = ((41, Ending.NEEDS_PERSON), (53, Ending.OUT_OF_BUDGET))
@@ -25,5 +25,5 @@ def sniff(event: Object) -> bool:
 class Reader(anthropic_events.Reader):
     """Hear its events."""
 
-    def heard(self) -> Heard:
+    def heard(self) -> StreamReport:
         return super().heard()._replace(exits=EXITS)

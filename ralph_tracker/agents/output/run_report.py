@@ -18,7 +18,7 @@ class Ending(StrEnum):
     UNKNOWN = "unknown"
 
 
-class Told(NamedTuple):
+class RunReport(NamedTuple):
     """Hold what a run told; None is "not told".
 
     `why` is one line in the agent's words, at most 200 characters. `retry_after_s` (seconds) and `retry_at` (epoch
@@ -35,7 +35,7 @@ class Told(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """Hold how a run ended or what it struggles with, why, and when it may be tried again, as `Told` does."""
+    """Hold how a run ended or what it struggles with, why, and when it may be tried again, as `RunReport` does."""
 
     ending: Ending
     why: str | None = None
@@ -43,7 +43,7 @@ class Verdict(NamedTuple):
     retry_at: float | None = None
 
 
-class Heard(NamedTuple):
+class StreamReport(NamedTuple):
     """Hold what a stream of one format said.
 
     `verdict` is how the run ended in the format's own words, None where its last event is missing. `trouble` is what
@@ -63,7 +63,7 @@ class EventReader(Protocol):
 
     def take(self, event: Object, /) -> None: ...
 
-    def heard(self) -> Heard: ...
+    def heard(self) -> StreamReport: ...
 
 
 class TextReader(Protocol):
@@ -71,6 +71,6 @@ class TextReader(Protocol):
 
     def take(self, line: str, /) -> None: ...
 
-    def heard(self) -> Heard | None:
+    def heard(self) -> StreamReport | None:
         """Return what was heard, None where the text is not of the format."""
         ...

@@ -6,8 +6,10 @@ from typing import Final
 CANCEL_WORDS: Final = frozenset({"stop", "cancel"})
 CONTINUE_WORDS: Final = frozenset({"yes", "continue", "go", "ok"})
 SILENCE_S: Final = 15 * 60.0
-"""How long a checkpoint waits for a word, in seconds."""
 _ENDINGS: Final = " \t\r\n.!"
+
+
+"""How long a checkpoint waits for a word, in seconds."""
 
 
 def is_cancel(text: str) -> bool:

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
-from ralph_tracker.agents.claude_code.costs import COSTS, costs_of
 from ralph_tracker.agents.claude_code.journal import EVENTS, TOOL_EVENTS, note_event, note_trouble
-from ralph_tracker.agents.claude_code.transcript import Reading, Taken, ends_with, read_on, transcripts_of
-from ralph_tracker.agents.finding import failing_tests, finding
+from ralph_tracker.agents.claude_code.transcript import Reading, TokenUse, ends_with, read_on, transcripts_of
+from ralph_tracker.agents.claude_code.usage import COSTS, costs_of
+from ralph_tracker.agents.feedback import failing_tests, finding
 from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.store.files import to_json, write_whole
 from ralph_tracker.store.lock import locked
@@ -23,6 +23,15 @@ from ralph_tracker.tracker import Decided, Tracker
 TURNS: Final = "agent-turns.json"
 _SCHEMA: Final = 1
 _KEPT: Final = 32
+STATE: Final = Path(".claude") / "ralph-loop.local.md"
+_READ: Final = 1 << 16
+CAP: Final = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
+DEFAULT_CAP: Final = 8
+PATIENCE_S: Final = 1700.0
+_LAG_S: Final = 1.0
+_PAUSE_S: Final = 0.02
+_GO_ON: Final = "Go on with the task. When you stop, it is measured again."
+Answer = dict[str, Any] | None
 
 
 @dataclass(slots=True)
@@ -95,9 +104,9 @@ class Turns:
             self.cost = spent
         return found
 
-    def _tokens(self, transcript: Path, since: str) -> Taken | None:
+    def _tokens(self, transcript: Path, since: str) -> TokenUse | None:
         """Return what the session took, None where its transcript cannot be read; since when, for files not known."""
-        total: Taken | None = None
+        total: TokenUse | None = None
         for path in transcripts_of(transcript) if transcript.name else ():
             known = self.readings.pop(str(path), None)
             reading = known or Reading()
@@ -136,10 +145,6 @@ def _is_tool(line: bytes, session: str) -> bool:
         return False
 
 
-STATE: Final = Path(".claude") / "ralph-loop.local.md"
-_READ: Final = 1 << 16
-
-
 class Wiggum(NamedTuple):
     """Hold the state of a loop that the plugin drives; None is what its file does not say."""
 
@@ -176,16 +181,6 @@ def _front_matter(text: str) -> dict[str, str]:
 
 def _number(word: str | None) -> int | None:
     return int(word) if word is not None and word.isdecimal() else None
-
-
-CAP: Final = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
-DEFAULT_CAP: Final = 8
-PATIENCE_S: Final = 1700.0
-_LAG_S: Final = 1.0
-_PAUSE_S: Final = 0.02
-_GO_ON: Final = "Go on with the task. When you stop, it is measured again."
-
-Answer = dict[str, Any] | None
 
 
 def stopped(event: Mapping[str, Any], root: str, loop: str, environment: Mapping[str, str], began: float) -> Answer:

@@ -10,19 +10,11 @@ from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.core.rounding import plain_number, quantity
 from ralph_tracker.report.text import for_terminal
 from ralph_tracker.store.layout import LoopPaths
-from ralph_tracker.store.records import Committed
+from ralph_tracker.store.records import LoopRecords
 from ralph_tracker.store.summary import Summary
 
 if TYPE_CHECKING:
     from ralph_tracker.tracker import Decided
-
-
-def failing_tests(paths: LoopPaths, number: int) -> tuple[str, ...] | None:
-    """Return the names in order, None where no names are known. Raises StoreError where the system refuses."""
-    found = Committed(paths).measurement(number)
-    tests = None if found is None else found[0].tests
-    return None if tests is None else tuple(sorted(name for name, how in tests.outcomes.items() if how == FAILED))
-
 
 TESTS_SHOWN: Final = 10
 LIMIT: Final = 1500
@@ -30,6 +22,13 @@ _ALERTS_SHOWN: Final = 5
 _BREAKS: Final = frozenset({"working_tests_failing", "flaky_test"})
 # Together with what stands around them these stay below LIMIT, whatever the names and messages are.
 _TESTS_ROOM, _ALERTS_ROOM, _REASON_ROOM, _LINE_ROOM = 520, 420, 220, 160
+
+
+def failing_tests(paths: LoopPaths, number: int) -> tuple[str, ...] | None:
+    """Return the names in order, None where no names are known. Raises StoreError where the system refuses."""
+    found = LoopRecords(paths).measurement(number)
+    tests = None if found is None else found[0].tests
+    return None if tests is None else tuple(sorted(name for name, how in tests.outcomes.items() if how == FAILED))
 
 
 def finding(

@@ -10,8 +10,8 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from ralph_tracker.agents.claude_code.context import context_of
 from ralph_tracker.agents.claude_code.journal import EVENTS, note_event
+from ralph_tracker.agents.claude_code.usage import context_of
 from ralph_tracker.agents.claude_tools import end_of_tool
 from ralph_tracker.steering.continuation import (
     COMPLEXITIES,
@@ -32,9 +32,7 @@ _TAIL: Final = 256 << 10
 _BEGINS: Final = frozenset({"UserPromptSubmit", "Stop"})
 _CALLS: Final = frozenset({"PostToolUse", "PostToolUseFailure"})
 _TURN: Final = "PostToolBatch"
-
 _ENDLESS: Final = 1 << 53
-
 Line = Mapping[str, Any]
 
 
@@ -104,7 +102,7 @@ def _unheard(event: Mapping[str, Any], lines: Iterable[Line]) -> Iterator[dict[s
             yield {**base, **named, "hook_event_name": "PostToolUseFailure", "error": call.get("tool_response")}
 
 
-class Told(NamedTuple):
+class TurnGuidance(NamedTuple):
     """Hold where a session stands after its last turn: how many, what the agent is told (None: nothing), forced."""
 
     turns: int = 0
@@ -112,7 +110,7 @@ class Told(NamedTuple):
     is_forced: bool = False
 
 
-def folded(lines: Sequence[Line], rules: ContinuationRules) -> Told:
+def folded(lines: Sequence[Line], rules: ContinuationRules) -> TurnGuidance:
     """Fold a session's lines; what was said at earlier turns counts as said."""
     window = next((size for line in reversed(lines) if (size := _whole(line.get("context_window")))), None)
     complexity: Any = "medium"
@@ -127,7 +125,7 @@ def folded(lines: Sequence[Line], rules: ContinuationRules) -> Told:
             guidance.fold(each)
             if isinstance(each, TurnEnded):
                 words = guidance.nudge()
-    return Told(continuation.metrics.total_iterations, words, guidance.is_forced)
+    return TurnGuidance(continuation.metrics.total_iterations, words, guidance.is_forced)
 
 
 def events_of(line: Line) -> Iterator[Event]:

@@ -1,7 +1,4 @@
-"""What sessions have cost in a loop, by the payloads of the status line: the only live source of it.
-
-The client counts from the start of a session and begins anew after /clear: kept is the sum of the steps.
-"""
+"""What the status line's payloads tell of a session: its cost, and how full its context is; no hook tells either."""
 
 import json
 import os
@@ -13,6 +10,8 @@ COSTS: Final = "agent-costs.json"
 _SCHEMA: Final = 1
 _SESSIONS: Final = 32
 _MILLISECONDS: Final = 1000
+CONTEXT: Final = "agent-context.json"
+_PERCENT: Final = 100
 
 
 def costs_of(loop: str) -> dict[str, dict[str, float]]:
@@ -69,3 +68,39 @@ def write_sessions(loop: str, name: str, sessions: Mapping[str, Any]) -> None:
     with open(temporary, "w", encoding="utf-8") as file:  # noqa: PTH123  # as above
         json.dump({"schema_version": _SCHEMA, "sessions": kept}, file)
     os.replace(temporary, f"{loop}/{name}")  # noqa: PTH105  # as above
+
+
+def context_of(loop: str, session: str) -> dict[str, int]:
+    """Return `context_tokens` and `context_window` of a session, both in tokens; {} where they are not known."""
+    known = _known(loop).get(session)
+    if not isinstance(known, dict):
+        return {}
+    tokens, window = known.get("context_tokens"), known.get("context_window")
+    if not (isinstance(tokens, int) and isinstance(window, int) and tokens >= 0 and window > 0):
+        return {}
+    return {"context_tokens": tokens, "context_window": window}
+
+
+def take_context(loop: str, payload: Mapping[str, Any]) -> None:
+    """Keep what a payload tells of the context, where it is new. Raises OSError where the disk refuses."""
+    session, told = payload.get("session_id"), payload.get("context_window")
+    if not isinstance(session, str) or not isinstance(told, dict):
+        return
+    window, used = told.get("context_window_size"), told.get("used_percentage")
+    if not isinstance(window, int) or not isinstance(used, int | float) or not (window > 0 and 0 <= used < _PERCENT**2):
+        return
+    now = {"context_tokens": round(window * used / _PERCENT), "context_window": window}
+    if context_of(loop, session) == now:
+        return
+    sessions = _known(loop)
+    sessions.pop(session, None)
+    write_sessions(loop, CONTEXT, {**sessions, session: now})
+
+
+def _known(loop: str) -> dict[str, Any]:
+    try:
+        with open(f"{loop}/{CONTEXT}", encoding="utf-8") as file:  # noqa: PTH123  # the status line is asked for often
+            sessions = json.load(file)["sessions"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return {}
+    return sessions if isinstance(sessions, dict) else {}

@@ -10,7 +10,7 @@ from ralph_tracker.formats.first_error import first_error
 from ralph_tracker.formats.sums import both
 from ralph_tracker.formats.tests import identity
 from ralph_tracker.formats.tests.messages import KEPT, message
-from ralph_tracker.formats.tests.report import Counts, Declared, TestReport
+from ralph_tracker.formats.tests.test_report import Counts, Declared, TestReport
 
 ERROR: Final = "error"  # failed, and not by a failed assertion: set-up, tear-down, collection, a crash
 WHOLE_RUN: Final = "(test run)"

@@ -16,8 +16,16 @@ from ralph_tracker.steering.checkpoints import (
     choice_of,
     with_checkpoint,
 )
-from ralph_tracker.steering.plan import PlanState, PlanTask, Task, TaskOutcome, finished, next_task, with_task
-from ralph_tracker.steering.plan_document import state_to_plain
+from ralph_tracker.steering.plan import (
+    PlanState,
+    PlanTask,
+    Task,
+    TaskOutcome,
+    finished,
+    next_task,
+    state_to_plain,
+    with_task,
+)
 from ralph_tracker.steering.progress import (
     TaskProgressSummary,
     compute_progress_summary,
@@ -33,6 +41,7 @@ from ralph_tracker.steering.revision import (
 PRIOR_TASKS: Final = 5
 _FILES, _TESTS, _ALERTS, _TRIED = 30, 10, 5, 5
 _ROOM: Final = 200
+_UNCLEAR = "not understood; answer continue, adjust or abort"
 
 
 class PriorTaskContext(NamedTuple):
@@ -120,9 +129,6 @@ def _cut(text: str) -> str:
     """Put a text on one line, without what a terminal would act on, cut where it is too long."""
     plain = "".join(char if char.isprintable() else "?" for char in " ".join(text.split()))
     return plain if len(plain) <= _ROOM else f"{plain[: _ROOM - 1]}…"
-
-
-_UNCLEAR = "not understood; answer continue, adjust or abort"
 
 
 class Assignment(NamedTuple):

@@ -13,7 +13,7 @@ from ralph_tracker.errors import CollectedError, NoSnapshotError, StoreError
 from ralph_tracker.store.files import to_json, told_plainly, write_new, write_whole
 from ralph_tracker.store.layout import BASE, LoopPaths
 from ralph_tracker.store.reading import read_json
-from ralph_tracker.store.records import Committed
+from ralph_tracker.store.records import LoopRecords
 from ralph_tracker.store.restore_mark import RestoreMark, Restoring
 from ralph_tracker.store.snapshots.store import SnapshotStore
 from ralph_tracker.store.snapshots.values import ITERATIONS, SAFETY, Change, Snapshot, as_utf8, shown
@@ -107,7 +107,7 @@ class TreeVisits:
         return Visits(len(starts), on_line[-1] if on_line else None)
 
 
-class Kept(NamedTuple):
+class KeptFiles(NamedTuple):
     """Hold what was kept of one iteration before its checks ran.
 
     `changed` is against the iteration before, `since_baseline` against iteration 0 (empty for the baseline itself).
@@ -124,10 +124,10 @@ class Kept(NamedTuple):
     note: str | None = None
 
 
-class Keeper:
+class IterationFiles:
     """Keep and bring back the files of one loop's iterations."""
 
-    def __init__(self, committed: Committed) -> None:
+    def __init__(self, committed: LoopRecords) -> None:
         self.paths = committed.paths
         self._committed = committed
         self._restoring = RestoreMark(self.paths)
@@ -173,13 +173,13 @@ class Keeper:
     def _clear(self) -> None:
         shutil.rmtree(self.paths.store, ignore_errors=True)
 
-    def capture(self, previous: int | None, segments: Sequence[tuple[int, int]]) -> Kept:
+    def capture(self, previous: int | None, segments: Sequence[tuple[int, int]]) -> KeptFiles:
         """Keep the tree as it is now. `previous` is the iteration it descends from, None for the baseline."""
         self._refuse_none(previous or 0)
         snapshot = self._store.snapshot()
         befores = () if previous is None else (self._content(previous), self._content(0))
         changed, since_baseline = self._store.changes_since(befores, snapshot.tree) or ((), ())
-        return Kept(
+        return KeptFiles(
             snapshot=snapshot,
             changed=changed,
             since_baseline=since_baseline,
@@ -191,7 +191,7 @@ class Keeper:
         """Return what an iteration is called in the store: its tree where that is known, several compare at once."""
         return self._committed.tree(number) or _ref(number)
 
-    def after_checks(self, kept: Kept) -> Kept:
+    def after_checks(self, kept: KeptFiles) -> KeptFiles:
         """Look at the tree once more and add what the checks have changed in it."""
         now, changed = self._store.look(kept.snapshot.tree)
         return kept._replace(after_checks=now, changed_by_checks=changed)
@@ -221,7 +221,7 @@ class Keeper:
         """Return the paths of a kept tree."""
         return self._store.paths(tree)
 
-    def fill(self, folder: Path, kept: Kept, number: int) -> None:
+    def fill(self, folder: Path, kept: KeptFiles, number: int) -> None:
         """Write the plain files of an iteration into its folder, before the folder is sealed."""
         if any(change.new_id for change in kept.changed):
             self._store.write_changed(kept.changed, folder / ARTIFACTS)
@@ -234,7 +234,7 @@ class Keeper:
         )
         write_new(folder / MANIFEST, to_json(document))
 
-    def name(self, number: int, kept: Kept) -> None:
+    def name(self, number: int, kept: KeptFiles) -> None:
         """Name the snapshot as that of an iteration that is on record, and remember its content."""
         self._store.keep(number, kept.snapshot.commit)
         self._trees.remember(kept.snapshot.tree, number)
@@ -384,13 +384,13 @@ def lookout(purpose: str) -> Iterator[Path]:
         yield folder
 
 
-class Onlooker(Keeper):
+class ReadOnlyFiles(IterationFiles):
     """Read the tree of now and name its content. What is written for that goes to `folder`, which is made here.
 
     Raises NoSnapshotError where the loop keeps no files.
     """
 
-    def __init__(self, committed: Committed, folder: Path) -> None:
+    def __init__(self, committed: LoopRecords, folder: Path) -> None:
         super().__init__(committed)
         if not self.exists:
             raise NoSnapshotError(f"nothing is kept in {self.paths.shown}: run `ralph-tracker hook pre-loop` first")

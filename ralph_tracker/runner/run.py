@@ -1,45 +1,107 @@
-"""The loop of our own: baseline → agent → post_iteration → decision → … → selection.
+"""Ctrl-C: once finishes the iteration, twice stops now."""
 
-Each step ends with its journal written, so that a run goes on from wherever it was ended.
-"""
-
+import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from threading import Event
+from types import FrameType, MappingProxyType, TracebackType
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self
 
-from ralph_tracker.agents.finding import failing_tests, finding
+from ralph_tracker.agents.feedback import failing_tests, finding
 from ralph_tracker.core.metrics import Usage
 from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.core.rounding import quantity
 from ralph_tracker.core.rules import LoopLimits
-from ralph_tracker.errors import InputError, NoSnapshotError
+from ralph_tracker.errors import InputError, LoopError, NoSnapshotError, RecordError
 from ralph_tracker.iteration.measure import configured_by
-from ralph_tracker.runner.attempt import Limits, environment_of, logs_of, prepared, run_agent, told_by
-from ralph_tracker.runner.interrupts import Interrupts
-from ralph_tracker.runner.journal import Journal, added
+from ralph_tracker.runner.attempt import (
+    AgentRun,
+    Limits,
+    RetryLimits,
+    Step,
+    described,
+    environment_of,
+    is_startable,
+    logs_of,
+    prepared,
+    run_agent,
+    step_after,
+    told_by,
+    verdict_of,
+)
+from ralph_tracker.runner.journal import Journal, Plan, added, read_journal
 from ralph_tracker.runner.screen import Screen
-from ralph_tracker.runner.verdicts import Patience, Ran, Step, described, step_after, verdict_of
 from ralph_tracker.store.files import told_plainly
-from ralph_tracker.store.keeping import STORE, Onlooker, lookout
+from ralph_tracker.store.iteration_files import STORE, ReadOnlyFiles, lookout
 from ralph_tracker.store.layout import LoopPaths
-from ralph_tracker.store.opened import OpenLoop
-from ralph_tracker.store.records import Committed
+from ralph_tracker.store.lock import locked
+from ralph_tracker.store.loop_reader import LoopReader
+from ralph_tracker.store.loop_status import NEXT_LOOP, paths_of, summary_at
+from ralph_tracker.store.records import LoopRecords
 from ralph_tracker.store.summary import Summary
 from ralph_tracker.tracker import Decided, Tracker
 
 if TYPE_CHECKING:
-    from ralph_tracker.loop.finish import Closed
-
+    from ralph_tracker.loop.finish import FinishedLoop
 
 _MINUTE_S = 60
+_HEADING: Final = "What ralph-tracker measured before this iteration, the number {number}:"
+_LACKS: Final = "Not done before these hold:"
+_RUNS: Final = "The run before this one in the same iteration: {why}. What it left in the files is still there."
+_PROMPT: Final = "prompt.md"
+# An agent is told of a stall before it ends the loop: none of seven real loops ends too early so (docs/judgement.md).
+_STALLED_AFTER_TOLD: Final = 2
+_NO_COST: Final = (
+    "what iteration {number} cost is unknown: the agent's output does not tell, the limit cannot act on it"
+)
+_INTERRUPTED: Final = "interrupted: the run was ended from outside"
+_LOCK: Final = "run.lock"
+_ONCE: Final = "Ctrl-C: the iteration is finished first; again stops now"
+_START: Final = "start with `ralph-tracker run -- AGENT COMMAND`"
+
+
+class Interrupts:
+    """Take Ctrl-C while the body runs: the first sets `asked`, and `told` is called; the second raises.
+
+    Raises KeyboardInterrupt at the second one, wherever the body is.
+    """
+
+    def __init__(self, told: Callable[[], None]) -> None:
+        self._event, self._told = Event(), told
+        self._before: Any = None
+
+    @property
+    def asked(self) -> bool:
+        """Tell whether the run is to end after this iteration."""
+        return self._event.is_set()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait so long, or until Ctrl-C; tell whether the whole time has passed."""
+        return not self._event.wait(seconds)
+
+    def __enter__(self) -> Self:
+        self._before = signal.signal(signal.SIGINT, self._take)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        signal.signal(signal.SIGINT, self._before)
+
+    def _take(self, _number: int, _frame: FrameType | None) -> None:
+        if self._event.is_set():
+            raise KeyboardInterrupt
+        self._event.set()
+        self._told()
 
 
 def record_of(tracker: Tracker) -> IterationRecord:
     """Return the latest record of the loop, judged as of now. Raises as the tracker does."""
-    loop = OpenLoop.read(tracker.store(), configured_by)
+    loop = LoopReader.read(tracker.store(), configured_by)
     return loop.record(loop.store.summary().iteration)
 
 
@@ -50,7 +112,7 @@ def tree_of_now(paths: LoopPaths) -> str | None:
     """
     with lookout("run") as folder:
         try:
-            return Onlooker(Committed(paths), folder / STORE).now()
+            return ReadOnlyFiles(LoopRecords(paths), folder / STORE).now()
         except NoSnapshotError:
             return None
 
@@ -72,11 +134,6 @@ def _shown_time(seconds: float) -> str:
     minutes, rest = divmod(int(max(seconds, 0)), _MINUTE_S)
     hours, minutes = divmod(minutes, _MINUTE_S)
     return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"
-
-
-_HEADING: Final = "What ralph-tracker measured before this iteration, the number {number}:"
-_LACKS: Final = "Not done before these hold:"
-_RUNS: Final = "The run before this one in the same iteration: {why}. What it left in the files is still there."
 
 
 def user_prompt(path: str | None, root: Path) -> str:
@@ -109,21 +166,12 @@ def prompt_of(user: str, finding: str, number: int, before: Sequence[str], lacks
     return "\n".join([own, "", *told, ""] if own else [*told, ""])
 
 
-_PROMPT: Final = "prompt.md"
-# An agent is told of a stall before it ends the loop: none of seven real loops ends too early so (docs/judgement.md).
-_STALLED_AFTER_TOLD: Final = 2
-_NO_COST: Final = (
-    "what iteration {number} cost is unknown: the agent's output does not tell, the limit cannot act on it"
-)
-_INTERRUPTED: Final = "interrupted: the run was ended from outside"
-
-
 class Outcome(NamedTuple):
     """Hold how a run ended: by a `stop` (then `closed` is its selection), an `escalate`, or as Ctrl-C `asked`."""
 
     how: Literal["stop", "escalate", "asked"]
     reason: str
-    closed: "Closed | None" = None
+    closed: "FinishedLoop | None" = None
 
 
 @dataclass(slots=True)
@@ -197,9 +245,9 @@ class Run:
         root = self.tracker.root.resolve()
         heard = run_agent(ready, root, environment, limits, logs, self.screen, self._status)
         changed = tree_of_now(self.paths) != before
-        ran = Ran(heard.finished, heard.told, heard.printed, changed, heard.silent_s)
+        ran = AgentRun(heard.finished, heard.told, heard.printed, changed, heard.silent_s)
         verdict = verdict_of(ran)
-        patience = Patience(plan.retries, plan.pause_s)
+        patience = RetryLimits(plan.retries, plan.pause_s)
         step = step_after(verdict, ran, journal.tried, journal.waited_s, patience, self.now())
         said = f"agent: {described(verdict, ran)}"
         self.screen.line(f"iteration {journal.iteration}: {said}")
@@ -314,3 +362,130 @@ class Run:
     def _go(self, **changes: Any) -> Journal:  # noqa: ANN401  # as the fields of a journal
         self.journal = self.journal._replace(**changes).write(self.paths)
         return self.journal
+
+
+class RunRequest(NamedTuple):
+    """Hold what a command line asks for.
+
+    `command` is the agent's, empty: as before. `plan` are the other parts of the plan that were named, `limits` keys of
+    `loop` in the configuration, `checks` further ones of this loop.
+    """
+
+    command: tuple[str, ...]
+    plan: Mapping[str, Any]
+    limits: Mapping[str, Any]
+    new: bool = False
+    allow_missing: bool = False
+    resume: bool = False
+    checks: Mapping[str, Any] = MappingProxyType({})
+
+
+@contextmanager
+def opened(tracker: Tracker, asked: RunRequest, screen: Screen) -> Iterator[Run]:
+    """Begin a loop, or take one up, and be the only run of it while the body runs.
+
+    Raises StoreError where another run drives it, else as `begin` and `take_up` do.
+    """
+    journal = take_up(tracker, asked) if asked.resume else begin(tracker, asked)
+    tracker = tracker._replace(loop_id=journal.loop_id)
+    store = tracker.store()
+    with locked(store.paths.folder / _LOCK, "run", patience_s=0):
+        journal.write(store.paths)
+        limits = LoopReader.read(store, configured_by).config.rules.loop
+        interrupts = Interrupts(lambda: screen.line(_ONCE))
+        with interrupts:
+            yield Run(tracker, store.paths, limits, journal, screen, interrupts)
+
+
+def begin(tracker: Tracker, asked: RunRequest) -> Journal:
+    """Take the baseline of a new loop.
+
+    Raises LoopError where one is running, InputError for a command or a prompt that cannot be used.
+    """
+    plan = Plan(asked.command)._replace(**asked.plan)
+    _refuse_unusable(tracker, plan)
+    summary = meant(tracker)
+    if summary is not None and summary.status == "running" and not asked.new:
+        raise still_running(summary)
+    record = tracker.pre_loop(
+        None, new=asked.new, allow_missing=asked.allow_missing, limits=asked.limits, checks=asked.checks
+    )
+    return Journal(record.loop_id, plan)
+
+
+def still_running(summary: Summary) -> LoopError:
+    """Return the refusal of a run beside a loop that has not ended."""
+    return LoopError(
+        f"loop {summary.loop_id} is still running; go on with `ralph-tracker run --resume`, end it with "
+        "`ralph-tracker hook post-loop`, or say --new (abandon it)"
+    )
+
+
+def take_up(tracker: Tracker, asked: RunRequest) -> Journal:
+    """Return where an earlier run of the loop stands; with a command and no loop yet, begin one.
+
+    Raises LoopError where there is nothing to go on with, InputError for limits, which are frozen with their loop.
+    """
+    summary = meant(tracker)
+    if summary is None:
+        if not asked.command:
+            raise LoopError(f"no loop in {tracker.root.resolve()}, nothing to resume; {_START}")
+        return begin(tracker, asked)
+    if asked.limits:
+        names = named_options(asked.limits)
+        raise InputError(f"{names}: the limits are frozen with loop {summary.loop_id}; leave that out")
+    journal = _journal(paths_of(tracker.root, summary.loop_id, {}), summary, asked.command)
+    journal = journal._replace(plan=journal.plan._replace(**asked.plan))
+    _refuse_unusable(tracker, journal.plan)
+    return _matched(journal, summary)
+
+
+def named_options(limits: Mapping[str, Any]) -> str:
+    """Return limits as they are written on a command line."""
+    return ", ".join(f"--{name.replace('_', '-')}" for name in limits)
+
+
+def _journal(paths: LoopPaths, summary: Summary, command: tuple[str, ...]) -> Journal:
+    journal = _readable(paths, command)
+    selecting = summary.status == "finished" and journal is not None and journal.phase == "select"
+    if summary.status != "running" and not selecting:
+        raise LoopError(f"loop {summary.loop_id} is {summary.status}, nothing to resume; {NEXT_LOOP}")
+    if journal is not None:
+        return journal._replace(plan=journal.plan._replace(command=command)) if command else journal
+    if not command:
+        raise LoopError(f"loop {summary.loop_id} was not driven by `run`; say the agent's command after `--`")
+    return Journal(summary.loop_id, Plan(command), summary.iteration + 1)
+
+
+def _readable(paths: LoopPaths, command: tuple[str, ...]) -> Journal | None:
+    """Return the journal, None where there is none, or where a new command stands in for one that is damaged."""
+    try:
+        return read_journal(paths)
+    except RecordError:
+        if not command:
+            raise
+        return None
+
+
+def _matched(journal: Journal, summary: Summary) -> Journal:
+    """Go on after what is on record: somebody may have recorded by hand meanwhile."""
+    following = summary.iteration + 1
+    behind = journal.phase == "agent" and journal.iteration < following
+    if behind or journal.iteration > following:
+        return Journal(journal.loop_id, journal.plan, following)
+    return journal
+
+
+def meant(tracker: Tracker) -> Summary | None:
+    """Return where the loop stands that is meant, None where there is none."""
+    try:
+        return summary_at(paths_of(tracker.root, tracker.loop_id, tracker.environment))
+    except LoopError:
+        return None
+
+
+def _refuse_unusable(tracker: Tracker, plan: Plan) -> None:
+    root = tracker.root.resolve()
+    user_prompt(plan.prompt_file, root)
+    if not is_startable(plan.command[0], root, tracker.environment):
+        raise InputError(f"{plan.command[0]}: no such command; say the agent's after `--`, or look at PATH")

@@ -1,33 +1,144 @@
-"""Drive a plan: each of its tasks is a loop of its own, refined until its checks hold."""
+"""What a task of a plan has to come to: its checks as checks of its loop, and what an iteration still lacks."""
 
 import asyncio
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from ralph_tracker.agents.finding import failing_tests
+from ralph_tracker.agents.feedback import failing_tests
 from ralph_tracker.config.load import Config, load_config
+from ralph_tracker.config.wording import cut, nearest
+from ralph_tracker.core.alert_types import Alert
+from ralph_tracker.core.findings import Severity
+from ralph_tracker.core.integrity import raises_doubt
+from ralph_tracker.core.metrics import Group
 from ralph_tracker.core.records import IterationRecord
-from ralph_tracker.errors import LoopError
+from ralph_tracker.errors import InputError, LoopError
+from ralph_tracker.iteration.explain import checks_of
 from ralph_tracker.iteration.measure import configured_by, with_detected_checks
-from ralph_tracker.runner.beginning import Asked, meant, named_options, opened, still_running
-from ralph_tracker.runner.goals import added_checks, named_checks, refuse_unknown, unmet
+from ralph_tracker.measure.checks import Check, environment_for_checks
+from ralph_tracker.measure.commands import checks_from, command_of, is_there
+from ralph_tracker.measure.failure_reason import last_words
+from ralph_tracker.measure.results import kind_of
+from ralph_tracker.runner.run import RunRequest, meant, named_options, opened, still_running
 from ralph_tracker.runner.screen import Screen
 from ralph_tracker.steering.checkpoints import CheckpointRules, checkpoint_rules
-from ralph_tracker.steering.driving import Assignment, Person, PlanCalls, PlanEnded, drive_plan
-from ralph_tracker.steering.plan import PlanState, PlanTask, TaskOutcome
+from ralph_tracker.steering.plan import PlanState, PlanTask, Task, TaskOutcome
+from ralph_tracker.steering.plan_driver import Assignment, Person, PlanCalls, PlanEnded, drive_plan
 from ralph_tracker.steering.progress import LiveProgress
-from ralph_tracker.store.keeping import Keeper
+from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.layout import RESERVED
-from ralph_tracker.store.opened import OpenLoop
+from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.plan_files import plan_held, read_plan, write_plan_prompt, write_plan_state
+from ralph_tracker.store.records import LoopRecords
 from ralph_tracker.store.snapshots.user_repository import head_of
 from ralph_tracker.store.snapshots.values import shown
 from ralph_tracker.store.summary import Summary
 from ralph_tracker.tracker import Tracker
+
+_NAME: Final = "plan-{}"
+_UNKNOWN: Final = (
+    "{plan}: task {task}: neither a check nor a command is named {word!r}{near}; mend it, or say --allow-missing"
+)
+_UNUSABLE: Final = re.compile(r"[^a-z0-9._-]+")
+_LONGEST_ID: Final = 56  # what LOOP_ID takes, without the number behind it
+_CENTS_OF_NOTHING: Final = 1e-9
+_FROZEN: Final = "{names}: the limits of loop {loop} are frozen with it, these count from the next task on"
+
+
+class TaskCheck(NamedTuple):
+    """Hold a check of a task as it was written in the plan, and the configured check that it is."""
+
+    word: str
+    check: Check
+
+
+def added_checks(task: Task, config: Config) -> dict[str, Any]:
+    """Return the commands among the checks of a task as sections of the configuration, each by a name that is free.
+
+    They have no kind: as a build that fails they would leave the baseline unverified, and nothing to go back to.
+    """
+    sections = config.document["checks"]
+    commands = [word for word in dict.fromkeys(task.checks) if _configured(word, sections) is None]
+    taken = {name.casefold() for name in sections}
+    numbers = (number for number in range(1, len(commands) + len(taken) + 1) if _NAME.format(number) not in taken)
+    return {_NAME.format(number): {"run": word} for number, word in zip(numbers, commands, strict=False)}
+
+
+def _configured(word: str, sections: Mapping[str, Any]) -> str | None:
+    """Return the name of the check that a word of a plan means, None where it means none of those."""
+    if word in sections:
+        return word
+    return next((name for name, section in sections.items() if section["run"] == word), None)
+
+
+def named_checks(task: Task, document: Mapping[str, Any]) -> tuple[TaskCheck, ...]:
+    """Return what has to hold for a task by the configuration that its loop was frozen with; () there means all."""
+    checks = {check.name: check for check in checks_from(document)}
+    if not task.checks:
+        return tuple(TaskCheck(name, check) for name, check in checks.items())
+    names = {word: _configured(word, document["checks"]) for word in task.checks}
+    return tuple(TaskCheck(word, checks[name]) for word, name in names.items() if name is not None)
+
+
+def refuse_unknown(plan: Path, tasks: Sequence[Task], config: Config, root: Path, env: Mapping[str, str]) -> None:
+    """Raise InputError where a check of a task is neither configured nor a command that is there.
+
+    A path that is not absolute may be what a task is to make.
+    """
+    sections, environment = config.document["checks"], environment_for_checks(env)
+    for task in tasks:
+        for word in task.checks:
+            check = Check(word, word)
+            program = command_of(check)
+            if _configured(word, sections) is not None or (program and "/" in program and not program.startswith("/")):
+                continue
+            if not is_there(check, root, environment):
+                near = nearest(word, list(sections))
+                raise InputError(_UNKNOWN.format(plan=plan, task=task.id, word=cut(word), near=near))
+
+
+def unmet(committed: LoopRecords, named: Sequence[TaskCheck], record: IterationRecord) -> tuple[str, ...]:
+    """Say what an iteration lacks to complete a task, one line each; () where nothing is held against it.
+
+    Each check has to have ended with 0 and to have been measured; its tests may not fail. An iteration with an open
+    CRITICAL alert, as each has that was tampered with, or a HIGH one of the rules about tests (a red test that is
+    skipped is no better than one deleted) completes nothing, nor does one that needed a person.
+    """
+    ends = {each["name"]: each for each in checks_of(committed, record.iteration) or ()}
+    measured = committed.measurement(record.iteration)
+    missing = {} if measured is None else {str(group): why for group, why in measured[0].missing.items()}
+    output = committed.paths.iteration(record.iteration) / "output"
+    lacks = [why for each in named if (why := _why_not(each, ends.get(each.check.name), missing, output, record))]
+    lacks += [f"{alert.id}: {alert.message}" for alert in record.standing_alerts if _holds_back(alert)]
+    if record.blocked is not None:
+        lacks.append(record.blocked)
+    return tuple(lacks)
+
+
+def _holds_back(alert: Alert) -> bool:
+    return alert.severity is Severity.CRITICAL or (alert.severity is Severity.HIGH and raises_doubt(alert))
+
+
+def _why_not(
+    named: TaskCheck, end: Mapping[str, Any] | None, missing: Mapping[str, str], output: Path, record: IterationRecord
+) -> str | None:
+    """Say why a check does not hold, None where it does."""
+    check, kind = named.check, kind_of(named.check)
+    if end is None:
+        return f"{named.word}: not run"
+    if end["exit_code"] != 0 or end["timed_out"] or end["problem"] is not None:
+        said = last_words(output / f"{check.name}.stdout", output / f"{check.name}.stderr")
+        return f"{named.word}: {end['summary']}" + (f"; {said}" if said else "")
+    if kind is not None and kind in missing:
+        return f"{named.word}: {missing[kind]}"
+    failed = record.metrics.tests_failed
+    if kind == Group.TESTS and failed:
+        return f"{named.word}: {failed} {'test fails' if failed == 1 else 'tests fail'}"
+    return None
 
 
 def outcome_of(tracker: Tracker, begun: PlanTask) -> tuple[TaskOutcome, str]:
@@ -36,7 +147,7 @@ def outcome_of(tracker: Tracker, begun: PlanTask) -> tuple[TaskOutcome, str]:
     Raises as the tracker does.
     """
     store = tracker.store()
-    loop, summary = OpenLoop.read(store, configured_by), store.summary()
+    loop, summary = LoopReader.read(store, configured_by), store.summary()
     records = [judgement.record for judgement in loop.judged()]
     # Where the line stands is what the files are: the last iteration, or the peak that was put there.
     kept = next(record for record in records if record.iteration == summary.head)
@@ -50,7 +161,9 @@ def outcome_of(tracker: Tracker, begun: PlanTask) -> tuple[TaskOutcome, str]:
     outcome = TaskOutcome(
         "complete" if is_complete else "failed",
         cost_usd=spent_on(tracker, begun.loops),
-        changed_files=tuple(shown(change.path) for change in Keeper(store).differs_from_baseline(kept.iteration)),
+        changed_files=tuple(
+            shown(change.path) for change in IterationFiles(store).differs_from_baseline(kept.iteration)
+        ),
         commit=head if head != begun.head else None,
         fix_cycles=max(summary.iteration - 1, 0),
         failing_tests=failing_tests(store.paths, kept.iteration) or (),
@@ -91,12 +204,6 @@ def _cost_of(tracker: Tracker) -> float | None:
         return None  # it was never begun
 
 
-_UNUSABLE: Final = re.compile(r"[^a-z0-9._-]+")
-_LONGEST_ID: Final = 56  # what LOOP_ID takes, without the number behind it
-_CENTS_OF_NOTHING: Final = 1e-9
-_FROZEN: Final = "{names}: the limits of loop {loop} are frozen with it, these count from the next task on"
-
-
 class PlanOutcome(NamedTuple):
     """Hold how a plan ended, and whether it was Ctrl-C that stopped it."""
 
@@ -117,7 +224,7 @@ def loop_id_of(plan: Path, task_id: str, is_taken: Callable[[str], bool]) -> str
 
 @contextmanager
 def plan_opened(
-    file: Path, tracker: Tracker, asked: Asked, screen: Screen, person: Person | None
+    file: Path, tracker: Tracker, asked: RunRequest, screen: Screen, person: Person | None
 ) -> Iterator["PlanRun"]:
     """Hold a plan while the body runs it.
 
@@ -143,7 +250,7 @@ class PlanRun:
     file: Path
     state: PlanState
     tracker: Tracker
-    asked: Asked
+    asked: RunRequest
     screen: Screen
     person: Person | None
     rules: CheckpointRules
@@ -198,12 +305,12 @@ class PlanRun:
         self.screen.line(said)
         return outcome
 
-    def _refined(self, tracker: Tracker, assignment: Assignment, asked: Asked) -> TaskOutcome | None:
+    def _refined(self, tracker: Tracker, assignment: Assignment, asked: RunRequest) -> TaskOutcome | None:
         """Run the loop of a task to its end; return what came of the task where the loop has none yet."""
         screen = PlanScreen(self.screen, assignment)
         with opened(tracker, asked, screen) as run:
             store = tracker.store()
-            named = named_checks(assignment.task, OpenLoop.read(store, configured_by).config.document)
+            named = named_checks(assignment.task, LoopReader.read(store, configured_by).config.document)
             run.unmet = lambda record: unmet(store, named, record)
             outcome = run.drive()
             self._was_asked = run.interrupts.asked
@@ -211,7 +318,7 @@ class PlanRun:
             return None
         return TaskOutcome("stopped", reason=outcome.reason)
 
-    def _asked_for(self, tracker: Tracker, assignment: Assignment, begun: PlanTask, left: float | None) -> Asked:
+    def _asked_for(self, tracker: Tracker, assignment: Assignment, begun: PlanTask, left: float | None) -> RunRequest:
         """Return what is asked of the loop of a task: to go on where it has begun, else to begin."""
         prompt = write_plan_prompt(self.file, assignment.prompt).resolve()
         plan = {**self.asked.plan, "prompt_file": str(prompt), "apply": "worktree"}

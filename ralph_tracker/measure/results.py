@@ -10,10 +10,10 @@ from ralph_tracker.core.metrics import Group, Measure, Metrics, TestResults
 from ralph_tracker.errors import StoreError
 from ralph_tracker.formats.damage import DEFAULT_LIMITS
 from ralph_tracker.formats.first_error import first_error
-from ralph_tracker.formats.lint.report import Severity
+from ralph_tracker.formats.lint.lint_report import Severity
 from ralph_tracker.formats.registry import BY_NAME, FORMATS, read
 from ralph_tracker.formats.report import CoverageReport, LintReport, Report, TestReport, TypeReport, Unreadable
-from ralph_tracker.formats.tests.report import add_tests
+from ralph_tracker.formats.tests.test_report import add_tests
 from ralph_tracker.measure.checks import STANDARD_OUTPUT, Check, CheckResult
 from ralph_tracker.measure.coverage_data import as_json, is_data
 from ralph_tracker.measure.report_files import FoundReport, Missing
@@ -31,6 +31,12 @@ _BUILD_BROKE: Final = re.compile(
 )
 _NO_OVERRIDES: Final[Mapping[str, Severity]] = {}
 _GROUPS: Final[Mapping[str, Group]] = {group.value: group for group in Group}
+_KIND: Final[Mapping[type, str]] = {
+    TestReport: "tests",
+    CoverageReport: "coverage",
+    LintReport: "lint",
+    TypeReport: "types",
+}
 
 
 class Measured(NamedTuple):
@@ -314,7 +320,7 @@ def _why(result: CheckResult, found: FoundReport, report: Unreadable) -> str:
 
 
 def _last_words(result: CheckResult) -> str | None:
-    from ralph_tracker.measure.last_words import last_words  # noqa: PLC0415  most commands leave their reports
+    from ralph_tracker.measure.failure_reason import last_words  # noqa: PLC0415  most commands leave their reports
 
     return last_words(result.stdout, result.stderr)
 
@@ -369,10 +375,4 @@ def _type_values(report: object) -> dict[str, Any]:
     return {"type_errors": cast("TypeReport", report).errors}
 
 
-_KIND: Final[Mapping[type, str]] = {
-    TestReport: "tests",
-    CoverageReport: "coverage",
-    LintReport: "lint",
-    TypeReport: "types",
-}
 _VALUES: Final = {"coverage": _coverage_values, "lint": _lint_values, "types": _type_values}

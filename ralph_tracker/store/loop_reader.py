@@ -10,16 +10,15 @@ from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.documents import SCHEMA_VERSION, Document, record_document
 from ralph_tracker.core.identities import KnownTests
 from ralph_tracker.core.judge import Judgement, judge, judge_baseline, rolled_back
-from ralph_tracker.core.lineage import Line
+from ralph_tracker.core.lineage import Lineage
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Group
 from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.core.rules import Rules
 from ralph_tracker.errors import ConfigError, InputError, RecordError
 from ralph_tracker.store import codec
-from ralph_tracker.store.derived import row_of, summary_of
 from ralph_tracker.store.files import to_json
-from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.loop_store import LoopStore, row_of, summary_of
 from ralph_tracker.store.reading import read_bytes, refuse_newer
 from ralph_tracker.store.records import after_plain
 from ralph_tracker.store.summary import Summary
@@ -51,7 +50,7 @@ def replay(
     state = store.start(rules)._replace(loop_id=loop_id)
     retired = state.seen.excluded | store.retired() | retiring
     state = state._replace(seen=state.seen._replace(excluded=retired))
-    lines: dict[int, tuple[Line, KnownTests]] = {}
+    lines: dict[int, tuple[Lineage, KnownTests]] = {}
     judgements, lost = [], []
     for number in range(store.latest() + 1):
         measured = store.measurement(number)
@@ -145,7 +144,7 @@ def loop_document(
     }
 
 
-class OpenLoop(NamedTuple):
+class LoopReader(NamedTuple):
     """Hold a loop's store with its frozen configuration.
 
     `origin` says whether metrics are handed in or measured by the loop's checks, since the baseline; `configured` are
@@ -159,7 +158,7 @@ class OpenLoop(NamedTuple):
     configured: frozenset[Group]
 
     @classmethod
-    def read(cls, store: LoopStore, configured_by: Any) -> "OpenLoop":  # noqa: ANN401  # document → groups
+    def read(cls, store: LoopStore, configured_by: Any) -> "LoopReader":  # noqa: ANN401  # document → groups
         """Read the loop's own document.
 
         Raises RecordError where it cannot be used, StoreError where the system refuses: what cannot be read now is not

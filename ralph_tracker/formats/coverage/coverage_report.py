@@ -15,6 +15,8 @@ class Block(NamedTuple):
 
 # What can be covered in one file, lines by their numbers or blocks, and whether it was.
 Lines = Mapping[int, bool] | Mapping[Block, bool]
+
+
 Files = Mapping[str, Lines]
 
 

@@ -14,7 +14,7 @@ from ralph_tracker.store.files import digest
 from ralph_tracker.store.layout import LoopPaths, ProjectPaths, iteration_name, record_name
 from ralph_tracker.store.loop_status import attempted
 from ralph_tracker.store.reading import refuse_newer
-from ralph_tracker.store.records import Committed
+from ralph_tracker.store.records import LoopRecords
 
 _SUFFIXES: Final = frozenset({".json", ".yaml", ".yml"})
 
@@ -27,10 +27,10 @@ class Listed(NamedTuple):
     problem: str | None = None
 
 
-class Records:
+class RecordHistory:
     """Read the records of one of our loops."""
 
-    def __init__(self, committed: Committed) -> None:
+    def __init__(self, committed: LoopRecords) -> None:
         self.committed = committed
         self.paths = committed.paths
 

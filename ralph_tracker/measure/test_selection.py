@@ -15,6 +15,80 @@ from ralph_tracker.measure.checks import Check
 from ralph_tracker.measure.ecosystems.node import read_json
 from ralph_tracker.measure.report_files import PLACEHOLDER
 
+# A file's name that begins so would be an option, or for pytest a file of options.
+_OPTION_MARKS: Final = ("-", "@")
+_TOKEN: Final = re.compile(
+    r"""(?P<blank>[ \t]+|\\\n)
+    |(?P<redirect>\d*(?:&>>?|[<>]{1,2}&?)[ \t]*[^\s'"\\;&|<>()]+)
+    |(?P<operator>&&|\|\||[;&|\n])
+    |(?P<word>(?:[^\s'"\\;&|<>()]|'[^']*'|"(?:[^"\\]|\\.)*"|\\.)+)""",
+    re.VERBOSE,
+)
+_EXPANDED: Final = re.compile(r"[$`]")
+_MOVING: Final = frozenset({"cd", "pushd", "popd"})
+_LAUNCHERS: Final = frozenset(
+    {("env",), ("node",), ("npx",), ("bunx",), ("c8",), ("nyc",), ("coverage", "run"), ("uv", "run")}
+    | {(tool, "run") for tool in ("poetry", "pdm", "pipenv")}
+    | {(tool, "exec") for tool in ("npm", "pnpm", "yarn")}
+)
+_PYTHON: Final = re.compile(r"python[\d.]*")
+_ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*=")
+_LAUNCHER_VALUED: Final = frozenset(
+    {"--with", "--extra", "--group", "--python", "--env-file", "--package", "-p", "-X", "-W", "-r", "--import"}
+    | {"--source", "--rcfile", "--data-file", "--omit", "--include", "--context", "--concurrency"}
+    | {"--reporter", "--report-dir", "--reports-dir", "--temp-dir", "--temp-directory", "-t"}
+)
+# A launcher with one of these runs the tests of another folder.
+_ELSEWHERE: Final = re.compile(r"(?:--directory|--project|--prefix|--cwd|--chdir|-C)(?:=|$)")
+_MANAGERS: Final = {"npm": ["--"], "pnpm": [], "yarn": [], "bun": []}
+_QUIET: Final = frozenset({"-s", "--silent", "-q", "--quiet", "--if-present"})
+_PYTEST_VALUED: Final = frozenset(
+    {"-k", "-m", "-c", "-n", "-p", "-o", "-W", "-r", "--deselect", "--ignore", "--ignore-glob", "--rootdir"}
+    | {"--confcutdir", "--basetemp", "--junitxml", "--junit-xml", "--maxfail", "--tb", "--durations", "--dist"}
+    | {"--cov", "--cov-config", "--cov-report", "--import-mode", "--override-ini", "--config-file", "--log-file"}
+)
+_UNITTEST_VALUED: Final = frozenset({"-k", "-o", "--durations", "--output", "--output-file", "--outsuffix"})
+# Options of discovery, in the order in which they may stand without their names.
+_DISCOVERY: Final = (("-s", "--start-directory"), ("-p", "--pattern"), ("-t", "--top-level-directory"))
+_BY_PATH: Final = "--runTestsByPath"
+_JEST_VALUED: Final = frozenset(
+    {"-t", "--testNamePattern", "-c", "--config", "--outputFile", "--reporters", "--projects", "--selectProjects"}
+    | {"-w", "--maxWorkers", "--coverageDirectory", "--coverageReporters", "--testTimeout", "--env", "--seed"}
+    | {"--modulePathIgnorePatterns", "--testPathIgnorePatterns", "--collectCoverageFrom", "--setupFilesAfterEnv"}
+)
+_JEST_OTHERWISE: Final = (
+    *("-o", "--onlyChanged", "--changedSince", "--lastCommit", "--findRelatedTests", "--shard", "--rootDir"),
+    *("--testPathPattern", "--testPathPatterns", "--watch", "--watchAll", _BY_PATH),
+)
+_VITEST_VALUED: Final = frozenset(
+    {"-t", "--testNamePattern", "-c", "--config", "--reporter", "--outputFile", "--project", "--exclude", "--pool"}
+    | {"--environment", "--coverage.reporter", "--coverage.reportsDirectory", "--coverage.provider", "--mode"}
+)
+_MOCHA_VALUED: Final = frozenset(
+    {"-r", "--require", "-R", "--reporter", "-O", "--reporter-option", "--reporter-options", "-u", "--ui", "-t"}
+    | {"--timeout", "-g", "--grep", "-f", "--fgrep", "--config", "--package", "--extension", "--ignore", "--exclude"}
+    | {"-s", "--slow", "--file", "-j", "--jobs", "--retries", "--import", "-n", "--node-option"}
+)
+_GO_VALUED: Final = frozenset(
+    f"{dashes}{name}"
+    for dashes in ("-", "--")
+    for name in (
+        *("run", "skip", "bench", "benchtime", "blockprofile", "count", "covermode", "coverpkg", "coverprofile", "cpu"),
+        *("cpuprofile", "exec", "fuzz", "fuzztime", "gcflags", "ldflags", "list", "memprofile", "mod", "modfile"),
+        *("mutexprofile", "o", "outputdir", "overlay", "p", "parallel", "pkgdir", "shuffle", "tags", "timeout"),
+        *("toolexec", "trace", "vet", "asmflags", "buildmode", "compiler", "installsuffix", "pgo"),
+    )
+)
+_CARGO: Final = (("test",), ("t",), ("nextest", "run"), ("nextest", "r"), ("llvm-cov", "nextest"), ("llvm-cov",))
+_CARGO_TARGETS: Final = (
+    *("--lib", "--bin", "--bins", "--doc", "--test", "--tests", "--example", "--examples", "--bench", "--benches"),
+    *("--all-targets", "--manifest-path", "-C", "-p", "--package", "--exclude"),
+)
+_PACKAGE: Final = re.compile(r"^\s*package\s+([\w.]+)", re.MULTILINE)
+_CLASS: Final = re.compile(r"^(?:(?:public|internal|open|final|abstract)\s+)*class\s+(\w+)", re.MULTILINE)
+_JVM: Final = frozenset({".java", ".kt", ".groovy", ".scala"})
+_INTEGRATION: Final = re.compile(r"IT\w*|\w+IT|\w+ITCase")
+
 
 class Narrowed(NamedTuple):
     """Hold a check and whether it still runs all its tests, `whole`, since it could not be limited to files."""
@@ -41,25 +115,8 @@ def narrowed(check: Check, files: Sequence[str], root: Path) -> Narrowed:
     return Narrowed(check, whole=True) if run is None else Narrowed(check._replace(run=run), whole=False)
 
 
-# A file's name that begins so would be an option, or for pytest a file of options.
-_OPTION_MARKS: Final = ("-", "@")
-
-
 def _relative(path: Path, folder: Path) -> str:
     return Path(os.path.relpath(path, folder)).as_posix()
-
-
-# --- Commands: a list of words, or a line for the shell of which one simple command is a runner's.
-
-_TOKEN: Final = re.compile(
-    r"""(?P<blank>[ \t]+|\\\n)
-    |(?P<redirect>\d*(?:&>>?|[<>]{1,2}&?)[ \t]*[^\s'"\\;&|<>()]+)
-    |(?P<operator>&&|\|\||[;&|\n])
-    |(?P<word>(?:[^\s'"\\;&|<>()]|'[^']*'|"(?:[^"\\]|\\.)*"|\\.)+)""",
-    re.VERBOSE,
-)
-_EXPANDED: Final = re.compile(r"[$`]")
-_MOVING: Final = frozenset({"cd", "pushd", "popd"})
 
 
 def _narrowed_line(line: str, files: Sequence[str], cwd: Path) -> str | None:
@@ -115,24 +172,6 @@ def _narrowed_words(words: Sequence[str], files: Sequence[str], cwd: Path) -> li
     return None if args is None else [*words[: at + 1], *args]
 
 
-# --- What stands before the runner: `uv run`, `coverage run -m`, `npx`, assignments.
-
-_LAUNCHERS: Final = frozenset(
-    {("env",), ("node",), ("npx",), ("bunx",), ("c8",), ("nyc",), ("coverage", "run"), ("uv", "run")}
-    | {(tool, "run") for tool in ("poetry", "pdm", "pipenv")}
-    | {(tool, "exec") for tool in ("npm", "pnpm", "yarn")}
-)
-_PYTHON: Final = re.compile(r"python[\d.]*")
-_ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*=")
-_LAUNCHER_VALUED: Final = frozenset(
-    {"--with", "--extra", "--group", "--python", "--env-file", "--package", "-p", "-X", "-W", "-r", "--import"}
-    | {"--source", "--rcfile", "--data-file", "--omit", "--include", "--context", "--concurrency"}
-    | {"--reporter", "--report-dir", "--reports-dir", "--temp-dir", "--temp-directory", "-t"}
-)
-# A launcher with one of these runs the tests of another folder.
-_ELSEWHERE: Final = re.compile(r"(?:--directory|--project|--prefix|--cwd|--chdir|-C)(?:=|$)")
-
-
 def _runner_at(words: Sequence[str]) -> int | None:
     """Return where the runner's own name stands, None where the command is not a runner's for certain."""
     at = 0
@@ -164,12 +203,6 @@ def _program(word: str) -> str:
     return path.stem if "node_modules" in path.parts and path.suffix in {".js", ".cjs", ".mjs"} else path.name
 
 
-# --- Scripts of package.json: `npm test` hands on what follows, if the script ends with the runner.
-
-_MANAGERS: Final = {"npm": ["--"], "pnpm": [], "yarn": [], "bun": []}
-_QUIET: Final = frozenset({"-s", "--silent", "-q", "--quiet", "--if-present"})
-
-
 def _script_at(words: Sequence[str], cwd: Path) -> str | None:
     """Return the script of package.json that a command runs, None where it runs none that is known."""
     plain = [word for word in words[: words.index("--") if "--" in words else None] if word not in _QUIET]
@@ -198,9 +231,6 @@ def _narrowed_script(words: Sequence[str], files: Sequence[str], cwd: Path) -> l
     if adds[0] != _BY_PATH and own[-1].startswith("-") and "=" not in own[-1]:
         return None
     return [*words, *([] if "--" in words else _MANAGERS[words[0]]), *adds]
-
-
-# --- Arguments of runners.
 
 
 def _places(args: Sequence[str], valued: frozenset[str], is_path: Callable[[str], bool]) -> list[int]:
@@ -235,13 +265,6 @@ def _there(cwd: Path) -> Callable[[str], bool]:
     return lambda word: (cwd / word).exists()
 
 
-_PYTEST_VALUED: Final = frozenset(
-    {"-k", "-m", "-c", "-n", "-p", "-o", "-W", "-r", "--deselect", "--ignore", "--ignore-glob", "--rootdir"}
-    | {"--confcutdir", "--basetemp", "--junitxml", "--junit-xml", "--maxfail", "--tb", "--durations", "--dist"}
-    | {"--cov", "--cov-config", "--cov-report", "--import-mode", "--override-ini", "--config-file", "--log-file"}
-)
-
-
 def _pytest(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None:
     if _has(args, {"--pyargs"}) or any(word.startswith("@") for word in args):
         return None
@@ -259,11 +282,6 @@ def _pytest(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | Non
             new += [word for word in named if os.path.normpath(word.partition("::")[0]) == file]
     # in front, where no option takes them for its value
     return [*new, *_without(args, places)] if new else None
-
-
-_UNITTEST_VALUED: Final = frozenset({"-k", "-o", "--durations", "--output", "--output-file", "--outsuffix"})
-# Options of discovery, in the order in which they may stand without their names.
-_DISCOVERY: Final = (("-s", "--start-directory"), ("-p", "--pattern"), ("-t", "--top-level-directory"))
 
 
 def _unittest(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None:
@@ -316,18 +334,6 @@ def _module(file: str) -> str | None:
     return ".".join(parts) if file.endswith(".py") and all(part.isidentifier() for part in parts) else None
 
 
-_BY_PATH: Final = "--runTestsByPath"
-_JEST_VALUED: Final = frozenset(
-    {"-t", "--testNamePattern", "-c", "--config", "--outputFile", "--reporters", "--projects", "--selectProjects"}
-    | {"-w", "--maxWorkers", "--coverageDirectory", "--coverageReporters", "--testTimeout", "--env", "--seed"}
-    | {"--modulePathIgnorePatterns", "--testPathIgnorePatterns", "--collectCoverageFrom", "--setupFilesAfterEnv"}
-)
-_JEST_OTHERWISE: Final = (
-    *("-o", "--onlyChanged", "--changedSince", "--lastCommit", "--findRelatedTests", "--shard", "--rootDir"),
-    *("--testPathPattern", "--testPathPatterns", "--watch", "--watchAll", _BY_PATH),
-)
-
-
 def _jest(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None:
     if _has(args, _JEST_OTHERWISE):
         return None
@@ -344,12 +350,6 @@ def _inside(file: str) -> bool:
     return not file.startswith("../")
 
 
-_VITEST_VALUED: Final = frozenset(
-    {"-t", "--testNamePattern", "-c", "--config", "--reporter", "--outputFile", "--project", "--exclude", "--pool"}
-    | {"--environment", "--coverage.reporter", "--coverage.reportsDirectory", "--coverage.provider", "--mode"}
-)
-
-
 def _vitest(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None:
     command = args[:1] if args[:1] == ["run"] else []
     rest = args[len(command) :]
@@ -361,13 +361,6 @@ def _vitest(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | Non
     parts = [rest[place].removeprefix("./") for place in places]
     new = [file for file in files if any(part in file for part in parts) or (not parts and _inside(file))]
     return [*command, *new, *_without(rest, places)] if new else None
-
-
-_MOCHA_VALUED: Final = frozenset(
-    {"-r", "--require", "-R", "--reporter", "-O", "--reporter-option", "--reporter-options", "-u", "--ui", "-t"}
-    | {"--timeout", "-g", "--grep", "-f", "--fgrep", "--config", "--package", "--extension", "--ignore", "--exclude"}
-    | {"-s", "--slow", "--file", "-j", "--jobs", "--retries", "--import", "-n", "--node-option"}
-)
 
 
 def _mocha(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None:
@@ -385,18 +378,6 @@ def _mocha(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None
     matched = {_relative(path, cwd) for pattern in named if pattern for path in cwd.glob(pattern)}
     new = [file for file in files if not named or any(_covers(path, file) for path in matched)]
     return [*new, *_without(args, places)] if new else None
-
-
-_GO_VALUED: Final = frozenset(
-    f"{dashes}{name}"
-    for dashes in ("-", "--")
-    for name in (
-        *("run", "skip", "bench", "benchtime", "blockprofile", "count", "covermode", "coverpkg", "coverprofile", "cpu"),
-        *("cpuprofile", "exec", "fuzz", "fuzztime", "gcflags", "ldflags", "list", "memprofile", "mod", "modfile"),
-        *("mutexprofile", "o", "outputdir", "overlay", "p", "parallel", "pkgdir", "shuffle", "tags", "timeout"),
-        *("toolexec", "trace", "vet", "asmflags", "buildmode", "compiler", "installsuffix", "pgo"),
-    )
-)
 
 
 def _go(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None:
@@ -437,13 +418,6 @@ def _gotestsum(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | 
     at = args.index("--") + 1
     new = _go(["test", *args[at:]], files, cwd)
     return None if new is None else [*args[:at], *new[1:]]
-
-
-_CARGO: Final = (("test",), ("t",), ("nextest", "run"), ("nextest", "r"), ("llvm-cov", "nextest"), ("llvm-cov",))
-_CARGO_TARGETS: Final = (
-    *("--lib", "--bin", "--bins", "--doc", "--test", "--tests", "--example", "--examples", "--bench", "--benches"),
-    *("--all-targets", "--manifest-path", "-C", "-p", "--package", "--exclude"),
-)
 
 
 def _cargo(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None:
@@ -496,12 +470,6 @@ def _toml(path: Path) -> dict[str, Any] | None:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-
-
-_PACKAGE: Final = re.compile(r"^\s*package\s+([\w.]+)", re.MULTILINE)
-_CLASS: Final = re.compile(r"^(?:(?:public|internal|open|final|abstract)\s+)*class\s+(\w+)", re.MULTILINE)
-_JVM: Final = frozenset({".java", ".kt", ".groovy", ".scala"})
-_INTEGRATION: Final = re.compile(r"IT\w*|\w+IT|\w+ITCase")
 
 
 def _classes(file: str, cwd: Path) -> list[str]:

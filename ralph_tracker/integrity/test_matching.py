@@ -24,6 +24,13 @@ _WORD: Final = re.compile(r"\w+")
 _LEFT_OUT: Final = frozenset({";", "self", "cls", "public", "void"})
 _TITLED: Final = frozenset({"javascript", "typescript", "tsx"})
 _CLOSES: Final = frozenset(")]}")
+ALIKE: Final = 0.9  # share of tokens that a renamed test keeps, beside all its literals
+_RELATED: Final = 0.5  # share of tokens that a test of the same name keeps elsewhere
+_OF_ROW: Final = 0.6  # share of the words of a test that stand in the parametrised one of which it became a row
+_MANY: Final = 50  # what more tests than these have in common does not tell them apart
+_DEEPEST: Final = 12
+# What has no name of its own is numbered: by pytest, by rstest, by JUnit.
+_NUMBERED: Final = re.compile(r"(?:\[\D*[^\W\d]|::case_|\(.*\)\[)(\d+)\]?\Z")
 
 
 class Body:
@@ -92,15 +99,6 @@ class Body:
     def likeness(self, other: "Body") -> float:
         common = (self.bag & other.bag).total()
         return 2 * common / max(1, len(self.tokens) + len(other.tokens))
-
-
-ALIKE: Final = 0.9  # share of tokens that a renamed test keeps, beside all its literals
-_RELATED: Final = 0.5  # share of tokens that a test of the same name keeps elsewhere
-_OF_ROW: Final = 0.6  # share of the words of a test that stand in the parametrised one of which it became a row
-_MANY: Final = 50  # what more tests than these have in common does not tell them apart
-_DEEPEST: Final = 12
-# What has no name of its own is numbered: by pytest, by rstest, by JUnit.
-_NUMBERED: Final = re.compile(r"(?:\[\D*[^\W\d]|::case_|\(.*\)\[)(\d+)\]?\Z")
 
 
 class _Function:
