@@ -25,19 +25,19 @@ from ralph_tracker.iteration.record import (
     undo_restore,
     write_report,
 )
+from ralph_tracker.loop.start import Project
 from ralph_tracker.store import codec
 from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_status import (
     NEXT_LOOP,
+    Summary,
     paths_of,
     refuse_unrecorded,
     running,
     summary_at,
 )
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.project import Project
-from ralph_tracker.store.summary import Summary
 
 # What only the first or the last call of a loop needs is imported there: a hook follows every iteration.
 if TYPE_CHECKING:

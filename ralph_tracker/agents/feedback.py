@@ -10,8 +10,8 @@ from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.core.rounding import plain_number, quantity
 from ralph_tracker.report.text import for_terminal
 from ralph_tracker.store.layout import LoopPaths
+from ralph_tracker.store.loop_status import Summary
 from ralph_tracker.store.records import LoopRecords
-from ralph_tracker.store.summary import Summary
 
 if TYPE_CHECKING:
     from ralph_tracker.tracker import Decided

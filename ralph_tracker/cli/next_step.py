@@ -4,7 +4,7 @@ from typing import Final
 
 from ralph_tracker.cli.output import say_wrapped
 from ralph_tracker.store.layout import LoopPaths
-from ralph_tracker.store.summary import Summary
+from ralph_tracker.store.loop_status import Summary
 
 _RECORD: Final = "`ralph-tracker hook post-iteration`"
 _FINISH: Final = "`ralph-tracker hook post-loop`"

@@ -10,8 +10,7 @@ from ralph_tracker.cli.next_step import next_step, say_next
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import say, say_json, say_wrapped
 from ralph_tracker.errors import LoopError
-from ralph_tracker.store.loop_status import paths_of, summary_at, unrecorded
-from ralph_tracker.store.summary import Summary
+from ralph_tracker.store.loop_status import Summary, paths_of, summary_at, unrecorded
 
 ALERTS_SHOWN: Final = 10
 

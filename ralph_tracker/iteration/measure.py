@@ -26,10 +26,10 @@ from ralph_tracker.measure.plan_boxes import count_tasks
 from ralph_tracker.measure.results import configured_groups, read_results
 from ralph_tracker.store.files import to_json, told_plainly, write_new
 from ralph_tracker.store.iteration_files import CHECKS, IterationFiles, KeptFiles
+from ralph_tracker.store.layout import SCHEMA_VERSION
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.snapshots.values import shown
-from ralph_tracker.store.summary import SCHEMA_VERSION
 
 Progress = Callable[[str], None]
 _FOLDERS: Final = ("reports", "output", "rerun")

@@ -14,9 +14,8 @@ from ralph_tracker.store import codec
 from ralph_tracker.store.files import told_plainly
 from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.loop_reader import LoopReader
-from ralph_tracker.store.loop_status import attempted, running, summary_at
+from ralph_tracker.store.loop_status import Summary, attempted, running, summary_at
 from ralph_tracker.store.loop_store import ON_RECORD, Entry, LoopStore, summary_of
-from ralph_tracker.store.summary import Summary
 
 
 def judged(how: Callable[[], Judgement]) -> Judgement:

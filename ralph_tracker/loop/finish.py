@@ -15,9 +15,9 @@ from ralph_tracker.report.selection_view import LoopStory
 from ralph_tracker.report.view import AlertRow, iteration_view
 from ralph_tracker.store import codec
 from ralph_tracker.store.iteration_files import COLLECTED
+from ralph_tracker.store.loop_status import Summary
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.record_history import Listed, RecordHistory
-from ralph_tracker.store.summary import Summary
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,12 +19,11 @@ from ralph_tracker.store.files import told_plainly
 from ralph_tracker.store.iteration_files import COLLECTABLE, IterationFiles
 from ralph_tracker.store.lock import locked
 from ralph_tracker.store.loop_reader import LoopReader
-from ralph_tracker.store.loop_status import paths_of, summary_at
+from ralph_tracker.store.loop_status import Summary, paths_of, summary_at
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.records import LoopRecords
 from ralph_tracker.store.snapshots.objects import STAGING
 from ralph_tracker.store.snapshots.values import ITERATIONS, SAFETY
-from ralph_tracker.store.summary import Summary
 
 _IN_STORE: Final = "store/"
 # Nobody but a writer that was killed leaves these; the ones in the store go when that is swept.

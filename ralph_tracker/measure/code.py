@@ -1,18 +1,40 @@
 """Count the code of a tree: files, lines and complexity, any language that lizard reads."""
 
+import functools
 import hashlib
+import importlib.util
 import json
 import os
 import stat
+import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib import import_module
+from itertools import islice
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 from ralph_tracker.core.rounding import COMPLEXITY_DECIMALS, half_up
-from ralph_tracker.measure.analyser import Analyser, FileCount, LizardAnalyser, suffix_of
 from ralph_tracker.measure.report_files import matcher
 
+_LANGUAGES: Final = "lizard_languages"
+# Reader by suffix, as lizard itself would choose it; a suffix that is in neither table makes lizard choose.
+READERS: Final = {
+    ".go": ("go", "GoReader"),
+    ".java": ("java", "JavaReader"),
+    ".js": ("javascript", "JavaScriptReader"),
+    ".py": ("python", "PythonReader"),
+    ".rs": ("rust", "RustReader"),
+    ".ts": ("typescript", "TypeScriptReader"),
+    ".tsx": ("tsx", "TSXReader"),
+}
+NO_CODE: Final = frozenset(
+    {"", ".bat", ".cfg", ".conf", ".css", ".csv", ".dat", ".gif", ".html", ".ico", ".in", ".ini", ".ipynb", ".jpg"}
+    | {".json", ".jsonl", ".lock", ".log", ".md", ".mod", ".pdf", ".png", ".po", ".pot", ".pyi", ".rst", ".scss", ".sh"}
+    | {".snap", ".sum", ".svg", ".toml", ".tsv", ".txt", ".typed", ".xml", ".yaml", ".yml"}
+)
+_TIME_LIMIT_S: Final = 20.0
+_LOOK_EVERY: Final = 500
 SCHEMA_VERSION: Final = 1
 _SETTLED_NS: Final = 2_000_000_000
 Stamp = tuple[int, int, int, int]
@@ -25,6 +47,162 @@ _LONG_LINES: Final = 500
 _SMALL: Final = 50_000
 _NAMED: Final = 5
 _UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
+
+
+@functools.cache
+def lizard() -> Any:  # noqa: ANN401  # an untyped module
+    """Import lizard on first use, its readers when they are asked for; it puts our script's folder before sys.path."""
+    path = list(sys.path)
+    if _LANGUAGES not in sys.modules:
+        _defer_languages()
+    try:
+        return import_module("lizard")
+    finally:
+        sys.path[:] = path
+
+
+def reader_of(suffix: str) -> Any:  # noqa: ANN401  # an untyped class
+    """Return lizard's reader for files with a suffix, None where it has none."""
+    if suffix in NO_CODE:
+        return None
+    if suffix not in READERS:
+        return lizard().get_reader_for(f"any{suffix}")
+    module, name = READERS[suffix]
+    lizard()
+    try:
+        return getattr(import_module(f"{_LANGUAGES}.{module}"), name)
+    except (ImportError, AttributeError):  # another version of lizard, which has it elsewhere
+        return lizard().get_reader_for(f"any{suffix}")
+
+
+def _defer_languages() -> None:
+    """Put a package into the place of lizard's that runs its own code once somebody asks for what is not there yet."""
+    spec = importlib.util.find_spec(_LANGUAGES)
+    if spec is None or spec.loader is None:
+        return
+    package: Any = importlib.util.module_from_spec(spec)
+    run = spec.loader.exec_module
+
+    @functools.cache
+    def whole() -> Any:  # noqa: ANN401  # an untyped module
+        del package.__getattr__
+        run(package)  # which puts its own functions into the place of those below
+        return package
+
+    def asked(name: str) -> Any:  # noqa: ANN401  # whatever is of that name
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(whole(), name)
+
+    package.__getattr__ = asked
+    package.languages = lambda: whole().languages()
+    package.get_reader_for = lambda filename: whole().get_reader_for(filename)
+    sys.modules[_LANGUAGES] = package
+    try:
+        package.CLikeReader = import_module(f"{_LANGUAGES}.clike").CLikeReader  # lizard asks for it at once
+    except (ImportError, AttributeError):  # another version of lizard: whoever asks gets the whole
+        return
+
+
+class FileCount(NamedTuple):
+    """Hold what one file adds: lines of code, functions and the sum of their cyclomatic complexities.
+
+    `note` says why the lines are plain non-blank ones and no function was looked for, None where it was analysed.
+    """
+
+    loc: int
+    functions: int = 0
+    complexity: int = 0
+    note: str | None = None
+
+
+class Analyser(Protocol):
+    """Read source files; `tool` is its name and version, as numbers of different ones do not compare."""
+
+    @property
+    def tool(self) -> str: ...
+
+    def reads(self, path: str) -> bool:
+        """Tell by its name whether a file is source code."""
+        ...
+
+    def analyse(self, path: str, text: str) -> FileCount:
+        """Count a file; lines end with a newline alone. Raises any exception for what cannot be read."""
+        ...
+
+
+class LizardAnalyser:
+    """Count with lizard, whose counting of lines, comments and branches is kept as it is.
+
+    One thing is not: its comments that tell lizard to look away ("#lizard forgives", "GENERATED CODE") are comments
+    like any other, since whoever writes the code that is measured could write them. `limit_s` is CPU seconds for one
+    file: on some hostile or generated text lizard's time grows with the square of the length.
+    """
+
+    def __init__(self, limit_s: float = _TIME_LIMIT_S) -> None:
+        self._limit_s = limit_s
+        self._known: dict[str, bool] = {}
+
+    @property
+    def tool(self) -> str:
+        """Return lizard's name and version."""
+        return f"lizard {lizard().version}"
+
+    def reads(self, path: str) -> bool:
+        """Tell whether lizard has a reader for the file's suffix."""
+        suffix = suffix_of(path)
+        if suffix not in self._known:
+            self._known[suffix] = reader_of(suffix) is not None
+        return self._known[suffix]
+
+    def analyse(self, path: str, text: str) -> FileCount:
+        """Run lizard's own steps over a text, without its catching and printing of errors."""
+        context = lizard().FileInfoBuilder(path)
+        reader = reader_of(suffix_of(path))(context)
+        tokens = self._in_time(reader.generate_tokens(text))
+        for step in _steps():
+            tokens = step(tokens, reader)
+        for _ in reader(tokens, reader):
+            pass
+        found = context.fileinfo
+        return FileCount(
+            loc=found.nloc,
+            functions=len(found.function_list),
+            complexity=sum(function.cyclomatic_complexity for function in found.function_list),
+        )
+
+    def _in_time(self, tokens: Iterable[str]) -> Iterator[str]:
+        end = time.thread_time() + self._limit_s
+        left = iter(tokens)
+        while several := list(islice(left, _LOOK_EVERY)):
+            if time.thread_time() > end:
+                msg = f"more than {self._limit_s:g} s"
+                raise TimeoutError(msg)
+            yield from several
+
+
+def suffix_of(path: str) -> str:
+    """Return the suffix of a path written with `/`, as pathlib does, which takes ten times as long."""
+    name = path.rpartition("/")[2]
+    stem, _, word = name.rpartition(".")
+    return f".{word}" if stem and word else ""
+
+
+@functools.cache
+def _steps() -> tuple[Callable[[Any, Any], Iterator[str]], ...]:
+    """Return lizard's steps but for its count of tokens, which nobody asks for."""
+    steps = (step for step in lizard().get_extensions([]) if step is not lizard().token_counter)
+    return tuple(_drop_comments if step is lizard().comment_counter else step for step in steps)
+
+
+def _drop_comments(tokens: Iterable[str], reader: Any) -> Iterator[str]:  # noqa: ANN401  # an untyped class
+    """Leave only the line ends of comments, obeying nothing that stands in them."""
+    for token in tokens:
+        comment = reader.get_comment_from_token(token)
+        if comment is None:
+            yield token
+        else:
+            yield from "\n" * (len(comment.splitlines()) - 1)
 
 
 class FileFacts(NamedTuple):

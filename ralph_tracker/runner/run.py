@@ -40,9 +40,8 @@ from ralph_tracker.store.iteration_files import STORE, ReadOnlyFiles, lookout
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.lock import locked
 from ralph_tracker.store.loop_reader import LoopReader
-from ralph_tracker.store.loop_status import NEXT_LOOP, paths_of, summary_at
+from ralph_tracker.store.loop_status import NEXT_LOOP, Summary, paths_of, summary_at
 from ralph_tracker.store.records import LoopRecords
-from ralph_tracker.store.summary import Summary
 from ralph_tracker.tracker import Decided, Tracker
 
 if TYPE_CHECKING:

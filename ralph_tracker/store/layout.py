@@ -7,6 +7,8 @@ from typing import Final, NamedTuple
 from ralph_tracker.errors import InputError
 
 LOOP_ID: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}\Z")
+# Of every document that is kept.
+SCHEMA_VERSION: Final = 1
 BASE: Final = Path(".aiwg") / "ralph"
 RESERVED: Final = frozenset({"current", "lock", "loops"})
 _SHOWN: Final = 40

@@ -18,10 +18,10 @@ from ralph_tracker.core.rules import Rules
 from ralph_tracker.errors import ConfigError, InputError, RecordError
 from ralph_tracker.store import codec
 from ralph_tracker.store.files import to_json
+from ralph_tracker.store.loop_status import Summary
 from ralph_tracker.store.loop_store import LoopStore, row_of, summary_of
 from ralph_tracker.store.reading import read_bytes, refuse_newer
 from ralph_tracker.store.records import after_plain
-from ralph_tracker.store.summary import Summary
 
 Origin = Literal["given", "measured"]
 _RESTORE: Final = "restore it from a copy, or start with --new"

@@ -1,15 +1,73 @@
 """Where the loop that is meant stands, read as fast as it can be: state.json, the mark of an attempt, no more."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any, Final, Literal, NamedTuple, get_args
 
-from ralph_tracker.errors import LoopError, NotRecordedError, StoreError
-from ralph_tracker.store.layout import BASE, LOOP_ID, LoopPaths, ProjectPaths
-from ralph_tracker.store.reading import read_bytes, read_json
-from ralph_tracker.store.summary import Summary, summary_from
+from ralph_tracker.errors import LoopError, NotRecordedError, RecordError, StoreError
+from ralph_tracker.store.layout import BASE, LOOP_ID, SCHEMA_VERSION, LoopPaths, ProjectPaths, iteration_name
+from ralph_tracker.store.reading import read_bytes, read_json, read_lines
 
+Status = Literal["running", "finished", "abandoned", "rebaselined"]
+_DECISION: Final = frozenset({"action", "reason", "confidence", "target_iteration", "alternatives", "rule"})
+_ACTIONS: Final = frozenset({"continue", "stop", "rollback", "escalate"})
+_ALERT: Final = frozenset({"id", "type", "severity", "message"})
+# What each event has that a summary is made from.
+EVENTS: Final[Mapping[str, Mapping[str, type]]] = {"rollback": {"to": int, "after": int}, "status": {"status": str}}
 START = "run `ralph-tracker hook pre-loop` first"
 NEXT_LOOP = "start another one with `ralph-tracker hook pre-loop`"
+
+
+class Summary(NamedTuple):
+    """Hold where a loop stands.
+
+    `iteration` is the latest on record, `head` the one that the next will descend from (another one after a
+    rollback that was carried out). `decision` is the stored decision as a plain mapping. `alerts` are new and open
+    ones in short. `carried_out` holds `target` and `after` once the rollback of this decision was carried out.
+    Costs are in USD, None where unknown. `integrity` is the verdict, None where nobody compared files and tests.
+    """
+
+    loop_id: str
+    status: Status
+    iteration: int
+    head: int
+    started_at: str
+    updated_at: str
+    classification: str
+    message: str
+    quality_score: float
+    adjusted_score: float
+    best_iteration: int | None
+    best_quality_score: float
+    best_adjusted_score: float
+    verified: bool
+    decision: Mapping[str, Any]
+    alerts: tuple[Mapping[str, Any], ...] = ()
+    accepted: tuple[str, ...] = ()
+    cost_usd: float | None = None
+    carried_out: Mapping[str, int] | None = None
+    integrity: str | None = None
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as it is written."""
+        return {"schema_version": SCHEMA_VERSION, **self._asdict()}
+
+
+def summary_from(plain: Any) -> Summary | None:  # noqa: ANN401  # whatever the file held
+    """Return the summary, None where the document is damaged."""
+    if not isinstance(plain, dict) or plain.get("schema_version") != SCHEMA_VERSION:
+        return None
+    values = {key: value for key, value in plain.items() if key != "schema_version"}
+    try:
+        summary = Summary(**{**values, "alerts": tuple(values["alerts"]), "accepted": tuple(values["accepted"])})
+        decision = summary.decision
+        known = summary.status in get_args(Status) and decision["action"] in _ACTIONS
+        whole = isinstance(summary.iteration, int) and isinstance(summary.head, int)
+        decided = decision.keys() == _DECISION and isinstance(decision["confidence"], int | float)
+        alerted = all(alert.keys() >= _ALERT for alert in summary.alerts)
+    except (KeyError, TypeError, AttributeError):
+        return None
+    return summary if known and whole and decided and alerted else None
 
 
 def checked_root(root: Path) -> Path:
@@ -66,9 +124,61 @@ def summary_at(paths: LoopPaths) -> Summary:
     summary = summary_from(plain)
     if summary is not None and not paths.iteration(summary.iteration + 1).is_dir():
         return summary
-    from ralph_tracker.store.records import LoopRecords  # noqa: PLC0415  # the slow way, after damage only
+    return derived_summary(paths)
 
-    return LoopRecords(paths).derived_summary()
+
+def derived_summary(paths: LoopPaths) -> Summary:
+    """Make the summary again from the latest committed iteration and the events. Raises RecordError."""
+    latest = latest_iteration(paths)
+    summary = summary_from(state_after(paths, latest).get("summary"))
+    if summary is None:
+        raise damaged_iteration(paths, latest)
+    return with_events(summary, read_lines(paths.events))
+
+
+def with_events(summary: Summary, events: Iterable[Any]) -> Summary:
+    """Add what the records do not know: a rollback that was carried out since, the loop's status."""
+    for event in filter(_tells_more, events):
+        if event["event"] == "status":
+            summary = summary._replace(status=event["status"])
+        elif event["after"] == summary.iteration:
+            # Back at the iteration itself: a rollback was undone.
+            undone = event["to"] == summary.iteration
+            carried = None if undone else {"target": event["to"], "after": summary.iteration}
+            summary = summary._replace(head=event["to"], carried_out=carried)
+    return summary
+
+
+def _tells_more(event: Any) -> bool:  # noqa: ANN401  # whatever the line held
+    """Tell whether an event says what the records do not know."""
+    kind = event.get("event") if isinstance(event, dict) else None
+    wanted = EVENTS.get(kind) if isinstance(kind, str) else None
+    return wanted is not None and all(isinstance(event.get(key), type_) for key, type_ in wanted.items())
+
+
+def latest_iteration(paths: LoopPaths) -> int:
+    """Return the number of the last committed iteration. Raises RecordError where there is none."""
+    prefix = len("iteration-")
+    names = paths.iterations.glob("iteration-*") if paths.iterations.is_dir() else ()
+    numbers = [int(path.name[prefix:]) for path in names if path.name[prefix:].isdecimal()]
+    if not numbers:
+        raise RecordError(f"{paths.shown}: no iteration is on record; run `ralph-tracker hook pre-loop` first")
+    return max(numbers)
+
+
+def state_after(paths: LoopPaths, number: int) -> dict[str, Any]:
+    """Return the state after an iteration, as amended by acceptances; {} where it is damaged."""
+    for path in (paths.amended(number), paths.iteration(number) / "state.json"):
+        plain = read_json(path)
+        if isinstance(plain, dict):
+            return plain
+    return {}
+
+
+def damaged_iteration(paths: LoopPaths, number: int) -> RecordError:
+    """Return the error that names a damaged iteration."""
+    folder = f"{paths.shown}/iterations/{iteration_name(number)}"
+    return RecordError(f"iteration {number}: {folder} is damaged; restore it from a copy, or start with --new")
 
 
 def running(summary: Summary) -> Summary:

@@ -37,11 +37,11 @@ from ralph_tracker.store.files import (
     write_new,
     write_whole,
 )
-from ralph_tracker.store.layout import LoopPaths
+from ralph_tracker.store.layout import SCHEMA_VERSION, LoopPaths
 from ralph_tracker.store.lock import locked
+from ralph_tracker.store.loop_status import Status, Summary, summary_from
 from ralph_tracker.store.reading import read_json
 from ralph_tracker.store.records import LoopRecords, after_plain
-from ralph_tracker.store.summary import SCHEMA_VERSION, Status, Summary, summary_from
 
 ON_RECORD: Final = "the iteration is on record; any next command finishes the rest"
 _NOT_RECORDED: Final = "this iteration was NOT recorded"

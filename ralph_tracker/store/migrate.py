@@ -7,12 +7,11 @@ by git's ids: those stay names of what they stood for.
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
 from ralph_tracker.store.files import AGAIN, sync_below, told_plainly
-from ralph_tracker.store.iteration_files import TreeVisits
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.snapshots.index import Index, Seen
 from ralph_tracker.store.snapshots.objects import Objects
@@ -25,8 +24,11 @@ OLD: Final = "store.git"
 _CONFIG: Final = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
 
 
-def migrate(paths: LoopPaths) -> None:
-    """Move the files of a loop into its store; nothing happens to one that has a store. Raises StoreError."""
+def migrate(paths: LoopPaths, remember: Callable[[str, int], None]) -> None:
+    """Move the files of a loop into its store; nothing happens to one that has a store. Raises StoreError.
+
+    `remember` is called with the content of each iteration and its number.
+    """
     old = paths.folder / OLD
     if paths.store.exists() or not old.is_dir():
         return
@@ -43,10 +45,9 @@ def migrate(paths: LoopPaths) -> None:
             new.rename(paths.store)
         except OSError:  # another process was faster
             return
-    visits = TreeVisits(paths)
     for name, tree in found.items():
         if name.startswith(ITERATIONS):
-            visits.remember(tree, int(name.removeprefix(ITERATIONS)))
+            remember(tree, int(name.removeprefix(ITERATIONS)))
     shutil.rmtree(old, ignore_errors=True)
 
 

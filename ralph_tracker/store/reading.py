@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ralph_tracker.errors import NewerSchemaError, StoreError
-from ralph_tracker.store.summary import SCHEMA_VERSION
+from ralph_tracker.store.layout import SCHEMA_VERSION
 
 
 def read_json(path: Path) -> Any:  # noqa: ANN401  # any document

@@ -16,10 +16,17 @@ from ralph_tracker.core.rules import Rules
 from ralph_tracker.errors import RecordError
 from ralph_tracker.store import codec
 from ralph_tracker.store.files import file_digest
-from ralph_tracker.store.layout import LoopPaths, iteration_name
-from ralph_tracker.store.loop_status import summary_at
+from ralph_tracker.store.layout import SCHEMA_VERSION, LoopPaths
+from ralph_tracker.store.loop_status import (
+    EVENTS,
+    Summary,
+    damaged_iteration,
+    latest_iteration,
+    state_after,
+    summary_at,
+    with_events,
+)
 from ralph_tracker.store.reading import read_json, read_lines
-from ralph_tracker.store.summary import SCHEMA_VERSION, Summary, summary_from
 
 _DOCUMENTS: Final = ("metrics.json", "measurement.json", "tests.json", "state.json")
 Plain = dict[str, Any]
@@ -27,10 +34,10 @@ Plain = dict[str, Any]
 _MISSHAPEN: Final = (KeyError, TypeError, ValueError, AttributeError)
 _EVENTS: Final[Mapping[str, Mapping[str, type]]] = {
     "accept": {"id": str, "reason": str, "alert": dict},
-    "rollback": {"to": int, "after": int},
+    "rollback": EVENTS["rollback"],
     "gc": {"iterations": list},
     "selection": {},
-    "status": {"status": str},
+    "status": EVENTS["status"],
 }
 _ROW: Final = frozenset({"iteration", "timestamp", "metrics", "candidate"})
 
@@ -109,47 +116,21 @@ class LoopRecords:
         """Return where the loop stands. Raises RecordError as `summary_at` does."""
         return summary_at(self.paths)
 
-    def derived_summary(self) -> Summary:
-        """Make the summary again from the latest committed iteration and the events. Raises RecordError."""
-        latest = self.latest()
-        summary = summary_from(self.after(latest).get("summary"))
-        if summary is None:
-            raise self.damaged(latest)
-        return self.with_events(summary)
-
     def with_events(self, summary: Summary) -> Summary:
         """Add what the records do not know: a rollback that was carried out since, the loop's status."""
-        for event in self.events():
-            if event["event"] == "rollback" and event["after"] == summary.iteration:
-                # Back at the iteration itself: a rollback was undone.
-                undone = event["to"] == summary.iteration
-                carried = None if undone else {"target": event["to"], "after": summary.iteration}
-                summary = summary._replace(head=event["to"], carried_out=carried)
-            if event["event"] == "status":
-                summary = summary._replace(status=event["status"])
-        return summary
+        return with_events(summary, self.events())
 
     def latest(self) -> int:
         """Return the number of the last committed iteration. Raises RecordError where there is none."""
-        prefix = len("iteration-")
-        names = self.paths.iterations.glob("iteration-*") if self.paths.iterations.is_dir() else ()
-        numbers = [int(path.name[prefix:]) for path in names if path.name[prefix:].isdecimal()]
-        if not numbers:
-            raise RecordError(f"{self.paths.shown}: no iteration is on record; run `ralph-tracker hook pre-loop` first")
-        return max(numbers)
+        return latest_iteration(self.paths)
 
     def after(self, number: int) -> Plain:
         """Return the state after an iteration, as amended by acceptances; {} where it is damaged."""
-        for path in (self.paths.amended(number), self.paths.iteration(number) / "state.json"):
-            plain = read_json(path)
-            if isinstance(plain, dict):
-                return plain
-        return {}
+        return state_after(self.paths, number)
 
     def damaged(self, number: int) -> RecordError:
         """Return the error that names a damaged iteration."""
-        folder = f"{self.paths.shown}/iterations/{iteration_name(number)}"
-        return RecordError(f"iteration {number}: {folder} is damaged; restore it from a copy, or start with --new")
+        return damaged_iteration(self.paths, number)
 
     def events(self) -> list[Plain]:
         """Return the log of what happened between the records, oldest first; damaged events are out."""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tracker.measure.analyser import FileCount, LizardAnalyser, suffix_of
+from ralph_tracker.measure.code import FileCount, LizardAnalyser, suffix_of
 
 PYTHON = '''"""Doc."""
 
@@ -98,7 +98,7 @@ def test_import_leaves_the_search_path_alone(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
         "import sys\n"
-        "from ralph_tracker.measure.analyser import LizardAnalyser\n"
+        "from ralph_tracker.measure.code import LizardAnalyser\n"
         "assert 'lizard' not in sys.modules\n"
         "before = list(sys.path)\n"
         "assert LizardAnalyser().tool.startswith('lizard 1.')\n"

@@ -87,19 +87,21 @@ def test_every_snapshot_comes_along_under_its_name_and_by_the_ids_that_records_h
 
 
 def test_the_content_of_the_tree_is_known_from_its_earlier_iterations(old):
+    known = []
     old.keep("refs/iterations/0", Note())
-    migrate(old.paths)
+    migrate(old.paths, lambda tree, number: known.append((tree, number)))
     store = SnapshotStore(old.paths.store, old.paths.root)
     assert store.snapshot().tree == store.find(0).tree
-    assert (old.paths.folder / "trees" / store.find(0).tree[:2]).is_dir()
+    assert known == [(store.find(0).tree, 0)]
 
 
 def test_no_setting_of_the_old_store_is_read(old, tmp_path):
+    known = []
     old.keep("refs/iterations/0", Note())
     ran = tmp_path / "ran"
     with (old.folder / "config").open("a") as config:
         config.write(f'[core]\n\tfsmonitor = "touch {ran}"\n[include]\n\tpath = {tmp_path}/more\n')
     (tmp_path / "more").write_text("[core]\n\tbare = nonsense\n")
-    migrate(old.paths)
+    migrate(old.paths, lambda tree, number: known.append((tree, number)))
     assert SnapshotStore(old.paths.store, old.paths.root).verify("refs/iterations/0") == ()
     assert not ran.exists()

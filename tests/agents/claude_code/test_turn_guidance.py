@@ -307,7 +307,7 @@ class TestJournal:
         assert agent.session.troubles == []
 
     def test_folding_says_how_many_turns_there_were(self):
-        assert folded([], ContinuationRules()) == turn_guidance.Told()
+        assert folded([], ContinuationRules()) == turn_guidance.TurnGuidance()
         assert folded([{"event": "PostToolBatch"}] * 3, ContinuationRules()).turns == 3
 
 

@@ -9,8 +9,7 @@ import jsonschema
 import pytest
 import yaml
 
-from ralph_tracker.cli.schema import NAMES
-from ralph_tracker.cli.schemas import SCHEMAS
+from ralph_tracker.cli.schema import NAMES, SCHEMAS
 from ralph_tracker.config.load import config_of
 from ralph_tracker.errors import ConfigError, InputError
 from ralph_tracker.measure.given import read_metrics, read_usage

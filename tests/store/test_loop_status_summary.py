@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tracker.store.summary import Summary, summary_from
+from ralph_tracker.store.loop_status import Summary, summary_from
 
 DECISION = {
     "action": "continue",

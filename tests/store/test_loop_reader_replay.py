@@ -15,8 +15,8 @@ from ralph_tracker.core.rules import Rules
 from ralph_tracker.errors import RecordError
 from ralph_tracker.store import codec
 from ralph_tracker.store.loop_reader import LoopReader, replay
+from ralph_tracker.store.loop_status import Summary
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.summary import Summary
 
 TESTS = ("test_a", "test_b", "test_c", "test_\ud800")
 OUTCOMES = ("passed", "failed", "skipped")
