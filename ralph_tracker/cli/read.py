@@ -37,8 +37,8 @@ def understand(path: str, name: str | None) -> Understood:
 
     coverage.py's own data is read against the sources in the working directory.
     """
+    from ralph_tracker.formats.damage import Unreadable
     from ralph_tracker.formats.registry import Reading, examine
-    from ralph_tracker.formats.report import Unreadable
     from ralph_tracker.measure.coverage_data import as_json, is_data
 
     data = _bytes_of(path)

@@ -7,8 +7,7 @@ from functools import cached_property
 from typing import Any, Final, NoReturn
 
 from ralph_tracker.formats import markup
-from ralph_tracker.formats.damage import DEFAULT_LIMITS, DamageError, Limits
-from ralph_tracker.formats.report import Unreadable
+from ralph_tracker.formats.damage import DEFAULT_LIMITS, DamageError, Limits, Unreadable
 
 _BOMS: Final = (
     (codecs.BOM_UTF8, "utf-8"),

@@ -1,10 +1,31 @@
-"""What a reader raises where it cannot go on, and the bounds within which it goes on."""
+"""What bytes that are no report come to, what a reader raises for them, and the bounds within which it goes on."""
 
 from typing import Final, NamedTuple
 
-from ralph_tracker.formats.report import Unreadable
-
+EMPTY: Final = "empty"
 _MIB: Final = 1024 * 1024
+
+
+class Unreadable(NamedTuple):
+    """Say why bytes are no report, and where: lines and columns count from 1, None is unknown.
+
+    It stands for "not measured", never for zero.
+    """
+
+    why: str
+    line: int | None = None
+    column: int | None = None
+
+    @property
+    def empty(self) -> bool:
+        """Whether there was nothing at all, which some tools write when they find nothing (see registry.py)."""
+        return self.why == EMPTY
+
+    def __str__(self) -> str:
+        if self.line is None:
+            return self.why
+        column = "" if self.column is None else f", column {self.column}"
+        return f"{self.why} (line {self.line}{column})"
 
 
 class Limits(NamedTuple):

@@ -5,8 +5,7 @@ from itertools import islice
 from typing import Any, Final
 
 from ralph_tracker.formats.content import Content, parse_json
-from ralph_tracker.formats.damage import DamageError
-from ralph_tracker.formats.report import Unreadable
+from ralph_tracker.formats.damage import DamageError, Unreadable
 
 _TRIED: Final = 20
 _CHUNK: Final = 1 << 16

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from ralph_tracker.formats.report import Unreadable
+from ralph_tracker.formats.damage import Unreadable
 
 _MARK: Final = b"SQLite format 3\0"
 _TIMEOUT_S: Final = 120

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from ralph_tracker.formats import registry
-from ralph_tracker.formats.lint import report as severity
+from ralph_tracker.formats.lint import lint_report as severity
 from ralph_tracker.formats.report import CoverageReport, LintReport, TestReport, TypeReport, Unreadable
 
 VARIABLE = "RALPH_TRACKER_CORPUS"

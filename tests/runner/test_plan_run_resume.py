@@ -8,7 +8,7 @@ import pytest
 from ralph_tracker.cli.app import run as command_line
 from ralph_tracker.tracker import Tracker
 from tests.runner.conftest import step
-from tests.runner.test_resuming import SEED, SWEEP, came_to_it, gone, struck
+from tests.runner.test_run_resume import SEED, SWEEP, came_to_it, gone, struck
 
 DONE = step(4, 0, prints="done")
 DONE["write"]["done.txt"] = "x"

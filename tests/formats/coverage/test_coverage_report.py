@@ -14,7 +14,7 @@ FILES = st.dictionaries(
 
 
 def totals(covered: int, total: int) -> CoverageReport:
-    return rows.of_totals(rows.Stated(covered=covered, total=total))
+    return rows.of_totals(rows.DeclaredTotals(covered=covered, total=total))
 
 
 def test_the_same_file_in_two_shards_counts_once_and_a_line_is_covered_where_one_covers_it():
@@ -47,8 +47,8 @@ def test_where_one_has_no_rows_totals_add_up_and_rows_are_gone(swapped):
 
 
 def test_what_is_declared_adds_up_where_both_declare_and_contradictions_are_joined():
-    one = rows.report({"a": {1: True}}, rows.Stated(covered=5, total=9))
-    two = rows.report({"b": {1: True}}, rows.Stated(covered=1, total=2), skipped_lines=3)
+    one = rows.report({"a": {1: True}}, rows.DeclaredTotals(covered=5, total=9))
+    two = rows.report({"b": {1: True}}, rows.DeclaredTotals(covered=1, total=2), skipped_lines=3)
     both = one + two
     assert (both.declared_covered, both.declared_total, both.declared_percent) == (6, 11, None)
     assert both.contradiction == "declared lines: 5 of 9, listed: 1 of 1; declared lines: 1 of 2, listed: 1 of 1"
@@ -72,15 +72,15 @@ def test_a_report_added_to_itself_is_itself(files):
     ("stated", "listed", "said"),
     [
         (rows.NOTHING, (1, 2), None),
-        (rows.Stated(covered=1, total=2), (1, 2), None),
-        (rows.Stated(covered=1), (1, 2), None),
-        (rows.Stated(total=3), (1, 2), "declared lines: ? of 3, listed: 1 of 2"),
-        (rows.Stated(covered=2), (1, 2), "declared lines: 2 of ?, listed: 1 of 2"),
-        (rows.Stated(percent=66.66), (2, 3), None),
-        (rows.Stated(percent=66.67), (2, 3), None),
-        (rows.Stated(percent=66.65), (2, 3), "declared: 66.65 % of the lines, listed: 66.67 %"),
-        (rows.Stated(percent=66.0, rounding=1), (2, 3), None),
-        (rows.Stated(percent=100.0), (0, 0), None),
+        (rows.DeclaredTotals(covered=1, total=2), (1, 2), None),
+        (rows.DeclaredTotals(covered=1), (1, 2), None),
+        (rows.DeclaredTotals(total=3), (1, 2), "declared lines: ? of 3, listed: 1 of 2"),
+        (rows.DeclaredTotals(covered=2), (1, 2), "declared lines: 2 of ?, listed: 1 of 2"),
+        (rows.DeclaredTotals(percent=66.66), (2, 3), None),
+        (rows.DeclaredTotals(percent=66.67), (2, 3), None),
+        (rows.DeclaredTotals(percent=66.65), (2, 3), "declared: 66.65 % of the lines, listed: 66.67 %"),
+        (rows.DeclaredTotals(percent=66.0, rounding=1), (2, 3), None),
+        (rows.DeclaredTotals(percent=100.0), (0, 0), None),
     ],
 )
 def test_what_is_stated_is_held_to_what_is_listed(stated, listed, said):
@@ -91,13 +91,13 @@ def test_what_is_stated_is_held_to_what_is_listed(stated, listed, said):
     ("stated", "counts"),
     [
         (rows.NOTHING, (0, 0, None)),
-        (rows.Stated(percent=50.0), (0, 0, None)),
-        (rows.Stated(covered=1), (0, 0, None)),
-        (rows.Stated(total=1), (0, 0, None)),
-        (rows.Stated(covered=0, total=0, percent=100.0), (0, 0, None)),
-        (rows.Stated(covered=1, total=2), (1, 2, 50.0)),
-        (rows.Stated(covered=1, total=3, percent=33.3), (1, 3, 33.3)),
-        (rows.Stated(covered=1, total=3, percent=33.3, of_lines=False), (0, 0, None)),
+        (rows.DeclaredTotals(percent=50.0), (0, 0, None)),
+        (rows.DeclaredTotals(covered=1), (0, 0, None)),
+        (rows.DeclaredTotals(total=1), (0, 0, None)),
+        (rows.DeclaredTotals(covered=0, total=0, percent=100.0), (0, 0, None)),
+        (rows.DeclaredTotals(covered=1, total=2), (1, 2, 50.0)),
+        (rows.DeclaredTotals(covered=1, total=3, percent=33.3), (1, 3, 33.3)),
+        (rows.DeclaredTotals(covered=1, total=3, percent=33.3, of_lines=False), (0, 0, None)),
     ],
 )
 def test_without_rows_the_totals_count_and_half_a_total_is_no_data(stated, counts):

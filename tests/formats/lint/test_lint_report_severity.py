@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tracker.formats.lint import report as severity
+from ralph_tracker.formats.lint import lint_report as severity
 
 
 @pytest.mark.parametrize(
