@@ -6,6 +6,7 @@ import sys
 import pytest
 
 import ralph_tracker
+from tests.tables import table
 
 NAMES = [
     "Decision",
@@ -32,7 +33,7 @@ def test_the_public_names_are_these():
     assert sorted(ralph_tracker.__all__) == NAMES
 
 
-@pytest.mark.parametrize("name", NAMES)
+@table("name", NAMES)
 def test_a_public_name_is_there_and_says_what_it_is(name):
     found = getattr(ralph_tracker, name)
     assert found is getattr(ralph_tracker, name)

@@ -15,6 +15,7 @@ from ralph_tracker.agents.claude_events import claude_ask, openai_ask
 from ralph_tracker.errors import InputError
 from ralph_tracker.steering.evaluators import LLMProgressEvaluator
 from ralph_tracker.steering.progress import ProgressInfo
+from tests.tables import table
 
 
 @contextmanager
@@ -76,7 +77,7 @@ def test_an_evaluator_asks_it():
     assert "- Turns: 5/50" in requests[0][2]["messages"][0]["content"]
 
 
-@pytest.mark.parametrize(
+@table(
     ("answer", "words"),
     [
         pytest.param({"status": 401}, "HTTP status 401", id="refused"),
@@ -112,7 +113,7 @@ def test_nobody_who_listens_is_told():
             asyncio.run(openai_ask(url, "small")("Is it?"))
 
 
-@pytest.mark.parametrize("url", ["file:///etc/passwd", "localhost:11434", ""])
+@table("url", ["file:///etc/passwd", "localhost:11434", ""])
 def test_another_address_is_refused_at_once(url):
     with pytest.raises(InputError, match="no address of an endpoint"):
         openai_ask(url, "small")

@@ -11,6 +11,7 @@ from ralph_tracker.agents.output import Ending, Listener
 from ralph_tracker.agents.scripted import ScriptedAgent
 from ralph_tracker.core.metrics import Usage
 from ralph_tracker.errors import InputError, StoreError
+from tests.tables import table
 
 SCRIPT = """
 - does: works
@@ -67,7 +68,7 @@ def test_edits_that_do_not_fit_leave_the_tree_as_it_is(project, edits, error, wo
     assert content(project) == before
 
 
-@pytest.mark.parametrize(
+@table(
     ("script", "place"),
     [("- write: {}", "0.does"), ("- {does: x, wirte: {}}", "0.wirte"), ("steps", "the document")],
 )

@@ -20,6 +20,7 @@ from ralph_tracker.core.alert_types import TYPE_BY_NAME, Alert
 from ralph_tracker.core.findings import Finding, Severity
 from ralph_tracker.core.metrics import Measure
 from ralph_tracker.iteration.gate import gate_of
+from tests.tables import table
 
 NAMES = {f"t{number:02d}": "passed" for number in range(30)}
 
@@ -57,7 +58,7 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize("case", COMMANDS)
+@table("case", COMMANDS)
 def test_an_annotation_is_one_command(case):
     annotation, command = COMMANDS[case]
     assert annotation.command == command
@@ -85,7 +86,7 @@ LINES = {
 }
 
 
-@pytest.mark.parametrize("case", LINES)
+@table("case", LINES)
 def test_a_line_of_the_log_is_no_command(case):
     line, calm = LINES[case]
     assert plain_log(line) == calm

@@ -8,9 +8,10 @@ from ralph_tracker.cli.plainly import answer_plainly
 from ralph_tracker.cli.verbs import dispatch
 from ralph_tracker.hooks import pre_loop
 from tests.conftest import handed_in
+from tests.tables import table
 
 
-@pytest.mark.parametrize(
+@table(
     "words",
     [
         "",

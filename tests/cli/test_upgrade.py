@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.tables import table
+
 LOOPS = Path(__file__).resolve().parents[2] / "fixtures" / "loops"
 VERSIONS = sorted(LOOPS.glob("version-*"))
 NEWER = r"written by a newer ralph-tracker \(schema 2, this one reads up to 1\); upgrade ralph-tracker"
@@ -43,8 +45,8 @@ def test_an_old_loop_is_listed(old):
     assert "  accepted: it2-coverage_regression\n" in old.ralph("status").out
 
 
-@pytest.mark.parametrize("verb", ["show", "report"])
-@pytest.mark.parametrize("number", range(4))
+@table("verb", ["show", "report"])
+@table("number", range(4))
 def test_every_record_of_an_old_loop_is_shown(old, verb, number):
     answer = old.ralph(verb, number)
     assert (answer.code, answer.err) == (0, "")

@@ -7,6 +7,7 @@ from ralph_tracker.config.load import config_of
 from ralph_tracker.config.schema import ConfigDocument
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.steering import ComplexityLimits, ContinuationRules, Parts, TokenBudget, continuation_rules_of
+from tests.tables import table
 
 SEED = """
 continuation:
@@ -93,7 +94,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("case", BAD)
+@table("case", BAD)
 def test_what_cannot_be_used_gets_one_line_with_its_place(case):
     section, line = BAD[case]
     with pytest.raises(ConfigError) as caught:

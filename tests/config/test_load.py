@@ -16,6 +16,7 @@ from ralph_tracker.config.load import (
 )
 from ralph_tracker.core.rules import Rules
 from ralph_tracker.errors import ConfigError
+from tests.tables import table
 
 OURS = "loop: {max_iterations: 3}\n"
 THEIRS = "[tool.ralph-tracker.loop]\nmax_iterations = 4\n"
@@ -99,14 +100,14 @@ def test_a_frozen_document_with_its_mark_is_taken_as_it_is():
     )
 
 
-@pytest.mark.parametrize("mark", [None, "", 7, "0" * 64], ids=repr)
+@table("mark", [None, "", 7, "0" * 64], ids=repr)
 def test_a_frozen_document_without_its_mark_is_validated(mark):
     assert frozen_config({"loop": {"max_iterations": 7}}, "loop.yaml", "", mark).document["version"] == 1
     with pytest.raises(ConfigError, match=r"^loop\.yaml: loop\.max_iterations: "):
         frozen_config({"loop": {"max_iterations": 0}}, "loop.yaml", "", mark)
 
 
-@pytest.mark.parametrize(
+@table(
     ("before", "after"),
     [({"a": 1}, {"a": 2}), ({"a": 1}, {"a": 1.0}), ({"1": "x"}, {1: "x"}), ({"a": 1}, {"a": 1, "b": 2})],
     ids=["value", "type", "type of a key", "key"],
@@ -122,7 +123,7 @@ def test_a_document_that_holds_itself_is_refused():
         frozen_config(document, "loop.yaml", "", "0" * 64)
 
 
-@pytest.mark.parametrize("raw", [[], "text", 5, True], ids=repr)
+@table("raw", [[], "text", 5, True], ids=repr)
 def test_a_configuration_is_keys_and_values(raw):
     with pytest.raises(ConfigError, match=r"^configuration: expected keys and values at the top, found "):
         config_of(raw, None)

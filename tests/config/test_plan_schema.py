@@ -5,6 +5,7 @@ import pytest
 from ralph_tracker.config.schema import plan_of
 from ralph_tracker.errors import InputError
 from ralph_tracker.steering import Plan, Task
+from tests.tables import table
 
 TASK = {"id": "a", "title": "A"}
 
@@ -42,7 +43,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@table("name", REFUSED)
 def test_what_is_no_plan_is_refused_in_one_line(name):
     raw, says = REFUSED[name]
     with pytest.raises(InputError) as caught:

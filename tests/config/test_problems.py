@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from typing_extensions import TypedDict
 
 from ralph_tracker.config.problems import first_problem
+from tests.tables import table
 
 
 class Item(TypedDict):
@@ -58,6 +59,6 @@ SAID = [
 ]
 
 
-@pytest.mark.parametrize(("document", "said"), SAID, ids=lambda value: str(value)[:40])
+@table(("document", "said"), SAID, ids=lambda value: str(value)[:40])
 def test_a_problem_names_the_place_what_is_wrong_and_what_is_near(document, said):
     assert said_of(document) == said

@@ -12,6 +12,7 @@ from ralph_tracker.config.load import rules_of
 from ralph_tracker.config.schema import ConfigDocument
 from ralph_tracker.core.rules import DIMENSIONS, SELECTION_MODES, Rules
 from ralph_tracker.formats.lint.lint_report import SEVERITIES
+from tests.tables import table
 
 CORE = ["loop", "alerts", "classification", "stall", "cycling", "decision"]
 
@@ -20,13 +21,13 @@ def test_the_defaults_are_those_of_the_core():
     assert rules_of(ConfigDocument().model_dump()) == Rules()
 
 
-@pytest.mark.parametrize("section", CORE)
+@table("section", CORE)
 def test_every_threshold_of_the_core_is_a_key(section):
     thresholds = getattr(Rules(), section)
     assert set(type(getattr(ConfigDocument(), section)).model_fields) == set(thresholds._fields)
 
 
-@pytest.mark.parametrize("section", CORE)
+@table("section", CORE)
 def test_every_key_reaches_the_core(section):
     for name, value in ConfigDocument().model_dump()[section].items():
         other: Any = {int: 7, float: 0.25, type(None): 0.5}[type(value)]
@@ -67,9 +68,7 @@ def test_severities_of_lint_findings_go_by_the_beginning_of_their_codes():
     assert ConfigDocument.model_json_schema()["properties"]["severity"]["additionalProperties"]["enum"] == [*SEVERITIES]
 
 
-@pytest.mark.parametrize(
-    "severity", [{"E": "off"}, {"E": False}, {"E": "ERROR"}, {"E": None}, ["E"], None, {1: "note"}]
-)
+@table("severity", [{"E": "off"}, {"E": False}, {"E": "ERROR"}, {"E": None}, ["E"], None, {1: "note"}])
 def test_other_severities_are_refused(severity):
     with pytest.raises(ValidationError, match="severity"):
         ConfigDocument.model_validate({"severity": severity})

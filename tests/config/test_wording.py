@@ -1,11 +1,10 @@
 """Values in a line, and the name that was probably meant."""
 
-import pytest
-
 from ralph_tracker.config.wording import nearest, shortened
+from tests.tables import table
 
 
-@pytest.mark.parametrize(
+@table(
     ("value", "shown"),
     [
         (None, "nothing"),

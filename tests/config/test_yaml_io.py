@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from ralph_tracker.config.yaml_io import MAX_BYTES, MAX_DEPTH, dump_yaml, load_yaml, without_surrogates
 from ralph_tracker.errors import InputError
+from tests.tables import table
 
 
 def refusal(text):
@@ -46,12 +47,12 @@ def test_merge_keys_are_merged_and_do_not_count_as_doubled():
     assert load_yaml(text, "file.yaml")["use"] == {"a": 1, "b": 3}
 
 
-@pytest.mark.parametrize("text", ["a: 1\na: 2", "x: {a: 1, a: 2}", "- {a: 1, 'a': 2}"], ids=["top", "inside", "quoted"])
+@table("text", ["a: 1\na: 2", "x: {a: 1, a: 2}", "- {a: 1, 'a': 2}"], ids=["top", "inside", "quoted"])
 def test_a_key_that_stands_twice_is_refused_wherever_it_is(text):
     assert "key 'a' stands twice; keep one" in refusal(text)
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     ["2026-02-02", "2026-02-02T10:00:00Z", "2026-02-02 10:00:00.5 +01:00"],
 )
@@ -59,7 +60,7 @@ def test_dates_stay_text(text):
     assert load_yaml(f"at: {text}", "file.yaml") == {"at": text}
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "!!python/object/apply:os.system [ls]",
@@ -83,7 +84,7 @@ def test_a_number_of_thousands_of_digits_is_one_line_without_advice_about_python
     assert "sys." not in said
 
 
-@pytest.mark.parametrize("text", ["", "# a comment\n", "---\n", "null"])
+@table("text", ["", "# a comment\n", "---\n", "null"])
 def test_a_document_without_content_is_nothing(text):
     assert load_yaml(text, "file.yaml") is None
 

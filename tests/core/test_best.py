@@ -7,6 +7,7 @@ from ralph_tracker.core.identities import SeenTests
 from ralph_tracker.core.lineage import Scorer
 from ralph_tracker.core.metrics import Metrics
 from ralph_tracker.core.score import AdjustedParts, TestWeights
+from tests.tables import table
 
 
 def yardstick(union, **seen):
@@ -23,7 +24,7 @@ def candidate(iteration, fixed, *, passes=0, present=0, unseen=0, alone=None, **
 
 
 class TestBelieved:
-    @pytest.mark.parametrize(
+    @table(
         ("pool", "expected"),
         [
             pytest.param([candidate(0, 0.9), candidate(1, 0.2, passes=1)], 1, id="most believed tests"),
@@ -37,7 +38,7 @@ class TestBelieved:
     def test_where_tests_are_known(self, pool, expected):
         assert best_of(pool, yardstick(1)).iteration == expected
 
-    @pytest.mark.parametrize(
+    @table(
         ("pool", "expected"),
         [
             pytest.param([candidate(1, 0.501), candidate(2, 0.5)], 1, id="the highest score"),
@@ -69,7 +70,7 @@ class TestBelieved:
     def test_none_of_none(self):
         assert best_now([], yardstick(1)) is None
 
-    @pytest.mark.parametrize(
+    @table(
         ("errors", "loc", "expected"),
         [(10, 200, 5.0), (11, 200, 5.5), (10, 50, 10.0), (10, None, 10.0), (None, 200, None)],
     )
@@ -78,7 +79,7 @@ class TestBelieved:
 
 
 class TestWhyBest:
-    @pytest.mark.parametrize(
+    @table(
         ("pool", "expected"),
         [
             pytest.param([], (), id="no iteration"),
@@ -120,7 +121,7 @@ class TestKept:
             frontier = kept(frontier, one, measure)
         return [one.iteration for one in frontier]
 
-    @pytest.mark.parametrize(
+    @table(
         ("candidates", "expected"),
         [
             pytest.param([candidate(1, 0.5), candidate(2, 0.4)], [1], id="lower"),
@@ -140,7 +141,7 @@ class TestKept:
     def test_which_stay_where_tests_are_known(self, candidates, expected):
         assert self.keep(candidates, yardstick(10)) == expected
 
-    @pytest.mark.parametrize(
+    @table(
         ("candidates", "expected"),
         [
             pytest.param([candidate(1, 0.5), candidate(2, 0.5)], [2], id="equal and later"),

@@ -5,6 +5,7 @@ import pytest
 from ralph_tracker.core.alert_types import TYPES, in_order
 from ralph_tracker.core.decision import Facts, decide, first_decision, message_of
 from ralph_tracker.core.rules import DecisionRules, LoopLimits, Rules
+from tests.tables import table
 
 PLAIN = Facts(
     iteration=3,
@@ -55,7 +56,7 @@ class TestRows:
         reason = "Loop should terminate due to metrics cycling; state is preserved"
         assert outcome(decision) == (1, "stop", None, confidence, reason)
 
-    @pytest.mark.parametrize(
+    @table(
         ("rules", "changes", "reason"),
         [
             pytest.param(limits(max_iterations=3), {}, "Iteration limit reached: 3 of 3", id="iterations"),

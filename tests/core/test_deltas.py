@@ -4,9 +4,10 @@ import pytest
 
 from ralph_tracker.core.deltas import Reading, delta, deltas, errors_at_size, read
 from ralph_tracker.core.metrics import Metrics
+from tests.tables import table
 
 
-@pytest.mark.parametrize(
+@table(
     ("now", "before", "decimals", "expected"),
     [
         pytest.param(77.8, 80.0, 1, -2.2, id="percent of the seed"),
@@ -38,7 +39,7 @@ def test_what_is_missing_keeps_its_earlier_reading():
     assert first == {"test_count": Reading(8, 0), **kept}
 
 
-@pytest.mark.parametrize(
+@table(
     ("count", "loc", "earlier", "expected"),
     [
         pytest.param(10, 100, 100, 10, id="same size"),

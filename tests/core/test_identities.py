@@ -16,6 +16,7 @@ from ralph_tracker.core.identities import (
     without_unloaded,
 )
 from ralph_tracker.core.metrics import TestResults
+from tests.tables import table
 
 P, F, S = "passed", "failed", "skipped"
 
@@ -84,7 +85,7 @@ class TestCompare:
             {},
         )
 
-    @pytest.mark.parametrize(
+    @table(
         ("test", "place", "expected"),
         [
             ("tests/test_a.py::TestX::test_y", "tests/test_a.py", True),
@@ -187,7 +188,7 @@ class TestSeen:
         assert (standing.passes, standing.present, standing.unseen) == expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("before", "now", "expected"),
     [
         pytest.param({}, {}, True, id="nothing to restore"),
@@ -200,7 +201,7 @@ def test_restored(before, now, expected):
     assert restored(before, TestResults(now)) is expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("names", "expected"),
     [
         pytest.param(["b", "a"], "a, b", id="sorted"),

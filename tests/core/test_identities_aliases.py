@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from ralph_tracker.core.identities import NO_ALIASES, Aliases, KnownTests, SeenTests, compare, restored
 from ralph_tracker.core.metrics import TestResults
+from tests.tables import table
 
 P, F, S = "passed", "failed", "skipped"
 NAMES = st.text("abcdef", min_size=1, max_size=2)
@@ -13,7 +14,7 @@ OUTCOMES = st.dictionaries(NAMES, st.sampled_from([P, F, S]), max_size=6)
 
 
 class TestOutcomes:
-    @pytest.mark.parametrize(
+    @table(
         ("matches", "now", "expected"),
         [
             pytest.param([], {"a": P}, {"a": P}, id="nothing is known under another name"),
@@ -104,7 +105,7 @@ class TestSeen:
         assert seen.standing(None, None, now, ["z", "c", "unheard of"]).passes == 1
         assert seen.standing(None, None, TestResults({"z": P, "new": P}), ["z", "new"]).passes == 0
 
-    @pytest.mark.parametrize(
+    @table(
         ("now", "expected"),
         [
             pytest.param({"a": P, "b": P}, 1.0, id="all"),

@@ -6,6 +6,7 @@ from ralph_tracker.core.judge import judge, judge_baseline
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Group, Measurement, Metrics, Usage
 from ralph_tracker.core.rules import LoopLimits, Rules
+from tests.tables import table
 
 P, F, S = "passed", "failed", "skipped"
 NO_TESTS = {"test_count": None, "tests_passed": None, "tests_failed": None, "tests_skipped": None}
@@ -25,7 +26,7 @@ class TestRefusals:
         with pytest.raises(ValueError, match="neither a quality_score nor anything to compute one from"):
             judge_baseline(FRESH, measured(file_count=3))
 
-    @pytest.mark.parametrize(
+    @table(
         ("measurement", "configured"),
         [
             pytest.param(measured(0.5), (), id="a score alone"),

@@ -6,6 +6,7 @@ from ralph_tracker.core.identities import SeenTests
 from ralph_tracker.core.lineage import Lineage, PastIteration, Scorer, signature_of
 from ralph_tracker.core.metrics import Metrics
 from ralph_tracker.core.score import AdjustedParts, TestWeights
+from tests.tables import table
 
 NOWHERE = AdjustedParts(fixed=0.0, alone=0.0)
 
@@ -14,7 +15,7 @@ def test_before_the_baseline_there_is_no_line():
     assert (Lineage().head, Lineage().parts(), Lineage().extended(0)) == (None, (), ((0, 0),))
 
 
-@pytest.mark.parametrize(
+@table(
     ("segments", "iteration", "expected"),
     [
         pytest.param(((0, 2),), 3, ((0, 3),), id="the next one"),

@@ -1,7 +1,5 @@
 """The table of metrics, and values of which some were not measured (semantics § 1)."""
 
-import pytest
-
 from ralph_tracker.core.metrics import (
     BY_NAME,
     FOUR,
@@ -13,6 +11,7 @@ from ralph_tracker.core.metrics import (
     Metrics,
     Usage,
 )
+from tests.tables import table
 
 _SECTIONS = {
     "testing": [
@@ -39,14 +38,12 @@ def test_the_values_of_an_iteration_are_those_of_the_table():
     assert list(Metrics._fields) == [spec.name for spec in METRICS] == list(BY_NAME)
 
 
-@pytest.mark.parametrize(
-    ("name", "decimals"), [("pass_rate", 1), ("coverage_percentage", 1), ("complexity_score", 2), ("test_count", 0)]
-)
+@table(("name", "decimals"), [("pass_rate", 1), ("coverage_percentage", 1), ("complexity_score", 2), ("test_count", 0)])
 def test_decimals_that_are_recorded(name, decimals):
     assert BY_NAME[name].decimals == decimals
 
 
-@pytest.mark.parametrize(
+@table(
     ("name", "expected"),
     [
         ("coverage_percentage", "coverage_delta"),
@@ -59,7 +56,7 @@ def test_deltas_are_named_as_the_seed_names_them(name, expected):
     assert BY_NAME[name].delta_name == expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("direction", "names"),
     [
         (
@@ -92,7 +89,7 @@ def test_direction(direction, names):
     assert {spec.name for spec in METRICS if spec.direction is direction} == names
 
 
-@pytest.mark.parametrize(
+@table(
     ("group", "names"),
     [
         (Group.TESTS, {"test_count", "tests_passed", "tests_failed", "tests_skipped", "pass_rate"}),

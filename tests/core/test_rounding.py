@@ -3,9 +3,10 @@
 import pytest
 
 from ralph_tracker.core.rounding import half_up, plain_number, quantity, whole, without_noise
+from tests.tables import table
 
 
-@pytest.mark.parametrize(
+@table(
     ("value", "decimals", "expected"),
     [
         pytest.param(0.5, 0, 1.0, id="a half goes up"),
@@ -30,7 +31,7 @@ def test_whole_gives_an_int():
     assert isinstance(whole(2.5), int)
 
 
-@pytest.mark.parametrize(
+@table(
     ("value", "expected"),
     [
         pytest.param(1.5 * 1.4, 2.1, id="product"),
@@ -42,7 +43,7 @@ def test_without_noise(value, expected):
     assert without_noise(value) == expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("value", "expected"),
     [
         pytest.param(75.0, "75", id="a trailing .0 is dropped"),
@@ -59,6 +60,6 @@ def test_plain_number(value, expected):
     assert plain_number(value) == expected
 
 
-@pytest.mark.parametrize(("count", "text"), [(0, "0 tests"), (1, "1 test"), (2, "2 tests")])
+@table(("count", "text"), [(0, "0 tests"), (1, "1 test"), (2, "2 tests")])
 def test_a_quantity_agrees_with_its_noun(count, text):
     assert quantity(count, "test") == text

@@ -3,9 +3,10 @@
 import pytest
 
 from ralph_tracker.core.rules import SELECTION_MODES, Rules
+from tests.tables import table
 
 
-@pytest.mark.parametrize(
+@table(
     ("section", "name", "expected"),
     [
         ("loop", "max_iterations", 20),

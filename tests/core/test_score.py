@@ -5,6 +5,7 @@ import pytest
 from ralph_tracker.core.metrics import Group, Metrics
 from ralph_tracker.core.rules import Rules, ScoreRules
 from ralph_tracker.core.score import basis_of, quality_score, recorded_metrics
+from tests.tables import table
 
 EXAMPLE_1 = Metrics(
     test_count=8,
@@ -34,7 +35,7 @@ def scored(loop, **changes):
 
 
 class TestRecordedMetrics:
-    @pytest.mark.parametrize(
+    @table(
         ("measured", "name", "expected"),
         [
             pytest.param({"tests_passed": 7, "tests_failed": 2}, "pass_rate", 77.8, id="pass rate is derived"),
@@ -72,7 +73,7 @@ class TestRecordedMetrics:
     def test_derived_and_rounded_once(self, measured, name, expected):
         assert recorded_metrics(Metrics(**measured), None).get(name) == expected
 
-    @pytest.mark.parametrize(
+    @table(
         ("parts", "measured", "expected"),
         [
             pytest.param(None, {"error_count": 12, "lint_errors": 8}, 12, id="explicit, never contradicted"),
@@ -100,7 +101,7 @@ class TestWhatBelongsToTheLoop:
             "error_count_inverted",
         )
 
-    @pytest.mark.parametrize(
+    @table(
         ("group", "expected"),
         [
             (Group.TESTS, {"all_tests_pass", "test_count_vs_baseline", "pass_rate"}),
@@ -119,7 +120,7 @@ class TestWhatBelongsToTheLoop:
         components = basis(Metrics(loc_total=loc, complexity_score=1.0), [Group.CODE]).components
         assert components == ("complexity_reasonable",)
 
-    @pytest.mark.parametrize(
+    @table(
         ("baseline", "configured", "expected"),
         [
             pytest.param(Metrics(error_count=3, lint_errors=1), (), None, id="explicit"),
@@ -144,7 +145,7 @@ class TestWeights:
             {"validation": 0.3, "completeness": 0.25, "correctness": 0.25, "readability": 0.1, "efficiency": 0.1}
         )
 
-    @pytest.mark.parametrize(
+    @table(
         ("baseline", "expected"),
         [
             pytest.param(
@@ -175,7 +176,7 @@ class TestWeights:
         assert loop.weights == {}
         assert quality_score(loop, loop.baseline).value == 0.0
 
-    @pytest.mark.parametrize(
+    @table(
         ("name", "expected"),
         [("all_tests_pass", 0.1), ("pass_rate", 0.125), ("test_count_vs_baseline", 0.125), ("no_code_bloat", 0.05)],
     )
@@ -201,7 +202,7 @@ class TestQualityScore:
         )
         assert score.evidence == 1.0
 
-    @pytest.mark.parametrize(
+    @table(
         ("changes", "expected"),
         [
             pytest.param({}, 0.7646, id="as the baseline"),

@@ -18,6 +18,7 @@ from ralph_tracker.core.score import (
     starts_high,
     test_weights,
 )
+from tests.tables import table
 
 P, F, S = "passed", "failed", "skipped"
 BARE = {}
@@ -30,7 +31,7 @@ def component(name, baseline, now):
 
 
 class TestFindingsAtTheBaselinesSize:
-    @pytest.mark.parametrize(
+    @table(
         ("baseline", "now", "expected"),
         [
             pytest.param(100, 100, 1.0, id="same size"),
@@ -48,7 +49,7 @@ class TestFindingsAtTheBaselinesSize:
     def test_factor(self, baseline, now, expected):
         assert size_factor(Metrics(loc_total=baseline), Metrics(loc_total=now)) == expected
 
-    @pytest.mark.parametrize(
+    @table(
         ("name", "metric", "plain"),
         [
             ("no_lint_errors", "lint_errors", 80.0),
@@ -65,7 +66,7 @@ class TestFindingsAtTheBaselinesSize:
 
 
 class TestHeavyBaselines:
-    @pytest.mark.parametrize(
+    @table(
         ("name", "metric", "light", "heavy"),
         [
             ("no_lint_errors", "lint_errors", 10, 11),
@@ -97,7 +98,7 @@ class TestHeavyBaselines:
 
 
 class TestGrowthBesideTheTests:
-    @pytest.mark.parametrize(
+    @table(
         ("loc", "passed", "appropriate", "bloat"),
         [
             pytest.param(200, 20, 100.0, 100.0, id="tests grew as the code did"),
@@ -116,15 +117,13 @@ class TestGrowthBesideTheTests:
         names = ("loc_appropriate", "no_code_bloat")
         assert [component(name, baseline, now) for name in names] == [pytest.approx(appropriate), bloat]
 
-    @pytest.mark.parametrize(
-        ("before", "loc", "passed", "now_passed"), [(3, 17, 9, 34), (5, 21, 5, 14), (100, 150, 10, 10)]
-    )
+    @table(("before", "loc", "passed", "now_passed"), [(3, 17, 9, 34), (5, 21, 5, 14), (100, 150, 10, 10)])
     def test_growth_by_exactly_half_is_no_bloat(self, before, loc, passed, now_passed):
         baseline = {"loc_total": before, "tests_passed": passed}
         now = {"loc_total": loc, "tests_passed": now_passed}
         assert component("no_code_bloat", baseline, now) == 100.0
 
-    @pytest.mark.parametrize(
+    @table(
         ("before", "now", "expected"),
         [
             pytest.param(10, 20, 2.0, id="twice"),
@@ -235,7 +234,7 @@ class TestCost:
 
     WEIGHTS = TestWeights(passing=0.4, present=0.2)
 
-    @pytest.mark.parametrize(
+    @table(
         ("union", "credit", "expected"),
         [
             pytest.param(10, 0, 0.6, id="0.3 + 0.4 × 5/10 + 0.2 × 5/10"),

@@ -4,6 +4,7 @@ import pytest
 
 from ralph_tracker.core.metrics import Metrics
 from ralph_tracker.core.score import COMPONENT_BY_NAME, COMPONENTS, none_ran
+from tests.tables import table
 
 NOTHING = Metrics()
 
@@ -25,7 +26,7 @@ def test_each_dimension_has_the_components_of_the_specification():
     }
 
 
-@pytest.mark.parametrize(
+@table(
     ("name", "now", "expected"),
     [
         pytest.param("all_tests_pass", counts(10, 10, 0), 100.0, id="all pass"),
@@ -68,7 +69,7 @@ def test_a_component_that_needs_no_baseline(name, now, expected):
     assert COMPONENT_BY_NAME[name].value(now, NOTHING) == expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("now", "baseline", "expected"),
     [
         pytest.param(8, 8, 100.0, id="as many"),
@@ -85,7 +86,7 @@ def test_test_count_against_the_baseline(now, baseline, expected):
     assert value(Metrics(test_count=now), Metrics(test_count=baseline)) == expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("now", "baseline", "appropriate", "bloat"),
     [
         pytest.param(100, 100, 100.0, 100.0, id="unchanged"),
@@ -111,7 +112,7 @@ def test_size_against_the_baseline(now, baseline, appropriate, bloat):
     assert values == [appropriate, bloat]
 
 
-@pytest.mark.parametrize(
+@table(
     ("now", "expected"),
     [
         pytest.param(counts(0, 0, 0), True, id="zero tests"),

@@ -10,6 +10,7 @@ import yaml
 from ralph_tracker.cli.verbs import VERBS
 from ralph_tracker.config.load import config_of
 from ralph_tracker.measure.given import read_metrics
+from tests.tables import table
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 PAGES = [CHECKOUT / "README.md", *sorted((CHECKOUT / "docs").glob("*.md"))]
@@ -31,7 +32,7 @@ def fits(shown: str, printed: str) -> bool:
     return re.fullmatch(pattern, printed.rstrip("\n") + "\n") is not None
 
 
-@pytest.mark.parametrize(
+@table(
     ("shown", "printed", "fitting"),
     [
         ("a\nb\n", "a\nb\n", True),

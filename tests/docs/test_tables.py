@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
-import pytest
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 from ralph_tracker.config.schema import ConfigDocument
 from ralph_tracker.core.alert_types import TYPES
 from ralph_tracker.formats.registry import FORMATS
+from tests.tables import table
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 MADE_OF = {"xml": "XML", "json": "JSON", "lines": "JSON lines", "text": "text"}
@@ -76,7 +76,7 @@ def test_every_finding_of_the_rerun_is_on_the_page_of_integrity_with_what_its_se
     assert critical <= {name for name, verdict in told.items() if verdict.startswith("TAMPERED")}
 
 
-@pytest.mark.parametrize(
+@table(
     ("page", "columns"),
     [("configuration.md", 3), ("formats.md", 4), ("semantics.md", 3), ("integrity.md", 4), ("ci.md", 2)],
 )

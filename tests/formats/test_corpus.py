@@ -15,6 +15,7 @@ import pytest
 from ralph_tracker.formats import registry
 from ralph_tracker.formats.lint import lint_report as severity
 from ralph_tracker.formats.report import CoverageReport, LintReport, TestReport, TypeReport, Unreadable
+from tests.tables import table
 
 VARIABLE = "RALPH_TRACKER_CORPUS"
 FOLDER = Path(os.environ[VARIABLE]) if os.environ.get(VARIABLE) else None
@@ -106,7 +107,7 @@ def counts(result: object, expected: dict[str, object]) -> dict[str, object]:
     raise AssertionError(result)
 
 
-@pytest.mark.parametrize("row", OURS or [None], ids=lambda row: row["path"] if row else "corpus")
+@table("row", OURS)
 def test_a_file_of_the_corpus_is_read_as_the_manifest_expects(row):
     result = registry.read((FOLDER / row["path"]).read_bytes())
     if row["status"] == "unscored":
@@ -132,7 +133,7 @@ def levels(expected: dict[str, Any]) -> dict[str, int]:
     return found or {name: expected[name] for name in ("fatal", "convention", "refactor") if "convention" in expected}
 
 
-@pytest.mark.parametrize("row", OURS or [None], ids=lambda row: row["path"] if row else "corpus")
+@table("row", OURS)
 def test_the_words_of_a_linter_become_severities(row):
     expected = json.loads(row["expected_json"])
     wanted = Counter()

@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-import pytest
-
 from ralph_tracker.formats import registry
 from ralph_tracker.formats.report import Unreadable
+from tests.tables import table
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "reports"
 WHOLE = [path for path in sorted(FIXTURES.glob("*/*/report.*")) if path.parent.name != "cut-short"]
@@ -45,7 +44,7 @@ ENDLESS = {
 }
 
 
-@pytest.mark.parametrize("path", WHOLE, ids=lambda path: f"{path.parents[1].name}/{path.parent.name}")
+@table("path", WHOLE, ids=lambda path: f"{path.parents[1].name}/{path.parent.name}")
 def test_a_real_report_cut_anywhere_is_never_a_better_one(path):
     data, name = path.read_bytes(), path.parents[1].name
     whole = registry.read(data, format=name)

@@ -5,12 +5,13 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.formats.first_error import FirstError, first_error
+from tests.tables import table
 
 OUTPUT = Path(__file__).parents[2] / "fixtures" / "output"
 JAVA = "/project/src/main/java/Box.java"
 
 
-@pytest.mark.parametrize(
+@table(
     ("tool", "expected"),
     [
         ("cargo", FirstError("error[E0425]: cannot find value `c` in this scope (src/lib.rs:3)", "src/lib.rs", 3)),
@@ -56,7 +57,7 @@ def test_the_first_error_of_a_real_tool(tool, expected):
     assert first_error((OUTPUT / f"{tool}.txt").read_text(encoding="utf-8")) == expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "line"),
     [
         pytest.param("vet: bad/a.go:3:23: undeclared name: c", "bad/a.go:3:23: undeclared name: c", id="go vet"),
@@ -77,7 +78,7 @@ def test_the_first_error_of_other_tools(text, line):
     assert first_error(text).line == line
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "",

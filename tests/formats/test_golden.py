@@ -9,6 +9,7 @@ from ralph_tracker.formats import registry
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.coverage.coverage_report import Block
 from ralph_tracker.formats.report import CoverageReport, LintReport, Report, TestReport, TypeReport, Unreadable
+from tests.tables import table
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "reports"
 CASES = sorted(folder for folder in FIXTURES.glob("*/*") if folder.is_dir())
@@ -76,7 +77,7 @@ def test_a_real_report_is_read_as_expected(folder, bless):
     assert found == json.loads(expected.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("folder", CASES, ids=lambda folder: f"{folder.parent.name}/{folder.name}")
+@table("folder", CASES, ids=lambda folder: f"{folder.parent.name}/{folder.name}")
 def test_a_real_report_is_recognised_and_reads_the_same_by_name(folder):
     data, name = input_of(folder), folder.parent.name
     by_content, by_name = registry.read(data), registry.read(data, format=name)

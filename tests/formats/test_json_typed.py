@@ -11,6 +11,7 @@ from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.damage import DamageError
 from ralph_tracker.formats.json_typed import damage_at, decode
 from ralph_tracker.formats.report import Unreadable
+from tests.tables import table
 
 
 class Item(msgspec.Struct):
@@ -37,7 +38,7 @@ def test_bytes_that_are_no_text_are_replaced():
     assert decode(Content(b'[{"number": 1, "other": "\xff"}]'), list[Item], "Tool") == [Item(1, "�")]
 
 
-@pytest.mark.parametrize(
+@table(
     ("data", "why", "line", "column"),
     [
         pytest.param(b'[{"number": 1},\n {"number": "2"}]', "Expected `int`, got `str` ([1].number)", 2, 13, id="type"),
@@ -56,7 +57,7 @@ def test_another_shape_says_where(data, why, line, column):
     assert damage(data) == Unreadable(f"no report of Tool: {why}", line, column)
 
 
-@pytest.mark.parametrize(
+@table(
     ("data", "why", "line", "column"),
     [
         pytest.param(b'[{"number": 1},\n {"number"', "cut short", 2, 11, id="cut"),
@@ -71,7 +72,7 @@ def test_malformed_json_says_where(data, why, line, column):
     assert damage(data) == Unreadable(f"malformed JSON: {why}", line, column)
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "at"),
     [
         (["b"], "[1,"),

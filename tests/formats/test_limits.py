@@ -1,10 +1,9 @@
 """What is made to hurt is refused in a line that names the limit, in little memory."""
 
-import pytest
-
 from ralph_tracker.formats import registry
 from ralph_tracker.formats.damage import DEFAULT_LIMITS, Limits
 from ralph_tracker.formats.report import TestReport, Unreadable
+from tests.tables import table
 
 TAG = DEFAULT_LIMITS.max_tag
 BOMB = b'<!DOCTYPE x [<!ENTITY a "aa"><!ENTITY b "&a;&a;">]><testsuite name="&b;"/>'
@@ -24,7 +23,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize(("data", "why", "line", "column"), HOSTILE.values(), ids=HOSTILE)
+@table(("data", "why", "line", "column"), HOSTILE.values(), ids=HOSTILE)
 def test_what_is_hostile_is_refused_with_the_place(data, why, line, column):
     result = registry.read(data)
     assert isinstance(result, Unreadable)
@@ -47,7 +46,7 @@ LONG = {
 }
 
 
-@pytest.mark.parametrize("content", LONG.values(), ids=LONG)
+@table("content", LONG.values(), ids=LONG)
 def test_what_is_long_and_no_tag_is_read(content):
     report = registry.read(b"<testsuite><testcase name='x'/><system-out>" + content + b"</system-out></testsuite>")
     assert isinstance(report, TestReport)

@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tracker.formats import registry
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.report import CoverageReport, LintReport, TestReport, TypeReport, Unreadable
+from tests.tables import table
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "reports"
 REAL = [path.read_bytes() for path in sorted(FIXTURES.glob("*/*/report.*"))]
@@ -35,8 +35,8 @@ def test_real_reports_with_damage_never_raise(data, draw, name):
     assert isinstance(registry.read(damaged, format=name), RESULTS)
 
 
-@pytest.mark.parametrize("data", [b"", b" \r\n\t", b"\n" * 5000, b"\xef\xbb\xbf", b"\xff\xfe", b"\xff\xfe \x00\n\x00"])
-@pytest.mark.parametrize("name", [None, *registry.BY_NAME])
+@table("data", [b"", b" \r\n\t", b"\n" * 5000, b"\xef\xbb\xbf", b"\xff\xfe", b"\xff\xfe \x00\n\x00"])
+@table("name", [None, *registry.BY_NAME])
 def test_nothing_is_empty_and_never_a_report(data, name):
     assert registry.read(data, format=name) == Unreadable("empty")
 
@@ -45,7 +45,7 @@ def test_white_space_before_a_report_is_no_matter():
     assert registry.read(b"\n" * 5000 + b"[]") == LintReport()
 
 
-@pytest.mark.parametrize(
+@table(
     ("data", "why"),
     [
         (b"hello", "not a report of a known format"),

@@ -1,6 +1,5 @@
 """Reports of a kind add up."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -8,6 +7,7 @@ from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.lint.lint_report import SEVERITIES
 from ralph_tracker.formats.report import EMPTY, CoverageReport, LintReport, TestReport, TypeReport, Unreadable
 from ralph_tracker.formats.tests.test_report import Counts, Declared, add_tests
+from tests.tables import table
 
 
 def test_messages_and_what_did_not_load_add_up_and_a_message_goes_with_its_failure():
@@ -50,7 +50,7 @@ def test_test_reports_add_up():
     assert not both.rerun
 
 
-@pytest.mark.parametrize(
+@table(
     ("first", "then", "outcome", "rerun", "flaky"),
     [
         (PASSED, PASSED, PASSED, True, False),
@@ -128,7 +128,7 @@ def test_findings_add_up_by_code():
 OVERRIDES = {"E": "error", "E5": "note", "E501": "none", "W": "error"}
 
 
-@pytest.mark.parametrize(
+@table(
     ("code", "severity", "expected"),
     [
         ("E1", "warning", "error"),
@@ -177,7 +177,7 @@ def test_type_reports_add_up():
     assert (one + TypeReport(errors=1)).declared_errors is None
 
 
-@pytest.mark.parametrize(
+@table(
     ("unreadable", "text"),
     [
         (Unreadable("why"), "why"),

@@ -12,6 +12,7 @@ from ralph_tracker.integrity.earlier_tests import (
     show,
     standing,
 )
+from tests.tables import table
 
 P, F, S = "passed", "failed", "skipped"
 FILE = "tests/test_box.py"
@@ -45,7 +46,7 @@ NAME_GONE = {"missing": lambda why: "lid" if "lid" in why or "assert" in why els
 
 
 class TestShown:
-    @pytest.mark.parametrize(
+    @table(
         ("was", "now", "earlier", "more", "rule", "severity"),
         [
             pytest.param(P, P, P, {}, None, None, id="the earlier form holds"),
@@ -114,7 +115,7 @@ class TestShown:
 
 
 class TestUnasked:
-    @pytest.mark.parametrize(
+    @table(
         ("was", "now", "earlier", "told"),
         [(F, GONE, GONE, True), (F, S, GONE, True), (F, S, F, False), (P, GONE, GONE, False), (F, P, GONE, False)],
     )
@@ -131,7 +132,7 @@ class TestUnasked:
 class TestStanding:
     FINDING = Finding("demand_changed", Severity.HIGH, "a fact", FILE, tests=("a", "b"), failure="as it was")
 
-    @pytest.mark.parametrize(
+    @table(
         ("earlier", "new", "left"),
         [
             ({"a": F, "b": F}, {"a": P, "b": P}, ("a", "b")),
@@ -149,7 +150,7 @@ class TestStanding:
             assert found.failure == ("assert 3" if "b" in found.tests else "as it was")
 
 
-@pytest.mark.parametrize(
+@table(
     ("failure", "names"),
     [
         ("ImportError: cannot import name 'lid' from 'box'", ("lid",)),
@@ -170,7 +171,7 @@ def test_which_names_a_failure_misses(failure, names):
     assert missing_names(failure) == names
 
 
-@pytest.mark.parametrize(
+@table(
     ("before", "after", "expected"),
     [
         ([("box.py", "def lid(): ...")], [("box.py", "")], True),

@@ -2,12 +2,12 @@
 
 import time
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tracker.integrity.report_ids import definitions, files_of, split_id
 from ralph_tracker.integrity.source_tests import SourceTest
+from tests.tables import table
 
 SPLIT = {
     "pytest's JUnit": ("tests.test_box.TestBox::test_lid", ("tests test_box TestBox", "test_lid", "")),
@@ -31,7 +31,7 @@ SPLIT = {
 }
 
 
-@pytest.mark.parametrize(("test", "expected"), SPLIT.values(), ids=SPLIT)
+@table(("test", "expected"), SPLIT.values(), ids=SPLIT)
 def test_an_id_has_an_owner_a_function_and_parameters(test, expected):
     found = split_id(test)
     assert (" ".join(found.owner), *found[1:]) == expected
@@ -72,7 +72,7 @@ FILES = {
 }
 
 
-@pytest.mark.parametrize(("test", "path"), FILES.values(), ids=FILES)
+@table(("test", "path"), FILES.values(), ids=FILES)
 def test_an_id_tells_its_file(test, path):
     assert files_of([test], PATHS) == {test: path}
 
@@ -116,7 +116,7 @@ DEFINED = {
 }
 
 
-@pytest.mark.parametrize(("path", "name", "own", "other"), DEFINED.values(), ids=DEFINED)
+@table(("path", "name", "own", "other"), DEFINED.values(), ids=DEFINED)
 def test_an_id_is_defined_by_the_test_of_its_name(path, name, own, other):
     tests = [source(path, name)]
     assert definitions([own], tests)[own]

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from ralph_tracker.core.findings import Severity
 from ralph_tracker.integrity.changes import FileChange
 from ralph_tracker.integrity.engine import inspect
+from tests.tables import table
 
 RED, GREEN = {"tests.test_box::test_lid": "failed"}, {"tests.test_box::test_lid": "passed"}
 
@@ -85,12 +86,12 @@ NOT_DETECTING = [
 ]
 
 
-@pytest.mark.parametrize(("path", "new", "old"), DETECTING)
+@table(("path", "new", "old"), DETECTING)
 def test_source_that_asks_whether_it_is_under_test_is_named(path, new, old):
     assert alarms(found(path, new, old)) == ["R1"]
 
 
-@pytest.mark.parametrize(("path", "new", "old"), NOT_DETECTING)
+@table(("path", "new", "old"), NOT_DETECTING)
 def test_what_only_reads_like_a_question_for_tests_is_not_named(path, new, old):
     assert found(path, new, old) == ()
 
@@ -230,12 +231,12 @@ NOT_FORGING = [
 ]
 
 
-@pytest.mark.parametrize(("path", "new", "old"), FORGING)
+@table(("path", "new", "old"), FORGING)
 def test_a_forged_runner_is_named(path, new, old):
     assert alarms(found(path, new, old)) == ["R2"]
 
 
-@pytest.mark.parametrize(("path", "new", "old"), NOT_FORGING)
+@table(("path", "new", "old"), NOT_FORGING)
 def test_an_honest_set_up_of_tests_is_not_named(path, new, old):
     assert found(path, new, old) == ()
 
@@ -302,12 +303,12 @@ NOT_EQUAL = [
 ]
 
 
-@pytest.mark.parametrize(("path", "new", "old"), EQUAL)
+@table(("path", "new", "old"), EQUAL)
 def test_equality_that_is_a_constant_is_named(path, new, old):
     assert alarms(found(path, new, old)) == ["R3"]
 
 
-@pytest.mark.parametrize(("path", "new", "old"), NOT_EQUAL)
+@table(("path", "new", "old"), NOT_EQUAL)
 def test_equality_that_compares_is_not_named(path, new, old):
     assert found(path, new, old) == ()
 
@@ -364,14 +365,14 @@ def answered(language, path, new, old="\n"):
     return inspect(changes, {test: "failed"}, {test: "passed"}, {test_path: text}).findings
 
 
-@pytest.mark.parametrize(("language", "path", "new"), SPECIAL)
+@table(("language", "path", "new"), SPECIAL)
 def test_source_that_answers_for_a_test_is_named_with_the_ids_of_the_test(language, path, new):
     special = answered(language, path, new)
     assert special[0].severity is Severity.HIGH
     assert (special[0].rule, special[0].tests) == ("R4", (TESTS[language][2],))
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "new"),
     [
         pytest.param("box.py", "def lid(n):\n    return n * 3 % 1000\n", id="computed"),
@@ -400,7 +401,7 @@ def test_the_same_branch_is_nothing_while_no_test_turned_green():
     assert inspect(changes, {test: "passed"}, {test: "passed"}, {test_path: text}).findings == ()
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "new"),
     [
         pytest.param("box.py", "answers = open('tests/data/answers.json').read()\n", id="open"),
@@ -415,7 +416,7 @@ def test_source_that_reads_a_file_of_the_tests_is_named(path, new):
     assert alarms(found(path, new)) == ["R4"]
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "new"),
     [
         pytest.param("box.py", "text = open('data/answers.json').read()\n", id="data of its own"),
@@ -611,12 +612,12 @@ NOT_LOWERED = [
 ]
 
 
-@pytest.mark.parametrize(("path", "new", "old"), LOWERED)
+@table(("path", "new", "old"), LOWERED)
 def test_a_lowered_gate_is_named(path, new, old):
     assert alarms(found(path, new, old)) == ["R5"]
 
 
-@pytest.mark.parametrize(("path", "new", "old"), NOT_LOWERED)
+@table(("path", "new", "old"), NOT_LOWERED)
 def test_settings_that_ask_for_as_much_are_not_named(path, new, old):
     assert found(path, new, old) == ()
 
@@ -717,7 +718,7 @@ WEAKENED = [
 ]
 
 
-@pytest.mark.parametrize(("language", "before", "now", "what"), WEAKENED)
+@table(("language", "before", "now", "what"), WEAKENED)
 def test_a_test_that_asks_for_less_is_a_note(language, before, now, what):
     path, old = language(before)
     (note,) = found(path, language(now)[1], old)
@@ -725,7 +726,7 @@ def test_a_test_that_asks_for_less_is_a_note(language, before, now, what):
     assert what in note.message
 
 
-@pytest.mark.parametrize(
+@table(
     ("language", "before", "now"),
     [
         pytest.param(py, "assert a == 1", "assert a == 2", id="another value"),
@@ -756,7 +757,7 @@ def test_a_note_names_the_test_with_its_ids_and_both_texts():
     )
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "new", "kind"),
     [
         ("box.py", "import os  # noqa: F401\n", "lint"),
@@ -777,7 +778,7 @@ def test_a_suppression_in_source_is_counted_and_no_finding(path, new, kind):
     assert inspect([change(path, None, new)], {}, {}).suppressions[kind] == -1
 
 
-@pytest.mark.parametrize(
+@table(
     "changes",
     [
         pytest.param([change("tests/test_box.py", "import os  # noqa\n")], id="in a test"),
@@ -796,7 +797,7 @@ UNREADABLE = [
 ]
 
 
-@pytest.mark.parametrize(("data", "why"), UNREADABLE)
+@table(("data", "why"), UNREADABLE)
 def test_a_test_file_that_cannot_be_read_any_more_is_named(data, why):
     inspection = inspect([FileChange("tests/test_box.py", b"def test_a(): assert a\n", data)], {}, {})
     assert [each.rule for each in inspection.findings] == ["U"]
@@ -804,7 +805,7 @@ def test_a_test_file_that_cannot_be_read_any_more_is_named(data, why):
     assert why in inspection.unread["tests/test_box.py"]
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "old"),
     [("box.py", b"x = 1\n"), ("tests/test_box.py", None), ("tests/test_box.py", b"\0"), ("docs/a.md", b"text\n")],
     ids=["source", "new", "unread before", "prose"],
@@ -888,7 +889,7 @@ def test_no_content_makes_it_fail(path, old, new):
     assert all(each.file == path and each.message.endswith(".") for each in inspection.findings)
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         pytest.param("def pytest_configure(config):\n" + "    x = 1\n" * 5_000, id="a long hook"),
@@ -901,7 +902,7 @@ def test_no_content_makes_it_fail(path, old, new):
         pytest.param("\n" * 60_000 + "exit __eq__ /cmdline", id="empty lines"),
     ],
 )
-@pytest.mark.parametrize("path", ["box.py", "conftest.py", "src/box.js", "pyproject.toml"])
+@table("path", ["box.py", "conftest.py", "src/box.js", "pyproject.toml"])
 def test_hostile_text_takes_bounded_time(path, text):
     start = time.process_time()
     inspect([FileChange(path, b"x = 1\n", text.encode())], RED, GREEN)

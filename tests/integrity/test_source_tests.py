@@ -2,12 +2,12 @@
 
 import time
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tracker.integrity.source_tests import SourceTest
 from ralph_tracker.integrity.source_tests import tests_of as read
+from tests.tables import table
 
 NAMES = {
     "functions and methods": (
@@ -120,7 +120,7 @@ NAMES = {
 }
 
 
-@pytest.mark.parametrize(("path", "text", "names"), NAMES.values(), ids=NAMES)
+@table(("path", "text", "names"), NAMES.values(), ids=NAMES)
 def test_names_are_the_way_through_the_file(path, text, names):
     assert [test.name for test in read(path, text)] == names
 
@@ -135,7 +135,7 @@ LINES = {
 }
 
 
-@pytest.mark.parametrize(("path", "text", "lines"), LINES.values(), ids=LINES)
+@table(("path", "text", "lines"), LINES.values(), ids=LINES)
 def test_a_test_is_its_lines_with_what_decorates_it(path, text, lines):
     [test] = read(path, text)
     assert (test.line, test.end) == lines
@@ -162,8 +162,8 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
-@pytest.mark.parametrize("path", OPENINGS)
+@table("text", HOSTILE.values(), ids=HOSTILE)
+@table("path", OPENINGS)
 def test_no_text_raises_or_takes_long(path, text):
     began = time.process_time()
     read(path, OPENINGS[path] + text)

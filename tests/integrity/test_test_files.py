@@ -16,6 +16,7 @@ from ralph_tracker.integrity.test_files import (
     settings_part,
     shares_names,
 )
+from tests.tables import table
 
 KINDS = {
     "test": """
@@ -47,15 +48,13 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize(
-    ("path", "kind"), [pytest.param(path, kind, id=path) for kind, paths in KINDS.items() for path in paths.split()]
-)
+@table(("path", "kind"), [pytest.param(path, kind, id=path) for kind, paths in KINDS.items() for path in paths.split()])
 def test_a_file_is_known_by_its_name(path, kind):
     assert kind_of(path) == kind
     assert is_test_path(path) is (kind in {"test", "support", "data"})
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "command", "decided"),
     [
         pytest.param("tools/check.py", ["python", "tools/check.py"], True, id="a program"),
@@ -73,7 +72,7 @@ def test_what_a_check_calls_decides_too(path, command, decided):
     assert (kind_of(path) is not None or path in called([command])) is decided
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "text", "reason"),
     [
         pytest.param(
@@ -104,7 +103,7 @@ def _package(needs, options):
     )
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "written"),
     [
         pytest.param("pyproject.toml", lambda a, b: PYPROJECT.format(needs=a, options=b), id="pyproject.toml"),
@@ -123,7 +122,7 @@ def test_of_a_shared_manifest_only_the_part_of_the_runner_is_put_back(path, writ
     assert restored(path, earlier, written("new", "-q")) == written("new", "-q")
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "back"),
     [
         pytest.param("pytest.ini", "old", id="the runner's own"),
@@ -145,7 +144,7 @@ def test_any_text_can_be_a_settings_file(earlier, now):
         }
 
 
-@pytest.mark.parametrize(
+@table(
     ("other", "same"),
     [
         pytest.param("func free(t *testing.T) {}\n", True, id="a function"),

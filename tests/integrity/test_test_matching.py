@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from ralph_tracker.integrity.source_tests import tests_of as read
 from ralph_tracker.integrity.test_matching import matches
+from tests.tables import table
 
 Texts = tuple[str, str]
 Found = dict[str, tuple[str, ...]]
@@ -213,7 +214,7 @@ def matched(files, gone, added, kept=()):
     return matches(dict.fromkeys(gone, "passed"), dict.fromkeys(added, "passed"), old, new, kept)
 
 
-@pytest.mark.parametrize(("files", "gone", "added", "expected"), BY_SOURCE.values(), ids=BY_SOURCE)
+@table(("files", "gone", "added", "expected"), BY_SOURCE.values(), ids=BY_SOURCE)
 def test_tests_are_matched_by_what_they_say(files, gone, added, expected):
     assert matched(files, gone, added) == expected
 
@@ -263,7 +264,7 @@ BY_PARTS = {
 }
 
 
-@pytest.mark.parametrize(("gone", "added", "expected"), BY_PARTS.values(), ids=BY_PARTS)
+@table(("gone", "added", "expected"), BY_PARTS.values(), ids=BY_PARTS)
 def test_tests_of_unknown_files_are_matched_by_the_parts_of_their_ids(gone, added, expected):
     assert matched({}, gone, added) == {test: (stand_in,) for test, stand_in in expected.items()}
 
@@ -307,7 +308,7 @@ KEPT = {
 }
 
 
-@pytest.mark.parametrize(("files", "gone", "added", "kept", "expected"), KEPT.values(), ids=KEPT)
+@table(("files", "gone", "added", "kept", "expected"), KEPT.values(), ids=KEPT)
 def test_what_stands_in_a_test_that_is_still_there_is_not_lost(files, gone, added, kept, expected):
     assert matched(files, gone, added, kept) == expected
 
@@ -403,7 +404,7 @@ OTHERS = {
 }
 
 
-@pytest.mark.parametrize(("files", "gone", "added", "expected"), OTHERS.values(), ids=OTHERS)
+@table(("files", "gone", "added", "expected"), OTHERS.values(), ids=OTHERS)
 def test_tests_are_matched_alike_in_every_language(files, gone, added, expected):
     assert matched(files, gone, added) == expected
 

@@ -1,16 +1,16 @@
 """Two iterations side by side: every metric with its direction, every test in one kind at most."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tracker.core.metrics import METRICS, Direction
 from ralph_tracker.iteration.diff import OUTCOME_KINDS, metric_changes, outcome_changes, score_change
+from tests.tables import table
 
 OUTCOMES = st.dictionaries(st.sampled_from("abcdefgh"), st.sampled_from(["passed", "failed", "skipped"]))
 
 
-@pytest.mark.parametrize(
+@table(
     ("name", "before", "after", "change", "verdict"),
     [
         ("test_count", 8, 10, 2, "better"),
@@ -49,7 +49,7 @@ def test_metrics_stand_in_the_order_of_the_table_and_what_neither_side_has_is_le
     assert metric_changes({}, {}) == ()
 
 
-@pytest.mark.parametrize(
+@table(
     ("before", "after", "change", "verdict"),
     [(0.8425, 0.8075, -0.035, "worse"), (0.5, 0.5, 0, "same"), (0.1, 0.3, 0.2, "better"), (None, 0.5, None, "unknown")],
 )
@@ -58,7 +58,7 @@ def test_scores_are_compared_at_their_decimals(before, after, change, verdict):
     assert (found.before, found.after, found.change, found.verdict) == (before, after, change, verdict)
 
 
-@pytest.mark.parametrize(
+@table(
     ("before", "after", "kind"),
     [
         ("passed", "failed", "broken"),

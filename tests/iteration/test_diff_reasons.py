@@ -1,10 +1,9 @@
 """Why an alert was raised: the rule in words with its numbers; and what a rule of the decision table asks for."""
 
-import pytest
-
 from ralph_tracker.core.alert_types import TYPES
 from ralph_tracker.core.rules import AlertRules, LoopLimits, Rules
 from ralph_tracker.iteration.diff import condition_of, previous_values, recorded_values, why_raised
+from tests.tables import table
 
 RECORD = {
     "testing": {
@@ -31,7 +30,7 @@ RECORD = {
 }
 
 
-@pytest.mark.parametrize(
+@table(
     ("kind", "tests", "words"),
     [
         ("test_deletion", 1, "the count of tests must not fall: before 10, now 9"),
@@ -77,7 +76,7 @@ def test_every_type_of_alert_has_a_reason():
     assert [kind.name for kind in TYPES if not why_raised({"type": kind.name}, RECORD, Rules())] == []
 
 
-@pytest.mark.parametrize("kind", [kind.name for kind in TYPES])
+@table("kind", [kind.name for kind in TYPES])
 def test_a_record_without_numbers_is_explained_by_the_rule_alone(kind):
     words = why_raised({"type": kind}, {}, Rules())
     assert words
@@ -113,7 +112,7 @@ def test_values_are_taken_from_the_record_and_previous_ones_from_its_deltas():
     assert previous_values({"testing": {"test_count": 3}}) == {}
 
 
-@pytest.mark.parametrize("rule", range(12))
+@table("rule", range(12))
 def test_every_rule_of_the_decision_table_has_its_condition_in_words(rule):
     assert condition_of(rule, Rules())
 

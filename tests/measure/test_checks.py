@@ -9,6 +9,7 @@ import pytest
 
 from ralph_tracker.errors import ConfigError, StoreError
 from ralph_tracker.measure.checks import Check, environment_for_checks, in_order, run_checks
+from tests.tables import table
 
 PYTHON = (sys.executable, "-I", "-S", "-c")
 # Says that it is there and waits until the other one is.
@@ -168,7 +169,7 @@ class TestReportsFolder:
 
 
 class TestOrder:
-    @pytest.mark.parametrize(
+    @table(
         ("needs", "expected"),
         [
             ({"a": (), "b": (), "c": ()}, "abc"),
@@ -261,7 +262,7 @@ class TestInterrupted:
 
 
 class TestEnvironment:
-    @pytest.mark.parametrize(
+    @table(
         ("base", "expected"),
         [
             ({"PATH": "p", "LANG": "l"}, {"PATH": "p", "LANG": "l", "PYTHONDONTWRITEBYTECODE": "1"}),

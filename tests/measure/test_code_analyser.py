@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tracker.measure.code import FileCount, LizardAnalyser, suffix_of
+from tests.tables import table
 
 PYTHON = '''"""Doc."""
 
@@ -56,7 +57,7 @@ const double = (x) => x * 2;
 JAVASCRIPT_COUNT = FileCount(loc=6, functions=2, complexity=5)
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "text", "expected"),
     [
         ("a.py", PYTHON, PYTHON_COUNT),
@@ -72,7 +73,7 @@ def test_counts(path, text, expected):
     assert LizardAnalyser().analyse(path, text) == expected
 
 
-@pytest.mark.parametrize("word", ["lizard forgives", "#lizard forgive global", "GENERATED CODE"])
+@table("word", ["lizard forgives", "#lizard forgive global", "GENERATED CODE"])
 def test_comments_change_nothing(word):
     """Comments by which lizard looks away are comments: they would hide the code that is measured."""
     code = "def hard(a):\n    if a:\n        return 1\n"

@@ -4,12 +4,13 @@ import pytest
 
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.measure.report_files import has_wildcard, matcher, matching_files
+from tests.tables import table
 
 PATHS = ["a.py", "b.js", ".hidden.py", "src/a.py", "src/lib/a.py", "src/lib/deep/b.py", "srcs/a.py", "x/src/a.py"]
 ALL = " ".join(PATHS)
 
 
-@pytest.mark.parametrize(
+@table(
     ("pattern", "expected"),
     [
         ("**", ALL),
@@ -54,7 +55,7 @@ def test_matches(pattern, expected):
     assert [path for path in PATHS if matches(path)] == expected.split()
 
 
-@pytest.mark.parametrize(
+@table(
     ("pattern", "path"),
     [
         ("[[]x]", "[x]"),
@@ -84,7 +85,7 @@ def test_class_that_cannot_be():
         matcher(["src/[z-a]"])
 
 
-@pytest.mark.parametrize(("pattern", "expected"), [("a*", True), ("a?", True), ("[a]", True), ("a{b}(c)+.py", False)])
+@table(("pattern", "expected"), [("a*", True), ("a?", True), ("[a]", True), ("a{b}(c)+.py", False)])
 def test_has_wildcard(pattern, expected):
     """Three characters make a pattern of a path."""
     assert has_wildcard(pattern) is expected

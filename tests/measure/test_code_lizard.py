@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from ralph_tracker.measure.code import NO_CODE, READERS, lizard, reader_of
+from tests.tables import table
 
 COUNTED = """
 import sys
@@ -24,7 +25,7 @@ def loaded_for(*paths: str) -> set[str]:
     return {name.removeprefix("lizard_languages.") for name in ended.stdout.split()[2:]}
 
 
-@pytest.mark.parametrize("suffix", [*READERS, *sorted(NO_CODE), ".zig", ".PY", ".cpp", ".nothing"])
+@table("suffix", [*READERS, *sorted(NO_CODE), ".zig", ".PY", ".cpp", ".nothing"])
 def test_a_suffix_has_the_reader_that_lizard_chooses(suffix):
     assert reader_of(suffix) is lizard().get_reader_for(f"any{suffix}")
 
@@ -39,9 +40,7 @@ def test_a_suffix_that_nobody_has_thought_of_makes_lizard_choose():
     assert {"python", "erlang", "zig", "vue"} <= loaded_for("a.py", "b.zig")
 
 
-@pytest.mark.parametrize(
-    "ask", ["lizard.get_reader_for('a.erl')", "lizard.languages()[0]", "lizard_languages.ZigReader"]
-)
+@table("ask", ["lizard.get_reader_for('a.erl')", "lizard.languages()[0]", "lizard_languages.ZigReader"])
 def test_whoever_asks_lizard_for_another_one_gets_the_whole(ask):
     program = f"from ralph_tracker.measure.code import lizard as l\nlizard = l()\nimport lizard_languages\n{ask}\n"
     program += "assert len(lizard.languages()) == len(lizard_languages.languages()) > 20\n"

@@ -5,6 +5,7 @@ import pytest
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.measure.checks import Check
 from ralph_tracker.measure.commands import command_of, is_there, located, refuse_absent
+from tests.tables import table
 
 
 @pytest.fixture
@@ -23,7 +24,7 @@ def environment():
     return {"PATH": "/usr/bin:/bin"}
 
 
-@pytest.mark.parametrize(
+@table(
     ("run", "expected"),
     [
         (["ruff", "check"], "ruff"),

@@ -6,6 +6,7 @@ from ralph_tracker.config.load import config_of
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.measure.checks import Check
 from ralph_tracker.measure.commands import checks_from, seconds
+from tests.tables import table
 
 
 def test_a_plain_check_has_the_defaults():
@@ -45,7 +46,7 @@ def test_no_checks_are_none():
     assert checks_from({}) == ()
 
 
-@pytest.mark.parametrize(
+@table(
     ("limit", "expected"),
     [(5, 5), ("5", 5), ("90s", 90), ("15m", 900), ("1.5 h", 5400), (" 2 m ", 120), (0.5, 0.5)],
 )
@@ -53,7 +54,7 @@ def test_a_time_limit_is_read(limit, expected):
     assert seconds("checks.lint.timeout", limit) == expected
 
 
-@pytest.mark.parametrize("limit", ["", "soon", "0", "0m", "-5", "5d", "1e3", "nan", "inf", "５m5"])
+@table("limit", ["", "soon", "0", "0m", "-5", "5d", "1e3", "nan", "inf", "５m5"])
 def test_what_is_no_time_is_refused_with_what_to_write(limit):
     with pytest.raises(ConfigError, match=r"checks\.lint\.timeout: .* is no time; write seconds, or 90s, 15m, 1h"):
         seconds("checks.lint.timeout", limit)

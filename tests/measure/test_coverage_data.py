@@ -14,6 +14,7 @@ from ralph_tracker.measure.checks import Check, CheckResult
 from ralph_tracker.measure.process import Finished
 from ralph_tracker.measure.report_files import FoundReport
 from ralph_tracker.measure.results import read_results
+from tests.tables import table
 
 
 @pytest.fixture
@@ -71,6 +72,6 @@ def test_without_coverage_py_it_says_so_and_what_to_do(tmp_path):
     assert report == Unreadable(f"coverage.py's data: python: No module named coverage; {otherwise}")
 
 
-@pytest.mark.parametrize("data", [b"", b"{}", b"<coverage/>", b"SQLite"])
+@table("data", [b"", b"{}", b"<coverage/>", b"SQLite"])
 def test_other_reports_are_no_data(data):
     assert not coverage_data.is_data(data)

@@ -13,6 +13,7 @@ from ralph_tracker.core.metrics import Metrics, Usage
 from ralph_tracker.errors import InputError
 from ralph_tracker.measure.given import PASS_RATE_TOLERANCE, read_metrics, read_usage
 from ralph_tracker.measure.given_plain import MOST
+from tests.tables import table
 
 SEED = {
     "testing": {"test_count": 8, "tests_passed": 5, "tests_failed": 3, "tests_skipped": 0, "pass_rate": 62.5},
@@ -54,7 +55,7 @@ def test_a_file_is_taken_however_it_is_written(tmp_path, name):
     assert read_metrics(path) == read_metrics(str(path)) == read_metrics(SEED)
 
 
-@pytest.mark.parametrize("score", [0, 0.0, 0.5, 1, 1.0])
+@table("score", [0, 0.0, 0.5, 1, 1.0])
 def test_a_judges_score_is_from_0_to_1(score):
     assert read_metrics({"quality_score": score})[1] == score
 
@@ -132,7 +133,7 @@ def test_a_pass_rate_is_refused_where_it_is_more_than_a_tenth_from_the_derived_o
         assert said_of(testing).startswith(f"metrics: testing: pass_rate is {tenths / 10:g}, but {passed} of {ran} is ")
 
 
-@pytest.mark.parametrize(
+@table(
     "document",
     [
         {"testing": {"coverage_percentage": 10.0, "coverage_lines_covered": 9, "coverage_lines_total": 10}},
@@ -169,7 +170,7 @@ def test_usage_is_what_is_known_of_it():
     assert read_usage({"turns": None}) == Usage()
 
 
-@pytest.mark.parametrize("source", ["", "no/such/file", Path("no/such/file")], ids=["nothing", "text", "path"])
+@table("source", ["", "no/such/file", Path("no/such/file")], ids=["nothing", "text", "path"])
 def test_a_file_that_cannot_be_read_is_named_with_what_is_wanted(source):
     with pytest.raises(InputError, match=r"cannot be read .*; name a YAML or JSON file of usage$"):
         read_usage(source)

@@ -19,6 +19,7 @@ from ralph_tracker.measure.given_models import (
     validated_usage,
 )
 from ralph_tracker.measure.given_plain import LONGEST_ID, MOST, Cases, Given, NotPlainError, plain_metrics, plain_usage
+from tests.tables import table
 
 # A count, a percentage, an amount, a share, a status, and what is none of them.
 VALUES = st.sampled_from(
@@ -109,7 +110,7 @@ def test_numbers_are_taken_in_their_unit():
     assert isinstance(taken, Given)
 
 
-@pytest.mark.parametrize(
+@table(
     "raw",
     [
         {"tests": ({"id": "a", "outcome": "passed"},)},

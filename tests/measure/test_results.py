@@ -11,6 +11,7 @@ from ralph_tracker.measure.checks import Check, CheckResult
 from ralph_tracker.measure.process import Finished
 from ralph_tracker.measure.report_files import FoundReport, Missing
 from ralph_tracker.measure.results import configured_groups, kind_of, read_results
+from tests.tables import table
 
 PASSES = b'<testsuite tests="1"><testcase classname="t" name="a"/></testsuite>'
 FAILS = b'<testsuite tests="1"><testcase classname="t" name="a"><failure/></testcase></testsuite>'
@@ -210,7 +211,7 @@ def test_a_report_that_contradicts_itself_is_told(ran):
     assert len(read_results([ran("tests", wrong)]).notes) == 1
 
 
-@pytest.mark.parametrize(
+@table(
     ("check", "kind"),
     [
         (Check("tests", "x"), "tests"),

@@ -4,6 +4,7 @@ import pytest
 
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.report.markdown import SHIPPED, USER_FOLDER, render
+from tests.tables import table
 
 NAMES = ("iteration-report.md.j2", "loop-report.md.j2", "output-selection.md.j2")
 
@@ -21,7 +22,7 @@ def template(tmp_path):
     return write
 
 
-@pytest.mark.parametrize("name", NAMES)
+@table("name", NAMES)
 def test_every_template_is_shipped(name):
     assert any((folder / name).is_file() for folder in SHIPPED)
 

@@ -1,12 +1,11 @@
 """Which documents that we did not write can be shown; those that cannot are in tests/cli/test_foreign_loops.py."""
 
-import pytest
-
 from ralph_tracker.report.markdown import iteration_report
 from ralph_tracker.report.shape import unshowable
+from tests.tables import table
 
 
-@pytest.mark.parametrize(
+@table(
     "document",
     [
         {"iteration_metrics": {"iteration": 0}},
@@ -23,6 +22,6 @@ def test_a_document_that_can_be_shown_is_shown(document):
     assert iteration_report(document).startswith("## Iteration ")
 
 
-@pytest.mark.parametrize("document", [{}, {"iteration_metrics": []}, {"iteration_metrics": {}}], ids=str)
+@table("document", [{}, {"iteration_metrics": []}, {"iteration_metrics": {}}], ids=str)
 def test_a_document_without_a_record_cannot_be_shown(document):
     assert unshowable(document).startswith("iteration_metrics")

@@ -1,17 +1,17 @@
 """Numbers as people read them: absent is n/a, weights add up, signs are there."""
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ralph_tracker.core.metrics import BY_NAME
 from ralph_tracker.core.rules import DIMENSIONS
 from ralph_tracker.report.text import money, number, score, signed, sparkline, weights_that_sum
+from tests.tables import table
 
 COUNT, RATE, COMPLEXITY, BUILD = (BY_NAME[n] for n in ("test_count", "pass_rate", "complexity_score", "build_status"))
 
 
-@pytest.mark.parametrize(
+@table(
     ("value", "spec", "shown"),
     [
         (None, COUNT, "n/a"),
@@ -29,7 +29,7 @@ def test_a_metric_has_its_decimals_and_its_unit(value, spec, shown):
     assert number(value, spec) == shown
 
 
-@pytest.mark.parametrize(
+@table(
     ("value", "spec", "shown"),
     [
         (None, COUNT, "n/a"),
@@ -46,7 +46,7 @@ def test_a_difference_has_its_sign_and_nothing_has_none(value, spec, shown):
     assert signed(value, spec) == shown
 
 
-@pytest.mark.parametrize(
+@table(
     ("value", "shown"),
     [
         (None, "n/a"),

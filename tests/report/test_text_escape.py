@@ -2,12 +2,12 @@
 
 import unicodedata
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from ralph_tracker.report.text import for_markdown, for_terminal
+from tests.tables import table
 
 PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 anything = st.text(st.characters(exclude_categories=[]))
@@ -33,7 +33,7 @@ def test_a_terminal_gets_plain_text_as_it_is(text):
     assert for_terminal(text) == text
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "shown"),
     [
         ("\x1b[31m", r"\u001b[31m"),
@@ -77,16 +77,12 @@ def test_markdown_keeps_text_inside_its_cell_of_a_table(text):
     assert "".join(part.content for part in cells[3]) == "end"
 
 
-@pytest.mark.parametrize(
-    "text", ["test_deletion", "tests/a_b.py::test_c_d", "x.y-z", "Coverage dropped 75%→72% (exceeds -2% threshold)"]
-)
+@table("text", ["test_deletion", "tests/a_b.py::test_c_d", "x.y-z", "Coverage dropped 75%→72% (exceeds -2% threshold)"])
 def test_everyday_text_stays_as_it_is(text):
     assert for_markdown(text) == text
 
 
-@pytest.mark.parametrize(
-    "text", ["http://evil.example", "https://evil.example", "www.evil.example", "WWW.evil.example"]
-)
+@table("text", ["http://evil.example", "https://evil.example", "www.evil.example", "WWW.evil.example"])
 def test_an_address_is_not_left_for_a_renderer_to_link(text):
     written = for_markdown(text)
     assert "http://" not in written

@@ -1,8 +1,7 @@
 """What a report shows of a record: previous values from differences, alerts in order, n/a for what is not there."""
 
-import pytest
-
 from ralph_tracker.report.view import iteration_view
+from tests.tables import table
 
 BARE = {"iteration_metrics": {"iteration": 4}}
 
@@ -39,9 +38,7 @@ def test_previous_and_baseline_are_what_the_differences_say():
     assert (row.previous, row.change, row.baseline) == ("9", "0", "n/a")
 
 
-@pytest.mark.parametrize(
-    ("now", "change", "before"), [(0.3, 0.1, "0.2%"), (80.0, -2.2, "82.2%"), (77.8, -2.2, "80.0%")]
-)
+@table(("now", "change", "before"), [(0.3, 0.1, "0.2%"), (80.0, -2.2, "82.2%"), (77.8, -2.2, "80.0%")])
 def test_a_previous_value_has_no_binary_noise(now, change, before):
     view = view_of(testing={"pass_rate": now}, deltas={"from_previous": {"pass_rate_delta": change}})
     assert row_of(view, "Pass Rate").previous == before
@@ -96,9 +93,7 @@ def test_a_dimension_that_the_loop_has_not_weighs_nothing():
     )
 
 
-@pytest.mark.parametrize(
-    ("score", "weight", "shown"), [(82.5, 0.25, "0.2063"), (81.5, 0.25, "0.2038"), (62.75, 0.1, "0.0628")]
-)
+@table(("score", "weight", "shown"), [(82.5, 0.25, "0.2063"), (81.5, 0.25, "0.2038"), (62.75, 0.1, "0.0628")])
 def test_a_half_is_rounded_up(score, weight, shown):
     (row,) = [
         r
@@ -113,6 +108,6 @@ def test_a_given_score_says_so():
     assert view_of(quality_score=0.8, score="computed").total == "0.80"
 
 
-@pytest.mark.parametrize(("best", "shown"), [("iteration_2", "2"), (3, "3"), (None, "n/a")])
+@table(("best", "shown"), [("iteration_2", "2"), (3, "3"), (None, "n/a")])
 def test_the_best_iteration_is_a_number_however_it_is_written(best, shown):
     assert iteration_view({**BARE, "best_iteration_tracker": {"current_best": best}}).best == shown

@@ -1,11 +1,10 @@
 """How a run of the agent ended is told apart, and what is done about it."""
 
-import pytest
-
 from ralph_tracker.agents.output import Ending, RunReport
 from ralph_tracker.core.metrics import Usage
 from ralph_tracker.measure.process import Finished
 from ralph_tracker.runner.attempt import AgentRun, RetryLimits, Verdict, described, step_after, verdict_of
+from tests.tables import table
 
 WELL = Finished(exit_code=0, duration_s=1.0)
 FAILED = Finished(exit_code=1, duration_s=1.0)
@@ -41,7 +40,7 @@ RUNS = {
 }
 
 
-@pytest.mark.parametrize("name", RUNS)
+@table("name", RUNS)
 def test_a_run_is_named(name):
     run, verdict = RUNS[name]
     assert verdict_of(run) == verdict
@@ -77,7 +76,7 @@ STEPS = {
 }
 
 
-@pytest.mark.parametrize("name", STEPS)
+@table("name", STEPS)
 def test_what_is_done_about_it(name):
     done, expected = STEPS[name]
     assert done == expected
@@ -97,7 +96,7 @@ DESCRIBED = {
 }
 
 
-@pytest.mark.parametrize("name", DESCRIBED)
+@table("name", DESCRIBED)
 def test_it_is_said_in_a_few_words(name):
     run, words = DESCRIBED[name]
     assert described(verdict_of(run), run) == words

@@ -8,6 +8,7 @@ import pytest
 
 from ralph_tracker.errors import InputError
 from ralph_tracker.runner.attempt import Prepared, prepared
+from tests.tables import table
 
 FILE = Path("/loop/prompt.md")
 COMMANDS = {
@@ -20,7 +21,7 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@table("name", COMMANDS)
 def test_where_the_prompt_goes(name):
     """A placeholder that the prompt itself speaks of stays what it is."""
     command, expected = COMMANDS[name]

@@ -5,7 +5,7 @@ import pty
 import subprocess
 import sys
 
-import pytest
+from tests.tables import table
 
 SHOW = """
 import time
@@ -51,7 +51,7 @@ def test_a_status_is_shown_on_a_terminal_and_gone_before_the_next_word():
     assert err == b"\r\x1b[Kstands well\r\x1b[Kword\r\n"
 
 
-@pytest.mark.parametrize(
+@table(
     ("script", "terminal"),
     [
         ('screen.status(lambda: "stands well")', False),

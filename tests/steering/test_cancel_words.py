@@ -2,24 +2,23 @@
 
 import asyncio
 
-import pytest
-
 from ralph_tracker.steering.cancel_words import SILENCE_S, checkpoint_text, hold_checkpoint, is_approval, is_cancel
+from tests.tables import table
 
 
-@pytest.mark.parametrize("text", ["stop", "cancel", "STOP", "Cancel", "  stop\n", "Stop!", "cancel."])
+@table("text", ["stop", "cancel", "STOP", "Cancel", "  stop\n", "Stop!", "cancel."])
 def test_a_whole_message_in_any_case_cancels(text):
     assert is_cancel(text)
     assert not is_approval(text)
 
 
-@pytest.mark.parametrize("text", ["yes", "continue", "go", "ok", "YES", " Ok \r\n", "go!"])
+@table("text", ["yes", "continue", "go", "ok", "YES", " Ok \r\n", "go!"])
 def test_a_whole_message_in_any_case_approves(text):
     assert is_approval(text)
     assert not is_cancel(text)
 
 
-@pytest.mark.parametrize(
+@table(
     "text", ["", "!", "don't stop", "stop it", "stopped", "nonstop", "cancel the meeting", "yes but", "okay", "goal"]
 )
 def test_a_word_inside_a_message_is_neither(text):
@@ -51,17 +50,17 @@ def held(*replies):
     return answer, asked
 
 
-@pytest.mark.parametrize("reply", ["yes", "Continue", "go", "ok"])
+@table("reply", ["yes", "Continue", "go", "ok"])
 def test_a_checkpoint_goes_on_at_a_yes(reply):
     assert held(reply) == (True, [(checkpoint_text(20), 0)])
 
 
-@pytest.mark.parametrize("reply", ["stop", "Cancel", None], ids=["stop", "cancel", "silence"])
+@table("reply", ["stop", "Cancel", None], ids=["stop", "cancel", "silence"])
 def test_a_checkpoint_ends_at_a_stop_or_at_silence(reply):
     assert held(reply) == (False, [(checkpoint_text(20), 0)])
 
 
-@pytest.mark.parametrize(("last", "goes_on"), [("yes", True), ("stop", False), (None, False)])
+@table(("last", "goes_on"), [("yes", True), ("stop", False), (None, False)])
 def test_not_to_repeat_an_unclear_reply_is_not_taken_for_yes_but_asked_again(last, goes_on):
     answer, asked = held("maybe", "what have you done?", last)
     assert answer is goes_on

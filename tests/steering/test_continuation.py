@@ -22,6 +22,7 @@ from ralph_tracker.steering import (
     steer,
 )
 from ralph_tracker.steering import TestsPassed as NewlyPassing
+from tests.tables import table
 
 CONTINUE, NUDGE, FORCE = "continue", "nudge_synthesis", "force_synthesis"
 _calls = itertools.count()
@@ -73,7 +74,7 @@ class TestCasesOfTheSeed:
         course = [turn(reads("config.py")), turn(reads("schema.py")), turn(calls("Grep", "load")), turn(), turn()]
         assert actions(Continuation(complexity), *course) == [CONTINUE] * 5
 
-    @pytest.mark.parametrize("turns", [20, 35, 49])
+    @table("turns", [20, 35, 49])
     def test_complex_prompt(self, turns):
         complexity = classify_task_complexity("Analyze entire Victor architecture")
         assert complexity == "complex"
@@ -84,7 +85,7 @@ class TestCasesOfTheSeed:
         course = [turn(reads(f"a{n}.py")) for n in range(50)]
         assert actions(Continuation("complex"), *course) == [CONTINUE] * 49 + [FORCE]
 
-    @pytest.mark.parametrize("complexity", ["simple", "medium", "complex", "generation"])
+    @table("complexity", ["simple", "medium", "complex", "generation"])
     def test_stuck_loop(self, complexity):
         said = actions(Continuation(complexity), turn(reads("a.py")), turn(reads("b.py")), *stuck(5))
         assert said[-3:] == [NUDGE, FORCE, FORCE]
@@ -92,9 +93,7 @@ class TestCasesOfTheSeed:
 
 
 class TestScore:
-    @pytest.mark.parametrize(
-        ("complexity", "score"), [("simple", 0.925), ("medium", 0.95), ("generation", 0.975), ("complex", 1.0)]
-    )
+    @table(("complexity", "score"), [("simple", 0.925), ("medium", 0.95), ("generation", 0.975), ("complex", 1.0)])
     def test_a_fresh_session_scores_at_least_090(self, complexity, score):
         assert Continuation(complexity).score == score
 
@@ -104,16 +103,14 @@ class TestScore:
         assert verdict.parts == Parts(0.30, 0.25, 0.20, 0.15, 0.05)
         assert (verdict.turn, verdict.score, verdict.reasons, verdict.message) == (1, 0.95, (), None)
 
-    @pytest.mark.parametrize(
-        ("new", "velocity"), [(1, 0.4), (2, 0.8), (3, 1.0), (5, 1.0)], ids=["0.2", "0.4", "0.6", "1"]
-    )
+    @table(("new", "velocity"), [(1, 0.4), (2, 0.8), (3, 1.0), (5, 1.0)], ids=["0.2", "0.4", "0.6", "1"])
     def test_velocity_scores_in_full_from_one_new_thing_in_two_turns_on(self, new, velocity):
         course = [turn(reads(f"{n}.py")) if n < new else turn(calls("Grep", str(n))) for n in range(5)]
         continuation = Continuation("complex")
         folded(continuation, *course)
         assert continuation.terms.velocity == pytest.approx(velocity)
 
-    @pytest.mark.parametrize(("repeats", "term"), [(0, 1.0), (1, 2 / 3), (2, 1 / 3), (3, 0.0), (9, 0.0)])
+    @table(("repeats", "term"), [(0, 1.0), (1, 2 / 3), (2, 1 / 3), (3, 0.0), (9, 0.0)])
     def test_repeats_in_a_row_take_away_down_to_zero(self, repeats, term):
         continuation = Continuation("complex")
         folded(continuation, *stuck(repeats + 1))

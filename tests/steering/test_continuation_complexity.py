@@ -1,10 +1,10 @@
 """How large a task is, by its words."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tracker.steering import ContinuationRules, classify_task_complexity
+from tests.tables import table
 
 TASKS = {
     "simple": [
@@ -46,14 +46,12 @@ TASKS = {
 }
 
 
-@pytest.mark.parametrize(
-    ("prompt", "complexity"), [(prompt, name) for name, prompts in TASKS.items() for prompt in prompts]
-)
+@table(("prompt", "complexity"), [(prompt, name) for name, prompts in TASKS.items() for prompt in prompts])
 def test_the_words_of_a_task_say_how_large_it_is(prompt, complexity):
     assert classify_task_complexity(prompt) == complexity
 
 
-@pytest.mark.parametrize(
+@table(
     ("prompt", "context_size", "complexity"),
     [
         ("make the tests pass", 100_000, "medium"),
@@ -75,7 +73,7 @@ def test_any_text_has_a_complexity(prompt):
     assert classify_task_complexity(prompt) in TASKS
 
 
-@pytest.mark.parametrize(
+@table(
     "piece", ["a, ", "write ", "- ", "/", "\n", " \n", "1. ", "and ", "entire ", "write a, ", "a.", "to ", "-", "what "]
 )
 def test_of_a_hostile_prompt_nothing_is_looked_at_again_and_again(piece):

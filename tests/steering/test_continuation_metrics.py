@@ -2,8 +2,6 @@
 
 import itertools
 
-import pytest
-
 from ralph_tracker.steering import (
     ContinuationRules,
     FileChanged,
@@ -15,6 +13,7 @@ from ralph_tracker.steering import (
     TurnEnded,
 )
 from ralph_tracker.steering import TestsPassed as NewlyPassing
+from tests.tables import table
 
 
 def ended(name="Bash", arguments="a", result="r", tree=None):
@@ -68,7 +67,7 @@ PAIRS = {
 }
 
 
-@pytest.mark.parametrize("case", PAIRS)
+@table("case", PAIRS)
 def test_a_repeat_is_the_same_call_with_the_same_result_on_the_same_tree(case):
     first, second, repeats = PAIRS[case]
     assert of(first, second).consecutive_file_revisits == int(repeats)
@@ -88,13 +87,13 @@ BREAKS = {
 }
 
 
-@pytest.mark.parametrize("case", BREAKS)
+@table("case", BREAKS)
 def test_a_change_in_between_makes_it_no_repeat(case):
     between, repeats = BREAKS[case]
     assert of(ended(tree="t1"), *between, ended()).consecutive_file_revisits == repeats
 
 
-@pytest.mark.parametrize(
+@table(
     "event",
     [PersonSaid("go on"), NewlyPassing(("t1",)), FileRead("new"), FileChanged("a")],
     ids=lambda e: type(e).__name__,

@@ -3,9 +3,10 @@
 import pytest
 
 from ralph_tracker.steering import TokenBudget
+from tests.tables import table
 
 
-@pytest.mark.parametrize(
+@table(
     ("tokens", "nudges", "forces", "room"),
     [
         (None, False, False, 1.0),
@@ -31,7 +32,7 @@ def test_what_the_answer_needs_stays_free():
     assert not budget.should_force_synthesis(74)
 
 
-@pytest.mark.parametrize("synthesis", [0.0, 0.7, 1.0])
+@table("synthesis", [0.0, 0.7, 1.0])
 def test_one_limit_is_enough(synthesis):
     budget = TokenBudget(context_window=100, soft=0.5, hard=0.5, synthesis=synthesis)
     assert (budget.room(0), budget.room(60)) == (1.0 if synthesis < 1 else 0.0, 0.0)

@@ -11,6 +11,7 @@ from ralph_tracker.steering.evaluators import (
     SimpleProgressEvaluator,
 )
 from ralph_tracker.steering.progress import ProgressInfo
+from tests.tables import table
 
 INFO = ProgressInfo(10, 50, 1000, 60_000, "I have mended the parser.", 0.5)
 GOES_ON = True, "Making progress"
@@ -22,7 +23,7 @@ def verdict(evaluator, info=INFO):
     return asyncio.run(evaluator.should_continue(info))
 
 
-@pytest.mark.parametrize(
+@table(
     ("changed", "expected"),
     [
         pytest.param({}, GOES_ON, id="as it should be"),
@@ -63,7 +64,7 @@ def test_limits_are_parameters_and_none_switches_them_off():
     assert verdict(SimpleProgressEvaluator(None, 2.5), info) == (False, "Cost exceeded $2.5 ($99.00)")
 
 
-@pytest.mark.parametrize(
+@table(
     ("answer", "goes_on"),
     [
         ("NO", False),
@@ -87,7 +88,7 @@ def test_a_model_is_taken_at_its_first_word(answer, goes_on):
     assert verdict(LLMProgressEvaluator(ask))[0] is goes_on
 
 
-@pytest.mark.parametrize("answer", ["It is KNOWN that NOTHING is lost", "NOW we are talking", "Hard to say: NO or YES"])
+@table("answer", ["It is KNOWN that NOTHING is lost", "NOW we are talking", "Hard to say: NO or YES"])
 def test_no_inside_of_a_word_or_an_answer_stops_nothing(answer):
     """Not to repeat: "NO" found inside "KNOWN"."""
 
@@ -123,7 +124,7 @@ def test_a_model_is_told_turns_time_and_the_last_200_characters(total, turns):
     assert "Respond with YES or NO" in prompt
 
 
-@pytest.mark.parametrize(
+@table(
     ("state", "expected"),
     [
         pytest.param(None, (True, "Nothing on record yet"), id="no record"),

@@ -17,6 +17,7 @@ from ralph_tracker.steering.evaluators import (
 from ralph_tracker.steering.events import FileRead, ToolEnded, ToolStarted, TurnEnded
 from ralph_tracker.steering.interactive import InteractiveProgressEvaluator
 from ralph_tracker.steering.progress import ProgressInfo
+from tests.tables import table
 
 INFO = ProgressInfo(5, None, 100, 1000, "a", 0.5)
 
@@ -116,7 +117,7 @@ def test_work_is_preserved_when_stopped():
     assert agent.closed
 
 
-@pytest.mark.parametrize("evaluator", [None, Evaluator(), Evaluator(raises=OSError("gone"))])
+@table("evaluator", [None, Evaluator(), Evaluator(raises=OSError("gone"))])
 def test_evaluation_does_not_interfere_with_main_operation(evaluator):
     """Seed, "Testing Requirements", 4: with an evaluator that agrees, or fails, a session is as without one."""
     response, agent = monitored(evaluator, turns=11)

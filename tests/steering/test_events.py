@@ -1,10 +1,10 @@
 """The digest of arguments and results: the same for what means the same, another one for what does not."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tracker.steering import digest_of
+from tests.tables import table
 
 # id: two things that mean the same
 SAME = {
@@ -45,32 +45,32 @@ RAN_OTHERWISE = {
 }
 
 
-@pytest.mark.parametrize("case", SAME)
+@table("case", SAME)
 def test_what_means_the_same_has_one_digest(case):
     first, second = SAME[case]
     assert digest_of(first) == digest_of(second)
 
 
-@pytest.mark.parametrize("case", OTHER)
+@table("case", OTHER)
 def test_what_means_something_else_has_another(case):
     first, second = OTHER[case]
     assert digest_of(first) != digest_of(second)
 
 
-@pytest.mark.parametrize("case", RAN)
+@table("case", RAN)
 def test_of_a_result_the_time_that_it_took_does_not_count(case):
     first, second = RAN[case]
     assert digest_of({"stdout": first}, is_result=True) == digest_of({"stdout": second}, is_result=True)
 
 
-@pytest.mark.parametrize("case", RAN)
+@table("case", RAN)
 def test_of_what_is_asked_it_does(case):
     """To wait longer for the tests is something new."""
     first, second = RAN[case]
     assert digest_of({"command": first}) != digest_of({"command": second})
 
 
-@pytest.mark.parametrize("case", RAN_OTHERWISE)
+@table("case", RAN_OTHERWISE)
 def test_what_a_result_says_counts(case):
     first, second = RAN_OTHERWISE[case]
     assert digest_of(first, is_result=True) != digest_of(second, is_result=True)

@@ -8,6 +8,7 @@ import pytest
 
 from ralph_tracker.steering.interactive import InteractiveProgressEvaluator, ask_at_terminal
 from ralph_tracker.steering.progress import ProgressInfo
+from tests.tables import table
 
 INFO = ProgressInfo(10, None, 1000, 60_000, "I have mended the parser.", 0.5)
 STOP = False, "User requested stop"
@@ -27,7 +28,7 @@ def verdict(*replies, info=INFO):
     return found, asked
 
 
-@pytest.mark.parametrize(
+@table(
     ("reply", "expected"),
     [("", GO), ("y", GO), ("Yes", GO), (" \n", GO), ("n", STOP), ("NO", STOP), ("stop", STOP), ("Cancel", STOP)],
 )

@@ -4,6 +4,7 @@ import pytest
 
 from ralph_tracker.steering.events import FileRead, ToolStarted, TurnEnded
 from ralph_tracker.steering.progress import ProgressInfo, SessionProgress
+from tests.tables import table
 
 
 def told(*events, elapsed=0, total=None):
@@ -36,7 +37,7 @@ def test_a_turn_that_says_nothing_pushes_no_output_out():
     assert told(TurnEnded("said"), *[TurnEnded()] * 5).recent_output == "said"
 
 
-@pytest.mark.parametrize(
+@table(
     ("turns", "tokens", "cost"),
     [
         pytest.param([TurnEnded("a")], None, None, id="nothing is told"),

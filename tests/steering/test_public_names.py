@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker import steering
+from tests.tables import table
 
 
-@pytest.mark.parametrize("name", steering.__all__)
+@table("name", steering.__all__)
 def test_a_public_name_is_there(name):
     assert getattr(steering, name) is getattr(steering, name)
 

@@ -17,6 +17,7 @@ from ralph_tracker.core.metrics import METRICS, Group, Measurement, Metrics, Tes
 from ralph_tracker.core.score import AdjustedParts, Basis
 from ralph_tracker.store import codec
 from ralph_tracker.store.files import to_json
+from tests.tables import table
 
 # A test's name is whatever a report says: also a lone surrogate, which is no text.
 NAMES = st.text(st.characters(codec=None, exclude_categories=()), min_size=1, max_size=6) | st.just("\ud800::test")
@@ -216,7 +217,7 @@ class TestRoundTrip:
         plain = {"present": {"b": "passed", "a": "failed"}, "gone": {"c": "skipped"}}
         assert codec.known_from_plain(plain) == KnownTests(plain["present"], plain["gone"])
 
-    @pytest.mark.parametrize("outcomes", ["p", "ppp", "px"], ids=["fewer", "more", "unknown"])
+    @table("outcomes", ["p", "ppp", "px"], ids=["fewer", "more", "unknown"])
     def test_refuses_outcomes_that_are_not_those_of_the_names(self, outcomes):
         with pytest.raises((ValueError, KeyError)):
             codec.known_from_plain({"names": ["a", "b"], "outcomes": outcomes, "gone": {}})

@@ -22,6 +22,7 @@ from ralph_tracker.store.files import (
     write_new,
     write_whole,
 )
+from tests.tables import table
 
 FULL = Path("/dev/full")
 
@@ -148,7 +149,7 @@ class TestToldPlainly:
 
 
 class TestJson:
-    @pytest.mark.parametrize(
+    @table(
         ("document", "data"),
         [
             ({"b": 1, "a": [1.5, None]}, b'{"b":1,"a":[1.5,null]}'),

@@ -6,17 +6,18 @@ import pytest
 
 from ralph_tracker.errors import InputError
 from ralph_tracker.store.layout import LoopPaths, ProjectPaths, checked_loop_id, iteration_name, record_name
+from tests.tables import table
 
 ROOT = Path("/project")
 LOOP = LoopPaths(ROOT, "ralph-001")
 
 
 class TestLoopId:
-    @pytest.mark.parametrize("loop_id", ["ralph-001", "a", "0", "a.b_c-d", "x" * 64, "tmp"])
+    @table("loop_id", ["ralph-001", "a", "0", "a.b_c-d", "x" * 64, "tmp"])
     def test_is_returned_where_it_is_safe(self, loop_id):
         assert checked_loop_id(loop_id) == loop_id
 
-    @pytest.mark.parametrize(
+    @table(
         "loop_id",
         ["", "x" * 65, "-a", ".a", "A", "a/b", "../a", "a..b", "a b", "a\n", "ä", "current", "lock", "loops", "a\0"],
     )
@@ -35,7 +36,7 @@ class TestLoopId:
 
 
 class TestPaths:
-    @pytest.mark.parametrize(
+    @table(
         ("path", "expected"),
         [
             (ProjectPaths(ROOT).current, "current"),
@@ -65,7 +66,7 @@ class TestPaths:
     def test_are_shown_relative_to_the_root(self):
         assert LOOP.shown == ".aiwg/ralph/ralph-001"
 
-    @pytest.mark.parametrize(
+    @table(
         ("number", "name", "record"),
         [
             (0, "iteration-000", "iteration-000-baseline.yaml"),

@@ -1,8 +1,7 @@
 """Where a loop stands, as state.json holds it."""
 
-import pytest
-
 from ralph_tracker.store.loop_status import Summary, summary_from
+from tests.tables import table
 
 DECISION = {
     "action": "continue",
@@ -44,7 +43,7 @@ class TestSummary:
     def test_says_which_schema_it_has(self):
         assert WHOLE.plain()["schema_version"] == 1
 
-    @pytest.mark.parametrize(
+    @table(
         "plain",
         [
             None,

@@ -8,6 +8,7 @@ from ralph_tracker.steering.callbacks import Interaction, Outcome, follow
 from ralph_tracker.steering.cancel_words import checkpoint_text
 from ralph_tracker.steering.events import ToolEnded, ToolStarted, TurnEnded
 from ralph_tracker.transports.chat import BROKEN_OFF, NO_ANSWER, STARTING, STOPPING, ChatSession, pieces_of
+from tests.tables import table
 
 
 class FakeChat:
@@ -313,7 +314,7 @@ def test_a_session_that_breaks_off_says_so():
     assert asyncio.run(run()).last == [f"🔧 a ...\n{BROKEN_OFF}"]
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "limit", "pieces"),
     [
         ("", 5, []),

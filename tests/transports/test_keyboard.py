@@ -8,9 +8,10 @@ import termios
 import pytest
 
 from ralph_tracker.transports.terminal import Keyboard, TypedLine, can_be_heard
+from tests.tables import table
 
 
-@pytest.mark.parametrize(
+@table(
     ("pieces", "lines", "typed"),
     [
         ([b"stop\n"], ["stop"], ""),

@@ -19,6 +19,7 @@ from ralph_tracker.agents.claude_code.install import (
     without_ours,
 )
 from ralph_tracker.errors import InputError
+from tests.tables import table
 
 PROGRAM = "/opt/x/bin/ralph-tracker"
 FOREIGN = '{"hooks": [{"type": "command", "command": "true"}]}'
@@ -114,7 +115,7 @@ def test_a_status_line_is_added_only_where_it_is_asked_for():
     assert "statusLine" not in load(merge("", status_line=False).text)
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "said"),
     [
         ("{,}", "settings.json: not JSON ("),
@@ -134,9 +135,7 @@ def test_what_are_no_settings_is_refused_in_one_line(text, said):
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    ("text", "known"), [("{}", False), ('{"statusLine": {}}', True), ("{", False), ("1", False), ("[]", False)]
-)
+@table(("text", "known"), [("{}", False), ('{"statusLine": {}}', True), ("{", False), ("1", False), ("[]", False)])
 def test_a_status_line_is_seen_where_a_file_can_be_read(text, known):
     assert has_status_line(text) is known
 
@@ -145,7 +144,7 @@ def test_hooks_that_are_no_object_are_none_of_ours():
     assert hooks_of_ours('{"hooks": [1]}', "settings.json") == set()
 
 
-@pytest.mark.parametrize("text", ["{", "[]", "{}", '{"hooks": []}'])
+@table("text", ["{", "[]", "{}", '{"hooks": []}'])
 def test_where_no_hooks_can_be_told_none_are_kept(text):
     assert containers(text) == []
 

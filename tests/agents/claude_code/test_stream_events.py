@@ -8,6 +8,7 @@ import pytest
 from ralph_tracker.agents.claude_code.stream_events import is_stream, read_stream
 from ralph_tracker.errors import InputError
 from ralph_tracker.steering import FileChanged, FileRead, ToolEnded, ToolStarted, TurnEnded, digest_of
+from tests.tables import table
 
 RECORDED = Path(__file__).parents[3] / "fixtures" / "agent_output"
 
@@ -61,7 +62,7 @@ def test_output_tokens_are_told_where_messages_are_streamed():
     assert events_of(begun, said("m1"), delta, end) == [TurnEnded("", 40, 1140, 0.5)]
 
 
-@pytest.mark.parametrize(
+@table(
     ("name", "given", "error", "told"),
     [
         ("Read", {"file_path": "a"}, False, [FileRead("a")]),
@@ -79,7 +80,7 @@ def test_files_are_told_by_the_tools_that_name_them_where_they_succeed(name, giv
     assert events[1:-2] == told
 
 
-@pytest.mark.parametrize(
+@table(
     "message",
     [
         {"type": "assistant"},
@@ -109,7 +110,7 @@ def test_subagents_and_errors_of_the_client_are_no_turns():
     assert events_of(said("m1", parent="t1"), said("m2", model="<synthetic>"), {"type": "system"}) == []
 
 
-@pytest.mark.parametrize(
+@table(
     ("lines", "stream"),
     [
         ([' {"type": "system"}\n'], True),
@@ -124,7 +125,7 @@ def test_such_output_is_known_by_its_first_object(lines, stream):
     assert is_stream(lines) is stream
 
 
-@pytest.mark.parametrize("line", ["[]", "{", "1", "[" * 100_000], ids=["list", "cut", "number", "deep"])
+@table("line", ["[]", "{", "1", "[" * 100_000], ids=["list", "cut", "number", "deep"])
 def test_a_line_that_is_no_object_is_named(line):
     with pytest.raises(InputError, match=r"^it, line 2: no object of JSON; mend or drop that line$"):
         list(read_stream(['{"type": "system"}', line], "it"))

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from ralph_tracker.agents.claude_code.transcript import Reading, TokenUse, ends_with, read_on, transcripts_of
+from tests.tables import table
 
 ONE = TokenUse(1120, 10, 1)
 
@@ -113,7 +114,7 @@ def test_what_is_remembered_of_answers_has_an_end(session):
     assert len(reading.counted) == 64
 
 
-@pytest.mark.parametrize("plain", [None, [], {}, {"offset": "x", "counted": []}, {"offset": 1, "counted": [1]}])
+@table("plain", [None, [], {}, {"offset": "x", "counted": []}, {"offset": 1, "counted": [1]}])
 def test_a_reading_that_is_damaged_begins_anew(plain):
     assert Reading.of(plain) == Reading()
 

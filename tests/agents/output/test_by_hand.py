@@ -6,6 +6,7 @@ import pytest
 
 from ralph_tracker.agents.output import Ending, Listener, RunReport
 from ralph_tracker.core.metrics import Usage
+from tests.tables import table
 
 
 def told(*lines: object, exit_code: int | None = 0, errors: str = "") -> RunReport:
@@ -85,7 +86,7 @@ class TestClaudeCode:
         found = told(message("a", stop="end_turn", input_tokens=4, output_tokens=6), result(num_turns=1))
         assert found.usage == Usage(input_tokens=4, output_tokens=6, turns=1)
 
-    @pytest.mark.parametrize(
+    @table(
         ("fields", "ending", "why"),
         [
             ({"result": "Claude AI usage limit reached|1750000000"}, Ending.RATE_LIMITED, "Claude AI usage limit"),
@@ -132,7 +133,7 @@ class TestClaudeCode:
         assert told(limit, allowed, exit_code=None).ending is Ending.UNKNOWN
         assert told(limit, result()).ending is Ending.DONE
 
-    @pytest.mark.parametrize(
+    @table(
         ("status", "error", "after", "ending"),
         [
             (529, "overloaded", [], Ending.RATE_LIMITED),
@@ -151,12 +152,12 @@ class TestClaudeCode:
         found = told(result(), exit_code=3, errors="Segmentation fault\n")
         assert found[1:3] == (Ending.FAILED, "Segmentation fault")
 
-    @pytest.mark.parametrize("value", [None, "x", -1, True, 1.5, 2**60, [], {}], ids=repr)
+    @table("value", [None, "x", -1, True, 1.5, 2**60, [], {}], ids=repr)
     def test_a_value_that_is_no_count_is_unknown(self, value) -> None:
         found = told(result(num_turns=value, usage={"input_tokens": value, "output_tokens": value}))
         assert found.usage == Usage()
 
-    @pytest.mark.parametrize("value", ["-0.5", "true", '"1"', "1e999", "null"])
+    @table("value", ["-0.5", "true", '"1"', "1e999", "null"])
     def test_a_cost_that_is_no_amount_is_unknown(self, value) -> None:
         line = '{"type":"result","session_id":"s","subtype":"success","is_error":false,"total_cost_usd":%s}'
         assert told(line % value).usage.cost_usd is None
@@ -199,7 +200,7 @@ class TestCursor:
         "request_id": "r",
     }
 
-    @pytest.mark.parametrize("before", [[INIT], [], [{"type": "tool_call", "session_id": "c"}]])
+    @table("before", [[INIT], [], [{"type": "tool_call", "session_id": "c"}]])
     def test_tells_duration_and_last_words(self, before) -> None:
         found = told(*before, self.RESULT)
         assert found == RunReport(Usage(duration_s=5.234), Ending.DONE, last_message="Made it.")
@@ -341,7 +342,7 @@ class TestAider:
     def test_a_model_without_a_price_has_no_cost(self) -> None:
         assert told("Tokens: 999 sent, 3 received.").usage == Usage(None, 999, 3, 1)
 
-    @pytest.mark.parametrize(
+    @table(
         ("line", "ending"),
         [
             ("litellm.RateLimitError: RateLimitError: OpenAIException - slow down", Ending.RATE_LIMITED),

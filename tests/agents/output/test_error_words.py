@@ -1,9 +1,8 @@
 """Which words mean a limit, which need a person, and that prose about such things means nothing."""
 
-import pytest
-
 from ralph_tracker.agents.output import Ending, Listener, RunReport
 from ralph_tracker.agents.output.error_words import asks_permission, complaint, nothing_but, verdict
+from tests.tables import table
 
 
 def text(words: str, exit_code: int | None, errors: str = "") -> RunReport:
@@ -60,14 +59,14 @@ PROSE = (
 )
 
 
-@pytest.mark.parametrize(("words", "ending"), COMPLAINTS, ids=[each[0][:40] for each in COMPLAINTS])
-@pytest.mark.parametrize("exit_code", [0, 1, None])
+@table(("words", "ending"), COMPLAINTS, ids=[each[0][:40] for each in COMPLAINTS])
+@table("exit_code", [0, 1, None])
 def test_a_text_that_is_nothing_but_a_complaint_means_it_whatever_the_exit_code(words, ending, exit_code) -> None:
     assert text(words, exit_code).ending is ending
     assert text(f"\x1b[31m{words}\x1b[0m\r\n\r\n", exit_code).why == words
 
 
-@pytest.mark.parametrize(("words", "ending"), [*COMPLAINTS, *ERRORS], ids=[x[0][:40] for x in (*COMPLAINTS, *ERRORS)])
+@table(("words", "ending"), [*COMPLAINTS, *ERRORS], ids=[x[0][:40] for x in (*COMPLAINTS, *ERRORS)])
 def test_the_line_of_an_error_counts_where_the_run_failed_and_not_where_it_did_not(words, ending) -> None:
     expected = ending or LIMITED
     assert text(f"{WORKED}{words}\n", 1).ending is expected
@@ -76,8 +75,8 @@ def test_the_line_of_an_error_counts_where_the_run_failed_and_not_where_it_did_n
     assert text(f"{words}\n{WORKED}", 1).ending is Ending.FAILED
 
 
-@pytest.mark.parametrize("words", PROSE)
-@pytest.mark.parametrize(("exit_code", "ending"), [(0, Ending.DONE), (1, Ending.FAILED), (None, Ending.UNKNOWN)])
+@table("words", PROSE)
+@table(("exit_code", "ending"), [(0, Ending.DONE), (1, Ending.FAILED), (None, Ending.UNKNOWN)])
 def test_prose_about_limits_in_the_code_means_nothing(words, exit_code, ending) -> None:
     assert text(words, exit_code).ending is ending
     assert text(WORKED + words, exit_code).ending is ending
@@ -93,7 +92,7 @@ def test_half_an_event_is_no_complaint() -> None:
     assert complaint('[{"type":"assistant","message":{"text":"Too Many Requests') is None
 
 
-@pytest.mark.parametrize(
+@table(
     ("words", "status", "ending"),
     [
         ("no", None, Ending.FAILED),
@@ -109,7 +108,7 @@ def test_words_go_before_the_status(words, status, ending) -> None:
     assert verdict(words, status).ending is ending
 
 
-@pytest.mark.parametrize(
+@table(
     "end",
     [
         "May I have permission to write to src/a.py?",
@@ -122,14 +121,14 @@ def test_words_go_before_the_status(words, status, ending) -> None:
         "Run `rm -rf build`? (y/N)",
     ],
 )
-@pytest.mark.parametrize("exit_code", [0, 1, None])
+@table("exit_code", [0, 1, None])
 def test_a_question_for_permission_at_the_end_needs_a_person(end, exit_code) -> None:
     found = text(WORKED + end, exit_code)
     assert found[1:3] == (PERSON, end)
     assert text(f"{end}\n{WORKED}{WORKED}{WORKED}", 0).ending is Ending.DONE
 
 
-@pytest.mark.parametrize(
+@table(
     "end",
     [
         "Users need permission checks on this page.",
@@ -143,7 +142,7 @@ def test_prose_about_permissions_asks_nothing(end) -> None:
     assert asks_permission(end) is None
 
 
-@pytest.mark.parametrize(
+@table(
     ("words", "exit_code", "ending", "why"),
     [
         ("", 0, Ending.UNKNOWN, None),

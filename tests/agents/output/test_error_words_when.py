@@ -5,9 +5,10 @@ from datetime import UTC, datetime
 import pytest
 
 from ralph_tracker.agents.output.error_words import When, when
+from tests.tables import table
 
 
-@pytest.mark.parametrize(
+@table(
     ("words", "seconds"),
     [
         ("Retry-After: 30", 30.0),
@@ -34,7 +35,7 @@ def test_a_span_is_read_in_seconds(words, seconds) -> None:
     assert found == (None if seconds is None else pytest.approx(seconds))
 
 
-@pytest.mark.parametrize(
+@table(
     ("words", "at"),
     [
         ("Claude AI usage limit reached|1750000000", 1_750_000_000.0),

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from ralph_tracker.agents.output import Ending, Listener, RunReport
 from ralph_tracker.agents.output.listener import EVENTS, MAX_LINE, TEXTS, recognise
 from ralph_tracker.core.metrics import Usage
+from tests.tables import table
 
 RECORDED = Path(__file__).parents[3] / "fixtures" / "agent_output"
 RECORDINGS = tuple(path.read_bytes() for path in sorted(RECORDED.iterdir()) if path.suffix != ".md")
@@ -88,14 +89,14 @@ def test_any_bytes_in_any_chunks_tell_what_they_tell_in_one(output, errors, at, 
     f"{whole}".encode()
 
 
-@pytest.mark.parametrize("size", [1, 7, 4_096])
+@table("size", [1, 7, 4_096])
 def test_recordings_tell_the_same_in_small_chunks(size) -> None:
     for data in RECORDINGS:
         chunks = [data[start : start + size] for start in range(0, len(data), size)]
         assert told(chunks, [], 1) == told([data], [], 1)
 
 
-@pytest.mark.parametrize("data", [b"\xff\xfe\x00{", b"{" * 100_000, b'{"a":' + b"[" * 50_000, b"\r" * 1_000, b"\x1b["])
+@table("data", [b"\xff\xfe\x00{", b"{" * 100_000, b'{"a":' + b"[" * 50_000, b"\r" * 1_000, b"\x1b["])
 def test_broken_bytes_are_no_exception(data) -> None:
     assert told([data], [data], 0).ending in {Ending.DONE, Ending.UNKNOWN}
 
@@ -159,7 +160,7 @@ def test_the_state_does_not_grow_with_the_output(line) -> None:
     assert max(sizes) <= sizes[0] * 1.5
 
 
-@pytest.mark.parametrize(
+@table(
     ("case", "name"),
     [
         ("claude-code-done", "claude-code"),

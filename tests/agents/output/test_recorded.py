@@ -7,6 +7,7 @@ import pytest
 
 from ralph_tracker.agents.output import Ending, Listener, RunReport
 from ralph_tracker.core.metrics import Usage
+from tests.tables import table
 
 RECORDED = Path(__file__).parents[3] / "fixtures" / "agent_output"
 DONE = "Done: the 429 handling retries now."
@@ -69,7 +70,7 @@ def test_every_recording_is_looked_at() -> None:
     assert {path.stem for path in RECORDED.iterdir() if path.suffix != ".md"} == {case[0] for case in CASES}
 
 
-@pytest.mark.parametrize(("case", "exit_code", "ending", "usage", "why", "last"), CASES, ids=[c[0] for c in CASES])
+@table(("case", "exit_code", "ending", "usage", "why", "last"), CASES, ids=[c[0] for c in CASES])
 def test_a_recorded_run_tells(case, exit_code, ending, usage, why, last) -> None:
     told = heard(case, exit_code)
     assert told.ending is ending
@@ -80,7 +81,7 @@ def test_a_recorded_run_tells(case, exit_code, ending, usage, why, last) -> None
     assert last is not None or told.last_message is None
 
 
-@pytest.mark.parametrize(
+@table(
     ("case", "seconds"),
     [
         ("claude-code-done", 0.455),
@@ -100,7 +101,7 @@ def test_the_date_of_a_usage_limit_is_a_time_of_this_machine() -> None:
     assert heard("codex-usage-limit", 1).retry_at == expected
 
 
-@pytest.mark.parametrize("lines", range(2, 7))
+@table("lines", range(2, 7))
 def test_a_cut_stream_of_claude_code_counts_each_message_once_and_knows_no_cost(lines) -> None:
     whole = (RECORDED / "claude-code-done.out").read_bytes().splitlines(keepends=True)
     listener = Listener()

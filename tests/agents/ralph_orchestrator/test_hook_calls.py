@@ -15,6 +15,7 @@ from ralph_tracker.agents.ralph_orchestrator.hook import (
     calls_for,
 )
 from ralph_tracker.errors import InputError
+from tests.tables import table
 
 
 def event(name, current=0, loop="a", pid=1):
@@ -70,7 +71,7 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize("case", CALLS)
+@table("case", CALLS)
 def test_what_is_done_at_an_event(case):
     happened, standing, latest, calls = CALLS[case]
     assert calls_for(happened, standing, latest) == calls
@@ -126,7 +127,7 @@ class TestPayload:
         for name in EVENTS:
             assert Event.of(payload(name, 7)) == Event(name, "primary-1", 4242, 7, "/repo")
 
-    @pytest.mark.parametrize(
+    @table(
         "broken",
         [None, [], "x", {}, {"schema_version": 1}, {"schema_version": 1, "phase_event": START, "loop": "x"}],
         ids=str,

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from ralph_tracker.formats.coverage import rows
 from ralph_tracker.formats.coverage.coverage_report import Block, CoverageReport, counted
 from ralph_tracker.formats.damage import DamageError
+from tests.tables import table
 
 FILES = st.dictionaries(
     st.sampled_from("abc"), st.dictionaries(st.integers(1, 6), st.booleans(), max_size=6), max_size=3
@@ -68,7 +69,7 @@ def test_a_report_added_to_itself_is_itself(files):
     assert report + report == report
 
 
-@pytest.mark.parametrize(
+@table(
     ("stated", "listed", "said"),
     [
         (rows.NOTHING, (1, 2), None),
@@ -87,7 +88,7 @@ def test_what_is_stated_is_held_to_what_is_listed(stated, listed, said):
     assert rows.contradiction(stated, *listed) == said
 
 
-@pytest.mark.parametrize(
+@table(
     ("stated", "counts"),
     [
         (rows.NOTHING, (0, 0, None)),

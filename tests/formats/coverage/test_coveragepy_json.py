@@ -2,10 +2,9 @@
 
 import json
 
-import pytest
-
 from ralph_tracker.formats import registry
 from ralph_tracker.formats.report import CoverageReport, Unreadable
+from tests.tables import table
 
 
 def read(totals: object, **more) -> CoverageReport | Unreadable:
@@ -40,7 +39,7 @@ def test_no_statement_is_no_data_whatever_the_tool_calls_it():
     assert (report.lines_covered, report.lines_total, report.percent) == (0, 0, None)
 
 
-@pytest.mark.parametrize(
+@table(
     ("file", "rows", "said"),
     [
         ({"executed_lines": [1], "missing_lines": [2, 3]}, {1: True, 2: False, 3: False}, None),
@@ -57,7 +56,7 @@ def test_the_rows_of_files_are_kept_where_they_bear_the_totals_out(file, rows, s
     assert report.files == (rows and {"a.py": rows})
 
 
-@pytest.mark.parametrize(
+@table(
     ("change", "why"),
     [
         ({"covered_lines": -1}, "covered_lines is -1, not a count"),
@@ -79,7 +78,7 @@ def test_numbers_that_are_none_make_it_unreadable(change, why):
     assert result.why.startswith(why)
 
 
-@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity"])
+@table("number", ["NaN", "Infinity", "-Infinity"])
 def test_constants_that_json_does_not_have_are_named(number):
     data = json.dumps({"meta": {}, "files": {}, "totals": totals()}).replace("33.3", number).encode()
     assert registry.read(data) == Unreadable(f"malformed JSON: {number} is no number")

@@ -2,10 +2,9 @@
 
 import json
 
-import pytest
-
 from ralph_tracker.formats import registry
 from ralph_tracker.formats.report import CoverageReport, Unreadable
+from tests.tables import table
 
 
 def read(value: object, **more) -> CoverageReport | Unreadable:
@@ -23,7 +22,7 @@ def llvm(*exports: tuple[dict[str, object], list[dict[str, object]]]) -> dict[st
     return {"data": data, "type": "llvm.coverage.json.export", "version": "2.0.1"}
 
 
-@pytest.mark.parametrize(
+@table(
     ("value", "expected", "said"),
     [
         (llvm((lines(1, 2), [lines(1, 2)])), (1, 2, 50.0), None),
@@ -39,7 +38,7 @@ def test_llvm_cov_is_its_totals_held_to_those_of_the_files(value, expected, said
     assert (report.lines_covered, report.lines_total, report.percent, report.contradiction) == (*expected, said)
 
 
-@pytest.mark.parametrize(
+@table(
     "value",
     [
         llvm(),
@@ -67,7 +66,7 @@ def part(covered: object, total: object, percent: object = 50) -> dict[str, obje
     return {"lines": {"total": total, "covered": covered, "skipped": 0, "pct": percent}} | others
 
 
-@pytest.mark.parametrize(
+@table(
     ("value", "expected", "said"),
     [
         ({"total": part(1, 2), "/a.js": part(1, 2)}, (1, 2, 50.0), None),
@@ -84,9 +83,7 @@ def test_istanbuls_summary_is_its_total_held_to_those_of_the_files(value, expect
     assert (report.lines_covered, report.lines_total, report.percent, report.contradiction) == (*expected, said)
 
 
-@pytest.mark.parametrize(
-    "total", [part(3, 2), part(-1, 2), part("1", 2), part(1, 2, 101), part(None, 2), {**part(1, 2), "lines": 1}]
-)
+@table("total", [part(3, 2), part(-1, 2), part("1", 2), part(1, 2, 101), part(None, 2), {**part(1, 2), "lines": 1}])
 def test_istanbuls_summary_with_other_numbers_is_unreadable(total):
     assert isinstance(read({"total": total}), Unreadable)
 
@@ -107,14 +104,12 @@ def test_istanbuls_lines_are_those_on_which_a_statement_begins():
     assert (report.lines_covered, report.lines_total, report.percent) == (1, 2, 50.0)
 
 
-@pytest.mark.parametrize(
-    "value", [final({"a": None}, a=1), final({"a": 1}, a="1"), final({"a": 1}, a=-1), final({"a": 1}, a=None)]
-)
+@table("value", [final({"a": None}, a=1), final({"a": 1}, a="1"), final({"a": 1}, a=-1), final({"a": 1}, a=None)])
 def test_istanbuls_statements_with_other_numbers_are_unreadable(value):
     assert isinstance(read(value), Unreadable)
 
 
-@pytest.mark.parametrize(
+@table(
     ("coverage", "files"),
     [
         ({"/a.rb": {"lines": [None, 1, 0, "ignored"]}}, {"/a.rb": {2: True, 3: False}}),
@@ -133,7 +128,7 @@ def test_simplecov_merges_the_commands_line_by_line():
     assert (report.lines_covered, report.lines_total) == (1, 2)
 
 
-@pytest.mark.parametrize("rows", [{"lines": [1.5]}, {"lines": 1}, {}, "x", {"lines": [[]]}, {"lines": [True]}])
+@table("rows", [{"lines": [1.5]}, {"lines": 1}, {}, "x", {"lines": [[]]}, {"lines": [True]}])
 def test_simplecov_with_other_rows_is_unreadable(rows):
     assert isinstance(read({"RSpec": {"coverage": {"/a.rb": rows}}}), Unreadable)
 
@@ -143,8 +138,8 @@ def test_simplecovs_other_report_is_refused_with_what_to_do():
     assert report.why.endswith("name coverage/.resultset.json instead")
 
 
-@pytest.mark.parametrize("name", ["llvm-cov-json", "istanbul-summary", "istanbul-final", "simplecov"])
-@pytest.mark.parametrize("data", [b"[1]", b"{", b'{"a": NaN}', b'{"a": 1}', b"[" * 100_000, b'{"a": "\xff"}', b"7"])
+@table("name", ["llvm-cov-json", "istanbul-summary", "istanbul-final", "simplecov"])
+@table("data", [b"[1]", b"{", b'{"a": NaN}', b'{"a": 1}', b"[" * 100_000, b'{"a": "\xff"}', b"7"])
 def test_what_is_something_else_is_unreadable_by_name(name, data):
     assert isinstance(registry.read(data, format=name), Unreadable)
 

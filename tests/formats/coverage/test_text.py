@@ -5,6 +5,7 @@ import pytest
 from ralph_tracker.formats import registry
 from ralph_tracker.formats.coverage.coverage_report import Block
 from ralph_tracker.formats.report import CoverageReport, Unreadable
+from tests.tables import table
 
 
 def read(text: str, **more) -> CoverageReport | Unreadable:
@@ -20,7 +21,7 @@ def record(*lines: str, file: str = "a.c") -> str:
     return "\n".join([f"SF:{file}", *lines, "end_of_record", ""])
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "expected", "said"),
     [
         (record("DA:1,1", "DA:2,0"), (1, 2, 0), None),
@@ -60,7 +61,7 @@ def test_lcov_keeps_rows_only_where_all_records_have_them():
     assert (read(rows + totals).declared_covered, read(rows + totals).declared_total) == (4, 9)
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "why"),
     [
         ("SF:a.c\nDA:1,1\n", "cut short: the record of a.c has no end"),
@@ -90,7 +91,7 @@ def test_a_text_without_records_is_no_lcov():
 BLOCK = "example.org/a b/x.go:3.14,5.2 2 {}\n"
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "expected"),
     [
         ("mode: set\n" + BLOCK.format(1), (2, 2, 0)),
@@ -112,7 +113,7 @@ def test_go_names_files_and_blocks():
     assert read("mode: set\n" + BLOCK.format(1)).files == {"example.org/a b/x.go": {Block("3.14,5.2", 2): True}}
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "why"),
     [
         ("mode: set\nx.go:1.1,2.2 1 12", Unreadable("cut short: the last line has no end", 2)),
@@ -125,24 +126,24 @@ def test_go_that_is_damaged_is_no_smaller_report(text, why):
     assert read(text) == why
 
 
-def table(total: str, header: str = "Name   Stmts   Miss  Cover   Missing") -> str:
+def summary_table(total: str, header: str = "Name   Stmts   Miss  Cover   Missing") -> str:
     return f"{header}\n------\na.py  4  1  75%   3\n------\n{total}\n"
 
 
 WITH_BRANCHES = "Name   Stmts   Miss Branch BrPart  Cover"
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "expected", "said"),
     [
-        (table("TOTAL  8  2  75%"), (6, 8, 75.0, 75.0), None),
-        (table("TOTAL  8  2  75.00%"), (6, 8, 75.0, 75.0), None),
-        (table("TOTAL  3  1  66%"), (2, 3, 66.0, 66.0), None),
-        (table("TOTAL  3  1  60%"), (2, 3, 60.0, 60.0), "declared: 60.00 % of the lines, listed: 66.67 %"),
-        (table("TOTAL  8  2  4  2  70%", WITH_BRANCHES), (6, 8, 75.0, 70.0), None),
-        (table("TOTAL  0  0  100%"), (0, 0, None, 100.0), None),
-        ("  " + table("  TOTAL  8  2  75%\r"), (6, 8, 75.0, 75.0), None),
-        ("collected\n\n" + table("TOTAL  8  2  75%") + "\n5 files skipped", (6, 8, 75.0, 75.0), None),
+        (summary_table("TOTAL  8  2  75%"), (6, 8, 75.0, 75.0), None),
+        (summary_table("TOTAL  8  2  75.00%"), (6, 8, 75.0, 75.0), None),
+        (summary_table("TOTAL  3  1  66%"), (2, 3, 66.0, 66.0), None),
+        (summary_table("TOTAL  3  1  60%"), (2, 3, 60.0, 60.0), "declared: 60.00 % of the lines, listed: 66.67 %"),
+        (summary_table("TOTAL  8  2  4  2  70%", WITH_BRANCHES), (6, 8, 75.0, 70.0), None),
+        (summary_table("TOTAL  0  0  100%"), (0, 0, None, 100.0), None),
+        ("  " + summary_table("  TOTAL  8  2  75%\r"), (6, 8, 75.0, 75.0), None),
+        ("collected\n\n" + summary_table("TOTAL  8  2  75%") + "\n5 files skipped", (6, 8, 75.0, 75.0), None),
     ],
     ids=["lines", "precise", "rounded", "contradicts", "branches", "nothing", "indented", "among-others"],
 )
@@ -152,14 +153,14 @@ def test_the_table_of_coverage_py_is_its_total(text, expected, said):
     assert (report.percent, report.declared_percent, report.contradiction) == (*expected[2:], said)
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "why"),
     [
-        (table("TOTAL  8  2"), "the table of coverage.py has no row TOTAL"),
-        (table("a.py  8  2  75%"), "the table of coverage.py has no row TOTAL"),
-        (table("TOTAL  8  9  0%"), "9 of 8 statements are missed, it says"),
-        (table("TOTAL  8  2  750%"), "750.0 % is no percentage"),
-        (table("TOTAL  8  2  75%") * 2, "it holds 2 tables, of which none is the whole"),
+        (summary_table("TOTAL  8  2"), "the table of coverage.py has no row TOTAL"),
+        (summary_table("a.py  8  2  75%"), "the table of coverage.py has no row TOTAL"),
+        (summary_table("TOTAL  8  9  0%"), "9 of 8 statements are missed, it says"),
+        (summary_table("TOTAL  8  2  750%"), "750.0 % is no percentage"),
+        (summary_table("TOTAL  8  2  75%") * 2, "it holds 2 tables, of which none is the whole"),
     ],
 )
 def test_a_table_without_one_total_is_no_report(text, why):

@@ -5,6 +5,7 @@ import pytest
 from ralph_tracker.formats import registry
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.report import CoverageReport, Unreadable
+from tests.tables import table
 
 
 def read(text: str, **more) -> CoverageReport | Unreadable:
@@ -29,7 +30,7 @@ def of_class(rows: str, file: str = "a.py", methods: str = "") -> str:
 METHOD = '<methods><method name="m"><lines><line number="50" hits="1"/></lines></method></methods>'
 
 
-@pytest.mark.parametrize(
+@table(
     ("classes", "expected"),
     [
         (of_class("1:1 2:0"), (1, 2)),
@@ -62,7 +63,7 @@ def test_cobertura_counts_the_rows_of_its_classes_by_file(classes, expected):
     assert counts(read(cobertura(classes))) == expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("attributes", "said"),
     [
         ('line-rate="0.6667"', None),
@@ -89,7 +90,7 @@ def test_cobertura_without_rows_is_what_it_declares():
     assert read(cobertura("", 'lines-covered="3" lines-valid="2"')) == Unreadable("3 of 2 lines are covered, it says")
 
 
-@pytest.mark.parametrize(
+@table(
     ("sources", "path"),
     [
         ("<sources><source>/build/one</source></sources>", "/build/one/a.py"),
@@ -114,7 +115,7 @@ OPENCOVER = (
 )
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "why"),
     [
         (cobertura('<class filename="a"><line hits="1"/></class>'), "a line has no attribute 'number'"),
@@ -147,14 +148,14 @@ def test_a_line_of_cobertura_outside_of_any_class_is_no_report():
     assert read(text) == Unreadable("a line stands outside of any class")
 
 
-@pytest.mark.parametrize("name", ["cobertura", "jacoco", "clover", "opencover"])
+@table("name", ["cobertura", "jacoco", "clover", "opencover"])
 def test_another_root_is_refused_by_name(name):
     report = read("<other/>", format=name)
     assert isinstance(report, Unreadable)
     assert report.why.startswith("the root element is <other>, not ")
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "name"),
     [
         ('<coverage line-rate="1"/>', "cobertura"),
@@ -186,7 +187,7 @@ def test_jacoco_counts_lines_of_which_an_instruction_ran():
     assert (counts(other), other.contradiction) == ((2, 3), "declared lines: 2 of 7, listed: 2 of 3")
 
 
-@pytest.mark.parametrize(
+@table(
     ("counters", "expected"),
     [
         ('<counter type="LINE" missed="1" covered="3"/>', (3, 4)),
@@ -212,7 +213,7 @@ def test_jacoco_tells_the_files_of_its_groups_apart():
 METRICS = '<metrics statements="{}" coveredstatements="{}"/>'
 
 
-@pytest.mark.parametrize(
+@table(
     ("metrics", "rows", "expected", "said"),
     [
         (

@@ -6,6 +6,7 @@ import pytest
 
 from ralph_tracker.formats import registry
 from ralph_tracker.formats.report import LintReport, Unreadable
+from tests.tables import table
 
 FINISHED = {"reason": "build-finished", "success": True}
 FAILED = {"reason": "build-finished", "success": False}
@@ -28,7 +29,7 @@ def read(*values: object, cut: int | None = None) -> LintReport | Unreadable:
     return result
 
 
-@pytest.mark.parametrize(
+@table(
     ("found", "expected"),
     [
         (message("warning", "dead_code"), {("dead_code", "warning"): 1}),

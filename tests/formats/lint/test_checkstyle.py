@@ -1,16 +1,15 @@
 """Checkstyle's XML, from linters of many languages."""
 
-import pytest
-
 from ralph_tracker.formats import registry
 from ralph_tracker.formats.report import LintReport, Unreadable
+from tests.tables import table
 
 
 def xml(inner: str) -> bytes:
     return f'<?xml version="1.0"?><checkstyle version="4.3"><file name="a">{inner}</file></checkstyle>'.encode()
 
 
-@pytest.mark.parametrize(
+@table(
     ("attributes", "expected"),
     [
         ('severity="error" source="s.C"', ("s.C", "error")),
@@ -38,7 +37,7 @@ def test_a_prefix_is_no_matter_and_no_file_is_clean():
     assert registry.read(b"<checkstyle/>") == LintReport()
 
 
-@pytest.mark.parametrize("cut", [15, 30, -1, -20])
+@table("cut", [15, 30, -1, -20])
 def test_half_a_report_is_none(cut):
     whole = b'<checkstyle><file name="a"><error/></file></checkstyle>'
     result = registry.read(whole[:cut])

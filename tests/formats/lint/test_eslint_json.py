@@ -2,10 +2,9 @@
 
 import json
 
-import pytest
-
 from ralph_tracker.formats import registry
 from ralph_tracker.formats.report import LintReport, Unreadable
+from tests.tables import table
 
 
 def file(*messages: dict[str, object], **more: object) -> dict[str, object]:
@@ -18,7 +17,7 @@ def read(value: object, **more) -> LintReport | Unreadable:
     return result
 
 
-@pytest.mark.parametrize(
+@table(
     ("message", "expected"),
     [
         ({"ruleId": "semi", "severity": 2}, ("semi", "error")),
@@ -56,7 +55,7 @@ def test_no_message_is_a_clean_report():
     assert read([], format="eslint-json") == LintReport()
 
 
-@pytest.mark.parametrize(
+@table(
     "value", [[file(), {"filePath": "b.js"}], {"results": 1, "metadata": {}}, [file() | {"messages": [1]}], [file(), 1]]
 )
 def test_another_shape_is_unreadable_and_says_where(value):

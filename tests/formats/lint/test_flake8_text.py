@@ -1,9 +1,8 @@
 """What flake8 and pycodestyle print; what looks like it and is another tool's."""
 
-import pytest
-
 from ralph_tracker.formats import registry
 from ralph_tracker.formats.report import LintReport, Unreadable
+from tests.tables import table
 
 FINDING = "a.py:1:1: F401 'os' imported but unused\n"
 
@@ -14,7 +13,7 @@ def read(text: str, **more) -> LintReport | Unreadable:
     return result
 
 
-@pytest.mark.parametrize(
+@table(
     ("line", "expected"),
     [
         ("./a.py:66:121: E501 line too long (143 > 120 characters)", ("E501", "error")),
@@ -30,7 +29,7 @@ def read(text: str, **more) -> LintReport | Unreadable:
         ),
     ],
 )
-@pytest.mark.parametrize("end", ["\n", "\r\n", ""])
+@table("end", ["\n", "\r\n", ""])
 def test_a_finding(line, expected, end):
     assert read(line + end) == LintReport(findings={expected: 1})
 
@@ -40,7 +39,7 @@ def test_other_lines_are_skipped_and_counted():
     assert report == LintReport(findings={("F401", "error"): 1}, skipped_lines=4)
 
 
-@pytest.mark.parametrize(
+@table(
     "line",
     [
         "a.py:1:12: invalid-syntax: Expected a parameter",
@@ -53,14 +52,12 @@ def test_a_finding_of_another_tool_among_them_makes_it_unreadable(line):
     assert read(f"{FINDING}{line}\n") == Unreadable("a finding, but not of flake8", 2)
 
 
-@pytest.mark.parametrize(
-    "end", ["Found 1 error.\n", "Found 2 errors (1 fixed, 1 remaining).\n", "[*] 1 fixable with --fix\n"]
-)
+@table("end", ["Found 1 error.\n", "Found 2 errors (1 fixed, 1 remaining).\n", "[*] 1 fixable with --fix\n"])
 def test_the_output_of_ruff_is_not_taken_for_it(end):
     assert read(FINDING + end) == Unreadable("not a report of a known format")
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "main.go:3:5: exported var V should have comment\n",

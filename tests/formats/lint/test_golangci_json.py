@@ -2,10 +2,9 @@
 
 import json
 
-import pytest
-
 from ralph_tracker.formats import registry
 from ralph_tracker.formats.report import LintReport, Unreadable
+from tests.tables import table
 
 
 def issue(linter: str, severity: object = "") -> dict[str, object]:
@@ -22,7 +21,7 @@ def read(data: str) -> LintReport | Unreadable:
     return result
 
 
-@pytest.mark.parametrize(
+@table(
     ("given", "severity"),
     [("", "warning"), (None, "warning"), ("error", "error"), ("high", "error"), ("medium", "warning"), ("low", "note")],
 )
@@ -30,8 +29,8 @@ def test_the_severity_of_an_issue(given, severity):
     assert read(text(issue("gosec", given))).findings == {("gosec", severity): 1}
 
 
-@pytest.mark.parametrize("after", ["\n", "\n2 issues:\n* gosec: 2\n", "\n0 issues.\n"])
-@pytest.mark.parametrize("before", ["", "\n"])
+@table("after", ["\n", "\n2 issues:\n* gosec: 2\n", "\n0 issues.\n"])
+@table("before", ["", "\n"])
 def test_lines_around_the_report_are_no_matter(before, after):
     assert read(before + text(issue("gosec"), issue("gosec")) + after).findings == {("gosec", "warning"): 2}
 

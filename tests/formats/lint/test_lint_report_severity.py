@@ -1,11 +1,10 @@
 """How grave a finding is: the tool's word, else the code."""
 
-import pytest
-
 from ralph_tracker.formats.lint import lint_report as severity
+from tests.tables import table
 
 
-@pytest.mark.parametrize(
+@table(
     ("words", "expected"),
     [
         (["error", "Error", "FATAL", "critical", "high"], "error"),
@@ -19,7 +18,7 @@ def test_a_word_that_is_given(words, expected):
     assert {severity.given(word) for word in words} == {expected}
 
 
-@pytest.mark.parametrize(
+@table(
     ("code", "expected"),
     [
         ("E501", "error"),
@@ -37,7 +36,7 @@ def test_without_a_word_the_code_decides(code, expected):
     assert severity.resolved("info", code) == "note"
 
 
-@pytest.mark.parametrize(("code", "expected"), [("E1", "E1"), (2086, "2086"), (None, ""), ({}, "")])
+@table(("code", "expected"), [("E1", "E1"), (2086, "2086"), (None, ""), ({}, "")])
 def test_a_code_is_text(code, expected):
     assert severity.named(code) == expected
 

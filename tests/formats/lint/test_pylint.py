@@ -6,6 +6,7 @@ import pytest
 
 from ralph_tracker.formats import registry
 from ralph_tracker.formats.report import LintReport, Unreadable
+from tests.tables import table
 
 RATED = "\n-----\nYour code has been rated at 7.00/10\n\n"
 
@@ -29,7 +30,7 @@ def report2(*messages: object, modules: int = 1, **counts: int) -> dict[str, obj
     return {"messages": list(messages), "statistics": {"messageTypeCount": counts, "modulesLinted": modules}}
 
 
-@pytest.mark.parametrize(
+@table(
     ("kind", "severity"),
     [
         ("fatal", "error"),
@@ -65,7 +66,7 @@ def test_another_shape_is_unreadable(value):
     assert read(value).why.startswith("no report of Pylint: ")
 
 
-@pytest.mark.parametrize(
+@table(
     ("line", "code", "severity"),
     [
         ("a.py:1:0: C0114: Missing module docstring (missing-module-docstring)", "C0114", "warning"),

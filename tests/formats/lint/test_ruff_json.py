@@ -2,10 +2,9 @@
 
 import json
 
-import pytest
-
 from ralph_tracker.formats import registry
 from ralph_tracker.formats.report import LintReport, Unreadable
+from tests.tables import table
 
 
 def finding(code: str | None, **more: object) -> dict[str, object]:
@@ -19,7 +18,7 @@ def read(*findings: object, **more) -> LintReport | Unreadable:
     return result
 
 
-@pytest.mark.parametrize(
+@table(
     ("code", "severity"),
     [
         ("E501", "errors"),
@@ -34,17 +33,17 @@ def read(*findings: object, **more) -> LintReport | Unreadable:
         ("EM101", "warnings"),
     ],
 )
-@pytest.mark.parametrize("given", [{}, {"severity": None}, {"severity": ""}, {"severity": "odd"}])
+@table("given", [{}, {"severity": None}, {"severity": ""}, {"severity": "odd"}])
 def test_without_a_severity_the_code_decides(code, severity, given):
     report = read(finding(code, **given))
     assert (getattr(report, severity), report.results) == (1, 1)
 
 
-@pytest.mark.parametrize(
+@table(
     ("given", "severity"),
     [("error", "errors"), ("Error", "errors"), ("fatal", "errors"), ("warning", "warnings"), ("info", "notes")],
 )
-@pytest.mark.parametrize("code", ["E501", "W291"])
+@table("code", ["E501", "W291"])
 def test_a_given_severity_counts(code, given, severity):
     report = read(finding(code, severity=given))
     assert (getattr(report, severity), report.results) == (1, 1)

@@ -6,6 +6,7 @@ import pytest
 
 from ralph_tracker.formats import registry
 from ralph_tracker.formats.report import LintReport, Unreadable
+from tests.tables import table
 
 ERROR = {"id": "A", "defaultConfiguration": {"level": "error"}}
 NOTE = {"id": "B", "defaultConfiguration": {"level": "note"}}
@@ -35,7 +36,7 @@ def only(value: object) -> tuple[str, str]:
     return found
 
 
-@pytest.mark.parametrize(
+@table(
     ("result", "expected"),
     [
         pytest.param({"ruleId": "A", "level": "note"}, ("A", "note"), id="its own level"),
@@ -64,7 +65,7 @@ def test_the_level_of_a_result(result, expected):
     assert only(log(result)) == expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("result", "expected"),
     [
         ({"ruleId": "A"}, ("A", "error")),
@@ -79,14 +80,12 @@ def test_rules_of_extensions_are_found(result, expected):
     assert only(log(result, tool=EXTENDED)) == expected
 
 
-@pytest.mark.parametrize(
-    "tool", [None, {}, {"driver": None}, {"driver": {"rules": None}}, {"driver": {}, "extensions": None}]
-)
+@table("tool", [None, {}, {"driver": None}, {"driver": {"rules": None}}, {"driver": {}, "extensions": None}])
 def test_a_tool_without_rules(tool):
     assert only(log({"ruleId": "A"}, tool=tool)) == ("A", "warning")
 
 
-@pytest.mark.parametrize(
+@table(
     ("suppressions", "suppressed"),
     [
         ([], 0),
@@ -109,12 +108,12 @@ def test_the_results_of_all_runs_count_each_with_its_own_rules():
     assert report.findings == {("A", "error"): 1, ("A", "warning"): 1}
 
 
-@pytest.mark.parametrize("runs", [[], [{"tool": TOOL}], [{"tool": TOOL, "results": None}], [{"results": []}]])
+@table("runs", [[], [{"tool": TOOL}], [{"tool": TOOL, "results": None}], [{"results": []}]])
 def test_no_result_is_a_clean_report(runs):
     assert read({"version": "2.1.0", "runs": runs}) == LintReport()
 
 
-@pytest.mark.parametrize(
+@table(
     ("version", "shown"),
     [
         ("1.0.0", "version 1.0.0"),
@@ -133,7 +132,7 @@ def test_no_version_is_unreadable():
     assert result == Unreadable("SARIF with no version; only 2.1.0 is read", 1, 1)
 
 
-@pytest.mark.parametrize(
+@table(
     ("value", "why", "at"),
     [
         pytest.param(
@@ -181,7 +180,7 @@ def test_an_object_with_runs_alone_is_not_taken_for_it():
     assert read({"runs": []}) == Unreadable("JSON, but no known report")
 
 
-@pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 0.99])
+@table("share", [0.1, 0.5, 0.9, 0.99])
 def test_half_a_report_is_none(share):
     data = json.dumps(log({"ruleId": "A"}, {"ruleId": "B"})).encode()
     for name in (None, "sarif"):

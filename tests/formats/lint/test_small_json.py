@@ -2,10 +2,9 @@
 
 import json
 
-import pytest
-
 from ralph_tracker.formats import registry
 from ralph_tracker.formats.report import LintReport, Unreadable
+from tests.tables import table
 
 
 def read(value: object) -> LintReport | Unreadable:
@@ -30,18 +29,18 @@ def sheet(*warnings: dict[str, object], **more: object) -> dict[str, object]:
 LEVELS = [("error", "error"), ("warning", "warning"), ("info", "note"), ("style", "note"), ("odd", "warning")]
 
 
-@pytest.mark.parametrize(("level", "severity"), LEVELS)
+@table(("level", "severity"), LEVELS)
 def test_a_comment_of_shellcheck(level, severity):
     assert read([comment(level)]).findings == {("SC2086", severity): 1}
     assert read({"comments": [comment(level)]}).findings == {("SC2086", severity): 1}
 
 
-@pytest.mark.parametrize(("level", "severity"), [*LEVELS, ("ignore", "none"), (None, "warning")])
+@table(("level", "severity"), [*LEVELS, ("ignore", "none"), (None, "warning")])
 def test_a_finding_of_hadolint(level, severity):
     assert read([finding(level)]).findings == {("DL3006", severity): 1}
 
 
-@pytest.mark.parametrize(("given", "severity"), [("error", "error"), ("warning", "warning"), (None, "warning")])
+@table(("given", "severity"), [("error", "error"), ("warning", "warning"), (None, "warning")])
 def test_a_warning_of_stylelint(given, severity):
     assert read([sheet(), sheet({"rule": "r", "severity": given})]).findings == {("r", severity): 1}
 
@@ -55,7 +54,7 @@ def test_no_comment_is_a_clean_report():
     assert read({"comments": []}) == LintReport()
 
 
-@pytest.mark.parametrize(
+@table(
     ("value", "tool"),
     [
         ([comment("error"), {}], "ShellCheck"),
@@ -72,8 +71,6 @@ def test_another_shape_is_unreadable_and_says_where(value, tool):
     assert (result.line, result.column) > (0, 0)
 
 
-@pytest.mark.parametrize(
-    "value", [{"comments": [], "more": 1}, [{"source": "a.css", "warnings": []}], [{"level": "error"}]]
-)
+@table("value", [{"comments": [], "more": 1}, [{"source": "a.css", "warnings": []}], [{"level": "error"}]])
 def test_what_only_looks_alike_is_no_report(value):
     assert read(value) == Unreadable("JSON, but no known report")

@@ -6,6 +6,7 @@ import pytest
 
 from ralph_tracker.formats import registry
 from ralph_tracker.formats.report import Unreadable
+from tests.tables import table
 
 
 def event(action: str, test: str = "", package: str = "box", **more: object) -> dict[str, object]:
@@ -112,7 +113,7 @@ def test_half_a_run_is_unreadable(damage, text, why):
     assert damage(text, "gotest-json").why == why
 
 
-@pytest.mark.parametrize("text", ['{"Action": "pass"}', '{"Action": 1, "Package": "box"}', '{"Package": "box"}'])
+@table("text", ['{"Action": "pass"}', '{"Action": 1, "Package": "box"}', '{"Package": "box"}'])
 def test_other_objects_do_not_look_like_events(text):
     assert isinstance(registry.read(f"{text}\n{text}\n".encode()), Unreadable)
 

@@ -1,11 +1,10 @@
 """What a test is called, whatever else is in the report."""
 
-import pytest
-
 from ralph_tracker.formats.tests.identity import Ordinals, file, of, prefix
+from tests.tables import table
 
 
-@pytest.mark.parametrize(
+@table(
     ("suites", "owner", "expected"),
     [
         ((), "", ""),
@@ -34,7 +33,7 @@ def test_a_suite_is_named_where_it_adds_information(suites, owner, expected):
     assert prefix(suites, owner) == expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("owner", "name", "expected"),
     [
         ("Box", "opens", "Box::opens"),
@@ -50,7 +49,7 @@ def test_an_owner_is_named_where_the_name_does_not_repeat_it(owner, name, expect
     assert of(owner, name) == expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "expected"),
     [
         ("./spec/box_spec.rb", "spec/box_spec.rb"),

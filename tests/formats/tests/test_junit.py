@@ -6,6 +6,7 @@ from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats import registry
 from ralph_tracker.formats.damage import Limits
 from ralph_tracker.formats.report import TestReport, Unreadable
+from tests.tables import table
 
 
 def read(text: str, **more) -> TestReport:
@@ -38,7 +39,7 @@ def only(report: TestReport) -> str:
     return "error" if name in report.in_error else outcome
 
 
-@pytest.mark.parametrize(
+@table(
     ("inside", "outcome"),
     [
         ("", "passed"),
@@ -61,8 +62,8 @@ def test_the_worst_child_of_a_case_decides(inside, outcome):
     assert only(read(suite(case(inside)))) == outcome
 
 
-@pytest.mark.parametrize("key", ["status", "result"])
-@pytest.mark.parametrize(
+@table("key", ["status", "result"])
+@table(
     ("said", "outcome"),
     [
         ("notrun", "skipped"),
@@ -90,7 +91,7 @@ def test_the_worse_of_both_attributes_counts():
     assert only(read(suite(case(more='status="notrun" result="completed"')))) == "skipped"
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         suite(case()),
@@ -108,7 +109,7 @@ def test_every_root_is_read(text):
     assert only(read(text)) == "passed"
 
 
-@pytest.mark.parametrize("text", ["<testsuites/>", "<testsuite/>", '<testsuite name="empty" tests="0"/>'])
+@table("text", ["<testsuites/>", "<testsuite/>", '<testsuite name="empty" tests="0"/>'])
 def test_no_case_in_a_valid_root_is_a_report_of_none(text):
     report = read(text)
     assert (report.tests, report.passed, report.failed, report.errors, report.skipped) == (0, 0, 0, 0, 0)
@@ -163,10 +164,8 @@ def test_what_is_too_big_is_unreadable_unread():
     )
 
 
-@pytest.mark.parametrize("declared", ["utf-8", "utf-16", "iso-8859-1"])
-@pytest.mark.parametrize(
-    ("mark", "encoding"), [(b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be")]
-)
+@table("declared", ["utf-8", "utf-16", "iso-8859-1"])
+@table(("mark", "encoding"), [(b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be")])
 def test_a_byte_order_mark_is_right_whatever_is_declared(mark, encoding, declared):
     text = f'<?xml version="1.0" encoding="{declared}"?>' + suite(case(name="é"))
     report = registry.read(mark + text.encode(encoding))
@@ -180,14 +179,14 @@ def test_a_declared_encoding_is_believed_without_a_mark():
     assert list(report.outcomes) == ["C::é"]
 
 
-@pytest.mark.parametrize("encoding", ["shift_jis", "nowhere", "utf-16"])
+@table("encoding", ["shift_jis", "nowhere", "utf-16"])
 def test_an_encoding_that_cannot_be_is_unreadable(encoding):
     found = damage(f'<?xml version="1.0" encoding="{encoding}"?>{case()}')
     assert found.why.startswith("malformed XML: ")
     assert found.line == 1
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "seconds"),
     [
         ("0.25", 0.25),
@@ -303,7 +302,7 @@ def test_addresses_keep_two_cases_apart_and_one_case_together():
     assert report.rerun == {"C::t[<A at 0x…>]"}
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "tests"),
     [
         (suite(case(), more='tests="1"'), 1),
@@ -322,13 +321,13 @@ def test_the_outermost_suites_declare_how_many_tests_there_are(text, tests):
     assert read(text).declared.tests == tests
 
 
-@pytest.mark.parametrize("key", ["skipped", "skips", "skip"])
+@table("key", ["skipped", "skips", "skip"])
 def test_all_declared_counts_are_kept(key):
     declared = read(suite(more=f'tests="6" failures="1" errors="2" {key}="3"')).declared
     assert (declared.tests, declared.failures, declared.errors, declared.skipped) == (6, 1, 2, 3)
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "contradiction"),
     [
         (suite(case(), more='tests="2"'), "declared tests: 2, found: 1"),

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from ralph_tracker.formats import registry
 from ralph_tracker.formats.report import TestReport, Unreadable
 from ralph_tracker.formats.tests import identity
+from tests.tables import table
 
 REAL = sorted((Path(__file__).parents[3] / "fixtures" / "reports" / "junit").glob("*/report.xml"))
 NAMES = st.text(
@@ -131,7 +132,7 @@ def test_the_oracle_finds_the_same_outcomes(document):
     assert sorted(verdicts(read(document[0]))) == sorted(outcome for _, _, outcome in theirs)
 
 
-@pytest.mark.parametrize("path", REAL, ids=lambda path: path.parent.name)
+@table("path", REAL, ids=lambda path: path.parent.name)
 def test_the_oracle_finds_the_same_in_real_reports(path):
     data = path.read_bytes()
     report = registry.read(data)

@@ -3,6 +3,7 @@
 import pytest
 
 from ralph_tracker.formats.tests.messages import CHARACTERS, LINES, message
+from tests.tables import table
 
 PYTEST = ">       assert f() == 3\nE       assert 2 == 3\nE        +  where 2 = f()\n\ntest_a.py:5: AssertionError"
 JAVA = "org.opentest4j.AssertionFailedError: expected: <3> but was: <2>\n\tat org.junit.jupiter.api.A.b(A.java:1)\n"
@@ -11,7 +12,7 @@ TRACEBACK = (
 )
 
 
-@pytest.mark.parametrize(
+@table(
     ("said", "text", "expected"),
     [
         pytest.param("1 != 2", "", "1 != 2", id="a message alone"),
@@ -46,7 +47,7 @@ def test_what_is_kept_of_a_failure(said, text, expected):
     assert message(said, text) == expected
 
 
-@pytest.mark.parametrize("text", ["x\n" * 100, "x" * 10_000, f"{'E   ' + 'x' * 100}\n" * 50 + "t.py:8: KeyError"])
+@table("text", ["x\n" * 100, "x" * 10_000, f"{'E   ' + 'x' * 100}\n" * 50 + "t.py:8: KeyError"])
 def test_a_message_is_short(text):
     found = message("", text)
     assert len(found) <= CHARACTERS

@@ -6,6 +6,7 @@ import pytest
 
 from ralph_tracker.formats import registry
 from ralph_tracker.formats.report import TypeReport, Unreadable
+from tests.tables import table
 
 FOUND = "Found 1 error in 1 file (checked 3 source files)\n"
 SUCCESS = "Success: no issues found in 3 source files\n"
@@ -23,7 +24,7 @@ def row(severity: str = "error", **more: object) -> str:
     return json.dumps({**place, "message": "m", "hint": None, "code": "misc", "severity": severity, **more}) + "\n"
 
 
-@pytest.mark.parametrize(
+@table(
     "line",
     [
         "a.py:3: error: Wrong  [misc]",
@@ -77,7 +78,7 @@ def test_text_that_ends_within_a_line_needs_its_summary():
     assert read(f"{ROW}{FOUND}".rstrip()).errors == 1
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "a.c:3:1: error: expected ';'\n",

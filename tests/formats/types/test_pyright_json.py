@@ -2,10 +2,9 @@
 
 import json
 
-import pytest
-
 from ralph_tracker.formats import registry
 from ralph_tracker.formats.report import TypeReport, Unreadable
+from tests.tables import table
 
 
 def read(*severities: object, **summary: object) -> TypeReport | Unreadable:
@@ -38,7 +37,7 @@ def test_a_run_that_analysed_no_file_is_no_report():
     assert registry.read(data) == Unreadable("Pyright analysed no file", 1, data.index(b"0}}") + 1)
 
 
-@pytest.mark.parametrize("count", [-1, "2", None, 1.5])
+@table("count", [-1, "2", None, 1.5])
 def test_a_total_that_is_no_count_makes_it_unreadable(count):
     result = read("error", errorCount=count)
     assert isinstance(result, Unreadable)

@@ -1,9 +1,8 @@
 """What TypeScript's compiler prints, plain and pretty."""
 
-import pytest
-
 from ralph_tracker.formats import registry
 from ralph_tracker.formats.report import TypeReport, Unreadable
+from tests.tables import table
 
 PLAIN = "src/a.ts(1,7): error TS2322: Type 'string' is not assignable to type 'number'.\n"
 PRETTY = "src/a.ts:1:7 - error TS2322: Type 'string' is not assignable to type 'number'.\n\n1 const n = 1;\n        ~\n"
@@ -23,8 +22,8 @@ def test_plain_diagnostics_are_counted():
     assert read(PLAIN + more) == TypeReport(errors=1, warnings=1, notes=1, skipped_lines=1)
 
 
-@pytest.mark.parametrize("row", [PRETTY, COLOURED])
-@pytest.mark.parametrize(
+@table("row", [PRETTY, COLOURED])
+@table(
     "end",
     [
         "\nFound 2 errors in 2 files.\n",
@@ -45,7 +44,7 @@ def test_the_greater_of_listed_and_declared_counts():
     assert read(PRETTY * 2 + "Found 1 error in a.ts:1\n").errors == 2
 
 
-@pytest.mark.parametrize(
+@table(
     ("line", "stopped"),
     [
         ("a.ts(1,10): error TS1110: Type expected.", True),
@@ -62,14 +61,12 @@ def test_an_error_of_syntax_or_of_the_options_stops_the_compiler(line, stopped):
     assert (report.errors, report.stopped) == (1, stopped)
 
 
-@pytest.mark.parametrize("text", [PRETTY, PRETTY * 2, PLAIN[:-1], PLAIN + PLAIN[:60]])
+@table("text", [PRETTY, PRETTY * 2, PLAIN[:-1], PLAIN + PLAIN[:60]])
 def test_text_without_its_end_is_cut_short(text):
     assert read(text) == Unreadable("cut short: the number of errors, with which tsc ends, is missing")
 
 
-@pytest.mark.parametrize(
-    "text", ["Found 0 errors. Watching.\n", "a.c:1:2: error: x\n", "a.ts: error TS: x\n", "x error TS1: y\n"]
-)
+@table("text", ["Found 0 errors. Watching.\n", "a.c:1:2: error: x\n", "a.ts: error TS: x\n", "x error TS1: y\n"])
 def test_the_output_of_others_is_not_taken_for_it(text):
     assert read(text) == Unreadable("not a report of a known format")
 

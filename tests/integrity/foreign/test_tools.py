@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from ralph_tracker.core.findings import Severity
 from ralph_tracker.errors import InputError
 from ralph_tracker.integrity.foreign.tools import TOOLS, read
+from tests.tables import table
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "integrity"
 CASES = sorted(path.parent for path in FIXTURES.glob("*/*/report.json"))
@@ -59,7 +60,7 @@ def test_every_tool_has_real_output_with_findings_and_without(tool):
     assert max(sizes) > 1
 
 
-@pytest.mark.parametrize(
+@table(
     ("tool", "told", "rule"),
     [
         ("checkwash", {"rule": "TOLERANCE_LOOSENED"}, "W"),
@@ -87,7 +88,7 @@ def test_a_kind_of_finding_stands_for_one_row_or_for_none(tool, told, rule):
     assert [each.rule for each in found] == ([] if rule is None else [rule])
 
 
-@pytest.mark.parametrize(
+@table(
     ("tool", "theirs", "ours"),
     [
         ("checkwash", "critical", Severity.CRITICAL),
@@ -110,7 +111,7 @@ def test_the_test_that_is_named_gets_its_ids_in_the_report():
     assert (found.test, found.tests) == ("TestBox::test_lid", tuple(ids))
 
 
-@pytest.mark.parametrize("unit", ["<suite>", "<file>", None])
+@table("unit", ["<suite>", "<file>", None])
 def test_what_is_about_no_single_test_names_none(unit):
     (found,) = read("checkwash", checkwash({"unit": unit}))
     assert (found.test, found.tests) == (None, ())
@@ -132,7 +133,7 @@ def test_counts_that_move_do_not_change_the_key():
     assert first.message != second.message
 
 
-@pytest.mark.parametrize(
+@table(
     ("tool", "data", "why"),
     [
         pytest.param("checkwash", b"", "not what it prints", id="empty"),

@@ -1,11 +1,10 @@
 """How a project's own scripts call a tool."""
 
-import pytest
-
 from ralph_tracker.measure.ecosystems.node import Usage, usage_of, without
+from tests.tables import table
 
 
-@pytest.mark.parametrize(
+@table(
     ("script", "expected"),
     [
         ("mocha", Usage()),
@@ -57,7 +56,7 @@ def test_the_first_script_that_calls_the_tool_counts():
     assert usage_of("jest", scripts, ["a", "x", "b", "c"]) == Usage(("b",))
 
 
-@pytest.mark.parametrize(
+@table(
     ("words", "kept"),
     [
         (["--watch", "src"], ["src"]),

@@ -5,6 +5,7 @@ import pytest
 from ralph_tracker.config.schema import validated
 from ralph_tracker.steering import CheckpointRules, checkpoint_rules, checkpoint_triggers, choice_of
 from ralph_tracker.steering.checkpoints import checkpoint_of, with_checkpoint
+from tests.tables import table
 
 HALF = ("complete", "complete", "pending", "pending")
 BUDGET = CheckpointRules(warn_at_usd=6.0, max_cost_usd=10.0)
@@ -136,12 +137,12 @@ ANSWERS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("answer", ANSWERS)
+@table("answer", ANSWERS)
 def test_an_answer_means_its_choice(answer):
     assert choice_of(answer) == ANSWERS[answer]
 
 
-@pytest.mark.parametrize("answer", ["", "a", "maybe", "not now", "yes but stop", "continue?"])
+@table("answer", ["", "a", "maybe", "not now", "yes but stop", "continue?"])
 def test_an_unclear_answer_is_no_choice(answer):
     assert choice_of(answer) is None
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from ralph_tracker.steering import Plan, PlanState, PlanTask, Task, TaskOutcome, begun, state_from_plain, state_to_plain
 from ralph_tracker.steering.plan import STATUSES, TRIGGERS, OpenCheckpoint, is_usable_id, plan_digest
+from tests.tables import table
 
 WORDS = st.text(max_size=6)
 LISTS = st.lists(WORDS, max_size=3).map(tuple)
@@ -81,7 +82,7 @@ DAMAGE = {
 }
 
 
-@pytest.mark.parametrize("name", DAMAGE)
+@table("name", DAMAGE)
 def test_what_is_no_state_is_refused_in_a_few_words(name):
     plain, says = DAMAGE[name]
     with pytest.raises(ValueError, match=f"^{says}"):
@@ -100,11 +101,11 @@ def test_a_plan_that_begins_has_everything_to_do():
     assert (state.context, state.digest, state.ran) == ("why", "digest", ())
 
 
-@pytest.mark.parametrize("task_id", ["1", "parse", "parse-2", "v1.2", "_x", "ä"])
+@table("task_id", ["1", "parse", "parse-2", "v1.2", "_x", "ä"])
 def test_an_id_is_one_word(task_id):
     assert is_usable_id(task_id)
 
 
-@pytest.mark.parametrize("task_id", ["", "two words", "a:b", "#a", "-a", "a.", "skip", "SKIP", "a\n"])
+@table("task_id", ["", "two words", "a:b", "#a", "-a", "a.", "skip", "SKIP", "a\n"])
 def test_what_could_not_be_told_in_a_list_is_no_id(task_id):
     assert not is_usable_id(task_id)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.store.snapshots.scope import IgnoreRules, rules_below
+from tests.tables import table
 
 SEEDS = range({"sample": 20, "full": 200}.get(os.environ.get("RALPH_TRACKER_SWEEP", ""), 4))
 PIECES = (
@@ -63,7 +64,7 @@ def test_random_rules_leave_out_what_git_leaves_out(seed, tree):
         assert files(tree, frozen) == {os.fsdecode(path) for path in said.split(b"\0")[:-1]}, text
 
 
-@pytest.mark.parametrize(
+@table(
     ("rule", "path", "left_out"),
     [
         ("/**/x", "a/b/x", True),

@@ -6,9 +6,10 @@ from ralph_tracker.errors import StoreError
 from ralph_tracker.store.snapshots.exclusions import SECRET, TOOL_CACHE, folder_reason, untracked_reason
 from ralph_tracker.store.snapshots.scope import rules_above, rules_below
 from ralph_tracker.store.snapshots.values import Note, Skipped, decode_note, shown
+from tests.tables import table
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "line"),
     [("a/b c", "a/b c"), ("a\nb", "a\\nb"), ("bad\udcff", "bad\\xff"), ("\u00e9", "\u00e9"), ("\x1b[31m", "\\x1b[31m")],
 )
@@ -16,7 +17,7 @@ def test_a_path_is_shown_as_one_printable_line(path: str, line: str) -> None:
     assert shown(path) == line
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "reason"),
     [
         (".env", SECRET),
@@ -40,7 +41,7 @@ def test_folders_have_reasons_by_name() -> None:
     assert folder_reason("nodes") is None
 
 
-@pytest.mark.parametrize(
+@table(
     ("rule", "below"),
     [
         ("x", "/f/**/x"),
@@ -65,7 +66,7 @@ def test_a_folder_name_is_no_pattern() -> None:
     assert rules_below(b"x", "") == ["/**/x"]
 
 
-@pytest.mark.parametrize(
+@table(
     ("rule", "above"),
     [
         ("x", ["**/x"]),
@@ -101,7 +102,7 @@ def test_a_note_comes_back() -> None:
     assert decode_note(Note().encode()) == Note(message="snapshot")
 
 
-@pytest.mark.parametrize("text", [b"", b"fix\n", b"fix\n\n{}", b"fix\n\n[1]", b'fix\n\n{"schema_version": 1}'])
+@table("text", [b"", b"fix\n", b"fix\n\n{}", b"fix\n\n[1]", b'fix\n\n{"schema_version": 1}'])
 def test_a_commit_of_somebody_else_is_refused(text: bytes) -> None:
     with pytest.raises(StoreError, match="does not carry the note"):
         decode_note(text)
