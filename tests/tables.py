@@ -9,31 +9,34 @@ from typing import Any
 def table(names: str | Sequence[str], rows: Iterable[Any], ids: object = None) -> Callable[..., Any]:
     """Call a test with every row, as `pytest.mark.parametrize` would; for tests that need no fixture.
 
-    A row has a value for each name, one that stands alone for a single name, or is a `pytest.param`.
+    A row has a value for each name, one that stands alone for a single name, or is a `pytest.param`. Tables on top of
+    each other try every combination.
     """
     del ids  # a row that fails is shown whole
     wanted = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
-    listed = list(rows)
+    own = [dict(zip(wanted, _values(row, len(wanted)), strict=True)) for row in rows]
 
-    def decorate(test: Callable[..., Any]) -> Callable[..., Any]:
+    def decorate(below: Callable[..., Any]) -> Callable[..., Any]:
+        test: Callable[..., Any] = getattr(below, "test", below)
+        listed = [{**inner, **outer} for outer in own for inner in getattr(below, "rows", [{}])]
+
         def run(*owner: Any) -> None:
             failed: list[Exception] = []
             for row in listed:
-                values = _values(row, len(wanted))
                 try:
-                    test(*owner, **dict(zip(wanted, values, strict=True)))
+                    test(*owner, **row)
                 except Exception as error:  # the other rows are tried too
-                    error.add_note(f"with {dict(zip(wanted, values, strict=True))!r}")
+                    error.add_note(f"with {row!r}")
                     failed.append(error)
             if failed:
                 raise ExceptionGroup(f"{len(failed)} of {len(listed)} rows", failed)
 
         functools.update_wrapper(run, test)
         del run.__wrapped__  # its parameters are no fixtures
+        run.test, run.rows = test, listed  # type: ignore[attr-defined]
+        owner = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
         has_owner = next(iter(inspect.signature(test).parameters), None) == "self"
-        run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-            [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)] if has_owner else []
-        )
+        run.__signature__ = inspect.Signature([owner] if has_owner else [])  # type: ignore[attr-defined]
         return run
 
     return decorate

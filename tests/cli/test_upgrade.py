@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.tables import table
 
 LOOPS = Path(__file__).resolve().parents[2] / "fixtures" / "loops"
 VERSIONS = sorted(LOOPS.glob("version-*"))
@@ -45,8 +44,8 @@ def test_an_old_loop_is_listed(old):
     assert "  accepted: it2-coverage_regression\n" in old.ralph("status").out
 
 
-@table("verb", ["show", "report"])
-@table("number", range(4))
+@pytest.mark.parametrize("verb", ["show", "report"])
+@pytest.mark.parametrize("number", range(4))
 def test_every_record_of_an_old_loop_is_shown(old, verb, number):
     answer = old.ralph(verb, number)
     assert (answer.code, answer.err) == (0, "")
