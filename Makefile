@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: help demo test coverage test-slow test-faults test-faults-full test-projects test-ecosystems test-agents test-examples test-interpreters check bench bench-integrity bench-judgement fuzz mutants bless clean
+.PHONY: help demo test coverage test-slow test-faults test-faults-full test-projects test-ecosystems test-agents test-examples test-interpreters check bench bench-integrity bench-judgement fuzz mutants bless release clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -115,6 +115,9 @@ mutants: $(VENV)/.mutants ## mutate the core and list what the tests let live
 
 bless: $(VENV)/.test ## rewrite the golden files from what is printed now
 	$(BIN)/python -m pytest -q --bless
+
+release: check ## make wheel, sdist and the notes of the version in dist/, ready to be tagged
+	$(BIN)/python tools/release.py
 
 clean: ## remove what the targets made
 	rm -rf $(VENV) dist build mutants .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .hypothesis
