@@ -62,7 +62,7 @@ class SystemClock:
 
 
 class Recorded(NamedTuple):
-    """Hold a record, and whether this call wrote it (False: it was on record already).
+    """A record, and whether this call wrote it (False: it was on record already).
 
     `problem` says what is not as the user wanted it although the iteration is on record, None where all is well.
     """
@@ -73,7 +73,7 @@ class Recorded(NamedTuple):
 
 
 class Decided(NamedTuple):
-    """Hold a decision; `carried_out` says that its rollback has been carried out, now or before."""
+    """A decision; `carried_out` says that its rollback has been carried out, now or before."""
 
     decision: Decision
     carried_out: bool

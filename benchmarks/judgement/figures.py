@@ -38,7 +38,7 @@ SIMPLE_RULES: Final[dict[str, Rule]] = {
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Hold the figures of one loop; every list holds iterations.
+    """The figures of one loop; every list holds iterations.
 
     `selected` maps a way to select to its choice. `missed` are labelled regressions that nothing told of. `stops` and
     `escalations` are decisions wherever they fell; `false_stops` came before the labelled stop. A rollback or an

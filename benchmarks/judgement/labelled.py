@@ -23,7 +23,7 @@ _SPAN: Final = re.compile(r"(\d+)(?:\s*(?:-|–|to)\s*(\d+))?")
 
 
 class Event(NamedTuple):
-    """Hold what a reader says of some iterations; `kind` is free text."""
+    """What a reader says of some iterations; `kind` is free text."""
 
     iterations: tuple[int, ...]
     kind: str
@@ -36,7 +36,7 @@ class Event(NamedTuple):
 
 
 class Labels(NamedTuple):
-    """Hold a reader's judgement; `stop` is the iteration after which a person would have stopped the loop."""
+    """A reader's judgement; `stop` is the iteration after which a person would have stopped the loop."""
 
     peak: int
     acceptable: frozenset[int]
@@ -56,7 +56,7 @@ class Labels(NamedTuple):
 
 
 class Fact(NamedTuple):
-    """Hold one iteration as measured; `tests` (id to outcome) is None where only counts are known."""
+    """One iteration as measured; `tests` (id to outcome) is None where only counts are known."""
 
     iteration: int
     commit: str
@@ -96,7 +96,7 @@ class Fact(NamedTuple):
 
 
 class Loop(NamedTuple):
-    """Hold a labelled loop, its baseline first; `retired` are the tests that were honestly removed."""
+    """A labelled loop, its baseline first; `retired` are the tests that were honestly removed."""
 
     name: str
     facts: tuple[Fact, ...]

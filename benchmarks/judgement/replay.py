@@ -21,7 +21,7 @@ _UNLIMITED: Final = {"max_iterations": None}
 
 
 class Turn(NamedTuple):
-    """Hold what was said of one iteration; `alerts` are the new ones as (type, severity), `open_alerts` carried types.
+    """What was said of one iteration; `alerts` are the new ones as (type, severity), `open_alerts` carried types.
 
     `verdict` is that of integrity, "" where nobody looked into files.
     """
@@ -40,7 +40,7 @@ class Turn(NamedTuple):
 
 
 class Played(NamedTuple):
-    """Hold what was said of a loop; `selected` maps each mode of selection to its choice."""
+    """What was said of a loop; `selected` maps each mode of selection to its choice."""
 
     turns: tuple[Turn, ...]
     selected: dict[str, int]

@@ -32,7 +32,7 @@ class Replacement(_Strict):
 
 
 class StepCost(_Strict):
-    """Hold what a step claims to have cost, as Claude Code's result line says it."""
+    """What a step claims to have cost, as Claude Code's result line says it."""
 
     cost_usd: float
     input_tokens: int = 0
@@ -41,7 +41,7 @@ class StepCost(_Strict):
 
 
 class Step(_Strict):
-    """Hold the edits of one iteration, and in words what they do; paths are relative to the project's root.
+    """The edits of one iteration, and in words what they do; paths are relative to the project's root.
 
     The rest is for the command: it `prints` (the words of `does` where that is None), complains on standard error,
     hangs after all that, is killed by a signal, or leaves with `exit`. `tries` are for its first runs in the

@@ -41,7 +41,7 @@ EXIT_OF: Final = {"pass": EXIT_OK, "regression": EXIT_REGRESSION, "not_measured"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Annotation:
-    """Hold one annotation; `file` is relative to the repository, None where it is about no file."""
+    """One annotation; `file` is relative to the repository, None where it is about no file."""
 
     level: Level
     title: str

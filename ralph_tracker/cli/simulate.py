@@ -21,7 +21,7 @@ _HEAD: Final = ("turn", "score", "velocity", "not stuck", "tokens", "interventio
 
 
 class Turn(NamedTuple):
-    """Hold what the continuation says of a turn, and the evaluator, None where it is not asked."""
+    """What the continuation says of a turn, and the evaluator, None where it is not asked."""
 
     verdict: "Verdict"
     evaluation: tuple[bool, str] | None

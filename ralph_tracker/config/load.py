@@ -26,7 +26,7 @@ NO_DIGEST: Final = ""
 
 
 class Config(NamedTuple):
-    """Hold a validated configuration.
+    """A validated configuration.
 
     `document` is every key with its value, as it is frozen in loop.yaml. `source` is the file it came from, None
     where the defaults stand alone. `digest` is that file's sha256, empty without one. `detected` says that the checks

@@ -72,7 +72,7 @@ TYPE_BY_NAME: Final[Mapping[str, AlertType]] = {kind.name: kind for kind in TYPE
 
 
 class Alert(NamedTuple):
-    """Hold one alert as it was raised.
+    """One alert as it was raised.
 
     `note` says what the message, whose words are fixed, cannot: compared with which iteration, at which size.
     `tests` maps the tests that it is about to their outcome before. `until` is the metric and the value at which it
@@ -130,7 +130,7 @@ def same_event(alert: Alert, alerts: Iterable[Alert]) -> tuple[Alert, ...]:
 
 
 class ClosingFacts(NamedTuple):
-    """Hold what alerts are closed by: what was measured now, and the findings that stand, by their keys.
+    """What alerts are closed by: what was measured now, and the findings that stand, by their keys.
 
     `findings` is None where nobody looked for them: what is not measured now mends nothing. `loads` says that tests
     were measured and none is missing because its file does not load, `not_collected` which are (None: no names).

@@ -22,7 +22,7 @@ _GROUP_OF_PART: Final[Mapping[str, Group]] = {"lint_errors": Group.LINT, "type_e
 
 
 class AlertFacts(NamedTuple):
-    """Hold the facts that alerts are raised on.
+    """The facts that alerts are raised on.
 
     `readings` are the previous values on the line, `tests` the comparison by name (None: no names on one side),
     `components` those of the score (None: not measured), `missing` says why a group was not measured. `integrity` is

@@ -20,7 +20,7 @@ _NOISE: Final = 1e-9
 
 
 class Candidate(NamedTuple):
-    """Hold what the choice of the best needs of one iteration.
+    """What the choice of the best needs of one iteration.
 
     `findings` is error_count at the baseline's size, which decides between equal scores where no test is known; None
     (unknown) loses. `verdict` is that of integrity, None where nobody looked. `given` says that an outside judge

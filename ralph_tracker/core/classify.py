@@ -23,7 +23,7 @@ _COUNTS: Final = ("test_count", "error_count")
 
 
 class Step(NamedTuple):
-    """Hold the four metrics of an iteration beside their previous values, as the rules compare them.
+    """The four metrics of an iteration beside their previous values, as the rules compare them.
 
     `now` has error_count at the previous size; only metrics that both sides have are in `now` and `before`.
     `missing` names those that the line had and that were not measured now, and the components of the score likewise.
@@ -72,7 +72,7 @@ def step_of(
 
 
 class Scored(NamedTuple):
-    """Hold what of the score a class depends on: the point of this iteration, the line before it, the measure.
+    """What of the score a class depends on: the point of this iteration, the line before it, the measure.
 
     `given` says that an outside judge scores.
     """

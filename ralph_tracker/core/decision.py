@@ -20,7 +20,7 @@ _SECONDS_A_MINUTE: Final = 60
 
 
 class Decision(NamedTuple):
-    """Hold what the loop should do next.
+    """What the loop should do next.
 
     `confidence` is 0 to 1 with 2 decimals. `target_iteration` is set for a rollback only. `rule` is the row of the
     table in semantics § 7 that decided.
@@ -45,7 +45,7 @@ class Decision(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """Hold what a decision depends on.
+    """What a decision depends on.
 
     `alerts` are the new and the open ones that nobody accepted, in order. `cost_usd` is what is known of the cost so
     far, None where nothing is. `elapsed_s` counts from pre_loop. `rollbacks` is how many of the latest decisions in

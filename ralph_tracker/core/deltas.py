@@ -8,7 +8,7 @@ from ralph_tracker.core.rounding import half_up, whole
 
 
 class Reading(NamedTuple):
-    """Hold a measured number and the iteration that measured it."""
+    """A measured number and the iteration that measured it."""
 
     value: float
     iteration: int

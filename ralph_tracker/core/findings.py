@@ -29,7 +29,7 @@ class Severity(IntEnum):
 
 
 class Finding(NamedTuple):
-    """Hold one fact about a change that makes a score less believable.
+    """One fact about a change that makes a score less believable.
 
     `rule` is its row of integrity.md, `file` is relative to the root, `line` stands in the new text (None: it is gone).
     `test` is the test's name as the source has it (`TestBox::test_lid`), None where it is about no single one; `tests`
@@ -75,7 +75,7 @@ class Finding(NamedTuple):
 
 
 class Rerun(NamedTuple):
-    """Hold one run of earlier tests against the source of an iteration.
+    """One run of earlier tests against the source of an iteration.
 
     `references` maps the files that were put over the source to the iteration whose form of them was run. `files` are
     the test files that were run (all where `whole`), `commands` what ran them. `tests` and `failed` count the report;
@@ -94,7 +94,7 @@ class Rerun(NamedTuple):
 
 
 class Integrity(NamedTuple):
-    """Hold what comparing the files and running the earlier tests found of one iteration.
+    """What comparing the files and running the earlier tests found of one iteration.
 
     `findings` are the new ones and those of earlier iterations that still stand. `matches` maps a test that is gone
     from the report to the ids that stand for it now (renamed, moved, merged or split); to () where it was no test, or

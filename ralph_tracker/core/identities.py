@@ -78,7 +78,7 @@ NO_ALIASES: Final = Aliases()
 
 
 class KnownTests(NamedTuple):
-    """Hold the last outcome of every test on the line: those of its latest report, and those gone since."""
+    """The last outcome of every test on the line: those of its latest report, and those gone since."""
 
     present: Mapping[str, str] = {}
     gone: Mapping[str, str] = {}
@@ -95,7 +95,7 @@ class KnownTests(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """Hold how the tests of an iteration compare with the lineage; each maps a test to its outcome before.
+    """How the tests of an iteration compare with the lineage; each maps a test to its outcome before.
 
     `vanished`: in the latest report, not in this one. `broken`: passed before, fails now, and not known to be
     flaky; `flaky`: the same, but known to be flaky. `lost`: passed in the latest report, neither passes nor fails
@@ -114,7 +114,7 @@ class Comparison(NamedTuple):
 
 
 class LeftOutTests(NamedTuple):
-    """Hold what a comparison leaves out.
+    """What a comparison leaves out.
 
     `no_tests` were no tests, or went with their code. `not_loaded` are files, packages or suites that do not load.
     `disbelieved` tests pass and are named by a finding. `awaited` are tests that were not collected so far, with their
@@ -197,7 +197,7 @@ def _plain(name: str) -> str:
 
 
 class FailingTests(NamedTuple):
-    """Hold the tests that fail, by their names of today: those that are `new` and those that failed before, `still`."""
+    """The tests that fail, by their names of today: those that are `new` and those that failed before, `still`."""
 
     new: tuple[str, ...] = ()
     still: tuple[str, ...] = ()
@@ -247,7 +247,7 @@ def without_held_back(text: str) -> str:
 
 
 class SeenTests(NamedTuple):
-    """Hold every test that the loop has ever seen in a clean iteration, on the line or off it.
+    """Every test that the loop has ever seen in a clean iteration, on the line or off it.
 
     `ran`: tests that passed or failed at least once; accepted removals (`excluded`) are not in it. `waiting`:
     tests that were only ever skipped, with the iterations whose reports had them, as ranges. `enrolled`: how many

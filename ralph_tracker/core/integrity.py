@@ -67,7 +67,7 @@ def _of_findings(at: AlertFacts, rule: str, findings: list[Finding]) -> Alert:
 
 
 class IntegrityRecord(NamedTuple):
-    """Hold how far an iteration is believed, as its record has it.
+    """How far an iteration is believed, as its record has it.
 
     `union_rate` is the share of all tests ever seen that pass here, in percent with 1 decimal; None where no names are
     known. `found` is what the comparison gave: the findings that stand, those of accepted alerts too, and the rest.
@@ -79,7 +79,7 @@ class IntegrityRecord(NamedTuple):
 
 
 class IntegrityAlerts(NamedTuple):
-    """Hold what can be told of an iteration before its score: alerts of integrity, open ones, fixed ones.
+    """What can be told of an iteration before its score: alerts of integrity, open ones, fixed ones.
 
     `verdict` is None where nobody compared files and tests. `disbelieved` tests do not count, though they may pass.
     """

@@ -114,7 +114,7 @@ def _growth(basis: Basis, now: Metrics) -> list[str]:
 
 
 class Judgement(NamedTuple):
-    """Hold a record and the state after it; `ground` is what is kept of its adjusted score."""
+    """A record and the state after it; `ground` is what is kept of its adjusted score."""
 
     record: IterationRecord
     state: LoopState

@@ -19,7 +19,7 @@ PERIODS: Final = (2, 3)
 
 
 class PastIteration(NamedTuple):
-    """Keep of one iteration what windows look at: the four metrics, size, tree, class, score and tasks done."""
+    """What of one iteration the windows look at: the four metrics, size, tree, class, score and tasks done."""
 
     iteration: int
     classification: Classification
@@ -48,7 +48,7 @@ def signature_of(metrics: Metrics) -> Signature:
 
 
 class Lineage(NamedTuple):
-    """Hold the state of a line after its last iteration.
+    """The state of a line after its last iteration.
 
     `segments` are the iterations on it as ranges (a rollback cuts one short). `readings` are the latest values of
     each metric. `points` are the last iterations, `complete` the last that had every part of the signature.

@@ -10,7 +10,7 @@ from ralph_tracker.core.score import Basis, test_weights
 
 
 class LoopState(NamedTuple):
-    """Hold what the judge carries from one iteration to the next.
+    """What the judge carries from one iteration to the next.
 
     `basis` is None before the baseline, `iteration` then -1. `line` and `known` belong to the iteration that the next
     one descends from, the rest to the loop. `seen_at` is the iteration that changed `seen` last. `rollbacks` counts the

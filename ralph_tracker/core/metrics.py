@@ -26,7 +26,7 @@ class Group(StrEnum):
 
 
 class Measure(NamedTuple):
-    """Hold one check, or one group of metrics that no check is named for.
+    """One check, or one group of metrics that no check is named for.
 
     `group` is what it measures (None: its reports tell). `why` says why nothing was measured, None where something
     was; `accepted` that a person took the gap as it is.
@@ -92,7 +92,7 @@ FOUR: Final[tuple[str, ...]] = ("test_count", "pass_rate", "coverage_percentage"
 
 
 class Metrics(NamedTuple):
-    """Hold the recorded values of one iteration; None is "not measured", never 0.
+    """The recorded values of one iteration; None is "not measured", never 0.
 
     Percentages are 0 to 100 with one decimal, complexity has two, the rest are counts.
     """
@@ -147,7 +147,7 @@ OUTCOME_RANK: Final[Mapping[str, int]] = {SKIPPED: 0, FAILED: 1, PASSED: 2}
 
 
 class TestResults(NamedTuple):
-    """Hold the identities of one report: test id → last outcome, seconds where known, reruns that disagreed.
+    """The identities of one report: test id → last outcome, seconds where known, reruns that disagreed.
 
     `messages` maps failing tests to what their report says of the failure, where it says anything. `not_loaded` maps
     files, packages or suites whose tests could not be collected to the first error line of the tool.
@@ -164,7 +164,7 @@ TestResults.__test__ = False  # type: ignore[attr-defined]  # a test runner woul
 
 
 class Usage(NamedTuple):
-    """Hold what an iteration cost; None is unknown, never 0. Money in USD, time in seconds."""
+    """What an iteration cost; None is unknown, never 0. Money in USD, time in seconds."""
 
     cost_usd: float | None = None
     input_tokens: int | None = None
@@ -178,7 +178,7 @@ class Usage(NamedTuple):
 
 
 class Measurement(NamedTuple):
-    """Hold all that one iteration hands to the judge.
+    """All that one iteration hands to the judge.
 
     `metrics` are as measured: derived and rounded when recorded. `quality_score` is an outside judge's, 0 to 1.
     `tests` is None where no identities are known. `missing` says per group why nothing was measured. `tree` names

@@ -11,7 +11,7 @@ from ralph_tracker.core.metrics import Metrics, Usage
 
 
 class BestTracker(NamedTuple):
-    """Hold the best iteration on record after an iteration.
+    """The best iteration on record after an iteration.
 
     `iteration` is None after the baseline, the scores then 0.0. `score` is its quality_score, `adjusted` what it was
     chosen by. `verified` is False where nothing is verified and the highest score stands in.
@@ -24,7 +24,7 @@ class BestTracker(NamedTuple):
 
 
 class IterationRecord(NamedTuple):
-    """Hold everything that is known and judged of one iteration.
+    """Everything that is known and judged of one iteration.
 
     Scores are 0 to 1 with 4 decimals; `adjusted_score` is as of this iteration. `dimensions` are 0 to 100 and hold
     only those of the loop, `components` None where not measured. `previous` is the iteration that this one descends

@@ -80,7 +80,7 @@ class ScoreRules(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """Hold all thresholds of one loop, frozen at pre_loop."""
+    """All thresholds of one loop, frozen at pre_loop."""
 
     loop: LoopLimits = LoopLimits()
     alerts: AlertRules = AlertRules()

@@ -158,7 +158,7 @@ COMPONENT_BY_NAME: Final[Mapping[str, Component]] = {part.name: part for part in
 
 
 class Basis(NamedTuple):
-    """Hold what every iteration of a loop is judged on; fixed at the baseline.
+    """What every iteration of a loop is judged on; fixed at the baseline.
 
     `components` names what belongs to the loop. `error_parts` are the metrics whose sum is error_count; None
     where error_count is handed in, empty where the loop has none. `given_score` says that an outside judge
@@ -250,7 +250,7 @@ def recorded_metrics(measured: Metrics, error_parts: tuple[str, ...] | None) -> 
 
 
 class Score(NamedTuple):
-    """Hold a score and where it comes from.
+    """A score and where it comes from.
 
     `value` is 0 to 1 with 4 decimals; `dimensions` 0 to 100, unrounded, only those that the loop has;
     `components` 0 to 100, None where a component of the loop was not measured (it counted 0); `evidence` is the
@@ -303,7 +303,7 @@ def evidence_of(components: Mapping[str, float | None]) -> float:
 
 
 class AdjustedParts(NamedTuple):
-    """Hold the parts of an adjusted score that do not change any more.
+    """The parts of an adjusted score that do not change any more.
 
     `fixed` is the share without the tests, `alone` the whole by the formula's own test components (used while no
     test has ever run). `passes` and `present` count tests of this iteration that belong to the tests ever seen;
@@ -318,7 +318,7 @@ class AdjustedParts(NamedTuple):
 
 
 class TestWeights(NamedTuple):
-    """Hold the shares of the score that passing and present tests have in one loop."""
+    """The shares of the score that passing and present tests have in one loop."""
 
     passing: float
     present: float

@@ -17,7 +17,7 @@ Pattern = Literal["none", "over_refinement", "fluctuating"]
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """Hold what of an iteration takes part in a selection; `adjusted` is its score as of now."""
+    """What of an iteration takes part in a selection; `adjusted` is its score as of now."""
 
     candidate: Candidate
     timestamp: str
@@ -45,7 +45,7 @@ class Degradation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """Hold the choice and its reasons.
+    """The choice and its reasons.
 
     `delta` and `improvement_percentage` compare adjusted scores (selected against final; the second is None where
     the final one is 0). `why_not_final` is None where the final one was selected. `accepted` says whether the

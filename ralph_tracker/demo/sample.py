@@ -116,7 +116,7 @@ class Agent(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Hold what an agent did, how it was judged, and what was done about it."""
+    """What an agent did, how it was judged, and what was done about it."""
 
     did: str
     record: IterationRecord

@@ -18,7 +18,7 @@ _OPENING: Final = 1024
 
 
 class Content:
-    """Hold the bytes of a report and views of them.
+    """The bytes of a report and views of them.
 
     `encoding` is what a byte order mark says, None without one. Bytes that are no text of the encoding (UTF-8 if
     none) are replaced: a damaged message does not change a count.

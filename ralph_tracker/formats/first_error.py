@@ -19,7 +19,7 @@ _AT: Final = rf"{_PATH}:(?P<number>\d{{1,9}})"
 
 
 class FirstError(NamedTuple):
-    """Hold one error: the line as a person reads it, and the file (as printed) and line number, None if not told."""
+    """One error: the line as a person reads it, and the file (as printed) and line number, None if not told."""
 
     line: str
     file: str | None = None

@@ -106,7 +106,7 @@ _OTHERWISE: Final[tuple[Syntax, ...]] = ("lines", "text")
 
 
 class Reading(NamedTuple):
-    """Hold what bytes turned out to be: the format they look like (None: like none), and the report or why not."""
+    """What bytes turned out to be: the format they look like (None: like none), and the report or why not."""
 
     format: Format | None
     result: Report | Unreadable

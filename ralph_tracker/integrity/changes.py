@@ -36,7 +36,7 @@ def one_line(text: str) -> str:
 
 
 class FileChange(NamedTuple):
-    """Hold a file as it was and as it is, None where it is absent; the path is relative, with forward slashes."""
+    """A file as it was and as it is, None where it is absent; the path is relative, with forward slashes."""
 
     path: str
     old: bytes | None
@@ -55,7 +55,7 @@ def unreadable(data: bytes) -> str | None:
 
 
 class Text:
-    """Hold one version of a file; its code and its comments are made when they are first asked for."""
+    """One version of a file; its code and its comments are made when they are first asked for."""
 
     def __init__(self, path: str, text: str) -> None:
         self.path = path
@@ -88,7 +88,7 @@ def _blank(text: str) -> str:
 
 
 class ChangedFile:
-    """Hold a file that can be read on both sides; an absent side is the empty text, and `is_new` says so."""
+    """A file that can be read on both sides; an absent side is the empty text, and `is_new` says so."""
 
     def __init__(self, path: str, old: str | None, new: str | None) -> None:
         self.path = path

@@ -56,7 +56,7 @@ _STANDS_FOR_FOLDER: Final = re.compile(r"(\w+)/(?:(?:__init__|index|mod)\.\w+|\w
 
 
 class RerunOf(NamedTuple):
-    """Hold what the findings of one re-run are made from.
+    """What the findings of one re-run are made from.
 
     `old` are outcomes when each test was last reported before this iteration, `new` those that it reports, `earlier`
     what its references gave on this source. `matches` maps tests that are gone to those that stand for them.
@@ -106,7 +106,7 @@ class RerunOf(NamedTuple):
 
 
 class RerunFindings(NamedTuple):
-    """Hold what a re-run shows: findings, tests that count for no iteration any more, files whose reference moves."""
+    """What a re-run shows: findings, tests that count for no iteration any more, files whose reference moves."""
 
     findings: tuple[Finding, ...] = ()
     retired: frozenset[str] = frozenset()

@@ -20,7 +20,7 @@ from ralph_tracker.integrity.weakened import weakened
 
 
 class Mark(NamedTuple):
-    """Hold a mark: what it silences, its pattern, and whether it stands in code rather than in comments."""
+    """A mark: what it silences, its pattern, and whether it stands in code rather than in comments."""
 
     kind: SuppressionKind
     pattern: str
@@ -106,7 +106,7 @@ _DECIDES: Final = re.compile(rf"(^|/)(sitecustomize|usercustomize)\.py$|{COMMAND
 
 
 class Inspection(NamedTuple):
-    """Hold what the rules found; `suppressions` counts new ones less removed ones, `unread` says why by path."""
+    """What the rules found; `suppressions` counts new ones less removed ones, `unread` says why by path."""
 
     findings: tuple[Finding, ...] = ()
     suppressions: Mapping[SuppressionKind, int] = {}

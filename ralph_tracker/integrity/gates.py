@@ -12,7 +12,7 @@ Kind = Literal["floor", "ceiling", "left_out", "looked_at", "strict", "loose", "
 
 
 class Gate(NamedTuple):
-    """Hold what a key of settings means: `files` match the path, `sections` the section that it stands in.
+    """What a key of settings means: `files` match the path, `sections` the section that it stands in.
 
     A floor must not go down nor vanish, a ceiling must not go up. What is left out must not grow, what is looked at must
     not shrink nor newly narrow. A strict switch must stay on, a loose one off, a level must not go down.

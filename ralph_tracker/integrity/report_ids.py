@@ -28,7 +28,7 @@ _PLACEHOLDER: Final = re.compile(r"%[sdifjoOpc#%$]|\$\{[^}]*\}|\$#?[A-Za-z_][\w.
 
 
 class ReportId(NamedTuple):
-    """Hold the parts of an id: folders, modules and classes (outermost first), the function or title, what follows it.
+    """The parts of an id: folders, modules and classes (outermost first), the function or title, what follows it.
 
     `parameters` is the rest as it stands: `[1-a]`, `(int)[1]`, `/subtest`, `::case_1`, `#2`; "" for none.
     """

@@ -23,7 +23,7 @@ _ANY: Final = frozenset[Language]()
 
 
 class Rule:
-    """Hold one row: what is searched for, where, and what is said of it.
+    """One row: what is searched for, where, and what is said of it.
 
     `where` is "source" (programs outside the tests), "tests" (what belongs to them, conftest and setup files included),
     "programs" (both) or a pattern that the path has to match. `languages` is empty where any will do. Of `words`, one

@@ -115,7 +115,7 @@ _LAST_CODE_POINT: Final = 0x10FFFF
 
 
 class Syntax(NamedTuple):
-    """Hold a text with its tree; where the text is no program, parts of the tree are errors."""
+    """A text with its tree; where the text is no program, parts of the tree are errors."""
 
     language: Language
     data: bytes
@@ -190,7 +190,7 @@ def _query(language: Language, query: str) -> "tree_sitter.Query":
 
 
 class SourceTest(NamedTuple):
-    """Hold one test as the source has it.
+    """One test as the source has it.
 
     `name` is its way through the file: `TestBox::test_lid`, the titles of `describe` and `it`, Go's `TestLid`, Rust's
     `tests::opens`, Java's `BoxTest::opens`. `line` and `end` are its first and last line, counted from 1, decorators
@@ -255,7 +255,7 @@ def _tests(syntax: Syntax) -> Iterator[tuple[str, int, int]]:
 
 
 class _Block(NamedTuple):
-    """Hold what a query found: `kind` is scope, test or function, `captured` the nodes by the names in the query."""
+    """What a query found: `kind` is scope, test or function, `captured` the nodes by the names in the query."""
 
     kind: str
     node: "Node"

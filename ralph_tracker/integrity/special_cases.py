@@ -56,7 +56,7 @@ _REACH: Final = 3  # lines from a condition to its answer
 
 
 class _Asked(NamedTuple):
-    """Hold the literals of one test: of its asserting lines and rows of data, and all of them."""
+    """The literals of one test: of its asserting lines and rows of data, and all of them."""
 
     expected: frozenset[str]
     all: frozenset[str]
@@ -102,7 +102,7 @@ def _tells(literal: str) -> bool:
 
 
 class _Branch(NamedTuple):
-    """Hold a condition with its answer, or an entry of a table: where it stands, and the literals of both."""
+    """A condition with its answer, or an entry of a table: where it stands, and the literals of both."""
 
     line: int
     text: str

@@ -34,7 +34,7 @@ _NUMBERED: Final = re.compile(r"(?:\[\D*[^\W\d]|::case_|\(.*\)\[)(\d+)\]?\Z")
 
 
 class Body:
-    """Hold what a test says without its name, its documentation, comments and layout."""
+    """What a test says without its name, its documentation, comments and layout."""
 
     def __init__(self, test: SourceTest) -> None:
         language = language_of(test.path)
@@ -102,7 +102,7 @@ class Body:
 
 
 class _Function:
-    """Hold the ids of one function or title: by parameters, with the test of the source where it is known."""
+    """The ids of one function or title: by parameters, with the test of the source where it is known."""
 
     def __init__(self, owner: Parts, name: str, test: SourceTest | None) -> None:
         self.owner = owner

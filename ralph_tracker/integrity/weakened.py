@@ -69,7 +69,7 @@ _SPACES: Final = re.compile(r"\s+")
 
 
 class Assertions(NamedTuple):
-    """Hold what a test asserts: each text on one line with the line it stands on, and those whose failure is caught."""
+    """What a test asserts: each text on one line with the line it stands on, and those whose failure is caught."""
 
     texts: tuple[tuple[str, int], ...]
     caught: tuple[tuple[str, int], ...]

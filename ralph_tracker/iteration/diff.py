@@ -44,7 +44,7 @@ NOT_OURS: Final = "AIWG wrote this loop; of tests and files it keeps nothing"
 
 @dataclass(frozen=True, slots=True)
 class ComponentShare:
-    """Hold one component of a score.
+    """One component of a score.
 
     `value` is 0 to 100, None where it was not measured; `weight` its share of the weights, which sum to 1, and
     `contribution` what it brings to the score of 0 to 1.
@@ -73,7 +73,7 @@ def component_shares(
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
-    """Hold what a rule looked at: recorded values now and before, the thresholds, how many tests the alert names."""
+    """What a rule looked at: recorded values now and before, the thresholds, how many tests the alert names."""
 
     now: Mapping[str, Value]
     before: Mapping[str, Value]
@@ -217,7 +217,7 @@ def condition_of(rule: int, rules: Rules) -> str:
 
 @dataclass(frozen=True, slots=True)
 class MetricChange:
-    """Hold one metric or score of two iterations.
+    """One metric or score of two iterations.
 
     `change` is None where a side was not measured or is no number. The verdict goes by the direction of the metric:
     `changed` where it has none, `unknown` where a side was not measured.
@@ -232,7 +232,7 @@ class MetricChange:
 
 @dataclass(frozen=True, slots=True)
 class OutcomeChange:
-    """Hold one test whose outcome differs; None where the report does not have it."""
+    """One test whose outcome differs; None where the report does not have it."""
 
     id: str
     before: str | None
@@ -303,7 +303,7 @@ def _kind_of(change: OutcomeChange) -> OutcomeKind:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Differences:
-    """Hold how the tests and the files of two iterations differ.
+    """How the tests and the files of two iterations differ.
 
     Where tests or files are not known they are None, and the note says why.
     """
@@ -316,7 +316,7 @@ class Differences:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IterationDiff:
-    """Hold two iterations side by side; scores and metrics that neither has are left out."""
+    """Two iterations side by side; scores and metrics that neither has are left out."""
 
     before: int
     after: int

@@ -46,7 +46,7 @@ _BRING_ALONG: Final = "on the state to compare with; in CI, do that there too, o
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """Hold what a gate found.
+    """What a gate found.
 
     `record` is that of the iteration which `post_iteration` would record now; it is stored nowhere, and the ids of
     its new alerts name nothing. `compared_with` is the last iteration of the line. `failing` is None where no report

@@ -107,7 +107,7 @@ class MeasureTarget(NamedTuple):
 
 
 class TreeMeasurement(NamedTuple):
-    """Hold what was measured, what each check gave, and what was kept.
+    """What was measured, what each check gave, and what was kept.
 
     `scratch` has the raw reports and the captured output of the checks that `ran`. `judged` is the report of a tool
     that compares files, or why there is none; None where no check is of that kind. `not_loaded` maps what did not
@@ -261,7 +261,7 @@ def _drop_odd_files(folder: Path) -> None:
 
 
 class MeasuredIteration(NamedTuple):
-    """Hold a measurement, what was kept with it, and what was observed where it is our own."""
+    """A measurement, what was kept with it, and what was observed where it is our own."""
 
     measurement: Measurement
     keeper: IterationFiles | None = None
@@ -291,7 +291,7 @@ class MeasuredIteration(NamedTuple):
 
 
 class IterationContext(NamedTuple):
-    """Hold the circumstances of an iteration: when, in which loop (None: its baseline), at what cost.
+    """The circumstances of an iteration: when, in which loop (None: its baseline), at what cost.
 
     `blocked` is the runner's word that a person is needed, `notes` are what it has to say of the agent's work.
     """

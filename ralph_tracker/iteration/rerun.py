@@ -26,7 +26,7 @@ NOT_RUN: Final = "earlier tests could not be run: {why}"
 
 
 class EarlierFile(NamedTuple):
-    """Hold the earlier form of a file: its path relative to the root, git's mode, its content in the store.
+    """The earlier form of a file: its path relative to the root, git's mode, its content in the store.
 
     Mode and id are None for a file that was not there: it is taken away. `content` is written in place of the earlier
     one where only a part of it is put back.
@@ -40,7 +40,7 @@ class EarlierFile(NamedTuple):
 
 
 class RerunResult(NamedTuple):
-    """Hold what a re-run gave: the tests of the earlier files by id (empty where there is none), and how it went."""
+    """What a re-run gave: the tests of the earlier files by id (empty where there is none), and how it went."""
 
     tests: TestResults
     rerun: Rerun

@@ -24,7 +24,7 @@ State = Literal["new", "open", "accepted"]
 
 @dataclass(frozen=True, slots=True)
 class OpenAlert:
-    """Hold one alert that speaks against an iteration, and how it stands there."""
+    """One alert that speaks against an iteration, and how it stands there."""
 
     alert: Alert
     state: State
@@ -32,7 +32,7 @@ class OpenAlert:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenFindings:
-    """Hold all that speaks against an iteration.
+    """All that speaks against an iteration.
 
     `verdict` is the one of now, `recorded` that of its record; acceptances make the difference. Rates are in percent,
     None where not known; the union rate is against every test seen by now. `findings` are those that stand, with their

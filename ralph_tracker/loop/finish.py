@@ -22,7 +22,7 @@ from ralph_tracker.store.record_history import Listed, RecordHistory
 
 @dataclass(frozen=True, slots=True)
 class FinishedLoop:
-    """Hold a selection with its document and the files that tell of it; `problems` name what could not be read."""
+    """A selection with its document and the files that tell of it; `problems` name what could not be read."""
 
     selection: Selection
     document: Document

@@ -87,7 +87,7 @@ class Project:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Hold the circumstances of a new loop.
+    """The circumstances of a new loop.
 
     `named` is its id, None for the next default one. `taken_over` is what becomes of a loop that is still running,
     None refuses where there is one. `allow_missing` lets the command of a check be absent and tests

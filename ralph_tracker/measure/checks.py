@@ -68,7 +68,7 @@ def command_text(check: Check) -> str:
 
 
 class CheckResult(NamedTuple):
-    """Hold how a check ended, where its output is, and its reports in the order of the configuration.
+    """How a check ended, where its output is, and its reports in the order of the configuration.
 
     `shared` names the reports that another check names too, each with the one among whose reports it is.
     """

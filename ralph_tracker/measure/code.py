@@ -105,7 +105,7 @@ def _defer_languages() -> None:
 
 
 class FileCount(NamedTuple):
-    """Hold what one file adds: lines of code, functions and the sum of their cyclomatic complexities.
+    """What one file adds: lines of code, functions and the sum of their cyclomatic complexities.
 
     `note` says why the lines are plain non-blank ones and no function was looked for, None where it was analysed.
     """
@@ -206,7 +206,7 @@ def _drop_comments(tokens: Iterable[str], reader: Any) -> Iterator[str]:  # noqa
 
 
 class FileFacts(NamedTuple):
-    """Hold what was found in one file.
+    """What was found in one file.
 
     `sha256` is of its content. `stamp` tells by itself that the file has not changed since, None where only the
     content can tell.
@@ -218,7 +218,7 @@ class FileFacts(NamedTuple):
 
 
 class CodeCache(NamedTuple):
-    """Hold the last count: path → what is known. `note` says why nothing is, where there should be something."""
+    """The last count: path → what is known. `note` says why nothing is, where there should be something."""
 
     files: Mapping[str, FileFacts] = {}
     note: str | None = None
@@ -324,7 +324,7 @@ def _damaged(path: Path) -> str:
 
 
 class CodeCount(NamedTuple):
-    """Hold the size and complexity of the code in scope.
+    """The size and complexity of the code in scope.
 
     `complexity_score` is the mean cyclomatic complexity of all functions, 2 decimals, None where there is no
     function. `tool` names what counted, with its version: numbers of different tools do not compare. `notes` say

@@ -16,7 +16,7 @@ _KNOWN: Final = "package.json, go.mod, Cargo.toml, pom.xml or build.gradle"
 
 @dataclass(frozen=True, slots=True)
 class Detected:
-    """Hold what each ecosystem of a project says, and the checks and notes of all together.
+    """What each ecosystem of a project says, and the checks and notes of all together.
 
     A project may be of several ecosystems; a check whose name is taken has the ecosystem's name behind it and says its
     kind, and what the reports of a kind hold adds up.

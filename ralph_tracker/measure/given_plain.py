@@ -35,7 +35,7 @@ class NotPlainError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Cases:
-    """Hold the tests as they were handed in, by columns; seconds by id, where known."""
+    """The tests as they were handed in, by columns; seconds by id, where known."""
 
     ids: list[str]
     words: list[str]
@@ -44,7 +44,7 @@ class Cases:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """Hold what was handed in: each metric by name, an outside judge's score, the tests where there are names."""
+    """What was handed in: each metric by name, an outside judge's score, the tests where there are names."""
 
     values: Values
     quality_score: float | None

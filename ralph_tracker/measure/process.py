@@ -88,7 +88,7 @@ class Watcher:
 
 
 class Finished(NamedTuple):
-    """Hold how a command ended.
+    """How a command ended.
 
     One of `exit_code` and `signal` (its name, "SIGKILL") is there; neither where it could not be started, or not be
     ended. `problem` says why nothing came of it, None where it ran; `not_found` where that is because there is no

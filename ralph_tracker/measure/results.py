@@ -40,7 +40,7 @@ _KIND: Final[Mapping[type, str]] = {
 
 
 class Measured(NamedTuple):
-    """Hold what the checks of one iteration came to.
+    """What the checks of one iteration came to.
 
     `missing` says per group why nothing was measured, `measures` the same of each check in the order in which they
     ran; `notes` are what a person should know of what was. `not_loaded` maps what did not build or load, so that its

@@ -91,7 +91,7 @@ _INTEGRATION: Final = re.compile(r"IT\w*|\w+IT|\w+ITCase")
 
 
 class Narrowed(NamedTuple):
-    """Hold a check and whether it still runs all its tests, `whole`, since it could not be limited to files."""
+    """A check and whether it still runs all its tests, `whole`, since it could not be limited to files."""
 
     check: Check
     whole: bool

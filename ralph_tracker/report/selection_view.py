@@ -67,7 +67,7 @@ class SelectionView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopStory:
-    """Hold what the reports need beside the selection: rows of the trajectory, alerts, events, problems."""
+    """What the reports need beside the selection: rows of the trajectory, alerts, events, problems."""
 
     rows: Mapping[int, Mapping[str, Any]]
     applied: str

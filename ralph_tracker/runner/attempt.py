@@ -30,7 +30,7 @@ _LONGEST_WAIT_S: Final = 1800.0
 
 
 class Prepared(NamedTuple):
-    """Hold what is started: `argv`, and the file that is its standard input, None for an empty one."""
+    """What is started: `argv`, and the file that is its standard input, None for an empty one."""
 
     argv: tuple[str, ...]
     stdin: Path | None
@@ -136,7 +136,7 @@ class Limits(NamedTuple):
 
 
 class AttemptResult(NamedTuple):
-    """Hold how a run ended and what its output told; `silent_s` as of the follower."""
+    """How a run ended and what its output told; `silent_s` as of the follower."""
 
     finished: Finished
     told: RunReport
@@ -237,7 +237,7 @@ class Verdict(StrEnum):
 
 
 class AgentRun(NamedTuple):
-    """Hold what is known of one run: how the command ended, what its output told, and what came of it.
+    """What is known of one run: how the command ended, what its output told, and what came of it.
 
     `silent_s` is set where we ended it because it had been silent for so many seconds. `printed` tells of anything on
     either stream, `changed` of the tree.
@@ -259,7 +259,7 @@ class RetryLimits(NamedTuple):
 
 
 class Step(NamedTuple):
-    """Hold what to do after a run.
+    """What to do after a run.
 
     `measure` takes the tree as the iteration, with the notes. `again` runs the agent once more after `pause_s`
     seconds. `block` measures and says that a person is needed.

@@ -15,7 +15,7 @@ Phase = Literal["agent", "measure", "decide", "select", "ended"]
 
 
 class Plan(NamedTuple):
-    """Hold what a run was told to do; it is the same for all iterations.
+    """What a run was told to do; it is the same for all iterations.
 
     `command` is the agent's, with its placeholders; `prompt_file` is None where the command has its own prompt. Times
     are seconds, None is no limit. `apply` says where the files of the selected iteration go.
@@ -31,7 +31,7 @@ class Plan(NamedTuple):
 
 
 class Journal(NamedTuple):
-    """Hold where a run stands, so that it can go on from there after whatever ended it.
+    """Where a run stands, so that it can go on from there after whatever ended it.
 
     `iteration` is the one at work in `phase`. `tried` counts the agent's runs for it, the one that is going on
     included: `at_work` says that there is one. `waited_s` is what was waited between them. `usage`, `notes`

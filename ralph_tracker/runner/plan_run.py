@@ -50,7 +50,7 @@ _FROZEN: Final = "{names}: the limits of loop {loop} are frozen with it, these c
 
 
 class TaskCheck(NamedTuple):
-    """Hold a check of a task as it was written in the plan, and the configured check that it is."""
+    """A check of a task as it was written in the plan, and the configured check that it is."""
 
     word: str
     check: Check
@@ -205,7 +205,7 @@ def _cost_of(tracker: Tracker) -> float | None:
 
 
 class PlanOutcome(NamedTuple):
-    """Hold how a plan ended, and whether it was Ctrl-C that stopped it."""
+    """How a plan ended, and whether it was Ctrl-C that stopped it."""
 
     ended: PlanEnded
     was_asked: bool = False

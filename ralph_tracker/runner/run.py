@@ -166,7 +166,7 @@ def prompt_of(user: str, finding: str, number: int, before: Sequence[str], lacks
 
 
 class Outcome(NamedTuple):
-    """Hold how a run ended: by a `stop` (then `closed` is its selection), an `escalate`, or as Ctrl-C `asked`."""
+    """How a run ended: by a `stop` (then `closed` is its selection), an `escalate`, or as Ctrl-C `asked`."""
 
     how: Literal["stop", "escalate", "asked"]
     reason: str
@@ -364,7 +364,7 @@ class Run:
 
 
 class RunRequest(NamedTuple):
-    """Hold what a command line asks for.
+    """What a command line asks for.
 
     `command` is the agent's, empty: as before. `plan` are the other parts of the plan that were named, `limits` keys of
     `loop` in the configuration, `checks` further ones of this loop.

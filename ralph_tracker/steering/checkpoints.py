@@ -34,7 +34,7 @@ class CheckpointRules(NamedTuple):
 
 
 class Checkpoint(NamedTuple):
-    """Hold what a person is shown and asked; `failed` names what failed in validation, None where nothing did."""
+    """What a person is shown and asked; `failed` names what failed in validation, None where nothing did."""
 
     trigger: Trigger
     summary: TaskProgressSummary

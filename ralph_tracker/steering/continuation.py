@@ -88,7 +88,7 @@ class TokenBudget(NamedTuple):
 
 
 class ContinuationRules(NamedTuple):
-    """Hold the thresholds.
+    """The thresholds.
 
     `velocity_turns` is how far back velocity looks; `full_velocity`, in progress events a turn, scores in full;
     `stuck_repeats` in a row are a stuck loop. `large_context` is in tokens. A score from `continue_from` on goes on,

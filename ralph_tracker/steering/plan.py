@@ -19,7 +19,7 @@ _LISTS: Final = ("changed_files", "failing_tests", "open_alerts", "rolled_back")
 
 
 class Task(NamedTuple):
-    """Hold one task of a plan as a person wrote it.
+    """One task of a plan as a person wrote it.
 
     `id` is what it is matched by and never changes. `checks` are commands, or names of configured checks, that have to
     hold; () leaves it to those of the configuration.
@@ -32,14 +32,14 @@ class Task(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """Hold a plan as a person wrote it; `context` is told to the agent with every task, empty for nothing."""
+    """A plan as a person wrote it; `context` is told to the agent with every task, empty for nothing."""
 
     tasks: tuple[Task, ...]
     context: str = ""
 
 
 class TaskOutcome(NamedTuple):
-    """Hold what came of a task.
+    """What came of a task.
 
     `status` is complete where its checks hold, failed where they were given up, stopped where the work was ended from
     outside: then `reason` says by what, and the task is still to do. `cost_usd` (USD) is that of all work on it, None
@@ -61,7 +61,7 @@ class TaskOutcome(NamedTuple):
 
 
 class PlanTask(NamedTuple):
-    """Hold a task of a plan that runs; `outcome` is None before it ran.
+    """A task of a plan that runs; `outcome` is None before it ran.
 
     `loops` are the ids of the loops that work on it, the last one is at work; those before were given up. `head` is the
     commit that it was begun on, None where that is not known.
@@ -80,14 +80,14 @@ class PlanTask(NamedTuple):
 
 
 class OpenCheckpoint(NamedTuple):
-    """Hold a checkpoint that waits for its answer; `failed` names what failed in validation, None where nothing."""
+    """A checkpoint that waits for its answer; `failed` names what failed in validation, None where nothing."""
 
     trigger: Trigger
     failed: str | None = None
 
 
 class PlanState(NamedTuple):
-    """Hold how far a plan has come: everything that a later run needs to go on.
+    """How far a plan has come: everything that a later run needs to go on.
 
     `current` is the id of the task at work, or that was when a run ended in it, None between tasks; it is still
     pending, since only its end makes it anything else. `fired` are the budget triggers that have fired,

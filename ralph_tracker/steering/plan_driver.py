@@ -45,7 +45,7 @@ _UNCLEAR = "not understood; answer continue, adjust or abort"
 
 
 class PriorTaskContext(NamedTuple):
-    """Hold what later tasks are told of one that has ended: no output, only what it changed and what was found.
+    """What later tasks are told of one that has ended: no output, only what it changed and what was found.
 
     `commit_sha` is None where nothing was committed. `failing_tests` and `open_alerts` stood after it, `rolled_back` is
     what was tried in it and taken back.
@@ -132,7 +132,7 @@ def _cut(text: str) -> str:
 
 
 class Assignment(NamedTuple):
-    """Hold a task that is to run: its place in the plan (the first is 1), its prompt, and how the plan stands.
+    """A task that is to run: its place in the plan (the first is 1), its prompt, and how the plan stands.
 
     `is_resumed` tells whether an earlier run ended while it was at work. `begun` is the task as `begin` left it.
     """
@@ -146,7 +146,7 @@ class Assignment(NamedTuple):
 
 
 class Person(NamedTuple):
-    """Hold how a person is asked.
+    """How a person is asked.
 
     `ask` shows a checkpoint and returns the answer, None where the dialog was closed or the input has ended. `edit`
     lets them edit a text, None where that was cancelled; it may raise InputError. `confirm` asks a question of yes or
@@ -159,7 +159,7 @@ class Person(NamedTuple):
 
 
 class PlanCalls(NamedTuple):
-    """Hold what a driver calls.
+    """What a driver calls.
 
     `run_task` refines a task until its checks hold or it is given up. `save` keeps the state, a plain document, before
     it returns. `tell` shows a line. `person` is None where nobody can be asked. `begin` adds to a task what a later run
@@ -174,7 +174,7 @@ class PlanCalls(NamedTuple):
 
 
 class PlanEnded(NamedTuple):
-    """Hold how a plan ended: with all tasks `done`, `aborted` at a checkpoint, or `stopped` in a task, and why.
+    """How a plan ended: with all tasks `done`, `aborted` at a checkpoint, or `stopped` in a task, and why.
 
     The state is kept in each case, and a later run goes on from it; a checkpoint that was aborted is asked again then.
     """

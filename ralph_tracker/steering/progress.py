@@ -86,7 +86,7 @@ UNKNOWN = "unknown"
 
 
 class TaskProgressSummary(NamedTuple):
-    """Hold how far a plan has come.
+    """How far a plan has come.
 
     Costs are USD. `cumulative_cost` is None where tasks have run and none told its cost; `cost_is_partial` says that
     some did not, so that it is a lower bound. `estimated_remaining_cost` is cost / completed × remaining, None before

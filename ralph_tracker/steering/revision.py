@@ -18,7 +18,7 @@ _UNCHANGED: Final = "nothing was changed"
 
 
 class PlanAdjustment(NamedTuple):
-    """Hold what a person changed of the remaining tasks, all by their ids.
+    """What a person changed of the remaining tasks, all by their ids.
 
     `reordered` is the new order of the remaining tasks; those that it does not name come after it in their old order.
     None leaves the order.
@@ -35,7 +35,7 @@ class PlanAdjustment(NamedTuple):
 
 
 class Revision(NamedTuple):
-    """Hold what an edited list means: the adjustment, and a note for each edit that was ignored."""
+    """What an edited list means: the adjustment, and a note for each edit that was ignored."""
 
     adjustment: PlanAdjustment
     notes: tuple[str, ...] = ()

@@ -184,7 +184,7 @@ class TreeVisits:
 
 
 class KeptFiles(NamedTuple):
-    """Hold what was kept of one iteration before its checks ran.
+    """What was kept of one iteration before its checks ran.
 
     `changed` is against the iteration before, `since_baseline` against iteration 0 (empty for the baseline itself).
     `after_checks` is the content that the checks left behind, with the paths that they changed. `note` is what a person

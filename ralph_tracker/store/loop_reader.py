@@ -28,7 +28,7 @@ _RESTORE: Final = "restore it from a copy, or start with --new"
 
 
 class Replayed(NamedTuple):
-    """Hold a loop judged again: each iteration that can be read, the numbers of the others, the state at the end."""
+    """A loop judged again: each iteration that can be read, the numbers of the others, the state at the end."""
 
     judgements: tuple[Judgement, ...]
     lost: tuple[int, ...]
@@ -145,7 +145,7 @@ def loop_document(
 
 
 class LoopReader(NamedTuple):
-    """Hold a loop's store with its frozen configuration.
+    """A loop's store with its frozen configuration.
 
     `origin` says whether metrics are handed in or measured by the loop's checks, since the baseline; `configured` are
     the groups that belong to the loop because a check measures them.

@@ -19,7 +19,7 @@ NEXT_LOOP = "start another one with `ralph-tracker hook pre-loop`"
 
 
 class Summary(NamedTuple):
-    """Hold where a loop stands.
+    """Where a loop stands.
 
     `iteration` is the latest on record, `head` the one that the next will descend from (another one after a
     rollback that was carried out). `decision` is the stored decision as a plain mapping. `alerts` are new and open

@@ -128,7 +128,7 @@ def best_document(summary: Summary, paths: LoopPaths) -> Document:
 
 
 class Entry(NamedTuple):
-    """Hold what is written for one iteration: its document, what was measured, and the state after it.
+    """What is written for one iteration: its document, what was measured, and the state after it.
 
     `fill` puts more files into the iteration's folder, before that is sealed.
     """

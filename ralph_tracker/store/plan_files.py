@@ -19,7 +19,7 @@ _MOMENT_S: Final = 0.2  # as long as another one looks who holds it
 
 
 class KeptPlan(NamedTuple):
-    """Hold a plan file with how far it has come.
+    """A plan file with how far it has come.
 
     `is_begun` tells whether a state was kept already; `has_changed` whether the file says something else since then:
     a plan goes on as it was begun.

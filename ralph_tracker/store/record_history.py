@@ -20,7 +20,7 @@ _SUFFIXES: Final = frozenset({".json", ".yaml", ".yml"})
 
 
 class Listed(NamedTuple):
-    """Hold one record as a document (None: nothing of it can be read) and what is wrong with it, if anything."""
+    """One record as a document (None: nothing of it can be read) and what is wrong with it, if anything."""
 
     number: int
     document: Mapping[str, Any] | None

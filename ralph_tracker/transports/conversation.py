@@ -123,7 +123,7 @@ class Conversation:
 
 
 class PersonSession:
-    """Be what a session calls, and hear the person, by way of a conversation."""
+    """What a session calls, and hear the person, by way of a conversation."""
 
     _conversation: Conversation
 

@@ -22,7 +22,7 @@ SHARED = os.environ.get("RALPH_TRACKER_SHARED")
 
 @dataclass(frozen=True)
 class Answer:
-    """Hold what a command gave back."""
+    """What a command gave back."""
 
     code: int
     out: str

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-
 LOOPS = Path(__file__).resolve().parents[2] / "fixtures" / "loops"
 VERSIONS = sorted(LOOPS.glob("version-*"))
 NEWER = r"written by a newer ralph-tracker \(schema 2, this one reads up to 1\); upgrade ralph-tracker"

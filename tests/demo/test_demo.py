@@ -29,7 +29,7 @@ needs_ruff = pytest.mark.skipif(importlib.util.find_spec("ruff") is None, reason
 
 @dataclass(frozen=True)
 class Shown:
-    """Hold what the demo printed and what it left on record."""
+    """What the demo printed and what it left on record."""
 
     code: int
     out: str

@@ -19,7 +19,7 @@ WAYS = ("dropped", "or_true", "tolerance", "caught", "moved")
 
 
 class Language(NamedTuple):
-    """Hold a project whose `broken` source is wrong about an empty cart; the `sound` ones do the same.
+    """A project whose `broken` source is wrong about an empty cart; the `sound` ones do the same.
 
     `frame` is a test file, `path` its place: NAME stands for its way, IMPORT and BODY for what the ways have there.
     `asks` is the assertion as it was, `weakened` what each way makes of it; in the helper, BODY stands for it.

@@ -16,7 +16,7 @@ ELSEWHERE = {"plan", "demo", "completion", "schema", "simulate"}
 
 
 class Step(NamedTuple):
-    """Hold a command, its exit code, and whether it is asked to write into the tree; `path` is a PATH for it alone."""
+    """A command, its exit code, and whether it is asked to write into the tree; `path` is a PATH for it alone."""
 
     words: tuple[str, ...]
     writes: bool = False

@@ -20,7 +20,7 @@ CHECK = {
 
 
 class Story(NamedTuple):
-    """Hold a loop that was driven: its project, each iteration with the decision after it, and what was selected."""
+    """A loop that was driven: its project, each iteration with the decision after it, and what was selected."""
 
     shop: Any
     turns: list[tuple[IterationRecord, Decision]]

@@ -40,7 +40,7 @@ CONTENTS = {
 
 @dataclass(frozen=True)
 class Sentinel:
-    """Hold a program that leaves its name, the settings that name it, and commands of which git runs it by one.
+    """A program that leaves its name, the settings that name it, and commands of which git runs it by one.
 
     `{}` in a setting is the program's path. Where `screen` is true git has to write to a terminal.
     """

@@ -83,7 +83,7 @@ class SteadyClock:
 
 @dataclass(frozen=True)
 class Told:
-    """Hold a case with the reports that were made of it."""
+    """A case with the reports that were made of it."""
 
     folder: Path
     reports: dict[str, str]

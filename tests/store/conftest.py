@@ -30,7 +30,7 @@ FOR_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 
 @dataclass(frozen=True)
 class Said:
-    """Hold what a command printed and its exit code."""
+    """What a command printed and its exit code."""
 
     code: int
     out: str
@@ -39,7 +39,7 @@ class Said:
 
 @dataclass(frozen=True)
 class CutShort:
-    """Hold how a call ended: `points` it passed, whether it was `killed`, else what it raised (None: it ended well)."""
+    """How a call ended: `points` it passed, whether it was `killed`, else what it raised (None: it ended well)."""
 
     points: int
     killed: bool

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.faults
 
 @dataclass(frozen=True)
 class Scene:
-    """Hold a hook of a loop: what went before, and the call itself, which a caller repeats after it died.
+    """A hook of a loop: what went before, and the call itself, which a caller repeats after it died.
 
     One that is not `repeatable` does more when it is called again after it ended well.
     """

@@ -43,7 +43,7 @@ _OWNERS: Final = 0o644
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """Hold a value within another: its key (None in an array), where it begins, with its key, and the value."""
+    """A value within another: its key (None in an array), where it begins, with its key, and the value."""
 
     key: str | None
     start: int
@@ -52,7 +52,7 @@ class Child:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """Hold where a value stands in the text, `end` exclusive, and what it holds."""
+    """Where a value stands in the text, `end` exclusive, and what it holds."""
 
     kind: Literal["object", "array", "scalar"]
     start: int
@@ -70,7 +70,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """Hold how a text is laid out: its line ends, one step of indentation, and whether it has lines at all."""
+    """How a text is laid out: its line ends, one step of indentation, and whether it has lines at all."""
 
     newline: str
     indent: str
@@ -169,7 +169,7 @@ def _indentation(text: str, at: int) -> str:
 
 
 class EditedText(NamedTuple):
-    """Hold a text, and each insertion that led to it, in their order: where, and how many characters."""
+    """A text, and each insertion that led to it, in their order: where, and how many characters."""
 
     text: str
     inserted: tuple[tuple[int, int], ...] = ()
@@ -349,7 +349,7 @@ def _is_ours(handler: Any) -> bool:  # noqa: ANN401  # any JSON value
 
 
 class Installation(NamedTuple):
-    """Hold the settings file that is meant, and other files whose status line would be hidden by one in it."""
+    """The settings file that is meant, and other files whose status line would be hidden by one in it."""
 
     settings: Path
     others: tuple[Path, ...] = ()

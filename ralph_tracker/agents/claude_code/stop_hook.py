@@ -36,7 +36,7 @@ Answer = dict[str, Any] | None
 
 @dataclass(slots=True)
 class Turns:
-    """Hold what is known of the stops so far.
+    """What is known of the stops so far.
 
     `blocks` are those in a row of this prompt, with no tool between them, up to `events` bytes of the journal. `ended`
     is when the last Stop of the session was answered, in seconds since 1970. `cost` is what of the sessions' cost is
@@ -146,7 +146,7 @@ def _is_tool(line: bytes, session: str) -> bool:
 
 
 class Wiggum(NamedTuple):
-    """Hold the state of a loop that the plugin drives; None is what its file does not say."""
+    """The state of a loop that the plugin drives; None is what its file does not say."""
 
     iteration: int | None = None
     max_iterations: int | None = None
@@ -204,7 +204,7 @@ def stopped(event: Mapping[str, Any], root: str, loop: str, environment: Mapping
 
 
 class Stop:
-    """Hold one stop of an agent: the event, the project, the loop's folder."""
+    """One stop of an agent: the event, the project, the loop's folder."""
 
     def __init__(
         self, event: Mapping[str, Any], root: Path, folder: Path, environment: Mapping[str, str], began: float

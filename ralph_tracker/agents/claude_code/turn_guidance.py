@@ -44,7 +44,7 @@ UNLIMITED: Final = _without_turns(LIMITS)
 
 
 class Steering(NamedTuple):
-    """Hold what the frozen configuration says of sessions: by which thresholds, and by the tracker's record or not.
+    """What the frozen configuration says of sessions: by which thresholds, and by the tracker's record or not.
 
     The limits of turns and tool calls are among those only where the configuration asks for it (`turn_limits`).
     """
@@ -103,7 +103,7 @@ def _unheard(event: Mapping[str, Any], lines: Iterable[Line]) -> Iterator[dict[s
 
 
 class TurnGuidance(NamedTuple):
-    """Hold where a session stands after its last turn: how many, what the agent is told (None: nothing), forced."""
+    """Where a session stands after its last turn: how many, what the agent is told (None: nothing), forced."""
 
     turns: int = 0
     words: str | None = None

@@ -116,7 +116,7 @@ _ASKING_END: Final = 300
 
 
 class When(NamedTuple):
-    """Hold a span in seconds and a time in epoch seconds, each None where it is not said."""
+    """A span in seconds and a time in epoch seconds, each None where it is not said."""
 
     after_s: float | None = None
     at: float | None = None

@@ -32,7 +32,7 @@ _LONGEST: Final = 4_000
 
 
 class PlainText:
-    """Hold the last lines of a text, each cut at 4,000 characters, and its whole where that is short."""
+    """The last lines of a text, each cut at 4,000 characters, and its whole where that is short."""
 
     def __init__(self, kept: int) -> None:
         self.said = False

@@ -19,7 +19,7 @@ class Ending(StrEnum):
 
 
 class RunReport(NamedTuple):
-    """Hold what a run told; None is "not told".
+    """What a run told; None is "not told".
 
     `why` is one line in the agent's words, at most 200 characters. `retry_after_s` (seconds) and `retry_at` (epoch
     seconds) are when it says that it may be tried again. `last_message` is the end of its last words, at most 2,000
@@ -35,7 +35,7 @@ class RunReport(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """Hold how a run ended or what it struggles with, why, and when it may be tried again, as `RunReport` does."""
+    """How a run ended or what it struggles with, why, and when it may be tried again, as `RunReport` does."""
 
     ending: Ending
     why: str | None = None
@@ -44,7 +44,7 @@ class Verdict(NamedTuple):
 
 
 class StreamReport(NamedTuple):
-    """Hold what a stream of one format said.
+    """What a stream of one format said.
 
     `verdict` is how the run ended in the format's own words, None where its last event is missing. `trouble` is what
     the agent struggled with when the stream ended (a retry, say): it counts only where the run did not end well.

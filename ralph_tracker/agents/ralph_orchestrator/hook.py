@@ -27,7 +27,7 @@ _SCHEMA: Final = 1
 
 
 class Event(NamedTuple):
-    """Hold what matters of an event: its name, the runner's loop and process, its number of the iteration."""
+    """What matters of an event: its name, the runner's loop and process, its number of the iteration."""
 
     name: str
     loop: str
@@ -65,7 +65,7 @@ class Event(NamedTuple):
 
 
 class RunnerState(NamedTuple):
-    """Hold where a run of the runner stands.
+    """Where a run of the runner stands.
 
     `base` is the iteration on record when the run began, `started` how many iterations of it have been started.
     """

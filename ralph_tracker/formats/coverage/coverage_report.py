@@ -21,7 +21,7 @@ Files = Mapping[str, Lines]
 
 
 class CoverageReport(NamedTuple):
-    """Hold line coverage, in statements where the format counts these.
+    """Line coverage, in statements where the format counts these.
 
     `percent` (0 to 100) is that of the lines: recounted from the rows of the lines where the report has rows, which
     is the tool's own unrounded where both agree, else the tool's own as stated, where that is of lines alone; None

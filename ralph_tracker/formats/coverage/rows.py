@@ -43,7 +43,7 @@ class Hits(dict[str, bool]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeclaredTotals:
-    """Hold what a report states of itself; None where it states nothing.
+    """What a report states of itself; None where it states nothing.
 
     `percent` may be off by `rounding` without contradicting the rows. `of_lines` tells whether it is all of lines,
     so that it can stand for them.

@@ -46,7 +46,7 @@ def overridden(code: str, overrides: Mapping[str, Severity]) -> Severity | None:
 
 
 class LintReport(NamedTuple):
-    """Hold the findings of a linter by rule and severity; those that the code suppresses stand apart.
+    """The findings of a linter by rule and severity; those that the code suppresses stand apart.
 
     `findings` is how often each pair of a code and a severity was found: the tool's word for a finding without a rule
     is a code too, and empty where it has none. The severity "none" is what a tool reports that is no complaint.

@@ -10,7 +10,7 @@ from ralph_tracker.formats.tests.messages import KEPT
 
 
 class Declared(NamedTuple):
-    """Hold the counts that a test report states about itself; None where it states none."""
+    """The counts that a test report states about itself; None where it states none."""
 
     tests: int | None = None
     failures: int | None = None
@@ -27,7 +27,7 @@ class Declared(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """Hold how many tests ended in which way where the report does not say which they are."""
+    """How many tests ended in which way where the report does not say which they are."""
 
     passed: int = 0
     failed: int = 0
@@ -48,7 +48,7 @@ class Counts(NamedTuple):
 
 
 class TestReport(NamedTuple):
-    """Hold the outcome of each test, in the order of the report.
+    """The outcome of each test, in the order of the report.
 
     `in_error` are those of the failed that ended in error (set-up, tear-down, collection). `durations` are seconds,
     only where stated. `rerun` are the tests that ran more than once, `flaky` those of them whose runs disagree.

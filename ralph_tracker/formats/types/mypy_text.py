@@ -19,7 +19,7 @@ _SUMMARY: Final = re.compile(rf"^(?:{_FOUND.pattern}|{_SUCCESS.pattern})", re.MU
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Hold the last line of a run: how many errors, and whether they kept mypy from checking the rest."""
+    """The last line of a run: how many errors, and whether they kept mypy from checking the rest."""
 
     errors: int
     stopped: bool

@@ -6,7 +6,7 @@ from ralph_tracker.formats.sums import both, known_sum
 
 
 class TypeReport(NamedTuple):
-    """Hold the findings of a type checker.
+    """The findings of a type checker.
 
     `errors` is the greater of the errors listed and `declared_errors`, the checker's own total (None: it gave
     none). `stopped` means that an error kept the checker from going on: there may be more errors than were counted,

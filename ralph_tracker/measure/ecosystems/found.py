@@ -19,7 +19,7 @@ _VERSION: Final = re.compile(r"(?<![\w.])(?:v|go)?(\d+(?:\.\w+)*)")
 
 @dataclass(frozen=True, slots=True)
 class Ecosystem:
-    """Hold what was found: how the ecosystem's own program is called, its version, and the tools it can run.
+    """What was found: how the ecosystem's own program is called, its version, and the tools it can run.
 
     `version` is None where that program does not run. `checks` are as a configuration has them, empty where nothing
     can be measured; `notes` say what was not found and what to do about it.

@@ -29,7 +29,7 @@ _ADDING: Final = {"pnpm": "pnpm add -D", "yarn": "yarn add -D", "bun": "bun add 
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """Hold a package.json as far as it can be read; `root` is absolute."""
+    """A package.json as far as it can be read; `root` is absolute."""
 
     root: Path
     document: Mapping[str, Any]
@@ -119,7 +119,7 @@ _DEPTH: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Hold how a script calls a tool: its words, its environment, what stands around it.
+    """How a script calls a tool: its words, its environment, what stands around it.
 
     `program` is what stands in front of the words where node itself is called with them, else empty; `wrapper` are the
     words of nyc or c8, the name first; `before` are the commands that the script runs earlier.
@@ -257,7 +257,7 @@ _WRAPPER_FILES: Final = {"nyc": (".nycrc", ".nycrc.json"), "c8": (".c8rc", ".c8r
 
 @dataclass(frozen=True, slots=True)
 class Runner:
-    """Hold an installed runner, how it is called and how the project's script uses it."""
+    """An installed runner, how it is called and how the project's script uses it."""
 
     name: str
     call: tuple[str, ...]
@@ -390,7 +390,7 @@ _COMMENT: Final = re.compile(r"^\s*(?://[^\n]*|/\*.*?\*/)", re.MULTILINE | re.DO
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """Hold what was found of one kind."""
+    """What was found of one kind."""
 
     checks: Checks
     tools: Mapping[str, tuple[str, ...]]

@@ -28,7 +28,7 @@ Print = tuple[int, int, int, int]
 
 
 class Seen(NamedTuple):
-    """Hold a file as it was kept; without `print` it is read again whatever the system says of it."""
+    """A file as it was kept; without `print` it is read again whatever the system says of it."""
 
     mode: str
     object_id: str
@@ -38,7 +38,7 @@ class Seen(NamedTuple):
 
 @dataclass(slots=True)
 class Listed:
-    """Hold the files that lie directly in a folder, by name; `tree` is its id, None where that is not known.
+    """The files that lie directly in a folder, by name; `tree` is its id, None where that is not known.
 
     `section` is how the index file has it, None where that has changed.
     """
@@ -99,7 +99,7 @@ class Listed:
 
 @dataclass(slots=True)
 class Index:
-    """Hold the folders of the tree by their paths, all above each too."""
+    """The folders of the tree by their paths, all above each too."""
 
     folders: dict[str, Listed] = field(default_factory=lambda: {"": Listed()})
     is_saved: bool = False

@@ -36,7 +36,7 @@ _ESCAPES: Final = {"\t": "\\t", "\n": "\\n", "\r": "\\r", '"': '\\"', "\\": "\\\
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileChange:
-    """Hold how one file differs between two kept trees.
+    """How one file differs between two kept trees.
 
     Modes are git's (100755 is executable, 120000 a symbolic link), None where the file is absent; `old_path` is set
     for a rename only. Lines `added` and `deleted` and the `patch` are None where the content is no text, or larger
@@ -92,7 +92,7 @@ def _in_hunks(patch: str) -> Iterator[str]:
 
 
 class _Pair(NamedTuple):
-    """Hold a file before and after; what is absent is "", and `alike` the share of a renamed file that stayed."""
+    """A file before and after; what is absent is "", and `alike` the share of a renamed file that stayed."""
 
     old_path: str
     path: str

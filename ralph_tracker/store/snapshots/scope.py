@@ -42,7 +42,7 @@ _STARS: Final = re.compile(r"(?:\*\*/)+")
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Hold one rule: the pattern without its marks."""
+    """One rule: the pattern without its marks."""
 
     pattern: str
     negated: bool

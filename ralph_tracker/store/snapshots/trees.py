@@ -43,7 +43,7 @@ _FOLDERS_REMEMBERED: Final = 1000
 
 
 class File(NamedTuple):
-    """Hold one file of a tree, with the bytes of its content (of a link its text)."""
+    """One file of a tree, with the bytes of its content (of a link its text)."""
 
     path: str
     mode: str
@@ -52,7 +52,7 @@ class File(NamedTuple):
 
 
 class Folder(NamedTuple):
-    """Hold what lies directly in a folder, by the names: files whose path is the name, and the ids of folders.
+    """What lies directly in a folder, by the names: files whose path is the name, and the ids of folders.
 
     `names` are all of them in the order of the bytes of the paths below, a folder with a slash at its end.
     """
@@ -108,7 +108,7 @@ def decode_snapshot(document: bytes, object_id: str) -> Content | None:
 
 
 class Differing(NamedTuple):
-    """Hold one path that differs between two trees, and the bytes of its new content (None where it is absent)."""
+    """One path that differs between two trees, and the bytes of its new content (None where it is absent)."""
 
     item: Difference
     size: int | None

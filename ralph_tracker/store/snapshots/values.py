@@ -34,7 +34,7 @@ Begun = Callable[[str, str], None]
 
 
 class Entry(NamedTuple):
-    """Hold one file of a tree or an index."""
+    """One file of a tree or an index."""
 
     path: str
     mode: str
@@ -49,14 +49,14 @@ class Skipped(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """Hold what a snapshot refuses: more files than `max_files`, and skips: files over `max_file_bytes`."""
+    """What a snapshot refuses: more files than `max_files`, and skips: files over `max_file_bytes`."""
 
     max_files: int = 200_000
     max_file_bytes: int = 50_000_000
 
 
 class Snapshot(NamedTuple):
-    """Hold one kept state of the tree.
+    """One kept state of the tree.
 
     `tree` names the content alone: two equal trees have the same id. `commit` also carries what a git tree cannot:
     the skipped paths and the empty folders. `changed` are the paths that differ from the previous snapshot, () where
@@ -72,7 +72,7 @@ class Snapshot(NamedTuple):
 
 
 class Change(NamedTuple):
-    """Hold how one path differs between two trees.
+    """How one path differs between two trees.
 
     The status is A added, M modified (content or exec bit), D deleted, T another type (file or link). Modes are git's:
     100644, 100755, 120000 for a symbolic link; None where the path is absent. `size` in bytes and `sha256` are those of
@@ -102,7 +102,7 @@ def as_utf8(path: str) -> str:
 
 
 class Note(NamedTuple):
-    """Hold what a tree cannot.
+    """What a tree cannot.
 
     The last three are those of a safety snapshot: `modes` are permission bits of the files it was made for, `created`
     are paths that did not exist before the restore, and `scope` is the tree that the index held, where the safety
@@ -128,7 +128,7 @@ class Note(NamedTuple):
 
 
 class Content(NamedTuple):
-    """Hold what an id names: a tree, and the commit with its note where the id was that of a commit."""
+    """What an id names: a tree, and the commit with its note where the id was that of a commit."""
 
     tree: str
     commit: str | None
@@ -136,7 +136,7 @@ class Content(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """Hold one path that differs between two trees; modes and ids of an absent path are ""."""
+    """One path that differs between two trees; modes and ids of an absent path are ""."""
 
     path: str
     status: Status

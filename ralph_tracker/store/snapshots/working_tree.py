@@ -27,7 +27,7 @@ _NO_FOLDER: Final = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 
 
 class TreeSteps:
-    """Hold the root of a tree open, and the folder that was asked for last.
+    """The root of a tree open, and the folder that was asked for last.
 
     `changed` are the folders in which one was made, and those that the caller names.
     """
@@ -80,7 +80,7 @@ def _step(here: int, name: str, *, make: bool) -> tuple[int, bool]:
 
 
 class Content(NamedTuple):
-    """Hold what a file was when it was read."""
+    """What a file was when it was read."""
 
     mode: str
     object_id: str
@@ -256,7 +256,7 @@ def print_of(status: os.stat_result | None) -> tuple[int, ...] | None:
 
 
 class Unnamed(NamedTuple):
-    """Hold a file that is written and has a temporary name so far; `descriptor` is None for a link."""
+    """A file that is written and has a temporary name so far; `descriptor` is None for a link."""
 
     path: str
     temporary: str

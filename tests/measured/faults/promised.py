@@ -16,7 +16,7 @@ from ralph_tracker.store.snapshots.values import SAFETY
 
 @dataclass(frozen=True)
 class Command:
-    """Hold a command of a loop, how many iterations are on record before it, and whether it changes the tree.
+    """A command of a loop, how many iterations are on record before it, and whether it changes the tree.
 
     `files` are new ones in the tree, so many that git takes them in at once; with `ahead` they count as very many,
     which are written before. Without a `repository` the first snapshot takes in everything. `once` is what the command
@@ -156,7 +156,7 @@ def undo_contents(shop: Any) -> set[Any]:
 
 @dataclass(frozen=True)
 class Whole:
-    """Hold how an undisturbed run leaves the project, and how it was before."""
+    """How an undisturbed run leaves the project, and how it was before."""
 
     documents: Mapping[str, bytes]
     names: set[str]

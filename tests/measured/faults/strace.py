@@ -44,7 +44,7 @@ exec {git} "$@"
 
 
 class Call(NamedTuple):
-    """Hold a system call: who made it, its name, the files that it names, how often that process had made it."""
+    """A system call: who made it, its name, the files that it names, how often that process had made it."""
 
     process: str
     name: str
@@ -55,7 +55,7 @@ class Call(NamedTuple):
 
 
 class Point(NamedTuple):
-    """Hold where a fault strikes: in Python (0) or in the so many-th git, at the so many-th of these calls."""
+    """Where a fault strikes: in Python (0) or in the so many-th git, at the so many-th of these calls."""
 
     git: int
     call: str
@@ -64,7 +64,7 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True)
 class Ended:
-    """Hold how a command ended: its exit code (137: it was killed), what it said, what strace saw of each process."""
+    """How a command ended: its exit code (137: it was killed), what it said, what strace saw of each process."""
 
     code: int
     out: str

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.faults
 
 @dataclass(frozen=True)
 class Scene:
-    """Hold a call on a store with the iterations 0 and 1, the tree as after `edit`; `goal` is the state it ends in."""
+    """A call on a store with the iterations 0 and 1, the tree as after `edit`; `goal` is the state it ends in."""
 
     act: Callable[[Project], object]
     goal: int | None = None

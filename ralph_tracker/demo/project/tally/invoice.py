@@ -8,7 +8,7 @@ from tally.money import percent_of
 
 @dataclass(frozen=True)
 class Line:
-    """Hold one line: what, how many, at which price in cents."""
+    """One line: what, how many, at which price in cents."""
 
     text: str
     quantity: int
@@ -22,7 +22,7 @@ class Line:
 
 @dataclass
 class Invoice:
-    """Hold lines; discount and tax are percentages."""
+    """Lines; discount and tax are percentages."""
 
     customer: str
     lines: list[Line] = field(default_factory=list)
