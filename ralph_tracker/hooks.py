@@ -54,7 +54,7 @@ def post_iteration(
 
 
 def loop_decision(*, root: str | Path = ".", loop_id: str | None = None, apply: bool = False) -> Decision:
-    """Return what the loop should do next; asking twice gives the same.
+    """Return what the loop should do next; calling it again returns the same decision.
 
     `apply` carries a rollback out. Raises NotRecordedError after an iteration that failed to be recorded, and
     NoSnapshotError where there is nothing to roll back with.

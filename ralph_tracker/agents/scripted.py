@@ -76,7 +76,7 @@ class ScriptedAgent:
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             place = ".".join(str(part) for part in first["loc"])
-            raise InputError(f"{name}: {place or 'the document'}: {first['msg']}; mend the script") from None
+            raise InputError(f"{name}: {place or 'the document'}: {first['msg']}; fix the script") from None
 
     def act(self, number: int, root: Path) -> str | None:
         """Apply step `number`, the first is 1, and return what it does; None where the script is over.

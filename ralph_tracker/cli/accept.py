@@ -1,4 +1,4 @@
-"""ralph-tracker accept: a person takes an alert as it is."""
+"""ralph-tracker accept: mark an alert as accepted, with a reason."""
 
 from pathlib import Path
 

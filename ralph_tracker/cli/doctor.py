@@ -55,7 +55,7 @@ def _configuration(root: Path, environment: Mapping[str, str]) -> list[Line]:
         checks = checks_from(config.document)
     except RalphTrackerError as error:
         return [
-            _line("missing", "configuration", str(error), "mend the file"),
+            _line("missing", "configuration", str(error), "fix the file"),
             *_tools(root, environment, needed=False),
         ]
     if not checks:
@@ -72,7 +72,7 @@ def _command(check: Any, root: Path, environment: Mapping[str, str]) -> Line:  #
 
     what, name = f"check {check.name}", command_of(check)
     if not is_there(check, root, environment):
-        return _line("missing", what, f"{name} not found", f"install it, or mend checks.{check.name}.run")
+        return _line("missing", what, f"{name} not found", f"install it, or fix checks.{check.name}.run")
     if isinstance(check.run, str):
         return _line("ok", what, f"/bin/sh runs {check.run}")
     found = located(check.run[0], root / check.cwd, {**environment, **check.env})

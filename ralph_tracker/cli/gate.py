@@ -383,7 +383,7 @@ def _append_summary(found: Any) -> str | None:  # noqa: ANN401  # a Gate
     """Append the step summary; say why not where it cannot be: the verdict stands all the same."""
     name = os.environ.get("GITHUB_STEP_SUMMARY")
     if not name:
-        return "not written, GITHUB_STEP_SUMMARY names no file"
+        return "not written: not in GitHub Actions (GITHUB_STEP_SUMMARY is not set)"
     try:
         with Path(name).open("ab") as file:
             text = step_summary(found, SUMMARY_CAP - 1 - file.tell())

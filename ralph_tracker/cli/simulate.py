@@ -180,4 +180,4 @@ def _lines(stream: IO[bytes], name: str) -> Iterator[str]:
         try:
             yield line.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:
-            raise InputError(f"{name}, line {number}: not UTF-8 (byte {error.start}); mend or drop that line") from None
+            raise InputError(f"{name}, line {number}: not UTF-8 (byte {error.start}); fix or drop that line") from None

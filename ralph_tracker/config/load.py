@@ -158,7 +158,7 @@ def _find(root: Path) -> tuple[Path, bytes] | None:
         except (FileNotFoundError, NotADirectoryError):
             continue
         except OSError as error:
-            raise ConfigError(f"{name}: cannot be read ({error.strerror}); mend or remove it") from None
+            raise ConfigError(f"{name}: cannot be read ({error.strerror}); fix or remove it") from None
         if name == CONFIG_FILE or b"ralph-tracker" in data:
             return path, data
     return None

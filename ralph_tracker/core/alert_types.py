@@ -14,7 +14,7 @@ OF_A_REMOVAL: Final = frozenset({"test_deletion", "tests_replaced", "functionali
 
 
 class AlertType(NamedTuple):
-    """Describe a type: `lasting` ones stay open until mended, `about_tests` ones un-verify an iteration.
+    """Describe a type: `lasting` ones stay open until fixed, `about_tests` ones un-verify an iteration.
 
     `rule` is the row of integrity.md that it stands for, None where it has none.
     """
@@ -132,7 +132,7 @@ def same_event(alert: Alert, alerts: Iterable[Alert]) -> tuple[Alert, ...]:
 class ClosingFacts(NamedTuple):
     """What alerts are closed by: what was measured now, and the findings that stand, by their keys.
 
-    `findings` is None where nobody looked for them: what is not measured now mends nothing. `loads` says that tests
+    `findings` is None where nobody looked for them: what is not measured now fixes nothing. `loads` says that tests
     were measured and none is missing because its file does not load, `not_collected` which are (None: no names).
     """
 
@@ -145,7 +145,7 @@ class ClosingFacts(NamedTuple):
     not_collected: Mapping[str, str] | None = None
 
     def left_of(self, alert: Alert) -> Alert | None:
-        """Return a lasting alert as it stands now, None where it is mended.
+        """Return a lasting alert as it stands now, None where it is fixed.
 
         Tests are back, under whichever name, with an outcome at least as good; without names, the count is back; of
         its findings none stands any more.

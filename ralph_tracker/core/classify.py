@@ -248,7 +248,7 @@ def verdicts_of(view: View) -> Verdicts:
         classification,
         new,
         doubts.carried,
-        tuple(alert.id for alert in doubts.mended),
+        tuple(alert.id for alert in doubts.fixed),
         _accepted((*new, *doubts.carried), state),
         same_tree_cycle=cycle is not None and cycle.same_tree,
     )

@@ -87,7 +87,7 @@ class IntegrityAlerts(NamedTuple):
     verdict: Verdict | None
     new: tuple[Alert, ...] = ()
     carried: tuple[Alert, ...] = ()
-    mended: tuple[Alert, ...] = ()
+    fixed: tuple[Alert, ...] = ()
     disbelieved: frozenset[str] = frozenset()
 
     @property
@@ -102,17 +102,17 @@ def doubts_of(
     """Tell what is held against an iteration; against a baseline only that its tests did not run."""
     integrity = measurement.integrity
     new = raise_integrity_alerts(at)
-    carried, mended = _carried(state, at, metrics, measurement)
+    carried, fixed = _carried(state, at, metrics, measurement)
     raised = [alert for alert in new if alert.id not in state.accepted]
     verdict = None if integrity is None else _verdict(raised, integrity, at, basis, metrics)
-    return IntegrityAlerts(verdict, new, carried, mended, disbelieved_tests(integrity, state.accepted_findings))
+    return IntegrityAlerts(verdict, new, carried, fixed, disbelieved_tests(integrity, state.accepted_findings))
 
 
 def _carried(
     state: LoopState, at: raising.AlertFacts, metrics: Metrics, measurement: Measurement
 ) -> tuple[tuple[Alert, ...], tuple[Alert, ...]]:
     integrity = measurement.integrity
-    mending = ClosingFacts(
+    fixing = ClosingFacts(
         metrics=metrics,
         tests=measurement.tests,
         groups=raising.measured_groups(at),
@@ -121,7 +121,7 @@ def _carried(
         loads=not at.not_collected and at.metrics.test_count is not None,
         not_collected=None if at.tests is None else at.tests.not_collected,
     )
-    left = [(alert, mending.left_of(alert)) for alert in state.line.open_alerts]
+    left = [(alert, fixing.left_of(alert)) for alert in state.line.open_alerts]
     carried = in_order(now for _, now in left if now is not None)
     return carried, in_order(alert for alert, now in left if now is None)
 

@@ -135,10 +135,10 @@ class Gate:
         if self.verdict == PASS:
             return None
         if self.verdict == NOT_MEASURED:
-            return "mend what gave nothing (`ralph-tracker doctor` helps), then run `ralph-tracker gate` again"
+            return "fix what gave nothing (`ralph-tracker doctor` helps), then run `ralph-tracker gate` again"
         older = next((alert.id for alert in self.critical if not self.is_new(alert)), None)
         accept = "" if older is None else f"; `ralph-tracker accept {older} --reason WHY` takes it as it is"
-        return f"mend it, then run `ralph-tracker gate` again{accept}"
+        return f"fix it, then run `ralph-tracker gate` again{accept}"
 
     @property
     def fall(self) -> str:
@@ -312,7 +312,7 @@ def gate(
     loop = LoopReader.read(LoopStore(_paths(root, loop_id, environment)), configured_by)
     refuse_other_origin(loop, metrics)
     summary = summary_at(loop.store.paths)
-    state = LoopRecords(loop.store.paths).state(summary, loop.config.rules)  # a reader's: nothing is mended
+    state = LoopRecords(loop.store.paths).state(summary, loop.config.rules)  # a reader's: nothing is fixed
     with lookout("gate") as folder:
         taken = IterationContext(now, loop).unrecorded(loop, state, metrics, environment, folder, progress=progress)
     retiring = retiring_tests(state, taken.measurement)

@@ -1,4 +1,4 @@
-"""Put one iteration on record: judge it, commit it with its files, write its report, mend what a killed call left."""
+"""Put one iteration on record: judge it, commit it with its files, write its report, fix what a killed call left."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress

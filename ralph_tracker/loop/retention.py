@@ -156,7 +156,7 @@ def collect(
         leftovers = collector.leftovers()
         if not carry_out:
             loop, summary = LoopReader.read(store, configured_by), summary_at(store.paths)
-            state = LoopRecords(store.paths).state(summary, loop.config.rules)  # a reader's: nothing is mended
+            state = LoopRecords(store.paths).state(summary, loop.config.rules)  # a reader's: nothing is fixed
             return _planned(collector, store, summary, state, keep_last, leftovers)
     with store.writing("gc") as unfinished:
         loop = LoopReader.read(store, configured_by)

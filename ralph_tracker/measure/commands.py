@@ -103,6 +103,6 @@ def refuse_absent(checks: Sequence[Check], root: Path, environment: Mapping[str,
 def absent(name: str, problem: str | None) -> ConfigError:
     """Return the refusal of a check whose command is not there."""
     return ConfigError(
-        f"checks.{name}: {problem}; install it, mend checks.{name}.run (`ralph-tracker doctor` shows what is found), "
+        f"checks.{name}: {problem}; install it, fix checks.{name}.run (`ralph-tracker doctor` shows what is found), "
         "or say --allow-missing"
     )

@@ -21,8 +21,8 @@ from ralph_tracker.measure.report_files import FoundReport, Missing
 BUILD: Final = "build"
 INTEGRITY: Final = "integrity"
 NO_LINES: Final = "the report has no line to cover"
-_STOPPED: Final = "the checker stopped at an error, there may be more than it counted; mend that one first"
-_NO_REPORT: Final = "the check names no report; add `reports:` to it"
+_STOPPED: Final = "the checker stopped at an error, there may be more than it counted; fix that one first"
+_NO_REPORT: Final = "the check names no report file; add `reports: [FILE]` to it"
 _HIDDEN: Final = "held-back tests do not load"
 _LOOKED_AT: Final = 1_000_000
 # What build tools print where they have some tests run though others do not compile.

@@ -37,7 +37,7 @@ def render(template: str, values: Mapping[str, Any], root: Path | None = None) -
         line, what = getattr(error, "lineno", None), getattr(error, "message", None)
         place = f"{template}, line {line}" if line else template
         what = what or f"{type(error).__name__}: {error}"
-        raise ConfigError(f"template {place}: {what}; mend it or remove it from {USER_FOLDER}") from None
+        raise ConfigError(f"template {place}: {what}; fix it or remove it from {USER_FOLDER}") from None
 
 
 def has_own(template: str, root: Path | None) -> bool:

@@ -41,7 +41,7 @@ from ralph_tracker.tracker import Tracker
 
 _NAME: Final = "plan-{}"
 _UNKNOWN: Final = (
-    "{plan}: task {task}: neither a check nor a command is named {word!r}{near}; mend it, or say --allow-missing"
+    "{plan}: task {task}: neither a check nor a command is named {word!r}{near}; fix it, or say --allow-missing"
 )
 _UNUSABLE: Final = re.compile(r"[^a-z0-9._-]+")
 _LONGEST_ID: Final = 56  # what LOOP_ID takes, without the number behind it

@@ -180,4 +180,4 @@ def read_events(lines: Iterable[str], name: str) -> Iterator[Event]:
         except (ValueError, RecursionError) as error:
             why = f"no JSON ({error})" if isinstance(error, json.JSONDecodeError) else str(error)
             why = "nested too deeply" if isinstance(error, RecursionError) else why
-            raise InputError(f"{name}, line {number}: {why}; mend or drop that line") from None
+            raise InputError(f"{name}, line {number}: {why}; fix or drop that line") from None

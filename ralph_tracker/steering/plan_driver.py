@@ -85,7 +85,7 @@ def prior_task_contexts(state: PlanState) -> tuple[PriorTaskContext, ...]:
 def build_impl_prompt(task: Task, plan_context: str = "", prior_tasks: Sequence[PriorTaskContext] = ()) -> str:
     """Return the prompt of a task: what is to be done, what has to hold, and what the last five tasks before it did.
 
-    Tests that fail and alerts that are open are those after the last of them: what stood before may be mended since.
+    Tests that fail and alerts that are open are those after the last of them: what stood before may be fixed since.
     """
     return without_held_back("\n".join(_lines(task, plan_context, prior_tasks[-PRIOR_TASKS:])) + "\n")
 

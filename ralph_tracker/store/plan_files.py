@@ -83,7 +83,7 @@ def read_plan(path: Path) -> KeptPlan:
     try:
         state = state_from_plain(plain)
     except ValueError as error:
-        raise RecordError(f"{kept}: damaged ({error}); mend it, or remove it to begin the plan anew") from None
+        raise RecordError(f"{kept}: damaged ({error}); fix it, or remove it to begin the plan anew") from None
     return KeptPlan(state, is_begun=True, has_changed=state.digest not in {"", digest})
 
 

@@ -33,7 +33,7 @@ def read_bytes(path: Path) -> bytes | None:
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return None
     except OSError as error:
-        raise StoreError(f"{path}: cannot be read ({error.strerror}); mend that and try again") from None
+        raise StoreError(f"{path}: cannot be read ({error.strerror}); fix that and try again") from None
 
 
 def refuse_newer(plain: Any, name: str) -> Any:  # noqa: ANN401  # whatever the file held

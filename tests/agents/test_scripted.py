@@ -73,7 +73,7 @@ def test_edits_that_do_not_fit_leave_the_tree_as_it_is(project, edits, error, wo
     [("- write: {}", "0.does"), ("- {does: x, wirte: {}}", "0.wirte"), ("steps", "the document")],
 )
 def test_a_script_that_is_none_is_refused_in_one_line(script, place):
-    with pytest.raises(InputError, match=f"^script.yaml: {place}: .*; mend the script$"):
+    with pytest.raises(InputError, match=f"^script.yaml: {place}: .*; fix the script$"):
         agent(script)
 
 

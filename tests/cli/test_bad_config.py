@@ -86,7 +86,7 @@ def test_a_pyproject_that_cannot_be_used_starts_no_loop(project, metrics_of, nam
 def test_a_configuration_that_is_a_folder_is_named(project, metrics_of):
     (project.root / "ralph-tracker.yaml").mkdir()
     answer = project.hook("pre-loop", metrics_of())
-    assert answer.complaint == "ralph-tracker.yaml: cannot be read (Is a directory); mend or remove it"
+    assert answer.complaint == "ralph-tracker.yaml: cannot be read (Is a directory); fix or remove it"
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_a_damaged_template_of_the_user_is_named(running, template, said):
     (folder / "iteration-report.md.j2").write_bytes(template if isinstance(template, bytes) else template.encode())
     answer = running.ralph("report", "1")
     assert (answer.code, answer.complaint.startswith(f"template {said}")) == (1, True), answer.complaint
-    assert answer.complaint.endswith("; mend it or remove it from .aiwg/ralph/templates")
+    assert answer.complaint.endswith("; fix it or remove it from .aiwg/ralph/templates")
     assert running.ralph("status").code == 0
 
 

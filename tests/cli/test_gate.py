@@ -51,7 +51,7 @@ ANSWERS = {
         (
             "could not measure coverage\n  plateau, quality 0.78, adjusted 0.78\n"
             "  not measured: coverage: no coverage_percentage in the metrics handed in\n"
-            "  next: mend what gave nothing (`ralph-tracker doctor` helps), then run `ralph-tracker gate` again\n"
+            "  next: fix what gave nothing (`ralph-tracker doctor` helps), then run `ralph-tracker gate` again\n"
         ),
     ),
     "regression": (
@@ -63,7 +63,7 @@ ANSWERS = {
             "  CRITICAL test_deletion: Test count decreased from 10 to 9\n"
             "  HIGH functionality_loss: Passing tests decreased from 10 to 9\n"
             "  not measured: coverage: no coverage_percentage in the metrics handed in\n"
-            "  next: mend it, then run `ralph-tracker gate` again\n"
+            "  next: fix it, then run `ralph-tracker gate` again\n"
         ),
     ),
 }
@@ -152,8 +152,8 @@ def test_github_gets_words_annotations_and_a_summary(ask, tmp_path, monkeypatch)
 
 # id: what GITHUB_STEP_SUMMARY names → what is said
 NO_SUMMARY = {
-    "no file": (None, "not written, GITHUB_STEP_SUMMARY names no file"),
-    "an empty name": ("", "not written, GITHUB_STEP_SUMMARY names no file"),
+    "no file": (None, "not written: not in GitHub Actions (GITHUB_STEP_SUMMARY is not set)"),
+    "an empty name": ("", "not written: not in GitHub Actions (GITHUB_STEP_SUMMARY is not set)"),
     "a folder": (".", "not written, {}: Is a directory"),
     "a full file": ("full.md", "not written, {} is full"),
 }

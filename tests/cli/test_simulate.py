@@ -141,7 +141,7 @@ def test_a_line_that_cannot_be_used_is_one_line_with_its_number(project, case):
     answer = simulated(project, path, "--json")
     assert answer.code == 1
     assert answer.complaint.startswith(f"{path}, line 2: {why}")
-    assert answer.complaint.endswith("; mend or drop that line")
+    assert answer.complaint.endswith("; fix or drop that line")
 
 
 @pytest.mark.parametrize(("name", "why"), [("none.jsonl", "No such file"), (".", "Is a directory"), ("a\0b", "NUL")])

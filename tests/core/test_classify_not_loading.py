@@ -42,7 +42,7 @@ def test_what_loads_no_test_that_was_there_breaks_nothing(start):
     ("tests", "not_loaded", "expected"),
     [
         pytest.param(ONE, BROKEN, ["build_broken"], id="still broken: not raised again"),
-        pytest.param(None, {}, ["build_broken"], id="not measured: nothing is mended"),
+        pytest.param(None, {}, ["build_broken"], id="not measured: nothing is fixed"),
         pytest.param(TWO, {}, [], id="it loads again"),
     ],
 )

@@ -12,7 +12,7 @@ from typing import Final
 import pytest
 
 CHECKOUT: Final = Path(__file__).resolve().parents[2]
-_FENCE: Final = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_FENCE: Final = re.compile(r"^```(\w+)( no-test)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _FILE: Final = re.compile(r"^(?:#|//) ([\w./-]+\.\w+)$")
 _NAMED: Final = ("RALPH_", "PYTEST_", "COVERAGE_", "COV_CORE_", "RUFF_", "GIT_", "GITHUB_", "VIRTUAL_ENV", "COLUMNS")
 _IDENTITY: Final = {f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
@@ -80,16 +80,15 @@ echo "testing: {test_count: 8, tests_passed: $((5 + n)), tests_failed: $((3 - n)
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A fenced block of a page: its language, its text, the line of the page where it begins."""
+    """A fenced block of a page: its language, its text, the line of the page where it begins.
+
+    `no_test` marks commands that are not run: they need another place or another program.
+    """
 
     language: str
     text: str
     line: int
-
-    @property
-    def elsewhere(self) -> bool:
-        """Tell whether the block says that it is for another place."""
-        return self.text.startswith("# elsewhere: ")
+    no_test: bool = False
 
     @property
     def file(self) -> str | None:
@@ -101,7 +100,8 @@ class Block:
 def blocks_of(page: Path) -> list[Block]:
     """Return the fenced blocks of a page in their order."""
     text = page.read_text(encoding="utf-8")
-    return [Block(m[1], m[2], text.count("\n", 0, m.start()) + 1) for m in _FENCE.finditer(text)]
+    found = _FENCE.finditer(text)
+    return [Block(m[1], m[3], text.count("\n", 0, m.start()) + 1, no_test=bool(m[2])) for m in found]
 
 
 class Place:

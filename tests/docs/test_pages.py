@@ -60,7 +60,7 @@ def test_what_a_page_shows_is_what_happens(path, place, blocks):
             file = place.root / block.file
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(block.text.partition("\n")[2], encoding="utf-8")
-        elif block.language == "shell" and not block.elsewhere:
+        elif block.language == "shell" and not block.no_test:
             done = place.run(block.text)
             printed = done.stdout
             assert done.returncode == 0, f"{where}: exit {done.returncode}\n{printed}"
@@ -77,7 +77,7 @@ def test_what_a_page_shows_is_what_happens(path, place, blocks):
 
 
 @page
-def test_commands_for_elsewhere_can_be_read_by_a_shell_and_name_verbs_that_exist(path, place, blocks):
+def test_commands_that_are_not_run_can_be_read_by_a_shell_and_name_verbs_that_exist(path, place, blocks):
     for block in blocks(path):
         if block.language == "shell":
             assert place.run(f"bash -n <<'THE-BLOCK'\n{block.text}THE-BLOCK\n").stdout == ""

@@ -80,7 +80,7 @@ def test_a_program_that_is_absent_is_refused_in_one_line_with_check_command_and_
     with pytest.raises(ConfigError) as refused:
         refuse_absent(checks, root, environment)
     assert str(refused.value) == (
-        "checks.tests: command not found: no-such-tool; install it, mend checks.tests.run "
+        "checks.tests: command not found: no-such-tool; install it, fix checks.tests.run "
         "(`ralph-tracker doctor` shows what is found), or say --allow-missing"
     )
 

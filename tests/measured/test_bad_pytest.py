@@ -78,10 +78,10 @@ def test_a_run_that_goes_wrong_is_alerts_in_words_and_the_next_iteration_works(s
         assert f"  {alert}" in broken
     assert word in " ".join(broken.split())  # lines of the screen
     shop.write("test_app.py", GOOD)
-    mended = ralph("hook", "post-iteration")
-    assert "CRITICAL it2-" not in mended
-    assert "HIGH it2-" not in mended
-    assert "still open" not in mended
+    fixed = ralph("hook", "post-iteration")
+    assert "CRITICAL it2-" not in fixed
+    assert "HIGH it2-" not in fixed
+    assert "still open" not in fixed
     ralph("verify")
 
 

@@ -56,8 +56,8 @@ def test_a_run_that_measures_nothing_is_one_alert_and_the_next_iteration_works(w
     assert broken.metrics.test_count is None
     assert "\n" not in broken.alerts[0].message
     shop.write("measure.sh", HANDS_ON)
-    mended = shop.turn()
-    assert (mended.metrics.test_count, mended.alerts, mended.open_alerts) == (4, (), ())
+    fixed = shop.turn()
+    assert (fixed.metrics.test_count, fixed.alerts, fixed.open_alerts) == (4, (), ())
     kept = [path.stat().st_size for path in shop.paths.iterations.rglob("output/*")]
     assert all(0 < size < OUTPUT_KEPT + 200 for size in kept)
     assert run(["verify", "--root", str(shop.root)]) == 0
@@ -151,7 +151,7 @@ def test_a_pipe_that_a_check_leaves_among_its_reports_blocks_nobody(workshop):
 def test_what_nobody_can_measure_is_an_alert_that_says_why(workshop):
     shop = workshop.configure({"tests": {"run": ["true"]}, "types": {"run": ["true"], "reports": ["gone.txt"]}})
     alerts = {str(alert.note or alert.message) for alert in shop.start(allow_missing=True).alerts}
-    assert any("tests: the check names no report" in alert for alert in alerts)
+    assert any("tests: the check names no report file" in alert for alert in alerts)
     assert any("gone.txt: absent" in alert for alert in alerts)
 
 

@@ -171,7 +171,7 @@ def test_each_check_is_a_measure_with_its_own_reason(workshop):
     assert whys["code"] is None
     assert whys["coverage"].endswith("{reports}/coverage.json: absent: not written by this run")
     assert whys["lint"].startswith("lint (")
-    assert whys["types"] == "types: the check names no report; add `reports:` to it"
+    assert whys["types"] == "types: the check names no report file; add `reports: [FILE]` to it"
     assert whys["build"].startswith("build: ")
     assert whys["extra"].endswith("a.txt: absent: not written by this run")
 

@@ -17,7 +17,7 @@ MORE = "\n\ndef test_sub():\n    import calc\n\n    assert calc.sub(3, 2) == 1\n
 
 @pytest.fixture(scope="module")
 def loop(workshop_at, tmp_path_factory, tool):
-    """Return a project and the records of its loop: each iteration is one kind of trouble, and then it is mended."""
+    """Return a project and the records of its loop: each iteration is one kind of trouble, and then it is fixed."""
     shop = workshop_at((tmp_path_factory.mktemp("real") / "project").resolve())
     shop.root.mkdir()
     shop.write("calc.py", CODE)
@@ -52,7 +52,7 @@ def loop(workshop_at, tmp_path_factory, tool):
         "zero collected": "VALUE = 1\n",
         "no file": None,
         "collection error": "import no_such_module\n" + TESTS + MORE,
-        "mended": TESTS + MORE,
+        "fixed": TESTS + MORE,
         "findings": TESTS + MORE + "    assert undefined is None or True\n",
     }.items():
         file = shop.root / "test_calc.py"
@@ -72,7 +72,7 @@ def loop(workshop_at, tmp_path_factory, tool):
         ("collection error", (1, 0, 1, 0)),
         ("zero collected", (0, 0, 0, 0)),
         ("no file", (0, 0, 0, 0)),
-        ("mended", (3, 3, 0, 0)),
+        ("fixed", (3, 3, 0, 0)),
         ("findings", (3, 2, 1, 0)),
     ],
 )
@@ -106,8 +106,8 @@ def test_a_deletion_unverifies_the_iteration_that_did_it_and_no_later_one(loop):
 
 
 def test_once_the_tests_are_back_every_alert_is_closed(loop):
-    assert loop[1]["mended"].open_alerts == ()
-    assert loop[1]["mended"].verified
+    assert loop[1]["fixed"].open_alerts == ()
+    assert loop[1]["fixed"].verified
 
 
 def test_coverage_and_findings_are_the_tools_own(loop):

@@ -28,7 +28,7 @@ class Row:
 
 
 ROWS = (
-    Row("markupsafe==3.0.2", "src layout, C extension, ruff set to mend", 70, types=()),
+    Row("markupsafe==3.0.2", "src layout, C extension, ruff set to fix", 70, types=()),
     Row("boltons==25.0.0", "flat, pytest.ini", 400, needs=("pytest==8.4.2",)),
     Row("cachetools==5.5.2", "unittest-style under pytest", 200),
     Row(

@@ -51,7 +51,7 @@ def test_a_template_may_include_one_of_its_own(template):
 )
 def test_a_broken_template_of_the_user_is_an_expected_failure(template, content):
     with pytest.raises(
-        ConfigError, match=r"^template iteration-report\.md\.j2.*; mend it or remove it from \.aiwg/ralph/templates$"
+        ConfigError, match=r"^template iteration-report\.md\.j2.*; fix it or remove it from \.aiwg/ralph/templates$"
     ):
         render(NAMES[0], {"x": "text"}, template(content))
 

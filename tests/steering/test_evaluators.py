@@ -13,7 +13,7 @@ from ralph_tracker.steering.evaluators import (
 from ralph_tracker.steering.progress import ProgressInfo
 from tests.tables import table
 
-INFO = ProgressInfo(10, 50, 1000, 60_000, "I have mended the parser.", 0.5)
+INFO = ProgressInfo(10, 50, 1000, 60_000, "I have fixed the parser.", 0.5)
 GOES_ON = True, "Making progress"
 SENTENCE = "I will run the tests again and see whether they pass. "
 TWENTY = "one two three four five six seven eight nine ten a b c d e f g h i j "

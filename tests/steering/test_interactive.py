@@ -10,7 +10,7 @@ from ralph_tracker.steering.interactive import InteractiveProgressEvaluator, ask
 from ralph_tracker.steering.progress import ProgressInfo
 from tests.tables import table
 
-INFO = ProgressInfo(10, None, 1000, 60_000, "I have mended the parser.", 0.5)
+INFO = ProgressInfo(10, None, 1000, 60_000, "I have fixed the parser.", 0.5)
 STOP = False, "User requested stop"
 GO = True, "User approved continuation"
 

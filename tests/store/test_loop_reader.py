@@ -37,7 +37,7 @@ class TestOpenLoop:
     def test_of_which_nothing_can_be_read_now_is_not_taken_for_lost(self, loop, cut_short):
         refused = cut_short(loop.root, lambda: opened(loop), at=1, kill=False).error
         assert isinstance(refused, StoreError)
-        assert str(refused).endswith("loop.yaml: cannot be read (No space left on device); mend that and try again")
+        assert str(refused).endswith("loop.yaml: cannot be read (No space left on device); fix that and try again")
 
     def test_that_has_lost_its_document_is_refused(self, loop):
         loop.paths.loop_file.unlink()

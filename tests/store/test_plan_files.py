@@ -72,7 +72,7 @@ def test_a_state_of_an_older_version_still_loads(plan):
 def test_a_damaged_state_is_named(plan, data):
     state_path(plan).parent.mkdir(parents=True)
     state_path(plan).write_bytes(data)
-    with pytest.raises(RecordError, match=r"plan\.yaml\.json: damaged \(.*\); mend it, or remove it"):
+    with pytest.raises(RecordError, match=r"plan\.yaml\.json: damaged \(.*\); fix it, or remove it"):
         read_plan(plan)
 
 

@@ -35,7 +35,7 @@ class TestDocument:
 
     def test_is_an_error_in_one_line_where_the_system_refuses(self, tmp_path):
         (tmp_path / "loop").symlink_to("loop")
-        with pytest.raises(StoreError, match=r"loop: cannot be read \(.*\); mend that and try again") as refused:
+        with pytest.raises(StoreError, match=r"loop: cannot be read \(.*\); fix that and try again") as refused:
             read_json(tmp_path / "loop")
         assert refused.value.__cause__ is None
         assert errno.ELOOP

@@ -205,10 +205,10 @@ def test_a_question_that_cannot_be_edited_in_is_sent():
 
 def test_a_chat_that_takes_nothing_at_first_gets_all_later():
     def agent_of(chat):
-        async def mend():
+        async def fix():
             chat.refuse = set()
 
-        return calls(3, {3: mend})
+        return calls(3, {3: fix})
 
     chat, _ = served(agent_of, lambda: FakeChat({"send", "edit"}))
     assert chat.last == ["all is well"]

@@ -1,7 +1,7 @@
 """The hook of Claude Code: an event on standard input, an answer in that host's form or none.
 
 Whatever goes wrong here ends with exit 0 and no answer: exit 2 would keep the agent from stopping, and for no reason
-that it could mend. What went wrong is noted in the loop's folder.
+that it could fix. What went wrong is noted in the loop's folder.
 """
 
 import json

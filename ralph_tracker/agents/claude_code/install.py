@@ -287,7 +287,7 @@ def _root(text: str, name: str) -> Value:
     except RecursionError:
         raise InputError(f"{name}: nested too deeply; nothing was changed") from None
     except ValueError as error:
-        raise InputError(f"{name}: not JSON ({error}); mend it, comments are none; nothing was changed") from None
+        raise InputError(f"{name}: not JSON ({error}); fix it, comments are none; nothing was changed") from None
     _refuse_other(root, "object", "the document", name)
     return root
 
@@ -301,7 +301,7 @@ def _hooks(text: str, name: str) -> Value:
 
 def _refuse_other(value: Value, kind: str, key: str, name: str) -> None:
     if value.kind != kind:
-        raise InputError(f"{name}: {key} is no JSON {kind}; mend it; nothing was changed")
+        raise InputError(f"{name}: {key} is no JSON {kind}; fix it; nothing was changed")
 
 
 def _ours(text: str, root: Value, kept: Collection[str]) -> Iterator[tuple[Value, Child]]:

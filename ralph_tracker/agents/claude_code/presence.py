@@ -37,7 +37,7 @@ def presence(environment: Mapping[str, str], folder: str) -> Presence | None:
 
 
 def _running(root: str, environment: Mapping[str, str]) -> str | None:
-    """Return the folder of the running loop; state.json that cannot be read leaves it to those who mend it."""
+    """Return the folder of the running loop; state.json that cannot be read leaves it to those who fix it."""
     base = os.path.join(root, ".aiwg", "ralph")  # noqa: PTH118  # pathlib costs more than all of this
     name = environment.get("RALPH_LOOP_ID") or _read(base + "/current").strip()
     if not name or "/" in name or name.startswith("."):

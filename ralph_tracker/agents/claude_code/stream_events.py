@@ -97,7 +97,7 @@ def _object(line: str, where: str) -> Object:
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
-        raise InputError(f"{where}: no object of JSON; mend or drop that line")
+        raise InputError(f"{where}: no object of JSON; fix or drop that line")
     return found
 
 

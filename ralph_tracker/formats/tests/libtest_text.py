@@ -128,7 +128,7 @@ class _Run:
         if self._expected is not None:
             raise DamageError(self._no_summary())
         if not self._results:
-            raise DamageError("there is no `test result:` in it")
+            raise DamageError("no `test result:` in the output of `cargo test`")
         if self._problems and not self._cases.failed and not self._unnamed.failed:
             self._cases.add(self._problems[0], ERROR)
         note = _NOTE if self._unnamed.tests else None

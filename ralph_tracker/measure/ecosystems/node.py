@@ -403,7 +403,7 @@ def detect(root: Path, environment: Mapping[str, str]) -> Ecosystem | None:
     if package is None:
         return None
     if not package.document:
-        return Ecosystem(NAME, notes=(f"package.json in {root} is empty or cannot be read; mend it",))
+        return Ecosystem(NAME, notes=(f"package.json in {root} is empty or cannot be read; fix it",))
     version = version_of(("node",), root, environment) if program("node", environment) else None
     if version is None:
         return Ecosystem(NAME, notes=(f"no Node.js found for {root}; install it, and have node on PATH",))
@@ -446,7 +446,11 @@ def _unsaid(usage: Usage, scripts: Mapping[str, str]) -> list[str]:
     """Name what the test script does first, and the check does not."""
     first = [scripts["pretest"]] if "pretest" in scripts else []
     told = ", ".join(f"`{command}`" for command in (*first, *usage.before))
-    return [f"the test script runs {told} first; put it in front of the check where the tests need it"] if told else []
+    return (
+        [f"the test script also runs {told} first; put that in front of the check if the tests depend on it"]
+        if told
+        else []
+    )
 
 
 def _lint(package: Package) -> _Part:

@@ -44,7 +44,7 @@ def detect(root: Path, environment: Mapping[str, str]) -> Ecosystem | None:
         return Ecosystem(NAME, notes=(f"no Python found for {root}; install it, or make a .venv there",))
     answer = _ask(root, python, environment)
     if answer is None:
-        return Ecosystem(NAME, python, notes=(f"{' '.join(python)} does not run here; mend the environment first",))
+        return Ecosystem(NAME, python, notes=(f"{' '.join(python)} does not run here; fix the environment first",))
     *modules, version = answer
     tools = _tools(python, modules, environment)
     missing = _missing(root, tools, modules)
@@ -108,7 +108,7 @@ def _checks(root: Path, python: Sequence[str], tools: Mapping[str, tuple[str, ..
         checks |= _test_checks(root, python, tools, modules)
     if "ruff" in tools:
         # ruff looks into .aiwg where nothing ignores that, and what is kept of earlier iterations is no finding of now;
-        # a project that has set `fix` would be mended by being measured
+        # a project that has set `fix` would be fixed by being measured
         words = ["--no-cache", "--no-fix", "--extend-exclude=.aiwg", "--output-format=json"]
         run = [*tools["ruff"], "check", *words]
         checks["lint"] = {"run": run, "reports": ["-"], "format": "ruff-json"}

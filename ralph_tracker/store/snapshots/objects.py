@@ -391,7 +391,7 @@ class Objects:
                 yield from (os.fspath(path) for path in (place / _PACKS).iterdir() if path.suffix == SUFFIX)
 
     def _own_packs(self) -> list[Pack]:
-        """List the packs to work on; one whose table is damaged stays as it is, since somebody may mend it."""
+        """List the packs to work on; one whose table is damaged stays as it is, since somebody may fix it."""
         found = self._listed({}).values()
         return [pack for pack in found if pack.path.startswith(f"{self.places[0]}/") and pack.is_intact]
 
@@ -440,7 +440,7 @@ def _bytes_at(object_id: str, place: Place) -> bytes:
 
 
 def _unreadable(path: str, error: OSError) -> StoreError:
-    return StoreError(f"{path}: cannot be read ({error.strerror}); mend that and try again")
+    return StoreError(f"{path}: cannot be read ({error.strerror}); fix that and try again")
 
 
 def _damaged(object_id: str) -> StoreError:

@@ -165,7 +165,7 @@ class Restore:
         except OSError as error:
             where = shown(error.filename) if isinstance(error.filename, str) else self._root
             raise StoreError(
-                f"the restore stopped at {where} ({error.strerror}): mend that, then undo {undo_id} or restore again"
+                f"the restore stopped at {where} ({error.strerror}): fix that, then undo {undo_id} or restore again"
             ) from error
 
     def _adopt(self, tree: str) -> Sequence[str]:

@@ -22,7 +22,7 @@ GITLINK_MODE: Final = "160000"
 _NO_OBJECT: Final = "0" * 40
 _SHA256_DIGITS: Final = 64
 _NOT_FOUND: Final = 127
-_AGAIN: Final = "mend that, then run it again"
+_AGAIN: Final = "fix that, then run it again"
 _NO_GIT: Final = "git was not found: install git, so that it is on PATH"
 # Options in front of each verb: nothing that is set in the repository starts a program.
 _QUIET: Final = (

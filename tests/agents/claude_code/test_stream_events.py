@@ -127,5 +127,5 @@ def test_such_output_is_known_by_its_first_object(lines, stream):
 
 @table("line", ["[]", "{", "1", "[" * 100_000], ids=["list", "cut", "number", "deep"])
 def test_a_line_that_is_no_object_is_named(line):
-    with pytest.raises(InputError, match=r"^it, line 2: no object of JSON; mend or drop that line$"):
+    with pytest.raises(InputError, match=r"^it, line 2: no object of JSON; fix or drop that line$"):
         list(read_stream(['{"type": "system"}', line], "it"))

@@ -103,7 +103,7 @@ HALF = "running 2 tests\ntest a ... ok\n"
         (binary("test a ... ok", passed=1) + HALF, "the tests of a binary have no `test result:`"),
         (HALF + binary("test a ... ok", passed=1), "the tests of a binary have no `test result:`"),
         (f"   Doc-tests box\n{HALF}   Doc-tests lid\n", "the tests of box doc-tests have no `test result:`"),
-        ("hello\n", "there is no `test result:` in it"),
+        ("hello\n", "no `test result:` in the output of `cargo test`"),
     ],
 )
 def test_a_binary_without_a_summary_makes_it_unreadable(damage, text, why):

@@ -116,7 +116,7 @@ def test_a_runner_that_node_is_called_with_is_called_so(found):
 def test_what_the_script_does_first_is_told(found):
     seen = found(package("mocha", "c8", pretest="make", test="tsc && mocha dist"), installed("mocha", "c8"))
     assert seen.notes == (
-        "the test script runs `make`, `tsc` first; put it in front of the check where the tests need it",
+        "the test script also runs `make`, `tsc` first; put that in front of the check if the tests depend on it",
     )
 
 
@@ -265,8 +265,8 @@ def test_each_program_of_a_solution_is_checked(found, text, projects):
 @pytest.mark.parametrize(
     ("files", "programs", "why"),
     [
-        ({"package.json": "{"}, {"node": NODE}, "is empty or cannot be read; mend it"),
-        ({"package.json": "[]"}, {"node": NODE}, "is empty or cannot be read; mend it"),
+        ({"package.json": "{"}, {"node": NODE}, "is empty or cannot be read; fix it"),
+        ({"package.json": "[]"}, {"node": NODE}, "is empty or cannot be read; fix it"),
         (package("jest"), {}, "install it, and have node on PATH"),
         (package("jest"), {"node": "exit 1"}, "install it, and have node on PATH"),
         (package(), {"node": NODE}, "no test runner found: npm install -D vitest, or jest, or mocha"),

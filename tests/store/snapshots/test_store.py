@@ -250,7 +250,7 @@ def test_a_pack_that_is_cut_short_is_damage_that_is_told(packed, bare_project, d
         store.sweep()
     store.snapshot()
     store.pack()
-    path.write_bytes(data)  # it is mended, as it was thrown away by nobody
+    path.write_bytes(data)  # it is fixed, as it was thrown away by nobody
     assert bare_project.store().verify("refs/iterations/0") == ()
 
 
