@@ -1,12 +1,12 @@
-"""Measure keeping, comparing and restoring a tree against `git status` and `git stash create` in it, for both stores.
+"""Measure keeping, comparing and restoring a tree against `git status` and `git stash create` in it.
 
 CPU counts, our own and that of every git we run, with imports left out, as a hook pays for them once. In each round 20
 files change, git is given the time to tell them from its index, and then status, stash, a snapshot and a comparison
 with the one before are measured; after every 25 rounds the store is packed. Restores, back and forth between the last
-two, follow. Each store has its tree to itself, and is opened anew for each call. Medians are judged. Disk is what
-snapshots take of it, in whole blocks, less what is the repository's too.
+two, follow. The store is opened anew for each call. Medians are judged. Disk is what snapshots take of it, in whole
+blocks.
 
-    python bench/snapshot.py [--large] [--store git|contents] [--files N …] [--changed N] [--rounds N]
+    python bench/snapshot.py [--large] [--files N …] [--changed N] [--rounds N]
 
 Trees of 1,000 and 10,000 files have 50 rounds and one of 50,000 has 5, with --large 50 too. The exit status is 1 where
 one of these is exceeded: snapshot 2.5 × `git status` + 40 ms, restore 4 × + 100 ms, comparison 50 ms, first snapshot
@@ -27,10 +27,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import git  # noqa: F401  imported before anything is measured
-from ralph_tracker.store.git.store import SnapshotStore
 from table import Table
 
 from ralph_tracker.store.snapshots.store import SnapshotStore
+from ralph_tracker.store.snapshots.values import Snapshot
 
 PER_FOLDER = 10
 SETTLE_S = 1.1
@@ -38,7 +38,6 @@ SPREAD = 7
 PACKED_EVERY = 25
 ROUNDS = {1_000: 50, 10_000: 50, 50_000: 5}
 MANY_ROUNDS = 50
-STORES = {"git": ("store.git", SnapshotStore), "contents": ("store", SnapshotStore)}
 GIT = ("git", "-c", "gc.auto=0", "-c", "user.name=bench", "-c", "user.email=bench@localhost")
 STATUS = (*GIT, "status", "--porcelain")
 STASH = (*GIT, "stash", "create")
@@ -49,7 +48,6 @@ NAMES = {
     "restore": "restore",
     "diff": "diff of two iterations",
     "first": "first snapshot",
-    "first, of no repository": "first snapshot of no repository",
     "pack": f"packing {PACKED_EVERY} iterations",
 }
 BLOCK = 512  # bytes, of which st_blocks tells the number
@@ -102,47 +100,37 @@ def edit(files: list[Path], count: int, turn: int) -> None:
 
 
 def disk(folder: Path) -> int:
-    """Return the bytes of the blocks that are a folder's alone."""
+    """Return the bytes of the blocks of a folder's files."""
     places = (os.lstat(Path(place) / name) for place, _, names in os.walk(folder) for name in names)
-    return sum(status.st_blocks * BLOCK for status in places if status.st_nlink == 1)
+    return sum(status.st_blocks * BLOCK for status in places)
 
 
 class Subject:
-    """A tree with the store of one kind, and what was measured of it."""
+    """A tree with its store, and what was measured of them."""
 
-    def __init__(self, root: Path, kind: str, count: int, changed: int) -> None:
-        self.root, self.kind, self.changed = root, kind, changed
+    def __init__(self, root: Path, count: int, changed: int) -> None:
+        self.root, self.changed = root, changed
+        self.folder = root / ".aiwg/ralph/bench/store"
         root.mkdir()
         self.files = write_files(root, count)
         self.taken: dict[str, list[float]] = defaultdict(list)
-        self.waited: dict[str, float] = {}
-        time.sleep(SETTLE_S)
-        if kind == "git":
-            self._begin("first, of no repository", "bare")
         commit(root)
         time.sleep(SETTLE_S)
-        self.kept = [self._begin("first", "bench")]
+        self.kept: list[Snapshot] = []
+        began = time.monotonic()
+        self.take("first", self._begin)
+        self.waited = (time.monotonic() - began) * 1000
         self.base = self.after = disk(self.folder)
         self.loose = 0
 
-    @property
-    def folder(self) -> Path:
-        return self._folder("bench")
-
-    def _folder(self, loop: str) -> Path:
-        return self.root / f".aiwg/ralph/{loop}" / STORES[self.kind][0]
-
-    def store(self, loop: str = "bench"):
+    def store(self) -> SnapshotStore:
         """Return the store as a new call finds it."""
-        return STORES[self.kind][1](self._folder(loop), self.root)
+        return SnapshotStore(self.folder, self.root)
 
-    def _begin(self, what: str, loop: str):
-        kept = []
-        store = self.store(loop)
-        began = time.monotonic()
-        self.take(what, lambda: (store.create(), kept.append(store.snapshot(number=0))))
-        self.waited[what] = (time.monotonic() - began) * 1000
-        return kept[0]
+    def _begin(self) -> None:
+        store = self.store()
+        store.create()
+        self.kept.append(store.snapshot(number=0))
 
     def take(self, what: str, call: Callable[[], object]) -> None:
         self.taken[what].append(measured(call))
@@ -176,8 +164,7 @@ class Subject:
         for what, factor, more in (("snapshot", 2.5, 40), ("restore", 4, 100)):
             ratios = f"{middle[what] / status:.1f} x status, {middle[what] / stash:.1f} x stash create"
             limits[what] = factor * status + more, f": {factor} x status + {more} ms; it is {ratios}"
-        for what, waited in self.waited.items():
-            limits[what] = math.ceil(count / 10_000) * 1000, f"; waited {waited:.0f} ms"
+        limits["first"] = math.ceil(count / 10_000) * 1000, f"; waited {self.waited:.0f} ms"
         for what, name in NAMES.items():
             if what in middle:
                 limit, why = limits.get(what, (math.inf, ""))
@@ -195,7 +182,7 @@ class Subject:
 
     @property
     def where(self) -> str:
-        return f"{len(self.files)} files, {self.kind}"
+        return f"{len(self.files)} files"
 
 
 def run(subjects: Iterable[tuple[Subject, int]], changed: int) -> None:
@@ -218,21 +205,20 @@ def run(subjects: Iterable[tuple[Subject, int]], changed: int) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--large", action="store_true")
-    parser.add_argument("--store", choices=STORES, action="append")
     parser.add_argument("--files", type=int, nargs="+", default=list(ROUNDS))
     parser.add_argument("--changed", type=int, default=20)
     parser.add_argument("--rounds", type=int)
     options = parser.parse_args()
     for name in [name for name in os.environ if name.startswith("GIT_")]:
         del os.environ[name]  # as in a plain shell; with them each git costs one more small process
-    table, kinds = Table(), options.store or list(STORES)
+    table = Table()
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder).resolve()
-        run([(Subject(place / f"warm-{kind}", kind, 20, 1), 1) for kind in kinds], 1)
+        run([(Subject(place / "warm", 20, 1), 1)], 1)
         subjects = []
         for count in options.files:
             rounds = options.rounds or (MANY_ROUNDS if options.large else ROUNDS.get(count, MANY_ROUNDS))
-            subjects += [(Subject(place / f"{kind}-{count}", kind, count, options.changed), rounds) for kind in kinds]
+            subjects.append((Subject(place / str(count), count, options.changed), rounds))
         run(subjects, options.changed)
         for subject, rounds in subjects:
             subject.judge(table, rounds)

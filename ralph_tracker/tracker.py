@@ -25,7 +25,6 @@ from ralph_tracker.iteration.record import (
     undo_restore,
     write_report,
 )
-from ralph_tracker.loop.start import Project
 from ralph_tracker.store import codec
 from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.loop_reader import LoopReader
@@ -38,6 +37,7 @@ from ralph_tracker.store.loop_status import (
     summary_at,
 )
 from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.project import Project
 
 # What only the first or the last call of a loop needs is imported there: a hook follows every iteration.
 if TYPE_CHECKING:

@@ -157,13 +157,17 @@ def own_files() -> Callable[[Path], dict[str, bytes]]:
 
 @pytest.fixture(scope="session")
 def without_git(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Return a PATH on which there is no git."""
-    folder = tmp_path_factory.mktemp("bin")
-    for name in ("sh", "cp", "strace"):
-        program = shutil.which(name)
-        if program:
-            (folder / name).symlink_to(program)
-    return str(folder)
+    """Return a PATH on which there is everything but git."""
+    folders = []
+    for folder in map(Path, os.environ["PATH"].split(os.pathsep)):
+        if not (folder / "git").exists():
+            folders.append(folder)
+            continue
+        folders.append(tmp_path_factory.mktemp("bin"))
+        for program in folder.iterdir():
+            if program.name != "git":
+                (folders[-1] / program.name).symlink_to(program)
+    return os.pathsep.join(map(str, folders))
 
 
 @pytest.fixture(scope="session")

@@ -16,35 +16,33 @@ ELSEWHERE = {"plan", "demo", "completion", "schema", "simulate"}
 
 
 class Step(NamedTuple):
-    """A command, its exit code, and whether it is asked to write into the tree; `path` is a PATH for it alone."""
+    """Hold a command, its exit code, and whether it is asked to write into the tree."""
 
     words: tuple[str, ...]
     writes: bool = False
     code: int = 0
-    path: str | None = None
 
-    def run(self, shop: Any) -> None:
-        """Run it in this process; fail where it ends otherwise than it should."""
+    def run(self, shop: Any, path: str | None = None) -> None:
+        """Run it in this process, with a PATH of its own; fail where it ends otherwise than it should."""
         root = () if self.words[0] == "read" else ("--root", str(shop.root))
         own = self.words.index("--") if "--" in self.words else len(self.words)
         with pytest.MonkeyPatch.context() as patch:
-            if self.path:
-                patch.setenv("PATH", self.path)
+            if path:
+                patch.setenv("PATH", path)
             assert run([*self.words[:own], *root, *self.words[own:]]) == self.code, self.words
 
 
-def story(shop: Any, without_git: str | None = None) -> Iterator[Step]:
+def story(shop: Any, *, git: bool = True) -> Iterator[Step]:
     """Yield the commands of a loop; what comes between them happens when the next one is asked for.
 
-    Iteration 2 is rolled back. `without_git` is a PATH on which the loop begins: its files are kept without git.
+    Iteration 2 is rolled back. Where `git` is False, no command finds it.
     """
     settings = (shop.root / "ralph-tracker.yaml").read_bytes()
     (shop.root / "ralph-tracker.yaml").unlink()
     yield Step(("init", "--yes"), writes=True)
     shop.write("ralph-tracker.yaml", settings)
     yield Step(("doctor",))
-    yield Step(("hook", "pre-loop"), path=without_git)
-    assert shop.paths.folder.joinpath("store" if without_git else "store.git").is_dir()
+    yield Step(("hook", "pre-loop"))
     shop.passing(6).write("deep/new.txt", "new\n")
     yield Step(("hook", "post-iteration"))
     (shop.root / "deep/new.txt").unlink()
@@ -67,7 +65,7 @@ def story(shop: Any, without_git: str | None = None) -> Iterator[Step]:
     yield Step(("restore", "--undo", LoopStore(shop.paths).events()[-1]["undo"]), writes=True)
     yield Step(("restore", "1"), writes=True)
     for how in ("none", "output", "branch"):
-        yield Step((*TAKE_1, how), code=EXIT_FAILURE if without_git and how == "branch" else 0)
+        yield Step((*TAKE_1, how), code=EXIT_FAILURE if how == "branch" and not git else 0)
     shop.write("later.txt", "again\n")
     yield Step((*TAKE_1, "worktree"), writes=True)
     yield Step(("select-best", "--verify"))
@@ -78,4 +76,4 @@ def story(shop: Any, without_git: str | None = None) -> Iterator[Step]:
     yield Step(("agent", "install", "claude-code"), writes=True)
     yield Step(("agent", "uninstall", "claude-code"), writes=True)
     agent = ("--", "/bin/sh", "-c", "echo more >> later.txt")
-    yield Step(("run", "--max-iterations", "1", *agent), writes=True, path=without_git)
+    yield Step(("run", "--max-iterations", "1", *agent), writes=True)

@@ -157,8 +157,9 @@ def test_what_nobody_can_measure_is_an_alert_that_says_why(workshop):
 
 def test_an_agent_that_still_writes_is_noted_and_shown_and_the_next_iteration_is_whole(workshop, capsys):
     shop = workshop
+    large = shop.write("../large.bin", os.urandom(4 << 20))  # it takes its time to be read
     shop.start()
-    writing = "n=0; while :; do n=$((n+1)); echo $n > busy.txt; done"
+    writing = f"while :; do cp {large.resolve()} busy.bin; done"
     agent = subprocess.Popen(["/bin/sh", "-c", writing], cwd=shop.root)
     try:
         for _ in range(10):  # where it never gets its turn while we read, there is nothing to note

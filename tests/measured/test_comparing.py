@@ -58,7 +58,7 @@ class TestDifferences:
         assert {change.status for change in back.files if change.path == "old.txt"} == {"added"}
 
     def test_files_that_are_lost_are_said_and_the_tests_go_on(self, committed, run_before):
-        shutil.rmtree(run_before.paths.folder / "store.git")
+        shutil.rmtree(run_before.paths.store)
         found = differences_of(committed, 0, 1)
         assert found.files is None
         assert "iteration 0" in found.files_note

@@ -203,7 +203,7 @@ def test_where_there_is_no_loop_the_gate_says_what_to_do(workshop):
 
 def test_a_loop_that_lost_its_files_is_refused(workshop):
     workshop.start()
-    shutil.rmtree(workshop.paths.folder / "store.git")
+    shutil.rmtree(workshop.paths.store)
     with pytest.raises(NoSnapshotError, match="nothing is kept"):
         ask(workshop)
 

@@ -184,10 +184,10 @@ def test_what_killed_calls_have_left_goes_too(long_loop, ralph):
     folder = long_loop.paths.folder
     (folder / "tmp" / ".tmp-half").mkdir(parents=True)
     (folder / "tmp" / ".tmp-half" / "metrics.json").write_text("{}")
-    (folder / "store.git.new").mkdir()
+    (folder / "store.new").mkdir()
     (folder / "progress" / ".tmp-1").write_text("half")
-    (folder / "store.git" / "objects" / "pack" / "tmp_pack_1").write_text("half")
-    left = ["progress/.tmp-1", "store.git.new", "store.git/objects/pack/tmp_pack_1", "tmp/.tmp-half"]
+    (folder / "store" / "tmp" / "draft").write_text("half")
+    left = ["progress/.tmp-1", "store.new", "store/tmp/draft", "tmp/.tmp-half"]
     assert "left by calls that were killed, would go: progress/.tmp-1" in ralph("gc")[1]
     assert collected_by(ralph, "--yes")["leftovers"] == left
     assert not any((folder / name).exists() for name in left)
@@ -201,18 +201,18 @@ def test_a_loop_without_kept_files_has_nothing_to_collect(workshop, capsys):
 
 
 def test_a_lost_store_is_refused_as_the_plain_files_are_all_that_is_left(long_loop, ralph):
-    shutil.rmtree(long_loop.paths.folder / "store.git")
+    shutil.rmtree(long_loop.paths.store)
     code, out, err = ralph("gc", "--yes", "--keep-last", 1)
     assert (code, out) == (1, "")
     assert "the store is missing; nothing was changed" in err
     assert (long_loop.paths.iteration(1) / "artifacts").is_dir()
 
 
-def test_a_pack_that_the_user_has_too_stays(long_loop, ralph):
+def test_what_is_packed_is_collected_too(long_loop, ralph):
     IterationFiles(LoopStore(long_loop.paths)).tidy(25)
-    packs = long_loop.paths.folder / "store.git" / "objects" / "pack"
-    shared = next(packs.glob("*.pack"))
-    (long_loop.root.parent / "users.pack").hardlink_to(shared)
-    collected_by(ralph, "--keep-last", 1, "--yes")
-    assert shared.exists()
+    (before,) = (long_loop.paths.store / "objects" / "pack").glob("*.pack")
+    size = before.stat().st_size
+    found = collected_by(ralph, "--keep-last", 1, "--yes")
+    (after,) = (long_loop.paths.store / "objects" / "pack").glob("*.pack")
+    assert found["freed_bytes"] > size - after.stat().st_size > 0
     assert ralph("verify")[0] == 0

@@ -46,7 +46,7 @@ def test_files_are_kept_in_a_repository_or_as_the_configuration_says(plain, keep
     folder = shop.paths.iteration(1)
     assert (record.tree is not None) == kept == (folder / "manifest.json").exists()
     assert (folder / "artifacts/app.py").exists() == kept
-    assert (shop.paths.folder / "store.git").exists() == kept
+    assert shop.paths.store.exists() == kept
     assert run(["verify", "--root", str(shop.root)]) == 0
 
 
@@ -125,7 +125,7 @@ def test_a_home_folder_in_git_is_kept_by_no_default(plain, keep, monkeypatch):
 def test_a_tree_that_cannot_be_kept_names_the_way_out_of_the_default(plain, keep, way_out):
     shop = keeping(plain.commit(), keep)
     shop.paths.folder.mkdir(parents=True)
-    (shop.paths.folder / "store.git.new").write_text("in the way\n")
+    (shop.paths.folder / "store.new").write_text("in the way\n")
     with pytest.raises(StoreError) as refused:
         shop.tracker.pre_loop(METRICS)
     assert str(refused.value).endswith(f"run it again{way_out}")
@@ -145,9 +145,9 @@ def test_without_the_git_program_a_loop_in_a_repository_keeps_its_files_all_the_
 
 def test_a_store_left_by_a_call_that_never_came_to_a_baseline_goes(plain):
     shop = keeping(plain.commit(), "never")
-    (shop.paths.folder / "store.git").mkdir(parents=True)
+    shop.paths.store.mkdir(parents=True)
     shop.tracker.pre_loop(METRICS)
-    assert not (shop.paths.folder / "store.git").exists()
+    assert not shop.paths.store.exists()
 
 
 @pytest.mark.slow
@@ -157,7 +157,7 @@ def test_packing_keeps_every_iteration_and_what_a_changed_file_costs_small(plain
     for number in range(10):
         shop.write(f"part{number}/module.py", "".join(f"value_{line} = {line * number}\n" for line in range(100)))
     shop.tracker.pre_loop(METRICS)
-    store = shop.paths.folder / "store.git"
+    store = shop.paths.store
     before = on_disk(store)
     for turn in range(1, 26):
         for number in range(10):

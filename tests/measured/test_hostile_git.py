@@ -212,11 +212,6 @@ def test_what_git_would_run_is_not_run_and_every_byte_comes_back(trap, set_up, m
     tell(trap, story(shop), set() if set_up is in_the_environment else ON_A_BRANCH, monkeypatch)
 
 
-def test_a_loop_that_was_begun_without_git_runs_nothing_that_is_set_for_git_either(trap, without_git, monkeypatch):
-    in_its_own(trap)
-    tell(trap, story(trap.shop, without_git), set(), monkeypatch)
-
-
 def prove(trap: Trap) -> None:
     """See plain git run each of the programs."""
     for sentinel in SENTINELS:

@@ -176,7 +176,7 @@ class TestWhatCannotBeLookedInto:
     @pytest.mark.parametrize(("deaths", "is_judged"), [(1, True), (2, False)])
     def test_a_git_that_dies_once_leaves_no_doubt(self, deaths, is_judged, gated):
         keeper, state, kept, tests = touched(gated)
-        runner = Dying([StoreError("git was killed")] * deaths)
+        runner = Dying([StoreError("the disk was full")] * deaths)
         found = TamperCheck(keeper, state, kept, tests, reruns=Reruns(runner)).integrity()
         assert (EVERYTHING not in found.unread) is is_judged
 

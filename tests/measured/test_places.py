@@ -7,6 +7,7 @@ import pytest
 
 from ralph_tracker.cli.app import run
 from ralph_tracker.errors import LoopError, StoreError
+from ralph_tracker.store.snapshots.store import SnapshotStore
 
 pytestmark = pytest.mark.slow
 
@@ -15,7 +16,7 @@ def alone(maker, folder: Path):
     return maker(made(folder / "project")).prepare().commit()
 
 
-def without_git(maker, folder: Path):
+def in_no_repository(maker, folder: Path):
     return maker(made(folder / "project")).prepare()
 
 
@@ -50,7 +51,7 @@ def made(folder: Path) -> Path:
     "place",
     [
         alone,
-        without_git,
+        in_no_repository,
         *(pytest.param(each, marks=pytest.mark.slow) for each in (in_another, subfolder, worktree)),
     ],
     ids=lambda place: place.__name__,
@@ -88,49 +89,67 @@ def test_a_whole_loop_runs_there_and_touches_no_file_of_the_users_git(workshop_a
     assert [own_files(path) for path in gits] == before
 
 
-@pytest.fixture
-def without_git(tmp_path, monkeypatch):
-    """Return a function that takes git from PATH, or puts an old one there."""
-    tools = made(tmp_path / "bin")
-    for name in ("sh", "cp", "env"):
-        (tools / name).symlink_to(str(shutil.which(name)))
+ANSWERS = '[ "$*" != version ] || { echo git version 2.40.0; exit; }\n'
+GITS = {
+    "no git": None,
+    "a git that fails": f"{ANSWERS}echo fatal: unknown index entry format >&2\nexit 128",
+    "a git that is killed": f"{ANSWERS}kill -9 $$",
+}
 
-    def hide(version: str | None = None) -> None:
-        monkeypatch.setenv("PATH", str(tools))
-        if version:
-            (tools / "git").write_text(f"#!/bin/sh\necho git version {version}\n")
-            (tools / "git").chmod(0o755)
+
+@pytest.fixture
+def hide_git(without_git, tmp_path, monkeypatch):
+    """Return a function that takes git from PATH, or puts another program there under its name."""
+
+    def hide(script: str | None = None) -> None:
+        folder = made(tmp_path / "bin")
+        if script:
+            (folder / "git").write_text(f"#!/bin/sh\n{script}\n")
+            (folder / "git").chmod(0o755)
+        monkeypatch.setenv("PATH", f"{folder}:{without_git}")
 
     return hide
 
 
-@pytest.mark.parametrize("version", [None, "2.25.1"], ids=["no git", "an old git"])
-def test_a_loop_that_begins_without_git_keeps_its_files_and_stays_with_its_store(
-    workshop, without_git, monkeypatch, version, capsys
-):
-    with monkeypatch.context():
-        without_git(version)
-        record = workshop.start()
-    assert any(note.startswith("store: files are kept without git") for note in record.notes)
+@pytest.mark.parametrize("script", GITS.values(), ids=GITS.keys())
+def test_a_loop_begins_without_git_and_says_what_it_does_not_keep(workshop, hide_git, script, capsys):
+    workshop.write("ignored.txt", "tracked all the same\n")
+    workshop.commit().write(".gitignore", ".aiwg/\nignored.txt\n")
+    hide_git(script)
+    (note,) = (note for note in workshop.start().notes if note.startswith("store: "))
+    why = "git ls-files failed in " if script else "git was not found"
+    assert note.startswith(f"store: the git repository could not be read ({why}")
+    assert note.endswith("); what it tracks although it is ignored or named like a secret is not kept")
+    assert note.count("(") == note.count(")")
     first = workshop.files()
     workshop.write("deep/new.txt", "new\n")
     assert not any(note.startswith("store:") for note in workshop.passing(3).turn().notes)
-    assert [path.name for path in workshop.paths.folder.glob("store*")] == ["store"]
     for words in (["status"], ["verify"], ["restore", "0"], ["diff", "0", "1"], ["gc"], ["doctor"]):
         assert run([*words, "--root", str(workshop.root)]) == 0, capsys.readouterr().err
     assert workshop.files() == first
-    assert "files kept without git" in capsys.readouterr().out
+    assert "ignored.txt" not in {each.path for each in kept_in(workshop, 0)}
     assert run(["select-best", "--apply", "branch", "--branch", "best", "--root", str(workshop.root)]) == 1
-    assert "this loop was begun without git; apply it as output or worktree" in capsys.readouterr().err
+    assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_a_loop_that_was_begun_with_git_says_what_to_install_where_that_is_missing(workshop, without_git):
-    workshop.start()
-    without_git()
-    with pytest.raises(StoreError, match=r"git was not found, with which .*: install git 2\.34") as raised:
-        workshop.turn()
+def kept_in(shop, number: int):
+    return SnapshotStore(shop.paths.store, shop.root).changes(None, f"refs/iterations/{number}")
+
+
+def test_a_loop_that_was_begun_with_git_goes_on_without_it_and_only_a_branch_needs_it(workshop, hide_git):
+    workshop.write("ignored.txt", "tracked all the same\n")
+    workshop.commit().write(".gitignore", ".aiwg/\nignored.txt\n")
+    assert not [note for note in workshop.start().notes if note.startswith("store:")]
+    first = workshop.files()
+    hide_git()
+    workshop.write("ignored.txt", "changed\n")
+    workshop.turn()
+    assert [each.path for each in kept_in(workshop, 1) if each.path == "ignored.txt"]
+    workshop.tracker.restore(0)
+    assert workshop.files() == first
+    with pytest.raises(StoreError, match=r"^git was not found: install git") as raised:
+        workshop.tracker.select_output(apply="branch", branch="best")
     assert "\n" not in str(raised.value)
-    assert not (workshop.paths.folder / "store").exists()
 
 
 @pytest.mark.parametrize("rules", ["", "secret.txt\n"], ids=["rules taken out", "rules put in"])

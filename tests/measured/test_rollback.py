@@ -6,6 +6,9 @@ import pytest
 
 from ralph_tracker.cli.app import run
 from ralph_tracker.errors import LoopError, NoSnapshotError, StoreError
+from ralph_tracker.store.iteration_files import IterationFiles
+from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.snapshots.store import SnapshotStore
 
 pytestmark = pytest.mark.slow
 
@@ -138,32 +141,39 @@ def test_visits_before_a_rollback_still_count_after_it(workshop):
 
 def damage_object(shop, path: str) -> None:
     """Spoil the kept content of a file of iteration 1."""
-    store = shop.paths.folder / "store.git"
-    name = shop.git(f"--git-dir={store}", "rev-parse", f"refs/iterations/1:{path}")
-    file = store / "objects" / name[:2] / name[2:]
+    changes = SnapshotStore(shop.paths.store, shop.root).changes(None, "refs/iterations/1")
+    (name,) = (change.new_id for change in changes if change.path == path)
+    file = shop.paths.store / "objects" / name[:2] / name[2:]
     file.chmod(0o644)
     file.write_bytes(b"spoiled")
+
+
+def damage_pack(shop) -> None:
+    """Put all that is kept into one pack, and spoil its table of contents."""
+    IterationFiles(LoopStore(shop.paths)).tidy(25)
+    (pack,) = (shop.paths.store / "objects/pack").glob("*.pack")
+    pack.chmod(0o644)
+    pack.write_bytes(pack.read_bytes()[:-1])
+
+
+def name_of(shop, number: int) -> Path:
+    """Return the file that names the snapshot of an iteration."""
+    return shop.paths.store / f"refs/iterations/{number}"
 
 
 @pytest.mark.parametrize(
     ("damage", "named"),
     [
-        pytest.param(lambda shop: damage_object(shop, "app.py"), "app.py", id="git object"),
+        pytest.param(lambda shop: damage_object(shop, "app.py"), "app.py", id="kept content"),
         pytest.param(lambda shop: (one(shop) / "artifacts/app.py").write_text("x"), "artifacts/app.py", id="artifact"),
         pytest.param(lambda shop: (one(shop) / "artifacts/app.py").unlink(), "artifacts/app.py", id="artifact gone"),
         pytest.param(lambda shop: (one(shop) / "manifest.json").write_text("{}"), "manifest.json", id="manifest"),
         pytest.param(lambda shop: (one(shop) / "seal.json").write_text("{}"), "seal.json", id="seal"),
         pytest.param(lambda shop: resealed(one(shop)), "seal.json", id="made-up seal"),
+        pytest.param(lambda shop: name_of(shop, 1).unlink(), "the snapshot in store", id="name of the snapshot gone"),
         pytest.param(
-            lambda shop: shop.git(f"--git-dir={shop.paths.folder}/store.git", "update-ref", "-d", "refs/iterations/1"),
-            "the snapshot in store.git",
-            id="name of the snapshot gone",
-        ),
-        pytest.param(
-            lambda shop: shop.git(
-                f"--git-dir={shop.paths.folder}/store.git", "update-ref", "refs/iterations/1", "refs/iterations/2"
-            ),
-            "the snapshot in store.git",
+            lambda shop: name_of(shop, 1).write_bytes(name_of(shop, 2).read_bytes()),
+            "the snapshot in store",
             id="another snapshot under its name",
         ),
     ],
@@ -182,6 +192,18 @@ def test_damage_is_found_and_a_damaged_iteration_is_not_restored(run_before, cap
     assert shop.files() == before
     shop.tracker.restore(2)
     assert shop.turn().previous == 2
+
+
+def test_a_pack_that_is_cut_short_is_found_and_nothing_is_restored_from_it(run_before, capsys):
+    shop = run_before
+    damage_pack(shop)
+    before = shop.files()
+    assert ask(shop, "verify") == 1
+    out = capsys.readouterr().out
+    assert all(f"iteration {number}: damaged or missing: the snapshot in store" in out for number in range(4))
+    with pytest.raises(StoreError, match="iteration 1: what is kept is damaged"):
+        shop.tracker.restore(1)
+    assert shop.files() == before
 
 
 def one(shop) -> Path:

@@ -76,24 +76,26 @@ def is_never_touched(name: str) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("place", "store"),
-    [(ordinary, "git"), (worktree, "git"), (subfolder, "git"), (ordinary, "contents")],
-    ids=lambda chosen: chosen if isinstance(chosen, str) else chosen.__name__,
+    ("place", "git"),
+    [
+        pytest.param(ordinary, True, id="ordinary"),
+        pytest.param(worktree, True, id="worktree"),
+        pytest.param(subfolder, True, id="subfolder"),
+        pytest.param(ordinary, False, id="ordinary, where git is not found"),
+    ],
 )
-def test_every_command_leaves_git_and_the_files_of_the_user_as_they_are(
-    workshop_at, tmp_path, place, store, without_git
-):
+def test_every_command_leaves_git_and_the_files_of_the_user_as_they_are(workshop_at, tmp_path, place, git, without_git):
     shop = place(workshop_at, tmp_path)
     shop.write(".gitignore", ".aiwg/\nbuild/\n")
     shop.write("mine/notes.txt", "untracked\n")
     shop.write("build/out.bin", b"\x00\r\n")
     top, kept = tmp_path / "top", prints(shop.root, is_never_touched)
-    steps = story(shop, without_git if store == "contents" else None)
+    steps = story(shop, git=git)
     assert set(kept) == {"mine/notes.txt", "build/out.bin"}
     used = set()
     for step in steps:
         before, files, branches = gits_own(top), prints(shop.root, lambda _: True), shop.git("for-each-ref")
-        step.run(shop)
+        step.run(shop, None if git else without_git)
         used.add(step.words[0])
         after = gits_own(top)
         if step.words == BRANCH and not step.code:

@@ -107,7 +107,7 @@ class UserRepository:
         try:
             self.tracked()
         except StoreError as error:
-            return str(error).partition(": ")[0]
+            return str(error).rpartition(": ")[0]
         return None
 
     def _entries(self, more: Mapping[str, str] | None = None) -> list[Entry]:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ralph_tracker.store.git.store import SnapshotStore
 
 from ...store.conftest import cut_short  # noqa: TID252  # the same way to die
 from .promised import Command, Judge, begin, work
@@ -53,47 +52,34 @@ def system_calls() -> Callable[[str, Path], Iterator[Call]]:
 
 
 @pytest.fixture(scope="session")
-def _made(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[Command, str], Path]:
+def _made() -> dict[Command, Path]:
     """Return the projects that were made so far."""
     return {}
 
 
 @pytest.fixture
 def arena(
-    without_git: str,
-    _made: dict[tuple[Command, str], Path],
+    _made: dict[Command, Path],
     workshop_at: type[Any],
     own_files: Callable[[Path], dict[str, bytes]],
     tmp_path_factory: pytest.TempPathFactory,
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> Callable[[Command, str], tuple[Callable[[], Any], Judge]]:
-    """Return what gives fresh copies of a command's project, always at the same place, and judges its runs.
+) -> Callable[[Command], tuple[Callable[[], Any], Judge]]:
+    """Return what gives fresh copies of a command's project, always at the same place, and judges its runs."""
 
-    From then on the test sees no git where the project's files are kept without it.
-    """
-
-    def prepared(command: Command, store: str) -> Path:
-        if (command, store) not in _made:
+    def prepared(command: Command) -> Path:
+        if command not in _made:
             root = (tmp_path_factory.mktemp("struck") / "project").resolve()
             root.mkdir()
             shop = workshop_at(root).prepare()
             begin(shop, command)
-            with pytest.MonkeyPatch.context() as patch:
-                if store == "contents":
-                    patch.setenv("PATH", without_git)
-                work(shop, command)
-            begun = shop.paths.folder.joinpath("store" if store == "contents" else "store.git").is_dir()
-            assert begun is bool(command.turns)
-            _made[command, store] = root
-        return _made[command, store]
+            work(shop, command)
+            assert shop.paths.store.is_dir() is bool(command.turns)
+            _made[command] = root
+        return _made[command]
 
-    def opened(command: Command, store: str) -> tuple[Callable[[], Any], Judge]:
-        source, root = prepared(command, store), (tmp_path / "copy" / "project").resolve()
-        if store == "contents":
-            monkeypatch.setenv("PATH", without_git)
-        if command.ahead:
-            monkeypatch.setattr(SnapshotStore, "very_many", 1)
+    def opened(command: Command) -> tuple[Callable[[], Any], Judge]:
+        source, root = prepared(command), (tmp_path / "copy" / "project").resolve()
 
         def copied() -> Any:
             shutil.rmtree(root.parent, ignore_errors=True)
@@ -118,7 +104,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     if not rows:
         return
     terminalreporter.section("points at which commands were struck")
-    head = ("by", "command", "in", "fault", "points", "tried", "not reached", "violations")
-    total = ("all", "", "", "", *(sum(row[column] for row in rows) for column in range(4, len(head))))
+    head = ("by", "command", "fault", "points", "tried", "not reached", "violations")
+    total = ("all", "", "", *(sum(row[column] for row in rows) for column in range(3, len(head))))
     for row in (head, *sorted(map(tuple, rows)), total):
-        terminalreporter.write_line("{:<7} {:<18} {:<9} {:<10} {:>7} {:>7} {:>12} {:>11}".format(*row))
+        terminalreporter.write_line("{:<7} {:<19} {:<9} {:>7} {:>7} {:>12} {:>11}".format(*row))

@@ -5,10 +5,9 @@ import importlib
 import io
 import os
 import re
-import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -28,23 +27,10 @@ ON_NAMES = (
 CALLS = (*ON_DESCRIPTORS, *ON_NAMES)
 LINE = re.compile(r"(?:(?P<process>\d+) +)?(?P<call>\w+)\((?P<rest>.*)")
 QUOTED, FOLDER = re.compile(r'"((?:[^"\\]|\\.)*)"'), re.compile(r"<([^<>]*)>, $")
-SHIM = """#!/bin/sh
-read -r number < "{place}/count"
-number=$((number + 1))
-echo $number > "{place}/count"
-if [ -f "{place}/every" ] || [ -f "{place}/only.$number" ]; then
-    mkdir "{place}/$number"
-    strace -f -qq {words} -o "{place}/$number/log" {git} "$@"
-    status=$?
-    [ -f "{place}/whole" ] && [ $status -gt 128 ] && kill -9 $PPID
-    exit $status
-fi
-exec {git} "$@"
-"""
 
 
 class Call(NamedTuple):
-    """A system call: who made it, its name, the files that it names, how often that process had made it."""
+    """Hold a system call: who made it, its name, the files that it names, how often that process had made it."""
 
     process: str
     name: str
@@ -55,21 +41,20 @@ class Call(NamedTuple):
 
 
 class Point(NamedTuple):
-    """Where a fault strikes: in Python (0) or in the so many-th git, at the so many-th of these calls."""
+    """Hold where a fault strikes: at the so many-th of these calls."""
 
-    git: int
     call: str
     count: int
 
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended: its exit code (137: it was killed), what it said, what strace saw of each process."""
+    """Hold how a command ended: its exit code (137: it was killed), what it said, what strace saw of it."""
 
     code: int
     out: str
     err: str
-    logs: Mapping[int, str]
+    log: str = ""
 
 
 def calls_in(log: str, root: Path) -> Iterator[Call]:
@@ -117,7 +102,7 @@ def concerns(call: Call, root: Path) -> bool:
     return call.writing and any(f"{path}/".startswith(f"{root}/") for path in call.paths)
 
 
-def traced(place: Path, fault: str) -> list[str]:
+def traced(fault: str) -> list[str]:
     """Return strace's options, and a fault in its words ("" for none)."""
     known = ",".join(f"?{call}" for call in CALLS)
     return ["-y", "-s", "0", "-e", f"trace={known}", "-e", "signal=none", *(["-e", f"inject={fault}"] if fault else [])]
@@ -131,43 +116,21 @@ class Bench:
 
     def plain(self, *words: str) -> Ended:
         """Run it undisturbed and unseen."""
-        return self._run(words, None, {})
+        return self._run(words, None)
 
     def seen(self, *words: str) -> Ended:
-        """Run it undisturbed; strace notes the calls of Python and of each git apart."""
-        self._prepare("", ["every"])
-        return self._run(words, "", self._shimmed)
+        """Run it undisturbed; strace notes its own calls, and none of the programs that it starts."""
+        return self._run(words, "")
 
     def watched(self, *words: str) -> Ended:
-        """Run it undisturbed; strace notes all calls in the order in which they happen."""
-        return self._run(words, "", {}, follow=("-f",))
+        """Run it undisturbed; strace notes the calls of all processes and threads in the order in which they happen."""
+        return self._run(words, "", follow=("-f",))
 
-    def struck(self, point: Point, fault: str, *words: str, whole: bool = True) -> Ended:
-        """Run it with a fault at a point; a git that is killed takes the command with it where the `whole` is meant."""
-        spec = f"{point.call}:{fault}:when={point.count}"
-        if not point.git:
-            return self._run(words, spec, {})
-        self._prepare(spec, [f"only.{point.git}", *(["whole"] if whole else [])])
-        return self._run(words, None, self._shimmed)
+    def struck(self, point: Point, fault: str, *words: str) -> Ended:
+        """Run it with a fault at a point."""
+        return self._run(words, f"{point.call}:{fault}:when={point.count}")
 
-    @property
-    def _shimmed(self) -> Mapping[str, str]:
-        return {"PATH": f"{self._place / 'bin'}{os.pathsep}{os.environ['PATH']}"}
-
-    def _prepare(self, fault: str, marks: Sequence[str]) -> None:
-        shutil.rmtree(self._place, ignore_errors=True)
-        (self._place / "bin").mkdir(parents=True)
-        options = " ".join(f"'{word}'" for word in traced(self._place, fault))
-        git = self._place / "bin" / "git"
-        git.write_text(SHIM.format(place=self._place, words=options, git=shutil.which("git")))
-        git.chmod(0o755)
-        (self._place / "count").write_text("0\n")
-        for mark in marks:
-            (self._place / mark).touch()
-
-    def _run(
-        self, words: Sequence[str], fault: str | None, environment: Mapping[str, str], follow: Sequence[str] = ()
-    ) -> Ended:
+    def _run(self, words: Sequence[str], fault: str | None, follow: Sequence[str] = ()) -> Ended:
         self._place.mkdir(exist_ok=True)
         out, err, log = (self._place / name for name in ("out", "err", "log"))
         log.unlink(missing_ok=True)
@@ -175,11 +138,11 @@ class Bench:
         child = os.fork()
         if not child:
             os.close(writer)
-            _become(words, self.root, reader, (out, err), environment)
+            _become(words, self.root, reader, (out, err))
         os.close(reader)
         tracer = None
         if fault is not None:
-            options = [*follow, *traced(self._place, fault)]
+            options = [*follow, *traced(fault)]
             tracer = subprocess.Popen(["strace", *options, "-o", log, "-p", str(child)], stderr=subprocess.PIPE)
             assert b"attached" in tracer.stderr.readline()
         os.write(writer, b"!")
@@ -188,24 +151,18 @@ class Bench:
         if tracer is not None:
             tracer.communicate(timeout=PATIENCE_S)
         code = status if status >= 0 else 128 - status
-        return Ended(code, _text(out), _text(err), {0: _text(log), **self._logs()})
-
-    def _logs(self) -> Mapping[int, str]:
-        found = self._place.glob("*/log")
-        return {int(path.parent.name): _text(path) for path in found if path.parent.name.isdecimal()}
+        return Ended(code, _text(out), _text(err), _text(log))
 
 
 def _text(path: Path) -> str:
     return path.read_text("utf-8", "replace") if path.exists() else ""
 
 
-def _become(
-    words: Sequence[str], root: Path, reader: int, told: tuple[Path, Path], environment: Mapping[str, str]
-) -> None:
+def _become(words: Sequence[str], root: Path, reader: int, told: tuple[Path, Path]) -> None:
     """Be the command line from here on, once whoever traces this process is there."""
     code = 99
     try:
-        os.environ.update(environment, HOME=str(root.parent), GIT_CONFIG_NOSYSTEM="1")
+        os.environ.update(HOME=str(root.parent), GIT_CONFIG_NOSYSTEM="1")
         os.environ.pop("RALPH_LOOP_ID", None)
         for number, path in enumerate(told, 1):
             os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
@@ -223,20 +180,13 @@ def _become(
 
 
 def points_of(seen: Ended, root: Path) -> list[Point]:
-    """List where faults can strike a command; processes of one git that come to the same count are one point."""
-    found = {
-        Point(git, call.name, call.count): None
-        for git, log in sorted(seen.logs.items())
-        for call in calls_in(log, root)
-        if concerns(call, root)
-    }
-    return list(found)
+    """List where faults can strike a command."""
+    return [Point(call.name, call.count) for call in calls_in(seen.log, root) if concerns(call, root)]
 
 
 def was_hit(ended: Ended, point: Point, root: Path) -> bool:
     """Tell whether the fault came, and came to a call that concerns the project."""
-    log = ended.logs.get(point.git, "")
-    for line in joined(log):
+    for line in joined(ended.log):
         if "(INJECTED)" in line or " = ?" in line:
             found = next(calls_in(line, root), None)
             if found is not None and found.name == point.call and concerns(found, root):

@@ -12,11 +12,6 @@ from .promised import RERUN, chosen_points, tree_of
 SWEEP = os.environ.get("RALPH_TRACKER_SWEEP", "quick")
 SEED = int(os.environ.get("RALPH_TRACKER_SEED") or random.randrange(10**6))
 SAMPLE = {"quick": 1, "sample": 6}.get(SWEEP)
-# Whether files are kept with git or without it: Python writes the copy.
-CELLS = [
-    pytest.param(store, fault, id=f"{store}-{fault}") for store in ("git", "contents") for fault in ("killed", "ENOSPC")
-]
-QUICK = {"git-killed", "contents-ENOSPC"}
 # Nothing is lost where the copy is taken away already, or a folder is made that is there.
 SPARED = {"unlink", "unlinkat", "rmdir", "chmod", "fchmodat", "fchmod", "mkdir", "mkdirat"}
 
@@ -27,8 +22,8 @@ pytestmark = pytest.mark.faults
 def struck(arena, bench, points, hit, tmp_path, monkeypatch, record_property):
     """Return what strikes a re-run at points in its copy, yields those that were hit, and looks for what is left."""
 
-    def strike(store, fault, seed):
-        copied, judging = arena(RERUN, store)
+    def strike(fault, seed):
+        copied, judging = arena(RERUN)
         scratch = tmp_path / "scratch"
         scratch.mkdir()
         monkeypatch.setattr(tempfile, "tempdir", str(scratch))
@@ -50,26 +45,18 @@ def struck(arena, bench, points, hit, tmp_path, monkeypatch, record_property):
                 yield point, shop, running, ended, judging
                 assert not list(scratch.iterdir()), point
         assert hits
-        record_property(
-            "sweep", ("strace", "re-run", store, fault.partition("=")[2], len(every), hits, len(chosen) - hits, 0)
-        )
+        record_property("sweep", ("strace", "re-run", fault.partition("=")[2], len(every), hits, len(chosen) - hits, 0))
 
     return strike
 
 
-def cells(fault):
-    return [cell for cell in CELLS if cell.values[1] == fault and (SWEEP != "quick" or cell.id in QUICK)]
-
-
-@pytest.mark.parametrize(("store", "fault"), cells("killed"))
-def test_an_iteration_killed_in_the_copy_is_recorded_whole_when_it_is_repeated(store, fault, struck, request):
-    for point, shop, running, ended, judging in struck(store, "signal=SIGKILL", f"{SEED}{request.node.name}"):
+def test_an_iteration_killed_in_the_copy_is_recorded_whole_when_it_is_repeated(struck, request):
+    for point, shop, running, ended, judging in struck("signal=SIGKILL", f"{SEED}{request.node.name}"):
         assert judging.violations(shop, ended, running, killed=True) == [], point
 
 
-@pytest.mark.parametrize(("store", "fault"), cells("ENOSPC"))
-def test_an_iteration_whose_copy_does_not_fit_is_recorded_says_so_and_is_asked_again(store, fault, struck, request):
-    for point, _, running, ended, _ in struck(store, "error=ENOSPC", f"{SEED}{request.node.name}"):
+def test_an_iteration_whose_copy_does_not_fit_is_recorded_says_so_and_is_asked_again(struck, request):
+    for point, _, running, ended, _ in struck("error=ENOSPC", f"{SEED}{request.node.name}"):
         assert ended.code == 0, (point, ended.err)
         now = integrity(running.plain("show", "3", "--json"))
         (rerun,) = now["reruns"]

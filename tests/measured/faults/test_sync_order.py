@@ -7,7 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ralph_tracker.store.git.store import SnapshotStore
+
+from ralph_tracker.store.snapshots.store import SnapshotStore
+
+from .promised import MANY
 
 pytestmark = [pytest.mark.faults, pytest.mark.slow]
 
@@ -37,16 +40,15 @@ INTO_THE_TREE = {
 class Disk:
     """Follow what a power cut could still take away while calls go by.
 
-    `dirty` files were written and not synced, `sent` ones are on their way to the disk without a flush (git's
-    writeout-only), `names` are folders with entries that are not synced, in the tree also with entries that went.
+    `dirty` files were written and not synced, `names` are folders with entries that are not synced, in the tree also
+    with entries that went. What leads to `objects` may have its name only when all of them are durable under theirs.
     """
 
     root: str
-    store: str
-    staging: str
+    objects: str
+    staging: tuple[str, ...]
     dirty: set[str] = field(default_factory=set)
-    sent: set[str] = field(default_factory=set)
-    names: dict[str, str] = field(default_factory=dict)
+    names: set[str] = field(default_factory=set)
     early: list[str] = field(default_factory=list)
     published: list[str] = field(default_factory=list)
 
@@ -56,41 +58,38 @@ class Disk:
         first, last = call.paths[0], call.paths[-1]
         if call.name in WRITING:
             self.dirty.add(first)
-            self.sent.discard(first)
-        elif call.name == "sync_file_range" and first in self.dirty:
-            self.dirty.discard(first)
-            self.sent.add(first)
         elif call.name in SYNCING:
             self.dirty.discard(first)
-            self.sent.clear()  # it flushes what the disk itself holds back
-            self.names.pop(first, None)
+            self.names.discard(first)
         elif call.name in PUBLISHING:
-            self._publish(first, last, call.process)
+            self._publish(first, last)
         elif call.name in NAMING and self._is_in_tree(first):
-            self.names.pop(first, None)
-            self.names[str(Path(first).parent)] = call.process
+            self.names.discard(first)
+            self.names.add(str(Path(first).parent))
 
-    def _publish(self, source: str, target: str, process: str) -> None:
-        if not self._is_at_work(target):
+    def _publish(self, source: str, target: str) -> None:
+        if not self.is_at_work(target):
             self.published.append(target)
-            in_store = target.startswith(f"{self.store}/") and "/refs/" not in target
-            risky = self.dirty if in_store else self.dirty | self.sent
-            self.early += [f"{path} → {target}" for path in risky if self._is_risk(path, source)]
-        for files in (self.dirty, self.sent):
-            moved = {path for path in files if _is_below(path, source)}
-            files.difference_update(moved)
-            files.update(target + path.removeprefix(source) for path in moved)
-        self.names[str(Path(target).parent)] = process
+            self.early += [
+                f"{path} → {target}" for path in self.dirty | self.names if self._is_risk(path, source, target)
+            ]
+        moved = {path for path in self.dirty if _is_below(path, source)}
+        self.dirty.difference_update(moved)
+        self.dirty.update(target + path.removeprefix(source) for path in moved)
+        self.names.add(str(Path(target).parent))
 
-    def _is_risk(self, path: str, source: str) -> bool:
-        """Tell whether a file can be lost under its new name; an object that a name leads to is as much a risk."""
-        return _is_below(path, source) or (path in self.sent and path.startswith(f"{self.store}/objects/"))
+    def _is_risk(self, path: str, source: str, target: str) -> bool:
+        """Tell whether a file can be lost under its new name, or an object that the new name leads to."""
+        if _is_below(target, self.objects):
+            return _is_below(path, source)
+        return _is_below(path, source) or _is_below(path, self.objects)
 
     def _is_in_tree(self, path: str) -> bool:
         return _is_below(path, self.root) and not _is_below(path, f"{self.root}/.aiwg")
 
-    def _is_at_work(self, path: str) -> bool:
-        return path.startswith(f"{self.staging}/") or path.endswith(REMADE)
+    def is_at_work(self, path: str) -> bool:
+        """Tell whether nobody misses a file or a folder after a power cut."""
+        return any(_is_below(path, folder) for folder in self.staging) or path.endswith(REMADE)
 
 
 def _is_below(path: str, folder: str) -> bool:
@@ -98,32 +97,29 @@ def _is_below(path: str, folder: str) -> bool:
 
 
 @pytest.fixture
-def followed(workshop, bench, system_calls, tmp_path, monkeypatch) -> Callable[..., tuple[Disk, str]]:
-    """Run a command on a loop of some iterations; return what could be lost when, and which process is Python."""
+def followed(workshop, bench, system_calls, tmp_path) -> Callable[..., Disk]:
+    """Run a command on a loop of some iterations, with so many new files; return what could be lost when."""
 
-    def follow(words: Iterable[str], counts: Iterable[int] = (6, 2, 8, 8), *, git: bool = True) -> tuple[Disk, str]:
+    def follow(words: Iterable[str], counts: Iterable[int] = (6, 2, 8, 8), *, files: int = 1) -> Disk:
         workshop.write("gone/early.txt", "from the beginning\n")
-        workshop.commit()
-        with monkeypatch.context() as patch:
-            if not git:
-                patch.setenv("PATH", str(tmp_path))
-            workshop.start()
+        workshop.commit().start()
         shutil.rmtree(workshop.root / "gone")
         for count in counts:
             workshop.passing(count).write("more/new.txt", f"{count}\n" * count)
             workshop.turn()
-        workshop.passing(9).write("even/more.txt", "not on record yet\n")
+        SnapshotStore(workshop.paths.store, workshop.root).pack()
+        workshop.passing(9)
+        for number in range(files):
+            workshop.write(f"even/more-{number}.txt", f"{number}: not on record yet\n")
         if UNDO in words:
             words = [workshop.tracker.restore(0) if word == UNDO else word for word in words]
         ended = bench(workshop.root, tmp_path / "bench").watched(*words)
         assert ended.code == 0, ended.err
-        calls = list(system_calls(ended.logs[0], workshop.root))
-        folder = workshop.paths.folder
-        assert git == (folder / "store.git").exists()
-        disk = Disk(str(workshop.root), str(folder / "store.git"), str(workshop.paths.staging))
-        for call in calls:
+        store = workshop.paths.store
+        disk = Disk(str(workshop.root), str(store / "objects"), (str(workshop.paths.staging), str(store / "tmp")))
+        for call in system_calls(ended.log, workshop.root):
             disk.follow(call)
-        return disk, calls[0].process
+        return disk
 
     return follow
 
@@ -134,26 +130,21 @@ def ours(paths: Iterable[str]) -> list[str]:
 
 @pytest.mark.parametrize("words", COMMANDS.values(), ids=COMMANDS.keys())
 def test_what_is_kept_is_durable_before_it_has_its_name_and_so_is_the_name_afterwards(followed, words):
-    disk, python = followed(words)
+    disk = followed(words)
     assert ours(disk.published)
     assert ours(disk.early) == []
-    unsynced = [folder for folder, process in disk.names.items() if process == python]
-    assert [path for path in ours(unsynced) if not path.startswith(disk.staging)] == []
+    assert [path for path in ours(disk.names) if not disk.is_at_work(path)] == []
 
 
-def test_what_is_written_ahead_is_durable_before_a_record_names_it(followed, monkeypatch):
-    monkeypatch.setattr(SnapshotStore, "very_many", 0)
-    disk, _ = followed(COMMANDS["post_iteration"])
-    assert [path for path in disk.published if path.endswith(".pack")]
+def test_many_contents_are_one_pack_that_is_durable_before_a_record_names_it(followed):
+    disk = followed(COMMANDS["post_iteration"], files=MANY)
+    assert len([path for path in disk.published if path.endswith(".pack")]) == 1
     assert ours(disk.early) == []
 
 
-@pytest.mark.parametrize("git", [True, False], ids=["git", "contents"])
 @pytest.mark.parametrize("words", INTO_THE_TREE.values(), ids=INTO_THE_TREE.keys())
-def test_what_is_put_into_the_tree_is_durable_before_it_has_its_name_and_so_is_the_name_afterwards(
-    followed, words, git
-):
-    disk, _ = followed(words, (6, 2), git=git)
+def test_what_is_put_into_the_tree_is_durable_before_it_has_its_name_and_so_is_the_name_afterwards(followed, words):
+    disk = followed(words, (6, 2))
     assert [path for path in disk.published if "/.aiwg/output" in path or not ours([path])]
     assert disk.early == []
     assert [folder for folder in disk.names if not ours([f"{folder}/"])] == []

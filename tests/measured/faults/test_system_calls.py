@@ -5,50 +5,36 @@ import random
 
 import pytest
 
-from .promised import COMMANDS, OF_GIT, chosen_points
+from .promised import COMMANDS, chosen_points
 
 SWEEP = os.environ.get("RALPH_TRACKER_SWEEP", "quick")
 SEED = int(os.environ.get("RALPH_TRACKER_SEED") or random.randrange(10**6))
 SAMPLE = {"quick": 1, "sample": 6}.get(SWEEP)
-FAULTS = {
-    "killed": "signal=SIGKILL",
-    "git-killed": "signal=SIGKILL",  # git alone: the command lives on and has to say so
-    "ENOSPC": "error=ENOSPC",
-    "EIO": "error=EIO",
-}
-# Whose calls: Python's and git's where files are kept with git, Python's where they are kept without it.
-CELLS = [
-    pytest.param(command, actor, fault, id=f"{command}-{actor}-{fault}")
-    for command in COMMANDS
-    for actor in ("python", "git", "contents")
-    for fault in FAULTS
-    if actor == "git" or fault != "git-killed"
-    if (command, actor) != ("post_loop", "git")  # its git only reads
-    if command not in OF_GIT or (actor == "git" and (fault in {"killed", "ENOSPC"} or COMMANDS[command].ahead))
-]
-QUICK = {"post_iteration-python-killed", "post_iteration-git-ENOSPC", "restore-contents-killed"}
+FAULTS = {"killed": "signal=SIGKILL", "ENOSPC": "error=ENOSPC", "EIO": "error=EIO"}
+CELLS = [pytest.param(command, fault, id=f"{command}-{fault}") for command in COMMANDS for fault in FAULTS]
+QUICK = {"post_iteration-killed", "post_iteration-many-ENOSPC", "restore-killed"}
 CHOSEN = [cell for cell in CELLS if SWEEP != "quick" or cell.id in QUICK]
 
 pytestmark = pytest.mark.faults
 
 
-@pytest.mark.parametrize(("name", "actor", "fault"), CHOSEN)
+@pytest.mark.parametrize(("name", "fault"), CHOSEN)
 def test_a_struck_command_loses_nothing_and_converges_when_repeated(
-    name, actor, fault, arena, bench, points, hit, tmp_path, request, record_property
+    name, fault, arena, bench, points, hit, tmp_path, request, record_property
 ):
     command = COMMANDS[name]
-    copied, judging = arena(command, "contents" if actor == "contents" else "git")
+    copied, judging = arena(command)
 
     def counted():
         shop = copied()
         seen = bench(shop.root, tmp_path / "bench").seen(*command.words)
         assert seen.code == 0, seen.err
-        return [point for point in points(seen, shop.root) if bool(point.git) == (actor == "git")]
+        return points(seen, shop.root)
 
     def struck(point):
         shop = copied()
         running = bench(shop.root, tmp_path / "bench")
-        ended = running.struck(point, FAULTS[fault], *command.words, whole=fault == "killed")
+        ended = running.struck(point, FAULTS[fault], *command.words)
         came = hit(ended, point, shop.root)
         return judging.violations(shop, ended, running, killed=fault == "killed") if came else None
 
@@ -65,7 +51,7 @@ def test_a_struck_command_loses_nothing_and_converges_when_repeated(
             missed += 1
         elif wrong:
             violations[point] = wrong
-    row = ("strace", name, actor, fault, len(every), len(chosen) - missed, missed, len(violations))
+    row = ("strace", name, fault, len(every), len(chosen) - missed, missed, len(violations))
     record_property("sweep", row)
     assert not violations, "\n".join(f"{point}: {wrong}" for point, wrong in violations.items())
     assert every

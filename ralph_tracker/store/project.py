@@ -1,0 +1,62 @@
+"""Which loop is meant, and where a new one begins."""
+
+from pathlib import Path
+from typing import Final
+
+from ralph_tracker.errors import LoopError
+from ralph_tracker.store.files import TEMPORARY, hide_from_git, told_plainly, write_whole
+from ralph_tracker.store.layout import LOOP_ID, ProjectPaths
+from ralph_tracker.store.loop_status import checked_root, current_loop
+from ralph_tracker.store.loop_store import LoopStore
+
+DEFAULT_PREFIX: Final = "ralph-"
+
+
+class Project:
+    """Find and start the loops of one project."""
+
+    def __init__(self, root: Path) -> None:
+        self.paths = ProjectPaths(checked_root(root))
+
+    def current(self) -> str | None:
+        """Return the id of the current loop, None where there is none yet."""
+        return current_loop(self.paths)
+
+    def set_current(self, loop_id: str) -> None:
+        """Name the current loop."""
+        with told_plainly(self.paths.current, "the loop is on record; run the same command again"):
+            write_whole(self.paths.current, f"{loop_id}\n".encode())
+            hide_from_git(self.paths.base)
+
+    def store(self, loop_id: str) -> LoopStore:
+        """Return the store of a loop, which need not exist yet."""
+        return LoopStore(self.paths.loop(loop_id))
+
+    def clear(self) -> None:
+        """Remove what a killed call left behind."""
+        with told_plainly(self.paths.base):
+            for path in self.paths.base.glob(f"{TEMPORARY}*"):
+                path.unlink()
+
+    def is_taken(self, loop_id: str) -> bool:
+        """Tell whether a loop of that id has a baseline, ours or one that AIWG wrote."""
+        paths = self.paths.loop(loop_id)
+        return paths.iteration(0).is_dir() or any(paths.progress.glob("iteration-*"))
+
+    def last_id(self) -> str | None:
+        """Return the highest default id that is taken, None where none is."""
+        names = [path.name for path in self.paths.base.glob(f"{DEFAULT_PREFIX}*") if LOOP_ID.match(path.name)]
+        numbers = {name: name.removeprefix(DEFAULT_PREFIX) for name in names if self.is_taken(name)}
+        taken = {int(number): name for name, number in numbers.items() if number.isdecimal()}
+        return taken[max(taken)] if taken else None
+
+    def unused(self, loop_id: str | None) -> LoopStore:
+        """Return the store of a loop to begin, of the next default id where none is named. Raises LoopError."""
+        if loop_id is not None and self.is_taken(loop_id):
+            raise LoopError(f"loop {loop_id} exists already; choose another id, or leave it out")
+        return self.store(loop_id or self.next_id())
+
+    def next_id(self) -> str:
+        """Return the next default id: ralph-001, ralph-002 …"""
+        last = self.last_id()
+        return f"{DEFAULT_PREFIX}{1 if last is None else int(last.removeprefix(DEFAULT_PREFIX)) + 1:03d}"
