@@ -5,6 +5,8 @@ iteration 2 the helper that one of them has moved into is emptied, in iteration 
 reported passes. In iteration 4 nobody has touched source or tests.
 """
 
+import os
+import sys
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -444,7 +446,147 @@ public class FreeNAMETest {
     ),
     needs=("mvn",),
 )
-LANGUAGES = {"jest": JEST, "go": GO, "cargo": CARGO, "maven": MAVEN}
+# As `sources.VITEST` has it: test files that are ES modules, here with the names of the runner at hand.
+VITEST = JEST._replace(
+    files={**JEST.files, "package.json": '{"name": "cart", "private": true}\n'},
+    check={
+        "run": [
+            "node_modules/.bin/vitest",
+            "run",
+            "--globals",
+            "--reporter=json",
+            "--outputFile={reports}/vitest.json",
+        ],
+        "reports": ["{reports}/v.json"],
+    },
+    install=("vitest@3.2.7",),
+)
+GRADLE = MAVEN._replace(
+    files={".gitignore": sources.IGNORED, "build.gradle": sources.GRADLE["build.gradle"], _JAVA: _JAVA_TESTS},
+    check={
+        "run": ["gradle", "--no-daemon", "--console=plain", "--continue", "cleanTest", "test"],
+        "reports": ["**/build/test-results/test/*.xml"],
+    },
+    needs=("gradle",),
+)
+
+_PY_TESTS = """import unittest
+
+from cart import total
+
+
+class CartTests(unittest.TestCase):
+    def test_shipping_is_added(self):
+        self.assertEqual(total([1250, 399], 499), 2148)
+
+    def test_shipping_may_be_free(self):
+        self.assertEqual(total([1250, 399], 0), 1649)
+
+    def test_one_costs_its_price(self):
+        self.assertEqual(total([499], 0), 499)
+"""
+_PY_CHECK = "\n\ndef check(case, prices, shipping, wanted):\n    case.assertEqual(total(prices, shipping), wanted)\n"
+_PY_CHECKED = (
+    _PY_TESTS.replace("self.assertEqual(total([1250, 399], 499), 2148)", "check(self, [1250, 399], 499, 2148)")
+    .replace("self.assertEqual(total([1250, 399], 0), 1649)", "check(self, [1250, 399], 0, 1649)")
+    .replace("self.assertEqual(total([499], 0), 499)", "check(self, [499], 0, 499)")
+)
+_PY_SHARED = _PY_CHECKED.replace("from cart import total", "from tests.checking import check")
+_PY_RENAMED = _PY_SHARED.replace("test_one_costs_its_price", "test_a_single_one_costs_its_price")
+_PY_MERGED = """import unittest
+
+from tests.checking import check
+
+
+class CartTests(unittest.TestCase):
+    def test_totals(self):
+        check(self, [1250, 399], 499, 2148)
+        check(self, [1250, 399], 0, 1649)
+        check(self, [499], 0, 499)
+"""
+_PY = "tests/test_cart.py"
+# unittest itself prints no report; projects have a small runner of their own, or install one.
+_PY_RUNNER = """import sys
+import unittest
+
+
+class Tap(unittest.TestResult):
+    count = 0
+
+    def say(self, word, test):
+        self.count += 1
+        print(f"{word} {self.count} - {test.id()}", flush=True)
+
+    def addSuccess(self, test):
+        super().addSuccess(test)
+        self.say("ok", test)
+
+    def addFailure(self, test, error):
+        super().addFailure(test, error)
+        self.say("not ok", test)
+
+    def addError(self, test, error):
+        super().addError(test, error)
+        self.say("not ok", test)
+
+
+result = Tap()
+unittest.defaultTestLoader.discover("tests", top_level_dir=".").run(result)
+print(f"1..{result.count}")
+sys.exit(not result.wasSuccessful())
+"""
+UNITTEST = Language(
+    files={
+        ".gitignore": f"{sources.IGNORED}__pycache__/\n",
+        "tests/__init__.py": "",
+        "tests/run.py": _PY_RUNNER,
+        _PY: _PY_TESTS,
+    },
+    check={"run": [sys.executable, "-m", "tests.run"], "reports": ["-"]},
+    source="cart.py",
+    sound=(
+        "def total(prices, shipping):\n    return sum(prices) + shipping\n",
+        "def total(prices, shipping):\n    return sum(prices, start=shipping)\n",
+    ),
+    broken="def total(prices, shipping):\n    return sum(prices) + shipping + (not prices)\n",
+    path="tests/test_NAME.py",
+    frame="""import unittest
+
+from cart import total
+IMPORT
+
+class FreeTests(unittest.TestCase):
+    def test_free_NAME(self):
+        BODY
+""",
+    asks="self.assertEqual(total([], 0), 0)",
+    weakened={
+        "dropped": "total([], 0)",
+        "or_true": "self.assertTrue(total([], 0) == 0 or True)",
+        "tolerance": "self.assertAlmostEqual(total([], 0), 0, delta=5)",
+        "caught": "try:\n            self.assertEqual(total([], 0), 0)\n"
+        "        except AssertionError:\n            pass",
+        "moved": "ask(self)",
+    },
+    helper=("tests/asking.py", 'from cart import total\n\n\ndef ask(self):\n    """Ask for it."""\n    BODY\n'),
+    imported="from tests.asking import ask\n",
+    refactored=(
+        {_PY: _PY_CHECKED + _PY_CHECK},
+        {_PY: _PY_SHARED, "tests/checking.py": "from cart import total\n" + _PY_CHECK},
+        {_PY: _PY_RENAMED},
+        {_PY: _PY_MERGED},
+        {_PY: _PY_SHARED},
+    ),
+)
+LANGUAGES = {
+    "unittest": UNITTEST,
+    "jest": JEST,
+    "vitest": VITEST,
+    "go": GO,
+    "cargo": CARGO,
+    "maven": MAVEN,
+    "gradle": GRADLE,
+}
 
 
 # What is told of every iteration, and notes that a reader wants to see: they judge nothing.
@@ -458,6 +600,8 @@ def made(project_in, with_tools, tmp_path_factory):
 
     def make(name):
         language = LANGUAGES[name]
+        if name == "gradle" and not os.environ.get("RALPH_TRACKER_GRADLE"):
+            pytest.skip("Gradle takes ten minutes for this; set RALPH_TRACKER_GRADLE=1")
         with_tools(language.needs, language.install)
         if name not in projects:
             strong = {language.place(way): language.test(way, language.asks) for way in WAYS}

@@ -17,6 +17,7 @@ COPIED = (
     "fixtures/reports",
     "tests/formats",
     "tests/conftest.py",
+    "tests/tables.py",
     "docs/formats.md",
     "pyproject.toml",
 )
