@@ -55,8 +55,9 @@ class Collector(IterationFiles):
     def leftovers(self) -> tuple[str, ...]:
         """Return what writers that were killed have left, relative to the loop's folder."""
         folder = self.paths.folder
-        found = (path for pattern in _LEFTOVERS for path in folder.glob(pattern))
-        return tuple(sorted({path.relative_to(folder).as_posix() for path in found}))
+        with told_plainly(folder, _AGAIN):
+            found = {path for pattern in _LEFTOVERS for path in folder.glob(pattern)}
+        return tuple(sorted(path.relative_to(folder).as_posix() for path in found))
 
     def take_away(self, numbers: Iterable[int], undos: Iterable[str], leftovers: Iterable[str]) -> None:
         """Delete the names and the plain files of iterations, safety snapshots and leftovers.

@@ -30,25 +30,31 @@ def migrate(paths: LoopPaths, remember: Callable[[str, int], None]) -> None:
     `remember` is called with the content of each iteration and its number.
     """
     old = paths.folder / OLD
-    if paths.store.exists() or not old.is_dir():
-        return
+    if not paths.store.exists() and old.is_dir():
+        _move(paths, old, remember)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _move(paths: LoopPaths, old: Path, remember: Callable[[str, int], None]) -> None:
+    """Make the new store beside the old one, and give it its name at the end; a call that is killed changes nothing."""
+    tracked = old / "info/tracked-ignored"  # not there where no repository lent its index
     with (
         told_plainly(old, AGAIN),
         tempfile.TemporaryDirectory(prefix=".tmp-", dir=paths.folder) as scratch,
         tempfile.TemporaryDirectory(prefix="ralph-tracker-") as place,
     ):
         new = Path(scratch) / "store"
-        make_store(new, (old / "info/exclude").read_bytes(), (old / "info/tracked-ignored").read_bytes())
+        make_store(new, (old / "info/exclude").read_bytes(), tracked.read_bytes() if tracked.exists() else b"")
         found = _Migration(_reader(Path(place), old / "objects"), new).run(sorted(_names(old)))
+        for name, tree in found.items():
+            if name.startswith(ITERATIONS):
+                remember(tree, int(name.removeprefix(ITERATIONS)))
         sync_below(new)
         try:
             new.rename(paths.store)
-        except OSError:  # another process was faster
-            return
-    for name, tree in found.items():
-        if name.startswith(ITERATIONS):
-            remember(tree, int(name.removeprefix(ITERATIONS)))
-    shutil.rmtree(old, ignore_errors=True)
+        except OSError:
+            if not paths.store.is_dir():  # else another process was faster
+                raise
 
 
 class _Migration:

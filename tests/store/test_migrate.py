@@ -105,3 +105,14 @@ def test_no_setting_of_the_old_store_is_read(old, tmp_path):
     migrate(old.paths, lambda tree, number: known.append((tree, number)))
     assert SnapshotStore(old.paths.store, old.paths.root).verify("refs/iterations/0") == ()
     assert not ran.exists()
+
+
+def test_a_move_that_was_killed_after_the_new_store_had_its_name_is_ended(old):
+    old.keep("refs/iterations/0", Note())
+    (old.folder / "info/tracked-ignored").unlink()
+    migrate(old.paths, lambda *_: None)
+    old.folder.mkdir()
+    (old.folder / "config").write_text("left\n")
+    migrate(old.paths, lambda *_: None)
+    assert not old.folder.exists()
+    assert SnapshotStore(old.paths.store, old.paths.root).verify("refs/iterations/0") == ()

@@ -383,6 +383,8 @@ class Objects:
                 return {path: known.get(path) or Pack(path) for path in self._pack_paths()}
             except FileNotFoundError:
                 continue
+            except OSError as error:
+                raise _unreadable(error.filename or self.places[0], error) from None
         return {}
 
     def _pack_paths(self) -> Iterator[str]:
@@ -439,7 +441,7 @@ def _bytes_at(object_id: str, place: Place) -> bytes:
     return data
 
 
-def _unreadable(path: str, error: OSError) -> StoreError:
+def _unreadable(path: str | Path, error: OSError) -> StoreError:
     return StoreError(f"{path}: cannot be read ({error.strerror}); fix that and try again")
 
 

@@ -353,3 +353,16 @@ def test_what_the_system_refuses_is_an_expected_failure(project: Project, monkey
         patch.setattr(os, "open", refuse)
         with pytest.raises(StoreError, match="No space left on device"):
             store.snapshot()
+
+
+def test_a_pack_that_the_system_refuses_to_open_is_named(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = project.make_store()
+    snapshot = store.snapshot(number=0)
+    store.pack()
+
+    def refuse(path: str) -> None:
+        raise OSError(5, "Input/output error", path)
+
+    monkeypatch.setattr("ralph_tracker.store.snapshots.objects._read_table", refuse)
+    with pytest.raises(StoreError, match=r"\.pack: cannot be read \(Input/output error\)"):
+        project.store().read(snapshot.tree, "a.txt")
