@@ -252,9 +252,7 @@ def test_installed_twice_a_stop_is_one_iteration(project, messages, write):
 def test_the_page_of_claude_code_shows_what_works_there(project, messages):
     file = str(project.root / "calc.py")
     fix = messages.call("Write", file_path=file, content=RIGHT)
-    block = re.search(
-        r"^```shell\n# elsewhere: needs Claude Code\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL
-    )
+    block = re.search(r"^```shell no-test\n# needs Claude Code\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
     with messages.playing(messages.call("Read", file_path=file), fix, messages.say("done")) as service:
         done = installed(project).shell(block[1], service.url)
     assert (done.returncode, done.stdout) == (0, "done\n")

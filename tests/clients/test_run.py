@@ -100,7 +100,7 @@ def test_a_client_that_is_not_logged_in_needs_a_person(project, messages, driven
 
 
 def test_the_page_of_run_shows_how_the_client_is_driven(project, messages, write):
-    shown = PAGE.read_text().partition("# elsewhere: with these agents installed\n")[2].partition("\nralph-tracker")[0]
+    shown = PAGE.read_text().partition("# with these agents installed\n")[2].partition("\nralph-tracker")[0]
     assert "claude -p" in shown
     (project.root / "PROMPT.md").write_text("Make all tests pass.\n")
     with messages.playing(write("calc.py", RIGHT), messages.say("done")) as service:

@@ -64,9 +64,7 @@ def test_a_session_is_recorded_as_the_fixture_shows_it(project, messages, bless)
 
 
 def test_the_page_of_steering_shows_how_a_session_is_recorded_and_replayed(project, messages):
-    block = re.search(
-        r"^```shell\n# elsewhere: needs Claude Code\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL
-    )
+    block = re.search(r"^```shell no-test\n# needs Claude Code\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
     look = messages.call("Read", file_path=str(project.root / "calc.py"))
     with messages.playing(look, look, messages.say("done")) as service:
         done = project.shell(block[1], service.url)

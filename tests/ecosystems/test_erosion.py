@@ -446,21 +446,6 @@ public class FreeNAMETest {
     ),
     needs=("mvn",),
 )
-# As `sources.VITEST` has it: test files that are ES modules, here with the names of the runner at hand.
-VITEST = JEST._replace(
-    files={**JEST.files, "package.json": '{"name": "cart", "private": true}\n'},
-    check={
-        "run": [
-            "node_modules/.bin/vitest",
-            "run",
-            "--globals",
-            "--reporter=json",
-            "--outputFile={reports}/vitest.json",
-        ],
-        "reports": ["{reports}/v.json"],
-    },
-    install=("vitest@3.2.7",),
-)
 GRADLE = MAVEN._replace(
     files={".gitignore": sources.IGNORED, "build.gradle": sources.GRADLE["build.gradle"], _JAVA: _JAVA_TESTS},
     check={
@@ -581,7 +566,6 @@ class FreeTests(unittest.TestCase):
 LANGUAGES = {
     "unittest": UNITTEST,
     "jest": JEST,
-    "vitest": VITEST,
     "go": GO,
     "cargo": CARGO,
     "maven": MAVEN,
