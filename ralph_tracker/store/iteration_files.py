@@ -23,7 +23,6 @@ from ralph_tracker.store.snapshots.working_tree import TreeWriter
 if TYPE_CHECKING:
     from ralph_tracker.store.snapshots.patch import FileChange
 
-OLD_STORE: Final = "store.git"
 ARTIFACTS: Final = "artifacts"
 MANIFEST: Final = "manifest.json"
 CHECKS: Final = "checks.json"
@@ -211,7 +210,7 @@ class IterationFiles:
 
     @cached_property
     def _store(self) -> SnapshotStore:
-        if (self.paths.folder / OLD_STORE).is_dir():
+        if self.paths.old_store.is_dir():
             from ralph_tracker.store.migrate import migrate  # noqa: PLC0415  # only for a loop of an earlier version
 
             migrate(self.paths, self._trees.remember)
@@ -253,8 +252,10 @@ class IterationFiles:
         """Keep the tree as it is now. `previous` is the iteration it descends from, None for the baseline."""
         self._refuse_none(previous or 0)
         snapshot = self._store.snapshot()
-        befores = () if previous is None else (self._content(previous), self._content(0))
-        changed, since_baseline = self._store.changes_since(befores, snapshot.tree) or ((), ())
+        changed: tuple[Change, ...] = ()
+        since_baseline: tuple[Change, ...] = ()
+        if previous is not None:
+            changed, since_baseline = (self.changes_since(number, snapshot.tree) for number in (previous, 0))
         return KeptFiles(
             snapshot=snapshot,
             changed=changed,
@@ -264,7 +265,7 @@ class IterationFiles:
         )
 
     def _content(self, number: int) -> str:
-        """Return what an iteration is called in the store: its tree where that is known, several compare at once."""
+        """Return what an iteration is called in the store: its tree where that is known, else its name."""
         return self._committed.tree(number) or _ref(number)
 
     def after_checks(self, kept: KeptFiles) -> KeptFiles:
@@ -274,7 +275,7 @@ class IterationFiles:
 
     def changes_since(self, number: int, tree: str) -> tuple[Change, ...]:
         """Return every path in which a kept tree differs from an iteration."""
-        return self._store.changes_since((self._content(number),), tree)[0]
+        return self._store.changes(self._content(number), tree)
 
     def contents(self, changes: Iterable[Change], at_most: int) -> dict[str, bytes]:
         """Return both contents of changed files by the ids that the changes name, each cut after `at_most` bytes."""

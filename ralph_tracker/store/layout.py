@@ -96,6 +96,11 @@ class LoopPaths(NamedTuple):
         return self.folder / "store"
 
     @property
+    def old_store(self) -> Path:
+        """Return the git directory in which earlier versions kept files."""
+        return self.folder / "store.git"
+
+    @property
     def restoring(self) -> Path:
         """Return the mark of a restore that has begun and is not on record."""
         return self.folder / "restoring.json"

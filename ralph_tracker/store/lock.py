@@ -5,7 +5,7 @@ import fcntl
 import json
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -81,17 +81,15 @@ _HOLD_PAUSE_S: Final = 0.05
 
 
 @contextlib.contextmanager
-def hold(folder: Path, leftovers: Iterable[str] = (), patience_s: float = _PATIENCE_S) -> Iterator[int]:
+def hold(folder: Path, patience_s: float = _PATIENCE_S) -> Iterator[int]:
     """Hold the lock of a store and yield its descriptor; raise StoreError where another process keeps it too long.
 
-    `leftovers` are files that a killed writer may have left, which go. The lock's file is never deleted. A child that
-    inherits the descriptor keeps the lock, also when its parent is killed.
+    The lock's file is never deleted. A child that inherits the descriptor keeps the lock, also when its parent is
+    killed.
     """
     descriptor = os.open(folder / _NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         _wait(descriptor, folder, patience_s)
-        for name in leftovers:
-            (folder / name).unlink(missing_ok=True)
         yield descriptor
     finally:
         os.close(descriptor)

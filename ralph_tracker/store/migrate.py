@@ -20,7 +20,6 @@ from ralph_tracker.store.snapshots.trees import OF_GIT, Names, encode_snapshot
 from ralph_tracker.store.snapshots.user_repository import UserRepository
 from ralph_tracker.store.snapshots.values import ITERATIONS, SAFETY, Entry, decode_note
 
-OLD: Final = "store.git"
 _CONFIG: Final = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
 
 
@@ -29,7 +28,7 @@ def migrate(paths: LoopPaths, remember: Callable[[str, int], None]) -> None:
 
     `remember` is called with the content of each iteration and its number.
     """
-    old = paths.folder / OLD
+    old = paths.old_store
     if not paths.store.exists() and old.is_dir():
         _move(paths, old, remember)
     shutil.rmtree(old, ignore_errors=True)

@@ -13,11 +13,14 @@ from typing import Final, NamedTuple
 
 from ralph_tracker.errors import StoreError
 from ralph_tracker.store.snapshots.exclusions import LOOP_FOLDER, PASSED_OVER, folder_reason, untracked_reason
-from ralph_tracker.store.snapshots.user_repository import UserRepository, default_user_ignore_file, repository_around
+from ralph_tracker.store.snapshots.user_repository import (
+    UserRepository,
+    bytes_of,
+    default_user_ignore_file,
+    repository_around,
+)
 
 _BOM: Final = b"\xef\xbb\xbf"
-# The file that holds a store's rules.
-IGNORE: Final = "ignore"
 # What stands between [: and :] in a bracket; bytes beyond ASCII belong to none.
 _CLASSES: Final = {
     "alnum": string.ascii_letters + string.digits,
@@ -255,7 +258,7 @@ def repository_of(root: Path) -> UserRepository | None:
     if repository is None or not repository.prefix:
         return repository
     files = _files_around(repository, default_user_ignore_file())
-    rules = IgnoreRules(_one_list([line for folder, file in files for line in rules_below(_bytes_of(file), folder)]))
+    rules = IgnoreRules(_one_list([line for folder, file in files for line in rules_below(bytes_of(file), folder)]))
     way = repository.prefix.rstrip("/")
     if not any(rules.leave_out(folder, is_folder=True) for folder in (*_folders_above(way), way)):
         return repository
@@ -285,7 +288,7 @@ def _rules_outside(repository: UserRepository, user_file: Path) -> Iterator[str]
     """Yield the rules of the user, of the repository, and of the folders between its top and the tree."""
     for folder, file in _files_around(repository, user_file):
         way = repository.prefix.removeprefix(folder).strip("/")
-        yield from rules_above(_bytes_of(file), way.split("/") if way else [])
+        yield from rules_above(bytes_of(file), way.split("/") if way else [])
 
 
 def _files_around(repository: UserRepository, user_file: Path) -> Iterator[tuple[str, Path]]:
@@ -306,7 +309,7 @@ def _rules_inside(root: Path) -> Iterator[str]:
         file = Path(folder) / ".gitignore"
         if ".gitignore" in files and not file.is_symlink():
             below = os.path.relpath(folder, root)
-            yield from rules_below(_bytes_of(file), "" if below == "." else below)
+            yield from rules_below(bytes_of(file), "" if below == "." else below)
 
 
 def _one_list(lines: "Iterator[str] | list[str]") -> bytes:
@@ -316,10 +319,3 @@ def _one_list(lines: "Iterator[str] | list[str]") -> bytes:
 def _folders_above(path: str) -> Iterator[str]:
     names = path.split("/")[:-1]
     return ("/".join(names[:depth]) for depth in range(1, len(names) + 1))
-
-
-def _bytes_of(file: Path) -> bytes:
-    try:
-        return file.read_bytes()
-    except OSError:
-        return b""

@@ -158,11 +158,6 @@ class SnapshotStore:
         """Compare two kept contents; None is the tree without files."""
         return self._reading().changes(before, after)
 
-    def changes_since(self, befores: Sequence[str | None], after: str | None) -> list[tuple[Change, ...]]:
-        """Compare several kept contents with a later one, as `changes` does each."""
-        kept = self._reading()
-        return [kept.changes(before, after) for before in befores]
-
     def contents(self, object_ids: Iterable[str], at_most: int) -> dict[str, bytes]:
         """Return kept contents by the ids that a change names, each cut after `at_most` bytes."""
         return self._reading().beginnings(object_ids, at_most)

@@ -7,7 +7,7 @@ tracked files are copied when a loop begins.
 import hashlib
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 
 from ralph_tracker.errors import StoreError
 from ralph_tracker.store.snapshots.exclusions import LOOP_FOLDER
+from ralph_tracker.store.snapshots.trees import Read
 from ralph_tracker.store.snapshots.values import Entry, Note, shown
 from ralph_tracker.store.snapshots.working_tree import TreeWriter
 
@@ -146,17 +147,18 @@ def default_user_ignore_file() -> Path:
 def _git_folder(top: Path) -> Path | None:
     dot = top / ".git"
     if dot.is_file():
-        text = os.fsdecode(_bytes_of(dot)).strip()
+        text = os.fsdecode(bytes_of(dot)).strip()
         dot = top / text.removeprefix("gitdir: ") if text.startswith("gitdir: ") else dot
     return dot.resolve() if os.path.lexists(dot / "HEAD") else None
 
 
 def _common(folder: Path) -> Path:
-    name = os.fsdecode(_bytes_of(folder / "commondir")).strip()
+    name = os.fsdecode(bytes_of(folder / "commondir")).strip()
     return (folder / name).resolve() if name else folder
 
 
-def _bytes_of(file: Path) -> bytes:
+def bytes_of(file: Path) -> bytes:
+    """Return what a file holds; nothing where it cannot be read."""
     try:
         return file.read_bytes()
     except OSError:
@@ -190,10 +192,6 @@ def _run_git(words: Sequence[str], where: Path, environment: Mapping[str, str], 
     if status == _NOT_FOUND:
         raise StoreError(_NO_GIT)
     return Answer(status, out, said)
-
-
-# Yields the content of each object in chunks.
-Read = Callable[[Sequence[str]], Iterator[Iterator[bytes]]]
 
 
 def make_branch(repository: UserRepository, goal: Sequence[Entry], each: Read, note: Note, name: str) -> str:
