@@ -5,7 +5,7 @@ iteration 2 the helper that one of them has moved into is emptied, in iteration 
 reported passes. In iteration 4 nobody has touched source or tests.
 """
 
-import os
+import re
 import sys
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -128,6 +128,39 @@ JEST = Language(
         {_JS: _JS_SHARED},
     ),
     install=("jest@30.5.2",),
+)
+
+
+def _module(text: str) -> str:
+    """Return a file of Jest's project as an ES module, as Vitest wants it."""
+    text = re.sub(r"const (\{\w+\}) = require\('([./\w]+)'\);", r"import \1 from '\2.js';", text)
+    text = re.sub(r"exports\.(\w+) = ", r"export const \1 = ", text)
+    return "import {expect, test} from 'vitest';\n" + text if re.search("expect|test\\(|BODY", text) else text
+
+
+VITEST = JEST._replace(
+    files={
+        ".gitignore": sources.IGNORED,
+        "package.json": '{"name": "cart", "private": true}\n',
+        _JS: _module(_JS_TESTS),
+    },
+    check={
+        "run": [
+            "node_modules/.bin/vitest",
+            "run",
+            "--exclude=.aiwg/**",
+            "--reporter=json",
+            "--outputFile={reports}/vitest.json",
+        ],
+        "reports": ["{reports}/vitest.json"],
+    },
+    sound=tuple(map(_module, JEST.sound)),
+    broken=_module(JEST.broken),
+    frame=_module(JEST.frame),
+    helper=(JEST.helper[0], _module(JEST.helper[1])),
+    imported=_module(JEST.imported),
+    refactored=tuple({path: _module(text) for path, text in step.items()} for step in JEST.refactored),
+    install=("vitest@3.2.7",),
 )
 
 _GO_TESTS = """package cart
@@ -566,6 +599,7 @@ class FreeTests(unittest.TestCase):
 LANGUAGES = {
     "unittest": UNITTEST,
     "jest": JEST,
+    "vitest": VITEST,
     "go": GO,
     "cargo": CARGO,
     "maven": MAVEN,
@@ -584,8 +618,6 @@ def made(project_in, with_tools, tmp_path_factory):
 
     def make(name):
         language = LANGUAGES[name]
-        if name == "gradle" and not os.environ.get("RALPH_TRACKER_GRADLE"):
-            pytest.skip("Gradle takes ten minutes for this; set RALPH_TRACKER_GRADLE=1")
         with_tools(language.needs, language.install)
         if name not in projects:
             strong = {language.place(way): language.test(way, language.asks) for way in WAYS}
@@ -635,6 +667,7 @@ def test_tests_that_were_weakened_while_green_hide_no_later_break(name, begun):
     weakened = shop.turn()
     shop.write(helper, text.replace("BODY", ""))
     emptied = shop.turn()
+
     for record in (weakened, emptied):
         assert (record.metrics.tests_failed, record.integrity.verdict, kinds(record)) == (0, "PASS", set())
     shop.write(language.source, language.broken)
