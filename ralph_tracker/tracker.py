@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ralph_tracker.config.wording import nearest
 from ralph_tracker.core.alert_types import same_event
+from ralph_tracker.core.codec import decode, encode
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.judge import judge, retiring_tests
 from ralph_tracker.core.records import IterationRecord
@@ -25,7 +26,6 @@ from ralph_tracker.iteration.record import (
     undo_restore,
     write_report,
 )
-from ralph_tracker.store import codec
 from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_status import (
@@ -188,7 +188,7 @@ class Tracker(NamedTuple):
         paths = paths_of(self.root, self.loop_id, self.environment)
         summary = running(summary_at(paths))
         refuse_unrecorded(paths, summary)
-        decision = codec.decision_from_plain(summary.decision)
+        decision = decode(Decision, summary.decision)
         target = decision.target_iteration
         if apply and decision.action == "rollback" and target is not None and summary.carried_out is None:
             store = LoopStore(paths)
@@ -303,7 +303,7 @@ class Tracker(NamedTuple):
                 together, key=lambda each: each.id == alert_id
             ):  # last, so that a call cut short is repeated
                 if alert.id not in summary.accepted:
-                    event = {"id": alert.id, "reason": reason, "at": at, "alert": codec.alert_to_plain(alert)}
+                    event = {"id": alert.id, "reason": reason, "at": at, "alert": encode(alert)}
                     beside = {} if alert.id == alert_id else {"with": alert_id}
                     store.append_event({"event": "accept", **event, **beside})
             return loop.rebuilt()
