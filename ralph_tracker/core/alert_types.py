@@ -26,6 +26,11 @@ class AlertType(NamedTuple):
     about_tests: bool = False
     rule: str | None = None
 
+    @classmethod
+    def named(cls, name: str) -> "AlertType":
+        """Return the type of that name. Raises KeyError where there is none."""
+        return TYPE_BY_NAME[name]
+
     @property
     def title(self) -> str:
         """Return the name as a person reads it."""

@@ -1,4 +1,7 @@
-"""Values as plain JSON and back, by their annotations: a field that is added to a value is stored and read."""
+"""Values as plain JSON and back, by their annotations: a field that is added to a value is stored and read.
+
+A value with a `measured` method is written as what that returns; one with a class method `named` as its name.
+"""
 
 from collections.abc import Callable, Mapping
 from enum import IntEnum
@@ -6,21 +9,17 @@ from functools import cache
 from types import UnionType
 from typing import Annotated, Any, Final, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from ralph_tracker.core.alert_types import TYPE_BY_NAME, AlertType
-from ralph_tracker.core.metrics import Metrics, Usage
-
 Plain = dict[str, Any]
 Read = Callable[[Any], Any]
 _Value = TypeVar("_Value")
-_NAMED_TYPES: Final[Mapping[type, Mapping[str, Any]]] = {AlertType: TYPE_BY_NAME}
 
 
 def encode(value: Any) -> Any:  # noqa: ANN401  # any value of the core
-    """Return a value as dicts, lists, strings and numbers. Metrics and usage leave out what was not measured."""
-    if isinstance(value, AlertType | IntEnum):
+    """Return a value as dicts, lists, strings and numbers."""
+    if isinstance(value, IntEnum) or hasattr(value, "named"):
         return value.name
-    if isinstance(value, Metrics | Usage):
-        return {name: each for name, each in value._asdict().items() if each is not None}
+    if hasattr(value, "measured"):
+        return value.measured()
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         return {name: encode(each) for name, each in value._asdict().items()}
     if isinstance(value, Mapping):
@@ -42,8 +41,9 @@ def decode(kind: type[_Value], plain: Any) -> _Value:  # noqa: ANN401  # as pars
 
 @cache
 def _reader(kind: Any) -> Read:  # noqa: ANN401  # any annotation
-    if kind in _NAMED_TYPES:
-        return _NAMED_TYPES[kind].__getitem__
+    if hasattr(kind, "named"):
+        named: Read = kind.named
+        return named
     if isinstance(kind, type) and issubclass(kind, IntEnum):
         return kind.__getitem__
     if hasattr(kind, "_fields"):

@@ -172,7 +172,7 @@ class Usage(NamedTuple):
     turns: int | None = None
     duration_s: float | None = None
 
-    def known(self) -> dict[str, float]:
+    def measured(self) -> dict[str, float]:
         """Return what is known, in the order of the fields."""
         return {name: value for name, value in self._asdict().items() if value is not None}
 

@@ -129,5 +129,5 @@ def test_a_test_that_runs_is_worth_more_than_one_that_is_skipped():
 
 
 def test_unknown_usage_is_left_out_and_free_is_known():
-    assert Usage(turns=3, cost_usd=0.0).known() == {"cost_usd": 0.0, "turns": 3}
-    assert Usage().known() == {}
+    assert Usage(turns=3, cost_usd=0.0).measured() == {"cost_usd": 0.0, "turns": 3}
+    assert Usage().measured() == {}

@@ -15,9 +15,7 @@ from ralph_tracker.agents.claude_code.usage import context_of
 from ralph_tracker.agents.claude_tools import end_of_tool
 from ralph_tracker.steering.continuation import (
     COMPLEXITIES,
-    LIMITS,
-    Complexity,
-    ComplexityLimits,
+    ComplexityRules,
     Continuation,
     ContinuationRules,
     continuation_rules_of,
@@ -36,11 +34,14 @@ _ENDLESS: Final = 1 << 53
 Line = Mapping[str, Any]
 
 
-def _without_turns(limits: Mapping[Complexity, ComplexityLimits]) -> dict[Complexity, ComplexityLimits]:
-    return {name: each._replace(max_iterations=_ENDLESS, tool_budget=_ENDLESS) for name, each in limits.items()}
-
-
-UNLIMITED: Final = _without_turns(LIMITS)
+def _without_turns(rules: ContinuationRules) -> ContinuationRules:
+    limits = rules.complexity
+    simple, medium, complex_, generation = (
+        each._replace(max_iterations=_ENDLESS, tool_budget=_ENDLESS)
+        for each in (limits.simple, limits.medium, limits.complex, limits.generation)
+    )
+    endless = ComplexityRules(simple, medium, complex_, generation, limits.large_context)
+    return rules._replace(complexity=endless)
 
 
 class Steering(NamedTuple):
@@ -49,7 +50,7 @@ class Steering(NamedTuple):
     The limits of turns and tool calls are among those only where the configuration asks for it (`turn_limits`).
     """
 
-    rules: ContinuationRules = ContinuationRules(complexity=UNLIMITED)
+    rules: ContinuationRules = _without_turns(ContinuationRules())
     enabled: bool = True
     quality: bool = False
 
@@ -61,7 +62,7 @@ def continuation_of(loop: str) -> Steering:
             section = json.load(file)["continuation"]
         rules = continuation_rules_of(section)
         if section["turn_limits"] is not True:
-            rules = rules._replace(complexity=_without_turns(rules.complexity))
+            rules = _without_turns(rules)
         return Steering(rules, section["enabled"] is True, section["quality"] is True)
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return Steering()
