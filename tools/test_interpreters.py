@@ -13,7 +13,7 @@ SMOKE = ("tests/core", "tests/cli/test_listing.py", "tests/cli/test_shell.py", "
 
 
 def interpreter(version: str) -> str | None:
-    """Return the interpreter of that version, None where PATH has none that runs: a shim may stand for nothing."""
+    """Return the interpreter of that version, None if PATH has none that runs: a shim may stand for nothing."""
     found = shutil.which(f"python{version}")
     if found is None:
         return None

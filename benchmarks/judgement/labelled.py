@@ -31,7 +31,7 @@ class Event(NamedTuple):
 
     @property
     def is_regression(self) -> bool:
-        """Tell whether the kind says regression or silent-test-loss, and not "no" or "not a" before it."""
+        """Return whether the kind says regression or silent-test-loss, and not "no" or "not a" before it."""
         return _REGRESSION.search(self.kind) is not None
 
 
@@ -56,7 +56,7 @@ class Labels(NamedTuple):
 
 
 class Fact(NamedTuple):
-    """One iteration as measured; `tests` (id to outcome) is None where only counts are known."""
+    """One iteration as measured; `tests` (id to outcome) is None if only counts are known."""
 
     iteration: int
     commit: str

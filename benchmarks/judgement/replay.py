@@ -23,7 +23,7 @@ _UNLIMITED: Final = {"max_iterations": None}
 class Turn(NamedTuple):
     """What was said of one iteration; `alerts` are the new ones as (type, severity), `open_alerts` carried types.
 
-    `verdict` is that of integrity, "" where nobody looked into files.
+    `verdict` is that of integrity, "" if nobody looked into files.
     """
 
     iteration: int

@@ -58,7 +58,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _clones(loops: Sequence[Loop], folder: Path | None) -> list[Path | None]:
-    """Return the repository of each loop, None where files are not asked for or not there."""
+    """Return the repository of each loop, None if files are not asked for or not there."""
     if folder is None:
         return [None] * len(loops)
     found = [repository_of(folder.resolve(), loop.name) for loop in loops]

@@ -18,7 +18,7 @@ Rule = Callable[[Sequence[Fact], Sequence[Turn]], tuple[list[int], int | None]]
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Where a rule stops a loop, None where it never does: all of the loop is spent then.
+    """Where a rule stops a loop, None if it never does: all of the loop is spent then.
 
     `told` are the iterations after which the agent is told. `lost` are the tests that pass at the labelled peak and in
     no iteration up to the stop; `early` says that the stop is before the labelled one. `spent` counts the iterations

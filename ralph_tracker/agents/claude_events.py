@@ -29,7 +29,7 @@ _READ_AT_MOST: Final = 1 << 20
 
 
 def sdk() -> Any:  # noqa: ANN401  # the SDK is an extra: its types are not there
-    """Return the package claude_agent_sdk. Raises InputError where it is not installed."""
+    """Return the package claude_agent_sdk. Raises InputError if it is not installed."""
     try:
         return import_module("claude_agent_sdk")
     except ImportError as error:
@@ -169,7 +169,7 @@ class ClaudeEvents:
         `tree()` names the content of the tree after a tool (None: nobody looks). `nudge()` is asked after a tool: its
         words, if any, go to the model beside the tool's result. `refuse(tool)` is asked before a tool: its words, if
         any, go to the model in the tool's place. Both need `hooks`. `price(model, usage)` is what a turn cost in USD,
-        None where unknown: without it no cost is known before the end.
+        None if unknown: without it no cost is known before the end.
         """
         self._sinks = list(sinks)
         self._tree = tree

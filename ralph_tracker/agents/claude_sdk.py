@@ -30,7 +30,7 @@ async def run_session(
     """Ask a client for something, evaluated as it works; a stop interrupts it and waits for its result.
 
     `reading`: None for one of its own; give the same one for all prompts of a client, because the client tells what
-    its whole session has cost. The response's `result` is the ResultMessage, None where it did not come within
+    its whole session has cost. The response's `result` is the ResultMessage, None if it did not come within
     `drain_s` seconds of the interrupt; its cost and tokens are in `info`.
     """
     reading = ClaudeEvents() if reading is None else reading

@@ -19,7 +19,7 @@ FILE_KEYS: Final[Mapping[str, str]] = {
 
 
 def file_named(tool: str, given: Any) -> str | None:  # noqa: ANN401  # whatever the model asked
-    """Return the file that a tool is asked to read or change, None where it names none."""
+    """Return the file that a tool is asked to read or change, None if it names none."""
     key = FILE_KEYS.get(tool)
     path = given.get(key) if key is not None and isinstance(given, Mapping) else None
     return path if isinstance(path, str) else None

@@ -25,7 +25,7 @@ _TESTS_ROOM, _ALERTS_ROOM, _REASON_ROOM, _LINE_ROOM = 520, 420, 220, 160
 
 
 def failing_tests(paths: LoopPaths, number: int) -> tuple[str, ...] | None:
-    """Return the names in order, None where no names are known. Raises StoreError where the system refuses."""
+    """Return the names in order, None if no names are known. Raises StoreError if the system refuses."""
     found = LoopRecords(paths).measurement(number)
     tests = None if found is None else found[0].tests
     return None if tests is None else tuple(sorted(name for name, how in tests.outcomes.items() if how == FAILED))

@@ -13,7 +13,7 @@ from ralph_tracker.store.loop_status import paths_of, summary_at
 def recorded_quality(
     root: str | Path = ".", loop_id: str | None = None, environment: Mapping[str, str] = os.environ
 ) -> Callable[[], QualityState | None]:
-    """Return what reads the latest iteration of a loop, each time anew; it gives None where there is no loop.
+    """Return what reads the latest iteration of a loop, each time anew; it gives None if there is no loop.
 
     `loop_id`: None means the one that the environment names, or else the current one. What is read raises RecordError
     where the record is damaged.

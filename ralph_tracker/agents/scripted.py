@@ -79,7 +79,7 @@ class ScriptedAgent:
             raise InputError(f"{name}: {place or 'the document'}: {first['msg']}; fix the script") from None
 
     def act(self, number: int, root: Path) -> str | None:
-        """Apply step `number`, the first is 1, and return what it does; None where the script is over.
+        """Apply step `number`, the first is 1, and return what it does; None if the script is over.
 
         Raises InputError for an edit that does not fit the tree, and leaves the tree as it is then; StoreError where
         the disk refuses.
@@ -103,7 +103,7 @@ class ScriptedAgent:
                 targets[path].unlink()
 
     def step(self, number: int, tried: int) -> Step | None:
-        """Return what run `tried` of iteration `number` does, both from 1; None where the script is over."""
+        """Return what run `tried` of iteration `number` does, both from 1; None if the script is over."""
         if number > len(self.steps):
             return None
         step = self.steps[number - 1]
@@ -125,7 +125,7 @@ def _replaced(root: Path, path: str, replacements: list[Replacement]) -> str:
 
 
 def _inside(root: Path, path: str) -> Path:
-    """Return where a path of a step leads. Raises InputError where that is outside the project."""
+    """Return where a path of a step leads. Raises InputError if that is outside the project."""
     target = root / path
     if not target.resolve().is_relative_to(root.resolve()):
         raise InputError(f"{path}: outside the project; a step edits the project only")

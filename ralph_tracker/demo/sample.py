@@ -63,7 +63,7 @@ def configure(root: Path, python: str) -> None:
 def python_with_tools(root: Path, say: Callable[[str], None], tools: Sequence[str] = TOOLS) -> str:
     """Return an interpreter that has the tools: the running one, else one made in the project from the package index.
 
-    Raises ConfigError where they cannot be installed.
+    Raises ConfigError if they cannot be installed.
     """
     missing = [tool for tool in tools if not _is_here(tool)]
     if not missing:
@@ -80,7 +80,7 @@ def python_with_tools(root: Path, say: Callable[[str], None], tools: Sequence[st
 
 
 def _is_here(tool: str) -> bool:
-    """Tell whether a module can be imported; a folder that only has its name is none."""
+    """Return whether a module can be imported; a folder that only has its name is none."""
     found = importlib.util.find_spec(tool)
     return found is not None and found.origin is not None
 
@@ -110,7 +110,7 @@ class Agent(Protocol):
     """Edit a project, once an iteration."""
 
     def act(self, number: int, root: Path) -> str | None:
-        """Do the work of an iteration and return it in words, None where there is nothing left to do."""
+        """Do the work of an iteration and return it in words, None if there is nothing left to do."""
         ...
 
 
@@ -125,7 +125,7 @@ class Turn:
 
     @property
     def ends(self) -> bool:
-        """Tell whether the decision ends the loop."""
+        """Return whether the decision ends the loop."""
         return self.decision.action in {"stop", "escalate"}
 
 

@@ -44,7 +44,7 @@ def apply_iteration(keeper: IterationFiles, number: int, how: Apply, branch: str
     """Apply an iteration as output folder, working tree or branch.
 
     Seals and kept files are checked first, what was written is compared afterwards. A loop without files applies
-    nothing and says so. Raises CollectedError where gc took the files away, StoreError where the disk, git or damage is
+    nothing and says so. Raises CollectedError if gc took the files away, StoreError where the disk, git or damage is
     in the way; nothing is applied then.
     """
     source = f"{keeper.paths.shown}/iterations/{keeper.paths.iteration(number).name}/"

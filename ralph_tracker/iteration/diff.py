@@ -46,7 +46,7 @@ NOT_OURS: Final = "AIWG wrote this loop; of tests and files it keeps nothing"
 class ComponentShare:
     """One component of a score.
 
-    `value` is 0 to 100, None where it was not measured; `weight` its share of the weights, which sum to 1, and
+    `value` is 0 to 100, None if it was not measured; `weight` its share of the weights, which sum to 1, and
     `contribution` what it brings to the score of 0 to 1.
     """
 
@@ -219,7 +219,7 @@ def condition_of(rule: int, rules: Rules) -> str:
 class MetricChange:
     """One metric or score of two iterations.
 
-    `change` is None where a side was not measured or is no number. The verdict goes by the direction of the metric:
+    `change` is None if a side was not measured or is no number. The verdict goes by the direction of the metric:
     `changed` where it has none, `unknown` where a side was not measured.
     """
 
@@ -232,7 +232,7 @@ class MetricChange:
 
 @dataclass(frozen=True, slots=True)
 class OutcomeChange:
-    """One test whose outcome differs; None where the report does not have it."""
+    """One test whose outcome differs; None if the report does not have it."""
 
     id: str
     before: str | None

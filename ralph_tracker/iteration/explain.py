@@ -35,8 +35,8 @@ class Explanation:
 
     `alerts` are reasons by the id of a new alert. `rule` is the row of the decision table with its condition, None
     where it is not known. `compared_with` is the iteration that this one descends from, None for the baseline, which
-    differs from nothing. `best` are up to three sentences on why it is the best iteration, () where it is not. `checks`
-    say how each command ended, None where none was run or that was not kept; `output`
+    differs from nothing. `best` are up to three sentences on why it is the best iteration, () if it is not. `checks`
+    say how each command ended, None if none was run or that was not kept; `output`
     is the folder of what they printed, relative to the root. `problem` says what could not be read.
     """
 
@@ -103,7 +103,7 @@ def _rule(committed: LoopRecords, number: int, rules: Rules) -> tuple[int, str] 
 
 
 def checks_of(committed: LoopRecords, number: int) -> tuple[Document, ...] | None:
-    """Return how each check of an iteration ended, None where that is not known."""
+    """Return how each check of an iteration ended, None if that is not known."""
     kept = read_json(committed.paths.iteration(number) / CHECKS)
     checks = kept.get("checks") if isinstance(kept, dict) else None
     whole = isinstance(checks, list) and all(isinstance(each, dict) and each.keys() >= _CHECK for each in checks)

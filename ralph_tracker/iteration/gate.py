@@ -49,7 +49,7 @@ class Gate:
     """What a gate found.
 
     `record` is that of the iteration which `post_iteration` would record now; it is stored nowhere, and the ids of
-    its new alerts name nothing. `compared_with` is the last iteration of the line. `failing` is None where no report
+    its new alerts name nothing. `compared_with` is the last iteration of the line. `failing` is None if no report
     has names of tests. `strict` lets nothing pass that is SUSPECT.
     """
 
@@ -81,7 +81,7 @@ class Gate:
 
     @property
     def regressed(self) -> bool:
-        """Tell whether the class is regression."""
+        """Return whether the class is regression."""
         return self.record.classification == "regression"
 
     @property
@@ -109,7 +109,7 @@ class Gate:
 
     @property
     def unproven(self) -> bool:
-        """Tell whether nothing could be proven: no test ran, some were not collected, or the re-run gave nothing."""
+        """Return whether nothing could be proven: no test ran, some were not collected, or the re-run gave nothing."""
         return self.record.integrity is not None and self.record.integrity.verdict == "UNPROVEN"
 
     @property
@@ -131,7 +131,7 @@ class Gate:
 
     @property
     def next_step(self) -> str | None:
-        """Say what to do, None where it passes."""
+        """Say what to do, None if it passes."""
         if self.verdict == PASS:
             return None
         if self.verdict == NOT_MEASURED:
@@ -153,7 +153,7 @@ class Gate:
         return ", ".join(worse) or f"adjusted score {plain_number(self.record.adjusted_score)}"
 
     def is_new(self, alert: Alert) -> bool:
-        """Tell whether this measurement raises the alert, and no iteration on record has."""
+        """Return whether this measurement raises the alert, and no iteration on record has."""
         return alert.iteration == self.record.iteration
 
     @property
@@ -255,7 +255,7 @@ class SourceLine(NamedTuple):
 
 
 def place_of(root: Path, test: str) -> SourceLine | None:
-    """Return where a test stands, None where its id names no file of the tree.
+    """Return where a test stands, None if its id names no file of the tree.
 
     An id names a file by its path (`tests/test_a.py::test_b`) or as a module (`tests.test_a.TestC::test_b`).
     """
@@ -276,7 +276,7 @@ def _candidates(part: str) -> list[str]:
 
 
 def _is_file(root: Path, path: str) -> bool:
-    """Tell whether a path is a file of the tree; what a link leads out of it to is none."""
+    """Return whether a path is a file of the tree; what a link leads out of it to is none."""
     try:
         found = (root / path).resolve()
         return found.is_relative_to(root.resolve()) and found.is_file() and not Path(path).is_absolute()

@@ -72,7 +72,7 @@ def run_held_back(
 
 
 def folder_of(check: Check, root: Path) -> Path:
-    """Return the folder of a check's held-back tests. Raises ConfigError where it is missing or in the project."""
+    """Return the folder of a check's held-back tests. Raises ConfigError if it is missing or in the project."""
     folder = Path(check.held_back or "").expanduser()
     folder = (folder if folder.is_absolute() else root / folder).resolve()
     key = f"checks.{check.name}.held_back: {check.held_back}"
@@ -89,7 +89,7 @@ class MeasureTarget(NamedTuple):
     `severity` overrides that of lint findings, by prefix of their code. `tool` compares files: ours or another.
     `may_be_absent` names the checks whose command need not be there yet. `rerun` says when earlier tests are run
     again, `rerun_timeout_s` for how long a check of such a run may take. `plan` is the file of tasks that the
-    configuration names, None where it is looked for.
+    configuration names, None if it is looked for.
     """
 
     root: Path
@@ -110,7 +110,7 @@ class TreeMeasurement(NamedTuple):
     """What was measured, what each check gave, and what was kept.
 
     `scratch` has the raw reports and the captured output of the checks that `ran`. `judged` is the report of a tool
-    that compares files, or why there is none; None where no check is of that kind. `not_loaded` maps what did not
+    that compares files, or why there is none; None if no check is of that kind. `not_loaded` maps what did not
     build, so that there is no report of its tests, to the first error line.
     """
 
@@ -269,7 +269,7 @@ class MeasuredIteration(NamedTuple):
     observation: TreeMeasurement | None = None
 
     def fill(self, number: int) -> Callable[[Path], None] | None:
-        """Return what puts the files into the iteration's folder, None where there are none."""
+        """Return what puts the files into the iteration's folder, None if there are none."""
         observation, keeper, kept = self.observation, self.keeper, self.kept
         if keeper is None or kept is None:
             return None
@@ -314,7 +314,7 @@ class IterationContext(NamedTuple):
     ) -> MeasuredIteration:
         """Keep the tree beside metrics that were handed in, if the baseline's is kept or is to be.
 
-        Raises StoreError where the disk, git or the size of the tree is in the way.
+        Raises StoreError if the disk, git or the size of the tree is in the way.
         """
         keeper = IterationFiles(store)
         given = given._replace(measurement=with_plan(given.measurement, store.paths.root, config.document.get("plan")))
@@ -492,7 +492,7 @@ def place_of(config: Config, root: Path, folder: Path, cache: Path, environment:
 def with_detected_checks(config: Config, root: Path, environment: Mapping[str, str]) -> Config:
     """Return the configuration with the checks that the project can be measured with, where it names none.
 
-    Raises ConfigError where nothing is found.
+    Raises ConfigError if nothing is found.
     """
     if config.document["checks"]:
         return config
@@ -511,7 +511,7 @@ def configured_by(document: Mapping[str, Any]) -> frozenset[Group]:
 
 
 def refuse_other_origin(loop: LoopReader, metrics: Source | None) -> None:
-    """Raise InputError where metrics are handed in to a loop that measures, or the reverse."""
+    """Raise InputError if metrics are handed in to a loop that measures, or the reverse."""
     if loop.origin == "given" and metrics is None:
         raise InputError("this loop's metrics are handed in since its baseline; name them with --metrics FILE")
     if loop.origin == "measured" and metrics is not None:

@@ -27,7 +27,7 @@ def judged(how: Callable[[], Judgement]) -> Judgement:
 
 
 def record_iteration(store: LoopStore, judgement: Judgement, taken: MeasuredIteration, started_at: str) -> Document:
-    """Commit an iteration with its files, and return its record. Raises StoreError where the disk refuses."""
+    """Commit an iteration with its files, and return its record. Raises StoreError if the disk refuses."""
     number = judgement.record.iteration
     entry = Entry(
         document=record_document(judgement.record),
@@ -45,7 +45,7 @@ def record_iteration(store: LoopStore, judgement: Judgement, taken: MeasuredIter
 def write_report(store: LoopStore, number: int, document: Mapping[str, Any]) -> str | None:
     """Write the report of an iteration that is on record; return why it is not written as the user's template says.
 
-    Raises StoreError where the disk refuses.
+    Raises StoreError if the disk refuses.
     """
     path, problem = store.paths.report(number), None
     with told_plainly(path, ON_RECORD):
@@ -72,7 +72,7 @@ def failure_marked(store: LoopStore) -> Iterator[None]:
 def repeated(
     loop: LoopReader, summary: Summary, iteration: int, taking: IterationContext, metrics: Source | None
 ) -> IterationRecord:
-    """Return the record of an iteration whose state of work is the same now. Raises LoopError where it is another."""
+    """Return the record of an iteration whose state of work is the same now. Raises LoopError if it is another."""
     if not 0 < iteration <= summary.iteration:
         raise LoopError(f"iteration {iteration} is not the next one; the next is {summary.iteration + 1}")
     refuse_other_origin(loop, metrics)

@@ -166,7 +166,7 @@ class ScratchRunner(NamedTuple):
 def scratch_tree(keeper: IterationFiles, tree: str) -> Iterator[tuple[Path, Path]]:
     """Write a kept tree into a temporary folder; yield that folder and the copy in it, and take both away again.
 
-    Raises StoreError where the folder would lie in the project, or the disk refuses.
+    Raises StoreError if the folder would lie in the project, or the disk refuses.
     """
     root = keeper.paths.root
     with scratch_folder(root) as folder:
@@ -198,7 +198,7 @@ def needed(checks: Sequence[Check]) -> list[Check]:
 
 
 def put_over(copy: Path, earlier: Sequence[EarlierFile], keeper: IterationFiles) -> None:
-    """Write the earlier forms of files over a copy of a tree. Raises StoreError where a link stands in the way."""
+    """Write the earlier forms of files over a copy of a tree. Raises StoreError if a link stands in the way."""
     contents = keeper.objects(each.object_id for each in earlier if each.object_id is not None)
     for each in earlier:
         path = copy / each.path

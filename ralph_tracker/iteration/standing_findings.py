@@ -35,7 +35,7 @@ class OpenFindings:
     """All that speaks against an iteration.
 
     `verdict` is the one of now, `recorded` that of its record; acceptances make the difference. Rates are in percent,
-    None where not known; the union rate is against every test seen by now. `findings` are those that stand, with their
+    None if not known; the union rate is against every test seen by now. `findings` are those that stand, with their
     alert (None: an older one's, of which nothing else is kept); `tests` are alerts about tests gone or skipped.
     """
 
@@ -50,7 +50,7 @@ class OpenFindings:
 
 
 def doubt_about(committed: LoopRecords, document: Mapping[str, Any]) -> OpenFindings:
-    """Return what speaks against an iteration. Raises LoopError where nobody compared its files and tests."""
+    """Return what speaks against an iteration. Raises LoopError if nobody compared its files and tests."""
     record = document["iteration_metrics"]
     number, trust = record["iteration"], record.get("integrity")
     measured = committed.measurement(number)

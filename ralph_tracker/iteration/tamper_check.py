@@ -63,7 +63,7 @@ class OtherTool(NamedTuple):
 class TamperCheck:
     """Check an iteration whose tree is kept against the lineage that it descends from.
 
-    `tests` are its results, `not_loaded` what did not build. `reruns` is None where nothing can be run (metrics handed
+    `tests` are its results, `not_loaded` what did not build. `reruns` is None if nothing can be run (metrics handed
     in) or nothing shall.
     """
 
@@ -147,7 +147,7 @@ class TamperCheck:
         return {path: number for path, number in after.items() if path not in self._put_back}
 
     def _runner_part_differs(self, path: str, change: Change) -> bool:
-        """Tell whether the runner's part of a settings file differs; what the source needs of it is not put back."""
+        """Return whether the runner's part of a settings file differs; what the source needs of it is not put back."""
         (file,) = self._contents([change]) or [FileChange(path, None, None)]
         parts = [None if data is None else settings_part(path, _text(data)) for data in (file.old, file.new)]
         return parts[0] is not None and parts[0] != parts[1]
@@ -421,7 +421,7 @@ class TamperCheck:
                 yield path
 
     def _line_stands(self, finding: Finding) -> bool:
-        """Tell whether the line that a rule named is in its file still; a file that nobody touched has it."""
+        """Return whether the line that a rule named is in its file still; a file that nobody touched has it."""
         change = self._differing(self._state.line.head or 0).get(finding.file)
         if change is None:
             return True
@@ -535,7 +535,7 @@ def _sum(before: Mapping[SuppressionKind, int], more: Mapping[SuppressionKind, i
 
 
 def may_hold_tests_beside(path: str) -> bool:
-    """Tell whether tests may stand beside the source of a file, by its language."""
+    """Return whether tests may stand beside the source of a file, by its language."""
     return language_of(path) in _BESIDE_SOURCE
 
 

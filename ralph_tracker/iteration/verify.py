@@ -40,7 +40,7 @@ class _Restored(IterationFiles):
 def verify_again(loop: LoopReader, number: int, environment: Mapping[str, str], progress: Progress | None) -> None:
     """Restore an iteration into a temporary folder, run the loop's checks there and compare with the record.
 
-    Raises NotReproducedError where anything differs, InputError for metrics that were handed in and for a project that
+    Raises NotReproducedError if anything differs, InputError for metrics that were handed in and for a project that
     cannot be measured elsewhere, StoreError and NoSnapshotError for what cannot be restored.
     """
     if loop.origin == "given":
@@ -93,7 +93,7 @@ def _outcomes(before: TestResults | None, now: TestResults | None) -> Iterator[s
 def rerun_again(
     committed: LoopRecords, number: int, reruns: Sequence[Rerun], environment: Mapping[str, str]
 ) -> Iterator[RerunResult]:
-    """Yield each re-run of an iteration, run once more. Raises LoopError where its files are not kept any more."""
+    """Yield each re-run of an iteration, run once more. Raises LoopError if its files are not kept any more."""
     keeper = IterationFiles(committed)
     config = LoopReader.read(LoopStore(committed.paths), lambda _: frozenset()).config.document
     timeout = seconds("integrity.rerun_timeout", config["integrity"]["rerun_timeout"])

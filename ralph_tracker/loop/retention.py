@@ -77,7 +77,7 @@ class Collector(IterationFiles):
                     _remove(self.paths.folder / name)
 
     def sweep(self) -> None:
-        """Throw away what nothing names any more, and pack the rest. Raises StoreError where the disk refuses."""
+        """Throw away what nothing names any more, and pack the rest. Raises StoreError if the disk refuses."""
         self._store.sweep()
 
     def _plain(self, number: int) -> tuple[Path, ...]:
@@ -129,7 +129,7 @@ class Collection:
 
     @property
     def is_empty(self) -> bool:
-        """Tell whether nothing is there to go."""
+        """Return whether nothing is there to go."""
         return not (self.going or self.undos or self.leftovers)
 
 
@@ -144,7 +144,7 @@ def collect(
 ) -> Collection:
     """Return which kept files of a loop go; with `carry_out`, take them away.
 
-    Raises LoopError where there is no loop, RecordError for one that cannot be read, StoreError where the disk
+    Raises LoopError if there is no loop, RecordError for one that cannot be read, StoreError where the disk
     refuses, and for a loop whose store is lost: its plain files are all that is left.
     """
     store = LoopStore(paths_of(root, loop_id, environment))
@@ -235,7 +235,7 @@ def _carried_out(collector: Collector, store: LoopStore, plan: Collection, at: s
 
 
 def collection_document(found: Collection) -> dict[str, Any]:
-    """Return it as a document; `freed_bytes` is None where nothing was carried out."""
+    """Return it as a document; `freed_bytes` is None if nothing was carried out."""
     return {
         "loop_id": found.loop_id,
         "keeps_files": found.keeps_files,

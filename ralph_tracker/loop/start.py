@@ -106,7 +106,7 @@ class Start:
         return judgement.record
 
     def _begun(self, given: MeasuredIteration | None) -> LoopStore | None:
-        """Return the loop that a killed call for the same baseline has begun, None where there is none."""
+        """Return the loop that a killed call for the same baseline has begun, None if there is none."""
         loop_id = self.named or self.project.last_id()
         store = None if loop_id is None else self.project.store(loop_id)
         if store is None or attempted(store.paths) != 0:

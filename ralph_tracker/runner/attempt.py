@@ -167,7 +167,7 @@ def run_agent(
 ) -> AttemptResult:
     """Run the agent to its end, or to a limit; nothing of its group is left then.
 
-    Raises StoreError where its output cannot be kept.
+    Raises StoreError if its output cannot be kept.
     """
     listener, stop = Listener(), Event()
     with told_plainly(logs.out, "the agent was not started"):
@@ -214,7 +214,7 @@ def _with_time(told: RunReport, finished: Finished) -> RunReport:
 
 
 def is_startable(command: str, cwd: Path, environment: Mapping[str, str]) -> bool:
-    """Tell whether there is such a command, as the system would look for it."""
+    """Return whether there is such a command, as the system would look for it."""
     import shutil  # noqa: PLC0415  # once a run
 
     if os.sep in command:

@@ -17,7 +17,7 @@ Phase = Literal["agent", "measure", "decide", "select", "ended"]
 class Plan(NamedTuple):
     """What a run was told to do; it is the same for all iterations.
 
-    `command` is the agent's, with its placeholders; `prompt_file` is None where the command has its own prompt. Times
+    `command` is the agent's, with its placeholders; `prompt_file` is None if the command has its own prompt. Times
     are seconds, None is no limit. `apply` says where the files of the selected iteration go.
     """
 
@@ -65,7 +65,7 @@ class Journal(NamedTuple):
         )
 
     def write(self, paths: LoopPaths) -> Self:
-        """Replace the file, and return the journal. Raises StoreError where the disk refuses."""
+        """Replace the file, and return the journal. Raises StoreError if the disk refuses."""
         plain = self._asdict() | {"plan": self.plan._asdict(), "usage": self.usage.measured()}
         path = paths.folder / FILE
         with told_plainly(path, "free that, then `ralph-tracker run --resume`"):
@@ -74,9 +74,9 @@ class Journal(NamedTuple):
 
 
 def read_journal(paths: LoopPaths) -> Journal | None:
-    """Return where the run of a loop stands, None where there was none.
+    """Return where the run of a loop stands, None if there was none.
 
-    Raises RecordError where the file is damaged, NewerSchemaError where a newer version wrote it.
+    Raises RecordError if the file is damaged, NewerSchemaError where a newer version wrote it.
     """
     path = paths.folder / FILE
     plain = read_json(path)
@@ -101,7 +101,7 @@ def _journal(plain: Any) -> Journal:  # noqa: ANN401  # whatever the file held
 
 
 def added(one: Usage, other: Usage) -> Usage:
-    """Return the usage of both together: the sum of what is known, None where neither knows."""
+    """Return the usage of both together: the sum of what is known, None if neither knows."""
     sums: dict[str, Any] = {}
     for name in Usage._fields:
         known = [value for value in (getattr(one, name), getattr(other, name)) if value is not None]

@@ -69,7 +69,7 @@ def added_checks(task: Task, config: Config) -> dict[str, Any]:
 
 
 def _configured(word: str, sections: Mapping[str, Any]) -> str | None:
-    """Return the name of the check that a word of a plan means, None where it means none of those."""
+    """Return the name of the check that a word of a plan means, None if it means none of those."""
     if word in sections:
         return word
     return next((name for name, section in sections.items() if section["run"] == word), None)
@@ -85,7 +85,7 @@ def named_checks(task: Task, document: Mapping[str, Any]) -> tuple[TaskCheck, ..
 
 
 def refuse_unknown(plan: Path, tasks: Sequence[Task], config: Config, root: Path, env: Mapping[str, str]) -> None:
-    """Raise InputError where a check of a task is neither configured nor a command that is there.
+    """Raise InputError if a check of a task is neither configured nor a command that is there.
 
     A path that is not absolute may be what a task is to make.
     """
@@ -126,7 +126,7 @@ def _holds_back(alert: Alert) -> bool:
 def _why_not(
     named: TaskCheck, end: Mapping[str, Any] | None, missing: Mapping[str, str], output: Path, record: IterationRecord
 ) -> str | None:
-    """Say why a check does not hold, None where it does."""
+    """Say why a check does not hold, None if it does."""
     check, kind = named.check, kind_of(named.check)
     if end is None:
         return f"{named.word}: not run"
@@ -192,7 +192,7 @@ def _rolled_back(records: Sequence[IterationRecord]) -> tuple[str, ...]:
 
 
 def spent_on(tracker: Tracker, loops: Sequence[str]) -> float | None:
-    """Return the USD that loops have cost together, as far as that is known; None where nobody told."""
+    """Return the USD that loops have cost together, as far as that is known; None if nobody told."""
     known = [cost for loop_id in loops if (cost := _cost_of(tracker._replace(loop_id=loop_id))) is not None]
     return sum(known) if known else None
 
@@ -228,7 +228,7 @@ def plan_opened(
 ) -> Iterator["PlanRun"]:
     """Hold a plan while the body runs it.
 
-    Raises StoreError where another one holds it, InputError and ConfigError for what cannot be used.
+    Raises StoreError if another one holds it, InputError and ConfigError for what cannot be used.
     """
     kept = read_plan(file)
     with plan_held(file, "run"):
@@ -338,7 +338,7 @@ class PlanRun:
         )
 
     def _takes_over(self, current: str | None) -> bool:
-        """Tell whether the current loop has to be given up. Raises LoopError where it is not ours to give up."""
+        """Return whether the current loop has to be given up. Raises LoopError if it is not ours to give up."""
         summary = None if current is None else self._summary(current)
         if summary is None or summary.status != "running":
             return False
@@ -352,7 +352,7 @@ class PlanRun:
         return with_detected_checks(load_config(root), root, self.tracker.environment)
 
     def _left(self, assignment: Assignment, begun: PlanTask) -> float | None:
-        """Return how many USD are left of what the plan may cost, None where that has no limit."""
+        """Return how many USD are left of what the plan may cost, None if that has no limit."""
         if self.rules.max_cost_usd is None:
             return None
         spent = assignment.summary.cumulative_cost or 0.0

@@ -75,7 +75,7 @@ class Interrupts:
 
     @property
     def asked(self) -> bool:
-        """Tell whether the run is to end after this iteration."""
+        """Return whether the run is to end after this iteration."""
         return self._event.is_set()
 
     def wait(self, seconds: float) -> bool:
@@ -105,9 +105,9 @@ def record_of(tracker: Tracker) -> IterationRecord:
 
 
 def tree_of_now(paths: LoopPaths) -> str | None:
-    """Name the content of the project's files as they stand, None where the loop keeps no files.
+    """Name the content of the project's files as they stand, None if the loop keeps no files.
 
-    Nothing of the loop is written. Raises StoreError where the tree cannot be read.
+    Nothing of the loop is written. Raises StoreError if the tree cannot be read.
     """
     with lookout("run") as folder:
         try:
@@ -138,7 +138,7 @@ def _shown_time(seconds: float) -> str:
 def user_prompt(path: str | None, root: Path) -> str:
     """Return the user's prompt, read anew for each iteration as people edit it meanwhile; empty without a file.
 
-    Raises InputError where it cannot be read.
+    Raises InputError if it cannot be read.
     """
     if path is None:
         return ""
@@ -383,7 +383,7 @@ class RunRequest(NamedTuple):
 def opened(tracker: Tracker, asked: RunRequest, screen: Screen) -> Iterator[Run]:
     """Begin a loop, or take one up, and be the only run of it while the body runs.
 
-    Raises StoreError where another run drives it, else as `begin` and `take_up` do.
+    Raises StoreError if another run drives it, else as `begin` and `take_up` do.
     """
     journal = take_up(tracker, asked) if asked.resume else begin(tracker, asked)
     tracker = tracker._replace(loop_id=journal.loop_id)
@@ -399,7 +399,7 @@ def opened(tracker: Tracker, asked: RunRequest, screen: Screen) -> Iterator[Run]
 def begin(tracker: Tracker, asked: RunRequest) -> Journal:
     """Take the baseline of a new loop.
 
-    Raises LoopError where one is running, InputError for a command or a prompt that cannot be used.
+    Raises LoopError if one is running, InputError for a command or a prompt that cannot be used.
     """
     plan = Plan(asked.command)._replace(**asked.plan)
     _refuse_unusable(tracker, plan)
@@ -423,7 +423,7 @@ def still_running(summary: Summary) -> LoopError:
 def take_up(tracker: Tracker, asked: RunRequest) -> Journal:
     """Return where an earlier run of the loop stands; with a command and no loop yet, begin one.
 
-    Raises LoopError where there is nothing to go on with, InputError for limits, which are frozen with their loop.
+    Raises LoopError if there is nothing to go on with, InputError for limits, which are frozen with their loop.
     """
     summary = meant(tracker)
     if summary is None:
@@ -457,7 +457,7 @@ def _journal(paths: LoopPaths, summary: Summary, command: tuple[str, ...]) -> Jo
 
 
 def _readable(paths: LoopPaths, command: tuple[str, ...]) -> Journal | None:
-    """Return the journal, None where there is none, or where a new command stands in for one that is damaged."""
+    """Return the journal, None if there is none, or where a new command stands in for one that is damaged."""
     try:
         return read_journal(paths)
     except RecordError:
@@ -476,7 +476,7 @@ def _matched(journal: Journal, summary: Summary) -> Journal:
 
 
 def meant(tracker: Tracker) -> Summary | None:
-    """Return where the loop stands that is meant, None where there is none."""
+    """Return where the loop stands that is meant, None if there is none."""
     try:
         return summary_at(paths_of(tracker.root, tracker.loop_id, tracker.environment))
     except LoopError:

@@ -49,11 +49,11 @@ class ToolLog:
         return sum(tool.success is None for tool in self._tools)
 
     def start(self, name: str, call: str | None = None) -> None:
-        """Note that a tool starts; `call` tells this very call from others of that name, None where nobody knows."""
+        """Note that a tool starts; `call` tells this very call from others of that name, None if nobody knows."""
         self._add(_Tool(name, call, None))
 
     def end(self, name: str, success: bool, call: str | None = None) -> bool:  # noqa: FBT001  # as on_tool_end has it
-        """Note how a tool ended, and tell whether its start was seen.
+        """Note how a tool ended, and return whether its start was seen.
 
         Without `call` it is the one of that name that has run longest. One whose start nobody saw gets a line too.
         """
@@ -131,7 +131,7 @@ class Interaction:
 
     @property
     def cancelled(self) -> bool:
-        """Tell whether the session is to end: a word, a no, or silence at a checkpoint."""
+        """Return whether the session is to end: a word, a no, or silence at a checkpoint."""
         return self._cancelled
 
     @property
@@ -149,7 +149,7 @@ class Interaction:
         self._since = 0
 
     async def feed(self, event: Event) -> bool:
-        """Take an event, and tell whether the session goes on.
+        """Take an event, and return whether the session goes on.
 
         A ToolStarted comes before its tool runs: False says that it must not. Calls of one batch may come at once.
         """
@@ -166,7 +166,7 @@ class Interaction:
         return not self._cancelled
 
     async def refuse(self, tool: ToolStarted) -> str | None:
-        """Take a tool that is about to run; return the summary where it must not, None where it may."""
+        """Take a tool that is about to run; return the summary where it must not, None if it may."""
         if self._tasks:  # what ended before it comes first
             await wait(self._tasks)
         may_run = await self.feed(tool)

@@ -13,12 +13,12 @@ _ENDINGS: Final = " \t\r\n.!"
 
 
 def is_cancel(text: str) -> bool:
-    """Tell whether a whole message, in any case, is a word that cancels; a final full stop is none of it."""
+    """Return whether a whole message, in any case, is a word that cancels; a final full stop is none of it."""
     return _word(text) in CANCEL_WORDS
 
 
 def is_approval(text: str) -> bool:
-    """Tell whether a whole message, in any case, is a word that lets a session go on."""
+    """Return whether a whole message, in any case, is a word that lets a session go on."""
     return _word(text) in CONTINUE_WORDS
 
 
@@ -34,7 +34,7 @@ def checkpoint_text(tools_used: int) -> str:
 async def hold_checkpoint(
     tools_used: int, ask: Callable[[str, int], Awaitable[None]], reply: Callable[[], Awaitable[str | None]]
 ) -> bool:
-    """Ask until the answer is clear, and tell whether the session goes on.
+    """Ask until the answer is clear, and return whether the session goes on.
 
     `ask(question, times)` shows the question; `times` counts how often it was asked before. `reply()` is the next
     message, None after SILENCE_S without one or where nobody is there any more, which is no.

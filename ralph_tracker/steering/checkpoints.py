@@ -34,7 +34,7 @@ class CheckpointRules(NamedTuple):
 
 
 class Checkpoint(NamedTuple):
-    """What a person is shown and asked; `failed` names what failed in validation, None where nothing did."""
+    """What a person is shown and asked; `failed` names what failed in validation, None if nothing did."""
 
     trigger: Trigger
     summary: TaskProgressSummary
@@ -91,7 +91,7 @@ def with_checkpoint(state: PlanState, rules: CheckpointRules, failed: str | None
 
 
 def checkpoint_of(state: PlanState) -> Checkpoint | None:
-    """Return the checkpoint that waits for an answer, with the numbers of now; None where none does.
+    """Return the checkpoint that waits for an answer, with the numbers of now; None if none does.
 
     Where no task is left there is nothing to ask.
     """

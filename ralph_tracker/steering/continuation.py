@@ -70,11 +70,11 @@ class TokenBudget(NamedTuple):
         return context_tokens / self.context_window
 
     def should_nudge_synthesis(self, context_tokens: int | None) -> bool:
-        """Tell whether the soft limit is reached; nothing is reached where the tokens are not known (None)."""
+        """Return whether the soft limit is reached; nothing is reached where the tokens are not known (None)."""
         return context_tokens is not None and self.used(context_tokens) >= self.soft
 
     def should_force_synthesis(self, context_tokens: int | None) -> bool:
-        """Tell whether the hard limit is reached; None as above."""
+        """Return whether the hard limit is reached; None as above."""
         return context_tokens is not None and self.used(context_tokens) >= self.limit
 
     def room(self, context_tokens: int | None) -> float:
@@ -176,7 +176,7 @@ def classify_task_complexity(
 ) -> Complexity:
     """Return how large a task is.
 
-    `context_size` is what it comes with, in tokens, None where that is not known. `rules` None are the defaults.
+    `context_size` is what it comes with, in tokens, None if that is not known. `rules` None are the defaults.
     """
     text = _SPACES.sub(" ", prompt[:_READ])
     asked = [found for clause in _CLAUSES.split(text) if (found := _ASKED.match(clause.lstrip(_MARKS)))]
@@ -211,7 +211,7 @@ class _Known:
         self._hashes: dict[int, None] = {}
 
     def meet(self, thing: Hashable) -> bool:
-        """Tell whether a thing is known, and know it from now on."""
+        """Return whether a thing is known, and know it from now on."""
         mark = hash(thing)
         known = mark in self._hashes
         if known:
@@ -284,12 +284,12 @@ class ProgressMetrics:
 
     @property
     def is_making_progress(self) -> bool:
-        """Tell whether something was new in the last turns, or no turn has ended yet."""
+        """Return whether something was new in the last turns, or no turn has ended yet."""
         return self.progress_velocity > 0
 
     @property
     def is_stuck_loop(self) -> bool:
-        """Tell whether the last calls only repeat."""
+        """Return whether the last calls only repeat."""
         return self.consecutive_file_revisits >= self._rules.progress.stuck_repeats
 
     def fold(self, event: Event) -> None:
@@ -391,12 +391,12 @@ class Verdict(NamedTuple):
 
     @property
     def message(self) -> str | None:
-        """Return what the agent is told, None where it is left alone."""
+        """Return what the agent is told, None if it is left alone."""
         return message_of(self.action, *self.reasons)
 
 
 def message_of(action: Action, *reasons: str) -> str | None:
-    """Return what an agent is told that is to be nudged or forced, None where it goes on."""
+    """Return what an agent is told that is to be nudged or forced, None if it goes on."""
     words = _WORDS.get(action)
     return None if words is None else words.format(why="; ".join(reasons))
 

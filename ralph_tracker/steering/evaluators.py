@@ -57,7 +57,7 @@ def _repeats(text: str) -> bool:
 
 
 def _has_letters(run: tuple[str, ...]) -> bool:
-    """Tell whether a run is one of words: a table of zeros repeats nothing."""
+    """Return whether a run is one of words: a table of zeros repeats nothing."""
     return any(not word.isdigit() for word in run)
 
 
@@ -106,7 +106,7 @@ class QualityState(NamedTuple):
 class QualityProgressEvaluator(NamedTuple):
     """Stop on an open CRITICAL alert or a stalled loop, by the tracker's own record (steering.md § 1).
 
-    `state()` returns that record, None where there is none yet, which stops nothing.
+    `state()` returns that record, None if there is none yet, which stops nothing.
     """
 
     state: Callable[[], QualityState | None]
@@ -137,7 +137,7 @@ class SessionResponse(NamedTuple):
     """What a session gave (seed, `SessionResponse`).
 
     `content` is what its turns said, its last million characters. `error` is `Stopped by progress evaluator: reason`,
-    None where nobody stopped it. `info` is how far it got, `result` what the host says of the whole, None where it
+    None if nobody stopped it. `info` is how far it got, `result` what the host says of the whole, None if it
     says nothing.
     """
 
@@ -269,7 +269,7 @@ class ProgressMonitor:
 
     @property
     def due(self) -> bool:
-        """Tell whether a multiple of the interval was reached or passed since the last evaluation."""
+        """Return whether a multiple of the interval was reached or passed since the last evaluation."""
         turns = self._progress.turns_completed
         return self._evaluator is not None and turns // self._interval > self._evaluated // self._interval
 
@@ -358,7 +358,7 @@ async def _stopped(monitor: ProgressMonitor) -> str | None:
 
 
 async def _told_to_stop(stop: Callable[[], Awaitable[None]] | None) -> bool:
-    """Stop the host, and tell whether there is anything to wait for; one that cannot be stopped is left."""
+    """Stop the host, and return whether there is anything to wait for; one that cannot be stopped is left."""
     if stop is None:
         return False
     try:

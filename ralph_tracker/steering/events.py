@@ -40,7 +40,7 @@ class ToolEnded(NamedTuple):
     """A tool has ended.
 
     `success` is the host's own error flag or exit status, never guessed from words. `result` is the digest of what it
-    gave, `tree` the name of the content of the tree after it, None where nobody looked.
+    gave, `tree` the name of the content of the tree after it, None if nobody looked.
     """
 
     call: str
@@ -55,7 +55,7 @@ class TurnEnded(NamedTuple):
     """The model has answered; a turn without a tool counts too.
 
     `text` is what it said. `output_tokens` and `cost_usd` (USD) are of this turn, `context_tokens` what its whole
-    context takes; each None where the host does not tell.
+    context takes; each None if the host does not tell.
     """
 
     text: str = ""

@@ -35,16 +35,16 @@ class Guidance:
 
     @property
     def is_forced(self) -> bool:
-        """Tell whether the last turn was forced."""
+        """Return whether the last turn was forced."""
         return self._is_forced
 
     def nudge(self) -> str | None:
-        """Return what the agent is to be told beside the result of a tool, once; None where nothing is."""
+        """Return what the agent is to be told beside the result of a tool, once; None if nothing is."""
         words, self._words = self._words, None
         return words
 
     async def refuse(self, _tool: ToolStarted) -> str | None:
-        """Return why a tool must not run, None where it may: none runs from a force until a turn without one."""
+        """Return why a tool must not run, None if it may: none runs from a force until a turn without one."""
         if not self._is_forced:
             return None
         self._words = None

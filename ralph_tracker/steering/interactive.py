@@ -47,7 +47,7 @@ class InteractiveProgressEvaluator:
     timeout_s: Final[None] = None
 
     def __init__(self, ask: Callable[[str], Awaitable[str | None]] = ask_at_terminal) -> None:
-        """`ask(question)` returns what was replied, None where nobody is there any more."""
+        """`ask(question)` returns what was replied, None if nobody is there any more."""
         self._ask = ask
 
     async def should_continue(self, info: ProgressInfo) -> tuple[bool, str]:

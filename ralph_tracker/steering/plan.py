@@ -43,8 +43,8 @@ class TaskOutcome(NamedTuple):
 
     `status` is complete where its checks hold, failed where they were given up, stopped where the work was ended from
     outside: then `reason` says by what, and the task is still to do. `cost_usd` (USD) is that of all work on it, None
-    where nobody told. `commit` is None where nothing was committed. `fix_cycles` counts the rounds after the first.
-    `validation_failure` names what failed when everything was validated after it, None where nothing did.
+    where nobody told. `commit` is None if nothing was committed. `fix_cycles` counts the rounds after the first.
+    `validation_failure` names what failed when everything was validated after it, None if nothing did.
     `failing_tests`, `open_alerts` and `rolled_back` (what was tried and taken back) are the tracker's findings.
     """
 
@@ -64,7 +64,7 @@ class PlanTask(NamedTuple):
     """A task of a plan that runs; `outcome` is None before it ran.
 
     `loops` are the ids of the loops that work on it, the last one is at work; those before were given up. `head` is the
-    commit that it was begun on, None where that is not known.
+    commit that it was begun on, None if that is not known.
     """
 
     task: Task
@@ -80,7 +80,7 @@ class PlanTask(NamedTuple):
 
 
 class OpenCheckpoint(NamedTuple):
-    """A checkpoint that waits for its answer; `failed` names what failed in validation, None where nothing."""
+    """A checkpoint that waits for its answer; `failed` names what failed in validation, None if nothing."""
 
     trigger: Trigger
     failed: str | None = None
@@ -92,7 +92,7 @@ class PlanState(NamedTuple):
     `current` is the id of the task at work, or that was when a run ended in it, None between tasks; it is still
     pending, since only its end makes it anything else. `fired` are the budget triggers that have fired,
     `scheduled_at` how many tasks had run at the last scheduled checkpoint. `checkpoint` is the one that waits for an
-    answer, None where none does. `dropped` are the ids of the tasks that were taken out. `digest` names the plan as it
+    answer, None if none does. `dropped` are the ids of the tasks that were taken out. `digest` names the plan as it
     was begun, empty where that is not known.
     """
 
@@ -125,7 +125,7 @@ class PlanState(NamedTuple):
 
 
 def is_usable_id(task_id: str) -> bool:
-    """Tell whether an id can be told in a list that is edited: one word, and not the one that skips."""
+    """Return whether an id can be told in a list that is edited: one word, and not the one that skips."""
     return _ID.fullmatch(task_id) is not None and task_id.casefold() != SKIP
 
 
@@ -135,7 +135,7 @@ def begun(plan: Plan, digest: str = "") -> PlanState:
 
 
 def next_task(state: PlanState) -> Task | None:
-    """Return the task that runs next, None where none is left.
+    """Return the task that runs next, None if none is left.
 
     It is found by its status, never by a place that is kept: no change of the order can make it miss one.
     """

@@ -47,7 +47,7 @@ _UNCLEAR = "not understood; answer continue, adjust or abort"
 class PriorTaskContext(NamedTuple):
     """What later tasks are told of one that has ended: no output, only what it changed and what was found.
 
-    `commit_sha` is None where nothing was committed. `failing_tests` and `open_alerts` stood after it, `rolled_back` is
+    `commit_sha` is None if nothing was committed. `failing_tests` and `open_alerts` stood after it, `rolled_back` is
     what was tried in it and taken back.
     """
 
@@ -148,8 +148,8 @@ class Assignment(NamedTuple):
 class Person(NamedTuple):
     """How a person is asked.
 
-    `ask` shows a checkpoint and returns the answer, None where the dialog was closed or the input has ended. `edit`
-    lets them edit a text, None where that was cancelled; it may raise InputError. `confirm` asks a question of yes or
+    `ask` shows a checkpoint and returns the answer, None if the dialog was closed or the input has ended. `edit`
+    lets them edit a text, None if that was cancelled; it may raise InputError. `confirm` asks a question of yes or
     no.
     """
 
@@ -162,7 +162,7 @@ class PlanCalls(NamedTuple):
     """What a driver calls.
 
     `run_task` refines a task until its checks hold or it is given up. `save` keeps the state, a plain document, before
-    it returns. `tell` shows a line. `person` is None where nobody can be asked. `begin` adds to a task what a later run
+    it returns. `tell` shows a line. `person` is None if nobody can be asked. `begin` adds to a task what a later run
     has to know of it, and is told whether an earlier one ended in it; what it returns is saved before the task runs.
     """
 
@@ -239,7 +239,7 @@ def _abort_reason(checkpoint: Checkpoint, person: Person | None) -> str:
 async def _paused(
     state: PlanState, checkpoint: Checkpoint, rules: CheckpointRules, calls: PlanCalls
 ) -> PlanState | None:
-    """Return the state to go on with, None where the plan is aborted."""
+    """Return the state to go on with, None if the plan is aborted."""
     person = calls.person
     if person is None:
         for line in checkpoint.text.splitlines():

@@ -16,8 +16,8 @@ _RECENT_CHARACTERS: Final = 500
 class ProgressInfo(NamedTuple):
     """What is known of a session (seed, `ProgressInfo`).
 
-    `total_turns` is the limit of turns, None where there is none. `tokens_generated` is None where a turn did not tell
-    its own. `cost_so_far` (USD) is what is known of the cost, at least that; None where no turn told any.
+    `total_turns` is the limit of turns, None if there is none. `tokens_generated` is None if a turn did not tell
+    its own. `cost_so_far` (USD) is what is known of the cost, at least that; None if no turn told any.
     `recent_output` are the last 500 characters of the last 3 outputs; a turn that says nothing is no output.
     """
 
@@ -30,7 +30,7 @@ class ProgressInfo(NamedTuple):
 
 
 class ProgressEvaluator(Protocol):
-    """Tell whether a session is to go on (seed, `ProgressEvaluator`).
+    """Return whether a session is to go on (seed, `ProgressEvaluator`).
 
     An attribute `timeout_s` is how long it may take, in seconds; None: as long as it takes, because a person is asked.
     """
@@ -71,7 +71,7 @@ class SessionProgress:
         self._tokens = self._tokens if tokens_generated is None else tokens_generated
 
     def info(self, time_elapsed_ms: int, total_turns: int | None = None) -> ProgressInfo:
-        """Return what is known after that many milliseconds; `total_turns` is None where nothing limits them."""
+        """Return what is known after that many milliseconds; `total_turns` is None if nothing limits them."""
         return ProgressInfo(
             turns_completed=self.turns_completed,
             total_turns=total_turns,
@@ -88,10 +88,10 @@ UNKNOWN = "unknown"
 class TaskProgressSummary(NamedTuple):
     """How far a plan has come.
 
-    Costs are USD. `cumulative_cost` is None where tasks have run and none told its cost; `cost_is_partial` says that
+    Costs are USD. `cumulative_cost` is None if tasks have run and none told its cost; `cost_is_partial` says that
     some did not, so that it is a lower bound. `estimated_remaining_cost` is cost / completed × remaining, None before
     the first completion and where a cost is missing. `current_task_title` is the task at work, or else the next one;
-    None where none is left. Skipped and failed tasks are neither completed nor remaining.
+    None if none is left. Skipped and failed tasks are neither completed nor remaining.
     """
 
     tasks_completed: int
@@ -180,7 +180,7 @@ def _usd(amount: float | None) -> str:
 class LiveProgress:
     """Follow the cost of a plan while one of its tasks runs; what it keeps does not grow with the session.
 
-    `task_cost` (USD) is what the turns of this task have told so far, None where none told; `turns` counts them.
+    `task_cost` (USD) is what the turns of this task have told so far, None if none told; `turns` counts them.
     """
 
     __slots__ = ("_before", "task_cost", "turns")

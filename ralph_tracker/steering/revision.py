@@ -30,7 +30,7 @@ class PlanAdjustment(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """Tell whether nothing is changed."""
+        """Return whether nothing is changed."""
         return self == PlanAdjustment()
 
 

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all: temporary, synced, renamed, the folder synced."""
+"""Write files atomically and durably: to a temporary name, synced, renamed, then the folder synced."""
 
 import errno
 import hashlib
@@ -25,7 +25,7 @@ _T = TypeVar("_T")
 
 @contextmanager
 def told_plainly(what: Path, consequence: str = "nothing was changed") -> Iterator[None]:
-    """Turn an operating system's refusal into one line: the file, the reason, what it means."""
+    """Turn an OSError into a StoreError of one line: the file, the reason and the consequence."""
     try:
         yield
     except OSError as error:
@@ -35,17 +35,17 @@ def told_plainly(what: Path, consequence: str = "nothing was changed") -> Iterat
 
 
 def sync_folder(folder: Path | str) -> None:
-    """Make the names in a folder durable."""
+    """Sync the names in a folder to disk."""
     _sync(folder, os.O_RDONLY | os.O_DIRECTORY)
 
 
 def sync_file(path: Path | str) -> None:
-    """Make the content of a file durable."""
+    """Sync the content of a file to disk."""
     _sync(path, os.O_RDONLY | os.O_NOFOLLOW)
 
 
 def sync_all(sync: Callable[[_T], None], items: Collection[_T]) -> None:
-    """Sync files, each as `sync` does; many at a time, as the disk then writes them together: less to wait for."""
+    """Sync files with `sync`, many at a time, so that the disk writes them together."""
     if len(items) <= _MANY:
         for item in items:
             sync(item)
@@ -66,25 +66,25 @@ def _sync(path: Path | str, flags: int) -> None:
 
 
 def sync_below(folder: Path) -> None:
-    """Make all files below a folder durable, with their names.
+    """Sync all files below a folder, and their names.
 
-    Called when all are written: the first one waits for the disk, the others find most of it done.
+    Called once all are written: the first sync waits for the disk, and the others find most of it done.
     """
     for place, _, names in os.walk(folder, topdown=False):
         for name in names:
             path = f"{place}/{name}"
-            if not os.path.islink(path):  # noqa: PTH114  # for each file, and pathlib is slow
+            if not os.path.islink(path):  # noqa: PTH114  # called for each file, and pathlib is slow
                 sync_file(path)
         sync_folder(place)
 
 
 def temporary_name() -> str:
-    """Return a name that nothing has; what stands under it is taken for half written, and cleared."""
+    """Return a unique name; a file with such a name counts as half written and is cleared."""
     return f"{TEMPORARY}{os.urandom(8).hex()}"
 
 
 def write_new(path: Path, data: bytes, mode: int = 0o644) -> None:
-    """Write a file that must not be there yet, and sync it; the umask takes from its mode."""
+    """Write a new file and sync it; the umask applies to `mode`. Raises if it exists."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
     with open(os.open(path, flags, mode), "wb") as file:  # noqa: PTH123  # a descriptor, not a path
         file.write(data)
@@ -95,7 +95,7 @@ def write_new(path: Path, data: bytes, mode: int = 0o644) -> None:
 def write_whole(path: Path, data: bytes, staging: Path | None = None, mode: int = 0o644) -> None:
     """Replace a file atomically: readers see the old one or the new one.
 
-    It is made in `staging`, a folder of the same file system, or else beside its place.
+    It is written in `staging` (on the same file system), by default beside the target.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     (staging or path.parent).mkdir(exist_ok=True)
@@ -111,16 +111,16 @@ def write_whole(path: Path, data: bytes, staging: Path | None = None, mode: int 
 
 
 def hide_from_git(folder: Path) -> None:
-    """Make git and linters pass a folder of ours over, unless somebody has said there already what they see."""
+    """Make git and linters ignore a folder of ours, unless it has a `.gitignore` already."""
     ignore = folder / ".gitignore"
     if not ignore.exists():
         write_whole(ignore, b"*\n")
 
 
 def append_line(path: Path, document: Mapping[str, Any]) -> None:
-    """Append one line of JSON and sync it; a torn line left by a crash is cut off first.
+    """Append one line of JSON and sync it; a torn last line left by a crash is cut off first.
 
-    Where the disk refuses, the file is as it was.
+    If the disk refuses, the file stays as it was.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a+b", buffering=0) as file:
@@ -139,7 +139,7 @@ def append_line(path: Path, document: Mapping[str, Any]) -> None:
 
 
 def _cut_torn_line(file: io.FileIO) -> int:
-    """Cut off what stands behind the last whole line, and return where the file ends now."""
+    """Cut off what follows the last whole line, and return the length of the file."""
     end = file.seek(0, os.SEEK_END)
     if not end:
         return 0
@@ -151,19 +151,19 @@ def _cut_torn_line(file: io.FileIO) -> int:
 
 
 def to_json(document: Any) -> bytes:  # noqa: ANN401  # any plain document
-    """Write a document as one line of UTF-8 JSON; a lone surrogate stays readable."""
+    """Return a document as one line of UTF-8 JSON; lone surrogates are escaped."""
     return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode(
         "utf-8", "surrogatepass"
     )
 
 
 def digest(data: bytes) -> str:
-    """Return the sha256 of some bytes."""
+    """Return the sha256 of `data`."""
     return hashlib.sha256(data).hexdigest()
 
 
 def measured(chunks: Iterable[bytes]) -> tuple[int, str]:
-    """Return the size in bytes and the sha256 of a content that comes in chunks."""
+    """Return the size in bytes and the sha256 of a content given in chunks."""
     known, size = hashlib.sha256(), 0
     for chunk in chunks:
         known.update(chunk)
@@ -172,7 +172,7 @@ def measured(chunks: Iterable[bytes]) -> tuple[int, str]:
 
 
 def cleared(staging: Path) -> bool:
-    """Make an empty staging folder, and tell whether there was one: a call that ends well takes its own away."""
+    """Empty the staging folder, and return whether there was one: a call that ends well removes its own."""
     was_there = staging.is_dir()
     if was_there and any(staging.iterdir()):
         shutil.rmtree(staging)
@@ -181,7 +181,7 @@ def cleared(staging: Path) -> bool:
 
 
 def file_digest(path: Path) -> str:
-    """Return the sha256 of a file, or of a symbolic link's text."""
+    """Return the sha256 of a file, or of a symbolic link's target."""
     if path.is_symlink():
         return digest(os.fsencode(path.readlink()))
     with path.open("rb") as file:
@@ -189,7 +189,7 @@ def file_digest(path: Path) -> str:
 
 
 def files_below(folder: Path) -> list[str]:
-    """Return the files below a folder, relative to it, symbolic links as such."""
+    """Return the files below a folder, relative to it; symbolic links count as files."""
     found = []
     for place, folders, names in os.walk(folder):
         links = [name for name in folders if os.path.islink(f"{place}/{name}")]  # noqa: PTH114  # as above

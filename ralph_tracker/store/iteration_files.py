@@ -1,4 +1,4 @@
-"""The files of an iteration: the tree as the agent left it, kept in a store, and beside it as plain files."""
+"""Keep the files of each iteration: the tree as the agent left it, in the store, and plain files beside the record."""
 
 import shutil
 import tempfile
@@ -29,7 +29,7 @@ CHECKS: Final = "checks.json"
 _NO_FILES: Final = "iteration {} has no files: metrics were handed in; set codebase.keep: always"
 SNAPSHOT: Final = "the snapshot in store"
 COLLECTED: Final = "iteration {} was collected by gc; its record stays"
-# What gc takes away of an iteration's folder.
+# The parts of an iteration's folder that gc removes.
 COLLECTABLE: Final = (ARTIFACTS, "reports")
 _PACKED_EVERY: Final = 25
 _WHOLE: Final = 1 << 40
@@ -37,9 +37,9 @@ STORE: Final = "store.git"
 
 
 class Restoring(NamedTuple):
-    """A restore that has begun: what it brings back, from which tree on, the id that undoes it, and when it began.
+    """A restore that has begun: the tree it brings back, the tree before it, its undo id, and when it began.
 
-    `number` is the iteration that the lineage goes on from then, None where the lineage stays.
+    `number` is the iteration that the lineage continues from, None if the lineage is unchanged.
     """
 
     goal: str
@@ -50,7 +50,7 @@ class Restoring(NamedTuple):
 
 
 class RestoreMark:
-    """Keep the mark of a loop's restore in a file; at most one is under way."""
+    """The mark on disk of a loop's restore in progress; there is at most one."""
 
     def __init__(self, paths: LoopPaths) -> None:
         self._paths = paths
@@ -58,7 +58,7 @@ class RestoreMark:
 
     @contextmanager
     def marked(self, goal: str, number: int | None) -> Iterator[Begun]:
-        """Yield what marks the restore as begun; one that is refused is over, and the line stays."""
+        """Yield the callback that marks the restore as begun; if the restore is refused the mark is removed."""
 
         def begun(undo: str, before: str) -> None:
             plain = {"schema_version": SCHEMA_VERSION, "goal": goal, "before": before, "undo": undo, "number": number}
@@ -71,15 +71,14 @@ class RestoreMark:
             raise
 
     def clear(self) -> None:
-        """Take the mark away. Raises StoreError where the disk refuses."""
+        """Remove the mark. Raises StoreError if the disk refuses."""
         with told_plainly(self._file):
             self._file.unlink(missing_ok=True)
 
     def resumed(self, store: SnapshotStore) -> Restoring | None:
-        """Bring a killed restore to its end, and return it; None where none was begun or nothing was written yet.
+        """Finish a restore that was killed and return it; None if none had begun or nothing was written yet.
 
-        A tree that has been worked on since, which is neither what stood there nor what was coming, is left as it is,
-        but for the temporary files that had no name yet.
+        If the tree was edited since, so that it is neither the old nor the new one, only temporary files are removed.
         """
         found = self._read()
         if found is None:
@@ -119,7 +118,7 @@ def manifest_document(
     since_baseline: Iterable[Change],
     since_previous: Iterable[Change],
 ) -> dict[str, Any]:
-    """Return every path that differs, and what was skipped; `after_checks` is the tree that the checks left behind."""
+    """Return every changed path and what was skipped; `after_checks` is the tree that the checks left."""
     return {
         "schema_version": SCHEMA_VERSION,
         "iteration": number,
@@ -145,20 +144,20 @@ def _change(change: Change) -> dict[str, Any]:
 
 
 class Visits(NamedTuple):
-    """Say how often the line came to a content before, from another one, and when last (None: never)."""
+    """How often the lineage returned to a tree from a different one, and when last (its iteration, None: never)."""
 
     times: int
     last: int | None
 
 
 class TreeVisits:
-    """Remember the iterations of each content, and count how often a line came to one."""
+    """The iterations that had each tree, to count how often a lineage returned to it."""
 
     def __init__(self, paths: LoopPaths) -> None:
         self.paths = paths
 
     def remember(self, tree: str, number: int) -> None:
-        """Add an iteration to those of a content."""
+        """Add an iteration to those of a tree."""
         known = self.iterations(tree)
         if number not in known:
             path = self._index(tree)
@@ -169,12 +168,12 @@ class TreeVisits:
         return self.paths.folder / "trees" / tree[:2] / f"{tree}.json"
 
     def iterations(self, tree: str) -> list[int]:
-        """Return the iterations that had a content, in their order."""
+        """Return the iterations that had a tree, in order."""
         plain = read_json(self._index(tree))
         return [number for number in plain if isinstance(number, int)] if isinstance(plain, list) else []
 
     def visits(self, tree: str, segments: Sequence[tuple[int, int]]) -> Visits:
-        """Count the visits on the line: iterations in a row with one content are a single visit."""
+        """Count the visits in a lineage; consecutive iterations with the same tree are one visit."""
         on_line = [n for n in self.iterations(tree) if any(first <= n <= last for first, last in segments)]
         follows = {last: following[0] for (_, last), following in pairwise(segments)}
         going_on = {follows.get(n, n + 1) for n in on_line}
@@ -183,11 +182,11 @@ class TreeVisits:
 
 
 class KeptFiles(NamedTuple):
-    """What was kept of one iteration before its checks ran.
+    """The files kept of one iteration before its checks ran.
 
-    `changed` is against the iteration before, `since_baseline` against iteration 0 (empty for the baseline itself).
-    `after_checks` is the content that the checks left behind, with the paths that they changed. `note` is what a person
-    has to know of the store, with the baseline only.
+    `changed` is relative to the previous iteration, `since_baseline` to iteration 0 (empty for the baseline itself).
+    `after_checks` is the tree that the checks left, with the paths they changed. `note` is a message about the store
+    for the user, for the baseline only.
     """
 
     snapshot: Snapshot
@@ -200,7 +199,7 @@ class KeptFiles(NamedTuple):
 
 
 class IterationFiles:
-    """Keep and bring back the files of one loop's iterations."""
+    """The kept files of one loop's iterations."""
 
     def __init__(self, committed: LoopRecords) -> None:
         self.paths = committed.paths
@@ -218,18 +217,18 @@ class IterationFiles:
 
     @property
     def exists(self) -> bool:
-        """Tell whether the loop keeps files."""
+        """Return whether the loop keeps files."""
         return self._store.exists
 
     @property
     def goes_on(self) -> bool:
-        """Tell whether the files of the baseline were kept, and so those of every iteration are."""
+        """Return whether the baseline's files were kept, and so those of every iteration are."""
         return (self.paths.iteration(0) / MANIFEST).exists()
 
     def begins(self, keep: str) -> bool:
-        """Tell whether a new loop with metrics handed in keeps files, as `codebase.keep` says it.
+        """Return whether a new loop with metrics handed in keeps files, according to `codebase.keep`.
 
-        Where it does not, what a call that never came to a baseline has left behind goes.
+        If not, what a call that was killed before the baseline left behind is removed.
         """
         if keep == "always" or (keep == "auto" and self._store.is_in_repository):
             return True
@@ -237,9 +236,9 @@ class IterationFiles:
         return False
 
     def create(self) -> None:
-        """Make the store anew; the ignore rules of now are those of the whole loop.
+        """Create the store; the current ignore rules apply to the whole loop.
 
-        What a call that never came to a baseline has left behind goes: its rules may be others.
+        What a call that was killed before the baseline left behind is removed: its rules may differ.
         """
         if not self._committed.exists:
             self._clear()
@@ -265,11 +264,11 @@ class IterationFiles:
         )
 
     def _content(self, number: int) -> str:
-        """Return what an iteration is called in the store: its tree where that is known, else its name."""
+        """Return the id of an iteration's content in the store: its tree if known, else its name."""
         return self._committed.tree(number) or _ref(number)
 
     def after_checks(self, kept: KeptFiles) -> KeptFiles:
-        """Look at the tree once more and add what the checks have changed in it."""
+        """Return `kept` with what the checks have changed in the tree."""
         now, changed = self._store.look(kept.snapshot.tree)
         return kept._replace(after_checks=now, changed_by_checks=changed)
 
@@ -278,7 +277,7 @@ class IterationFiles:
         return self._store.changes(self._content(number), tree)
 
     def contents(self, changes: Iterable[Change], at_most: int) -> dict[str, bytes]:
-        """Return both contents of changed files by the ids that the changes name, each cut after `at_most` bytes."""
+        """Return both contents of changed files by the ids in the changes, each cut after `at_most` bytes."""
         return self._store.contents((name for each in changes for name in (each.old_id, each.new_id) if name), at_most)
 
     def read(self, tree: str, path: str) -> bytes:
@@ -286,9 +285,9 @@ class IterationFiles:
         return self._store.read(tree, path)
 
     def edited(self, number: int) -> tuple[str, ...]:
-        """Name the tracker's own documents of an iteration that are not as sealed, by paths as a person sees them.
+        """Return the shown paths of the tracker's own documents of an iteration that differ from the seal.
 
-        With the baseline's stands the frozen configuration.
+        Those of the baseline include the frozen configuration.
         """
         seals = self._committed.seals
         names = (*seals.edited(number), *(() if number else seals.edited_configuration()))
@@ -312,12 +311,12 @@ class IterationFiles:
         write_new(folder / MANIFEST, to_json(document))
 
     def name(self, number: int, kept: KeptFiles) -> None:
-        """Name the snapshot as that of an iteration that is on record, and remember its content."""
+        """Name the snapshot as that of a recorded iteration, and remember its tree."""
         self._store.keep(number, kept.snapshot.commit)
         self._trees.remember(kept.snapshot.tree, number)
 
     def repair(self, number: int) -> None:
-        """Name the snapshot of an iteration on record where a killed call did not come to it."""
+        """Name the snapshot of a recorded iteration if a killed call did not get to it."""
         manifest = read_json(self.paths.iteration(number) / MANIFEST)
         if not self.exists or not isinstance(manifest, dict) or not {"commit", "tree"} <= manifest.keys():
             return
@@ -325,21 +324,21 @@ class IterationFiles:
         self._trees.remember(manifest["tree"], number)
 
     def tree(self, number: int) -> str:
-        """Return the content of an iteration. Raises NoSnapshotError where none is kept."""
+        """Return the tree of an iteration. Raises NoSnapshotError if none is kept."""
         return self._snapshot(number).tree
 
     def now(self) -> str:
-        """Name the content of the tree as it stands. Raises StoreError where it cannot be read."""
+        """Return the id of the current tree. Raises StoreError if it cannot be read."""
         return self._store.snapshot().tree
 
     def stands_at(self, number: int, tree: str | None) -> bool:
-        """Tell whether the tree is as that iteration found it, or as its checks left it."""
+        """Return whether the working tree equals that iteration, before or after its checks."""
         manifest = read_json(self.paths.iteration(number) / MANIFEST)
         left = manifest.get("tree_after_checks") if isinstance(manifest, dict) else None
         return self.now() in {tree, left}
 
     def damage(self, number: int) -> tuple[str, ...]:
-        """Return what of an iteration is missing, damaged or not what was sealed, () where all is intact."""
+        """Return the parts of an iteration that are missing, damaged or not as sealed, () if all is intact."""
         seals = self._committed.seals
         sealed = (*seals.broken(number), *seals.broken_chain(number))
         if number in self._committed.collected():
@@ -357,7 +356,7 @@ class IterationFiles:
         return (*sealed, *kept, *((SNAPSHOT,) if is_other else ()))
 
     def refuse_damaged(self, number: int) -> None:
-        """Raise StoreError where an iteration is not what was sealed, NoSnapshotError where nothing of it is kept."""
+        """Raise StoreError if an iteration differs from its seal, NoSnapshotError if nothing of it is kept."""
         self._refuse_absent(number)
         damaged = self.damage(number)
         if damaged:
@@ -378,29 +377,29 @@ class IterationFiles:
             return self._store.restore(commit, begun)
 
     def undo(self, undo_id: str, to: int | None = None) -> str:
-        """Bring back what stood there before a restore, and return the id that undoes this.
+        """Bring back the files from before a restore, and return the id that undoes this.
 
-        `to` is the iteration from which the next one descends then, None where the line stays.
+        `to` is the iteration that the next one then descends from, None if the lineage is unchanged.
         """
         with self._restoring.marked(f"{SAFETY}{undo_id}", to) as begun:
             return self._store.undo(undo_id, begun)
 
     def resumed(self) -> Restoring | None:
-        """End a restore whose call was killed; return what has to go on record, None for nothing."""
+        """Finish a restore whose call was killed; return what must be recorded, None for nothing."""
         return self._restoring.resumed(self._store)
 
     def settle(self) -> None:
-        """Take the mark of a restore away, once that is on record."""
+        """Remove the mark of a restore, once it is recorded."""
         self._restoring.clear()
 
     def tidy(self, number: int) -> None:
-        """Pack what is kept, after every so many iterations; where that fails, the next time is early enough."""
+        """Pack the store after every few iterations; a failure is ignored, since the next time will do."""
         if number % _PACKED_EVERY == 0:
             with suppress(StoreError):
                 self._store.pack()
 
     def branch(self, number: int, name: str) -> str:
-        """Make a branch of the user's repository with that iteration's content, and return its commit."""
+        """Create a branch in the user's repository with that iteration's content, and return its commit."""
         return self._store.branch(self._snapshot(number).commit, name)
 
     def differs_from_baseline(self, number: int) -> tuple[Change, ...]:
@@ -408,25 +407,25 @@ class IterationFiles:
         return self._store.changes(self.tree(0), self.tree(number))
 
     def file_changes(self, before: int, after: int) -> "tuple[FileChange, ...]":
-        """Compare two iterations file by file. Raises NoSnapshotError where one is not kept, StoreError for damage."""
+        """Compare two iterations file by file. Raises NoSnapshotError if one is not kept, StoreError if damaged."""
         for number in (before, after):
             self._refuse_absent(number)
         return self._store.file_changes(_ref(before), _ref(after))
 
     def export(self, number: int, destination: Path) -> None:
-        """Write the files of an iteration into an empty folder, and its empty folders."""
+        """Write the files and empty folders of an iteration into an empty folder."""
         self._store.export(self._snapshot(number).commit, destination)
 
     def export_tree(self, tree: str, destination: Path) -> None:
-        """Write the files of a kept tree into an empty folder, which is made."""
+        """Write the files of a kept tree into a new folder."""
         self._store.export(tree, destination)
 
     def objects(self, object_ids: Iterable[str]) -> dict[str, bytes]:
-        """Return whole contents by the ids that changes name."""
+        """Return whole contents by the ids in changes."""
         return self._store.contents(object_ids, _WHOLE)
 
     def write_changed(self, changes: Iterable[Change], destination: Path) -> None:
-        """Write what changed files hold now into an empty folder. Raises StoreError where that is damaged."""
+        """Write the new contents of changed files into an empty folder. Raises StoreError if damaged."""
         self._store.write_changed(changes, destination)
 
     def _snapshot(self, number: int) -> Snapshot:
@@ -434,7 +433,7 @@ class IterationFiles:
         try:
             return self._store.find(number)
         except NoSnapshotError:
-            self._refuse_absent(number)  # asked only now: it reads the whole log
+            self._refuse_absent(number)  # checked only now, because it reads the whole log
             raise
 
     def _refuse_absent(self, number: int) -> None:
@@ -453,18 +452,18 @@ def _ref(number: int) -> str:
 
 @contextmanager
 def lookout(purpose: str) -> Iterator[Path]:
-    """Make an empty temporary folder to look at a tree from, and take it away again."""
+    """Create a temporary folder for looking at a tree, and remove it afterwards."""
     with tempfile.TemporaryDirectory(prefix=f"ralph-tracker-{purpose}-", ignore_cleanup_errors=True) as scratch:
-        # Under a name that is neither kept nor counted, should the temporary folder be a part of the tree.
+        # A name that is never kept, in case the temporary folder is inside the tree.
         folder = Path(scratch).resolve() / BASE
         folder.mkdir(parents=True)
         yield folder
 
 
 class ReadOnlyFiles(IterationFiles):
-    """Read the tree of now and name its content. What is written for that goes to `folder`, which is made here.
+    """The files of a loop, only read: what is written to identify the current tree goes to `folder`, which is created.
 
-    Raises NoSnapshotError where the loop keeps no files.
+    Raises NoSnapshotError if the loop keeps no files.
     """
 
     def __init__(self, committed: LoopRecords, folder: Path) -> None:
@@ -474,7 +473,7 @@ class ReadOnlyFiles(IterationFiles):
         self._store = self._store.lend(folder)
 
     def _content(self, number: int) -> str:
-        """Return what an iteration is called where the names of the store are not at hand."""
+        """Return the id of an iteration's content if the store's names are not available."""
         manifest = read_json(self.paths.iteration(number) / MANIFEST)
         if not isinstance(manifest, dict) or not isinstance(manifest.get("tree"), str):
             raise StoreError(f"iteration {number}: {MANIFEST} is damaged; run `ralph-tracker verify`")

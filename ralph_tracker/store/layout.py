@@ -1,4 +1,4 @@
-"""Where everything of a loop lies (product.md, "What is kept")."""
+"""The paths of everything that is kept of a loop (product.md, "What is kept")."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from ralph_tracker.errors import InputError
 
 LOOP_ID: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}\Z")
-# Of every document that is kept.
+# The version of every document that is kept.
 SCHEMA_VERSION: Final = 1
 BASE: Final = Path(".aiwg") / "ralph"
 RESERVED: Final = frozenset({"current", "lock", "loops"})
@@ -15,7 +15,7 @@ _SHOWN: Final = 40
 
 
 def checked_loop_id(loop_id: str) -> str:
-    """Return a loop id that is safe as a folder name. Raises InputError for any other."""
+    """Return a loop id if it is safe as a folder name, else raise InputError."""
     if not LOOP_ID.match(loop_id) or loop_id in RESERVED or ".." in loop_id:
         shown = loop_id if len(loop_id) <= _SHOWN else f"{loop_id[:_SHOWN]}…"
         raise InputError(
@@ -25,7 +25,7 @@ def checked_loop_id(loop_id: str) -> str:
 
 
 class ProjectPaths(NamedTuple):
-    """Name the files that all loops of a project share."""
+    """The files shared by all loops of a project."""
 
     root: Path
 
@@ -45,12 +45,12 @@ class ProjectPaths(NamedTuple):
         return self.base / "lock"
 
     def loop(self, loop_id: str) -> "LoopPaths":
-        """Return the paths of one loop. Raises InputError for an id that is not safe."""
+        """Return the paths of one loop. Raises InputError for an unsafe id."""
         return LoopPaths(self.root, checked_loop_id(loop_id))
 
 
 class LoopPaths(NamedTuple):
-    """Name the files of one loop; nothing here touches the disk."""
+    """The files of one loop; nothing here touches the disk."""
 
     root: Path
     loop_id: str
@@ -72,27 +72,27 @@ class LoopPaths(NamedTuple):
 
     @property
     def continuation(self) -> Path:
-        """Return the section `continuation` of the frozen configuration, for hooks that cannot wait for YAML."""
+        """Return the copy of the frozen configuration's `continuation`, for hooks too short-lived to load YAML."""
         return self.folder / "continuation.json"
 
     @property
     def state(self) -> Path:
-        """Return the derived state that `loop-decision` reads."""
+        """Return the file of the derived state that `loop-decision` reads."""
         return self.folder / "state.json"
 
     @property
     def seen(self) -> Path:
-        """Return the file of every test ever seen."""
+        """Return the file of all tests ever seen."""
         return self.folder / "tests-seen.json"
 
     @property
     def attempt(self) -> Path:
-        """Return the mark of an iteration that is being recorded, or that failed to be."""
+        """Return the mark of an iteration that is being recorded, or whose recording failed."""
         return self.folder / "attempt.json"
 
     @property
     def store(self) -> Path:
-        """Return the folder of the kept files."""
+        """Return the folder of the snapshot store."""
         return self.folder / "store"
 
     @property
@@ -102,7 +102,7 @@ class LoopPaths(NamedTuple):
 
     @property
     def restoring(self) -> Path:
-        """Return the mark of a restore that has begun and is not on record."""
+        """Return the mark of a restore that has begun and is not recorded yet."""
         return self.folder / "restoring.json"
 
     @property
@@ -117,22 +117,22 @@ class LoopPaths(NamedTuple):
 
     @property
     def progress(self) -> Path:
-        """Return the folder of the records that people read."""
+        """Return the folder of the human-readable records."""
         return self.folder / "progress"
 
     @property
     def trajectory(self) -> Path:
-        """Return the file with one line an iteration."""
+        """Return the file with one line per iteration."""
         return self.progress / "trajectory.jsonl"
 
     @property
     def events(self) -> Path:
-        """Return the file with one line for each rollback, acceptance and selection."""
+        """Return the log of rollbacks, acceptances, selections and changes of status."""
         return self.progress / "events.jsonl"
 
     @property
     def iterations(self) -> Path:
-        """Return the folder of all that is kept of the iterations."""
+        """Return the folder of all iterations."""
         return self.folder / "iterations"
 
     @property
@@ -142,16 +142,16 @@ class LoopPaths(NamedTuple):
 
     @property
     def best(self) -> Path:
-        """Return the best tracker's document."""
+        """Return the document of the best iteration."""
         return self.folder / "best-tracker.yaml"
 
     @property
     def selection(self) -> Path:
-        """Return the selection's document."""
+        """Return the document of the selection."""
         return self.folder / "selection.yaml"
 
     def record(self, number: int) -> Path:
-        """Return the record of an iteration, in the seed's shape."""
+        """Return the human-readable record of an iteration."""
         return self.progress / record_name(number)
 
     def iteration(self, number: int) -> Path:
@@ -159,7 +159,7 @@ class LoopPaths(NamedTuple):
         return self.iterations / iteration_name(number)
 
     def amended(self, number: int) -> Path:
-        """Return what a person's acceptance changed about an iteration."""
+        """Return the file with what acceptances changed about an iteration."""
         return self.progress / "amended" / f"{iteration_name(number)}.json"
 
     def report(self, number: int) -> Path:
@@ -168,7 +168,7 @@ class LoopPaths(NamedTuple):
 
 
 def iteration_name(number: int) -> str:
-    """Return iteration-007."""
+    """Return the folder name of an iteration: iteration-007."""
     return f"iteration-{number:03d}"
 
 

@@ -1,4 +1,4 @@
-"""One writer at a time: an advisory lock on a file that is never deleted and says who holds it."""
+"""Allow one writer at a time, with an advisory lock on a file that is never deleted and names its holder."""
 
 import contextlib
 import fcntl
@@ -19,9 +19,9 @@ _PAUSE_S: Final = 0.02
 
 @contextmanager
 def locked(path: Path, purpose: str, patience_s: float = PATIENCE_S) -> Iterator[None]:
-    """Hold the lock while the body runs; wait for another writer, but not for ever.
+    """Hold the lock while the body runs, waiting for another writer up to `patience_s` seconds.
 
-    Raises StoreError that names the holder where the patience (seconds) ends.
+    Raises StoreError naming the holder after that.
     """
     with told_plainly(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -37,11 +37,11 @@ def locked(path: Path, purpose: str, patience_s: float = PATIENCE_S) -> Iterator
 
 
 def holder_of(path: Path) -> str | None:
-    """Return who holds the lock, in a few words, None where nobody does."""
+    """Return a few words on who holds the lock, None if nobody does."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
     except OSError:
-        return None  # nobody has held it yet
+        return None  # never held yet
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -82,10 +82,9 @@ _HOLD_PAUSE_S: Final = 0.05
 
 @contextlib.contextmanager
 def hold(folder: Path, patience_s: float = _PATIENCE_S) -> Iterator[int]:
-    """Hold the lock of a store and yield its descriptor; raise StoreError where another process keeps it too long.
+    """Hold the lock of a store and yield its descriptor; raise StoreError if another process keeps it too long.
 
-    The lock's file is never deleted. A child that inherits the descriptor keeps the lock, also when its parent is
-    killed.
+    A child that inherits the descriptor keeps the lock, even if its parent is killed.
     """
     descriptor = os.open(folder / _NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
@@ -96,7 +95,7 @@ def hold(folder: Path, patience_s: float = _PATIENCE_S) -> Iterator[int]:
 
 
 def touched(descriptor: int) -> int:
-    """Return the time (ns) of now by the clock that stamps the files of that file system."""
+    """Return the current time (ns) by the clock of that file system."""
     os.utime(descriptor)
     return os.fstat(descriptor).st_mtime_ns
 

@@ -1,4 +1,4 @@
-"""A loop with its frozen configuration, made whole before it is used."""
+"""Read a loop with its frozen configuration, and repair what is derived before it is used."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -28,7 +28,7 @@ _RESTORE: Final = "restore it from a copy, or start with --new"
 
 
 class Replayed(NamedTuple):
-    """A loop judged again: each iteration that can be read, the numbers of the others, the state at the end."""
+    """A loop judged again: the iterations that can be read, the numbers of the others, and the final state."""
 
     judgements: tuple[Judgement, ...]
     lost: tuple[int, ...]
@@ -44,8 +44,8 @@ def replay(
 ) -> Replayed:
     """Judge every committed iteration again, in order, with all acceptances.
 
-    Tests that were retired by any iteration, and those `retiring` now, count for none. A damaged iteration is left out
-    and named; the line goes on without it. Raises RecordError where the baseline itself cannot be read.
+    Tests that any iteration retired, and those in `retiring`, count for none. A damaged iteration is listed and left
+    out of the lineage. Raises RecordError if the baseline itself cannot be read.
     """
     state = store.start(rules)._replace(loop_id=loop_id)
     retired = state.seen.excluded | store.retired() | retiring
@@ -71,11 +71,11 @@ def replay(
 
 
 def rebuild(store: LoopStore, rules: Rules, started_at: str, configured: frozenset[Group] = frozenset()) -> Summary:
-    """Write everything that is derived from the committed iterations again, and return where the loop stands.
+    """Write everything derived from the committed iterations again, and return the status of the loop.
 
-    What acceptances, damage or repairs changed about an iteration is stored beside its record, which stays as
-    written. That reaches back: tests whose removal was accepted count for no iteration, so all that had them are
-    worth something else. One whose measurement is damaged is left out of listings and of the choice of the best.
+    What acceptances, damage or repairs changed about an iteration is stored beside its record, which is never changed.
+    An acceptance affects earlier iterations too: tests whose removal was accepted count for none, so scores change. An
+    iteration whose measurement is damaged is left out of listings and of the choice of the best.
     """
     replayed = replay(store, store.paths.loop_id, rules, configured)
     touched = min((*replayed.lost, *_raised_at(store)), default=replayed.state.iteration + 1)
@@ -104,20 +104,20 @@ def _raised_at(store: LoopStore) -> list[int]:
 
 
 def _counts_the_same(store: LoopStore, judgement: Judgement) -> bool:
-    """Tell whether what an iteration and those before it are compared by is what is stored of them."""
+    """Return whether the stored facts that iterations are compared by are still right."""
     stored = store.after(judgement.record.iteration)
     now = [encode(judgement.state.line), encode(judgement.candidate)]
     return to_json([stored.get("line"), stored.get("candidate")]) == to_json(now)
 
 
 def _lose(store: LoopStore, number: int, before: Judgement, started_at: str) -> None:
-    """Let an iteration that cannot be read stand as the one before it, without a row for listings."""
+    """Store the previous iteration's state for an unreadable one, without a row for listings."""
     summary = summary_of(before, started_at)._replace(iteration=number)
     _keep(store, before.state._replace(iteration=number), before.candidate, {}, summary)
 
 
 def _keep(store: LoopStore, state: LoopState, candidate: Candidate, row: Document, summary: Summary) -> None:
-    """Store the state after an iteration beside its record, where it is not what stands there already."""
+    """Store the state after an iteration beside its record, unless it is there already."""
     after = after_plain(state, candidate, row, summary)
     if to_json(after) != to_json(store.after(state.iteration)):
         store.write_json(store.paths.amended(state.iteration), after)
@@ -126,7 +126,7 @@ def _keep(store: LoopStore, state: LoopState, candidate: Candidate, row: Documen
 def loop_document(
     loop_id: str, config: Config, at: str, *, linked_to: str | None, origin: Origin, facts: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return the loop's own document: what is frozen at pre_loop."""
+    """Return the loop's own document: all that is frozen at pre_loop."""
     return {
         "schema_version": SCHEMA_VERSION,
         "loop_id": loop_id,
@@ -147,8 +147,8 @@ def loop_document(
 class LoopReader(NamedTuple):
     """A loop's store with its frozen configuration.
 
-    `origin` says whether metrics are handed in or measured by the loop's checks, since the baseline; `configured` are
-    the groups that belong to the loop because a check measures them.
+    `origin` says whether metrics are handed in or measured by checks; `configured` are the metric groups that every
+    iteration must have because a check measures them.
     """
 
     store: LoopStore
@@ -161,8 +161,7 @@ class LoopReader(NamedTuple):
     def read(cls, store: LoopStore, configured_by: Any) -> "LoopReader":  # noqa: ANN401  # document → groups
         """Read the loop's own document.
 
-        Raises RecordError where it cannot be used, StoreError where the system refuses: what cannot be read now is not
-        lost.
+        Raises RecordError if it cannot be used, StoreError for an OSError, after which it may still be intact.
         """
         name = f"{store.paths.shown}/loop.yaml"
         data = read_bytes(store.paths.loop_file)
@@ -180,7 +179,7 @@ class LoopReader(NamedTuple):
             )
             origin: Origin = "measured" if document.get("metrics") == "measured" else "given"
             started = datetime.fromisoformat(document["created_at"]).astimezone(UTC)
-            _ = document["environment"]  # the last key: what was cut short before it may still be good YAML
+            _ = document["environment"]  # the last key: a truncated file may still be valid YAML
         except (InputError, ConfigError) as error:
             raise RecordError(f"{error}; {_RESTORE}") from None
         except (KeyError, TypeError, ValueError):
@@ -189,34 +188,34 @@ class LoopReader(NamedTuple):
         return cls(store, config, started, origin, configured)
 
     def changed_keys(self) -> tuple[str, ...]:
-        """Name what differs now from the frozen configuration."""
+        """Return the keys of the configuration that differ from the frozen one."""
         return changed_keys(self.store.paths.root, self.config)
 
     def recovered(self, *, unfinished: bool) -> Summary:
-        """Return where the loop stands; what a killed call or damage left behind the iterations is made again."""
+        """Return the status of the loop, after repairing what a killed call or damage left inconsistent."""
         summary = None if unfinished else self.store.standing()
         return self.rebuilt() if summary is None else summary
 
     def rebuilt(self) -> Summary:
-        """Write everything that is derived again, and return where the loop stands."""
+        """Write everything derived again, and return the status of the loop."""
         return rebuild(self.store, self.config.rules, self._started_at, self.configured)
 
     def judged(self) -> tuple[Judgement, ...]:
-        """Judge every iteration again, as of now."""
+        """Judge every iteration again with the acceptances of now."""
         return replay(self.store, self.store.paths.loop_id, self.config.rules, self.configured).judgements
 
     def state_without(self, summary: Summary, retiring: frozenset[str]) -> LoopState:
-        """Return what the judge needs where tests count for no iteration any more: every one is judged again."""
+        """Return the judge's state without the `retiring` tests: every iteration is judged again."""
         replayed = replay(self.store, self.store.paths.loop_id, self.config.rules, self.configured, retiring)
         head = self.store.state(summary, self.config.rules)
         return replayed.state._replace(line=head.line, known=head.known)
 
     def record(self, number: int) -> IterationRecord:
-        """Return the record of an iteration that can be read, as of now."""
+        """Return the up-to-date record of a readable iteration."""
         return next(j.record for j in self.judged() if j.record.iteration == number)
 
     def state(self, summary: Summary) -> tuple[LoopState, Summary]:
-        """Return what the judge needs; what is damaged or behind is made again from the measurements."""
+        """Return the judge's state, rebuilt from the measurements if it is damaged or outdated."""
         try:
             return self.store.state(summary, self.config.rules), summary
         except RecordError:

@@ -1,4 +1,4 @@
-"""Where the loop that is meant stands, read as fast as it can be: state.json, the mark of an attempt, no more."""
+"""Find the loop that is meant and read its status fast: only state.json and the mark of an attempt."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -12,19 +12,19 @@ Status = Literal["running", "finished", "abandoned", "rebaselined"]
 _DECISION: Final = frozenset({"action", "reason", "confidence", "target_iteration", "alternatives", "rule"})
 _ACTIONS: Final = frozenset({"continue", "stop", "rollback", "escalate"})
 _ALERT: Final = frozenset({"id", "type", "severity", "message"})
-# What each event has that a summary is made from.
+# The keys of each event that a summary is made from.
 EVENTS: Final[Mapping[str, Mapping[str, type]]] = {"rollback": {"to": int, "after": int}, "status": {"status": str}}
 START = "run `ralph-tracker hook pre-loop` first"
 NEXT_LOOP = "start another one with `ralph-tracker hook pre-loop`"
 
 
 class Summary(NamedTuple):
-    """Where a loop stands.
+    """The status of a loop.
 
-    `iteration` is the latest on record, `head` the one that the next will descend from (another one after a
-    rollback that was carried out). `decision` is the stored decision as a plain mapping. `alerts` are new and open
-    ones in short. `carried_out` holds `target` and `after` once the rollback of this decision was carried out.
-    Costs are in USD, None where unknown. `integrity` is the verdict, None where nobody compared files and tests.
+    `iteration` is the latest one, `head` the one that the next descends from (a different one after a rollback).
+    `decision` is the stored decision as a plain mapping. `alerts` are the new and open ones in short. `carried_out`
+    holds `target` and `after` once this decision's rollback was carried out. Costs are in USD, None if unknown.
+    `integrity` is the verdict, None if files and tests were not compared.
     """
 
     loop_id: str
@@ -49,12 +49,12 @@ class Summary(NamedTuple):
     integrity: str | None = None
 
     def plain(self) -> dict[str, Any]:
-        """Return it as it is written."""
+        """Return it as a plain mapping, as it is stored."""
         return {"schema_version": SCHEMA_VERSION, **self._asdict()}
 
 
 def summary_from(plain: Any) -> Summary | None:  # noqa: ANN401  # whatever the file held
-    """Return the summary, None where the document is damaged."""
+    """Return the summary, None if the document is damaged."""
     if not isinstance(plain, dict) or plain.get("schema_version") != SCHEMA_VERSION:
         return None
     values = {key: value for key, value in plain.items() if key != "schema_version"}
@@ -71,7 +71,7 @@ def summary_from(plain: Any) -> Summary | None:  # noqa: ANN401  # whatever the 
 
 
 def checked_root(root: Path) -> Path:
-    """Return the project's root as an absolute path. Raises StoreError where it is no folder."""
+    """Return the project's root as an absolute path. Raises StoreError if it is not a folder."""
     if not root.is_dir():
         raise StoreError(f"{root}: not a folder; name the project with --root")
     resolved = root.resolve()
@@ -80,22 +80,22 @@ def checked_root(root: Path) -> Path:
 
 
 def _refuse_links(*folders: Path) -> None:
-    """Raise StoreError where loops may be those of another project: nothing in them says whose they are."""
+    """Raise StoreError for symbolic links: the loops behind them may be those of another project."""
     for folder in folders:
         if folder.is_symlink():
             raise StoreError(f"{folder}: a symbolic link; a loop belongs to one project, put a folder in its place")
 
 
 def current_loop(project: ProjectPaths) -> str | None:
-    """Return the id of the current loop, None where there is none yet. Raises StoreError where it cannot be read."""
+    """Return the id of the current loop, None if there is none yet. Raises StoreError if it cannot be read."""
     text = (read_bytes(project.current) or b"").decode("utf-8", "replace").strip()
     return text if LOOP_ID.match(text) else None
 
 
 def paths_of(root: Path, loop_id: str | None, environment: Mapping[str, str]) -> LoopPaths:
-    """Return the paths of the loop that is meant: as named, else RALPH_LOOP_ID, else the current one.
+    """Return the paths of the loop that is meant: `loop_id`, else RALPH_LOOP_ID, else the current one.
 
-    Raises LoopError where there is none, InputError for an id that is not safe.
+    Raises LoopError if there is none, InputError for an unsafe id.
     """
     project = ProjectPaths(checked_root(root))
     named = loop_id or environment.get("RALPH_LOOP_ID")
@@ -108,7 +108,7 @@ def paths_of(root: Path, loop_id: str | None, environment: Mapping[str, str]) ->
 
 
 def _no_loop(project: ProjectPaths) -> str:
-    """Say what to do where nothing names a loop: there may be some although the file `current` is damaged."""
+    """Return what to do if nothing names a loop; there may be loops even if the file `current` is damaged."""
     found = sorted(path.parent.parent.name for path in project.base.glob("*/iterations/iteration-000"))
     if found:
         return f"no current loop in {project.root}; name one with --loop-id: {', '.join(found)}"
@@ -116,9 +116,9 @@ def _no_loop(project: ProjectPaths) -> str:
 
 
 def summary_at(paths: LoopPaths) -> Summary:
-    """Return where a loop stands; a state.json that is damaged or behind is made again from what is committed.
+    """Return the status of a loop, rebuilt from the committed records if state.json is damaged or outdated.
 
-    Raises RecordError where neither can be read, NewerSchemaError where a newer version wrote it.
+    Raises RecordError if neither can be read, NewerSchemaError where a newer version wrote it.
     """
     plain = read_json(paths.state)
     summary = summary_from(plain)
@@ -128,7 +128,7 @@ def summary_at(paths: LoopPaths) -> Summary:
 
 
 def derived_summary(paths: LoopPaths) -> Summary:
-    """Make the summary again from the latest committed iteration and the events. Raises RecordError."""
+    """Rebuild the summary from the latest committed iteration and the events. Raises RecordError."""
     latest = latest_iteration(paths)
     summary = summary_from(state_after(paths, latest).get("summary"))
     if summary is None:
@@ -137,12 +137,12 @@ def derived_summary(paths: LoopPaths) -> Summary:
 
 
 def with_events(summary: Summary, events: Iterable[Any]) -> Summary:
-    """Add what the records do not know: a rollback that was carried out since, the loop's status."""
+    """Return the summary with what happened since the last record: rollbacks and changes of status."""
     for event in filter(_tells_more, events):
         if event["event"] == "status":
             summary = summary._replace(status=event["status"])
         elif event["after"] == summary.iteration:
-            # Back at the iteration itself: a rollback was undone.
+            # A restore to the iteration itself undoes a rollback.
             undone = event["to"] == summary.iteration
             carried = None if undone else {"target": event["to"], "after": summary.iteration}
             summary = summary._replace(head=event["to"], carried_out=carried)
@@ -150,14 +150,14 @@ def with_events(summary: Summary, events: Iterable[Any]) -> Summary:
 
 
 def _tells_more(event: Any) -> bool:  # noqa: ANN401  # whatever the line held
-    """Tell whether an event says what the records do not know."""
+    """Return whether an event adds to the records."""
     kind = event.get("event") if isinstance(event, dict) else None
     wanted = EVENTS.get(kind) if isinstance(kind, str) else None
     return wanted is not None and all(isinstance(event.get(key), type_) for key, type_ in wanted.items())
 
 
 def latest_iteration(paths: LoopPaths) -> int:
-    """Return the number of the last committed iteration. Raises RecordError where there is none."""
+    """Return the number of the last committed iteration. Raises RecordError if there is none."""
     prefix = len("iteration-")
     names = paths.iterations.glob("iteration-*") if paths.iterations.is_dir() else ()
     numbers = [int(path.name[prefix:]) for path in names if path.name[prefix:].isdecimal()]
@@ -176,7 +176,7 @@ def state_after(paths: LoopPaths, number: int) -> dict[str, Any]:
 
 
 def damaged_iteration(paths: LoopPaths, number: int) -> RecordError:
-    """Return the error that names a damaged iteration."""
+    """Return the error for a damaged iteration."""
     folder = f"{paths.shown}/iterations/{iteration_name(number)}"
     return RecordError(f"iteration {number}: {folder} is damaged; restore it from a copy, or start with --new")
 
@@ -189,14 +189,14 @@ def running(summary: Summary) -> Summary:
 
 
 def refuse_unrecorded(paths: LoopPaths, summary: Summary) -> None:
-    """Raise NotRecordedError where an iteration was begun and is not on record."""
+    """Raise NotRecordedError if an iteration was begun and is not recorded."""
     number = unrecorded(paths, summary)
     if number is not None:
         raise NotRecordedError(f"iteration {number} was not recorded; run `ralph-tracker hook post-iteration` again")
 
 
 def unrecorded(paths: LoopPaths, summary: Summary) -> int | None:
-    """Return the iteration that was begun after the latest on record and is not there, None where all is well."""
+    """Return the iteration that was begun after the latest one and not recorded, None if there is none."""
     number = attempted(paths)
     if number is None or number <= summary.iteration or paths.iteration(number).is_dir():
         return None
@@ -204,7 +204,7 @@ def unrecorded(paths: LoopPaths, summary: Summary) -> int | None:
 
 
 def attempted(paths: LoopPaths) -> int | None:
-    """Return the number of the iteration that was begun and not ended, None where there is none."""
+    """Return the iteration whose attempt mark is there, None if there is no mark."""
     plain = read_json(paths.attempt)
     number = plain.get("iteration") if isinstance(plain, dict) else None
     return number if isinstance(number, int) else None

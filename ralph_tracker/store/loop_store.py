@@ -1,7 +1,7 @@
 """Write one loop: what is committed, what is derived from it, and in which order.
 
-A rename of the iteration's folder is the commit point. Everything outside `iterations/` and the event log can be made
-again from there, so a crash leaves garbage or a derived file that is behind, never a record that points nowhere.
+Renaming the iteration's folder is the commit point. Everything outside `iterations/` and the event log can be rebuilt
+from there, so a crash leaves garbage or an outdated derived file, never a record with missing data.
 """
 
 import json
@@ -50,7 +50,7 @@ _TAIL: Final = 4096
 
 
 def row_of(document: Mapping[str, Any], candidate: Candidate) -> Document:
-    """Return the line of the trajectory for a record."""
+    """Return the trajectory's line for a record."""
     record = document["iteration_metrics"]
     kept = ("iteration", "previous_iteration", "timestamp", "classification", "quality_score", "adjusted_score")
     sections = ("testing", "quality", "codebase")
@@ -65,7 +65,7 @@ def row_of(document: Mapping[str, Any], candidate: Candidate) -> Document:
 
 
 def summary_of(judgement: Judgement, started_at: str) -> Summary:
-    """Return where a running loop stands after a judgement."""
+    """Return the status of a running loop after a judgement."""
     record, best = judgement.record, judgement.record.best
     return Summary(
         loop_id=record.loop_id,
@@ -91,7 +91,7 @@ def summary_of(judgement: Judgement, started_at: str) -> Summary:
 
 
 def decision_plain(record: IterationRecord) -> Document:
-    """Return the decision as state.json holds it."""
+    """Return the decision as stored in state.json."""
     decision = record.decision
     return {
         "action": decision.action,
@@ -104,7 +104,7 @@ def decision_plain(record: IterationRecord) -> Document:
 
 
 def short_alerts(record: IterationRecord) -> Iterator[Document]:
-    """Yield the new and the open alerts that nobody accepted, in short."""
+    """Yield the new and open alerts that were not accepted, in short."""
     for alert in record.alerts:
         if alert.id not in record.accepted:
             yield alert_document(alert, "new")
@@ -114,7 +114,7 @@ def short_alerts(record: IterationRecord) -> Iterator[Document]:
 
 
 def best_document(summary: Summary, paths: LoopPaths) -> Document:
-    """Return the best tracker in the seed's shape."""
+    """Return the document of the best iteration, for people."""
     best = summary.best_iteration
     folder = None if best is None else f"{paths.shown}/iterations/{paths.iteration(best).name}/"
     return {
@@ -129,9 +129,9 @@ def best_document(summary: Summary, paths: LoopPaths) -> Document:
 
 
 class Entry(NamedTuple):
-    """What is written for one iteration: its document, what was measured, and the state after it.
+    """What is written for one iteration: its document, its measurement, and the state after it.
 
-    `fill` puts more files into the iteration's folder, before that is sealed.
+    `fill` adds files to the iteration's folder before it is sealed.
     """
 
     document: Document
@@ -153,13 +153,13 @@ class Entry(NamedTuple):
 
 
 class LoopStore(LoopRecords):
-    """Write one loop, as its only writer while `writing()` is held."""
+    """The writable store of one loop; only the holder of `writing()` may write."""
 
     @contextmanager
     def writing(self, purpose: str) -> Iterator[bool]:
-        """Be the only writer; tell whether the one before was killed or failed, so that its rest is to be made.
+        """Lock the loop, and yield whether the last writer was killed or failed, so that derived files need a rebuild.
 
-        The staging folder is the sign: a writer that ends well, or refuses before it has written, takes it away.
+        The sign is the staging folder: a writer that ends well, or refuses before writing, removes it.
         """
         with locked(self.paths.lock, purpose):
             with told_plainly(self.paths.folder):
@@ -173,22 +173,22 @@ class LoopStore(LoopRecords):
             self._end_well()
 
     def _end_well(self) -> None:
-        with suppress(OSError):  # the next writer makes the rest once more, which changes nothing
+        with suppress(OSError):  # the next writer rebuilds once more, which changes nothing
             self.paths.staging.rmdir()
 
     def state(self, summary: Summary, rules: Rules) -> LoopState:
-        """Return what the judge needs. Raises RecordError where a part of it is damaged or behind."""
+        """Return what the judge needs. Raises RecordError if a part of it is damaged or outdated."""
         state = super().state(summary, rules)
         if state.accepted != frozenset(summary.accepted):
             raise self.damaged(summary.iteration)
         return state
 
     def seen(self, iteration: int) -> SeenTests:
-        """Return every test seen, as the file has it: a writer makes it again where it is of another iteration."""
+        """Return every test seen, from the file alone: a writer rebuilds it if it is outdated."""
         return self.seen_on_file(iteration)
 
     def standing(self) -> Summary | None:
-        """Return what state.json says, None where it, or the trajectory, is not of the latest iteration."""
+        """Return the summary in state.json, None if it or the trajectory is not of the latest iteration."""
         plain = read_json(self.paths.state)
         summary = summary_from(plain)
         if summary is None or not self.paths.iteration(summary.iteration).is_dir():
@@ -206,19 +206,19 @@ class LoopStore(LoopRecords):
         self.write_text(self.paths.loop_file, dump_yaml(document))
 
     def begin(self, number: int) -> None:
-        """Mark that an iteration is being recorded, so that a death before the commit point is known."""
+        """Mark that an iteration is being recorded, so that a crash before the commit point is noticed."""
         with told_plainly(self.paths.attempt, _NOT_RECORDED):
             self._write(self.paths.attempt, to_json({"schema_version": SCHEMA_VERSION, "iteration": number}))
 
     def done(self) -> None:
-        """Take the mark away: the iteration is on record."""
+        """Remove the mark: the iteration is recorded."""
         with told_plainly(self.paths.attempt, ON_RECORD):
             self.paths.attempt.unlink(missing_ok=True)
 
     def commit(self, entry: Entry) -> None:
-        """Write an iteration: its folder in one rename, then all that is derived from it.
+        """Write an iteration: its folder in one rename, then all derived files.
 
-        Raises StoreError where the disk refuses; before the commit point nothing of the iteration stays.
+        Raises StoreError if the disk refuses; before the commit point nothing of the iteration remains.
         """
         record = dump_yaml(entry.document).encode("utf-8", "surrogatepass")
         with told_plainly(self.paths.folder, _NOT_RECORDED):
@@ -277,10 +277,10 @@ class LoopStore(LoopRecords):
         try:
             return digest((self.paths.iteration(number) / "seal.json").read_bytes())
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
-            return None  # none before the baseline; a lost one leaves a gap in the chain
+            return None  # none before the baseline; a lost seal leaves a gap in the chain
 
     def _last_row(self) -> int:
-        """Return the iteration of the last whole line of the trajectory, -1 where none can be read."""
+        """Return the iteration on the trajectory's last whole line, -1 if none can be read."""
         try:
             with self.paths.trajectory.open("rb") as file:
                 file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL))
@@ -289,18 +289,18 @@ class LoopStore(LoopRecords):
             return -1
 
     def write_seen(self, state: LoopState) -> None:
-        """Write every test ever seen, as of the iteration that changed it last."""
+        """Write every test ever seen."""
         plain = {"schema_version": SCHEMA_VERSION, "iteration": state.seen_at, **codec.seen_to_plain(state.seen)}
         self.write_json(self.paths.seen, plain)
 
     def write_summary(self, summary: Summary) -> None:
-        """Write state.json, and the best tracker that people read."""
+        """Write state.json and the document of the best iteration."""
         with told_plainly(self.paths.state):
             self._write(self.paths.best, dump_yaml(best_document(summary, self.paths)).encode())
             self._write(self.paths.state, to_json(summary.plain()))
 
     def write_trajectory(self, rows: list[Document]) -> None:
-        """Write the whole trajectory again."""
+        """Write the whole trajectory."""
         with told_plainly(self.paths.trajectory):
             self._write(self.paths.trajectory, b"".join(to_json(row) + b"\n" for row in rows))
 
@@ -318,21 +318,21 @@ class LoopStore(LoopRecords):
         return changed
 
     def status(self) -> Status:
-        """Return the loop's status; one that is damaged counts as running until it is given up."""
+        """Return the loop's status; a damaged loop counts as running until it is given up."""
         try:
             return self.summary().status
         except RecordError:
             return next((e["status"] for e in reversed(self.events()) if e["event"] == "status"), "running")
 
     def give_up(self, status: Status, at: str) -> None:
-        """Record that a loop ends without a selection; of a damaged one the event alone says so."""
+        """Record that a loop ends without a selection; for a damaged loop, only in the event log."""
         try:
             self.set_status(self.summary(), status, at)
         except RecordError:
             self.append_event({"event": "status", "status": status, "at": at})
 
     def write_json(self, path: Path, document: Any) -> None:  # noqa: ANN401  # any plain document
-        """Write a document for ourselves."""
+        """Write a document as JSON."""
         with told_plainly(path):
             self._write(path, to_json(document))
 
@@ -342,12 +342,12 @@ class LoopStore(LoopRecords):
             self._write(path, text.encode("utf-8", "replace"))
 
     def is_as_written(self, number: int) -> bool:
-        """Tell whether the state after an iteration can be read, and nothing was stored in its place since."""
+        """Return whether the state after an iteration is readable and was not amended."""
         kept = read_json(self.paths.iteration(number) / "state.json")
         return isinstance(kept, dict) and not self.paths.amended(number).exists()
 
     def repair_record(self, number: int) -> None:
-        """Write the record of an iteration again where a killed call did not come to it."""
+        """Write the human-readable record of an iteration if a killed call did not get to it."""
         document = read_json(self.paths.iteration(number) / "metrics.json")
         if not self.paths.record(number).exists() and isinstance(document, dict):
             self.write_text(self.paths.record(number), dump_yaml(document))

@@ -1,7 +1,7 @@
-"""Move what earlier versions kept with git, in `store.git`, into the store of today.
+"""Move the files that earlier versions kept with git, in `store.git`, into the current store.
 
-Objects and names are read as data, by a git that knows none of that folder's settings. Records name trees and commits
-by git's ids: those stay names of what they stood for.
+Git reads the old objects and names with none of that folder's settings. Records name trees and commits by git's ids,
+which the new store keeps as names.
 """
 
 import os
@@ -24,9 +24,9 @@ _CONFIG: Final = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
 
 
 def migrate(paths: LoopPaths, remember: Callable[[str, int], None]) -> None:
-    """Move the files of a loop into its store; nothing happens to one that has a store. Raises StoreError.
+    """Move a loop's files into a new store; do nothing if it has one. Raises StoreError.
 
-    `remember` is called with the content of each iteration and its number.
+    `remember` is called with the tree of each iteration and its number.
     """
     old = paths.old_store
     if not paths.store.exists() and old.is_dir():
@@ -35,8 +35,8 @@ def migrate(paths: LoopPaths, remember: Callable[[str, int], None]) -> None:
 
 
 def _move(paths: LoopPaths, old: Path, remember: Callable[[str, int], None]) -> None:
-    """Make the new store beside the old one, and give it its name at the end; a call that is killed changes nothing."""
-    tracked = old / "info/tracked-ignored"  # not there where no repository lent its index
+    """Build the new store under a temporary name and rename it at the end, so that a killed call changes nothing."""
+    tracked = old / "info/tracked-ignored"  # missing if no repository lent its index
     with (
         told_plainly(old, AGAIN),
         tempfile.TemporaryDirectory(prefix=".tmp-", dir=paths.folder) as scratch,
@@ -57,7 +57,7 @@ def _move(paths: LoopPaths, old: Path, remember: Callable[[str, int], None]) -> 
 
 
 class _Migration:
-    """Read each snapshot from git, and keep it in the store at `new`."""
+    """A migration that reads snapshots from git and keeps them in the store at `new`."""
 
     def __init__(self, git: UserRepository, new: Path) -> None:
         self._git = git
@@ -67,7 +67,7 @@ class _Migration:
         self._trees: dict[str, str] = {}
 
     def run(self, names: list[tuple[str, str]]) -> dict[str, str]:
-        """Keep what the names lead to, and return the new tree of each."""
+        """Migrate the named snapshots, and return the new tree of each."""
         found: dict[str, str] = {}
         ids: dict[str, str] = {}
         for name, old in names:
@@ -121,7 +121,7 @@ def _names(old: Path) -> Iterator[tuple[str, str]]:
 
 
 def _reader(place: Path, objects: Path) -> UserRepository:
-    """Return a repository of no settings but ours that finds its objects elsewhere."""
+    """Return a bare repository at `place` with only our settings, that reads objects from `objects`."""
     for name in ("objects/info", "refs"):
         (place / name).mkdir(parents=True)
     (place / "HEAD").write_text("ref: refs/heads/none\n")

@@ -1,4 +1,4 @@
-"""A plan's file, and the state that is kept beside it, where no snapshot takes it and no rollback puts it back."""
+"""Read a plan's file, and keep its state beside it, where no snapshot or rollback touches it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,14 +15,14 @@ from ralph_tracker.store.reading import read_bytes, read_json
 from ralph_tracker.store.snapshots.exclusions import LOOP_FOLDER
 
 FOLDER: Final = "plans"
-_MOMENT_S: Final = 0.2  # as long as another one looks who holds it
+_MOMENT_S: Final = 0.2  # seconds; the time that a process holds it to see who does
 
 
 class KeptPlan(NamedTuple):
-    """A plan file with how far it has come.
+    """A plan file with its progress.
 
-    `is_begun` tells whether a state was kept already; `has_changed` whether the file says something else since then:
-    a plan goes on as it was begun.
+    `is_begun` is whether a state was kept already, `has_changed` whether the file was edited since; a plan continues as
+    it was begun.
     """
 
     state: PlanState
@@ -31,17 +31,17 @@ class KeptPlan(NamedTuple):
 
 
 def state_path(plan: Path) -> Path:
-    """Return where the state of a plan file is kept: in our own folder beside it."""
+    """Return the path of a plan's state, in our own folder beside the file."""
     return plan.parent / LOOP_FOLDER / FOLDER / f"{plan.name}.json"
 
 
 def prompt_path(plan: Path) -> Path:
-    """Return where the prompt of the task at work is kept, beside the state."""
+    """Return the path of the current task's prompt, beside the state."""
     return state_path(plan).with_suffix(".prompt.md")
 
 
 def plan_holder(plan: Path) -> str | None:
-    """Return who holds a plan, in a few words, None where nobody does."""
+    """Return a few words on who holds a plan, None if nobody does."""
     return holder_of(_lock_path(plan))
 
 
@@ -51,13 +51,13 @@ def _lock_path(plan: Path) -> Path:
 
 @contextmanager
 def plan_held(plan: Path, purpose: str) -> Iterator[None]:
-    """Hold a plan while the body runs or changes it. Raises StoreError that names who holds it."""
+    """Hold the lock of a plan while the body runs. Raises StoreError naming the holder."""
     with locked(_lock_path(plan), purpose, patience_s=_MOMENT_S):
         yield
 
 
 def read_plan_file(path: Path) -> Plan:
-    """Return the plan in a YAML file. Raises InputError, in one line, for what cannot be used."""
+    """Return the plan in a YAML file. Raises InputError, in one line, if it is unusable."""
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -69,10 +69,9 @@ def read_plan_file(path: Path) -> Plan:
 
 
 def read_plan(path: Path) -> KeptPlan:
-    """Return a plan as far as it has come, as it stands in its file where nothing was kept yet.
+    """Return a plan with its progress, or as in its file if no state is kept yet.
 
-    Raises InputError for the file, RecordError for a state that is damaged, NewerSchemaError for one of a newer
-    version.
+    Raises InputError for the file, RecordError for a damaged state, NewerSchemaError for one of a newer version.
     """
     plan = read_plan_file(path)
     digest = plan_digest(plan)
@@ -88,7 +87,7 @@ def read_plan(path: Path) -> KeptPlan:
 
 
 def write_plan_state(path: Path, plain: dict[str, Any]) -> None:
-    """Replace the state of the plan file `path`. Raises StoreError where the disk refuses."""
+    """Replace the state of the plan file `path`. Raises StoreError if the disk refuses."""
     kept = state_path(path)
     with told_plainly(kept, "the state of the plan is as it was before"):
         write_whole(kept, to_json(plain) + b"\n")
@@ -96,7 +95,7 @@ def write_plan_state(path: Path, plain: dict[str, Any]) -> None:
 
 
 def write_plan_prompt(path: Path, text: str) -> Path:
-    """Replace the prompt of the task at work in the plan `path`, and return where it is. Raises StoreError."""
+    """Replace the current task's prompt of the plan `path`, and return its path. Raises StoreError."""
     kept = prompt_path(path)
     with told_plainly(kept, "the task was not begun"):
         write_whole(kept, text.encode("utf-8", "surrogateescape"))

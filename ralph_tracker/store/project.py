@@ -1,4 +1,4 @@
-"""Which loop is meant, and where a new one begins."""
+"""Find the loop that is meant in a project, and begin new ones."""
 
 from pathlib import Path
 from typing import Final
@@ -13,23 +13,23 @@ DEFAULT_PREFIX: Final = "ralph-"
 
 
 class Project:
-    """Find and start the loops of one project."""
+    """The loops of one project."""
 
     def __init__(self, root: Path) -> None:
         self.paths = ProjectPaths(checked_root(root))
 
     def current(self) -> str | None:
-        """Return the id of the current loop, None where there is none yet."""
+        """Return the id of the current loop, None if there is none yet."""
         return current_loop(self.paths)
 
     def set_current(self, loop_id: str) -> None:
-        """Name the current loop."""
+        """Make a loop the current one."""
         with told_plainly(self.paths.current, "the loop is on record; run the same command again"):
             write_whole(self.paths.current, f"{loop_id}\n".encode())
             hide_from_git(self.paths.base)
 
     def store(self, loop_id: str) -> LoopStore:
-        """Return the store of a loop, which need not exist yet."""
+        """Return the store of a loop, which may not exist yet."""
         return LoopStore(self.paths.loop(loop_id))
 
     def clear(self) -> None:
@@ -39,19 +39,19 @@ class Project:
                 path.unlink()
 
     def is_taken(self, loop_id: str) -> bool:
-        """Tell whether a loop of that id has a baseline, ours or one that AIWG wrote."""
+        """Return whether a loop of that id has a baseline, ours or AIWG's."""
         paths = self.paths.loop(loop_id)
         return paths.iteration(0).is_dir() or any(paths.progress.glob("iteration-*"))
 
     def last_id(self) -> str | None:
-        """Return the highest default id that is taken, None where none is."""
+        """Return the highest default id in use, None if there is none."""
         names = [path.name for path in self.paths.base.glob(f"{DEFAULT_PREFIX}*") if LOOP_ID.match(path.name)]
         numbers = {name: name.removeprefix(DEFAULT_PREFIX) for name in names if self.is_taken(name)}
         taken = {int(number): name for name, number in numbers.items() if number.isdecimal()}
         return taken[max(taken)] if taken else None
 
     def unused(self, loop_id: str | None) -> LoopStore:
-        """Return the store of a loop to begin, of the next default id where none is named. Raises LoopError."""
+        """Return the store for a new loop, with the next default id if none is given. Raises LoopError."""
         if loop_id is not None and self.is_taken(loop_id):
             raise LoopError(f"loop {loop_id} exists already; choose another id, or leave it out")
         return self.store(loop_id or self.next_id())

@@ -1,4 +1,4 @@
-"""Read small JSON files; imports nothing heavy, since `loop-decision` lives on it."""
+"""Read small JSON files without heavy imports, so that `loop-decision` starts fast."""
 
 import json
 from pathlib import Path
@@ -9,16 +9,16 @@ from ralph_tracker.store.layout import SCHEMA_VERSION
 
 
 def read_json(path: Path) -> Any:  # noqa: ANN401  # any document
-    """Return the document in a file, None where there is none or it is damaged.
+    """Return the document in a file, None if it is missing or damaged.
 
-    Raises StoreError where the system refuses: what cannot be read now is not lost; NewerSchemaError as `refuse_newer`.
+    Raises StoreError for an OSError, after which the file may still be intact; NewerSchemaError as `refuse_newer`.
     """
     data = read_bytes(path)
     return None if data is None else refuse_newer(_parsed(data), str(path))
 
 
 def read_lines(path: Path) -> list[Any]:
-    """Return the documents of a file of JSON lines, None in place of a damaged one; a torn last line is dropped.
+    """Return the documents in a file of JSON lines, None for a damaged one; a torn last line is dropped.
 
     Raises StoreError and NewerSchemaError as `read_json` does.
     """
@@ -27,7 +27,7 @@ def read_lines(path: Path) -> list[Any]:
 
 
 def read_bytes(path: Path) -> bytes | None:
-    """Return what a file holds, None where there is none. Raises StoreError where the system refuses."""
+    """Return the content of a file, None if it is missing. Raises StoreError for an OSError."""
     try:
         return path.read_bytes()
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
@@ -37,7 +37,7 @@ def read_bytes(path: Path) -> bytes | None:
 
 
 def refuse_newer(plain: Any, name: str) -> Any:  # noqa: ANN401  # whatever the file held
-    """Return the document as it is. Raises NewerSchemaError for one that a newer version wrote."""
+    """Return the document unchanged. Raises NewerSchemaError if a newer version wrote it."""
     version = plain.get("schema_version") if isinstance(plain, dict) else None
     if isinstance(version, int) and version > SCHEMA_VERSION:
         raise NewerSchemaError(

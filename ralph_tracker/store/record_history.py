@@ -1,4 +1,4 @@
-"""The records of a loop as documents, damaged ones named."""
+"""List the records of a loop as documents, with what is wrong with damaged ones."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -20,7 +20,7 @@ _SUFFIXES: Final = frozenset({".json", ".yaml", ".yml"})
 
 
 class Listed(NamedTuple):
-    """One record as a document (None: nothing of it can be read) and what is wrong with it, if anything."""
+    """One record as a document (None: unreadable) and what is wrong with it, if anything."""
 
     number: int
     document: Mapping[str, Any] | None
@@ -28,14 +28,14 @@ class Listed(NamedTuple):
 
 
 class RecordHistory:
-    """Read the records of one of our loops."""
+    """The records of one of our loops."""
 
     def __init__(self, committed: LoopRecords) -> None:
         self.committed = committed
         self.paths = committed.paths
 
     def one(self, number: int) -> Listed:
-        """Return a record; where its two copies differ from the seal, the one that does not is used."""
+        """Return a record; if one of its two copies differs from the seal, the other is used."""
         name = f"{self.paths.shown}/iterations/{iteration_name(number)}/seal.json"
         seal = refuse_newer(_json(self._bytes(self.paths.iteration(number) / "seal.json")), name)
         readable, shown = self._bytes(self.paths.record(number)), f"progress/{record_name(number)}"
@@ -53,7 +53,7 @@ class RecordHistory:
 
     def _problem(self, number: int, readable: bytes | None) -> str | None:
         if readable is None and attempted(self.paths) == number:
-            return None  # it is being written at this moment
+            return None  # it is being written right now
         state = "is missing" if readable is None else "is damaged (it differs from its seal)"
         return f"iteration {number}: progress/{record_name(number)} {state}; shown from iterations/, still whole"
 
@@ -107,13 +107,13 @@ class _ForeignMetrics(_Foreign):
 
 
 class _ForeignDocument(_Foreign):
-    """What a document of AIWG must have to be listed; everything else is shown where it is there."""
+    """The parts that an AIWG document needs to be listed; all others are shown if present."""
 
     iteration_metrics: _ForeignMetrics
 
 
 def foreign_folder(project: ProjectPaths, loop_id: str) -> Path | None:
-    """Return the folder of the records that AIWG wrote for a loop, None where there is none."""
+    """Return the folder of AIWG's records for a loop, None if there is none."""
     paths: LoopPaths = project.loop(loop_id)
     for folder in (paths.progress, project.base / "loops" / loop_id / "progress"):
         if any(path.suffix in _SUFFIXES for path in _files(folder)):
@@ -126,9 +126,9 @@ def _files(folder: Path) -> list[Path]:
 
 
 def foreign_records(folder: Path) -> list[Listed]:
-    """Return AIWG's records in order; one that cannot be read is named, the others go on.
+    """Return AIWG's records in order, also unreadable ones, with the problem.
 
-    They are JSON, or YAML under the name .json. Raises LoopError where the folder holds none.
+    They are JSON, or YAML in a file named .json. Raises LoopError if the folder holds none.
     """
     listed = [_foreign(path) for path in _files(folder) if path.suffix in _SUFFIXES]
     if not listed:

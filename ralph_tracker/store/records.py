@@ -1,4 +1,4 @@
-"""What is committed of one loop, read back with its seals; readers take no lock: every file is whole or not there."""
+"""Read the committed documents of a loop with their seals, without a lock: files are replaced atomically."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -32,7 +32,7 @@ from ralph_tracker.store.reading import read_json, read_lines
 
 _DOCUMENTS: Final = ("metrics.json", "measurement.json", "tests.json", "state.json")
 Plain = dict[str, Any]
-# What reading a damaged document can raise, whatever stands in it.
+# What reading a damaged document can raise, whatever it contains.
 _MISSHAPEN: Final = (KeyError, TypeError, ValueError, AttributeError)
 _EVENTS: Final[Mapping[str, Mapping[str, type]]] = {
     "accept": {"id": str, "reason": str, "alert": dict},
@@ -45,13 +45,13 @@ _ROW: Final = frozenset({"iteration", "timestamp", "metrics", "candidate"})
 
 
 class Seals:
-    """Compare what stands there with what was sealed; nothing is written."""
+    """The seals of a loop, to compare with its files; nothing is written."""
 
     def __init__(self, paths: LoopPaths) -> None:
         self.paths = paths
 
     def broken(self, number: int) -> tuple[str, ...]:
-        """Return the files of an iteration that differ from its seal or are missing, () where all agree."""
+        """Return the files of an iteration that are missing or differ from its seal, () if all agree."""
         folder = self.paths.iteration(number)
         seal = read_json(folder / "seal.json")
         if not isinstance(seal, dict) or not isinstance(seal.get("files"), dict):
@@ -59,7 +59,7 @@ class Seals:
         return tuple(name for name, expected in seal["files"].items() if _digest_of(folder / name) != expected)
 
     def altered_record(self, number: int) -> tuple[str, ...]:
-        """Name the record that people read where it is missing or not what was sealed."""
+        """Return the human-readable record if it is missing or differs from its seal, else ()."""
         seal, path = read_json(self.paths.iteration(number) / "seal.json"), self.paths.record(number)
         expected = seal.get("record") if isinstance(seal, dict) else None
         if expected is None or (path.is_file() and _digest_of(path) == expected):
@@ -67,9 +67,9 @@ class Seals:
         return (path.relative_to(self.paths.folder).as_posix(),)
 
     def edited(self, number: int) -> tuple[str, ...]:
-        """Name the documents of an iteration that are not as sealed, () where all agree.
+        """Return the documents of an iteration that differ from its seal, () if all agree.
 
-        The paths are relative to the loop's folder; files kept beside them are not looked at.
+        Paths are relative to the loop's folder; the snapshot's files are not checked.
         """
         folder = self.paths.iteration(number)
         seal = read_json(folder / "seal.json")
@@ -80,7 +80,7 @@ class Seals:
         return tuple(path.relative_to(self.paths.folder).as_posix() for path in bad)
 
     def edited_configuration(self) -> tuple[str, ...]:
-        """Name the loop's own document where it is not what the baseline was sealed with, () where it is.
+        """Return the loop's own document if it differs from the baseline's seal, else ().
 
         A loop of an earlier version did not seal it.
         """
@@ -89,7 +89,7 @@ class Seals:
         return () if frozen in {None, _digest_of(path)} else (path.relative_to(self.paths.folder).as_posix(),)
 
     def broken_chain(self, number: int) -> tuple[str, ...]:
-        """Name the seal where it is not the one that the next iteration was sealed after."""
+        """Return the seal if it differs from the digest in the next iteration's seal, else ()."""
         following = read_json(self.paths.iteration(number + 1) / "seal.json")
         expected = following.get("previous_seal") if isinstance(following, dict) else None
         path = self.paths.iteration(number) / "seal.json"
@@ -104,26 +104,26 @@ def _digest_of(path: Path) -> str | None:
 
 
 class LoopRecords:
-    """Read the committed documents of a loop."""
+    """The committed documents of a loop."""
 
     def __init__(self, paths: LoopPaths) -> None:
         self.paths = paths
 
     @property
     def exists(self) -> bool:
-        """Tell whether the loop has a committed baseline."""
+        """Return whether the loop has a committed baseline."""
         return self.paths.iteration(0).is_dir()
 
     def summary(self) -> Summary:
-        """Return where the loop stands. Raises RecordError as `summary_at` does."""
+        """Return the status of the loop. Raises RecordError as `summary_at` does."""
         return summary_at(self.paths)
 
     def with_events(self, summary: Summary) -> Summary:
-        """Add what the records do not know: a rollback that was carried out since, the loop's status."""
+        """Return the summary with what happened since the last record: rollbacks and changes of status."""
         return with_events(summary, self.events())
 
     def latest(self) -> int:
-        """Return the number of the last committed iteration. Raises RecordError where there is none."""
+        """Return the number of the last committed iteration. Raises RecordError if there is none."""
         return latest_iteration(self.paths)
 
     def after(self, number: int) -> Plain:
@@ -131,34 +131,34 @@ class LoopRecords:
         return state_after(self.paths, number)
 
     def damaged(self, number: int) -> RecordError:
-        """Return the error that names a damaged iteration."""
+        """Return the error for a damaged iteration."""
         return damaged_iteration(self.paths, number)
 
     def events(self) -> list[Plain]:
-        """Return the log of what happened between the records, oldest first; damaged events are out."""
+        """Return the event log, oldest first, without damaged events."""
         return [event for event in read_lines(self.paths.events) if _is_event(event)]
 
     def start(self, rules: Rules) -> LoopState:
-        """Return the state before the baseline, with every acceptance."""
+        """Return the state before the baseline, with all acceptances."""
         state = LoopState(loop_id=self.paths.loop_id, rules=rules)
         for event in self.acceptances():
             state = acceptance(state, decode(Alert, event["alert"]))
         return state
 
     def acceptances(self) -> list[Plain]:
-        """Return the acceptances, each alert's first."""
+        """Return the acceptances, only the first for each alert."""
         found = {event["id"]: event for event in reversed(self.events()) if event["event"] == "accept"}
         return list(reversed(found.values()))
 
     def collected(self) -> frozenset[int]:
-        """Return the iterations whose files gc took away, or has begun to; their records stay."""
+        """Return the iterations whose files gc removed, or began to; their records stay."""
         found = (event["iterations"] for event in self.events() if event["event"] == "gc")
         return frozenset(number for numbers in found for number in numbers if isinstance(number, int))
 
     def state(self, summary: Summary, rules: Rules) -> LoopState:
-        """Return what the judge needs for the next iteration: work that does not grow with the loop.
+        """Return what the judge needs for the next iteration, in time that does not depend on the loop's length.
 
-        Raises RecordError where a part of it is damaged or behind.
+        Raises RecordError if a part of it is damaged or outdated.
         """
         latest = self.after(summary.iteration)
         line, known = self._line(summary.head, latest if summary.head == summary.iteration else None)
@@ -183,11 +183,11 @@ class LoopRecords:
             raise self.damaged(summary.iteration) from None
 
     def line(self, number: int) -> tuple[Lineage, KnownTests]:
-        """Return the line that ends with that iteration. Raises RecordError where it is damaged."""
+        """Return the lineage that ends with that iteration. Raises RecordError if it is damaged."""
         return self._line(number, None)
 
     def _line(self, number: int, after: Plain | None) -> tuple[Lineage, KnownTests]:
-        """Return the line; `after` is the state after that iteration where it is at hand."""
+        """Return the lineage; `after` is the state after that iteration, if already read."""
         after = self.after(number) if after is None else after
         tests = read_json(self.paths.iteration(number) / "tests.json")
         try:
@@ -196,9 +196,9 @@ class LoopRecords:
             raise self.damaged(number) from None
 
     def seen(self, iteration: int) -> SeenTests:
-        """Return every test seen, as it last changed in that iteration.
+        """Return every test seen up to that iteration.
 
-        The file is of another one after damage, and for a moment while a writer is at work: the measurements tell.
+        After damage, or while a writer is at work, the file is of another iteration: then the measurements are read.
         """
         try:
             return self.seen_on_file(iteration)
@@ -206,7 +206,7 @@ class LoopRecords:
             return self._seen_again(iteration)
 
     def seen_on_file(self, iteration: int) -> SeenTests:
-        """Return every test seen, as it last changed in that iteration. Raises RecordError where it is behind."""
+        """Return every test seen up to that iteration, from the file. Raises RecordError if it is outdated."""
         plain = read_json(self.paths.seen)
         try:
             if plain["iteration"] == iteration:
@@ -233,7 +233,7 @@ class LoopRecords:
         return not _is_row(row) or decode(Candidate, row["candidate"]).clean
 
     def measurement(self, number: int) -> tuple[Measurement, int | None] | None:
-        """Return what was measured and the iteration it descends from; None where either is damaged."""
+        """Return the measurement and the iteration it descends from; None if either is damaged."""
         folder = self.paths.iteration(number)
         plain, tests = read_json(folder / "measurement.json"), read_json(folder / "tests.json")
         try:
@@ -244,7 +244,7 @@ class LoopRecords:
             return None
 
     def retired(self) -> frozenset[str]:
-        """Return the tests that count for no iteration: no tests, or gone together with their code."""
+        """Return the tests that count for no iteration: not really tests, or removed together with their code."""
         found: set[str] = set()
         for number in range(self.latest() + 1):
             plain = read_json(self.paths.iteration(number) / "measurement.json")
@@ -254,7 +254,7 @@ class LoopRecords:
         return frozenset(found)
 
     def tree(self, number: int) -> str | None:
-        """Return the content of an iteration's tree, None where none is kept, or its measurement cannot be read."""
+        """Return the tree of an iteration, None if none is kept or its measurement cannot be read."""
         plain = read_json(self.paths.iteration(number) / "measurement.json")
         try:
             tree = plain["measurement"]["tree"]
@@ -264,11 +264,11 @@ class LoopRecords:
 
     @property
     def seals(self) -> Seals:
-        """Return what tells whether all stands as it was written."""
+        """Return the seals of the loop."""
         return Seals(self.paths)
 
     def rows(self) -> tuple[list[Plain], list[int]]:
-        """Return one row an iteration, as amended, and the numbers of those that cannot be read."""
+        """Return one row per iteration, as amended, and the numbers of the unreadable ones."""
         found = {row["iteration"]: row for row in read_lines(self.paths.trajectory) if _is_row(row)}
         rows, lost = [], []
         for number in range(self.summary().iteration + 1):
@@ -302,7 +302,7 @@ def _is_row(plain: Any) -> TypeGuard[Plain]:  # noqa: ANN401  # as above
 
 
 def after_plain(state: LoopState, candidate: Candidate, row: Mapping[str, Any], summary: Summary) -> Plain:
-    """Return the state after an iteration as it is kept with it."""
+    """Return the state after an iteration as it is stored."""
     basis = state.basis
     return {
         "schema_version": SCHEMA_VERSION,

@@ -269,12 +269,12 @@ def hooks_of_ours(text: str, name: str) -> set[tuple[str, str]]:
 
 
 def is_whole(found: set[tuple[str, str]], program: str) -> bool:
-    """Tell whether these are our hooks for every event, and all call this program (a word of the shell)."""
+    """Return whether these are our hooks for every event, and all call this program (a word of the shell)."""
     return found == {(event, program + HOOK) for event in TIMEOUTS}
 
 
 def has_status_line(text: str) -> bool:
-    """Tell whether a settings file has a status line; one that cannot be read has none."""
+    """Return whether a settings file has a status line; one that cannot be read has none."""
     try:
         return "statusLine" in json.loads(text.removeprefix(_BOM))
     except (ValueError, TypeError, RecursionError):
@@ -325,7 +325,7 @@ def _ours_within(text: str, container: Value, child: Child, kept: Collection[str
 
 
 def _all_ours(value: Any) -> bool:  # noqa: ANN401  # any JSON value
-    """Tell whether a part of the hooks holds ours and no others: a list, a group, an event, all of them."""
+    """Return whether a part of the hooks holds ours and no others: a list, a group, an event, all of them."""
     if isinstance(value, list):
         return bool(value) and all(_is_ours(each) or _all_ours(each) for each in value)
     if isinstance(value, dict):

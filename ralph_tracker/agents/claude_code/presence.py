@@ -11,7 +11,7 @@ DRIVEN = "RALPH_TRACKER_DRIVEN"
 class Presence(NamedTuple):
     """Which project a session works in.
 
-    `loop` is the folder of the loop that is running there, None where one is wanted and there is none yet. `driven`
+    `loop` is the folder of the loop that is running there, None if one is wanted and there is none yet. `driven`
     tells that `ralph-tracker run` is the one that measures.
     """
 

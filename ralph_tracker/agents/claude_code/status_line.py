@@ -39,7 +39,7 @@ def _parts(state: Mapping[str, Any], cost: float | None) -> list[str]:
 
 
 def _cost(loop: str, state: Mapping[str, Any]) -> float | None:
-    """Return what is on record and what came since, in USD; None where nothing is known."""
+    """Return what is on record and what came since, in USD; None if nothing is known."""
     spent = costs_of(loop)
     if not spent:
         known = state["cost_usd"]

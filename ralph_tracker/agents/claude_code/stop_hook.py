@@ -69,7 +69,7 @@ class Turns:
             return cls()
 
     def write(self, loop: Path) -> None:
-        """Remember it. Raises OSError where the disk refuses."""
+        """Remember it. Raises OSError if the disk refuses."""
         plain = {
             "schema_version": _SCHEMA,
             "session": self.session,
@@ -105,7 +105,7 @@ class Turns:
         return found
 
     def _tokens(self, transcript: Path, since: str) -> TokenUse | None:
-        """Return what the session took, None where its transcript cannot be read; since when, for files not known."""
+        """Return what the session took, None if its transcript cannot be read; since when, for files not known."""
         total: TokenUse | None = None
         for path in transcripts_of(transcript) if transcript.name else ():
             known = self.readings.pop(str(path), None)
@@ -128,7 +128,7 @@ def events_size(loop: Path) -> int:
 
 
 def _worked(loop: Path, offset: int, session: str) -> bool:
-    """Tell whether the journal has a tool of this session behind a place."""
+    """Return whether the journal has a tool of this session behind a place."""
     try:
         with (loop / EVENTS).open("rb") as file:
             file.seek(offset if offset <= file.seek(0, 2) else 0)  # the file before it was put aside
@@ -153,7 +153,7 @@ class Wiggum(NamedTuple):
 
 
 def wiggum_loop(root: Path, session: str) -> Wiggum | None:
-    """Return the plugin's loop, None where there is none, it is switched off, or another session has it."""
+    """Return the plugin's loop, None if there is none, it is switched off, or another session has it."""
     try:
         with (root / STATE).open(encoding="utf-8", errors="replace") as file:
             text = file.read(_READ)
@@ -216,7 +216,7 @@ class Stop:
         self.wiggum: Wiggum | None = wiggum_loop(root, str(event.get("session_id", "")))
 
     def usage(self, turns: Turns) -> dict[str, float] | None:
-        """Return what the iteration took, None where nobody knows; it never raises."""
+        """Return what the iteration took, None if nobody knows; it never raises."""
         try:
             _wait_for_client(self.event, str(self.folder), self.began)
             return turns.usage(self.event, self.folder, summary_at(self.paths).updated_at) or None
@@ -288,5 +288,5 @@ def _written(event: Mapping[str, Any]) -> bool:
 
 
 def _shown(event: Mapping[str, Any], loop: str, began: float) -> bool:
-    """Tell whether the status line of this session, if it has one, has brought a cost since the turn ended."""
+    """Return whether the status line of this session, if it has one, has brought a cost since the turn ended."""
     return event.get("session_id") not in costs_of(loop) or os.stat(f"{loop}/{COSTS}").st_mtime >= began  # noqa: PTH116

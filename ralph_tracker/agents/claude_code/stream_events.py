@@ -61,7 +61,7 @@ class StreamEvent(NamedTuple):
 
 
 class ResultMessage(NamedTuple):
-    """The end; `total_cost_usd` is None where it is not told."""
+    """The end; `total_cost_usd` is None if it is not told."""
 
     total_cost_usd: float | None
 

@@ -104,7 +104,7 @@ def _known(before: int | None, now: int | None) -> int | None:
 
 
 def ends_with(path: Path, text: str) -> bool:
-    """Tell whether the last answer in the transcript is the one that begins with this text; True where none is kept."""
+    """Return whether the last answer in the transcript begins with this text; True if there is none."""
     try:
         with path.open("rb") as file:
             file.seek(max(0, file.seek(0, 2) - _TAIL))

@@ -168,7 +168,7 @@ def _whole(value: Any) -> int | None:  # noqa: ANN401  # whatever a line holds
 
 
 def _stopped_by_the_record(root: str, environment: Mapping[str, str]) -> str | None:
-    """Return what the agent is told where the tracker's record stops it, None where it goes on."""
+    """Return what the agent is told where the tracker's record stops it, None if it goes on."""
     from ralph_tracker.agents.recorded import recorded_quality  # noqa: PLC0415  # where it is configured only
     from ralph_tracker.steering.evaluators import QualityProgressEvaluator  # noqa: PLC0415  # as above
 

@@ -27,7 +27,7 @@ def costs_of(loop: str) -> dict[str, dict[str, float]]:
 def take_cost(loop: str, payload: Mapping[str, Any], started_at: str) -> None:
     """Add what a session has cost since its last payload; `started_at` is when the loop began (UTC, ISO 8601).
 
-    A session that is older than the loop counts from its first payload. Raises OSError where the disk refuses.
+    A session that is older than the loop counts from its first payload. Raises OSError if the disk refuses.
     """
     session, cost = payload.get("session_id"), payload.get("cost")
     if not isinstance(session, str) or not isinstance(cost, dict):
@@ -48,7 +48,7 @@ def take_cost(loop: str, payload: Mapping[str, Any], started_at: str) -> None:
 
 
 def _older(cost: Mapping[str, Any], started_at: str) -> bool:
-    """Tell whether a session is older than the loop; one of unknown age is."""
+    """Return whether a session is older than the loop; one of unknown age is."""
     age = cost.get("total_duration_ms")
     if not isinstance(age, int | float):
         return True
@@ -82,7 +82,7 @@ def context_of(loop: str, session: str) -> dict[str, int]:
 
 
 def take_context(loop: str, payload: Mapping[str, Any]) -> None:
-    """Keep what a payload tells of the context, where it is new. Raises OSError where the disk refuses."""
+    """Keep what a payload tells of the context, where it is new. Raises OSError if the disk refuses."""
     session, told = payload.get("session_id"), payload.get("context_window")
     if not isinstance(session, str) or not isinstance(told, dict):
         return

@@ -116,7 +116,7 @@ _ASKING_END: Final = 300
 
 
 class When(NamedTuple):
-    """A span in seconds and a time in epoch seconds, each None where it is not said."""
+    """A span in seconds and a time in epoch seconds, each None if it is not said."""
 
     after_s: float | None = None
     at: float | None = None
@@ -182,7 +182,7 @@ def nothing_but(message: str) -> Verdict | None:
 
 
 def asks_permission(message: str) -> str | None:
-    """Return the last line of a message whose end asks to be allowed something, None where it asks nothing."""
+    """Return the last line of a message whose end asks to be allowed something, None if it asks nothing."""
     end = plain(message[-_ASKING_END:]).strip()
     return end.rsplit("\n", 1)[-1] if _ASKS.search(end) else None
 

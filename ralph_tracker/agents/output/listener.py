@@ -51,12 +51,12 @@ class PlainText:
 
     @property
     def tail(self) -> str | None:
-        """The end of the text, at most 4,000 characters; None where there is none."""
+        """The end of the text, at most 4,000 characters; None if there is none."""
         return self._tail.strip() or None
 
     @property
     def last_line(self) -> str | None:
-        """The last line, None where there is none."""
+        """The last line, None if there is none."""
         return self._end[-1] if self._end else None
 
     def complaint(self) -> Verdict | None:
@@ -151,7 +151,7 @@ class Events(NamedTuple):
     name: str
 
     def sniff(self, event: Object) -> bool:
-        """Say whether the object is an event of the format."""
+        """Return whether the object is an event of the format."""
         return self._module.sniff(event)
 
     def reader(self) -> EventReader:
@@ -179,7 +179,7 @@ TEXTS: Final[tuple[str, ...]] = ("aider", "copilot-text")
 
 
 def recognise(event: Object) -> Events | None:
-    """Return the format of which the object is an event, None where it is of none."""
+    """Return the format of which the object is an event, None if it is of none."""
     return next((each for each in EVENTS if each.sniff(event)), None)
 
 
@@ -300,7 +300,7 @@ class _Stream:
             self._line(line)
 
     def of_text(self) -> StreamReport | None:
-        """Return what was heard in a format of text, None where it is of none."""
+        """Return what was heard in a format of text, None if it is of none."""
         return next((heard for each in self._texts if (heard := each.heard()) is not None), None)
 
     def _line(self, raw: str) -> None:

@@ -46,7 +46,7 @@ class Verdict(NamedTuple):
 class StreamReport(NamedTuple):
     """What a stream of one format said.
 
-    `verdict` is how the run ended in the format's own words, None where its last event is missing. `trouble` is what
+    `verdict` is how the run ended in the format's own words, None if its last event is missing. `trouble` is what
     the agent struggled with when the stream ended (a retry, say): it counts only where the run did not end well.
     `exits` says what the program's exit codes mean.
     """
@@ -72,5 +72,5 @@ class TextReader(Protocol):
     def take(self, line: str, /) -> None: ...
 
     def heard(self) -> StreamReport | None:
-        """Return what was heard, None where the text is not of the format."""
+        """Return what was heard, None if the text is not of the format."""
         ...

@@ -56,14 +56,14 @@ def objects(value: object) -> list[Object]:
 
 
 def total(values: Iterable[int | None]) -> int | None:
-    """Return the sum, None where nothing is known or any part is unknown."""
+    """Return the sum, None if nothing is known or any part is unknown."""
     parts = list(values)
     known = [each for each in parts if each is not None]
     return sum(known) if known and len(known) == len(parts) else None
 
 
 def word(owner: Object, key: str) -> str:
-    """Return the text of that name, "" where there is none: it may be looked up in any table."""
+    """Return the text of that name, "" if there is none: it may be looked up in any table."""
     value = owner.get(key)
     return value if isinstance(value, str) else ""
 
@@ -74,7 +74,7 @@ def plain(words: str) -> str:
 
 
 def one_line(words: str | None) -> str | None:
-    """Return the words as one printable line of at most 200 characters, None where there are none."""
+    """Return the words as one printable line of at most 200 characters, None if there are none."""
     if words is None:
         return None
     shown = "".join(each if each.isprintable() else " " for each in plain(words[: 8 * _WHY]))
@@ -83,7 +83,7 @@ def one_line(words: str | None) -> str | None:
 
 
 def last_words(words: str | None) -> str | None:
-    """Return the end of the words, at most 2,000 characters, None where there are none."""
+    """Return the end of the words, at most 2,000 characters, None if there are none."""
     if words is None:
         return None
     end = plain(words[-2 * _MESSAGE :]).strip()

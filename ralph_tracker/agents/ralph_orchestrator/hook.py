@@ -81,11 +81,11 @@ class RunnerState(NamedTuple):
         return cls(event.loop, event.pid, latest - event.done, event.current)
 
     def same_run(self, event: Event) -> bool:
-        """Tell whether an event is of this run."""
+        """Return whether an event is of this run."""
         return (self.loop, self.pid) == (event.loop, event.pid)
 
     def due(self, event: Event, latest: int) -> bool:
-        """Tell whether work was done that is not on record; `latest` is the last iteration that is."""
+        """Return whether work was done that is not on record; `latest` is the last iteration that is."""
         done = event.done if self.same_run(event) else self.started
         return latest < self.base + done
 
@@ -94,7 +94,7 @@ def calls_for(event: Event, standing: RunnerState | None, latest: int | None) ->
     """Return what to do, in order.
 
     `standing` is what is remembered of the loop, None for one that this runner has not been seen in. `latest` is the
-    last iteration on record, None where no loop is running. A call that is repeated gets nothing to do, or the same
+    last iteration on record, None if no loop is running. A call that is repeated gets nothing to do, or the same
     again. `close` ends a loop of another task, `select` leaves one running, for a run that goes on with it.
     """
     if event.name not in EVENTS:

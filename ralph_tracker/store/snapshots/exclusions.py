@@ -77,7 +77,7 @@ _KINDS: Final[tuple[tuple[Callable[[int], bool], str], ...]] = (
 
 
 def folder_reason(name: str) -> str | None:
-    """Return why a folder of that name is left out where nothing in it is tracked, None where it is not."""
+    """Return why a folder of that name is left out where nothing in it is tracked, None if it is not."""
     if name == LOOP_FOLDER:
         return OWN_FOLDER
     if name in TOOL_CACHES:
@@ -91,7 +91,7 @@ def kind_reason(status: os.stat_result) -> str | None:
 
 
 def file_reason(path: str, status: os.stat_result, limits: Limits) -> str | None:
-    """Return why a file or link cannot be kept, tracked or not; None where it can. Reading rights are not asked for."""
+    """Return why a file or link cannot be kept, tracked or not; None if it can. Reading rights are not asked for."""
     kind = kind_reason(status)
     if kind:
         return kind
@@ -103,7 +103,7 @@ def file_reason(path: str, status: os.stat_result, limits: Limits) -> str | None
 
 
 def untracked_reason(path: str) -> str | None:
-    """Return why an untracked file of that name is left out, None where it is kept."""
+    """Return why an untracked file of that name is left out, None if it is kept."""
     name = path.rpartition("/")[2]
     if name == LOOP_FOLDER:
         return OWN_FOLDER  # as a link
@@ -142,7 +142,7 @@ def refuse_root(root: Path, folder: Path) -> None:
 
 
 def is_to_keep(root: Path, folder: Path) -> bool:
-    """Tell whether a tree may be kept as a whole."""
+    """Return whether a tree may be kept as a whole."""
     try:
         refuse_root(root, folder)
     except StoreError:

@@ -38,9 +38,9 @@ class Seen(NamedTuple):
 
 @dataclass(slots=True)
 class Listed:
-    """The files that lie directly in a folder, by name; `tree` is its id, None where that is not known.
+    """The files that lie directly in a folder, by name; `tree` is its id, None if that is not known.
 
-    `section` is how the index file has it, None where that has changed.
+    `section` is how the index file has it, None if that has changed.
     """
 
     prints: dict[str, Print | None] = field(default_factory=dict)
@@ -106,7 +106,7 @@ class Index:
 
     @property
     def tree(self) -> str | None:
-        """Return the id of the tree, None where that is not known."""
+        """Return the id of the tree, None if that is not known."""
         return self.folders[""].tree
 
     def get(self, path: str) -> Seen | None:

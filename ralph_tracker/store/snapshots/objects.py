@@ -44,7 +44,7 @@ def new_file(path: Path) -> BinaryIO:
 
 
 class Place(NamedTuple):
-    """Tell where a compressed content lies; `length` in bytes is None where it is a whole file."""
+    """Tell where a compressed content lies; `length` in bytes is None if it is a whole file."""
 
     path: str
     offset: int = 0
@@ -52,7 +52,7 @@ class Place(NamedTuple):
 
 
 class Draft:
-    """Write a pack that nobody reads yet. Raises OSError where the system refuses."""
+    """Write a pack that nobody reads yet. Raises OSError if the system refuses."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -106,7 +106,7 @@ class Draft:
 
 
 class Pack:
-    """Find contents in a pack; one whose table is damaged holds nothing. Raises OSError where the system refuses."""
+    """Find contents in a pack; one whose table is damaged holds nothing. Raises OSError if the system refuses."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -114,11 +114,11 @@ class Pack:
 
     @property
     def is_intact(self) -> bool:
-        """Tell whether it has a table that can be trusted."""
+        """Return whether it has a table that can be trusted."""
         return bool(self._table)
 
     def find(self, object_id: str) -> Place | None:
-        """Return where a content lies, None where it is not in this pack."""
+        """Return where a content lies, None if it is not in this pack."""
         key, table = bytes.fromhex(object_id), self._table
         count = len(table) // _ROW.size
         row = bisect_left(range(count), key, key=lambda row: table[row * _ROW.size : row * _ROW.size + _KEY])
@@ -167,7 +167,7 @@ def _read_table(path: str) -> tuple[bytes, int]:
 class Objects:
     """Keep contents in a store's folder; those of `lenders`, other stores, are read where they lie.
 
-    What is added is staged, and there for every reader once it is published. Raises OSError where the system refuses.
+    What is added is staged, and there for every reader once it is published. Raises OSError if the system refuses.
     """
 
     def __init__(self, folder: Path, lenders: Sequence[Path] = ()) -> None:
@@ -218,7 +218,7 @@ class Objects:
         cleared(self.staging)
 
     def has(self, object_id: str) -> bool:
-        """Tell whether a content is there, or staged."""
+        """Return whether a content is there, or staged."""
         return self._is_known(object_id) or self._find_anew(object_id) is not None
 
     def chunks(self, object_id: str) -> Iterator[bytes]:
@@ -248,7 +248,7 @@ class Objects:
         return data
 
     def is_intact(self, object_id: str) -> bool:
-        """Tell whether a content is there and is what its id says."""
+        """Return whether a content is there and is what its id says."""
         digest = hashlib.sha256()
         try:
             for chunk in self.chunks(object_id):
@@ -331,7 +331,7 @@ class Objects:
         self._packs = None
 
     def _is_known(self, object_id: str) -> bool:
-        """Tell whether a content is there, as far as this process knows the packs: under the lock it knows all."""
+        """Return whether a content is there, as far as this process knows the packs: under the lock it knows all."""
         return (self._staged is not None and object_id in self._staged.places) or self._find(object_id) is not None
 
     def _opened(self, object_id: str) -> tuple[BinaryIO, int]:

@@ -38,8 +38,8 @@ _ESCAPES: Final = {"\t": "\\t", "\n": "\\n", "\r": "\\r", '"': '\\"', "\\": "\\\
 class FileChange:
     """How one file differs between two kept trees.
 
-    Modes are git's (100755 is executable, 120000 a symbolic link), None where the file is absent; `old_path` is set
-    for a rename only. Lines `added` and `deleted` and the `patch` are None where the content is no text, or larger
+    Modes are git's (100755 is executable, 120000 a symbolic link), None if the file is absent; `old_path` is set
+    for a rename only. Lines `added` and `deleted` and the `patch` are None if the content is no text, or larger
     than a person reads (`large`).
     """
 
@@ -65,7 +65,7 @@ def kind_of(chunks: Iterable[bytes]) -> Kind:
 
 
 def is_text(first: bytes) -> bool:
-    """Tell whether a content that begins so is text, as git does."""
+    """Return whether a content that begins so is text, as git does."""
     return b"\0" not in first[:_BINARY_LOOK]
 
 

@@ -225,12 +225,12 @@ def _in_the_way(
 
 
 def _blocker(view: TreeView, path: str) -> str | None:
-    """Return what stands at a path or in the place of one of its parent folders, None where nothing does."""
+    """Return what stands at a path or in the place of one of its parent folders, None if nothing does."""
     return path if view.is_folder(path) else _not_folder(view, path)
 
 
 def _not_folder(view: TreeView, path: str) -> str | None:
-    """Return what stands in the place of a folder or of one of its parents, None where nothing does."""
+    """Return what stands in the place of a folder or of one of its parents, None if nothing does."""
     parts = path.split("/")
     steps = ("/".join(parts[:depth]) for depth in range(1, len(parts) + 1))
     step = next((step for step in steps if not view.is_folder(step)), None)

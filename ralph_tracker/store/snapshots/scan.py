@@ -81,7 +81,7 @@ def capture(scanner: "Scanner", take_in: Callable[[Scan], None], write: Callable
 
 
 def refuse_too_many(root: Path, count: int, limits: Limits) -> None:
-    """Raise StoreError where a tree holds more files than the limit allows."""
+    """Raise StoreError if a tree holds more files than the limit allows."""
     if count > limits.max_files:
         raise StoreError(
             f"{root} holds {count} files to keep, over the limit of {limits.max_files}: "
@@ -259,7 +259,7 @@ class _Walk:
             self.skipped[path] = reason
 
     def _reason(self, path: str, status: os.stat_result, *, is_known: bool) -> str | None:
-        """Return why a file or link is left out, "" where it is ignored, None where it is kept."""
+        """Return why a file or link is left out, "" if it is ignored, None if it is kept."""
         kind = kind_reason(status)
         if kind:
             return kind

@@ -141,7 +141,7 @@ class IgnoreRules:
         self._any = re.compile(positive or _NEVER, re.DOTALL)  # asked first: most paths match no rule at all
 
     def leave_out(self, path: str, *, is_folder: bool) -> bool:
-        """Tell whether a file, link or folder at that path below the root is ignored."""
+        """Return whether a file, link or folder at that path below the root is ignored."""
         name = os.fsencode(path).decode("latin-1")
         if not self._any.fullmatch(name):
             return False
@@ -233,7 +233,7 @@ class Scope(NamedTuple):
 
 
 class FrozenScope(NamedTuple):
-    """A scope as it is written: one list of rules, and tracked paths; None where git could not be asked for them."""
+    """A scope as it is written: one list of rules, and tracked paths; None if git could not be asked for them."""
 
     rules: bytes
     tracked: tuple[str, ...] | None
@@ -253,7 +253,7 @@ def freeze(root: Path) -> FrozenScope:
 
 
 def repository_of(root: Path) -> UserRepository | None:
-    """Return the repository that a tree belongs to, None where there is none or that one ignores the whole tree."""
+    """Return the repository that a tree belongs to, None if there is none or that one ignores the whole tree."""
     repository = repository_around(root)
     if repository is None or not repository.prefix:
         return repository

@@ -75,7 +75,7 @@ class SnapshotStore:
 
     @property
     def is_in_repository(self) -> bool:
-        """Tell whether the tree belongs to a git repository and can be kept."""
+        """Return whether the tree belongs to a git repository and can be kept."""
         return is_to_keep(self._root, self._folder.resolve()) and repository_of(self._root) is not None
 
     @property
@@ -212,7 +212,7 @@ class SnapshotStore:
             return make_branch(repository, goal, self._kept.each, kept.note or Note(), name)
 
     def verify(self, content: str) -> tuple[str, ...]:
-        """Return the paths whose kept content is missing or damaged, () where all is intact."""
+        """Return the paths whose kept content is missing or damaged, () if all is intact."""
         return self._kept.damaged(self._describe(content))
 
     def pack(self) -> None:
@@ -323,7 +323,7 @@ class SnapshotStore:
 
 
 def make_store(folder: Path, rules: bytes, tracked: bytes | None) -> None:
-    """Make a store with that scope; `tracked` is None where nobody could say what git tracks."""
+    """Make a store with that scope; `tracked` is None if nobody could say what git tracks."""
     _make_folders(folder)
     write_new(folder / RULES, rules)
     if tracked is not None:

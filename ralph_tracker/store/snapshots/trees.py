@@ -108,7 +108,7 @@ def decode_snapshot(document: bytes, object_id: str) -> Content | None:
 
 
 class Differing(NamedTuple):
-    """One path that differs between two trees, and the bytes of its new content (None where it is absent)."""
+    """One path that differs between two trees, and the bytes of its new content (None if it is absent)."""
 
     item: Difference
     size: int | None
@@ -183,7 +183,7 @@ class Names:
         self._staging = staging
 
     def read(self, name: str) -> str | None:
-        """Return the id that a name leads to, None where there is none."""
+        """Return the id that a name leads to, None if there is none."""
         data = read_bytes(self._folder / name)
         return None if data is None else data.decode("ascii", "replace").strip()
 

@@ -53,7 +53,7 @@ class Answer(NamedTuple):
 class UserRepository:
     """A repository: its folder, the one that worktrees share, its top, and the path of the tree in it.
 
-    `prefix` is "" at the top and ends with a slash below it. Raises StoreError where git is missing or fails.
+    `prefix` is "" at the top and ends with a slash below it. Raises StoreError if git is missing or fails.
     """
 
     folder: Path
@@ -80,7 +80,7 @@ class UserRepository:
         return _run_git(words, Path(environment["GIT_WORK_TREE"]), environment, stdin)
 
     def run(self, *words: str, stdin: bytes = b"", more: Mapping[str, str] | None = None) -> bytes:
-        """Run git and return what it prints. Raises StoreError where it does not end with 0."""
+        """Run git and return what it prints. Raises StoreError if it does not end with 0."""
         answer = self.ask(*words, stdin=stdin, more=more)
         if answer.status:
             lines = answer.error.splitlines()
@@ -89,7 +89,7 @@ class UserRepository:
         return answer.out
 
     def head(self) -> str | None:
-        """Return the commit of HEAD, None where nothing was committed yet."""
+        """Return the commit of HEAD, None if nothing was committed yet."""
         answer = self.ask("rev-parse", "-q", "--verify", "HEAD^{commit}")
         return None if answer.status else answer.out.decode().strip()
 
@@ -104,7 +104,7 @@ class UserRepository:
         return Path(name) if not answer.status and name else default_user_ignore_file()
 
     def trouble(self) -> str | None:
-        """Return why git cannot read this repository, None where it can."""
+        """Return why git cannot read this repository, None if it can."""
         try:
             self.tracked()
         except StoreError as error:
@@ -120,7 +120,7 @@ class UserRepository:
 
 
 def repository_around(root: Path) -> UserRepository | None:
-    """Return the repository around a tree, None where there is none."""
+    """Return the repository around a tree, None if there is none."""
     for top in (root, *root.parents):
         folder = _git_folder(top)
         if folder is not None:
@@ -130,7 +130,7 @@ def repository_around(root: Path) -> UserRepository | None:
 
 
 def head_of(root: Path) -> str | None:
-    """Return the commit of HEAD in the repository around a folder, None where there is none, or no git."""
+    """Return the commit of HEAD in the repository around a folder, None if there is none, or no git."""
     found = repository_around(root.resolve())
     try:
         return found.head() if found else None

@@ -75,7 +75,7 @@ class Change(NamedTuple):
     """How one path differs between two trees.
 
     The status is A added, M modified (content or exec bit), D deleted, T another type (file or link). Modes are git's:
-    100644, 100755, 120000 for a symbolic link; None where the path is absent. `size` in bytes and `sha256` are those of
+    100644, 100755, 120000 for a symbolic link; None if the path is absent. `size` in bytes and `sha256` are those of
     the new content (the link's text for a link), None for a deletion. The ids name both contents in the store, None
     where the path is absent.
     """
@@ -221,6 +221,6 @@ def not_kept(content: str) -> NoSnapshotError:
 
 
 def refuse_taken(number: int, known: str, commit: str) -> None:
-    """Raise StoreError where an iteration is kept already, as another commit."""
+    """Raise StoreError if an iteration is kept already, as another commit."""
     if known != commit:
         raise StoreError(_TAKEN.format(number, known))

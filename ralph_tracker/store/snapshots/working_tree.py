@@ -68,7 +68,7 @@ class TreeSteps:
 
 
 def _step(here: int, name: str, *, make: bool) -> tuple[int, bool]:
-    """Open a folder, and tell whether it had to be made."""
+    """Open a folder, and return whether it had to be made."""
     try:
         return os.open(name, _FOLDER, dir_fd=here), False
     except FileNotFoundError:
@@ -151,11 +151,11 @@ class TreeView:
         self._folders: dict[str, bool] = {"": True}
 
     def status(self, path: str) -> os.stat_result | None:
-        """Return what stands at a path, None where nothing does or a parent is no real folder."""
+        """Return what stands at a path, None if nothing does or a parent is no real folder."""
         return self._look(path) if self.is_folder(path.rpartition("/")[0]) else None
 
     def is_folder(self, path: str) -> bool:
-        """Say whether a path and each of its parents is a real folder."""
+        """Return whether a path and each of its parents is a real folder."""
         known = self._folders.get(path)
         end = 0
         while known is None:
@@ -307,7 +307,7 @@ class TreeWriter:
             self._steps.changed.add(folder)
 
     def remove_folder(self, path: str) -> bool:
-        """Remove a folder if it is empty, and say whether it is gone."""
+        """Remove a folder if it is empty, and return whether it is gone."""
         folder, name = _split(path)
         self._steps.forget()
         try:
@@ -366,7 +366,7 @@ def _about(path: str) -> Iterator[None]:
 
 
 def _inherited(parent: int, name: str, *, is_executable: bool) -> int | None:
-    """Return the permission bits of the file that stands there with the exec bit set right, None where none stands."""
+    """Return the permission bits of the file that stands there with the exec bit set right, None if none stands."""
     try:
         status = os.stat(name, dir_fd=parent, follow_symlinks=False)
     except FileNotFoundError:

@@ -39,7 +39,7 @@ _Tokens = tuple[int | None, int | None]
 
 
 def input_tokens(usage: Object) -> int | None:
-    """Return the input with what was read from and written to the cache, None where it is not told.
+    """Return the input with what was read from and written to the cache, None if it is not told.
 
     Anthropic's field leaves the cache out. Where there is a total it is of a program whose field has it within.
     """
