@@ -56,7 +56,7 @@ class Candidate(NamedTuple):
 
 
 def findings_of(baseline: Metrics, now: Metrics) -> float | None:
-    """Return error_count at the baseline's size, None where it is unknown."""
+    """Return error_count at the baseline's size, None if unknown."""
     return None if now.error_count is None else now.error_count * size_factor(baseline, now)
 
 
@@ -116,7 +116,7 @@ def _most_believed(pool: list[Candidate], yardstick: Scorer) -> Candidate | None
 
 
 def _counted(candidate: Candidate, yardstick: Scorer) -> int:
-    """Return its believed tests as of now; without names, at most |U|, because accepted removals are not subtracted."""
+    """Return its believed tests as of now; without names at most |U|, which excludes accepted removals."""
     return min(candidate.believed, yardstick.seen.union)
 
 

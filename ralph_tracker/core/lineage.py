@@ -43,7 +43,7 @@ class PastIteration(NamedTuple):
 
 
 def signature_of(metrics: Metrics) -> Signature:
-    """Return the four metrics of an iteration, None where not measured."""
+    """Return the four metrics of an iteration, None if not measured."""
     return tuple(metrics.number(name) for name in FOUR)
 
 

@@ -115,7 +115,7 @@ class Metrics(NamedTuple):
     complexity_score: float | None = None
 
     def get(self, name: str) -> Value | None:
-        """Return the value of the metric of that name, None where it was not measured."""
+        """Return the value of a metric by name, None if it was not measured."""
         value: Value | None = getattr(self, name)
         return value
 

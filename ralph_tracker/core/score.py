@@ -49,7 +49,7 @@ def appropriate_size(growth: float) -> float:
 
 
 def bloat(growth: float) -> float:
-    """Score 50 where the code grew by more than half, else 100."""
+    """Score 50 if the code grew by more than half, else 100."""
     return BLOAT_SCORE if growth > BLOAT_GROWTH else FULL
 
 

@@ -15,7 +15,7 @@ class Gate(NamedTuple):
     """The meaning of a settings key: `files` match the path, `sections` the section of the key.
 
     A floor must not be lowered or removed, a ceiling not raised. `left_out` lists must not grow, `looked_at` lists must
-    not shrink or be added. A strict switch must stay on, a loose one off, a level must not be lowered.
+    not shrink. A strict switch must stay on, a loose one off, a level must not be lowered.
     """
 
     kind: Kind

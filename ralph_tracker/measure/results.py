@@ -307,7 +307,7 @@ def _kind_of_path(path: str) -> str | None:
 def _silence(name: str | None, kind: str | None) -> Report | None:
     """Return the report for empty output if the tool prints nothing when it finds nothing, else None.
 
-    Without a format this requires that all line-based formats of the kind agree.
+    Without a format all line-based formats of the kind must have such a report.
     """
     if name is not None:
         return BY_NAME[name].silence if name in BY_NAME else None

@@ -83,7 +83,7 @@ def report(
 
 
 def of_totals(stated: DeclaredTotals, *, contradiction: str | None = None, skipped_lines: int = 0) -> CoverageReport:
-    """Return the report from its declared totals; none without a total of lines. Raises DamageError."""
+    """Return the report from its declared totals; no data without a total of lines. Raises DamageError."""
     covered, total = (stated.covered, stated.total) if stated.of_lines else (None, None)
     if covered is None or total is None:
         covered = total = 0

@@ -6,7 +6,7 @@ from typing import Final
 
 from ralph_tracker.formats.colour import plain
 
-KEPT: Final = 200  # nobody reads more of 100,000 failures
+KEPT: Final = 200  # nobody reads more
 LINES: Final = 12
 CHARACTERS: Final = 600
 
