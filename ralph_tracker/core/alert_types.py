@@ -1,4 +1,4 @@
-"""Alerts as values: the table of their types, and how they are ordered, opened and closed (semantics § 5)."""
+"""The table of alert types, and how alerts are ordered, opened and closed (semantics § 5)."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final, Literal, NamedTuple
@@ -9,14 +9,14 @@ from ralph_tracker.core.metrics import Metrics, TestResults
 
 _ROLL_BACK, _FLAG, _REVIEW = "immediate_alert_and_rollback", "alert_and_flag_iteration", "alert_and_review"
 AlertState = Literal["new", "open", "closed", "accepted"]
-# What one removal of tests raises, by the names of the tests or by counts alone.
+# The alerts that one removal of tests can raise, with or without the tests' names.
 OF_A_REMOVAL: Final = frozenset({"test_deletion", "tests_replaced", "functionality_loss"})
 
 
 class AlertType(NamedTuple):
-    """Describe a type: `lasting` ones stay open until fixed, `about_tests` ones un-verify an iteration.
+    """A type of alert: `lasting` ones stay open until fixed, `about_tests` ones un-verify an iteration.
 
-    `rule` is the row of integrity.md that it stands for, None where it has none.
+    `rule` is the id of its rule in integrity.md, None without one.
     """
 
     name: str
@@ -33,7 +33,7 @@ class AlertType(NamedTuple):
 
     @property
     def title(self) -> str:
-        """Return the name as a person reads it."""
+        """Return the name for display."""
         return self.name.replace("_", " ").capitalize()
 
 
@@ -79,11 +79,11 @@ TYPE_BY_NAME: Final[Mapping[str, AlertType]] = {kind.name: kind for kind in TYPE
 class Alert(NamedTuple):
     """One alert as it was raised.
 
-    `note` says what the message, whose words are fixed, cannot: compared with which iteration, at which size.
-    `tests` maps the tests that it is about to their outcome before. `until` is the metric and the value at which it
-    closes where no names are known, `fall` how far that metric fell then. `group` is what went missing.
-    `rollback_to` is the best verified iteration before it was raised, None where there is none. `findings` are those
-    that it stands for; `rated` is its severity where that is not its type's.
+    `note` adds what the fixed message cannot say: compared with which iteration, at which size. `tests` maps the tests
+    concerned to their earlier outcome. Without names, `until` is the metric and the value that close the alert, and
+    `fall` how far the metric fell. `group` is the metric group that is missing. `rollback_to` is the best verified
+    iteration before the alert (None: there is none). `findings` are those it reports; `rated` is its severity where it
+    differs from its type's.
     """
 
     kind: AlertType
@@ -100,23 +100,23 @@ class Alert(NamedTuple):
 
     @property
     def id(self) -> str:
-        """Return the id that a person accepts it by; one a type and iteration, or one a group."""
+        """Return the id used to accept it; unique per type and iteration, or per group."""
         suffix = f"-{self.group}" if self.group else ""
         return f"it{self.iteration}-{self.kind.name}{suffix}"
 
     @property
     def severity(self) -> Severity:
-        """Return its severity, its type's where nothing else was said."""
+        """Return the severity, by default that of its type."""
         return self.kind.severity if self.rated is None else self.rated
 
     @property
     def lasting(self) -> bool:
-        """Tell whether it stays open until it is fixed; tests that were replaced do where names were matched."""
+        """Return whether it stays open until it is fixed; `tests_replaced` does if the tests were matched by name."""
         return self.kind.lasting or (self.kind.name == "tests_replaced" and self.rated is not None)
 
     @property
     def triggered_at(self) -> str:
-        """Return when it was raised, as the seed writes it."""
+        """Return when it was raised, in the specification's format."""
         return f"iteration_{self.iteration}"
 
 
@@ -126,7 +126,7 @@ def in_order(alerts: Iterable[Alert]) -> tuple[Alert, ...]:
 
 
 def same_event(alert: Alert, alerts: Iterable[Alert]) -> tuple[Alert, ...]:
-    """Return the alert, and those that its iteration raised about the same removal of tests."""
+    """Return the alert and those that the same iteration raised about the same removal of tests."""
     if alert.kind.name not in OF_A_REMOVAL:
         return (alert,)
     others = (each for each in alerts if each.iteration == alert.iteration and each.kind.name in OF_A_REMOVAL)
@@ -135,10 +135,10 @@ def same_event(alert: Alert, alerts: Iterable[Alert]) -> tuple[Alert, ...]:
 
 
 class ClosingFacts(NamedTuple):
-    """What alerts are closed by: what was measured now, and the findings that stand, by their keys.
+    """What closes alerts: the current measurements and findings, by key.
 
-    `findings` is None where nobody looked for them: what is not measured now fixes nothing. `loads` says that tests
-    were measured and none is missing because its file does not load, `not_collected` which are (None: no names).
+    `findings` is None if nobody looked for them: what was not measured closes no alert. `loads` says that tests were
+    measured and none is missing because its file does not load; `not_collected` are those that are (None: no names).
     """
 
     metrics: Metrics
@@ -150,10 +150,10 @@ class ClosingFacts(NamedTuple):
     not_collected: Mapping[str, str] | None = None
 
     def left_of(self, alert: Alert) -> Alert | None:
-        """Return a lasting alert as it stands now, None where it is fixed.
+        """Return what is left of a lasting alert, None if it is fixed.
 
-        Tests are back, under whichever name, with an outcome at least as good; without names, the count is back; of
-        its findings none stands any more.
+        It is fixed once its tests are back, under any name, with an outcome at least as good; without names, once the
+        count is back; or once none of its findings holds.
         """
         if alert.findings:
             return self._standing(alert)

@@ -1,11 +1,11 @@
-"""What may be handed in, as models: they say what is wrong with it, and are its schemas."""
+"""Models of the metrics and usage that may be handed in, for validation messages and JSON Schemas."""
 
 from collections.abc import Mapping
 from typing import (
     Annotated,
     Any,
     Literal,
-    NotRequired,  # pydantic brings it, and needs it before Python 3.12
+    NotRequired,  # from typing_extensions before Python 3.12, as pydantic requires
     TypeVar,
 )
 
@@ -53,9 +53,9 @@ class GivenCodebase(_Given):
 
 
 class GivenTest(TypedDict):
-    """One test by name; a plain mapping, since there may be 100,000 of them."""
+    """One test by name; a plain mapping, because there may be 100,000 of them."""
 
-    __pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[misc]  # pydantic's own way to refuse more keys
+    __pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[misc]  # pydantic's way to forbid extra keys
     id: Annotated[str, Field(min_length=1, max_length=LONGEST_ID)]
     outcome: Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed"]
     duration: NotRequired[Amount | None]
@@ -82,9 +82,9 @@ class GivenUsage(_Given):
 
 
 def validated_metrics(raw: Mapping[str, Any], name: str) -> Given:
-    """Return metrics that the models allow. Raises InputError, in one line, for what they do not; `name` is its place.
+    """Return validated metrics. Raises InputError, in one line, for invalid ones; `name` is their source.
 
-    A lone surrogate, which JSON may hold though no text can, is written by its number.
+    A lone surrogate, which JSON may hold but text may not, is shown by its number.
     """
     given = _validated(raw, name, GivenMetrics)
     values: Values = given.testing.model_dump() | given.quality.model_dump() | given.codebase.model_dump()
@@ -92,7 +92,7 @@ def validated_metrics(raw: Mapping[str, Any], name: str) -> Given:
 
 
 def validated_usage(raw: Mapping[str, Any], name: str) -> Values:
-    """Return usage that the model allows. Raises InputError as `validated_metrics` does."""
+    """Return validated usage. Raises InputError as `validated_metrics` does."""
     values: Values = _validated(raw, name, GivenUsage).model_dump()
     return values
 
