@@ -16,12 +16,15 @@ OF_A_REMOVAL: Final = frozenset({"test_deletion", "tests_replaced", "functionali
 class AlertType(NamedTuple):
     """A type of alert: `lasting` ones stay open until fixed, `about_tests` ones un-verify an iteration.
 
-    `rule` is the id of its rule in integrity.md, None without one.
+    `asks` says what must hold, and `metric` names what is shown beside it, before and now; where thresholds belong to
+    it, iteration/diff.py has the words. `rule` is the id of its rule in integrity.md, None without one.
     """
 
     name: str
     severity: Severity
     action: str
+    asks: str = ""
+    metric: str | None = None
     lasting: bool = False
     about_tests: bool = False
     rule: str | None = None
@@ -38,35 +41,134 @@ class AlertType(NamedTuple):
 
 
 TYPES: Final[tuple[AlertType, ...]] = (
-    AlertType("test_deletion", Severity.CRITICAL, _ROLL_BACK, lasting=True, about_tests=True),
+    AlertType(
+        "test_deletion",
+        Severity.CRITICAL,
+        _ROLL_BACK,
+        "the count of tests must not fall",
+        metric="test_count",
+        lasting=True,
+        about_tests=True,
+    ),
     AlertType("working_tests_failing", Severity.CRITICAL, _ROLL_BACK, lasting=True, about_tests=True),
     AlertType("build_broken", Severity.CRITICAL, _ROLL_BACK, lasting=True, about_tests=True),
     AlertType("infinite_loop", Severity.CRITICAL, "force_terminate"),
-    AlertType("functionality_loss", Severity.HIGH, _FLAG, lasting=True, about_tests=True),
+    AlertType(
+        "functionality_loss",
+        Severity.HIGH,
+        _FLAG,
+        "passing tests must not be deleted, skipped or renamed away",
+        metric="tests_passed",
+        lasting=True,
+        about_tests=True,
+    ),
     AlertType("coverage_regression", Severity.HIGH, _FLAG),
     AlertType("error_increase", Severity.HIGH, "alert_regression"),
-    AlertType("metric_missing", Severity.HIGH, _FLAG, lasting=True),
+    AlertType(
+        "metric_missing",
+        Severity.HIGH,
+        _FLAG,
+        "what the loop has is to be measured in every iteration; missing, it counts 0",
+        lasting=True,
+    ),
     AlertType("metric_cycling", Severity.HIGH, "escalate_to_human"),
-    AlertType("config_changed", Severity.HIGH, _REVIEW),
-    AlertType("file_deletion", Severity.MEDIUM, _REVIEW),
+    AlertType(
+        "config_changed",
+        Severity.HIGH,
+        _REVIEW,
+        "the configuration is frozen at pre-loop; a change is told and not used",
+    ),
+    AlertType(
+        "file_deletion", Severity.MEDIUM, _REVIEW, "the count of source files must not fall", metric="file_count"
+    ),
     AlertType("complexity_explosion", Severity.MEDIUM, "alert_complexity"),
     AlertType("tests_replaced", Severity.MEDIUM, _REVIEW),
-    AlertType("tests_merged", Severity.MEDIUM, _REVIEW),
+    AlertType(
+        "tests_merged", Severity.MEDIUM, _REVIEW, "fewer tests are told, though each is matched", metric="test_count"
+    ),
     AlertType("flaky_test", Severity.MEDIUM, _REVIEW),
     AlertType("stalled", Severity.MEDIUM, "suggest_termination"),
-    AlertType("failure_hidden", Severity.CRITICAL, _ROLL_BACK, lasting=True, rule="failure_hidden"),
-    AlertType("green_by_edit", Severity.HIGH, _FLAG, lasting=True, rule="green_by_edit"),
-    AlertType("demand_changed", Severity.HIGH, _FLAG, lasting=True, rule="demand_changed"),
-    AlertType("outcome_forged", Severity.CRITICAL, _ROLL_BACK, lasting=True, rule="outcome_forged"),
-    AlertType("removed_with_code", Severity.HIGH, _FLAG, rule="removed_with_code"),
-    AlertType("test_detected", Severity.HIGH, _FLAG, lasting=True, rule="R1"),
-    AlertType("runner_forged", Severity.HIGH, _FLAG, lasting=True, rule="R2"),
-    AlertType("equality_overloaded", Severity.HIGH, _FLAG, lasting=True, rule="R3"),
-    AlertType("special_cased", Severity.HIGH, _FLAG, lasting=True, rule="R4"),
-    AlertType("gate_lowered", Severity.HIGH, _FLAG, rule="R5"),
-    AlertType("records_edited", Severity.CRITICAL, _ROLL_BACK, lasting=True, rule="R6"),
-    AlertType("assertion_weakened", Severity.MEDIUM, _REVIEW, rule="W"),
-    AlertType("not_looked_into", Severity.HIGH, _FLAG, lasting=True, rule="U"),
+    AlertType(
+        "failure_hidden",
+        Severity.CRITICAL,
+        _ROLL_BACK,
+        "a red test must not be deleted or skipped: its earlier form fails on this source",
+        lasting=True,
+        rule="failure_hidden",
+    ),
+    AlertType(
+        "green_by_edit",
+        Severity.HIGH,
+        _FLAG,
+        "a red test must turn green by the source: its earlier form fails on this source",
+        lasting=True,
+        rule="green_by_edit",
+    ),
+    AlertType(
+        "demand_changed",
+        Severity.HIGH,
+        _FLAG,
+        "a test that passed must not be edited to pass: its earlier form fails on this source",
+        lasting=True,
+        rule="demand_changed",
+    ),
+    AlertType(
+        "outcome_forged",
+        Severity.CRITICAL,
+        _ROLL_BACK,
+        "settings and hooks must not decide how a test ends: the unedited test fails",
+        lasting=True,
+        rule="outcome_forged",
+    ),
+    AlertType(
+        "removed_with_code",
+        Severity.HIGH,
+        _FLAG,
+        "a person confirms that a feature and its tests were to be removed",
+        rule="removed_with_code",
+    ),
+    AlertType(
+        "test_detected",
+        Severity.HIGH,
+        _FLAG,
+        "the source must not ask whether it is under test",
+        lasting=True,
+        rule="R1",
+    ),
+    AlertType("runner_forged", Severity.HIGH, _FLAG, "only the runner says how a test ended", lasting=True, rule="R2"),
+    AlertType("equality_overloaded", Severity.HIGH, _FLAG, "a comparison must compare", lasting=True, rule="R3"),
+    AlertType(
+        "special_cased",
+        Severity.HIGH,
+        _FLAG,
+        "the source must not know the values of its tests",
+        lasting=True,
+        rule="R4",
+    ),
+    AlertType("gate_lowered", Severity.HIGH, _FLAG, "a gate must not be lowered within a loop", rule="R5"),
+    AlertType(
+        "records_edited",
+        Severity.CRITICAL,
+        _ROLL_BACK,
+        "records and frozen configuration are the tracker's own",
+        lasting=True,
+        rule="R6",
+    ),
+    AlertType(
+        "assertion_weakened",
+        Severity.MEDIUM,
+        _REVIEW,
+        "a test should not ask for less; the re-run says whether it hides anything",
+        rule="W",
+    ),
+    AlertType(
+        "not_looked_into",
+        Severity.HIGH,
+        _FLAG,
+        "a file that decides about tests must stay readable",
+        lasting=True,
+        rule="U",
+    ),
 )
 
 

@@ -30,9 +30,10 @@ from ralph_tracker.integrity.test_files import (
     settings_part,
     shares_names,
 )
+from ralph_tracker.iteration.changed_files import changed_files
 from ralph_tracker.iteration.rerun import EarlierFile, Runner
 from ralph_tracker.store.iteration_files import IterationFiles, KeptFiles
-from ralph_tracker.store.snapshots.values import LINK_MODE, Change, as_utf8
+from ralph_tracker.store.snapshots.values import Change, as_utf8
 
 if TYPE_CHECKING:
     from ralph_tracker.integrity.source_tests import SourceTest
@@ -490,16 +491,7 @@ class TamperCheck:
         return dict(matches(gone, added, old, new, before.keys() & now.keys()))
 
     def _contents(self, changes: Iterable[Change]) -> list[FileChange]:
-        looked_at = [change for change in changes if LINK_MODE not in {change.old_mode, change.new_mode}]
-        contents = self._keeper.contents(looked_at, MAX_BYTES + 1)
-        return [
-            FileChange(
-                as_utf8(change.path),
-                None if change.old_id is None else contents[change.old_id],
-                None if change.new_id is None else contents[change.new_id],
-            )
-            for change in looked_at
-        ]
+        return changed_files(self._keeper, changes)
 
     def _not_parted(self) -> dict[str, str]:
         """Say which changed files hold tests beside source: an earlier form of these tests cannot be run alone."""

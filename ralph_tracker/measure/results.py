@@ -48,7 +48,7 @@ class Measured(NamedTuple):
     to read. `not_loaded` maps what did not build or load, so that its tests could not be collected (a file, package or
     suite as the report names it; else the file of the first error, or the check), to the tool's first error line,
     whether or not other tests were reported. `integrity` is the report of the check of that kind, or why it is missing;
-    None without such a check.
+    None without such a check. `coverage` is the sum of its reports, None where it is missing.
     """
 
     metrics: Metrics
@@ -58,6 +58,7 @@ class Measured(NamedTuple):
     measures: tuple[Measure, ...] = ()
     integrity: bytes | str | None = None
     not_loaded: Mapping[str, str] = {}
+    coverage: CoverageReport | None = None
 
 
 def kind_of(check: Check) -> str | None:
@@ -215,6 +216,7 @@ class _Gathered:
             measures=tuple(self._measures.values()),
             integrity=self._integrity,
             not_loaded=self._not_loaded,
+            coverage=None if Group.COVERAGE in self._missing else self._sums.get(Group.COVERAGE),
         )
 
     def _told(self, tests: TestResults) -> TestResults:
