@@ -150,7 +150,9 @@ def _least_lead(one: Candidate, other: Candidate, yardstick: Scorer) -> float:
     lead = ours.fixed - theirs.fixed
     union = yardstick.seen.union
     if not union:
-        return min(lead, ours.alone - theirs.alone)
+        # Tests that were only skipped in the other may run later, and may then be all that there are.
+        later = lead - (yardstick.weights.present if theirs.unseen else 0)
+        return min(later, ours.alone - theirs.alone)
     present = ours.present + yardstick.seen.credit(one.iteration) - theirs.present - theirs.unseen
     present -= yardstick.seen.credit(other.iteration)
     return min(lead, lead + yardstick.weights.present * present / union)
