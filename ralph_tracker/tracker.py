@@ -10,7 +10,7 @@ from ralph_tracker.config.wording import nearest
 from ralph_tracker.core.alert_types import same_event
 from ralph_tracker.core.codec import decode, encode
 from ralph_tracker.core.decision import Decision
-from ralph_tracker.core.judge import judge, retiring_tests
+from ralph_tracker.core.judge import excluded_tests, judge
 from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.core.rules import SelectionMode
 from ralph_tracker.errors import InputError, LoopError
@@ -167,7 +167,7 @@ class Tracker(NamedTuple):
                 )
             else:
                 taken = taking.with_files(taking.given(metrics), store, loop.config, state)
-            retiring = retiring_tests(state, taken.measurement)
+            retiring = excluded_tests(state, taken.measurement)
             if retiring:
                 state = loop.state_without(summary, retiring)
             judgement = judged(lambda: judge(state, taken.measurement))
@@ -262,11 +262,11 @@ class Tracker(NamedTuple):
             rows, lost = store.rows()
             if iteration is not None and iteration not in {row["iteration"] for row in rows}:
                 raise LoopError(f"iteration {iteration} is not on record; there are 0 to {summary.iteration}")
-            yardstick = state.yardstick
-            contenders = [contender_of(row, yardstick) for row in rows]
+            scorer = state.scorer
+            contenders = [contender_of(row, scorer) for row in rows]
             rules = loop.config.rules
             selection = select(
-                summary.loop_id, contenders, yardstick, rules, mode=mode, iteration=iteration, reason=reason
+                summary.loop_id, contenders, scorer, rules, mode=mode, iteration=iteration, reason=reason
             )
             chosen = selection.selected.iteration
             if verify:

@@ -59,7 +59,7 @@ class TestAcceptance:
         assert (record.tests_ever_seen, record.best.iteration) == (105, 3)
         selection = driven.tracker.select_output(finish=False).selection
         assert selection.selected.iteration == 3  # as good as 2, and later
-        assert selection.contenders[0].candidate.ground.passes == 72
+        assert selection.contenders[0].candidate.adjusted_parts.passes == 72
 
     def test_takes_the_removed_tests_out_of_those_ever_seen(self, deleted):
         deleted.tracker.accept(DELETION, "merged")

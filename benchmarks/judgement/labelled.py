@@ -84,14 +84,14 @@ class Fact(NamedTuple):
     @property
     def passed(self) -> int:
         """Return how many tests pass."""
-        return self._counted("tests_passed") if self.tests is None else len(self.passing)
+        return self._believed_now("tests_passed") if self.tests is None else len(self.passing)
 
     @property
     def reported(self) -> int:
         """Return how many tests there are."""
-        return self._counted("test_count") if self.tests is None else len(self.tests)
+        return self._believed_now("test_count") if self.tests is None else len(self.tests)
 
-    def _counted(self, name: str) -> int:
+    def _believed_now(self, name: str) -> int:
         return int(self.metrics.get("testing", {}).get(name) or 0)
 
 

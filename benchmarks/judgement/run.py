@@ -103,7 +103,7 @@ def _selection(found: Sequence[Figures]) -> str:
 def _classes(found: Sequence[Figures]) -> str:
     head = ["loop", "iterations", "labelled", "false", "missed"]
     rows = [
-        [each.loop, each.iterations, *map(_counted, (each.regressions, each.false_regressions, each.missed))]
+        [each.loop, each.iterations, *map(_believed_now, (each.regressions, each.false_regressions, each.missed))]
         for each in found
     ]
     total = [sum(len(kind) for kind in kinds) for kinds in zip(*map(_class_lists, found), strict=True)]
@@ -129,7 +129,7 @@ def _decisions(found: Sequence[Figures]) -> str:
     ]
     rows: list[list[object]] = []
     for each in found:
-        cells = map(_counted, _decision_lists(each))
+        cells = map(_believed_now, _decision_lists(each))
         first = each.stops[0] if each.stops else "none"
         rows.append([each.loop, each.labelled_stop, first, *cells, len(each.open_alerts)])
     total = [sum(len(kind) for kind in kinds) for kinds in zip(*map(_decision_lists, found), strict=True)]
@@ -160,7 +160,7 @@ def _stop_cell(stop: Stop) -> str:
     return f"{at} / {stop.lost} / {stop.spent}"
 
 
-def _counted(numbers: Sequence[int]) -> str:
+def _believed_now(numbers: Sequence[int]) -> str:
     return f"{len(numbers)}: {_listed(numbers)}" if numbers else "0"
 
 

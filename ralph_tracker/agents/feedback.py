@@ -70,7 +70,7 @@ def _lines(
 ) -> Iterator[str]:
     yield _headline(record)
     yield from _tests(record, failing)
-    yield from _listed("Open alerts", map(_alert, record.standing_alerts), _ALERTS_SHOWN, _ALERTS_ROOM)
+    yield from _listed("Open alerts", map(_alert, record.unaccepted_alerts), _ALERTS_SHOWN, _ALERTS_ROOM)
     decision = decided.decision
     target = decision.target_iteration
     if decided.carried_out and target is not None:

@@ -88,7 +88,7 @@ def _say(records: Iterable[tuple[int, Any]], scores: Mapping[int, float | None])
 def _line(number: int, document: Any, scores: Mapping[int, float | None]) -> tuple[str, ...]:  # noqa: ANN401  # as above
     from ralph_tracker.cli.output import cut
     from ralph_tracker.core.rounding import plain_number
-    from ralph_tracker.report.text import ABSENT, money, money_a_point
+    from ralph_tracker.report.text import ABSENT, cost_per_point, money
     from ralph_tracker.report.view import iteration_view
 
     if document is None:
@@ -110,7 +110,7 @@ def _line(number: int, document: Any, scores: Mapping[int, float | None]) -> tup
         (record.get("integrity") or {}).get("verdict", ABSENT),
         view.plan,
         ABSENT if cost is None else money(cost),
-        money_a_point(cost, None if now is None or before is None else now - before),
+        cost_per_point(cost, None if now is None or before is None else now - before),
         cut(view.action, _WORD),
         "← best" if record.get("is_best_iteration") else "",
     )

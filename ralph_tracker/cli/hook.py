@@ -140,11 +140,11 @@ def say_selection(closed: Any, step: str = "", *, as_json: bool) -> None:  # noq
     if as_json:
         say_json(closed.document)
         return
-    from ralph_tracker.report.selection_view import equal_ground
+    from ralph_tracker.report.selection_view import why_peaks_differ
 
     selection = closed.selection
     say(selection.message)
-    for line in (selection.why_not_final, equal_ground(selection)):
+    for line in (selection.why_not_final, why_peaks_differ(selection)):
         if line:
             say_wrapped(line, indent=2)
     if not selection.accepted:

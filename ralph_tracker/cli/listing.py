@@ -11,7 +11,7 @@ from ralph_tracker.config.load import config_of
 from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.codec import decode
 from ralph_tracker.errors import LoopError, RecordError
-from ralph_tracker.report.shape import unshowable
+from ralph_tracker.report.shape import why_not_showable
 from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.loop_status import checked_root, current_loop, paths_of
 from ralph_tracker.store.record_history import Listed, RecordHistory, foreign_folder, foreign_records
@@ -71,7 +71,7 @@ def listing(root: Path, loop_id: str | None) -> Listing:
 
 def _showable(record: Listed) -> Listed:
     """Name a record whose values are of the wrong kind, so that it breaks no list."""
-    problem = None if record.document is None else unshowable(record.document)
+    problem = None if record.document is None else why_not_showable(record.document)
     return record if problem is None else Listed(record.number, None, f"iteration {record.number}: {problem}")
 
 
@@ -85,11 +85,11 @@ def as_of_now(found: Listing, records: Sequence[Listed]) -> tuple[Listed, ...]:
         return tuple(records)
     try:
         summary = found.committed.summary()
-        yardstick = found.committed.state(summary, config_of({}, None).rules).yardstick
+        scorer = found.committed.state(summary, config_of({}, None).rules).scorer
     except RecordError:
         return tuple(records)  # what is derived is damaged: the next hook makes it again, the list goes on
     rows = _rows(found.committed, records)
-    return tuple(_now(record, rows.get(record.number), yardstick, summary.best_iteration) for record in records)
+    return tuple(_now(record, rows.get(record.number), scorer, summary.best_iteration) for record in records)
 
 
 def _rows(committed: LoopRecords, records: Sequence[Listed]) -> dict[int, Mapping[str, Any]]:
@@ -100,13 +100,13 @@ def _rows(committed: LoopRecords, records: Sequence[Listed]) -> dict[int, Mappin
     return {number: row for number, row in kept if isinstance(row, dict) and "candidate" in row}
 
 
-def _now(record: Listed, row: Mapping[str, Any] | None, yardstick: Any, best: int | None) -> Listed:  # noqa: ANN401  # a Yardstick
+def _now(record: Listed, row: Mapping[str, Any] | None, scorer: Any, best: int | None) -> Listed:  # noqa: ANN401  # a Yardstick
     if record.document is None or row is None:
         return record
     candidate = decode(Candidate, row["candidate"])
     iteration = dict(record.document["iteration_metrics"])
     iteration |= {
-        "adjusted_score": yardstick.score(candidate.iteration, candidate.ground),
+        "adjusted_score": scorer.score(candidate.iteration, candidate.adjusted_parts),
         "adjusted_score_recorded": iteration["adjusted_score"],
         "verified": candidate.verified,
         "is_best_iteration": candidate.iteration == best,

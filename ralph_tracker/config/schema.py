@@ -17,7 +17,7 @@ from pydantic import (
 
 from ralph_tracker.config.problems import first_problem
 from ralph_tracker.config.wording import shortened
-from ralph_tracker.core.bounds import Bounds, OtherNames, Share
+from ralph_tracker.core.bounds import Bounds, Share, other_names
 from ralph_tracker.core.rules import Rules, SelectionMode
 from ralph_tracker.errors import ConfigError, InputError
 from ralph_tracker.formats.lint.lint_report import Severity
@@ -76,7 +76,7 @@ def _key(name: str, hint: Any, default: Any) -> Any:  # noqa: ANN401  # an annot
         return _whole(_section(title, "Weights that sum to 1.", _sum_problem, keys))
     if hasattr(default, "_fields"):
         return _whole(section_of(default, title))
-    others = [name for each in getattr(hint, "__metadata__", ()) if isinstance(each, OtherNames) for name in each.names]
+    others = other_names(hint)
     return _bounded(hint), Field(default, validation_alias=AliasChoices(name, *others) if others else None)
 
 

@@ -1,8 +1,9 @@
 """The table of alert types, and how alerts are ordered, opened and closed (semantics § 5)."""
 
 from collections.abc import Iterable, Mapping
-from typing import Final, Literal, NamedTuple
+from typing import Annotated, Final, Literal, NamedTuple
 
+from ralph_tracker.core.bounds import OtherNames
 from ralph_tracker.core.findings import Finding, Severity
 from ralph_tracker.core.identities import NO_ALIASES, Aliases, restored
 from ralph_tracker.core.metrics import Metrics, TestResults
@@ -10,7 +11,7 @@ from ralph_tracker.core.metrics import Metrics, TestResults
 _ROLL_BACK, _FLAG, _REVIEW = "immediate_alert_and_rollback", "alert_and_flag_iteration", "alert_and_review"
 AlertState = Literal["new", "open", "closed", "accepted"]
 # The alerts that one removal of tests can raise, with or without the tests' names.
-OF_A_REMOVAL: Final = frozenset({"test_deletion", "tests_replaced", "functionality_loss"})
+REMOVAL_ALERTS: Final = frozenset({"test_deletion", "tests_replaced", "functionality_loss"})
 
 
 class AlertType(NamedTuple):
@@ -183,9 +184,9 @@ class Alert(NamedTuple):
 
     `note` adds what the fixed message cannot say: compared with which iteration, at which size. `tests` maps the tests
     concerned to their earlier outcome. Without names, `until` is the metric and the value that close the alert, and
-    `fall` how far the metric fell. `group` is the metric group that is missing. `rollback_to` is the best verified
-    iteration before the alert (None: there is none). `findings` are those it reports; `rated` is its severity where it
-    differs from its type's.
+    `count_drop` how far the metric fell. `group` is the metric group that is missing. `rollback_to` is the best
+    verified iteration before the alert (None: there is none). `findings` are those it reports; `severity_override` is
+    its severity where it differs from its type's.
     """
 
     kind: AlertType
@@ -194,11 +195,11 @@ class Alert(NamedTuple):
     note: str = ""
     tests: Mapping[str, str] = {}
     until: tuple[str, float] | None = None
-    fall: int = 0
+    count_drop: Annotated[int, OtherNames(("fall",))] = 0
     group: str | None = None
     rollback_to: int | None = None
     findings: tuple[Finding, ...] = ()
-    rated: Severity | None = None
+    severity_override: Annotated[Severity | None, OtherNames(("rated",))] = None
 
     @property
     def id(self) -> str:
@@ -209,12 +210,12 @@ class Alert(NamedTuple):
     @property
     def severity(self) -> Severity:
         """Return the severity, by default that of its type."""
-        return self.kind.severity if self.rated is None else self.rated
+        return self.kind.severity if self.severity_override is None else self.severity_override
 
     @property
     def lasting(self) -> bool:
         """Return whether it stays open until it is fixed; `tests_replaced` does if the tests were matched by name."""
-        return self.kind.lasting or (self.kind.name == "tests_replaced" and self.rated is not None)
+        return self.kind.lasting or (self.kind.name == "tests_replaced" and self.severity_override is not None)
 
     @property
     def triggered_at(self) -> str:
@@ -229,9 +230,9 @@ def in_order(alerts: Iterable[Alert]) -> tuple[Alert, ...]:
 
 def same_event(alert: Alert, alerts: Iterable[Alert]) -> tuple[Alert, ...]:
     """Return the alert and those that the same iteration raised about the same removal of tests."""
-    if alert.kind.name not in OF_A_REMOVAL:
+    if alert.kind.name not in REMOVAL_ALERTS:
         return (alert,)
-    others = (each for each in alerts if each.iteration == alert.iteration and each.kind.name in OF_A_REMOVAL)
+    others = (each for each in alerts if each.iteration == alert.iteration and each.kind.name in REMOVAL_ALERTS)
     about = (each for each in others if each.id != alert.id and each.tests.keys() <= alert.tests.keys())
     return (alert, *about)
 
@@ -251,14 +252,14 @@ class ClosingFacts(NamedTuple):
     loads: bool = True
     not_collected: Mapping[str, str] | None = None
 
-    def left_of(self, alert: Alert) -> Alert | None:
+    def remaining(self, alert: Alert) -> Alert | None:
         """Return what is left of a lasting alert, None if it is fixed.
 
         It is fixed once its tests are back, under any name, with an outcome at least as good; without names, once the
         count is back; or once none of its findings holds.
         """
         if alert.findings:
-            return self._standing(alert)
+            return self._remaining_findings(alert)
         if alert.kind.name == "build_broken":
             return None if self.loads else self._unloaded(alert)
         if alert.group is not None:
@@ -278,7 +279,7 @@ class ClosingFacts(NamedTuple):
         left = {name: was for name, was in alert.tests.items() if name in self.not_collected}
         return alert._replace(tests=left) if left else None
 
-    def _standing(self, alert: Alert) -> Alert | None:
+    def _remaining_findings(self, alert: Alert) -> Alert | None:
         if self.findings is None:
             return alert
         left = tuple(self.findings[each.key] for each in alert.findings if each.key in self.findings)

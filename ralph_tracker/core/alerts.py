@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
-from ralph_tracker.core.alert_types import OF_A_REMOVAL, TYPE_BY_NAME, Alert, in_order
+from ralph_tracker.core.alert_types import REMOVAL_ALERTS, TYPE_BY_NAME, Alert, in_order
 from ralph_tracker.core.deltas import Reading, Readings, delta, errors_at_size
 from ralph_tracker.core.findings import Integrity
 from ralph_tracker.core.identities import Comparison, names_in_short
@@ -117,7 +117,7 @@ class AlertFacts(NamedTuple):
         return f"compared with iteration {reading.iteration}, the last that measured it"
 
     @property
-    def age_of_names(self) -> str:
+    def stale_names_note(self) -> str:
         """Return a note if tests were last reported before the previous iteration, else ""."""
         reading = self.readings.get("test_count")
         return "" if reading is None else self.age(reading)
@@ -140,7 +140,9 @@ def working_tests_failing(at: AlertFacts) -> Alert | None:
         if not at.tests.broken:
             return None
         names = names_in_short(at.tests.broken)
-        return at.alert(kind, f"Previously passing tests now failing: {names}", at.age_of_names, tests=at.tests.broken)
+        return at.alert(
+            kind, f"Previously passing tests now failing: {names}", at.stale_names_note, tests=at.tests.broken
+        )
     passed, failed = at.fall("tests_passed"), at.readings.get("tests_failed")
     now_failed = at.metrics.tests_failed
     if passed is None or failed is None or now_failed is None or now_failed <= failed.value:
@@ -153,7 +155,7 @@ def working_tests_failing(at: AlertFacts) -> Alert | None:
 
 def until(alert: Alert, metric: str, now: float, before: float) -> Alert:
     """Return the alert so that it closes once the count is back; for alerts without names."""
-    return alert._replace(until=(metric, before), fall=int(before - now))
+    return alert._replace(until=(metric, before), count_drop=int(before - now))
 
 
 def build_broken(at: AlertFacts) -> Alert | None:
@@ -174,7 +176,7 @@ def _functionality_loss(at: AlertFacts) -> Alert | None:
     if fall is None or (at.tests is not None and fall[1].value - fall[0] <= len(at.tests.flaky)):
         skipped = {name: was for name, was in lost.items() if at.tests and name not in at.tests.vanished}
         message = f"Passing tests are skipped now: {names_in_short(skipped)}"
-        return at.alert("functionality_loss", message, at.age_of_names, tests=skipped) if skipped else None
+        return at.alert("functionality_loss", message, at.stale_names_note, tests=skipped) if skipped else None
     now, before = fall
     message = f"Passing tests decreased from {before.value:g} to {now:g}"
     if at.matched and not lost:
@@ -240,10 +242,10 @@ def _flaky_test(at: AlertFacts) -> Alert | None:
     if at.tests is None or not at.tests.flaky:
         return None
     message = f"Flaky test failed: {names_in_short(at.tests.flaky)}"
-    return at.alert("flaky_test", message, at.age_of_names, tests=at.tests.flaky)
+    return at.alert("flaky_test", message, at.stale_names_note, tests=at.tests.flaky)
 
 
-_ONE_EACH: Final[tuple[Callable[[AlertFacts], Alert | None], ...]] = (
+_RULES_OF_ONE: Final[tuple[Callable[[AlertFacts], Alert | None], ...]] = (
     working_tests_failing,
     build_broken,
     _functionality_loss,
@@ -295,7 +297,7 @@ def _metrics_missing(at: AlertFacts) -> list[Alert]:
 
 def raise_alerts(at: AlertFacts, classification: Classification, cycle: Cycle | None) -> tuple[Alert, ...]:
     """Return the new alerts of an iteration, except those of integrity, the worst first."""
-    alerts = [alert for rule in _ONE_EACH if (alert := rule(at)) is not None]
+    alerts = [alert for rule in _RULES_OF_ONE if (alert := rule(at)) is not None]
     alerts += _metrics_missing(at)
     if cycle is not None:
         alerts.append(_cycling(at, cycle))
@@ -325,4 +327,4 @@ def none_fails(metrics: Metrics) -> bool:
 
 def removed_tests(alert: Alert) -> frozenset[str]:
     """Return the tests whose removal is accepted with the alert."""
-    return frozenset(alert.tests) if alert.kind.name in OF_A_REMOVAL else frozenset()
+    return frozenset(alert.tests) if alert.kind.name in REMOVAL_ALERTS else frozenset()

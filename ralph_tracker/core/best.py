@@ -5,8 +5,9 @@ among nearly equal scores the latest.
 """
 
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
+from ralph_tracker.core.bounds import OtherNames
 from ralph_tracker.core.findings import Verdict, is_clean
 from ralph_tracker.core.lineage import Scorer
 from ralph_tracker.core.metrics import Metrics
@@ -28,7 +29,7 @@ class Candidate(NamedTuple):
 
     iteration: int
     quality_score: float
-    ground: AdjustedParts
+    adjusted_parts: Annotated[AdjustedParts, OtherNames(("ground",))]
     verified: bool
     findings: float | None
     verdict: Verdict | None = None
@@ -42,7 +43,7 @@ class Candidate(NamedTuple):
     @property
     def believed(self) -> int:
         """Return how many tests pass in it and are named by no open finding."""
-        return self.ground.passes
+        return self.adjusted_parts.passes
 
     @property
     def rank(self) -> int:
@@ -60,14 +61,14 @@ def findings_of(baseline: Metrics, now: Metrics) -> float | None:
     return None if now.error_count is None else now.error_count * size_factor(baseline, now)
 
 
-def best_of(candidates: Iterable[Candidate], yardstick: Scorer) -> Candidate | None:
+def best_of(candidates: Iterable[Candidate], scorer: Scorer) -> Candidate | None:
     """Return what mode `believed` selects among the verified and clean ones, None if there is none."""
-    return _most_believed([each for each in candidates if each.rank == 0], yardstick)
+    return _most_believed([each for each in candidates if each.rank == 0], scorer)
 
 
-def best_now(candidates: Iterable[Candidate], yardstick: Scorer) -> Candidate | None:
+def best_now(candidates: Iterable[Candidate], scorer: Scorer) -> Candidate | None:
     """Return what mode `believed` selects now, from the best pool that is not empty."""
-    return _most_believed(_best_pool(candidates), yardstick)
+    return _most_believed(_best_pool(candidates), scorer)
 
 
 def _best_pool(candidates: Iterable[Candidate]) -> list[Candidate]:
@@ -76,22 +77,22 @@ def _best_pool(candidates: Iterable[Candidate]) -> list[Candidate]:
     return [each for each in pool if each.rank == rank]
 
 
-def why_best(candidates: Iterable[Candidate], yardstick: Scorer) -> tuple[str, ...]:
+def why_best(candidates: Iterable[Candidate], scorer: Scorer) -> tuple[str, ...]:
     """Explain in up to three sentences what mode `believed` selects; () without a candidate."""
     pool = _best_pool(candidates)
-    best = _most_believed(pool, yardstick)
+    best = _most_believed(pool, scorer)
     if best is None:
         return ()
     said = [] if best.rank == 0 else ["No iteration is verified and clean."]
-    if best.given or not yardstick.seen.union:
+    if best.given or not scorer.seen.union:
         return (*said, "It has the highest score.")
-    tests = _counted(best, yardstick)
-    equals = [each for each in pool if _counted(each, yardstick) == tests]
+    tests = _believed_now(best, scorer)
+    equals = [each for each in pool if _believed_now(each, scorer) == tests]
     others = len(equals) - 1
     most = f"It has the most passing tests that can be believed ({tests})"
     if not others:
         return (*said, f"{most}.")
-    top = max(yardstick.score(each.iteration, each.ground) for each in equals)
+    top = max(scorer.score(each.iteration, each.adjusted_parts) for each in equals)
     return (
         *said,
         f"{most}; {others} other{' has' if others == 1 else 's have'} as many.",
@@ -99,60 +100,60 @@ def why_best(candidates: Iterable[Candidate], yardstick: Scorer) -> tuple[str, .
     )
 
 
-def _most_believed(pool: list[Candidate], yardstick: Scorer) -> Candidate | None:
+def _most_believed(pool: list[Candidate], scorer: Scorer) -> Candidate | None:
     if not pool:
         return None
 
     def score(candidate: Candidate) -> float:
-        return yardstick.score(candidate.iteration, candidate.ground)
+        return scorer.score(candidate.iteration, candidate.adjusted_parts)
 
-    if pool[0].given or not yardstick.seen.union:
+    if pool[0].given or not scorer.seen.union:
         return min(pool, key=lambda each: (-score(each), each.tie))
-    most = max(_counted(each, yardstick) for each in pool)
-    pool = [each for each in pool if _counted(each, yardstick) == most]
+    most = max(_believed_now(each, scorer) for each in pool)
+    pool = [each for each in pool if _believed_now(each, scorer) == most]
     top = max(map(score, pool))
     near = (each for each in pool if top - score(each) <= NEARLY_EQUAL + _NOISE)
     return max(near, key=lambda each: each.iteration)
 
 
-def _counted(candidate: Candidate, yardstick: Scorer) -> int:
+def _believed_now(candidate: Candidate, scorer: Scorer) -> int:
     """Return its believed tests as of now; without names at most |U|, which excludes accepted removals."""
-    return min(candidate.believed, yardstick.seen.union)
+    return min(candidate.believed, scorer.seen.union)
 
 
-def kept(frontier: tuple[Candidate, ...], new: Candidate, yardstick: Scorer) -> tuple[Candidate, ...]:
+def kept(frontier: tuple[Candidate, ...], new: Candidate, scorer: Scorer) -> tuple[Candidate, ...]:
     """Return the candidates that may still become the best, including the new one."""
-    if any(_dominates(old, new, yardstick) for old in frontier):
+    if any(_dominates(old, new, scorer) for old in frontier):
         return frontier
-    return (*(old for old in frontier if not _dominates(new, old, yardstick)), new)
+    return (*(old for old in frontier if not _dominates(new, old, scorer)), new)
 
 
-def _dominates(one: Candidate, other: Candidate, yardstick: Scorer) -> bool:
+def _dominates(one: Candidate, other: Candidate, scorer: Scorer) -> bool:
     """Return whether `other` can never be chosen before `one` again, however many tests are added."""
     if other.rank < one.rank:
         return False
     if one.given:
-        lead = one.ground.fixed - other.ground.fixed
+        lead = one.adjusted_parts.fixed - other.adjusted_parts.fixed
         return lead >= _STEP + _NOISE or (lead >= 0 and one.tie < other.tie)
-    if yardstick.seen.union and _counted(one, yardstick) != _counted(other, yardstick):
+    if scorer.seen.union and _believed_now(one, scorer) != _believed_now(other, scorer):
         return one.believed > other.believed
     if one.believed < other.believed:
         return False
-    lead = _least_lead(one, other, yardstick)
-    if not yardstick.seen.union and lead <= _STEP and one.tie > other.tie:
+    lead = _least_lead(one, other, scorer)
+    if not scorer.seen.union and lead <= _STEP and one.tie > other.tie:
         return False  # while no test is known, findings decide between equal scores
     return lead >= NEARLY_EQUAL + _STEP + _NOISE or (lead >= 0 and one.iteration > other.iteration)
 
 
-def _least_lead(one: Candidate, other: Candidate, yardstick: Scorer) -> float:
+def _least_lead(one: Candidate, other: Candidate, scorer: Scorer) -> float:
     """Return the smallest lead of `one` from now on; the lead changes in one direction as |U| grows."""
-    ours, theirs = one.ground, other.ground
+    ours, theirs = one.adjusted_parts, other.adjusted_parts
     lead = ours.fixed - theirs.fixed
-    union = yardstick.seen.union
+    union = scorer.seen.union
     if not union:
         # Tests that were only skipped in the other may run later, and may then be all that there are.
-        later = lead - (yardstick.weights.present if theirs.unseen else 0)
+        later = lead - (scorer.weights.present if theirs.unseen else 0)
         return min(later, ours.alone - theirs.alone)
-    present = ours.present + yardstick.seen.credit(one.iteration) - theirs.present - theirs.unseen
-    present -= yardstick.seen.credit(other.iteration)
-    return min(lead, lead + yardstick.weights.present * present / union)
+    present = ours.present + scorer.seen.credit(one.iteration) - theirs.present - theirs.unseen
+    present -= scorer.seen.credit(other.iteration)
+    return min(lead, lead + scorer.weights.present * present / union)

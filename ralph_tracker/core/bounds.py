@@ -1,6 +1,6 @@
 """What a threshold may be, as annotations: the configuration refuses anything else, and its JSON Schema says so."""
 
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 
 class Bounds(NamedTuple):
@@ -12,7 +12,7 @@ class Bounds(NamedTuple):
 
 
 class OtherNames(NamedTuple):
-    """Names by which the configuration takes a key too."""
+    """Names by which the configuration, or a stored document, may have a field too."""
 
     names: tuple[str, ...]
 
@@ -20,3 +20,9 @@ class OtherNames(NamedTuple):
 Share = Annotated[float, Bounds(0, 1)]
 Amount = Annotated[float, Bounds(0)]
 Count = Annotated[int, Bounds(1)]
+
+
+def other_names(hint: Any) -> tuple[str, ...]:  # noqa: ANN401  # any annotation
+    """Return the other names of a field with that annotation."""
+    metadata = getattr(hint, "__metadata__", ())
+    return tuple(name for each in metadata if isinstance(each, OtherNames) for name in each.names)

@@ -10,11 +10,11 @@ from ralph_tracker.core.alert_types import Alert, in_order
 from ralph_tracker.core.best import best_of
 from ralph_tracker.core.deltas import BUILD_FAILED, Readings, delta, errors_at_size
 from ralph_tracker.core.findings import NOTHING_FOUND, Severity
-from ralph_tracker.core.identities import LeftOutTests, compare
+from ralph_tracker.core.identities import IgnoredTests, compare
 from ralph_tracker.core.integrity import IntegrityAlerts, disbelieved_tests
 from ralph_tracker.core.lineage import FLAT, Classification, Lineage, PastIteration, Scorer, find_cycle
 from ralph_tracker.core.loop_state import LoopState
-from ralph_tracker.core.metrics import BY_NAME, FOUR, PASSED, Measurement, Metrics
+from ralph_tracker.core.metrics import BY_NAME, KEY_METRICS, PASSED, Measurement, Metrics
 from ralph_tracker.core.rounding import SCORE_DECIMALS, half_up, without_noise
 from ralph_tracker.core.rules import Rules, StallRules
 from ralph_tracker.core.score import Basis, Score
@@ -56,7 +56,7 @@ def step_of(
 ) -> Step:
     """Compare the four metrics with their previous values, errors at the previous size."""
     now, before, missing = {}, {}, []
-    for name in FOUR:
+    for name in KEY_METRICS:
         reading, value = readings.get(name), metrics.number(name)
         if reading is None:
             continue
@@ -78,12 +78,12 @@ class Scored(NamedTuple):
 
     point: PastIteration
     line: Lineage
-    yardstick: Scorer
+    scorer: Scorer
     given: bool
 
     def score(self, point: PastIteration) -> float:
         """Return the adjusted score of a point as of now."""
-        return self.yardstick.score(point.iteration, point.ground)
+        return self.scorer.score(point.iteration, point.adjusted_parts)
 
     @property
     def change(self) -> float:
@@ -173,7 +173,7 @@ def _variance(scores: Sequence[float]) -> float:
 
 
 def _is_better(now: PastIteration, start: PastIteration) -> bool:
-    return any(_metric_is_better(name, now, start) for name in FOUR)
+    return any(_metric_is_better(name, now, start) for name in KEY_METRICS)
 
 
 def _metric_is_better(name: str, now: PastIteration, start: PastIteration) -> bool:
@@ -193,7 +193,7 @@ class View(NamedTuple):
     metrics: Metrics
     measurement: Measurement
     score: Score
-    yardstick: Scorer
+    scorer: Scorer
     point: PastIteration
     at: raising.AlertFacts
     doubts: IntegrityAlerts
@@ -204,7 +204,7 @@ class View(NamedTuple):
 
     @property
     def adjusted(self) -> float:
-        return self.yardstick.score(self.number, self.point.ground)
+        return self.scorer.score(self.number, self.point.adjusted_parts)
 
 
 class Verdicts(NamedTuple):
@@ -228,17 +228,17 @@ class Verdicts(NamedTuple):
 
 
 def verdicts_of(view: View) -> Verdicts:
-    state, line, doubts = view.state, view.state.line, view.doubts
+    state, line, doubts = view.state, view.state.lineage, view.doubts
     if view.number == 0:
         new = raising.raise_alerts(view.at, "baseline", None)
         return Verdicts("baseline", new, (), (), _accepted(new, state), same_tree_cycle=False)
-    scored = Scored(point=view.point, line=line, yardstick=view.yardstick, given=view.basis.given_score)
+    scored = Scored(point=view.point, line=line, scorer=view.scorer, given=view.basis.given_score)
     broke = raising.working_tests_failing(view.at) is not None or view.at.build_broke or _build_failed(view)
     classification = classify(_step(view), scored, state.rules, broke=broke)
-    cycle = find_cycle(view.point, line, view.measurement, view.yardstick, state.rules.cycling)
-    if cycle is not None and not cycle.same_tree and _reaches_more(view):
+    cycle = find_cycle(view.point, line, view.measurement, view.scorer, state.rules.cycling)
+    if cycle is not None and not cycle.same_tree and _passes_new_test(view):
         cycle = None
-    target = best_of(state.frontier, view.yardstick)
+    target = best_of(state.frontier, view.scorer)
     new = in_order(
         alert._replace(rollback_to=target.iteration if target else None)
         for alert in (*doubts.new, *raising.raise_alerts(view.at, classification, cycle))
@@ -253,7 +253,7 @@ def verdicts_of(view: View) -> Verdicts:
     )
 
 
-def _reaches_more(view: View) -> bool:
+def _passes_new_test(view: View) -> bool:
     """Return whether a believed test is new to the loop: then equal numbers are a coincidence."""
     seen, tests, doubts = view.state.seen, view.measurement.tests, view.doubts
     if tests is None or not doubts.clean:
@@ -264,7 +264,7 @@ def _reaches_more(view: View) -> bool:
 
 def _step(view: View) -> Step:
     """Return the step to classify; a test count that fell by merging alone counts as unchanged."""
-    step = step_of(view.metrics, view.state.line.readings, view.score.components)
+    step = step_of(view.metrics, view.state.lineage.readings, view.score.components)
     at = view.at
     step = step._replace(
         gained=at.gained,
@@ -277,7 +277,7 @@ def _step(view: View) -> Step:
 
 def _build_failed(view: View) -> bool:
     """Return whether the build fails and did not before; a status has no delta."""
-    before = view.state.line.readings.get(BUILD_FAILED)
+    before = view.state.lineage.readings.get(BUILD_FAILED)
     return view.metrics.build_status == "failure" and before is not None and not before.value
 
 
@@ -285,15 +285,17 @@ def _accepted(alerts: tuple[Alert, ...], state: LoopState) -> tuple[str, ...]:
     return tuple(alert.id for alert in alerts if alert.id in state.accepted)
 
 
-def situation_of(
+def alert_facts_of(
     state: LoopState, basis: Basis, metrics: Metrics, measurement: Measurement, score: Score
 ) -> raising.AlertFacts:
-    line, seen = state.line, state.seen
-    uncounted = LeftOutTests(
+    line, seen = state.lineage, state.seen
+    uncounted = IgnoredTests(
         no_tests=(measurement.integrity or NOTHING_FOUND).no_tests,
         not_loaded=frozenset(measurement.not_loaded),
         disbelieved=disbelieved_tests(measurement.integrity, state.accepted_findings),
-        awaited={name: was for name, was in line.awaited.items() if name not in seen.excluded},
+        not_collected_before={
+            name: was for name, was in line.not_collected_before.items() if name not in seen.excluded
+        },
     )
     return raising.AlertFacts(
         iteration=state.iteration + 1,

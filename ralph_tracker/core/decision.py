@@ -75,7 +75,7 @@ class Facts(NamedTuple):
     open_tasks: int | None = None
     working: bool = False
 
-    def calls_back(self, alert: Alert) -> bool:
+    def requires_rollback(self, alert: Alert) -> bool:
         """Return whether a CRITICAL alert calls for a rollback: it is new, or its rollback target still scores no
         worse.
 
@@ -103,11 +103,11 @@ def decide(facts: Facts, rules: Rules) -> Decision:
     for rule in _RULES:
         decision = rule(facts, rules)
         if decision is not None:
-            return _weighed(decision, facts.evidence)
-    return _weighed(_continue(facts), facts.evidence)
+            return _scaled_by_evidence(decision, facts.evidence)
+    return _scaled_by_evidence(_continue(facts), facts.evidence)
 
 
-def _weighed(decision: Decision, evidence: float) -> Decision:
+def _scaled_by_evidence(decision: Decision, evidence: float) -> Decision:
     """Scale the confidence by the evidence, except for rules with a fixed confidence."""
     if decision.rule in _CERTAIN:
         return decision
@@ -157,7 +157,7 @@ def _third_rollback(facts: Facts, rules: Rules) -> Decision | None:
 
 
 def _critical(facts: Facts, _: Rules) -> Decision | None:
-    alerts = [alert for alert in facts.alerts if facts.calls_back(alert)]
+    alerts = [alert for alert in facts.alerts if facts.requires_rollback(alert)]
     if not alerts:
         return None
     target = min(alerts, key=lambda alert: alert.iteration).rollback_to

@@ -12,7 +12,7 @@ from ralph_tracker.core.records import BestTracker, IterationRecord
 from ralph_tracker.core.rounding import SCORE_DECIMALS, half_up
 
 if TYPE_CHECKING:
-    from ralph_tracker.core.selection import Contender, Selection
+    from ralph_tracker.core.selection import Selection, SelectionCandidate
 
 SCHEMA_VERSION: Final = 1
 TESTS_LISTED: Final = 20
@@ -243,7 +243,7 @@ def _criteria(selection: "Selection") -> Document:
     }
 
 
-def _details(selected: "Contender", folder: str) -> Document:
+def _details(selected: "SelectionCandidate", folder: str) -> Document:
     details: Document = {
         "iteration": selected.iteration,
         "quality_score": selected.candidate.quality_score,

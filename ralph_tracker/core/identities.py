@@ -114,18 +114,18 @@ class Comparison(NamedTuple):
     not_collected: Mapping[str, str] = {}
 
 
-class LeftOutTests(NamedTuple):
+class IgnoredTests(NamedTuple):
     """What a comparison leaves out.
 
     `no_tests` were no tests, or were removed with their code. `not_loaded` are files, packages or suites that do not
-    load. `disbelieved` tests pass but are named by a finding. `awaited` are tests that could not be collected so far,
-    with their outcome before; they are not gone yet.
+    load. `disbelieved` tests pass but are named by a finding. `not_collected_before` are tests that could not be
+    collected so far, with their outcome before; they are not gone yet.
     """
 
     no_tests: frozenset[str] = frozenset()
     not_loaded: frozenset[str] = frozenset()
     disbelieved: frozenset[str] = frozenset()
-    awaited: Mapping[str, str] = {}
+    not_collected_before: Mapping[str, str] = {}
 
 
 def compare(
@@ -133,14 +133,14 @@ def compare(
     tests: TestResults | None,
     flaky: frozenset[str],
     aliases: Aliases = NO_ALIASES,
-    uncounted: LeftOutTests = LeftOutTests(),  # noqa: B008  # a value
+    uncounted: IgnoredTests = IgnoredTests(),  # noqa: B008  # a value
 ) -> Comparison | None:
     """Compare by name; None if either side has no identities."""
     if tests is None or not (known.present or known.gone):
         return None
     now, before = aliases.outcomes(tests.outcomes), aliases.outcomes(known.present)
-    if uncounted.awaited:
-        before = {**uncounted.awaited, **before}
+    if uncounted.not_collected_before:
+        before = {**uncounted.not_collected_before, **before}
     today = aliases.today(tests.outcomes)
     changed, new = _differences(now, before)
     failing = [name for name in changed if now.get(name) == FAILED and before[name] == PASSED]

@@ -39,8 +39,8 @@ def _tests_replaced(at: AlertFacts) -> Alert | None:
     if at.tests is None or not gone or at.fall("test_count") is not None:
         return None
     message = f"{len(gone)} tests disappeared, {len(at.tests.added)} new: {names_in_short(gone)}"
-    alert = at.alert("tests_replaced", message, at.age_of_names, tests=gone)
-    return alert._replace(rated=Severity.HIGH) if at.matched else alert
+    alert = at.alert("tests_replaced", message, at.stale_names_note, tests=gone)
+    return alert._replace(severity_override=Severity.HIGH) if at.matched else alert
 
 
 _ABOUT_GONE_TESTS: Final[tuple[Callable[[AlertFacts], Alert | None], ...]] = (_test_deletion, _tests_replaced)
@@ -62,8 +62,14 @@ def _of_findings(at: AlertFacts, rule: str, findings: list[Finding]) -> Alert:
     kind, first, more = TYPE_BY_RULE[rule], findings[0], len(findings) - 1
     message = first.message if rule in _OF_RUNS else f"{first.place}: {first.message}"
     message += f", and {more} more" if more else ""
-    rated = None if first.severity is kind.severity else first.severity
-    return Alert(kind=kind, iteration=at.iteration, message=message, findings=tuple(findings), rated=rated)
+    severity_override = None if first.severity is kind.severity else first.severity
+    return Alert(
+        kind=kind,
+        iteration=at.iteration,
+        message=message,
+        findings=tuple(findings),
+        severity_override=severity_override,
+    )
 
 
 class IntegrityRecord(NamedTuple):
@@ -96,7 +102,7 @@ class IntegrityAlerts(NamedTuple):
         return is_clean(self.verdict)
 
 
-def doubts_of(
+def integrity_alerts_of(
     state: LoopState, basis: Basis, at: raising.AlertFacts, metrics: Metrics, measurement: Measurement
 ) -> IntegrityAlerts:
     """Return the doubts about an iteration; a baseline is only doubted if its tests did not run."""
@@ -121,7 +127,7 @@ def _carried(
         loads=not at.not_collected and at.metrics.test_count is not None,
         not_collected=None if at.tests is None else at.tests.not_collected,
     )
-    left = [(alert, fixing.left_of(alert)) for alert in state.line.open_alerts]
+    left = [(alert, fixing.remaining(alert)) for alert in state.lineage.open_alerts]
     carried = in_order(now for _, now in left if now is not None)
     return carried, in_order(alert for alert, now in left if now is None)
 
@@ -157,7 +163,7 @@ def disbelieved_tests(integrity: Integrity | None, accepted: frozenset[str]) -> 
     return frozenset(test for each in integrity.findings if each.stamp not in accepted for test in each.disbelieved)
 
 
-def trust_of(doubts: IntegrityAlerts, seen: SeenTests, measurement: Measurement) -> IntegrityRecord | None:
+def integrity_record_of(doubts: IntegrityAlerts, seen: SeenTests, measurement: Measurement) -> IntegrityRecord | None:
     """Return the integrity part of the record, None if nobody compared files and tests."""
     found, tests = measurement.integrity, measurement.tests
     if found is None or doubts.verdict is None:

@@ -9,12 +9,12 @@ from typing import NamedTuple
 from ralph_tracker.core import alerts as raising
 from ralph_tracker.core.alert_types import Alert
 from ralph_tracker.core.best import Candidate, best_now, findings_of, kept
-from ralph_tracker.core.classify import Verdicts, View, is_verified, situation_of, verdicts_of
+from ralph_tracker.core.classify import Verdicts, View, alert_facts_of, is_verified, verdicts_of
 from ralph_tracker.core.decision import Decision, Facts, decide, first_decision, message_of
 from ralph_tracker.core.deltas import deltas, read
 from ralph_tracker.core.findings import NOTHING_FOUND, Integrity
 from ralph_tracker.core.identities import KnownTests, SeenTests
-from ralph_tracker.core.integrity import IntegrityAlerts, doubts_of, trust_of
+from ralph_tracker.core.integrity import IntegrityAlerts, integrity_alerts_of, integrity_record_of
 from ralph_tracker.core.lineage import Lineage, PastIteration, Scorer, signature_of
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import BY_NAME, Group, Measurement, Metrics
@@ -28,9 +28,9 @@ from ralph_tracker.core.score import (
     AdjustedParts,
     Basis,
     Score,
+    adjusted_parts_of,
     basis_of,
     code_growth,
-    ground_of,
     growth_percent,
     passing_growth,
     plain_components,
@@ -56,24 +56,24 @@ def difference(
     quality: float,
     adjusted: float,
     ground: AdjustedParts,
-    yardstick: Scorer,
+    scorer: Scorer,
     integrity: Integrity | None = None,
 ) -> str:
     """Explain in one line why the adjusted score differs; "" if both scores are equal."""
     if basis.given_score or quality == adjusted:
         return ""
     reasons = [
-        *_tests(basis, now, ground, yardstick),
+        *_tests(basis, now, ground, scorer),
         *_findings(basis, now),
         *_suppressions(basis, integrity),
         *_growth(basis, now),
     ]
     # What is left is rounding: a pass rate of 33.3 % is a third here.
-    return "; ".join(reasons) or f"{ground.passes} of {yardstick.seen.union} tests count unrounded"
+    return "; ".join(reasons) or f"{ground.passes} of {scorer.seen.union} tests count unrounded"
 
 
-def _tests(basis: Basis, now: Metrics, ground: AdjustedParts, yardstick: Scorer) -> list[str]:
-    union = yardstick.seen.union
+def _tests(basis: Basis, now: Metrics, ground: AdjustedParts, scorer: Scorer) -> list[str]:
+    union = scorer.seen.union
     if not union or now.test_count is None:
         return []
     passing, present = ground.passes / union * 100, min(100.0, ground.present / union * 100)
@@ -151,7 +151,7 @@ def judge(state: LoopState, measurement: Measurement) -> Judgement:
     return _judge(state, measurement, state.basis)
 
 
-def retiring_tests(state: LoopState, measurement: Measurement) -> frozenset[str]:
+def excluded_tests(state: LoopState, measurement: Measurement) -> frozenset[str]:
     """Return the tests that a measurement removes from those ever seen; earlier iterations are judged without them."""
     found = measurement.integrity or NOTHING_FOUND
     return state.seen.aliases.roots(found.no_tests) & state.seen.ran
@@ -159,7 +159,7 @@ def retiring_tests(state: LoopState, measurement: Measurement) -> frozenset[str]
 
 def rolled_back(state: LoopState, line: Lineage, known: KnownTests) -> LoopState:
     """Return the state after a rollback: lineage and tests are those of the target."""
-    return state._replace(line=line, known=known)
+    return state._replace(lineage=line, known=known)
 
 
 def _judge(state: LoopState, measurement: Measurement, basis: Basis) -> Judgement:
@@ -169,18 +169,18 @@ def _judge(state: LoopState, measurement: Measurement, basis: Basis) -> Judgemen
     found = measurement.integrity or NOTHING_FOUND
     known = state.seen.renamed(found.matches, found.no_tests).noticed(measurement.tests)
     before, state = state.seen, state._replace(seen=known)
-    at = situation_of(state, basis, metrics, measurement, score)
-    doubts = doubts_of(state, basis, at, metrics, measurement)
+    at = alert_facts_of(state, basis, metrics, measurement, score)
+    doubts = integrity_alerts_of(state, basis, at, metrics, measurement)
     seen = known.after(number, metrics.test_count, measurement.tests) if doubts.clean else known
-    yardstick = Scorer(test_weights(basis), seen)
+    scorer = Scorer(test_weights(basis), seen)
     point, candidate = _placed(number, basis, metrics, measurement, score, seen, doubts)
-    view = View(state, basis, metrics, measurement, score, yardstick, point, at, doubts)
+    view = View(state, basis, metrics, measurement, score, scorer, point, at, doubts)
     verdicts = verdicts_of(view)
     candidate = candidate._replace(verified=is_verified(view, verdicts))
     point = point._replace(classification=verdicts.classification)
     view = view._replace(point=point)
-    frontier = kept(state.frontier, candidate, yardstick)
-    best = _tracker(frontier, yardstick, number)
+    frontier = kept(state.frontier, candidate, scorer)
+    best = _tracker(frontier, scorer, number)
     if not number:
         state = state._replace(met_target=_meets_target(view))
         view = view._replace(state=state)
@@ -190,7 +190,7 @@ def _judge(state: LoopState, measurement: Measurement, basis: Basis) -> Judgemen
     after = state._replace(
         basis=basis,
         iteration=number,
-        line=_line_after(view, verdicts.lasting),
+        lineage=_line_after(view, verdicts.lasting),
         known=state.known.after(measurement.tests),
         seen=seen,
         seen_at=state.seen_at if seen == before else number,
@@ -211,7 +211,7 @@ def _placed(
     doubts: IntegrityAlerts,
 ) -> tuple[PastIteration, Candidate]:
     standing = seen.standing(_passes(metrics), metrics.test_count, measurement.tests, doubts.disbelieved)
-    ground = ground_of(
+    ground = adjusted_parts_of(
         basis,
         metrics,
         given=measurement.quality_score,
@@ -224,16 +224,16 @@ def _placed(
     point = PastIteration(
         iteration=number,
         classification="baseline",
-        four=signature_of(metrics),
+        key_metrics=signature_of(metrics),
         loc=metrics.loc_total,
         tree=measurement.tree,
-        ground=ground,
+        adjusted_parts=ground,
         tasks_done=None if plan is None else plan[0],
     )
     candidate = Candidate(
         iteration=number,
         quality_score=score.value,
-        ground=ground,
+        adjusted_parts=ground,
         verified=False,
         findings=findings_of(basis.baseline, metrics),
         verdict=doubts.verdict,
@@ -254,14 +254,14 @@ def _passes(metrics: Metrics) -> int | None:
     return whole(metrics.pass_rate * metrics.test_count / 100)
 
 
-def _tracker(frontier: tuple[Candidate, ...], yardstick: Scorer, number: int) -> BestTracker:
-    best = best_now(frontier, yardstick) if number else None
+def _tracker(frontier: tuple[Candidate, ...], scorer: Scorer, number: int) -> BestTracker:
+    best = best_now(frontier, scorer) if number else None
     if best is None:
         return BestTracker()
     return BestTracker(
         iteration=best.iteration,
         score=best.quality_score,
-        adjusted=yardstick.score(best.iteration, best.ground),
+        adjusted=scorer.score(best.iteration, best.adjusted_parts),
         verified=best.verified,
     )
 
@@ -290,17 +290,17 @@ def _decision(view: View, verdicts: Verdicts, candidate: Candidate, best: BestTr
         elapsed_s=view.measurement.elapsed_s,
         rollbacks=view.state.rollbacks,
         blocked=view.measurement.blocked,
-        scores={each.iteration: view.yardstick.score(each.iteration, each.ground) for each in view.state.frontier},
+        scores={each.iteration: view.scorer.score(each.iteration, each.adjusted_parts) for each in view.state.frontier},
         met_target=view.state.met_target,
         open_tasks=None if view.measurement.plan is None else view.measurement.plan[1],
-        working=_ticked(view) or (view.basis.has_tests and not view.yardstick.seen.union),
+        working=_ticked(view) or (view.basis.has_tests and not view.scorer.seen.union),
     )
     return decide(facts, view.state.rules)
 
 
 def _ticked(view: View) -> bool:
     """Return whether a task of the plan was done since just before the window of a stall."""
-    window = view.state.line.points[-view.state.rules.stall.window :]
+    window = view.state.lineage.points[-view.state.rules.stall.window :]
     before = next((point.tasks_done for point in window if point.tasks_done is not None), None)
     now = view.point.tasks_done
     return now is not None and before is not None and now > before
@@ -313,7 +313,7 @@ def _record(
     return IterationRecord(
         loop_id=view.state.loop_id,
         iteration=view.number,
-        previous=view.state.line.head,
+        previous=view.state.lineage.head,
         timestamp=view.measurement.timestamp,
         classification=verdicts.classification,
         metrics=view.metrics,
@@ -324,8 +324,8 @@ def _record(
             view.metrics,
             view.score.value,
             view.adjusted,
-            view.point.ground,
-            view.yardstick,
+            view.point.adjusted_parts,
+            view.scorer,
             view.measurement.integrity,
         ),
         score_given=view.basis.given_score,
@@ -334,11 +334,11 @@ def _record(
         components=view.score.components,
         evidence=view.score.evidence,
         verified=candidate.verified,
-        tests_ever_seen=view.yardstick.seen.union,
+        tests_ever_seen=view.scorer.seen.union,
         best=best,
         decision=decision,
         message=message_of(decision, verdicts.classification, verdicts.counting),
-        from_previous=deltas(view.metrics, view.state.line.readings),
+        from_previous=deltas(view.metrics, view.state.lineage.readings),
         from_baseline=baseline,
         alerts=verdicts.new,
         open_alerts=verdicts.carried,
@@ -347,7 +347,7 @@ def _record(
         usage=view.measurement.usage,
         blocked=view.measurement.blocked,
         tree=view.measurement.tree,
-        integrity=trust_of(view.doubts, view.yardstick.seen, view.measurement),
+        integrity=integrity_record_of(view.doubts, view.scorer.seen, view.measurement),
         plan=view.measurement.plan,
         notes=(*_notes(view), *view.measurement.notes),
     )
@@ -372,7 +372,7 @@ def _error_counts(view: View) -> tuple[str, ...]:
 
 
 def _line_after(view: View, lasting: tuple[Alert, ...]) -> Lineage:
-    line, point, rules, found = view.state.line, view.point, view.state.rules, view.measurement.integrity
+    line, point, rules, found = view.state.lineage, view.point, view.state.rules, view.measurement.integrity
     after = Lineage(
         segments=line.extended(point.iteration),
         readings=read(view.metrics, point.iteration, line.readings),
@@ -396,7 +396,7 @@ def acceptance(state: LoopState, alert: Alert) -> LoopState:
     """
     seen = state.seen._replace(
         excluded=state.seen.excluded | raising.removed_tests(alert),
-        excluded_count=state.seen.excluded_count + (alert.fall if alert.kind.name == "test_deletion" else 0),
+        excluded_count=state.seen.excluded_count + (alert.count_drop if alert.kind.name == "test_deletion" else 0),
     )
     return state._replace(
         accepted=state.accepted | {alert.id},

@@ -1,13 +1,14 @@
 """The lineage: the iterations the current tree descends from, and what later iterations need of them."""
 
 from collections.abc import Mapping
-from typing import Final, Literal, NamedTuple
+from typing import Annotated, Final, Literal, NamedTuple
 
 from ralph_tracker.core.alert_types import Alert
+from ralph_tracker.core.bounds import OtherNames
 from ralph_tracker.core.deltas import NO_READINGS, Readings
 from ralph_tracker.core.findings import SuppressionKind
 from ralph_tracker.core.identities import SeenTests
-from ralph_tracker.core.metrics import FOUR, Measurement, Metrics
+from ralph_tracker.core.metrics import KEY_METRICS, Measurement, Metrics
 from ralph_tracker.core.rounding import SCORE_DECIMALS, half_up
 from ralph_tracker.core.rules import CyclingRules
 from ralph_tracker.core.score import AdjustedParts, TestWeights, adjusted_score
@@ -23,10 +24,10 @@ class PastIteration(NamedTuple):
 
     iteration: int
     classification: Classification
-    four: Signature
+    key_metrics: Annotated[Signature, OtherNames(("four",))]
     loc: int | None
     tree: str | None
-    ground: AdjustedParts
+    adjusted_parts: Annotated[AdjustedParts, OtherNames(("ground",))]
     tasks_done: int | None = None
 
     def has(self, names: tuple[str, ...]) -> bool:
@@ -35,7 +36,7 @@ class PastIteration(NamedTuple):
 
     def value(self, name: str) -> float | None:
         """Return one of the four metrics."""
-        return self.four[FOUR.index(name)]
+        return self.key_metrics[KEY_METRICS.index(name)]
 
     def signature(self, names: tuple[str, ...]) -> Signature:
         """Return the values of the named metrics, in order."""
@@ -44,7 +45,7 @@ class PastIteration(NamedTuple):
 
 def signature_of(metrics: Metrics) -> Signature:
     """Return the four metrics of an iteration, None if not measured."""
-    return tuple(metrics.number(name) for name in FOUR)
+    return tuple(metrics.number(name) for name in KEY_METRICS)
 
 
 class Lineage(NamedTuple):
@@ -71,7 +72,7 @@ class Lineage(NamedTuple):
         return self.segments[-1][1] if self.segments else None
 
     @property
-    def awaited(self) -> dict[str, str]:
+    def not_collected_before(self) -> dict[str, str]:
         """Return the tests that are not collected because something does not load, with their outcome before."""
         broken = (alert for alert in self.open_alerts if alert.kind.name == "build_broken")
         return {test: was for alert in broken for test, was in alert.tests.items()}
@@ -84,7 +85,7 @@ class Lineage(NamedTuple):
 
     def parts(self) -> tuple[str, ...]:
         """Return those of the four metrics that the lineage has ever measured."""
-        return tuple(name for name in FOUR if name in self.readings)
+        return tuple(name for name in KEY_METRICS if name in self.readings)
 
 
 class Scorer(NamedTuple):
@@ -106,20 +107,20 @@ class Cycle(NamedTuple):
 
 
 def find_cycle(
-    point: PastIteration, line: Lineage, measurement: Measurement, yardstick: Scorer, rules: CyclingRules
+    point: PastIteration, line: Lineage, measurement: Measurement, scorer: Scorer, rules: CyclingRules
 ) -> Cycle | None:
     """Return the cycle that this iteration closes, one of the same tree first; None without one."""
-    came_back = not line.points or line.points[-1].tree != measurement.tree
-    if measurement.tree is not None and came_back and measurement.tree_visits + 1 >= rules.tree_visits:
+    returned_to_tree = not line.points or line.points[-1].tree != measurement.tree
+    if measurement.tree is not None and returned_to_tree and measurement.tree_visits + 1 >= rules.tree_visits:
         return Cycle(measurement.tree_last or 0, same_tree=True)
-    names = tuple(name for name in FOUR if name in line.parts() or point.value(name) is not None)
+    names = tuple(name for name in KEY_METRICS if name in line.parts() or point.value(name) is not None)
     if not names or not point.has(names):
         return None
     earlier = [p for p in line.complete if p.has(names)]
     window = [*earlier[-(rules.window - 1) :], point]
     repeats = _periodic(window, names)
     if repeats is None and point.iteration > rules.terminate_after:
-        repeats = _standing(window, names, yardstick, rules)
+        repeats = _constant_window(window, names, scorer, rules)
     return None if repeats is None else Cycle(repeats, same_tree=False)
 
 
@@ -138,13 +139,13 @@ def _periodic(window: list[PastIteration], names: tuple[str, ...]) -> int | None
     return None
 
 
-def _standing(
-    window: list[PastIteration], names: tuple[str, ...], yardstick: Scorer, rules: CyclingRules
+def _constant_window(
+    window: list[PastIteration], names: tuple[str, ...], scorer: Scorer, rules: CyclingRules
 ) -> int | None:
     """Return the repeated iteration of a constant window, None without one; known trees must repeat too."""
     if len(window) < rules.window or len({point.signature(names) for point in window}) > 1:
         return None
-    scores = [yardstick.score(point.iteration, point.ground) for point in window]
+    scores = [scorer.score(point.iteration, point.adjusted_parts) for point in window]
     trees = [point.tree for point in window if point.tree is not None]
     moved = half_up(max(scores) - min(scores), SCORE_DECIMALS) > rules.score_change
     if moved or (len(trees) > 1 and len(set(trees)) == len(trees)):

@@ -12,18 +12,18 @@ from ralph_tracker.core.score import Basis, test_weights
 class LoopState(NamedTuple):
     """The state of a loop after an iteration.
 
-    `basis` is None before the baseline, `iteration` then -1. `line` and `known` belong to the iteration that the next
-    one descends from, the rest to the loop. `seen_at` is the iteration that changed `seen` last. `rollbacks` counts the
-    latest consecutive decisions that were a rollback or the escalation that replaced one. `cost_usd` is the known cost,
-    None if unknown. `met_target` says that the baseline's score reached the target already. `accepted` are alert ids,
-    `accepted_findings` the stamps of their findings.
+    `basis` is None before the baseline, `iteration` then -1. `lineage` and `known` belong to the iteration that the
+    next one descends from, the rest to the loop. `seen_at` is the iteration that changed `seen` last. `rollbacks`
+    counts the latest consecutive decisions that were a rollback or the escalation that replaced one. `cost_usd` is the
+    known cost, None if unknown. `met_target` says that the baseline's score reached the target already. `accepted` are
+    alert ids, `accepted_findings` the stamps of their findings.
     """
 
     loop_id: str
     rules: Rules
     basis: Basis | None = None
     iteration: int = -1
-    line: Lineage = Lineage()
+    lineage: Lineage = Lineage()
     known: KnownTests = KnownTests()
     seen: SeenTests = SeenTests()
     seen_at: int = 0
@@ -35,7 +35,7 @@ class LoopState(NamedTuple):
     accepted_findings: frozenset[str] = frozenset()
 
     @property
-    def yardstick(self) -> Scorer:
+    def scorer(self) -> Scorer:
         """Return the scorer of the loop as of now."""
         if self.basis is None:
             msg = "a loop without a baseline has no yardstick"

@@ -88,7 +88,7 @@ METRICS: Final[tuple[MetricSpec, ...]] = (
 BY_NAME: Final[Mapping[str, MetricSpec]] = {spec.name: spec for spec in METRICS}
 SECTIONS: Final[tuple[Section, ...]] = ("testing", "quality", "codebase")
 # The metrics that classification, stall and cycling look at (semantics § 4, § 6).
-FOUR: Final[tuple[str, ...]] = ("test_count", "pass_rate", "coverage_percentage", "error_count")
+KEY_METRICS: Final[tuple[str, ...]] = ("test_count", "pass_rate", "coverage_percentage", "error_count")
 
 
 class Metrics(NamedTuple):

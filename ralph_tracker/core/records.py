@@ -70,7 +70,7 @@ class IterationRecord(NamedTuple):
         return self.previous is None
 
     @property
-    def standing_alerts(self) -> tuple[Alert, ...]:
+    def unaccepted_alerts(self) -> tuple[Alert, ...]:
         """Return the new and open alerts that nobody has accepted, in order."""
         return in_order(alert for alert in (*self.alerts, *self.open_alerts) if alert.id not in self.accepted)
 

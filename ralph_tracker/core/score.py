@@ -33,7 +33,7 @@ _COSTS: Final[Mapping[str, float]] = {
 }
 
 
-def falling(count: float, cost: float) -> float:
+def penalised(count: float, cost: float) -> float:
     """Take `cost` points off 100 for each of `count`, not below 0."""
     return max(0.0, FULL - cost * count)
 
@@ -69,7 +69,7 @@ def _build_success(now: Metrics, _: Metrics) -> float | None:
 
 
 def _no_lint_errors(now: Metrics, _: Metrics) -> float | None:
-    return None if now.lint_errors is None else falling(now.lint_errors, LINT_ERROR_COST)
+    return None if now.lint_errors is None else penalised(now.lint_errors, LINT_ERROR_COST)
 
 
 def _coverage(now: Metrics, _: Metrics) -> float | None:
@@ -91,15 +91,15 @@ def _pass_rate(now: Metrics, _: Metrics) -> float | None:
 
 
 def _error_count_inverted(now: Metrics, _: Metrics) -> float | None:
-    return None if now.error_count is None else falling(now.error_count, ERROR_COST)
+    return None if now.error_count is None else penalised(now.error_count, ERROR_COST)
 
 
 def _lint_warnings_inverted(now: Metrics, _: Metrics) -> float | None:
-    return None if now.lint_warnings is None else falling(now.lint_warnings, WARNING_COST)
+    return None if now.lint_warnings is None else penalised(now.lint_warnings, WARNING_COST)
 
 
 def _complexity_reasonable(now: Metrics, _: Metrics) -> float | None:
-    return None if now.complexity_score is None else falling(now.complexity_score, COMPLEXITY_COST)
+    return None if now.complexity_score is None else penalised(now.complexity_score, COMPLEXITY_COST)
 
 
 def _loc_growth(now: Metrics, baseline: Metrics) -> float | None:
@@ -338,7 +338,7 @@ def test_weights(basis: Basis) -> TestWeights:
 test_weights.__test__ = False  # type: ignore[attr-defined]  # as above
 
 
-def ground_of(
+def adjusted_parts_of(
     basis: Basis,
     now: Metrics,
     *,
@@ -454,4 +454,4 @@ def _cost_against(baseline: Metrics, now: Metrics, metric: str, cost: float, fac
     start = baseline.number(metric) or 0.0
     if starts_high(baseline, metric, cost):
         return max(0.0, 100.0 - HALF * value / start)
-    return falling(value, cost)
+    return penalised(value, cost)

@@ -16,7 +16,7 @@ Pattern = Literal["none", "over_refinement", "fluctuating"]
 
 
 @dataclass(frozen=True, slots=True)
-class Contender:
+class SelectionCandidate:
     """An iteration as seen by selection; `adjusted` is its score as of now."""
 
     candidate: Candidate
@@ -54,9 +54,9 @@ class Selection:
 
     loop_id: str
     mode: SelectionMode
-    contenders: tuple[Contender, ...]
-    selected: Contender
-    final: Contender
+    contenders: tuple[SelectionCandidate, ...]
+    selected: SelectionCandidate
+    final: SelectionCandidate
     threshold: float
     accepted: bool
     delta: float
@@ -81,8 +81,8 @@ class Selection:
 
 def select(
     loop_id: str,
-    contenders: Sequence[Contender],
-    yardstick: Scorer,
+    contenders: Sequence[SelectionCandidate],
+    scorer: Scorer,
     rules: Rules,
     *,
     mode: SelectionMode | None = None,
@@ -96,10 +96,10 @@ def select(
     by_number = {c.iteration: c for c in contenders}
     chosen_mode = mode or rules.selection_mode
     if iteration is None:
-        iteration = _choose(contenders, yardstick, chosen_mode, rules.score.acceptance)
+        iteration = _choose(contenders, scorer, chosen_mode, rules.score.acceptance)
     selected, final = by_number[iteration], contenders[-1]
     chosen_by_tests = chosen_mode == "believed" and reason is None and not selected.candidate.given
-    why = why_best((each.candidate for each in contenders), yardstick) if chosen_by_tests else ()
+    why = why_best((each.candidate for each in contenders), scorer) if chosen_by_tests else ()
     degradation = _degradation(contenders, selected)
     return Selection(
         loop_id=loop_id,
@@ -119,7 +119,7 @@ def select(
     )
 
 
-def _choose(contenders: Sequence[Contender], yardstick: Scorer, mode: SelectionMode, acceptance: float) -> int:
+def _choose(contenders: Sequence[SelectionCandidate], scorer: Scorer, mode: SelectionMode, acceptance: float) -> int:
     """Return the iteration that a mode selects; if the mode finds none, the one that `believed` selects."""
     verified = [each for each in contenders if each.candidate.rank == 0]
     if mode == "most_recent_above_threshold":
@@ -130,14 +130,14 @@ def _choose(contenders: Sequence[Contender], yardstick: Scorer, mode: SelectionM
         return _peak_by_quality(contenders)
     elif mode == "highest_quality_verified" and verified:
         return _peak_by_quality(verified)
-    best = best_now((each.candidate for each in contenders), yardstick)
+    best = best_now((each.candidate for each in contenders), scorer)
     if best is None:
         msg = "a loop without a baseline has nothing to select"
         raise ValueError(msg)
     return best.iteration
 
 
-def _peak_by_quality(contenders: Sequence[Contender]) -> int:
+def _peak_by_quality(contenders: Sequence[SelectionCandidate]) -> int:
     """Return the iteration with the highest quality_score, the earlier of equals."""
     return max(contenders, key=lambda c: (c.candidate.quality_score, -c.iteration)).iteration
 
@@ -146,7 +146,7 @@ def _share(difference: float, whole: float) -> float | None:
     return half_up(difference / whole * 100, 1) if whole else None
 
 
-def _why_not_final(selected: Contender, final: Contender) -> str | None:
+def _why_not_final(selected: SelectionCandidate, final: SelectionCandidate) -> str | None:
     """Return the first reason that holds, None if the final one was selected or no reason applies."""
     chosen, last = selected.candidate, final.candidate
     fewer = f"Final iteration: {last.believed} tests can be believed, {chosen.believed} in iteration {chosen.iteration}"
@@ -162,7 +162,7 @@ def _why_not_final(selected: Contender, final: Contender) -> str | None:
     return next((reason for holds, reason in reasons if holds), None)
 
 
-def _degradation(contenders: Sequence[Contender], selected: Contender) -> Degradation:
+def _degradation(contenders: Sequence[SelectionCandidate], selected: SelectionCandidate) -> Degradation:
     scores = [c.adjusted for c in contenders if c.iteration >= selected.iteration]
     after = len(scores) - 1
     if not after:
@@ -178,8 +178,8 @@ def _degradation(contenders: Sequence[Contender], selected: Contender) -> Degrad
 
 
 def _rationale(
-    contenders: Sequence[Contender],
-    selected: Contender,
+    contenders: Sequence[SelectionCandidate],
+    selected: SelectionCandidate,
     degradation: Degradation,
     reason: str | None,
     why: Sequence[str],
@@ -202,7 +202,7 @@ def _rationale(
     return tuple(lines)
 
 
-def _verdict_line(selected: Contender) -> list[str]:
+def _verdict_line(selected: SelectionCandidate) -> list[str]:
     verdict = selected.candidate.verdict
     return [] if verdict in {None, "PASS"} else [f"Integrity: {verdict}; read its findings before you rely on it"]
 
@@ -216,7 +216,7 @@ def _test_line(metrics: Metrics) -> list[str]:
     return [f"Tests passing: {passed}/{count}"]
 
 
-def _coverage_line(contenders: Sequence[Contender], metrics: Metrics) -> list[str]:
+def _coverage_line(contenders: Sequence[SelectionCandidate], metrics: Metrics) -> list[str]:
     coverage = metrics.coverage_percentage
     if coverage is None:
         return []

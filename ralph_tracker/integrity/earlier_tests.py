@@ -52,10 +52,10 @@ _DEFINED: Final = (
     r"\s+(?:\([^()\n]*\)\s*)?{0}\b|^{0}\s*[:=]"
 )
 # Files whose module is named after the folder.
-_STANDS_FOR_FOLDER: Final = re.compile(r"(\w+)/(?:(?:__init__|index|mod)\.\w+|\w+\.go)$")
+_NAMED_AFTER_FOLDER: Final = re.compile(r"(\w+)/(?:(?:__init__|index|mod)\.\w+|\w+\.go)$")
 
 
-class RerunOf(NamedTuple):
+class RerunInputs(NamedTuple):
     """The inputs for the findings of one re-run.
 
     `old` are outcomes when each test was last reported before this iteration, `new` those that it reports, `earlier`
@@ -85,10 +85,10 @@ class RerunOf(NamedTuple):
         """Return the outcome of a test in this iteration, or of its replacements; None if there is neither."""
         if test in self.new:
             return self.new[test]
-        heirs = [self.new.get(each) for each in self.matches.get(test, ())]
-        if not heirs:
+        successors = [self.new.get(each) for each in self.matches.get(test, ())]
+        if not successors:
             return None
-        return next((worse for worse in (None, FAILED, SKIPPED) if worse in heirs), PASSED)
+        return next((worse for worse in (None, FAILED, SKIPPED) if worse in successors), PASSED)
 
     def why(self, test: str) -> str:
         """Return the failure message of the earlier form of a test, "" without one."""
@@ -112,7 +112,7 @@ class RerunFindings(NamedTuple):
     moved: frozenset[str] = frozenset()
 
 
-def show(run: RerunOf) -> RerunFindings:
+def show(run: RerunInputs) -> RerunFindings:
     """Return the result of the re-run, by the table of integrity.md."""
     told: dict[tuple[str, str], list[str]] = {}
     unrunnable: dict[str, list[str]] = {}
@@ -139,7 +139,7 @@ def show(run: RerunOf) -> RerunFindings:
     return RerunFindings(tuple(findings), frozenset(retired), frozenset(moved | raised))
 
 
-def red_and_unasked(run: RerunOf, among: Iterable[str]) -> Finding | None:
+def hidden_failures_without_rerun(run: RerunInputs, among: Iterable[str]) -> Finding | None:
     """Return a finding for failing tests that are missing or skipped now and that no re-run covered."""
     tests = [
         test
@@ -163,7 +163,7 @@ def red_and_unasked(run: RerunOf, among: Iterable[str]) -> Finding | None:
     )
 
 
-def _missing(run: RerunOf, test: str, file: str | None, how: str | None) -> str | None:
+def _missing(run: RerunInputs, test: str, file: str | None, how: str | None) -> str | None:
     """Return the name that the earlier form needs and the source no longer has, None without one."""
     if how == FAILED:
         return run.missing(run.why(test))
@@ -171,7 +171,7 @@ def _missing(run: RerunOf, test: str, file: str | None, how: str | None) -> str 
     return None if why is None else run.missing(why)
 
 
-def _rule(run: RerunOf, file: str | None, was: str, now: str | None, gone_name: str | None) -> str | None:
+def _rule(run: RerunInputs, file: str | None, was: str, now: str | None, gone_name: str | None) -> str | None:
     """Return the rule of the row that holds, None if the reference moves without a finding."""
     edited = file in run.references
     runner_only = not edited and run.references.keys() <= run.settings | run.hooked
@@ -186,18 +186,18 @@ def _rule(run: RerunOf, file: str | None, was: str, now: str | None, gone_name: 
     return "outcome_forged" if runner_only else "demand_changed"
 
 
-def _is_told(run: RerunOf, rule: str, test: str, file: str) -> bool:
+def _is_told(run: RerunInputs, rule: str, test: str, file: str) -> bool:
     """Return whether an open finding reports this already: nothing it is about was edited since."""
     raised = run.raised.get((rule, test))
     edits = [run.edited_in.get(path, run.number) for path in _edited(run, file)]
     return raised is not None and max(edits, default=run.number) <= raised
 
 
-def _edited(run: RerunOf, file: str) -> list[str]:
+def _edited(run: RerunInputs, file: str) -> list[str]:
     return [file] if file in run.references else sorted(run.references)
 
 
-def _files_of(run: RerunOf, finding: Finding) -> set[str]:
+def _files_of(run: RerunInputs, finding: Finding) -> set[str]:
     """Return the files whose reference a finding is about: its own test files, else all edited files.
 
     Their references move to the present form, while the finding keeps checking the earlier one.
@@ -206,7 +206,7 @@ def _files_of(run: RerunOf, finding: Finding) -> set[str]:
     return own or set(run.references)
 
 
-def _finding(run: RerunOf, rule: str, file: str, tests: list[str]) -> Finding:
+def _finding(run: RerunInputs, rule: str, file: str, tests: list[str]) -> Finding:
     reference = _reference(run, file)
     edited = _edited(run, file)
     since = min((run.edited_in[path] for path in edited if path in run.edited_in), default=run.number)
@@ -235,7 +235,7 @@ def _finding(run: RerunOf, rule: str, file: str, tests: list[str]) -> Finding:
     )
 
 
-def _removed(run: RerunOf, name: str, tests: list[str]) -> Finding:
+def _removed(run: RerunInputs, name: str, tests: list[str]) -> Finding:
     file = run.file_of(tests[0]) or ""
     red = sum(run.old.get(test) == FAILED for test in tests)
     lost = f"; {red} of them failed, and stay lost" if red else ""
@@ -253,12 +253,12 @@ def _removed(run: RerunOf, name: str, tests: list[str]) -> Finding:
     )
 
 
-def _reference(run: RerunOf, file: str) -> int:
+def _reference(run: RerunInputs, file: str) -> int:
     known = run.references.get(file)
     return min(run.references.values()) if known is None else known
 
 
-def _failure(run: RerunOf, tests: Iterable[str]) -> str | None:
+def _failure(run: RerunInputs, tests: Iterable[str]) -> str | None:
     said = next((why for test in tests if (why := run.why(test))), None)
     return None if said is None else said[:_FAILURE_SHOWN]
 
@@ -272,7 +272,7 @@ def repeat_command(number: int) -> str:
     return f"ralph-tracker integrity {number} --rerun"
 
 
-def standing(finding: Finding, earlier: TestResults, new: Mapping[str, str]) -> Finding | None:
+def still_failing(finding: Finding, earlier: TestResults, new: Mapping[str, str]) -> Finding | None:
     """Return what is left of a finding after its tests were run again, None if it is resolved.
 
     It is resolved for a test if the earlier form passes on the source, or if the reported test fails, which hides
@@ -319,6 +319,6 @@ def _own_names(paths: Iterable[str]) -> set[str]:
     """Return the module names of the paths, of files or folders."""
     names = set()
     for path in paths:
-        folder = _STANDS_FOR_FOLDER.search(path)
+        folder = _NAMED_AFTER_FOLDER.search(path)
         names |= {path.rpartition("/")[2].partition(".")[0], *(folder.groups() if folder else ())}
     return names

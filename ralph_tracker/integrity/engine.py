@@ -131,7 +131,7 @@ def inspect(
         file = read(change)
         if isinstance(file, str):
             unread[change.path] = file
-            findings += _not_looked_into(change, file)
+            findings += _became_unreadable(change, file)
         elif file.old.text != file.new.text or file.is_new or file.is_gone:
             files.append(file)
     green = tuple(test for test, outcome in before.items() if outcome == FAILED and after.get(test) == PASSED)
@@ -176,7 +176,7 @@ def _matches(rule: Rule, side: Text) -> Iterator[re.Match[str]]:
             yield match
 
 
-def _not_looked_into(change: FileChange, reason: str) -> Iterator[Finding]:
+def _became_unreadable(change: FileChange, reason: str) -> Iterator[Finding]:
     """Yield a finding for a file that decides about tests and that was readable before, but is not now."""
     if change.old is None or change.new is None or unreadable(change.old) is not None:
         return

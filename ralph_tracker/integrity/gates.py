@@ -146,12 +146,12 @@ def checks_removed(files: Iterable[ChangedFile]) -> Iterator[Finding]:
     """Yield the check programs that a changed workflow ran and that none runs now."""
     workflows = [file for file in files if re.search(CI, file.path)]
     now = "\n".join(line for file in workflows for line in _running(file.new))
-    told = set()
+    reported = set()
     for file in workflows:
         for line in _running(file.old):
             for program in re.findall(rf"\b{CHECKERS}", line):
-                if program not in told and not re.search(rf"\b{re.escape(program)}\b", now):
-                    told.add(program)
+                if program not in reported and not re.search(rf"\b{re.escape(program)}\b", now):
+                    reported.add(program)
                     message = f"CI does not run `{program}` any more; put the step back."
                     yield Finding("R5", Severity.HIGH, message, file.path, old=one_line(line), about=program)
 

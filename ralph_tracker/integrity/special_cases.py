@@ -55,7 +55,7 @@ _CONSTANT: Final = re.compile(r"^\s*(?:return\b|=>)\s*(?P<value>[\"'`][^\"'`\n]{
 _REACH: Final = 3  # lines from a condition to its answer
 
 
-class _Asked(NamedTuple):
+class _TestLiterals(NamedTuple):
     """The literals of one test: those of its assertions and data rows, and all of them."""
 
     expected: frozenset[str]
@@ -77,9 +77,9 @@ def special_cased(
             yield from _in_source(file, added[file.path], asked)
 
 
-def _asked(test: SourceTest, ids: tuple[str, ...]) -> _Asked:
+def _asked(test: SourceTest, ids: tuple[str, ...]) -> _TestLiterals:
     rows = [line for line in test.text.split("\n") if _ASSERTING.search(line) or _ENTRY.match(line)]
-    return _Asked(_literals("\n".join(rows)), _literals(test.text), ids, test.name)
+    return _TestLiterals(_literals("\n".join(rows)), _literals(test.text), ids, test.name)
 
 
 def _literals(text: str) -> frozenset[str]:
@@ -96,7 +96,7 @@ def _literals(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def _tells(literal: str) -> bool:
+def _is_rare(literal: str) -> bool:
     """Return whether a literal is rare enough to identify a test."""
     return literal not in _COMMON
 
@@ -135,20 +135,20 @@ def _branches(file: ChangedFile, added: frozenset[int]) -> Iterator[_Branch]:
         )
 
 
-def _in_source(file: ChangedFile, added: frozenset[int], asked: list[_Asked]) -> Iterator[Finding]:
+def _in_source(file: ChangedFile, added: frozenset[int], asked: list[_TestLiterals]) -> Iterator[Finding]:
     branches = list(_branches(file, added))
     hits = {branch.line: [each for each in asked if _answers(branch, each)] for branch in branches}
     entries = [branch.line for branch in branches if branch.is_entry]
     # A table with more entries than the tests need is data, not a special case.
     honest_table = 2 * sum(1 for line in entries if hits[line]) <= len(entries)
-    told: set[str] = set()
+    reported_ids: set[str] = set()
     for branch in branches:
         named = hits[branch.line]
         if not named or (branch.is_entry and honest_table):
             continue
         ids = tuple(sorted({test for each in named for test in each.ids}))
         sure = any(_is_sure(branch, each) for each in named)
-        told.update(ids)
+        reported_ids.update(ids)
         yield Finding(
             "R4",
             Severity.HIGH if sure else Severity.MEDIUM,
@@ -159,26 +159,26 @@ def _in_source(file: ChangedFile, added: frozenset[int], asked: list[_Asked]) ->
             new=one_line(branch.text),
             about=branch.text[:100],
         )
-    yield from _constants(file, added, [each for each in asked if not told.intersection(each.ids)])
+    yield from _constants(file, added, [each for each in asked if not reported_ids.intersection(each.ids)])
 
 
-def _answers(branch: _Branch, asked: _Asked) -> bool:
+def _answers(branch: _Branch, asked: _TestLiterals) -> bool:
     inputs, answers = branch.inputs & asked.all, branch.answers & asked.expected
-    return bool(inputs and answers) and (len(inputs | answers) > 1) and any(map(_tells, inputs | answers))
+    return bool(inputs and answers) and (len(inputs | answers) > 1) and any(map(_is_rare, inputs | answers))
 
 
-def _is_sure(branch: _Branch, asked: _Asked) -> bool:
+def _is_sure(branch: _Branch, asked: _TestLiterals) -> bool:
     """Return whether the input and the answer are both rare and different."""
-    inputs = set(filter(_tells, branch.inputs & asked.all))
-    answers = set(filter(_tells, branch.answers & asked.expected))
+    inputs = set(filter(_is_rare, branch.inputs & asked.all))
+    answers = set(filter(_is_rare, branch.answers & asked.expected))
     return bool(inputs and answers) and len(inputs | answers) > 1
 
 
-def _constants(file: ChangedFile, added: frozenset[int], asked: list[_Asked]) -> Iterator[Finding]:
+def _constants(file: ChangedFile, added: frozenset[int], asked: list[_TestLiterals]) -> Iterator[Finding]:
     lines = file.new.code.split("\n")
     for number in sorted(added):
         match = _CONSTANT.match(lines[number - 1])
-        literals = frozenset(filter(_tells, _literals(match["value"]))) if match is not None else frozenset()
+        literals = frozenset(filter(_is_rare, _literals(match["value"]))) if match is not None else frozenset()
         named = next((each for each in asked if literals & each.expected), None)
         if named is not None:
             yield Finding(

@@ -86,7 +86,7 @@ def is_test_path(path: str) -> bool:
     return kind_of(path) in {"test", "support", "data"}
 
 
-def cannot_be_parted(path: str, text: str) -> str | None:
+def why_inseparable(path: str, text: str) -> str | None:
     """Return why the tests of a file cannot be restored without its source; None if they can, or there are none.
 
     Python's runners collect tests from test files only, whatever the names of functions in source.

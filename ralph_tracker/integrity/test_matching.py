@@ -97,7 +97,7 @@ class Body:
                     open_[-1][-1].update(each.strip() for each in pieces if len(pieces) > 1)
         return found
 
-    def likeness(self, other: "Body") -> float:
+    def similarity(self, other: "Body") -> float:
         common = (self.bag & other.bag).total()
         return 2 * common / max(1, len(self.tokens) + len(other.tokens))
 
@@ -201,19 +201,19 @@ class _Matcher:
             if _place(each) in self.still_there:
                 self.gone.pop(each)
         siblings = _siblings(self.gone) | _siblings(self.new)
-        heirs = self._unique(lambda each: (each.name, each.test.text) if each.test else None)
+        successors = self._unique(lambda each: (each.name, each.test.text) if each.test else None)
         for depth in range(min(_DEEPEST, max((len(each.owner) for each in siblings), default=0)), 0, -1):
-            heirs += self._unique(partial(_tail, depth))
-        heirs += self._unique(lambda each: (siblings[each], each.name))
-        heirs += self._unique(lambda each: (each.owner[:-1], each.name))
-        heirs += self._unique(lambda each: each.name)
+            successors += self._unique(partial(_tail, depth))
+        successors += self._unique(lambda each: (siblings[each], each.name))
+        successors += self._unique(lambda each: (each.owner[:-1], each.name))
+        successors += self._unique(lambda each: each.name)
         # Functions of one name in several owners go where most functions of their owner went.
-        heir: dict[Parts, Parts] = {}
-        for (owner, other), _ in Counter((old.owner, new.owner) for old, new in heirs).most_common():
-            heir.setdefault(owner, other)
+        successor: dict[Parts, Parts] = {}
+        for (owner, other), _ in Counter((old.owner, new.owner) for old, new in successors).most_common():
+            successor.setdefault(owner, other)
         there = {(each.owner, each.name): each for each in self.new}
         for old in list(self.gone):
-            new = there.get((heir[old.owner], old.name)) if old.owner in heir else None
+            new = there.get((successor[old.owner], old.name)) if old.owner in successor else None
             if new in self.new and _is_related(old, new):
                 self._pair(old, new)
 
@@ -231,21 +231,21 @@ class _Matcher:
         )
         for each in list(self.gone):
             if each.body is not None and each.body.tokens in doubles:
-                self._stand_in(each, doubles[each.body.tokens])
+                self._replace_by(each, doubles[each.body.tokens])
 
     def _nearest(self, old: Sequence[_Function], new: Sequence[_Function]) -> None:
         if len(old) * len(new) > _MANY * _MANY:
             return
-        likeness = {
-            (one, other): one.body.likeness(other.body)
+        similarity = {
+            (one, other): one.body.similarity(other.body)
             for one in old
             for other in new
             if one.body is not None and other.body is not None
         }
-        pairs = sorted((pair for pair, like in likeness.items() if like >= ALIKE), key=lambda pair: -likeness[pair])
-        best = Counter((one, likeness[one, other]) for one, other in pairs)
+        pairs = sorted((pair for pair, like in similarity.items() if like >= ALIKE), key=lambda pair: -similarity[pair])
+        best = Counter((one, similarity[one, other]) for one, other in pairs)
         for one, other in pairs:
-            if one in self.gone and other in self.new and best[one, likeness[one, other]] == 1:
+            if one in self.gone and other in self.new and best[one, similarity[one, other]] == 1:
                 self._pair(one, other)
 
     def rows(self) -> None:
@@ -273,7 +273,7 @@ class _Matcher:
             near = min((holding.get(line, []) for line in old.body.lines), key=len, default=[])[:_MANY]
             held = [each for each in near if each.body is not None and old.body.lines <= each.body.lines]
             if held:
-                self._stand_in(old, min(held, key=lambda each: each.path != old.path))
+                self._replace_by(old, min(held, key=lambda each: each.path != old.path))
 
     def split(self) -> None:
         """Match tests that were split: each new test is a part of the old one, and together they are all of it."""
@@ -335,7 +335,7 @@ class _Matcher:
             self.new.pop(new)
         return bool(found)
 
-    def _stand_in(self, old: _Function, new: _Function) -> None:
+    def _replace_by(self, old: _Function, new: _Function) -> None:
         self._take(old, {test: new.of_parameters(parameters) for parameters, test in old.ids.items()})
 
     def _take(self, old: _Function, found: Mapping[str, tuple[str, ...]]) -> None:

@@ -82,11 +82,11 @@ def _why_best(committed: LoopRecords, number: int, rules: Rules) -> tuple[str, .
         summary = committed.summary()
         if summary.best_iteration != number:
             return ()
-        yardstick = committed.state(summary, rules).yardstick
+        scorer = committed.state(summary, rules).scorer
         rows, _ = committed.rows()
     except RecordError:
         return ()  # what is derived is damaged: the next hook makes it again
-    return why_best((decode(Candidate, row["candidate"]) for row in rows), yardstick)
+    return why_best((decode(Candidate, row["candidate"]) for row in rows), scorer)
 
 
 def _no_groups(_: Document) -> frozenset[Group]:

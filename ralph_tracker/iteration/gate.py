@@ -18,8 +18,8 @@ from ralph_tracker.core.documents import (
 from ralph_tracker.core.findings import Severity
 from ralph_tracker.core.identities import FailingTests, failing
 from ralph_tracker.core.integrity import raises_doubt
-from ralph_tracker.core.judge import judge, retiring_tests
-from ralph_tracker.core.metrics import BY_NAME, FOUR, Direction, Group, Measure
+from ralph_tracker.core.judge import excluded_tests, judge
+from ralph_tracker.core.metrics import BY_NAME, KEY_METRICS, Direction, Group, Measure
 from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.core.rounding import COMPLEXITY_DECIMALS, half_up, plain_number
 from ralph_tracker.core.score import COMPONENT_BY_NAME
@@ -62,7 +62,7 @@ class Gate:
     @property
     def alerts(self) -> tuple[Alert, ...]:
         """Return the new and open alerts that nobody accepted, the worst first."""
-        return self.record.standing_alerts
+        return self.record.unaccepted_alerts
 
     @property
     def findings(self) -> tuple[Alert, ...]:
@@ -145,7 +145,7 @@ class Gate:
         """Say which of the four metrics that classes are made of are worse than before, else the score."""
         deltas = self.record.from_previous
         worse = []
-        for spec in (BY_NAME[name] for name in FOUR):
+        for spec in (BY_NAME[name] for name in KEY_METRICS):
             now, change = self.record.metrics.number(spec.name), deltas.get(spec.delta_name, 0)
             if now is not None and (change > 0 if spec.direction is Direction.DOWN_IS_BETTER else change < 0):
                 before = half_up(now - change, COMPLEXITY_DECIMALS)
@@ -315,7 +315,7 @@ def gate(
     state = LoopRecords(loop.store.paths).state(summary, loop.config.rules)  # a reader's: nothing is fixed
     with lookout("gate") as folder:
         taken = IterationContext(now, loop).unrecorded(loop, state, metrics, environment, folder, progress=progress)
-    retiring = retiring_tests(state, taken.measurement)
+    retiring = excluded_tests(state, taken.measurement)
     if retiring:
         state = loop.state_without(summary, retiring)
     judgement = judged(lambda: judge(state, taken.measurement))

@@ -153,10 +153,10 @@ def observe(
     ConfigError for a command that is not there, unless `allow_missing`.
     """
     if not allow_missing:
-        from ralph_tracker.measure.commands import refuse_absent  # noqa: PLC0415  at the start of a loop only
+        from ralph_tracker.measure.commands import require_commands  # noqa: PLC0415  at the start of a loop only
 
         there = [check for check in place.checks if check.name not in place.may_be_absent]
-        refuse_absent(there, place.root, place.environment)
+        require_commands(there, place.root, place.environment)
     kept = keeper.capture(previous, segments)
     code = count_code(
         place.root,
@@ -321,7 +321,7 @@ class IterationContext(NamedTuple):
         try:
             if self.loop is None:
                 keeper.create()
-            kept = keeper.capture(state.line.head, state.line.segments)
+            kept = keeper.capture(state.lineage.head, state.lineage.segments)
         except StoreError as error:
             if self.loop is None and keep == "auto":
                 raise StoreError(f"{error}; or set codebase.keep: never") from None
@@ -376,7 +376,7 @@ class IterationContext(NamedTuple):
             if not IterationFiles(store).goes_on:
                 return given
             onlooker = ReadOnlyFiles(store, folder / STORE)
-            kept = onlooker.capture(state.line.head, state.line.segments)
+            kept = onlooker.capture(state.lineage.head, state.lineage.segments)
             measurement = _with_tree(given.measurement, kept, tree_notes(kept))
             return MeasuredIteration(self._checked(measurement, onlooker, kept, state))
         cache = folder / CODE_CACHE
@@ -394,7 +394,7 @@ class IterationContext(NamedTuple):
         allow_missing: bool,
         progress: Progress | None,
     ) -> MeasuredIteration:
-        circumstances, line = self._circumstances(), state.line
+        circumstances, line = self._circumstances(), state.lineage
         seen = observe(place, keeper, line.head, line.segments, allow_missing=allow_missing, progress=progress)
         measurement = circumstances._replace(
             metrics=seen.metrics,

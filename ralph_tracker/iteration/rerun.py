@@ -15,7 +15,7 @@ from ralph_tracker.errors import RalphTrackerError, StoreError
 from ralph_tracker.measure.checks import Check, command_text, environment_for_checks, run_checks
 from ralph_tracker.measure.environment import without_ours
 from ralph_tracker.measure.results import kind_of, read_results
-from ralph_tracker.measure.scratch import lend, scratch_folder
+from ralph_tracker.measure.scratch import link_environments, scratch_folder
 from ralph_tracker.measure.test_selection import narrowed
 from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.snapshots.values import EXEC_MODE, LINK_MODE
@@ -179,7 +179,7 @@ def lent(
     keeper: IterationFiles, copy: Path, checks: Sequence[Check], environment: Mapping[str, str], *, same_source: bool
 ) -> dict[str, str]:
     """Lend the environments of the project to a scratch tree; what is built there is kept beside the loop."""
-    return lend(
+    return link_environments(
         keeper.paths.root, copy, checks, environment, same_source=same_source, builds=keeper.paths.folder / BUILDS
     )
 

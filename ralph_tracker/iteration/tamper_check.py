@@ -13,22 +13,22 @@ from ralph_tracker.errors import InputError, StoreError
 from ralph_tracker.integrity.changes import MAX_BYTES, FileChange
 from ralph_tracker.integrity.earlier_tests import (
     RerunFindings,
-    RerunOf,
+    RerunInputs,
     gone_from_source,
+    hidden_failures_without_rerun,
     missing_names,
-    red_and_unasked,
     show,
-    standing,
+    still_failing,
 )
 from ralph_tracker.integrity.languages import language_of
 from ralph_tracker.integrity.test_files import (
     called,
-    cannot_be_parted,
     declare_the_same,
     kind_of,
     restored,
     settings_part,
     shares_names,
+    why_inseparable,
 )
 from ralph_tracker.iteration.changed_files import changed_files
 from ralph_tracker.iteration.rerun import EarlierFile, Runner
@@ -98,7 +98,7 @@ class TamperCheck:
             return self._unchanged(why)
 
     def _unchanged(self, why: str) -> Integrity:
-        line = self._state.line
+        line = self._state.lineage
         return Integrity(
             findings=self._open, suppressions=line.suppressions, unread={EVERYTHING: why}, references=line.references
         )
@@ -111,7 +111,7 @@ class TamperCheck:
             return self._checked()
 
     def _checked(self) -> Integrity:
-        head = self._state.line.head
+        head = self._state.lineage.head
         if head is None:
             return Integrity()
         references = self._references(head)
@@ -127,7 +127,7 @@ class TamperCheck:
         return Integrity(
             findings=tuple(sorted(findings.values(), key=lambda each: each.severity)),
             matches={**matches, **dict.fromkeys(shown.retired, ())},
-            suppressions=_sum(self._state.line.suppressions, inspected[1]),
+            suppressions=_sum(self._state.lineage.suppressions, inspected[1]),
             unread=unread,
             references=references,
             reruns=(*(run for _, run in reruns), *more),
@@ -137,7 +137,7 @@ class TamperCheck:
 
     def _references(self, head: int) -> dict[str, int]:
         """Return the files that decide about tests and are not in their reference form, with the iteration of that."""
-        before = self._state.line.references
+        before = self._state.lineage.references
         after = {path: number for path, number in before.items() if path in self._differing(number)}
         for change in self._kept.changed:
             path = as_utf8(change.path)
@@ -161,7 +161,7 @@ class TamperCheck:
 
     def _edited_in(self, references: Mapping[str, int]) -> dict[str, int]:
         """Return the iteration that took each file from its reference form: the one after that on the lineage."""
-        numbers = [each for first, last in self._state.line.segments for each in range(first, last + 1)]
+        numbers = [each for first, last in self._state.lineage.segments for each in range(first, last + 1)]
         numbers.append(self._state.iteration + 1)
         return {path: next(each for each in numbers if each > number) for path, number in references.items()}
 
@@ -175,7 +175,7 @@ class TamperCheck:
 
     @cached_property
     def _differences(self) -> dict[int, Mapping[str, Change]]:
-        head = self._state.line.head
+        head = self._state.lineage.head
         return {} if head is None else {head: {as_utf8(change.path): change for change in self._kept.changed}}
 
     def _decides(self, path: str) -> bool:
@@ -185,7 +185,7 @@ class TamperCheck:
         """Return the earlier forms of the files that are put over this source, [] where nothing has to be run."""
         if self._runner is None or self._tests is None or not references:
             return []
-        if self._only_touched and references == self._state.line.references:
+        if self._only_touched and references == self._state.lineage.references:
             return []
         return list(self._earlier(references))
 
@@ -266,7 +266,7 @@ class TamperCheck:
     @cached_property
     def _test_files(self) -> frozenset[str]:
         """Return the test files of this tree, and of the earlier forms that are gone from it."""
-        gone = (path for path in self._state.line.references if kind_of(path) == "test")
+        gone = (path for path in self._state.lineage.references if kind_of(path) == "test")
         changed = (as_utf8(change.path) for change in self._kept.changed)
         there = (path for path in (*self._paths, *changed) if kind_of(path) == "test")
         return frozenset((*gone, *there))
@@ -288,7 +288,7 @@ class TamperCheck:
             if ran.rerun.problem is not None:
                 return RerunFindings(), runs
         put_back = frozenset(runs[0][1].references) if runs else frozenset()
-        run = RerunOf(
+        run = RerunInputs(
             number=self._state.iteration + 1,
             old=self._last_seen,
             new=self._reported,
@@ -303,14 +303,16 @@ class TamperCheck:
             source_changed=self._source_changed,
             raised={
                 (each.rule, test): alert.iteration
-                for alert in self._state.line.open_alerts
+                for alert in self._state.lineage.open_alerts
                 for each in alert.findings
                 for test in each.tests
             },
         )
         shown = show(run) if runs else RerunFindings()
         told = {test for each in (*shown.findings, *self._open) for test in each.tests}
-        unasked = None if self._tests is None else red_and_unasked(run, self._state.known.present.keys() - told)
+        unasked = (
+            None if self._tests is None else hidden_failures_without_rerun(run, self._state.known.present.keys() - told)
+        )
         return shown if unasked is None else shown._replace(findings=(*shown.findings, unasked)), runs
 
     @cached_property
@@ -344,8 +346,8 @@ class TamperCheck:
         """Return the tests of the test files that differ from what earlier tests are taken from, old and new forms."""
         from ralph_tracker.integrity.source_tests import tests_of  # noqa: PLC0415  # where ids name no file (Go)
 
-        numbers = {*self._state.line.references.values(), *(each.against for each in self._open)}
-        numbers.add(self._state.line.head or 0)
+        numbers = {*self._state.lineage.references.values(), *(each.against for each in self._open)}
+        numbers.add(self._state.lineage.head or 0)
         changes = {
             change: None
             for number in sorted(each for each in numbers if each is not None)
@@ -372,7 +374,7 @@ class TamperCheck:
     @cached_property
     def _source_texts(self) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
         """Return the changed source, before and after, since the earliest reference."""
-        numbers = {*self._state.line.references.values(), self._state.line.head or 0}
+        numbers = {*self._state.lineage.references.values(), self._state.lineage.head or 0}
         changes = [each for path, each in self._differing(min(numbers)).items() if not self._decides(path)]
         contents = self._contents(changes)
         before = [(file.path, _text(file.old)) for file in contents if file.old is not None]
@@ -412,7 +414,9 @@ class TamperCheck:
             if rerun.problem is not None:
                 still += of_it
             else:
-                still += [left for each in of_it if (left := standing(each, ran_tests, self._reported)) is not None]
+                still += [
+                    left for each in of_it if (left := still_failing(each, ran_tests, self._reported)) is not None
+                ]
         return still, more
 
     def _beside(self, own: Collection[str], number: int) -> Iterator[str]:
@@ -423,7 +427,7 @@ class TamperCheck:
 
     def _line_stands(self, finding: Finding) -> bool:
         """Return whether the line that a rule named is in its file still; a file that nobody touched has it."""
-        change = self._differing(self._state.line.head or 0).get(finding.file)
+        change = self._differing(self._state.lineage.head or 0).get(finding.file)
         if change is None:
             return True
         if change.new_id is None:
@@ -477,7 +481,7 @@ class TamperCheck:
         """Return, for the tests that are gone, those that stand for them now."""
         if self._tests is None:
             return {}
-        before, now = {**self._state.line.awaited, **self._state.known.present}, self._reported
+        before, now = {**self._state.lineage.not_collected_before, **self._state.known.present}, self._reported
         gone = {test: how for test, how in before.items() if test not in now}
         if not gone:
             return {}
@@ -503,14 +507,14 @@ class TamperCheck:
         told = {}
         for file in self._contents([each for each in sources if may_hold_tests_beside(as_utf8(each.path))]):
             old, new = (set() if data is None else _bodies(file.path, _text(data)) for data in (file.old, file.new))
-            why = cannot_be_parted(file.path, _text(file.old or b"")) if old - new else None
+            why = why_inseparable(file.path, _text(file.old or b"")) if old - new else None
             if why is not None:
                 told[file.path] = why
         return told
 
     @property
     def _open(self) -> tuple[Finding, ...]:
-        return tuple(finding for alert in self._state.line.open_alerts for finding in alert.findings)
+        return tuple(finding for alert in self._state.lineage.open_alerts for finding in alert.findings)
 
     def _edited(self, head: int) -> Iterator[Finding]:
         """Yield what of our own records is not as sealed: of the latest iteration, and of those found before."""

@@ -10,7 +10,7 @@ from ralph_tracker.errors import InputError, LoopError, NotReproducedError
 from ralph_tracker.iteration.measure import CODE_CACHE, Progress, TreeMeasurement, observe, place_of
 from ralph_tracker.iteration.rerun import EarlierFile, RerunResult, ScratchRunner
 from ralph_tracker.measure.commands import checks_from, seconds
-from ralph_tracker.measure.scratch import lend, scratch_folder
+from ralph_tracker.measure.scratch import link_environments, scratch_folder
 from ralph_tracker.store.iteration_files import IterationFiles, KeptFiles, Visits
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
@@ -55,7 +55,7 @@ def verify_again(loop: LoopReader, number: int, environment: Mapping[str, str], 
     with scratch_folder(root) as scratch:
         copy = scratch / "copy" / root.name  # some tools go by the folder's name
         keeper.export(number, copy)
-        lent = lend(root, copy, checks_from(loop.config.document), environment)
+        lent = link_environments(root, copy, checks_from(loop.config.document), environment)
         place = place_of(loop.config, copy, scratch, scratch / CODE_CACHE, lent)
         seen = observe(place, keeper, None, (), progress=progress)
     differing = differences(recorded[0], seen)

@@ -10,7 +10,7 @@ from ralph_tracker.core.codec import decode
 from ralph_tracker.core.documents import Document, selection_document
 from ralph_tracker.core.lineage import Scorer
 from ralph_tracker.core.metrics import Metrics
-from ralph_tracker.core.selection import Contender, Selection
+from ralph_tracker.core.selection import Selection, SelectionCandidate
 from ralph_tracker.iteration.apply import Applied
 from ralph_tracker.report.markdown import loop_report, output_selection
 from ralph_tracker.report.selection_view import LoopStory
@@ -32,11 +32,11 @@ class FinishedLoop:
     applied: str
 
 
-def contender_of(row: Mapping[str, Any], yardstick: Scorer) -> Contender:
+def contender_of(row: Mapping[str, Any], scorer: Scorer) -> SelectionCandidate:
     """Return an iteration as the selection sees it, by its line of the trajectory."""
     candidate = decode(Candidate, row["candidate"])
-    adjusted = yardstick.score(candidate.iteration, candidate.ground)
-    return Contender(candidate, row["timestamp"], Metrics(**row["metrics"]), adjusted)
+    adjusted = scorer.score(candidate.iteration, candidate.adjusted_parts)
+    return SelectionCandidate(candidate, row["timestamp"], Metrics(**row["metrics"]), adjusted)
 
 
 def close(

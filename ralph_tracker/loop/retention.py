@@ -209,7 +209,7 @@ def _by_state(summary: Summary, state: LoopState, keep_last: int) -> Iterator[tu
     for found in (_OF_ALERT.match(alert["id"]) for alert in summary.alerts):
         if found is not None:
             yield int(found[1]), f"{found.string} is open"
-    for open_alert in state.line.open_alerts:
+    for open_alert in state.lineage.open_alerts:
         if open_alert.rollback_to is not None and open_alert.id not in summary.accepted:
             yield open_alert.rollback_to, f"{open_alert.id} leads back to it"
 

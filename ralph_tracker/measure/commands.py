@@ -87,7 +87,7 @@ def _known_to_the_shell(name: str, environment: Mapping[str, str]) -> bool:
     return done.returncode == 0
 
 
-def refuse_absent(checks: Sequence[Check], root: Path, environment: Mapping[str, str]) -> None:
+def require_commands(checks: Sequence[Check], root: Path, environment: Mapping[str, str]) -> None:
     """Raise ConfigError unless the program of each check exists, before anything runs.
 
     A relative path is only checked for the first check: an earlier check may create it.

@@ -33,7 +33,7 @@ _WHERE: Final = "into the project's environment"
 def last_words(stdout: Path, stderr: Path) -> str | None:
     """Return a failed command's explanation, its first error or last line; None if it printed nothing."""
     texts = [_end_of(stderr), _end_of(stdout)]
-    lacking = next((found for text in texts if (found := _lacking(text))), None)
+    lacking = next((found for text in texts if (found := _missing_dependency(text))), None)
     if lacking:
         return lacking
     errors = [each.line for text in texts if (each := first_error(text))]
@@ -41,7 +41,7 @@ def last_words(stdout: Path, stderr: Path) -> str | None:
     return f"it said: {_plain(line)}" if line else None
 
 
-def _lacking(text: str) -> str | None:
+def _missing_dependency(text: str) -> str | None:
     """Return what to install if the output reports something missing, else None."""
     if found := _REQUIRED.search(text):
         return f"pip install {_plain(found[1]).replace(', ', ' ')} {_WHERE}"

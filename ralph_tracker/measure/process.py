@@ -166,7 +166,7 @@ def run_command(
             return Finished(not_found=_is_absent(error, cwd), problem=_why_not(error, argv, cwd))
         if not alone:
             watcher.watch(process.pid)
-        timed_out = _attend(process, (out, err), None if timeout_s is None else started + timeout_s, stop, look)
+        timed_out = _wait(process, (out, err), None if timeout_s is None else started + timeout_s, stop, look)
         duration = time.monotonic() - started
     code = process.returncode
     missed = isinstance(run, str) and code == _SHELL_NOT_FOUND and not timed_out
@@ -255,7 +255,7 @@ def _why_not(error: Exception, argv: Sequence[str], cwd: Path) -> str:
     return f"cannot be started: {argv[0]}: {reason}"
 
 
-def _attend(
+def _wait(
     process: subprocess.Popen[bytes],
     outputs: Sequence[_Output],
     deadline: float | None,

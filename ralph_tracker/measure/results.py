@@ -85,7 +85,7 @@ def read_results(
     `severity` overrides that of lint findings, by prefix of their code. `root` is the folder of the sources, which
     coverage.py's own data needs; None: such data is unreadable.
     """
-    gathered = _Gathered(severity, root)
+    gathered = _Totals(severity, root)
     for result in results:
         kind = kind_of(result.check)
         gathered.ran(result.check.name, kind)
@@ -107,7 +107,7 @@ def read_results(
     return gathered.measured()
 
 
-class _Gathered:
+class _Totals:
     """The sum of the reports of one iteration."""
 
     def __init__(self, severity: Mapping[str, Severity], root: Path | None) -> None:
@@ -313,8 +313,8 @@ def _silence(name: str | None, kind: str | None) -> Report | None:
     """
     if name is not None:
         return BY_NAME[name].silence if name in BY_NAME else None
-    told = [each.silence for each in FORMATS if each.kind == kind and each.syntax in ("lines", "text")]
-    return told[0] if told and None not in told else None
+    silences = [each.silence for each in FORMATS if each.kind == kind and each.syntax in ("lines", "text")]
+    return silences[0] if silences and None not in silences else None
 
 
 def _why(result: CheckResult, found: FoundReport, report: Unreadable) -> str:

@@ -80,7 +80,7 @@ def _remove(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def lend(
+def link_environments(
     root: Path,
     copy: Path,
     checks: Sequence[Check],

@@ -499,8 +499,8 @@ def _maven(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None
     if "verify" in goals and integration:
         return None
     skipped = ["-DskipITs"] if "verify" in goals else []
-    told = ["-Dsurefire.failIfNoSpecifiedTests=false", "-DfailIfNoTests=false"]
-    return [*args, f"-Dtest={','.join(classes)}", *told, *skipped]
+    flags = ["-Dsurefire.failIfNoSpecifiedTests=false", "-DfailIfNoTests=false"]
+    return [*args, f"-Dtest={','.join(classes)}", *flags, *skipped]
 
 
 def _gradle(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ralph_tracker.core.metrics import BY_NAME
-from ralph_tracker.core.selection import Contender, Selection
-from ralph_tracker.report.text import ABSENT, money, money_a_point, number, score, sparkline
+from ralph_tracker.core.selection import Selection, SelectionCandidate
+from ralph_tracker.report.text import ABSENT, cost_per_point, money, number, score, sparkline
 from ralph_tracker.report.view import AlertRow
 
 
@@ -48,7 +48,7 @@ class SelectionView:
     threshold: str
     rationale: tuple[str, ...]
     why_not_final: str
-    equal_ground: str
+    why_peaks_differ: str
     sparkline: str
     rows: tuple[IterationRow, ...]
     pattern: str
@@ -97,7 +97,7 @@ def selection_view(selection: Selection, story: LoopStory) -> SelectionView:
         threshold=score(selection.threshold),
         rationale=selection.rationale,
         why_not_final=selection.why_not_final or "",
-        equal_ground=equal_ground(selection),
+        why_peaks_differ=why_peaks_differ(selection),
         sparkline=sparkline([c.adjusted for c in selection.contenders]),
         rows=tuple(_row(c, selection, story) for c in selection.contenders),
         pattern=fall.pattern.replace("_", " "),
@@ -115,7 +115,7 @@ def selection_view(selection: Selection, story: LoopStory) -> SelectionView:
     )
 
 
-def equal_ground(selection: Selection) -> str:
+def why_peaks_differ(selection: Selection) -> str:
     """Return in one line why the adjusted score gives another peak than the plain formula; "" if it does not."""
     by_quality, selected = selection.peak_by_quality_score, selection.selected
     if by_quality == selected.iteration or selection.override_reason is not None:
@@ -139,7 +139,7 @@ def _unverified(selection: Selection) -> str:
     return "no iteration of the loop is; the highest score stands in"
 
 
-def _candidates(contenders: Sequence[Contender]) -> str:
+def _candidates(contenders: Sequence[SelectionCandidate]) -> str:
     later = len(contenders) - 1
     return f"{later} iteration{'' if later == 1 else 's'} and the baseline" if later else "the baseline alone"
 
@@ -157,19 +157,19 @@ def _total_cost(selection: Selection, story: LoopStory) -> str:
     if unknown:
         return f"at least {money(story.total_cost)}, unknown for {unknown} of {len(later)} iterations"
     baseline = selection.contenders[0].adjusted
-    price = money_a_point(story.total_cost, selection.selected.adjusted - baseline)
+    price = cost_per_point(story.total_cost, selection.selected.adjusted - baseline)
     return money(story.total_cost) + ("" if price == ABSENT else f", {price} for a point of the selected iteration")
 
 
-def _price(contender: Contender, selection: Selection, story: LoopStory) -> str:
+def _price(contender: SelectionCandidate, selection: Selection, story: LoopStory) -> str:
     """Return the cost of each point that an iteration gained over its predecessor."""
     before = story.rows.get(contender.iteration, {}).get("previous_iteration")
     scores = {c.iteration: c.adjusted for c in selection.contenders}
     gained = contender.adjusted - scores[before] if before in scores else None
-    return money_a_point(_cost(story, contender.iteration), gained)
+    return cost_per_point(_cost(story, contender.iteration), gained)
 
 
-def _row(contender: Contender, selection: Selection, story: LoopStory) -> IterationRow:
+def _row(contender: SelectionCandidate, selection: Selection, story: LoopStory) -> IterationRow:
     metrics, row = contender.metrics, story.rows.get(contender.iteration, {})
     marks = ["selected"] if contender.iteration == selection.selected.iteration else []
     if contender.iteration == selection.final.iteration:

@@ -70,7 +70,7 @@ class _Document(_Shown):
     recommendation: _Advice | None = None
 
 
-def unshowable(document: Mapping[str, Any]) -> str | None:
+def why_not_showable(document: Mapping[str, Any]) -> str | None:
     """Return in one line why a document cannot be shown, None if it can."""
     try:
         _Document.model_validate(document)

@@ -48,7 +48,7 @@ def money(value: float | None) -> str:
     return "unknown" if value is None else f"${value:.2f}"
 
 
-def money_a_point(cost_usd: float | None, gained: float | None) -> str:
+def cost_per_point(cost_usd: float | None, gained: float | None) -> str:
     """Format the cost per point, a hundredth of the score; n/a if the cost is unknown or nothing was gained."""
     if cost_usd is None or gained is None or gained <= 0:
         return ABSENT
@@ -56,7 +56,7 @@ def money_a_point(cost_usd: float | None, gained: float | None) -> str:
     return f"${price:.2f}" if price >= _DIME or not price else f"${price:.2g}"
 
 
-def weights_that_sum(weights: Mapping[str, float]) -> dict[str, str]:
+def rounded_weights(weights: Mapping[str, float]) -> dict[str, str]:
     """Format weights with two decimals that add up to 1.00: the largest remainders are rounded up."""
     floors = {name: int(weight * _HUNDREDTHS + 1e-9) for name, weight in weights.items()}
     short = round(sum(weights.values()) * _HUNDREDTHS) - sum(floors.values())

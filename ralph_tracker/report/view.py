@@ -8,7 +8,7 @@ from ralph_tracker.core.findings import Severity
 from ralph_tracker.core.metrics import BY_NAME, METRICS, MetricSpec
 from ralph_tracker.core.rounding import half_up
 from ralph_tracker.core.rules import DIMENSIONS
-from ralph_tracker.report.text import ABSENT, money, number, score, signed, weights_that_sum
+from ralph_tracker.report.text import ABSENT, money, number, rounded_weights, score, signed
 
 Document = Mapping[str, Any]
 _SEVERITIES: Final = tuple(severity.name for severity in Severity)
@@ -189,7 +189,7 @@ def _before(value: Any, change: float | None, spec: MetricSpec) -> float | None:
 
 def _dimensions(record: Document) -> tuple[DimensionRow, ...]:
     scores, weights = record.get("breakdown") or {}, record.get("weights") or {}
-    shown = weights_that_sum(weights)
+    shown = rounded_weights(weights)
     return tuple(
         DimensionRow(
             name.capitalize(),

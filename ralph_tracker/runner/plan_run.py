@@ -113,7 +113,7 @@ def unmet(committed: LoopRecords, named: Sequence[TaskCheck], record: IterationR
     missing = {} if measured is None else {str(group): why for group, why in measured[0].missing.items()}
     output = committed.paths.iteration(record.iteration) / "output"
     lacks = [why for each in named if (why := _why_not(each, ends.get(each.check.name), missing, output, record))]
-    lacks += [f"{alert.id}: {alert.message}" for alert in record.standing_alerts if _holds_back(alert)]
+    lacks += [f"{alert.id}: {alert.message}" for alert in record.unaccepted_alerts if _holds_back(alert)]
     if record.blocked is not None:
         lacks.append(record.blocked)
     return tuple(lacks)
@@ -183,7 +183,7 @@ def _told(begun: PlanTask, outcome: TaskOutcome, kept: IterationRecord, summary:
 
 
 def _alerts(kept: IterationRecord) -> tuple[str, ...]:
-    return tuple(f"{each.severity.name} {each.id}: {each.message}" for each in kept.standing_alerts)
+    return tuple(f"{each.severity.name} {each.id}: {each.message}" for each in kept.unaccepted_alerts)
 
 
 def _rolled_back(records: Sequence[IterationRecord]) -> tuple[str, ...]:

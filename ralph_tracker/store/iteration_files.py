@@ -470,7 +470,7 @@ class ReadOnlyFiles(IterationFiles):
         super().__init__(committed)
         if not self.exists:
             raise NoSnapshotError(f"nothing is kept in {self.paths.shown}: run `ralph-tracker hook pre-loop` first")
-        self._store = self._store.lend(folder)
+        self._store = self._store.link_environments(folder)
 
     def _content(self, number: int) -> str:
         """Return the id of an iteration's content if the store's names are not available."""

@@ -61,11 +61,11 @@ def replay(
             state = state._replace(iteration=number)
             continue
         measurement, previous = measured
-        if previous is not None and previous != state.line.head and previous in lines:
+        if previous is not None and previous != state.lineage.head and previous in lines:
             state = rolled_back(state, *lines[previous])
         judgement = judge(state, measurement) if number else judge_baseline(state, measurement, configured)
         state = judgement.state
-        lines[number] = (state.line, state.known)
+        lines[number] = (state.lineage, state.known)
         judgements.append(judgement)
     return Replayed(tuple(judgements), tuple(lost), state)
 
@@ -106,7 +106,7 @@ def _raised_at(store: LoopStore) -> list[int]:
 def _counts_the_same(store: LoopStore, judgement: Judgement) -> bool:
     """Return whether the stored facts that iterations are compared by are still right."""
     stored = store.after(judgement.record.iteration)
-    now = [encode(judgement.state.line), encode(judgement.candidate)]
+    now = [encode(judgement.state.lineage), encode(judgement.candidate)]
     return to_json([stored.get("line"), stored.get("candidate")]) == to_json(now)
 
 
@@ -208,7 +208,7 @@ class LoopReader(NamedTuple):
         """Return the judge's state without the `retiring` tests: every iteration is judged again."""
         replayed = replay(self.store, self.store.paths.loop_id, self.config.rules, self.configured, retiring)
         head = self.store.state(summary, self.config.rules)
-        return replayed.state._replace(line=head.line, known=head.known)
+        return replayed.state._replace(lineage=head.lineage, known=head.known)
 
     def record(self, number: int) -> IterationRecord:
         """Return the up-to-date record of a readable iteration."""

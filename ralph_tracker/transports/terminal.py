@@ -112,7 +112,7 @@ class Keyboard:
             self._loop.call_soon_threadsafe(self._hear, piece)
 
 
-def can_be_heard(descriptor: int) -> bool:
+def can_read_from(descriptor: int) -> bool:
     """Return whether a person can type there: not if it is closed, or the terminal belongs to another job."""
     try:
         os.fstat(descriptor)
@@ -191,7 +191,7 @@ class TerminalSession(PersonSession):
         return Live(get_renderable=self._view, console=self._console, auto_refresh=False, transient=True)
 
     async def __aenter__(self) -> Self:
-        if can_be_heard(self._descriptor):
+        if can_read_from(self._descriptor):
             self._keyboard = Keyboard(self._descriptor, self._typed, quiet=self._is_live)
         else:
             self._conversation.inbox.close()
@@ -223,7 +223,7 @@ class TerminalSession(PersonSession):
         """Take the terminal back if it is ours; the shell's output stays above the log."""
         if not self._is_aside:
             self._put_aside()  # stopped without notice, as by SIGSTOP
-        if not can_be_heard(self._descriptor):
+        if not can_read_from(self._descriptor):
             return
         self._is_aside = False
         self._width = self._console.width

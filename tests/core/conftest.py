@@ -15,7 +15,7 @@ from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Group, Measurement, Metrics, TestResults
 from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.core.rules import Rules
-from ralph_tracker.core.selection import Contender, Selection, select
+from ralph_tracker.core.selection import Selection, SelectionCandidate, select
 
 METRIC_NAMES = frozenset(Metrics._fields)
 # Ten passing tests, 80 % covered, nothing found, a hundred lines: no rule has anything to say about it.
@@ -101,7 +101,7 @@ class Loop:
         """Carry out and record a rollback."""
         self.moves[len(self.judgements)] = to
         target = self.judgements[to].state
-        self.state = rolled_back(self.state, target.line, target.known)
+        self.state = rolled_back(self.state, target.lineage, target.known)
 
     def again(self, *accepted: Alert) -> "Loop":
         """Judge the whole loop again from before its baseline, with those alerts accepted."""
@@ -115,17 +115,17 @@ class Loop:
 
     def select(self, **wishes: Any) -> Selection:
         """Select the output of the loop as of now."""
-        yardstick = self.state.yardstick
+        scorer = self.state.scorer
         contenders = [
-            Contender(
+            SelectionCandidate(
                 j.candidate,
                 j.record.timestamp,
                 j.record.metrics,
-                yardstick.score(j.record.iteration, j.candidate.ground),
+                scorer.score(j.record.iteration, j.candidate.adjusted_parts),
             )
             for j in self.judgements
         ]
-        return select("ralph-001", contenders, yardstick, self.rules, **wishes)
+        return select("ralph-001", contenders, scorer, self.rules, **wishes)
 
     @property
     def last(self) -> IterationRecord:

@@ -10,17 +10,16 @@ from ralph_tracker.core.score import AdjustedParts, TestWeights
 from tests.tables import table
 
 
-def yardstick(union, **seen):
+def scorer(union, **seen):
     return Scorer(TestWeights(0.4, 0.2), SeenTests(counted=union, **seen))
 
 
 def candidate(iteration, fixed, *, passes=0, present=0, unseen=0, alone=None, **more):
-    ground = AdjustedParts(
+    parts = AdjustedParts(
         fixed=fixed, alone=fixed if alone is None else alone, passes=passes, present=present, unseen=unseen
     )
-    return Candidate(
-        **{"iteration": iteration, "quality_score": fixed, "ground": ground, "verified": True, "findings": 0.0, **more}
-    )
+    values = {"quality_score": fixed, "adjusted_parts": parts, "verified": True, "findings": 0.0}
+    return Candidate(iteration=iteration, **{**values, **more})
 
 
 class TestBelieved:
@@ -36,7 +35,7 @@ class TestBelieved:
         ],
     )
     def test_where_tests_are_known(self, pool, expected):
-        assert best_of(pool, yardstick(1)).iteration == expected
+        assert best_of(pool, scorer(1)).iteration == expected
 
     @table(
         ("pool", "expected"),
@@ -48,27 +47,27 @@ class TestBelieved:
         ],
     )
     def test_where_no_test_is_known_or_the_score_is_given(self, pool, expected):
-        assert best_of(pool, yardstick(0)).iteration == expected
+        assert best_of(pool, scorer(0)).iteration == expected
         given = [each._replace(given=True) for each in pool]
-        assert best_of(given, yardstick(9)).iteration == expected
+        assert best_of(given, scorer(9)).iteration == expected
 
     @pytest.mark.parametrize("verdict", ["TAMPERED", "UNPROVEN"])
     def test_verified_and_clean_ones_first_then_clean_ones_then_any(self, verdict):
         bad = candidate(3, 0.9, passes=9, verdict=verdict)
         unverified, good = candidate(2, 0.8, passes=5, verified=False), candidate(1, 0.2)
-        assert best_now([bad, unverified, good], yardstick(9)).iteration == 1
-        assert best_now([bad, unverified], yardstick(9)).iteration == 2
-        assert best_now([bad], yardstick(9)).iteration == 3
-        assert best_of([bad, unverified], yardstick(9)) is None
+        assert best_now([bad, unverified, good], scorer(9)).iteration == 1
+        assert best_now([bad, unverified], scorer(9)).iteration == 2
+        assert best_now([bad], scorer(9)).iteration == 3
+        assert best_of([bad, unverified], scorer(9)) is None
 
     def test_tests_beyond_those_that_are_left_after_a_removal_count_for_nothing(self):
         more, fewer = candidate(0, 0.2, passes=10, present=12), candidate(1, 0.2, passes=8, present=8)
-        measure = yardstick(12, excluded_count=4)
+        measure = scorer(12, excluded_count=4)
         assert best_now([more, fewer], measure).iteration == 1
         assert [each.iteration for each in kept((more,), fewer, measure)] == [0, 1]
 
     def test_none_of_none(self):
-        assert best_now([], yardstick(1)) is None
+        assert best_now([], scorer(1)) is None
 
     @table(
         ("errors", "loc", "expected"),
@@ -109,7 +108,7 @@ class TestWhyBest:
         ],
     )
     def test_in_up_to_three_sentences(self, pool, expected):
-        assert why_best(pool, yardstick(10)) == expected
+        assert why_best(pool, scorer(10)) == expected
 
 
 class TestKept:
@@ -139,7 +138,7 @@ class TestKept:
         ],
     )
     def test_which_stay_where_tests_are_known(self, candidates, expected):
-        assert self.keep(candidates, yardstick(10)) == expected
+        assert self.keep(candidates, scorer(10)) == expected
 
     @table(
         ("candidates", "expected"),
@@ -150,17 +149,17 @@ class TestKept:
         ],
     )
     def test_which_stay_where_the_score_is_given(self, candidates, expected):
-        assert self.keep([each._replace(given=True) for each in candidates], yardstick(9)) == expected
+        assert self.keep([each._replace(given=True) for each in candidates], scorer(9)) == expected
 
     def test_while_no_test_has_run_the_formula_s_own_score_counts_too(self):
         pool = [candidate(1, 0.5, alone=0.6), candidate(2, 0.4, alone=0.7)]
-        assert self.keep(pool, yardstick(0)) == [1, 2]
-        assert self.keep(pool, yardstick(1)) == [1]
+        assert self.keep(pool, scorer(0)) == [1, 2]
+        assert self.keep(pool, scorer(1)) == [1]
 
     def test_while_no_test_has_run_an_equal_score_may_still_win_the_tie(self):
         pool = [candidate(1, 0.5, alone=0.6, findings=1.0), candidate(2, 0.5, alone=0.6, findings=2.0)]
-        assert self.keep(pool, yardstick(0)) == [1, 2]
+        assert self.keep(pool, scorer(0)) == [1, 2]
 
     def test_while_no_test_has_run_one_whose_tests_were_only_skipped_may_still_win(self):
-        assert self.keep([candidate(1, 0.5, unseen=1), candidate(2, 0.5)], yardstick(0)) == [1, 2]
-        assert self.keep([candidate(1, 0.5), candidate(2, 0.5)], yardstick(0)) == [2]
+        assert self.keep([candidate(1, 0.5, unseen=1), candidate(2, 0.5)], scorer(0)) == [1, 2]
+        assert self.keep([candidate(1, 0.5), candidate(2, 0.5)], scorer(0)) == [2]

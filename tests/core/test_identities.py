@@ -4,8 +4,8 @@ import pytest
 
 from ralph_tracker.core.identities import (
     Aliases,
+    IgnoredTests,
     KnownTests,
-    LeftOutTests,
     SeenTests,
     belongs_to_any,
     compare,
@@ -72,12 +72,12 @@ class TestCompare:
     def test_gained_are_those_that_are_believed_now_and_did_not_pass_when_last_reported(self):
         known = known_after({"a": P, "red": F, "back": P}, {"a": P, "red": F})
         now = TestResults(dict.fromkeys(("a", "red", "back", "new", "doubted"), P))
-        found = compare(known, now, frozenset(), uncounted=LeftOutTests(disbelieved=frozenset({"doubted"})))
+        found = compare(known, now, frozenset(), uncounted=IgnoredTests(disbelieved=frozenset({"doubted"})))
         assert found.gained == ("new", "red")
 
     def test_tests_of_a_file_that_does_not_load_are_not_collected(self):
         known = known_after({"tests.test_a::x": P, "tests.test_a::y": F, "tests.test_b::z": P})
-        uncounted = LeftOutTests(not_loaded=frozenset({"tests/test_a.py"}))
+        uncounted = IgnoredTests(not_loaded=frozenset({"tests/test_a.py"}))
         found = compare(known, TestResults({"tests.test_b::z": P}), frozenset(), uncounted=uncounted)
         assert (found.not_collected, found.vanished, found.lost) == (
             {"tests.test_a::x": P, "tests.test_a::y": F},

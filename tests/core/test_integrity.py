@@ -226,9 +226,9 @@ class TestLifeOfAFinding:
 
     def test_a_rollback_restores_the_open_set_and_the_references(self, loop):
         loop.turn(tests=TEN, integrity=integrity(found("R3"), references={"tests/test_box.py": 0}))
-        assert loop.state.line.references == {"tests/test_box.py": 0}
+        assert loop.state.lineage.references == {"tests/test_box.py": 0}
         loop.roll_back(0)
-        assert loop.state.line.references == {}
+        assert loop.state.lineage.references == {}
         record = loop.turn(tests=TEN, integrity=CLEAN)
         assert (record.open_alerts, record.integrity.verdict) == ((), "PASS")
 
@@ -263,7 +263,7 @@ class TestScores:
         record = loop.turn(tests=TEN, integrity=integrity(suppressions=suppressions))
         assert (record.adjusted_score < record.quality_score) is lower
         assert ("2 new suppressions count as findings" in record.adjusted_because) is lower
-        assert loop.state.line.suppressions == suppressions
+        assert loop.state.lineage.suppressions == suppressions
 
     def test_where_no_lint_error_counts_they_are_warnings(self, start):
         changes = {"lint_errors": None, "type_errors": None}
@@ -274,7 +274,7 @@ class TestScores:
     def test_suppressions_are_carried_where_nobody_looks(self, loop):
         loop.turn(tests=TEN, integrity=integrity(suppressions={"lint": 2}))
         loop.turn(tests=TEN)
-        assert loop.state.line.suppressions == {"lint": 2}
+        assert loop.state.lineage.suppressions == {"lint": 2}
 
     def test_tests_of_an_iteration_that_is_tampered_with_are_not_asked_of_others(self, loop):
         more = {**TEN, **{f"new {number}": P for number in range(10)}}

@@ -12,7 +12,7 @@ from ralph_tracker.core.findings import Finding, Integrity, Severity
 from ralph_tracker.core.identities import KnownTests, SeenTests, compare
 from ralph_tracker.core.judge import judge
 from ralph_tracker.core.lineage import Scorer
-from ralph_tracker.core.metrics import FOUR, Metrics, TestResults
+from ralph_tracker.core.metrics import KEY_METRICS, Metrics, TestResults
 from ralph_tracker.core.rules import DIMENSIONS, Rules, ScoreRules
 from ralph_tracker.core.score import AdjustedParts, TestWeights, basis_of
 
@@ -185,13 +185,13 @@ class TestNeutral:
     def test_after_a_rollback_the_target_s_own_state_is_nothing_new(self, start, values, data):
         loop = run(start, *values)
         target = data.draw(st.integers(0, len(values) - 1))
-        was = loop.judgements[target].state.line.open_alerts
+        was = loop.judgements[target].state.lineage.open_alerts
         loop.roll_back(target)
         record = loop.turn(**values[target])
         assert record.previous == target
         assert record.classification in {"plateau", "stalled"}
         assert set(loop.kinds) <= {"stalled", "metric_cycling"}
-        assert loop.state.line.open_alerts == was
+        assert loop.state.lineage.open_alerts == was
 
 
 class TestMissing:
@@ -223,7 +223,7 @@ class TestMissing:
     @given(values=loops(most=2), data=st.data())
     def test_one_of_the_four_that_is_missing_is_never_forward(self, start, values, data):
         loop = run(start, *values)
-        had = sorted(set(FOUR) & set(loop.judgements[-2].state.line.readings))
+        had = sorted(set(KEY_METRICS) & set(loop.judgements[-2].state.lineage.readings))
         assume(had)
         name = data.draw(st.sampled_from(had))
         source = {
@@ -274,7 +274,7 @@ class TestBest:
         for turn in values[1:]:
             record = loop.turn(**turn)
             assert record.best.iteration == loop.select().selected.iteration
-            best = best_now(candidates(loop), loop.state.yardstick)
+            best = best_now(candidates(loop), loop.state.scorer)
             assert record.best.iteration == best.iteration
             assert record.best.verified == best.verified
 
@@ -345,7 +345,11 @@ class TestBest:
         for iteration in range(data.draw(st.integers(2, 5))):
             union += data.draw(st.integers(*steps))
             for earlier in everyone:
-                ran = data.draw(st.integers(0, earlier.ground.unseen - enrolled[earlier.iteration])) if union else 0
+                ran = (
+                    data.draw(st.integers(0, earlier.adjusted_parts.unseen - enrolled[earlier.iteration]))
+                    if union
+                    else 0
+                )
                 enrolled[earlier.iteration] += ran
                 union += ran
             present = data.draw(st.integers(0, union + removed if union else 0))
@@ -359,17 +363,17 @@ class TestBest:
             candidate = Candidate(
                 iteration=iteration,
                 quality_score=0.5,
-                ground=ground,
+                adjusted_parts=ground,
                 verified=data.draw(st.sampled_from([True, True, True, False])),
                 findings=data.draw(st.sampled_from([1.0, 0.0, None])),
             )
             ranges = {((number, number),): count for number, count in enrolled.items() if count}
             seen = SeenTests(counted=union + removed, excluded_count=removed, enrolled=ranges)
-            yardstick = Scorer(weights, seen)
+            scorer = Scorer(weights, seen)
             everyone.append(candidate)
-            frontier = kept(frontier, candidate, yardstick)
+            frontier = kept(frontier, candidate, scorer)
             for best in (best_of, best_now):
-                assert best(frontier, yardstick) == best(everyone, yardstick)
+                assert best(frontier, scorer) == best(everyone, scorer)
 
     @far
     @given(data=st.data())

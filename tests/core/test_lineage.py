@@ -34,23 +34,28 @@ def test_the_line_of_a_loop_with_a_rollback(start):
     loop.turns(2)
     loop.roll_back(1)
     assert loop.turn().previous == 1
-    assert loop.state.line.segments == ((0, 1), (3, 3))
+    assert loop.state.lineage.segments == ((0, 1), (3, 3))
     assert loop.turn().previous == 3
-    assert loop.state.line.segments == ((0, 1), (3, 4))
+    assert loop.state.lineage.segments == ((0, 1), (3, 4))
 
 
 def test_parts_are_those_that_the_line_has_ever_measured(start):
     loop = start(base={"coverage_percentage": 80.0})
     loop.turn(coverage_percentage=None, lint_errors=0, test_count=3)
-    assert loop.state.line.parts() == ("test_count", "coverage_percentage")
+    assert loop.state.lineage.parts() == ("test_count", "coverage_percentage")
 
 
 def test_a_signature_is_the_four():
     metrics = Metrics(test_count=8, pass_rate=62.5, coverage_percentage=65.0, loc_total=450)
     point = PastIteration(
-        iteration=1, classification="forward", four=signature_of(metrics), loc=450, tree=None, ground=NOWHERE
+        iteration=1,
+        classification="forward",
+        key_metrics=signature_of(metrics),
+        loc=450,
+        tree=None,
+        adjusted_parts=NOWHERE,
     )
-    assert point.four == (8, 62.5, 65.0, None)
+    assert point.key_metrics == (8, 62.5, 65.0, None)
     assert point.value("coverage_percentage") == 65.0
     assert point.signature(("coverage_percentage", "test_count")) == (65.0, 8)
     assert point.has(("test_count", "pass_rate"))
@@ -60,6 +65,6 @@ def test_a_signature_is_the_four():
 def test_a_yardstick_scores_any_iteration_as_of_now():
     ground = AdjustedParts(fixed=0.2, alone=0.9, passes=1, present=1, unseen=1)
     seen = SeenTests(ran=frozenset("abcd"), enrolled={((0, 1),): 1})
-    yardstick = Scorer(TestWeights(0.4, 0.4), seen)
-    assert yardstick.score(1, ground) == 0.5  # 0.2 + 0.4 × 1 / 4 + 0.4 × 2 / 4
-    assert yardstick.score(2, ground) == 0.4
+    scorer = Scorer(TestWeights(0.4, 0.4), seen)
+    assert scorer.score(1, ground) == 0.5  # 0.2 + 0.4 × 1 / 4 + 0.4 × 2 / 4
+    assert scorer.score(2, ground) == 0.4

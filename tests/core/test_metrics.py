@@ -2,7 +2,7 @@
 
 from ralph_tracker.core.metrics import (
     BY_NAME,
-    FOUR,
+    KEY_METRICS,
     METRICS,
     OUTCOME_RANK,
     SECTIONS,
@@ -106,7 +106,7 @@ def test_what_goes_missing_together(group, names):
 
 
 def test_the_four_that_classification_stall_and_cycling_look_at():
-    assert FOUR == ("test_count", "pass_rate", "coverage_percentage", "error_count")
+    assert KEY_METRICS == ("test_count", "pass_rate", "coverage_percentage", "error_count")
 
 
 def test_what_was_not_measured_is_absent_and_zero_is_a_measurement():

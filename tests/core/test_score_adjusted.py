@@ -8,10 +8,10 @@ from ralph_tracker.core.score import (
     AdjustedParts,
     TestWeights,
     adjusted_components,
+    adjusted_parts_of,
     adjusted_score,
     basis_of,
     code_growth,
-    ground_of,
     passing_growth,
     recorded_metrics,
     size_factor,
@@ -256,5 +256,5 @@ class TestCost:
     def test_a_given_score_hangs_on_no_test(self):
         loop = basis_of(Metrics(test_count=1, tests_passed=1, tests_failed=0), Rules(), given_score=True)
         assert test_weights(loop) == TestWeights(0.0, 0.0)
-        ground = ground_of(loop, loop.baseline, given=0.4, passes=1, present=1, unseen=0)
+        ground = adjusted_parts_of(loop, loop.baseline, given=0.4, passes=1, present=1, unseen=0)
         assert adjusted_score(ground, test_weights(loop), union=1) == 0.4

@@ -66,9 +66,9 @@ class TestModes:
             scored(0.5, 0.9).select(iteration=7, reason="why not")
 
     def test_a_loop_without_a_baseline_has_nothing_to_select(self, scored):
-        yardstick = scored(0.5).state.yardstick
+        scorer = scored(0.5).state.scorer
         with pytest.raises(ValueError, match="without a baseline"):
-            select("ralph-001", [], yardstick, Rules())
+            select("ralph-001", [], scorer, Rules())
 
     def test_by_the_adjusted_score(self, start):
         loop = start(tests={"a": "passed", "b": "passed"}, lint_errors=3)

@@ -55,7 +55,7 @@ def candidates(loop):
 
 def order(loop, first, second):
     """Return which of two iterations is selected where there are no others."""
-    return best_now([candidates(loop)[first], candidates(loop)[second]], loop.state.yardstick).iteration
+    return best_now([candidates(loop)[first], candidates(loop)[second]], loop.state.scorer).iteration
 
 
 def accusing(turn, finding):
@@ -158,10 +158,10 @@ def test_the_best_on_record_is_the_selection_over_all(start, kind, values, count
 
 
 def agrees(loop):
-    everyone, yardstick = candidates(loop), loop.state.yardstick
-    assert loop.last.best.iteration == loop.select().selected.iteration == best_now(everyone, yardstick).iteration
+    everyone, scorer = candidates(loop), loop.state.scorer
+    assert loop.last.best.iteration == loop.select().selected.iteration == best_now(everyone, scorer).iteration
     for best in (best_now, best_of):
-        assert best(loop.state.frontier, yardstick) == best(everyone, yardstick)
+        assert best(loop.state.frontier, scorer) == best(everyone, scorer)
 
 
 @law
@@ -176,6 +176,6 @@ def test_accepting_more_never_holds_more_against_an_iteration(start, values, dat
         assert other.candidate.rank <= one.candidate.rank
         assert other.candidate.verified >= one.candidate.verified
         held = (
-            {a.id for a in each.record.standing_alerts if a.kind.about_tests or a.findings} for each in (other, one)
+            {a.id for a in each.record.unaccepted_alerts if a.kind.about_tests or a.findings} for each in (other, one)
         )
         assert next(held) <= next(held)

@@ -12,7 +12,7 @@ import pytest
 from ralph_tracker.formats.registry import examine
 from ralph_tracker.formats.tests.test_report import TestReport
 from ralph_tracker.measure.checks import Check, environment_for_checks, run_checks
-from ralph_tracker.measure.scratch import lend
+from ralph_tracker.measure.scratch import link_environments
 from ralph_tracker.measure.test_selection import narrowed
 
 from . import sources
@@ -128,7 +128,7 @@ def test_one_file_is_run_beside_the_working_tree(name, project, with_tools, tmp_
 
     check, whole = narrowed(case.check, [case.file], copy)
     assert not whole
-    environment = lend(root, copy, [check], dict(os.environ), same_source=True, builds=tmp_path / "builds")
+    environment = link_environments(root, copy, [check], dict(os.environ), same_source=True, builds=tmp_path / "builds")
     outcomes = _run(check, copy, tmp_path / "run", environment_for_checks(environment))
 
     assert {re.split(r"::|[./]| > ", identity)[-1] for identity in outcomes} == case.tests

@@ -5,12 +5,12 @@ import pytest
 from ralph_tracker.core.findings import Finding, Severity
 from ralph_tracker.core.metrics import TestResults
 from ralph_tracker.integrity.earlier_tests import (
-    RerunOf,
+    RerunInputs,
     gone_from_source,
+    hidden_failures_without_rerun,
     missing_names,
-    red_and_unasked,
     show,
-    standing,
+    still_failing,
 )
 from tests.tables import table
 
@@ -36,7 +36,7 @@ def run(was, now, earlier, **more):
         "source_changed": True,
         **more,
     }
-    return RerunOf(**given)
+    return RerunInputs(**given)
 
 
 ONLY_SETTINGS = {"references": {"pytest.ini": 1}, "edited_in": {"pytest.ini": 2}, "settings": frozenset({"pytest.ini"})}
@@ -120,7 +120,7 @@ class TestUnasked:
         [(F, GONE, GONE, True), (F, S, GONE, True), (F, S, F, False), (P, GONE, GONE, False), (F, P, GONE, False)],
     )
     def test_a_red_one_that_nothing_was_run_for(self, was, now, earlier, told):
-        finding = red_and_unasked(run(was, now, earlier), ["box"])
+        finding = hidden_failures_without_rerun(run(was, now, earlier), ["box"])
         assert (finding is not None) is told
         if finding is not None:
             assert (finding.rule, finding.severity) == ("failure_hidden", Severity.HIGH)
@@ -144,7 +144,7 @@ class TestStanding:
         ids=["both", "one passes", "one is reported red", "one was not run", "none"],
     )
     def test_it_ends_for_a_test_that_passes_or_hides_nothing(self, earlier, new, left):
-        found = standing(self.FINDING, TestResults(earlier, messages={"b": "assert 3"}), new)
+        found = still_failing(self.FINDING, TestResults(earlier, messages={"b": "assert 3"}), new)
         assert (None if found is None else found.tests) == left
         if found is not None:
             assert found.failure == ("assert 3" if "b" in found.tests else "as it was")

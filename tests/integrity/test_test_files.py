@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from ralph_tracker.integrity.test_files import (
     called,
-    cannot_be_parted,
     declare_the_same,
     is_test_path,
     kind_of,
     restored,
     settings_part,
     shares_names,
+    why_inseparable,
 )
 from tests.tables import table
 
@@ -86,7 +86,7 @@ def test_what_a_check_calls_decides_too(path, command, decided):
     ],
 )
 def test_tests_beside_source_cannot_be_parted(path, text, reason):
-    found = cannot_be_parted(path, text)
+    found = why_inseparable(path, text)
     assert found is None if reason is None else found.startswith(reason)
 
 

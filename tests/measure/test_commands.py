@@ -4,7 +4,7 @@ import pytest
 
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.measure.checks import Check
-from ralph_tracker.measure.commands import command_of, is_there, located, refuse_absent
+from ralph_tracker.measure.commands import command_of, is_there, located, require_commands
 from tests.tables import table
 
 
@@ -78,7 +78,7 @@ def test_where_it_was_found_is_told(root, environment):
 def test_a_program_that_is_absent_is_refused_in_one_line_with_check_command_and_next_step(root, environment):
     checks = [Check("build", ["sh"]), Check("tests", ["no-such-tool", "-q"])]
     with pytest.raises(ConfigError) as refused:
-        refuse_absent(checks, root, environment)
+        require_commands(checks, root, environment)
     assert str(refused.value) == (
         "checks.tests: command not found: no-such-tool; install it, fix checks.tests.run "
         "(`ralph-tracker doctor` shows what is found), or say --allow-missing"
@@ -87,6 +87,6 @@ def test_a_program_that_is_absent_is_refused_in_one_line_with_check_command_and_
 
 def test_a_path_in_the_tree_may_be_made_by_an_earlier_check(root, environment):
     built = Check("tests", ["build/tests"])
-    refuse_absent([Check("build", ["make"], env={"PATH": "{reports}"}), built], root, environment)
+    require_commands([Check("build", ["make"], env={"PATH": "{reports}"}), built], root, environment)
     with pytest.raises(ConfigError, match=r"checks\.tests: command not found: build/tests"):
-        refuse_absent([built], root, environment)
+        require_commands([built], root, environment)

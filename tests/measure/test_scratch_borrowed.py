@@ -6,7 +6,7 @@ import pytest
 
 from ralph_tracker.errors import InputError
 from ralph_tracker.measure.checks import Check
-from ralph_tracker.measure.scratch import lend
+from ralph_tracker.measure.scratch import link_environments
 
 NO_PATH = {"PATH": ""}
 
@@ -36,7 +36,7 @@ def test_environments_are_lent_and_nothing_else(root, copy, site):
     for name in ("node_modules/part", "node_modules/@a/b", "build", "web/node_modules/x", "other/node_modules/y"):
         (root / name).mkdir(parents=True)
     (root / ".env").touch()
-    lend(root, copy, [Check(name="gone", run="x", cwd="nowhere")], NO_PATH)
+    link_environments(root, copy, [Check(name="gone", run="x", cwd="nowhere")], NO_PATH)
     links = {path.relative_to(copy).as_posix(): path.resolve() for path in copy.rglob("*") if path.is_symlink()}
     names = (".venv", "node_modules/part", "node_modules/@a/b", "web/node_modules/x")
     assert links == {name: root / name for name in names}
@@ -47,7 +47,7 @@ def test_caches_beside_packages_are_the_copys_own(root, copy):
     for name in (".bin", ".pnpm", ".vite", ".cache"):
         (root / "node_modules" / name).mkdir(parents=True)
     (root / "node_modules/.package-lock.json").touch()
-    lend(root, copy, (), NO_PATH)
+    link_environments(root, copy, (), NO_PATH)
     assert {path.name for path in (copy / "node_modules").iterdir()} == {".bin", ".pnpm", ".package-lock.json"}
     (copy / "node_modules/.vite").mkdir()
     assert list((root / "node_modules/.vite").iterdir()) == []
@@ -55,14 +55,14 @@ def test_caches_beside_packages_are_the_copys_own(root, copy):
 
 def test_an_environment_that_was_kept_with_the_files_is_not_replaced(root, copy, site):
     (copy / ".venv").mkdir()
-    lend(root, copy, (), NO_PATH)
+    link_environments(root, copy, (), NO_PATH)
     assert not (copy / ".venv").is_symlink()
 
 
 def test_packages_of_the_projects_tree_come_from_the_copy(root, copy, site, tmp_path):
     (site / "a.pth").write_text(f"import os\n{root}/src\n{tmp_path}\n../x\n")
     (site / "__editable___b_finder.py").write_text(f"x = 1\nMAPPING: dict[str, str] = {{'b': '{root}/lib/b'}}\n")
-    found = lend(root, copy, (), {**NO_PATH, "PYTHONPATH": "mine"})
+    found = link_environments(root, copy, (), {**NO_PATH, "PYTHONPATH": "mine"})
     assert found["PYTHONPATH"].split(os.pathsep) == [f"{copy}/src", f"{copy}/lib", "mine"]
     assert found["UV_NO_SYNC"] == "1"
 
@@ -75,20 +75,20 @@ def test_an_environment_elsewhere_is_looked_into_too(root, copy, tmp_path, how):
     program.touch(0o755)
     (site / "a.pth").write_text(f"{root}\n")
     environment = {"PATH": str(program.parent)} if how == "PATH" else {**NO_PATH, "VIRTUAL_ENV": str(tmp_path / "env")}
-    assert lend(root, copy, [Check(name="t", run="make")], environment)["PYTHONPATH"] == str(copy)
+    assert link_environments(root, copy, [Check(name="t", run="make")], environment)["PYTHONPATH"] == str(copy)
 
 
 @pytest.mark.parametrize("text", ["", "MAPPING = {x}\n", "MAPPING = {'a': 1, 2: 'b'}\n"])
 def test_a_finder_that_says_nothing_is_passed_over(root, copy, site, text):
     (site / "__editable___b_finder.py").write_text(text)
     (site / "folder.pth").mkdir()
-    assert "PYTHONPATH" not in lend(root, copy, (), NO_PATH)
+    assert "PYTHONPATH" not in link_environments(root, copy, (), NO_PATH)
 
 
 def test_a_package_under_another_name_cannot_be_redirected(root, copy, site):
     (site / "__editable___b_finder.py").write_text(f"MAPPING = {{'b': '{root}/src'}}\n")
     with pytest.raises(InputError, match="takes b from src of the working tree"):
-        lend(root, copy, (), NO_PATH)
+        link_environments(root, copy, (), NO_PATH)
 
 
 @pytest.mark.parametrize("name", ["part", "@scope/part"])
@@ -98,13 +98,13 @@ def test_a_workspace_that_links_into_the_tree_is_refused(root, copy, name):
     link.parent.mkdir(parents=True)
     link.symlink_to(root / "packages/part")
     with pytest.raises(InputError, match=f"node_modules/{name} is a link into the working tree"):
-        lend(root, copy, (), NO_PATH)
+        link_environments(root, copy, (), NO_PATH)
 
 
 def test_links_within_node_modules_are_fine(root, copy):
     (root / "node_modules/.store/part").mkdir(parents=True)
     (root / "node_modules/part").symlink_to(root / "node_modules/.store/part")
-    lend(root, copy, (), NO_PATH)
+    link_environments(root, copy, (), NO_PATH)
     assert (copy / "node_modules/part").is_dir()
 
 
@@ -116,14 +116,14 @@ def test_with_the_same_source_a_workspace_is_linked_to_the_copy(root, copy, name
     link.symlink_to(root / "packages/part")
     (root / "node_modules/gone").symlink_to(root / "packages")
     (copy / "packages/part/new.js").touch()
-    lend(root, copy, (), NO_PATH, same_source=True)
+    link_environments(root, copy, (), NO_PATH, same_source=True)
     assert (copy / "node_modules" / name).resolve() == (copy / "packages/part").resolve()
     assert (copy / "packages/part/node_modules/x").resolve() == root / "packages/part/node_modules/x"
 
 
 def test_with_the_same_source_a_package_under_another_name_is_taken_from_the_tree(root, copy, site):
     (site / "__editable___b_finder.py").write_text(f"MAPPING = {{'b': '{root}/src', 'c': '{root}/lib/c'}}\n")
-    assert lend(root, copy, (), NO_PATH, same_source=True)["PYTHONPATH"] == f"{copy}/lib"
+    assert link_environments(root, copy, (), NO_PATH, same_source=True)["PYTHONPATH"] == f"{copy}/lib"
 
 
 def test_with_the_same_source_small_ignored_files_are_copied(root, copy, site):
@@ -133,7 +133,7 @@ def test_with_the_same_source_small_ignored_files_are_copied(root, copy, site):
     for name in (".env", ".git", "web/made.py", "kept"):
         (root / name).write_text("ignored")
     (copy / "kept").write_text("kept")
-    lend(root, copy, (), NO_PATH, same_source=True)
+    link_environments(root, copy, (), NO_PATH, same_source=True)
     files = {path.relative_to(copy).as_posix(): path.read_text() for path in copy.rglob("*") if path.is_file()}
     assert {name: text for name, text in files.items() if ".venv" not in name} == {
         ".env": "ignored",
@@ -144,7 +144,7 @@ def test_with_the_same_source_small_ignored_files_are_copied(root, copy, site):
 
 
 def test_builds_are_kept_in_a_folder_of_their_own(root, copy, tmp_path):
-    assert lend(root, copy, (), NO_PATH, builds=tmp_path / "builds")["CARGO_TARGET_DIR"] == str(
+    assert link_environments(root, copy, (), NO_PATH, builds=tmp_path / "builds")["CARGO_TARGET_DIR"] == str(
         tmp_path / "builds/cargo"
     )
-    assert "CARGO_TARGET_DIR" not in lend(root, copy, (), NO_PATH)
+    assert "CARGO_TARGET_DIR" not in link_environments(root, copy, (), NO_PATH)

@@ -1,7 +1,7 @@
 """Which documents that we did not write can be shown; those that cannot are in tests/cli/test_foreign_loops.py."""
 
 from ralph_tracker.report.markdown import iteration_report
-from ralph_tracker.report.shape import unshowable
+from ralph_tracker.report.shape import why_not_showable
 from tests.tables import table
 
 
@@ -18,10 +18,10 @@ from tests.tables import table
     ids=["number alone", "nothing in it", "more keys", "status", "no advice", "bare alert"],
 )
 def test_a_document_that_can_be_shown_is_shown(document):
-    assert unshowable(document) is None
+    assert why_not_showable(document) is None
     assert iteration_report(document).startswith("## Iteration ")
 
 
 @table("document", [{}, {"iteration_metrics": []}, {"iteration_metrics": {}}], ids=str)
 def test_a_document_without_a_record_cannot_be_shown(document):
-    assert unshowable(document).startswith("iteration_metrics")
+    assert why_not_showable(document).startswith("iteration_metrics")

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from ralph_tracker.core.metrics import BY_NAME
 from ralph_tracker.core.rules import DIMENSIONS
-from ralph_tracker.report.text import money, number, score, signed, sparkline, weights_that_sum
+from ralph_tracker.report.text import money, number, rounded_weights, score, signed, sparkline
 from tests.tables import table
 
 COUNT, RATE, COMPLEXITY, BUILD = (BY_NAME[n] for n in ("test_count", "pass_rate", "complexity_score", "build_status"))
@@ -78,7 +78,7 @@ shares = st.lists(st.integers(0, 10_000), min_size=1, max_size=5).filter(any)
 @example([25, 25, 10])
 def test_weights_are_printed_so_that_they_sum_to_one_and_none_is_far_from_what_it_is(parts):
     weights = {name: part / sum(parts) for name, part in zip(DIMENSIONS, parts, strict=False)}
-    shown = weights_that_sum(weights)
+    shown = rounded_weights(weights)
     assert list(shown) == list(weights)
     assert sum(round(float(text) * 100) for text in shown.values()) == 100
     assert all(len(text) == 4 for text in shown.values())
@@ -88,7 +88,7 @@ def test_weights_are_printed_so_that_they_sum_to_one_and_none_is_far_from_what_i
 @given(shares)
 def test_weights_rounded_for_a_record_still_sum_to_one(parts):
     weights = {name: round(part / sum(parts), 4) for name, part in zip(DIMENSIONS, parts, strict=False)}
-    assert sum(round(float(text) * 100) for text in weights_that_sum(weights).values()) == 100
+    assert sum(round(float(text) * 100) for text in rounded_weights(weights).values()) == 100
 
 
 @given(st.lists(st.integers(0, 100), min_size=5, max_size=5).filter(lambda parts: sum(parts) == 100 or True))
@@ -96,11 +96,11 @@ def test_weights_of_whole_hundredths_are_printed_as_they_are(parts):
     rest = parts[:4]
     whole = [part % 26 for part in rest]
     weights = {name: part / 100 for name, part in zip(DIMENSIONS, [*whole, 100 - sum(whole)], strict=True)}
-    assert {name: float(text) for name, text in weights_that_sum(weights).items()} == weights
+    assert {name: float(text) for name, text in rounded_weights(weights).items()} == weights
 
 
 def test_no_weights_are_no_weights():
-    assert weights_that_sum({}) == {}
+    assert rounded_weights({}) == {}
 
 
 def test_scores_are_drawn_from_low_to_high_and_never_beyond():

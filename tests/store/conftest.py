@@ -56,7 +56,7 @@ class Counter:
     def install(self) -> None:
         """Watch this process from now on; there is no way back, so it has to be one that ends soon."""
         sys.addaudithook(self._heard)
-        os.fsync, os.pwrite = self._syncing(os.fsync), self._counted(os.pwrite)
+        os.fsync, os.pwrite = self._syncing(os.fsync), self._believed_now(os.pwrite)
 
     def _heard(self, event: str, arguments: tuple[Any, ...]) -> None:
         if event not in CHANGES or not self._concerns(arguments[0], event):
@@ -71,7 +71,7 @@ class Counter:
         name = os.fsdecode(path)
         return name.startswith(self._root) or (event in RELATIVE and not Path(name).is_absolute())
 
-    def _counted(self, act: Callable[..., Any]) -> Callable[..., Any]:
+    def _believed_now(self, act: Callable[..., Any]) -> Callable[..., Any]:
         def counted(*arguments: Any) -> Any:
             self._point()
             return act(*arguments)

@@ -74,10 +74,10 @@ POINTS = st.builds(
     PastIteration,
     iteration=COUNTS,
     classification=st.sampled_from(["baseline", "forward", "plateau", "regression", "stalled"]),
-    four=st.tuples(*[st.none() | NUMBERS] * 4),
+    key_metrics=st.tuples(*[st.none() | NUMBERS] * 4),
     loc=MAYBE,
     tree=st.none() | st.just("a" * 40),
-    ground=GROUND,
+    adjusted_parts=GROUND,
 )
 ALERTS = st.builds(
     Alert,
@@ -87,11 +87,11 @@ ALERTS = st.builds(
     note=st.text(max_size=5),
     tests=NAMED,
     until=st.none() | st.tuples(st.just("test_count"), NUMBERS),
-    fall=COUNTS,
+    count_drop=COUNTS,
     group=st.none() | st.sampled_from([group.value for group in Group]),
     rollback_to=MAYBE,
     findings=st.lists(FINDINGS, max_size=2).map(tuple),
-    rated=st.none() | st.sampled_from(Severity),
+    severity_override=st.none() | st.sampled_from(Severity),
 )
 LINES = st.builds(
     Lineage,
@@ -108,7 +108,7 @@ CANDIDATES = st.builds(
     Candidate,
     iteration=COUNTS,
     quality_score=NUMBERS,
-    ground=GROUND,
+    adjusted_parts=GROUND,
     verified=st.booleans(),
     findings=st.none() | NUMBERS,
     verdict=st.none() | st.sampled_from(["PASS", "SUSPECT", "UNPROVEN"]),

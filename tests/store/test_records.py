@@ -40,7 +40,7 @@ class TestExists:
 class TestState:
     def test_is_what_the_next_iteration_needs(self, committed):
         state = committed.state(committed.summary(), Rules())
-        assert (state.iteration, state.line.head, state.rollbacks, state.cost_usd) == (2, 2, 0, None)
+        assert (state.iteration, state.lineage.head, state.rollbacks, state.cost_usd) == (2, 2, 0, None)
         assert state.known == KnownTests({"test_a": "passed", "test_b": "passed"}, {})
         assert state.seen.ran == {"test_a", "test_b"}
         assert state.seen.enrolled == {((0, 0),): 1}
@@ -48,7 +48,7 @@ class TestState:
     def test_has_the_line_of_the_target_after_a_rollback(self, three, committed):
         three.roll_back(0)
         state = committed.state(committed.summary(), Rules())
-        assert (state.iteration, state.line.head) == (2, 0)
+        assert (state.iteration, state.lineage.head) == (2, 0)
         assert state.known == KnownTests(NAMES, {})
 
     @pytest.mark.parametrize("key", ["basis", "line", "frontier", "rollbacks", "cost_usd", "accepted", "seen_at"])

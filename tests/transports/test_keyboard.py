@@ -7,7 +7,7 @@ import termios
 
 import pytest
 
-from ralph_tracker.transports.terminal import Keyboard, TypedLine, can_be_heard
+from ralph_tracker.transports.terminal import Keyboard, TypedLine, can_read_from
 from tests.tables import table
 
 
@@ -122,8 +122,8 @@ def test_a_terminal_is_quiet_while_it_is_listened_to_and_as_before_after():
 def test_a_pipe_and_a_terminal_of_nobodys_jobs_can_be_heard_and_what_is_closed_cannot():
     reading, writing = os.pipe()
     leader, follower = pty.openpty()
-    assert can_be_heard(reading)
-    assert can_be_heard(follower)
+    assert can_read_from(reading)
+    assert can_read_from(follower)
     for descriptor in (reading, writing, leader, follower):
         os.close(descriptor)
-    assert not can_be_heard(1_000_000)
+    assert not can_read_from(1_000_000)

@@ -34,8 +34,8 @@ class _Test(msgspec.Struct, rename="camel", gc=False):
 
     @property
     def said(self) -> str | None:
-        told = self.failure_messages
-        return "\n".join(filter(_is_text, told)) if isinstance(told, list) else None
+        text = self.failure_messages
+        return "\n".join(filter(_is_text, text)) if isinstance(text, list) else None
 
 
 class _File(msgspec.Struct, rename="camel", gc=False):

@@ -34,8 +34,8 @@ class _Test(msgspec.Struct, rename="camel", gc=False):
     @property
     def said(self) -> str | None:
         """Return the message and place of the error: the stack begins with the message."""
-        told = self.err if isinstance(self.err, dict) else {}
-        return next((each for each in (told.get("stack"), told.get("message")) if isinstance(each, str)), None)
+        error = self.err if isinstance(self.err, dict) else {}
+        return next((each for each in (error.get("stack"), error.get("message")) if isinstance(each, str)), None)
 
     @property
     def key(self) -> tuple[str, str]:

@@ -28,8 +28,8 @@ class _Example(msgspec.Struct, gc=False):
 
     @property
     def said(self) -> str | None:
-        told = self.exception.get("message") if isinstance(self.exception, dict) else None
-        return told if isinstance(told, str) else None
+        text = self.exception.get("message") if isinstance(self.exception, dict) else None
+        return text if isinstance(text, str) else None
 
 
 class _Summary(msgspec.Struct, gc=False):
@@ -61,10 +61,10 @@ def read(content: Content) -> TestReport:
     declared = Declared(tests=said.example_count, failures=said.failure_count, skipped=said.pending_count)
     wrong = contradiction(declared, cases)
     messages = report.messages if isinstance(report.messages, list) else []
-    told = [each for each in messages if isinstance(each, str)]
+    text = [each for each in messages if isinstance(each, str)]
     for number in range(said.errors_outside_of_examples_count):
-        cases.add(_OUTSIDE, ERROR, said=told[number] if number < len(told) else None)
-    for error in told:
+        cases.add(_OUTSIDE, ERROR, said=text[number] if number < len(text) else None)
+    for error in text:
         if loading := _LOADING.search(error):
             cases.add_not_loaded(identity.file(loading[1]), _on_one_line(error))
     return cases.report(declared, contradiction=wrong)

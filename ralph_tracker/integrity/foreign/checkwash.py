@@ -86,20 +86,20 @@ def read(data: bytes) -> tuple[Finding, ...]:
     return tuple(each for each in found if each is not None)
 
 
-def _finding(told: _Finding, version: str) -> Finding | None:
-    if told.rule not in _ROWS:
-        raise unknown(NAME, version, told.rule)
-    rule = "R5" if told.shape == _NARROWING else _ROWS[told.rule]
-    severity = _SEVERITIES[told.severity]
+def _finding(raw: _Finding, version: str) -> Finding | None:
+    if raw.rule not in _ROWS:
+        raise unknown(NAME, version, raw.rule)
+    rule = "R5" if raw.shape == _NARROWING else _ROWS[raw.rule]
+    severity = _SEVERITIES[raw.severity]
     if rule is None or severity is None:
         return None
     return Finding(
         rule=rule,
         severity=severity,
-        message=told.message,
-        file=told.path,
-        test=None if told.unit is None or told.unit.startswith(_WHOLE) else told.unit.replace(".", SEPARATOR),
-        old=None if told.before is None else one_line(told.before.text),
-        new=None if told.after is None else one_line(told.after.text),
-        about=told.fingerprint,
+        message=raw.message,
+        file=raw.path,
+        test=None if raw.unit is None or raw.unit.startswith(_WHOLE) else raw.unit.replace(".", SEPARATOR),
+        old=None if raw.before is None else one_line(raw.before.text),
+        new=None if raw.after is None else one_line(raw.after.text),
+        about=raw.fingerprint,
     )

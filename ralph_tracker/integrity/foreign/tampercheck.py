@@ -58,28 +58,28 @@ def read(data: bytes) -> tuple[Finding, ...]:
     return tuple(each for each in found if each is not None)
 
 
-def _finding(told: _Finding, version: str) -> Finding | None:
-    if told.kind not in _ROWS:
-        raise unknown(NAME, version, told.kind)
-    rule = _row(told)
+def _finding(raw: _Finding, version: str) -> Finding | None:
+    if raw.kind not in _ROWS:
+        raise unknown(NAME, version, raw.kind)
+    rule = _row(raw)
     if rule is None:
         return None
-    counted = told.line is None
+    counted = raw.line is None
     return Finding(
         rule=rule,
-        severity=_SEVERITIES[told.severity],
-        message=f"{told.kind}: {one_line(told.evidence)}",
-        file=told.path,
-        line=told.line,
-        new=None if counted else one_line(told.evidence),
-        about=told.kind if counted else f"{told.kind} {told.evidence}",
+        severity=_SEVERITIES[raw.severity],
+        message=f"{raw.kind}: {one_line(raw.evidence)}",
+        file=raw.path,
+        line=raw.line,
+        new=None if counted else one_line(raw.evidence),
+        about=raw.kind if counted else f"{raw.kind} {raw.evidence}",
     )
 
 
-def _row(told: _Finding) -> str | None:
+def _row(raw: _Finding) -> str | None:
     """Return the row of integrity.md; one kind covers assertions, exits of a runner and CI steps."""
-    if told.kind != _ALWAYS:
-        return _ROWS[told.kind]
-    if not is_test_path(told.path):
+    if raw.kind != _ALWAYS:
+        return _ROWS[raw.kind]
+    if not is_test_path(raw.path):
         return "R5"
-    return "R2" if _EXIT in told.evidence else "W"
+    return "R2" if _EXIT in raw.evidence else "W"

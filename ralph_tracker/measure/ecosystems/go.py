@@ -47,14 +47,14 @@ def _packages(root: Path) -> list[str]:
 
 def _test_checks(packages: list[str], *, with_gotestsum: bool) -> Checks:
     tests = {"run": ["go", "test", "-json", f"-coverprofile={_PROFILE}", *packages], "reports": ["-"]}
-    told = {"format": "gotest-json"}
+    output = {"format": "gotest-json"}
     if with_gotestsum:
         report = "{reports}/gotestsum.xml"
         run = ["gotestsum", f"--junitfile={report}", "--", f"-coverprofile={_PROFILE}", *packages]
-        tests, told = {"run": run, "reports": [report]}, {"format": "junit"}
+        tests, output = {"run": run, "reports": [report]}, {"format": "junit"}
     # the total that go prints counts statements, like the report
     coverage = {"run": ["go", "tool", "cover", f"-func={_PROFILE}"], "reports": [_PROFILE], "format": "gocover"}
-    return {"tests": {**tests, **told, "timeout": _TIMEOUT}, "coverage": {**coverage, "needs": ["tests"]}}
+    return {"tests": {**tests, **output, "timeout": _TIMEOUT}, "coverage": {**coverage, "needs": ["tests"]}}
 
 
 def _lint_check(version: str | None) -> dict[str, object]:

@@ -439,16 +439,16 @@ def _tests_part(package: Package) -> _Part:
     usage = used.get(chosen, Usage())
     checks, notes = test_checks(Runner(chosen, usage.program or call, usage, package))
     others = [f"{name} is here too; add a check where its tests count" for name in declared if name != chosen]
-    return _Part(checks, {chosen: call}, (*notes, *_unsaid(usage, scripts), *others))
+    return _Part(checks, {chosen: call}, (*notes, *_steps_not_run(usage, scripts), *others))
 
 
-def _unsaid(usage: Usage, scripts: Mapping[str, str]) -> list[str]:
+def _steps_not_run(usage: Usage, scripts: Mapping[str, str]) -> list[str]:
     """Return a note on the commands that the test script runs first, and the check does not."""
     first = [scripts["pretest"]] if "pretest" in scripts else []
-    told = ", ".join(f"`{command}`" for command in (*first, *usage.before))
+    commands = ", ".join(f"`{command}`" for command in (*first, *usage.before))
     return (
-        [f"the test script also runs {told} first; put that in front of the check if the tests depend on it"]
-        if told
+        [f"the test script also runs {commands} first; put that in front of the check if the tests depend on it"]
+        if commands
         else []
     )
 

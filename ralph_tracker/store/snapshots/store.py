@@ -102,7 +102,7 @@ class SnapshotStore:
             new.rename(self._folder)
             sync_folder(self._folder.parent)
 
-    def lend(self, folder: Path) -> Self:
+    def link_environments(self, folder: Path) -> Self:
         """Make a store in `folder` that begins as this one stands, which is not written to; it knows no names."""
         self._require()
         with told_plainly(self._folder):

@@ -105,14 +105,14 @@ def test_what_is_lent_reads_and_leaves_the_lender_as_it_was(store, bare_project,
     first = store.snapshot(number=0)
     before = {p: p.read_bytes() for p in bare_project.folder.rglob("*") if p.is_file()}
     bare_project.write("a.txt", "three\n")
-    lent = store.lend(tmp_path / "lent")
+    lent = store.link_environments(tmp_path / "lent")
     second = lent.snapshot(previous=first.tree)
     assert second.changed == ("a.txt",)
     assert lent.read(second.tree, "b/c.txt") == b"two\n"
     assert {p: p.read_bytes() for p in bare_project.folder.rglob("*") if p.is_file()} == before
     with pytest.raises(NoSnapshotError):
         lent.find(0)
-    assert store.lend(tmp_path / "lent").snapshot().tree == second.tree
+    assert store.link_environments(tmp_path / "lent").snapshot().tree == second.tree
 
 
 def test_what_nothing_names_is_swept_and_the_rest_stays(store, bare_project):
@@ -265,7 +265,7 @@ def test_damage_in_a_pack_is_named_by_path(packed, bare_project):
 
 
 def test_what_is_lent_reads_the_packs_of_the_lender(packed, bare_project, tmp_path):
-    lent = packed.lend(tmp_path / "lent")
+    lent = packed.link_environments(tmp_path / "lent")
     bare_project.write("a.txt", "three\n")
     second = lent.snapshot(previous=packed.find(0).tree)
     assert second.changed == ("a.txt",)
