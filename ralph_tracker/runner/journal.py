@@ -90,7 +90,7 @@ def read_journal(paths: LoopPaths) -> Journal | None:
         ) from None
 
 
-def _journal(plain: Any) -> Journal:  # noqa: ANN401  # whatever the file held
+def _journal(plain: Any) -> Journal:  # noqa: ANN401  # any JSON value
     values = {"stalls": 0} | {name: plain[name] for name in Journal._fields if name != "stalls" or name in plain}
     plan = Plan(**{**plain["plan"], "command": tuple(plain["plan"]["command"])})
     usage = Usage(**{name: plain["usage"].get(name) for name in Usage._fields})

@@ -341,7 +341,7 @@ class ProgressMetrics:
         self._news += 1
         self.consecutive_file_revisits = 0
 
-    def _repeat(self, is_one: bool) -> None:  # noqa: FBT001  # the count goes on or begins anew
+    def _repeat(self, is_one: bool) -> None:  # noqa: FBT001  # whether to count on or reset
         self.consecutive_file_revisits = self.consecutive_file_revisits + 1 if is_one else 0
 
 

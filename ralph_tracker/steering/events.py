@@ -136,7 +136,7 @@ def event_to_plain(event: Event) -> dict[str, Any]:
     return {"event": _NAMES[type(event)], **fields}
 
 
-def event_from_plain(plain: Any) -> Event:  # noqa: ANN401  # whatever a line held
+def event_from_plain(plain: Any) -> Event:  # noqa: ANN401  # any JSON value
     """Return the event in a document. Raises ValueError, in a few words, for anything else."""
     word = plain.get("event") if isinstance(plain, dict) else None
     kind = KINDS.get(word) if isinstance(word, str) else None
@@ -157,7 +157,7 @@ def event_from_plain(plain: Any) -> Event:  # noqa: ANN401  # whatever a line he
     return kind(**values)
 
 
-def _is_fit(name: str, value: Any) -> bool:  # noqa: ANN401  # whatever a line held
+def _is_fit(name: str, value: Any) -> bool:  # noqa: ANN401  # any JSON value
     match _SHOULD_BE.get(name, "text"):
         case "text":
             return isinstance(value, str) or (value is None and name == "tree")

@@ -189,7 +189,7 @@ def _known(plain: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in plain.items() if value is not None}
 
 
-def state_from_plain(plain: Any) -> PlanState:  # noqa: ANN401  # whatever a file held
+def state_from_plain(plain: Any) -> PlanState:  # noqa: ANN401  # any document
     """Return the state in a document.
 
     All but a task's id and title may be missing, as in older versions. Raises ValueError, in a few words, for an

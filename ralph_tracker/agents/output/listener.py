@@ -187,7 +187,7 @@ def text_readers() -> tuple[TextReader, ...]:
     return tuple(cast("TextReader", _file(name).Reader()) for name in TEXTS)
 
 
-def _file(name: str) -> Any:  # noqa: ANN401  # what a module has is said where it is cast
+def _file(name: str) -> Any:  # noqa: ANN401  # cast by the callers
     return import_module(f"ralph_tracker.agents.output.formats.{name.replace('-', '_')}")
 
 

@@ -77,7 +77,7 @@ _KINDS: Final[tuple[tuple[Callable[[int], bool], str], ...]] = (
 
 
 def folder_reason(name: str) -> str | None:
-    """Return why a folder of that name is left out where nothing in it is tracked, None if it is not."""
+    """Return why a folder of that name is left out if nothing in it is tracked, None if it is not."""
     if name == LOOP_FOLDER:
         return OWN_FOLDER
     if name in TOOL_CACHES:

@@ -150,7 +150,7 @@ class Restore:
         return undo_id
 
     def _carry_out(self, plan: _Plan, undo_id: str) -> None:
-        """Change the working tree durably; raise StoreError naming the undo id where the system refuses."""
+        """Change the working tree durably; raise StoreError naming the undo id if the system refuses."""
         try:
             with DurableTreeWriter(self._root) as writer:
                 for path in (*plan.deletes, *plan.in_the_way):
