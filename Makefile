@@ -26,10 +26,6 @@ $(VENV)/.projects: $(VENV)/.test
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group projects
 	@touch $@
 
-$(VENV)/.mutants: $(VENV)/.test
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group mutants
-	@touch $@
-
 demo: $(VENV)/.test ## see a whole loop on a sample project
 	$(BIN)/ralph-tracker demo $(ARGS)
 
@@ -109,9 +105,8 @@ $(VENV)/.fuzz: $(VENV)/.test
 fuzz: $(VENV)/.fuzz ## throw a million mutated reports at the readers
 	$(BIN)/python fuzz/formats.py $(ARGS)
 
-mutants: $(VENV)/.mutants ## mutate the core and list what the tests let live
-	$(BIN)/python -m mutmut run
-	$(BIN)/python -m mutmut results
+mutants: $(VENV)/.test ## try small errors, sampled by a printed seed, and list those that the tests let live
+	$(BIN)/python tools/mutants.py $(ARGS)
 
 bless: $(VENV)/.test ## rewrite the golden files from what is printed now
 	$(BIN)/python -m pytest -q --bless
@@ -120,4 +115,4 @@ release: check ## make wheel, sdist and the notes of the version in dist/, ready
 	$(BIN)/python tools/release.py
 
 clean: ## remove what the targets made
-	rm -rf $(VENV) dist build mutants .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) dist build .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,18 +1,18 @@
-"""What can go wrong, as one tree:
+"""The exceptions and exit codes of ralph-tracker:
 
     RalphTrackerError             expected: one line that says what, where and what to do next (exit 1)
-    ├── InputError                metrics, usage or arguments that contradict themselves or are no numbers
+    ├── InputError                metrics, usage or arguments that are inconsistent or not numbers
     ├── ConfigError               a configuration key or value that cannot be used
-    ├── LoopError                 a hook out of order, an unknown loop, an unfinished one
-    │   ├── NotRecordedError      the last iteration did not reach its record
-    │   └── NoSnapshotError       files were asked for that nothing has kept
-    │       └── CollectedError    those that gc took away
+    ├── LoopError                 a hook called out of order, an unknown loop, an unfinished one
+    │   ├── NotRecordedError      the last iteration was not recorded
+    │   └── NoSnapshotError       files were requested that were never kept
+    │       └── CollectedError    files that gc removed
     ├── RecordError               a stored document that is damaged or missing
-    ├── NewerSchemaError          a stored document that a newer version wrote; never taken for damage
-    ├── NotReproducedError        an iteration that measures otherwise than its record says
+    ├── NewerSchemaError          a stored document that a newer version wrote; never treated as damage
+    ├── NotReproducedError        an iteration whose measurement differs from its record
     └── StoreError                the loop folder cannot be read, written or locked
 
-Everything else that is raised is a bug of ours (exit 70).
+Any other exception is a bug (exit 70).
 """
 
 from typing import Final
@@ -26,12 +26,12 @@ EXIT_STOP: Final = 10
 EXIT_ROLLBACK: Final = 11
 EXIT_ESCALATE: Final = 12
 EXIT_BUG: Final = 70
-EXIT_SIGNAL: Final = 128  # and the number of the signal that ended us: 143 SIGTERM, 129 SIGHUP
+EXIT_SIGNAL: Final = 128  # plus the number of the signal: 143 SIGTERM, 129 SIGHUP
 EXIT_INTERRUPTED: Final = 130
 
 
 class RalphTrackerError(Exception):
-    """An expected failure; its text is the one line that a user reads."""
+    """An expected failure; its text is the one line that the user reads."""
 
 
 class InputError(RalphTrackerError): ...

@@ -1,4 +1,4 @@
-"""The four hooks of a refine-until-done loop; each is one call on the tracker."""
+"""The four hooks of a refine-until-done loop; each is one call of the tracker."""
 
 import warnings
 from pathlib import Path
@@ -23,10 +23,9 @@ def pre_loop(
 ) -> IterationRecord:
     """Capture the baseline, iteration 0, and freeze the configuration of the loop.
 
-    `metrics` is a mapping, or a YAML or JSON file; without it the project's checks are run and
-    its files are kept. An unfinished loop is in the way unless `new` abandons it or
-    `rebaseline` starts one that is linked to it. A baseline whose tests cannot be measured is refused
-    unless `allow_missing`. Raises LoopError, InputError, ConfigError and StoreError.
+    `metrics` is a mapping, or a YAML or JSON file; without it the project's checks are run and its files are kept. An
+    unfinished loop is an error unless `new` abandons it or `rebaseline` starts one linked to it, and so is a baseline
+    whose tests cannot be measured unless `allow_missing`. Raises LoopError, InputError, ConfigError and StoreError.
     """
     return Tracker(Path(root), loop_id).pre_loop(metrics, new=new, rebaseline=rebaseline, allow_missing=allow_missing)
 
@@ -40,11 +39,11 @@ def post_iteration(
     blocked: str | None = None,
     iteration: int | None = None,
 ) -> IterationRecord:
-    """Record and judge the next iteration; `.message` is the one line for an orchestrator.
+    """Record and judge the next iteration; `.message` is a one-line summary for an orchestrator.
 
-    `usage` has cost_usd, input_tokens, output_tokens, turns and duration_s (seconds), each optional. `blocked` says
-    why a person is needed. With `iteration` the call may be repeated. Raises LoopError, InputError, RecordError and
-    StoreError; the iteration is not on record then. Warns where it is, but the report's template cannot be used.
+    `usage` has cost_usd, input_tokens, output_tokens, turns and duration_s (seconds), each optional. `blocked` says why
+    a person is needed. With `iteration` the call may be repeated. Raises LoopError, InputError, RecordError and
+    StoreError; nothing is recorded then. Warns if the iteration is recorded, but the report's template cannot be used.
     """
     tracker = Tracker(Path(root), loop_id)
     recorded = tracker.post_iteration(metrics, usage=usage, blocked=blocked, iteration=iteration)
@@ -56,8 +55,8 @@ def post_iteration(
 def loop_decision(*, root: str | Path = ".", loop_id: str | None = None, apply: bool = False) -> Decision:
     """Return what the loop should do next; calling it again returns the same decision.
 
-    `apply` carries a rollback out. Raises NotRecordedError after an iteration that failed to be recorded, and
-    NoSnapshotError where there is nothing to roll back with.
+    `apply` carries a rollback out. Raises NotRecordedError if the last iteration was not recorded, and NoSnapshotError
+    if no files are kept to roll back to.
     """
     return Tracker(Path(root), loop_id).loop_decision(apply=apply).decision
 
@@ -72,11 +71,11 @@ def post_loop(
     apply: Apply = "output",
     branch: str | None = None,
 ) -> Selection:
-    """Select the output of the loop, the peak and not the last, report it, apply it, and finish the loop.
+    """Select the peak as the loop's output, report it, apply it, and finish the loop.
 
     A person may override with `iteration` and a `reason`. `apply` says where its files go: to `.aiwg/output/`, into the
     working tree (which can be undone), to the branch `branch`, or nowhere. A loop whose metrics were handed in keeps no
-    files, and nothing is applied. Raises LoopError, InputError, RecordError and StoreError.
+    files, so nothing is applied. Raises LoopError, InputError, RecordError and StoreError.
     """
     tracker = Tracker(Path(root), loop_id)
     return tracker.select_output(mode=mode, iteration=iteration, reason=reason, apply=apply, branch=branch).selection

@@ -1,4 +1,4 @@
-"""The composition root: where configuration, store, judge, clock and reports meet."""
+"""The composition root: connects configuration, store, judge, clock and reports."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ralph_tracker.config.wording import nearest
 from ralph_tracker.core.alert_types import same_event
+from ralph_tracker.core.codec import decode, encode
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.judge import judge, retiring_tests
 from ralph_tracker.core.records import IterationRecord
@@ -25,7 +26,6 @@ from ralph_tracker.iteration.record import (
     undo_restore,
     write_report,
 )
-from ralph_tracker.store import codec
 from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_status import (
@@ -39,14 +39,14 @@ from ralph_tracker.store.loop_status import (
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.project import Project
 
-# What only the first or the last call of a loop needs is imported there: a hook follows every iteration.
+# Imports that only the first or last call of a loop needs are inside it, to keep the other hooks fast.
 if TYPE_CHECKING:
     from ralph_tracker.iteration.apply import Apply
     from ralph_tracker.loop.finish import FinishedLoop
 
 
 class Clock(Protocol):
-    """Tell the time; a test passes in its own."""
+    """The source of time; tests pass their own."""
 
     def now(self) -> datetime:
         """Return the time with its zone."""
@@ -54,7 +54,7 @@ class Clock(Protocol):
 
 
 class SystemClock:
-    """Tell the time of the machine."""
+    """The clock of the machine."""
 
     def now(self) -> datetime:
         """Return the time in UTC."""
@@ -62,9 +62,9 @@ class SystemClock:
 
 
 class Recorded(NamedTuple):
-    """A record, and whether this call wrote it (False: it was on record already).
+    """A record, and whether this call wrote it (False: it existed already).
 
-    `problem` says what is not as the user wanted it although the iteration is on record, None where all is well.
+    `problem` says what failed although the iteration is recorded, else None.
     """
 
     record: IterationRecord
@@ -73,14 +73,14 @@ class Recorded(NamedTuple):
 
 
 class Decided(NamedTuple):
-    """A decision; `carried_out` says that its rollback has been carried out, now or before."""
+    """A decision; `carried_out` says whether its rollback has been carried out."""
 
     decision: Decision
     carried_out: bool
 
 
 class Tracker(NamedTuple):
-    """Drive one loop of one project."""
+    """The operations on one loop of one project."""
 
     root: Path = Path()
     loop_id: str | None = None
@@ -90,16 +90,16 @@ class Tracker(NamedTuple):
 
     @property
     def project(self) -> Project:
-        """Return the project at the root. Raises StoreError where that is no folder."""
+        """Return the project at the root. Raises StoreError if that is not a folder."""
         return Project(self.root)
 
     @property
     def named(self) -> str | None:
-        """Return the loop that the caller or the environment names, None where neither does."""
+        """Return the loop that the caller or the environment names, None if neither does."""
         return self.loop_id or self.environment.get("RALPH_LOOP_ID") or None
 
     def store(self) -> LoopStore:
-        """Return the store of the loop that is meant. Raises LoopError where there is none."""
+        """Return the store of the selected loop. Raises LoopError if there is none."""
         return LoopStore(paths_of(self.root, self.loop_id, self.environment))
 
     def pre_loop(
@@ -114,10 +114,10 @@ class Tracker(NamedTuple):
     ) -> IterationRecord:
         """Capture the baseline and freeze the configuration.
 
-        Without metrics the project's checks are run, and its files are kept. `limits` are keys of `loop` in the
-        configuration, over those of its file; `checks` are further ones, which are run as well. Raises LoopError for a
-        loop that exists or is unfinished, InputError and ConfigError for bad input; `allow_missing` lets a command be
-        absent, as it may be for those further ones, and tests unmeasured.
+        Without metrics the project's checks are run, and its files are kept. `limits` override keys of `loop` in the
+        configuration; `checks` are run in addition to its own. Raises LoopError for a loop that exists or is
+        unfinished, InputError and ConfigError for bad input; `allow_missing` accepts missing commands, also of
+        `checks`, and unmeasured tests.
         """
         from ralph_tracker.loop.start import Start, TakenOver  # noqa: PLC0415  # as above
 
@@ -145,9 +145,9 @@ class Tracker(NamedTuple):
     ) -> Recorded:
         """Measure or take the given metrics, judge, record and report the next iteration.
 
-        `notes` are what a runner has to say of the agent's work, one line each. With `iteration` the call may be
-        repeated: the same state of work is a no-op, another one is refused. Raises LoopError out of order, InputError
-        and RecordError for what cannot be used; nothing is recorded then.
+        `notes` are a runner's remarks on the agent's work, one line each. With `iteration` the call may be repeated:
+        for the same state of work it does nothing, another one is refused. Raises LoopError if called out of order,
+        InputError and RecordError for unusable input; nothing is recorded then.
         """
         store = self.store()
         with store.writing("post-iteration") as unfinished:
@@ -173,7 +173,7 @@ class Tracker(NamedTuple):
             judgement = judged(lambda: judge(state, taken.measurement))
             document = record_iteration(store, judgement, taken, summary.started_at)
             if retiring:
-                loop.rebuilt()  # earlier iterations are worth something else without those tests
+                loop.rebuilt()  # the scores of earlier iterations change without those tests
             store.done()
             problem = write_report(store, number, document)
         taken.tidy(number)
@@ -182,19 +182,19 @@ class Tracker(NamedTuple):
     def loop_decision(self, *, apply: bool = False) -> Decided:
         """Return the stored decision; with `apply`, carry out a rollback.
 
-        Raises NotRecordedError after an iteration that failed to be recorded, NoSnapshotError where a rollback has
-        nothing to restore.
+        Raises NotRecordedError if the last iteration was not recorded, NoSnapshotError if no files are kept to roll
+        back to.
         """
         paths = paths_of(self.root, self.loop_id, self.environment)
         summary = running(summary_at(paths))
         refuse_unrecorded(paths, summary)
-        decision = codec.decision_from_plain(summary.decision)
+        decision = decode(Decision, summary.decision)
         target = decision.target_iteration
         if apply and decision.action == "rollback" and target is not None and summary.carried_out is None:
             store = LoopStore(paths)
             with store.writing("rollback") as unfinished:
                 summary = recovered(LoopReader.read(store, configured_by), unfinished=unfinished)
-                if summary.carried_out is None:  # a call that was killed may have been just before its end
+                if summary.carried_out is None:  # a killed call may have been almost finished
                     restore(store, summary, target, stamp(self.clock.now()))
             return Decided(decision, carried_out=True)
         return Decided(decision, carried_out=summary.carried_out is not None)
@@ -212,9 +212,9 @@ class Tracker(NamedTuple):
             return restore(store, summary, number, stamp(self.clock.now()))
 
     def undo(self, undo_id: str) -> str:
-        """Bring back what stood in the working tree before a restore; return the id that undoes this.
+        """Bring back the working tree from before a restore; return the id that undoes this.
 
-        The next iteration descends from where the line was then.
+        The next iteration descends from the lineage of that time.
         """
         store = self.store()
         with store.writing("undo") as unfinished:
@@ -222,7 +222,7 @@ class Tracker(NamedTuple):
             return undo_restore(store, summary, undo_id, stamp(self.clock.now()))
 
     def verify(self) -> dict[int, tuple[str, ...]]:
-        """Return, for each iteration with damage, what of it is missing or not what was sealed."""
+        """Return, for each damaged iteration, which files are missing or differ from their seal."""
         store = self.store()
         keeper = IterationFiles(store)
         numbers = range(store.summary().iteration + 1)
@@ -242,8 +242,8 @@ class Tracker(NamedTuple):
     ) -> "FinishedLoop":
         """Select the output and report the loop; `finish` ends it. A second call selects again.
 
-        `verify` measures it again first. Raises LoopError for a loop that was abandoned, or an iteration that is not on
-        record, NotReproducedError for one that measures otherwise now; nothing is selected then.
+        `verify` measures it again first. Raises LoopError for an abandoned loop or an iteration that is not on record,
+        NotReproducedError if it now measures differently; nothing is selected then.
         """
         from ralph_tracker.core.selection import select  # noqa: PLC0415  # as above
         from ralph_tracker.iteration.apply import apply_iteration  # noqa: PLC0415  # as above
@@ -280,11 +280,10 @@ class Tracker(NamedTuple):
         return closed
 
     def accept(self, alert_id: str, reason: str) -> Summary:
-        """Record that a person accepts an alert, and judge the loop again; records stay as written.
+        """Record that a person accepts an alert, and judge the loop again; records are not changed.
 
-        A removal is one event: whatever its iteration raised about the same tests is accepted with it.
-
-        Raises LoopError for an id that the loop never raised, or that is accepted already.
+        Alerts of the same iteration about the same removed tests are accepted with it. Raises LoopError for an id that
+        was never raised or is accepted already.
         """
         if not reason.strip():
             raise InputError("accepting needs a reason: --reason WHY")
@@ -301,9 +300,9 @@ class Tracker(NamedTuple):
             together = same_event(alerts[alert_id], alerts.values())
             for alert in sorted(
                 together, key=lambda each: each.id == alert_id
-            ):  # last, so that a call cut short is repeated
+            ):  # last, so that an interrupted call can be repeated
                 if alert.id not in summary.accepted:
-                    event = {"id": alert.id, "reason": reason, "at": at, "alert": codec.alert_to_plain(alert)}
+                    event = {"id": alert.id, "reason": reason, "at": at, "alert": encode(alert)}
                     beside = {} if alert.id == alert_id else {"with": alert_id}
                     store.append_event({"event": "accept", **event, **beside})
             return loop.rebuilt()

@@ -222,7 +222,7 @@ class TestUsage:
         driven.turn(usage={"cost_usd": 0.25, "turns": 4})
         driven.turn()
         record = driven.turn(usage={"cost_usd": 0.5})
-        assert record.usage.known() == {"cost_usd": 0.5}
+        assert record.usage.measured() == {"cost_usd": 0.5}
         assert stored(driven)["cost_usd"] == 0.75
 
     def test_is_unknown_and_not_nothing_where_nobody_says(self, driven):

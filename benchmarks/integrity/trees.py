@@ -104,7 +104,7 @@ def _passes(report: Path | None, printed: str) -> bool:
     if report.suffix == ".json":
         counts = json.loads(report.read_text(encoding="utf-8"))
         return bool(counts["success"] and counts["numPassedTests"])
-    tree = ET.parse(report)  # noqa: S314  # noqa: S314  # written by pytest just before
+    tree = ET.parse(report)  # noqa: S314  # written by pytest just before
     return tree.find(".//testcase") is not None and tree.find(".//failure") is None and tree.find(".//error") is None
 
 

@@ -28,7 +28,7 @@ _TIMEOUT_S: Final = 10.0
 _READ_AT_MOST: Final = 1 << 20
 
 
-def sdk() -> Any:  # noqa: ANN401  # noqa: ANN401  # the SDK is an extra, its types are not available
+def sdk() -> Any:  # noqa: ANN401  # the SDK is an extra, its types are not available
     """Return the package claude_agent_sdk. Raises InputError if it is not installed."""
     try:
         return import_module("claude_agent_sdk")
@@ -231,7 +231,7 @@ class ClaudeEvents:
         denied = {"permissionDecision": "deny", "permissionDecisionReason": words}
         return {"hookSpecificOutput": {"hookEventName": "PreToolUse", **denied}}
 
-    def message(self, message: Any) -> None:  # noqa: ANN401  # noqa: ANN401  # the SDK is an extra, its types are not available
+    def message(self, message: Any) -> None:  # noqa: ANN401  # the SDK is an extra, its types are not available
         """Handle a message of the SDK, of any kind."""
         if getattr(message, "parent_tool_use_id", None) is not None:
             return

@@ -36,7 +36,7 @@ def answer_host(verb: str, words: Sequence[str]) -> int:
             complain(f"agent {verb}: name one agent: {_named(' '.join(words), hosts)}")
     except RalphTrackerError as error:
         complain(f"agent {verb}: {error}")
-    except BaseException as error:  # noqa: BLE001  # noqa: BLE001  # the exit code must be 0
+    except BaseException as error:  # noqa: BLE001  # the exit code must be 0
         complain(f"agent {verb}: {type(error).__name__}: {error}")
     return EXIT_OK
 

@@ -33,7 +33,7 @@ def main() -> None:
             signal.signal(number, _terminate)
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:  # a caller may have closed it
-            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # type: ignore[union-attr]  # for a terminal that cannot show it
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # for a terminal that cannot show it
     code = run(sys.argv[1:])
     gc.freeze()  # the process ends: a last collection would be a sixth of its time
     sys.exit(code)
@@ -53,7 +53,7 @@ def run(arguments: list[str]) -> int:
     except Terminated as end:
         complain(f"ended by {signal.Signals(end.number).name}; {_ON_RECORD}")
         code = EXIT_SIGNAL + end.number
-    except Exception as error:  # noqa: BLE001  # noqa: BLE001  # a bug of ours: write a log
+    except Exception as error:  # noqa: BLE001  # a bug of ours: write a log
         code = _bug(error)
     return code
 

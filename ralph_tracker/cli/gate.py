@@ -191,7 +191,7 @@ def gate_junit(gate: Gate) -> bytes:
     suite.add_testcases([_check(measure) for measure in gate.measures])
     document = JUnitXml(SUITE)
     document.add_testsuite(suite)
-    document.update_statistics()  # type: ignore[no-untyped-call]  # type: ignore[no-untyped-call]  # the library does not do so itself
+    document.update_statistics()  # type: ignore[no-untyped-call]  # the library does not do so itself
     return b"<?xml version='1.0' encoding='utf-8'?>\n" + _utf8(document.tostring())  # type: ignore[no-untyped-call]  # as above
 
 

@@ -8,9 +8,10 @@ from typing import Any, Final
 
 from ralph_tracker.cli.output import complain
 from ralph_tracker.config.load import config_of
+from ralph_tracker.core.best import Candidate
+from ralph_tracker.core.codec import decode
 from ralph_tracker.errors import LoopError, RecordError
 from ralph_tracker.report.shape import unshowable
-from ralph_tracker.store import codec
 from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.loop_status import checked_root, current_loop, paths_of
 from ralph_tracker.store.record_history import Listed, RecordHistory, foreign_folder, foreign_records
@@ -102,7 +103,7 @@ def _rows(committed: LoopRecords, records: Sequence[Listed]) -> dict[int, Mappin
 def _now(record: Listed, row: Mapping[str, Any] | None, yardstick: Any, best: int | None) -> Listed:  # noqa: ANN401  # a Yardstick
     if record.document is None or row is None:
         return record
-    candidate = codec.candidate_from_plain(row["candidate"])
+    candidate = decode(Candidate, row["candidate"])
     iteration = dict(record.document["iteration_metrics"])
     iteration |= {
         "adjusted_score": yardstick.score(candidate.iteration, candidate.ground),

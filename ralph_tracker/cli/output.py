@@ -82,7 +82,7 @@ def progress() -> Callable[[str], None] | None:
     """Return the function that shows progress on a terminal, None in a pipe."""
     if sys.stderr is None or not sys.stderr.isatty():
         return None
-    return lambda line: print(harmless(f"  {line}"), file=sys.stderr)  # noqa: T201  # noqa: T201  # checked to be a terminal
+    return lambda line: print(harmless(f"  {line}"), file=sys.stderr)  # noqa: T201  # checked to be a terminal
 
 
 WIDTH: Final = 80

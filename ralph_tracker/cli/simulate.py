@@ -90,7 +90,7 @@ def document(turns: list[Turn], complexity: str, continuation: "Continuation") -
         "schema_version": 1,
         "complexity": complexity,
         "limits": continuation.limits._asdict(),
-        "context_window": continuation.rules.tokens.context_window,
+        "context_window": continuation.rules.token_budgets.context_window,
         "context_tokens": continuation.context_tokens,
         "interventions": continuation.interventions,
         "progress": {name: getattr(metrics, name) for name in counts},

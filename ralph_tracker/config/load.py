@@ -7,16 +7,8 @@ from typing import Any, Final, NamedTuple
 
 from ralph_tracker.config.wording import shortened
 from ralph_tracker.config.yaml_io import dump_yaml, load_yaml
-from ralph_tracker.core.rules import (
-    AlertRules,
-    ClassificationRules,
-    CyclingRules,
-    DecisionRules,
-    LoopLimits,
-    Rules,
-    ScoreRules,
-    StallRules,
-)
+from ralph_tracker.core.codec import decode
+from ralph_tracker.core.rules import Rules
 from ralph_tracker.errors import ConfigError, InputError
 from ralph_tracker.version import __version__
 
@@ -104,16 +96,8 @@ def validity_mark(document: Any) -> str:  # noqa: ANN401  # as parsed
 
 def rules_of(document: Mapping[str, Any]) -> Rules:
     """Return the thresholds of a validated configuration as the core takes them."""
-    return Rules(
-        loop=LoopLimits(**document["loop"]),
-        alerts=AlertRules(**document["alerts"]),
-        classification=ClassificationRules(**document["classification"]),
-        stall=StallRules(**document["stall"]),
-        cycling=CyclingRules(**document["cycling"]),
-        decision=DecisionRules(**document["decision"]),
-        score=ScoreRules(**document["score"]),
-        selection_mode=document["selection"]["mode"],
-    )
+    thresholds = {name: document[name] for name in Rules._fields if name != "selection_mode"}
+    return decode(Rules, {**thresholds, "selection_mode": document["selection"]["mode"]})
 
 
 def config_digest(root: Path) -> str:

@@ -1,4 +1,4 @@
-"""Alerts as values: the table of their types, and how they are ordered, opened and closed (semantics § 5)."""
+"""The table of alert types, and how alerts are ordered, opened and closed (semantics § 5)."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final, Literal, NamedTuple
@@ -9,59 +9,166 @@ from ralph_tracker.core.metrics import Metrics, TestResults
 
 _ROLL_BACK, _FLAG, _REVIEW = "immediate_alert_and_rollback", "alert_and_flag_iteration", "alert_and_review"
 AlertState = Literal["new", "open", "closed", "accepted"]
-# What one removal of tests raises, by the names of the tests or by counts alone.
+# The alerts that one removal of tests can raise, with or without the tests' names.
 OF_A_REMOVAL: Final = frozenset({"test_deletion", "tests_replaced", "functionality_loss"})
 
 
 class AlertType(NamedTuple):
-    """Describe a type: `lasting` ones stay open until fixed, `about_tests` ones un-verify an iteration.
+    """A type of alert: `lasting` ones stay open until fixed, `about_tests` ones un-verify an iteration.
 
-    `rule` is the row of integrity.md that it stands for, None where it has none.
+    `asks` says what must hold, and `metric` names what is shown beside it, before and now; where thresholds belong to
+    it, iteration/diff.py has the words. `rule` is the id of its rule in integrity.md, None without one.
     """
 
     name: str
     severity: Severity
     action: str
+    asks: str = ""
+    metric: str | None = None
     lasting: bool = False
     about_tests: bool = False
     rule: str | None = None
 
+    @classmethod
+    def named(cls, name: str) -> "AlertType":
+        """Return the type of that name. Raises KeyError where there is none."""
+        return TYPE_BY_NAME[name]
+
     @property
     def title(self) -> str:
-        """Return the name as a person reads it."""
+        """Return the name for display."""
         return self.name.replace("_", " ").capitalize()
 
 
 TYPES: Final[tuple[AlertType, ...]] = (
-    AlertType("test_deletion", Severity.CRITICAL, _ROLL_BACK, lasting=True, about_tests=True),
+    AlertType(
+        "test_deletion",
+        Severity.CRITICAL,
+        _ROLL_BACK,
+        "the count of tests must not fall",
+        metric="test_count",
+        lasting=True,
+        about_tests=True,
+    ),
     AlertType("working_tests_failing", Severity.CRITICAL, _ROLL_BACK, lasting=True, about_tests=True),
     AlertType("build_broken", Severity.CRITICAL, _ROLL_BACK, lasting=True, about_tests=True),
     AlertType("infinite_loop", Severity.CRITICAL, "force_terminate"),
-    AlertType("functionality_loss", Severity.HIGH, _FLAG, lasting=True, about_tests=True),
+    AlertType(
+        "functionality_loss",
+        Severity.HIGH,
+        _FLAG,
+        "passing tests must not be deleted, skipped or renamed away",
+        metric="tests_passed",
+        lasting=True,
+        about_tests=True,
+    ),
     AlertType("coverage_regression", Severity.HIGH, _FLAG),
     AlertType("error_increase", Severity.HIGH, "alert_regression"),
-    AlertType("metric_missing", Severity.HIGH, _FLAG, lasting=True),
+    AlertType(
+        "metric_missing",
+        Severity.HIGH,
+        _FLAG,
+        "what the loop has is to be measured in every iteration; missing, it counts 0",
+        lasting=True,
+    ),
     AlertType("metric_cycling", Severity.HIGH, "escalate_to_human"),
-    AlertType("config_changed", Severity.HIGH, _REVIEW),
-    AlertType("file_deletion", Severity.MEDIUM, _REVIEW),
+    AlertType(
+        "config_changed",
+        Severity.HIGH,
+        _REVIEW,
+        "the configuration is frozen at pre-loop; a change is told and not used",
+    ),
+    AlertType(
+        "file_deletion", Severity.MEDIUM, _REVIEW, "the count of source files must not fall", metric="file_count"
+    ),
     AlertType("complexity_explosion", Severity.MEDIUM, "alert_complexity"),
     AlertType("tests_replaced", Severity.MEDIUM, _REVIEW),
-    AlertType("tests_merged", Severity.MEDIUM, _REVIEW),
+    AlertType(
+        "tests_merged", Severity.MEDIUM, _REVIEW, "fewer tests are told, though each is matched", metric="test_count"
+    ),
     AlertType("flaky_test", Severity.MEDIUM, _REVIEW),
     AlertType("stalled", Severity.MEDIUM, "suggest_termination"),
-    AlertType("failure_hidden", Severity.CRITICAL, _ROLL_BACK, lasting=True, rule="failure_hidden"),
-    AlertType("green_by_edit", Severity.HIGH, _FLAG, lasting=True, rule="green_by_edit"),
-    AlertType("demand_changed", Severity.HIGH, _FLAG, lasting=True, rule="demand_changed"),
-    AlertType("outcome_forged", Severity.CRITICAL, _ROLL_BACK, lasting=True, rule="outcome_forged"),
-    AlertType("removed_with_code", Severity.HIGH, _FLAG, rule="removed_with_code"),
-    AlertType("test_detected", Severity.HIGH, _FLAG, lasting=True, rule="R1"),
-    AlertType("runner_forged", Severity.HIGH, _FLAG, lasting=True, rule="R2"),
-    AlertType("equality_overloaded", Severity.HIGH, _FLAG, lasting=True, rule="R3"),
-    AlertType("special_cased", Severity.HIGH, _FLAG, lasting=True, rule="R4"),
-    AlertType("gate_lowered", Severity.HIGH, _FLAG, rule="R5"),
-    AlertType("records_edited", Severity.CRITICAL, _ROLL_BACK, lasting=True, rule="R6"),
-    AlertType("assertion_weakened", Severity.MEDIUM, _REVIEW, rule="W"),
-    AlertType("not_looked_into", Severity.HIGH, _FLAG, lasting=True, rule="U"),
+    AlertType(
+        "failure_hidden",
+        Severity.CRITICAL,
+        _ROLL_BACK,
+        "a red test must not be deleted or skipped: its earlier form fails on this source",
+        lasting=True,
+        rule="failure_hidden",
+    ),
+    AlertType(
+        "green_by_edit",
+        Severity.HIGH,
+        _FLAG,
+        "a red test must turn green by the source: its earlier form fails on this source",
+        lasting=True,
+        rule="green_by_edit",
+    ),
+    AlertType(
+        "demand_changed",
+        Severity.HIGH,
+        _FLAG,
+        "a test that passed must not be edited to pass: its earlier form fails on this source",
+        lasting=True,
+        rule="demand_changed",
+    ),
+    AlertType(
+        "outcome_forged",
+        Severity.CRITICAL,
+        _ROLL_BACK,
+        "settings and hooks must not decide how a test ends: the unedited test fails",
+        lasting=True,
+        rule="outcome_forged",
+    ),
+    AlertType(
+        "removed_with_code",
+        Severity.HIGH,
+        _FLAG,
+        "a person confirms that a feature and its tests were to be removed",
+        rule="removed_with_code",
+    ),
+    AlertType(
+        "test_detected",
+        Severity.HIGH,
+        _FLAG,
+        "the source must not ask whether it is under test",
+        lasting=True,
+        rule="R1",
+    ),
+    AlertType("runner_forged", Severity.HIGH, _FLAG, "only the runner says how a test ended", lasting=True, rule="R2"),
+    AlertType("equality_overloaded", Severity.HIGH, _FLAG, "a comparison must compare", lasting=True, rule="R3"),
+    AlertType(
+        "special_cased",
+        Severity.HIGH,
+        _FLAG,
+        "the source must not know the values of its tests",
+        lasting=True,
+        rule="R4",
+    ),
+    AlertType("gate_lowered", Severity.HIGH, _FLAG, "a gate must not be lowered within a loop", rule="R5"),
+    AlertType(
+        "records_edited",
+        Severity.CRITICAL,
+        _ROLL_BACK,
+        "records and frozen configuration are the tracker's own",
+        lasting=True,
+        rule="R6",
+    ),
+    AlertType(
+        "assertion_weakened",
+        Severity.MEDIUM,
+        _REVIEW,
+        "a test should not ask for less; the re-run says whether it hides anything",
+        rule="W",
+    ),
+    AlertType(
+        "not_looked_into",
+        Severity.HIGH,
+        _FLAG,
+        "a file that decides about tests must stay readable",
+        lasting=True,
+        rule="U",
+    ),
 )
 
 
@@ -74,11 +181,11 @@ TYPE_BY_NAME: Final[Mapping[str, AlertType]] = {kind.name: kind for kind in TYPE
 class Alert(NamedTuple):
     """One alert as it was raised.
 
-    `note` says what the message, whose words are fixed, cannot: compared with which iteration, at which size.
-    `tests` maps the tests that it is about to their outcome before. `until` is the metric and the value at which it
-    closes where no names are known, `fall` how far that metric fell then. `group` is what went missing.
-    `rollback_to` is the best verified iteration before it was raised, None where there is none. `findings` are those
-    that it stands for; `rated` is its severity where that is not its type's.
+    `note` adds what the fixed message cannot say: compared with which iteration, at which size. `tests` maps the tests
+    concerned to their earlier outcome. Without names, `until` is the metric and the value that close the alert, and
+    `fall` how far the metric fell. `group` is the metric group that is missing. `rollback_to` is the best verified
+    iteration before the alert (None: there is none). `findings` are those it reports; `rated` is its severity where it
+    differs from its type's.
     """
 
     kind: AlertType
@@ -95,23 +202,23 @@ class Alert(NamedTuple):
 
     @property
     def id(self) -> str:
-        """Return the id that a person accepts it by; one a type and iteration, or one a group."""
+        """Return the id used to accept it; unique per type and iteration, or per group."""
         suffix = f"-{self.group}" if self.group else ""
         return f"it{self.iteration}-{self.kind.name}{suffix}"
 
     @property
     def severity(self) -> Severity:
-        """Return its severity, its type's where nothing else was said."""
+        """Return the severity, by default that of its type."""
         return self.kind.severity if self.rated is None else self.rated
 
     @property
     def lasting(self) -> bool:
-        """Tell whether it stays open until it is fixed; tests that were replaced do where names were matched."""
+        """Return whether it stays open until it is fixed; `tests_replaced` does if the tests were matched by name."""
         return self.kind.lasting or (self.kind.name == "tests_replaced" and self.rated is not None)
 
     @property
     def triggered_at(self) -> str:
-        """Return when it was raised, as the seed writes it."""
+        """Return when it was raised, in the specification's format."""
         return f"iteration_{self.iteration}"
 
 
@@ -121,7 +228,7 @@ def in_order(alerts: Iterable[Alert]) -> tuple[Alert, ...]:
 
 
 def same_event(alert: Alert, alerts: Iterable[Alert]) -> tuple[Alert, ...]:
-    """Return the alert, and those that its iteration raised about the same removal of tests."""
+    """Return the alert and those that the same iteration raised about the same removal of tests."""
     if alert.kind.name not in OF_A_REMOVAL:
         return (alert,)
     others = (each for each in alerts if each.iteration == alert.iteration and each.kind.name in OF_A_REMOVAL)
@@ -130,10 +237,10 @@ def same_event(alert: Alert, alerts: Iterable[Alert]) -> tuple[Alert, ...]:
 
 
 class ClosingFacts(NamedTuple):
-    """What alerts are closed by: what was measured now, and the findings that stand, by their keys.
+    """What closes alerts: the current measurements and findings, by key.
 
-    `findings` is None where nobody looked for them: what is not measured now fixes nothing. `loads` says that tests
-    were measured and none is missing because its file does not load, `not_collected` which are (None: no names).
+    `findings` is None if nobody looked for them: what was not measured closes no alert. `loads` says that tests were
+    measured and none is missing because its file does not load; `not_collected` are those that are (None: no names).
     """
 
     metrics: Metrics
@@ -145,10 +252,10 @@ class ClosingFacts(NamedTuple):
     not_collected: Mapping[str, str] | None = None
 
     def left_of(self, alert: Alert) -> Alert | None:
-        """Return a lasting alert as it stands now, None where it is fixed.
+        """Return what is left of a lasting alert, None if it is fixed.
 
-        Tests are back, under whichever name, with an outcome at least as good; without names, the count is back; of
-        its findings none stands any more.
+        It is fixed once its tests are back, under any name, with an outcome at least as good; without names, once the
+        count is back; or once none of its findings holds.
         """
         if alert.findings:
             return self._standing(alert)

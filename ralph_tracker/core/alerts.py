@@ -1,4 +1,4 @@
-"""When an alert is raised, and in which words: one function a type (semantics § 5)."""
+"""Raise the alerts of an iteration: one function per type decides when and words the message (semantics § 5)."""
 
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
@@ -24,9 +24,9 @@ _GROUP_OF_PART: Final[Mapping[str, Group]] = {"lint_errors": Group.LINT, "type_e
 class AlertFacts(NamedTuple):
     """The facts that alerts are raised on.
 
-    `readings` are the previous values on the line, `tests` the comparison by name (None: no names on one side),
+    `readings` are the previous values in the lineage, `tests` the comparison by name (None: no names on one side),
     `components` those of the score (None: not measured), `missing` says why a group was not measured. `integrity` is
-    what was found in files and tests (None: nobody looked), `open_findings` the keys of those that are open,
+    what was found in files and tests (None: nobody looked), `open_findings` the keys of the open ones,
     `accepted_findings` the stamps of those that a person accepted.
     """
 
@@ -48,12 +48,12 @@ class AlertFacts(NamedTuple):
 
     @property
     def matched(self) -> bool:
-        """Tell whether tests that are gone were matched with those that stand for them."""
+        """Return whether missing tests were matched with the tests that replaced them."""
         return self.integrity is not None and self.tests is not None
 
     @property
     def unexplained(self) -> Mapping[str, str]:
-        """Return the tests that are gone, and neither matched, retired with their code, nor only not collected."""
+        """Return the missing tests that are neither matched, nor removed with their code, nor merely not collected."""
         if self.tests is None:
             return {}
         with_code = frozenset() if self.integrity is None else self.integrity.removed_with_code
@@ -61,7 +61,7 @@ class AlertFacts(NamedTuple):
 
     @property
     def lost_tests(self) -> Mapping[str, str]:
-        """Return the tests that passed before and neither pass nor fail now, less those that went with their code."""
+        """Return the tests that passed before and neither pass nor fail now, except those removed with their code."""
         if self.tests is None:
             return {}
         with_code = frozenset() if self.integrity is None else self.integrity.removed_with_code
@@ -69,64 +69,61 @@ class AlertFacts(NamedTuple):
 
     @property
     def fall_is_explained(self) -> bool:
-        """Tell whether fewer tests are no loss: each that is gone is matched, or went with its code."""
+        """Return whether a lower test count is no loss: each missing test is matched or was removed with its code."""
         return self.matched and not self.unexplained
 
     @property
     def build_broke(self) -> bool:
-        """Tell whether tests that were collected before are not, since something does not load any more.
-
-        What did not build before the loop was not broken by it.
-        """
+        """Return whether tests are no longer collected because something stopped loading in this loop."""
         if not self.not_loaded or not self.iteration:
             return False
         return self.tests is None or bool(self.tests.not_collected)
 
     @property
     def not_collected(self) -> bool:
-        """Tell whether tests of earlier iterations are missing because something does not load, now or still."""
+        """Return whether tests of earlier iterations are missing because something does not load, now or still."""
         return self.build_broke or (self.tests is not None and bool(self.tests.not_collected))
 
     @property
     def gained(self) -> bool:
-        """Tell whether tests are believed now that did not pass before; without names, whether more pass."""
+        """Return whether tests are believed now that did not pass before; without names, whether more pass."""
         if self.tests is not None:
             return bool(self.tests.gained)
         return (self.change("tests_passed") or 0) > 0
 
     @property
     def lost(self) -> bool:
-        """Tell whether tests that passed before do not pass now; without names, whether fewer pass."""
+        """Return whether tests that passed before do not pass now; without names, whether fewer pass."""
         if self.tests is not None:
             return bool(self.tests.broken or self.tests.lost or self.tests.not_collected)
         return (self.change("tests_passed") or 0) < 0
 
     def change(self, name: str) -> float | None:
-        """Return by how much a metric changed since it was last measured, None where either side is unknown."""
+        """Return the change of a metric since it was last measured, None if either value is unknown."""
         now, before = self.metrics.number(name), self.readings.get(name)
         return None if now is None or before is None else now - before.value
 
     def fall(self, name: str) -> tuple[float, Reading] | None:
-        """Return the value now and the previous reading where the metric fell, else None."""
+        """Return the value now and the previous reading if the metric fell, else None."""
         now, before = self.metrics.number(name), self.readings.get(name)
         if now is None or before is None or now >= before.value:
             return None
         return now, before
 
     def age(self, reading: Reading) -> str:
-        """Say so where a value was last measured before the previous iteration."""
+        """Return a note if a value was last measured before the previous iteration, else ""."""
         if reading.iteration >= self.previous:
             return ""
         return f"compared with iteration {reading.iteration}, the last that measured it"
 
     @property
     def age_of_names(self) -> str:
-        """Say so where the tests were last reported before the previous iteration."""
+        """Return a note if tests were last reported before the previous iteration, else ""."""
         reading = self.readings.get("test_count")
         return "" if reading is None else self.age(reading)
 
     def alert(self, kind: str, message: str, *notes: str, tests: Mapping[str, str] | None = None) -> Alert:
-        """Make an alert of this iteration."""
+        """Return an alert of this iteration."""
         return Alert(
             kind=TYPE_BY_NAME[kind],
             iteration=self.iteration,
@@ -137,7 +134,7 @@ class AlertFacts(NamedTuple):
 
 
 def working_tests_failing(at: AlertFacts) -> Alert | None:
-    """Raise it where a test that passed before fails now; without names, where fewer pass and more fail."""
+    """Raise an alert if a test that passed before fails now; without names, if fewer pass and more fail."""
     kind = "working_tests_failing"
     if at.tests is not None:
         if not at.tests.broken:
@@ -155,12 +152,12 @@ def working_tests_failing(at: AlertFacts) -> Alert | None:
 
 
 def until(alert: Alert, metric: str, now: float, before: float) -> Alert:
-    """Close the alert when the count is back, since no names are known."""
+    """Return the alert so that it closes once the count is back; for alerts without names."""
     return alert._replace(until=(metric, before), fall=int(before - now))
 
 
 def build_broken(at: AlertFacts) -> Alert | None:
-    """Raise it where tests are not collected because a file does not load any more: they are not deleted."""
+    """Raise an alert if tests are not collected, rather than deleted, because a file no longer loads."""
     if not at.build_broke:
         return None
     first, more = next(iter(at.not_loaded.values())), len(at.not_loaded) - 1
@@ -260,7 +257,7 @@ _ONE_EACH: Final[tuple[Callable[[AlertFacts], Alert | None], ...]] = (
 
 
 def missing_groups(at: AlertFacts) -> dict[str, tuple[str, ...]]:
-    """Return the groups that lack a component of the loop, with the metrics that are not there."""
+    """Return the metrics that are missing from the loop's components, by group."""
     groups: dict[str, list[str]] = {}
     for name, value in at.components.items():
         if value is None:
@@ -271,7 +268,7 @@ def missing_groups(at: AlertFacts) -> dict[str, tuple[str, ...]]:
 
 
 def _absent(component: str, at: AlertFacts) -> list[tuple[str, Group]]:
-    """Name what a component waits for; error_count goes missing with those of its parts that did."""
+    """Return the missing metrics of a component; for error_count, those of its parts that are missing."""
     spec = COMPONENT_BY_NAME[component]
     if component == "error_count_inverted" and at.basis.error_parts:
         parts = [name for name in at.basis.error_parts if at.metrics.get(name) is None]
@@ -297,7 +294,7 @@ def _metrics_missing(at: AlertFacts) -> list[Alert]:
 
 
 def raise_alerts(at: AlertFacts, classification: Classification, cycle: Cycle | None) -> tuple[Alert, ...]:
-    """Return the new alerts of an iteration but for those of integrity, the worst first."""
+    """Return the new alerts of an iteration, except those of integrity, the worst first."""
     alerts = [alert for rule in _ONE_EACH if (alert := rule(at)) is not None]
     alerts += _metrics_missing(at)
     if cycle is not None:
@@ -317,15 +314,15 @@ def _cycling(at: AlertFacts, cycle: Cycle) -> Alert:
 
 
 def measured_groups(at: AlertFacts) -> frozenset[str]:
-    """Return the groups that are not missing now: their alerts close."""
+    """Return the groups that are measured now, so that their alerts close."""
     return frozenset(Group) - missing_groups(at).keys()
 
 
 def none_fails(metrics: Metrics) -> bool:
-    """Tell whether tests were measured, none failed and at least one passed."""
+    """Return whether tests were measured, none failed and at least one passed."""
     return metrics.tests_failed == 0 and (metrics.tests_passed or 0) > 0
 
 
 def removed_tests(alert: Alert) -> frozenset[str]:
-    """Return the tests that an accepted alert says are gone for good."""
+    """Return the tests whose removal is accepted with the alert."""
     return frozenset(alert.tests) if alert.kind.name in OF_A_REMOVAL else frozenset()

@@ -1,6 +1,6 @@
-"""The best iteration: which one is selected, and which may still be selected at some later time (semantics § 8).
+"""Choose the best iteration, and keep those that may still become it (semantics § 8).
 
-In one sentence: the verified iteration in which most tests can be believed; among equals the one with the better score;
+The best is the verified iteration in which most tests can be believed; among equals the one with the better score;
 among nearly equal scores the latest.
 """
 
@@ -14,17 +14,16 @@ from ralph_tracker.core.score import AdjustedParts, size_factor
 
 # Scores this close are nearly equal: the later iteration is taken.
 NEARLY_EQUAL: Final = 0.005
-# Scores are rounded to four decimals; what lies this far apart stays apart.
+# Scores are rounded to four decimals: a difference of one step is real.
 _STEP: Final = 0.0001
 _NOISE: Final = 1e-9
 
 
 class Candidate(NamedTuple):
-    """What the choice of the best needs of one iteration.
+    """An iteration as the choice of the best sees it.
 
-    `findings` is error_count at the baseline's size, which decides between equal scores where no test is known; None
-    (unknown) loses. `verdict` is that of integrity, None where nobody looked. `given` says that an outside judge
-    scored.
+    `findings` is error_count at the baseline's size, which decides between equal scores while no test is known; None
+    (unknown) loses. `verdict` is that of integrity, None if nobody looked. `given` says that the score was handed in.
     """
 
     iteration: int
@@ -37,37 +36,37 @@ class Candidate(NamedTuple):
 
     @property
     def clean(self) -> bool:
-        """Tell whether its own verdict is neither TAMPERED nor UNPROVEN."""
+        """Return whether its own verdict is neither TAMPERED nor UNPROVEN."""
         return is_clean(self.verdict)
 
     @property
     def believed(self) -> int:
-        """Return how many tests pass in it and are named by no standing finding."""
+        """Return how many tests pass in it and are named by no open finding."""
         return self.ground.passes
 
     @property
     def rank(self) -> int:
-        """Order the pools that the best is taken from: verified and clean ones, clean ones, the others."""
+        """Return the pool it belongs to: 0 verified and clean, 1 clean, 2 the rest."""
         return 2 if not self.clean else 0 if self.verified else 1
 
     @property
     def tie(self) -> tuple[float, int]:
-        """Order equal scores where no test is known: fewer findings, then the later."""
+        """Return the sort key for equal scores while no test is known: fewer findings, then the later."""
         return (float("inf") if self.findings is None else self.findings, -self.iteration)
 
 
 def findings_of(baseline: Metrics, now: Metrics) -> float | None:
-    """Return error_count at the baseline's size, None where it is unknown."""
+    """Return error_count at the baseline's size, None if unknown."""
     return None if now.error_count is None else now.error_count * size_factor(baseline, now)
 
 
 def best_of(candidates: Iterable[Candidate], yardstick: Scorer) -> Candidate | None:
-    """Return what mode `believed` selects among the verified and clean ones, None where there is none."""
+    """Return what mode `believed` selects among the verified and clean ones, None if there is none."""
     return _most_believed([each for each in candidates if each.rank == 0], yardstick)
 
 
 def best_now(candidates: Iterable[Candidate], yardstick: Scorer) -> Candidate | None:
-    """Return what mode `believed` selects now: the best of the best pool that holds any."""
+    """Return what mode `believed` selects now, from the best pool that is not empty."""
     return _most_believed(_best_pool(candidates), yardstick)
 
 
@@ -78,7 +77,7 @@ def _best_pool(candidates: Iterable[Candidate]) -> list[Candidate]:
 
 
 def why_best(candidates: Iterable[Candidate], yardstick: Scorer) -> tuple[str, ...]:
-    """Say in up to three sentences why mode `believed` selects what it does; () where there is no candidate."""
+    """Explain in up to three sentences what mode `believed` selects; () without a candidate."""
     pool = _best_pool(candidates)
     best = _most_believed(pool, yardstick)
     if best is None:
@@ -117,19 +116,19 @@ def _most_believed(pool: list[Candidate], yardstick: Scorer) -> Candidate | None
 
 
 def _counted(candidate: Candidate, yardstick: Scorer) -> int:
-    """Return its believed tests as of now: where only counts are known, those of accepted removals are beyond |U|."""
+    """Return its believed tests as of now; without names at most |U|, which excludes accepted removals."""
     return min(candidate.believed, yardstick.seen.union)
 
 
 def kept(frontier: tuple[Candidate, ...], new: Candidate, yardstick: Scorer) -> tuple[Candidate, ...]:
-    """Return the candidates that may still be the best at some later time, the new one among them."""
+    """Return the candidates that may still become the best, including the new one."""
     if any(_dominates(old, new, yardstick) for old in frontier):
         return frontier
     return (*(old for old in frontier if not _dominates(new, old, yardstick)), new)
 
 
 def _dominates(one: Candidate, other: Candidate, yardstick: Scorer) -> bool:
-    """Tell whether `other` can never again be chosen before `one`, however many tests are still to come."""
+    """Return whether `other` can never be chosen before `one` again, however many tests are added."""
     if other.rank < one.rank:
         return False
     if one.given:
@@ -141,17 +140,19 @@ def _dominates(one: Candidate, other: Candidate, yardstick: Scorer) -> bool:
         return False
     lead = _least_lead(one, other, yardstick)
     if not yardstick.seen.union and lead <= _STEP and one.tie > other.tie:
-        return False  # no test is known yet: equal scores are decided by findings as long as that is so
+        return False  # while no test is known, findings decide between equal scores
     return lead >= NEARLY_EQUAL + _STEP + _NOISE or (lead >= 0 and one.iteration > other.iteration)
 
 
 def _least_lead(one: Candidate, other: Candidate, yardstick: Scorer) -> float:
-    """Return by how much the score of `one` is ahead at least, from now on: it moves one way while |U| grows."""
+    """Return the smallest lead of `one` from now on; the lead changes in one direction as |U| grows."""
     ours, theirs = one.ground, other.ground
     lead = ours.fixed - theirs.fixed
     union = yardstick.seen.union
     if not union:
-        return min(lead, ours.alone - theirs.alone)
+        # Tests that were only skipped in the other may run later, and may then be all that there are.
+        later = lead - (yardstick.weights.present if theirs.unseen else 0)
+        return min(later, ours.alone - theirs.alone)
     present = ours.present + yardstick.seen.credit(one.iteration) - theirs.present - theirs.unseen
     present -= yardstick.seen.credit(other.iteration)
     return min(lead, lead + yardstick.weights.present * present / union)

@@ -1,4 +1,4 @@
-"""One word for what an iteration was: baseline, forward, plateau, regression or stalled (semantics § 4)."""
+"""Classify an iteration as baseline, forward, plateau, regression or stalled (semantics § 4)."""
 
 from collections.abc import Mapping, Sequence
 from math import fsum
@@ -23,12 +23,11 @@ _COUNTS: Final = ("test_count", "error_count")
 
 
 class Step(NamedTuple):
-    """The four metrics of an iteration beside their previous values, as the rules compare them.
+    """The four metrics of an iteration and their previous values, as the rules compare them.
 
-    `now` has error_count at the previous size; only metrics that both sides have are in `now` and `before`.
-    `missing` names those that the line had and that were not measured now, and the components of the score likewise.
-    `gained` and `lost` say whether tests are believed that did not pass before, and the reverse. `named`: tests were
-    compared by name. `uncovered`: fewer lines are covered than before.
+    `now` has error_count at the previous size; both hold only metrics measured on both sides. `missing` names metrics
+    that the lineage had and score components that were not measured now. `gained` and `lost` say whether tests became
+    believed or stopped passing. `named`: tests were compared by name. `uncovered`: fewer lines are covered than before.
     """
 
     now: dict[str, float]
@@ -40,13 +39,13 @@ class Step(NamedTuple):
     uncovered: bool = False
 
     def delta(self, name: str) -> float | None:
-        """Return the difference at the recorded decimals, None where it cannot be compared."""
+        """Return the difference at the recorded decimals, None if it cannot be compared."""
         if name not in self.now:
             return None
         return delta(self.now[name], self.before[name], BY_NAME[name].decimals)
 
     def without_fall(self, name: str) -> "Step":
-        """Return the same with that metric as it was, where it fell."""
+        """Return the step with a fall of that metric ignored."""
         if name not in self.now or self.now[name] >= self.before[name]:
             return self
         return self._replace(now={**self.now, name: self.before[name]})
@@ -55,7 +54,7 @@ class Step(NamedTuple):
 def step_of(
     metrics: Metrics, readings: Readings, components: Mapping[str, float | None] = MappingProxyType({})
 ) -> Step:
-    """Put the four metrics beside their previous values, errors at the previous size."""
+    """Compare the four metrics with their previous values, errors at the previous size."""
     now, before, missing = {}, {}, []
     for name in FOUR:
         reading, value = readings.get(name), metrics.number(name)
@@ -72,9 +71,9 @@ def step_of(
 
 
 class Scored(NamedTuple):
-    """What of the score a class depends on: the point of this iteration, the line before it, the measure.
+    """The parts of the score that the class depends on: this iteration, its lineage, the scorer.
 
-    `given` says that an outside judge scores.
+    `given` says that the scores are handed in.
     """
 
     point: PastIteration
@@ -88,12 +87,12 @@ class Scored(NamedTuple):
 
     @property
     def change(self) -> float:
-        """Return how the score moved from the iteration before, both judged as of now."""
+        """Return the change of the score since the previous iteration, both as of now."""
         return half_up(self.score(self.point) - self.score(self.line.points[-1]), SCORE_DECIMALS)
 
 
 def classify(step: Step, scored: Scored, rules: Rules, *, broke: bool) -> Classification:
-    """Return the class by the first rule that holds; the line has at least its baseline.
+    """Return the class by the first rule that holds; the lineage must hold the baseline.
 
     `broke` says that a working test fails now, or that the build broke.
     """
@@ -110,7 +109,7 @@ def classify(step: Step, scored: Scored, rules: Rules, *, broke: bool) -> Classi
 
 
 def _by_score_alone(step: Step, scored: Scored, rules: Rules) -> Classification:
-    """Compare scores only; a missing metric cannot cause a regression, but prevents forward."""
+    """Classify by scores only; a missing metric causes no regression, but prevents forward."""
     change, band = scored.change, rules.classification.score_band
     if change < -band:
         return "regression"
@@ -125,7 +124,7 @@ def _is_regression(step: Step, rules: Rules) -> bool:
         return True
     less_covered = _below(step, "coverage_percentage", limits.coverage_drop)
     if step.named:
-        # Names hide no loss: code without tests lowers coverage and brings findings, and breaks nothing by that.
+        # By name no loss can hide: untested new code lowers coverage and adds findings, but breaks nothing.
         return less_covered and step.uncovered
     return less_covered or (not step.gained and (step.delta("error_count") or 0) > rules.alerts.error_increase)
 
@@ -147,7 +146,7 @@ def _is_steady(step: Step, name: str, tolerance: float) -> bool:
 
 
 def _is_forward(step: Step, rules: Rules) -> bool:
-    """Tell whether rule 4 holds; fewer tests are a regression already and do not come here."""
+    """Return whether rule 4 holds; fewer tests were already classified as a regression."""
     if step.missing or not step.now or (step.delta("error_count") or 0) > 0:
         return False
     rate = step.now.get("pass_rate")
@@ -156,7 +155,7 @@ def _is_forward(step: Step, rules: Rules) -> bool:
 
 
 def _is_stalled(scored: Scored, rules: StallRules) -> bool:
-    """Tell whether the window stands still and nothing is better than just before it."""
+    """Return whether the window is flat and nothing is better than just before it."""
     earlier = scored.line.points[-(rules.window - 1) :]
     if len(scored.line.points) < rules.window or any(p.classification not in FLAT for p in earlier):
         return False
@@ -168,7 +167,7 @@ def _is_stalled(scored: Scored, rules: StallRules) -> bool:
 
 
 def _variance(scores: Sequence[float]) -> float:
-    """Return the variance of the whole; the module for it costs a hook more than all its scores."""
+    """Return the population variance; importing `statistics` takes longer than scoring."""
     mean = fsum(scores) / len(scores)
     return fsum((score - mean) ** 2 for score in scores) / len(scores)
 
@@ -187,7 +186,7 @@ def _metric_is_better(name: str, now: PastIteration, start: PastIteration) -> bo
 
 
 class View(NamedTuple):
-    """Bundle what one judgement looks at."""
+    """The inputs of one judgement."""
 
     state: LoopState
     basis: Basis
@@ -223,7 +222,7 @@ class Verdicts(NamedTuple):
 
     @property
     def lasting(self) -> tuple[Alert, ...]:
-        """Return what stays open; an accepted report that is missing stays too, so that it is not raised anew."""
+        """Return the alerts that stay open; an accepted missing report stays, so that it is not raised again."""
         known = in_order((*self.new, *self.carried))
         return tuple(a for a in known if a.lasting and (a.group is not None or a.id not in self.accepted))
 
@@ -255,7 +254,7 @@ def verdicts_of(view: View) -> Verdicts:
 
 
 def _reaches_more(view: View) -> bool:
-    """Tell whether a test is believed that the loop has never run before: then equal numbers are a coincidence."""
+    """Return whether a believed test is new to the loop: then equal numbers are a coincidence."""
     seen, tests, doubts = view.state.seen, view.measurement.tests, view.doubts
     if tests is None or not doubts.clean:
         return False
@@ -264,7 +263,7 @@ def _reaches_more(view: View) -> bool:
 
 
 def _step(view: View) -> Step:
-    """Return the four metrics as the class compares them; tests that are gone by merging alone are no fall."""
+    """Return the step to classify; a test count that fell by merging alone counts as unchanged."""
     step = step_of(view.metrics, view.state.line.readings, view.score.components)
     at = view.at
     step = step._replace(
@@ -277,7 +276,7 @@ def _step(view: View) -> Step:
 
 
 def _build_failed(view: View) -> bool:
-    """Tell whether the build fails and did not before: a status has no delta."""
+    """Return whether the build fails and did not before; a status has no delta."""
     before = view.state.line.readings.get(BUILD_FAILED)
     return view.metrics.build_status == "failure" and before is not None and not before.value
 
@@ -316,9 +315,9 @@ def situation_of(
 
 
 def is_verified(view: View, verdicts: Verdicts) -> bool:
-    """Tell whether the build holds, tests were measured where the loop has them, and this iteration lost none.
+    """Return whether the build holds, tests were measured if the loop has them, and this iteration lost none.
 
-    What an earlier iteration lost is priced in the tests that can be believed.
+    Losses of earlier iterations show in the number of believed tests.
     """
     if view.metrics.build_status == "failure":
         return False

@@ -1,4 +1,4 @@
-"""Continue, stop, roll back or ask a person: the first rule that holds (semantics § 7)."""
+"""Decide whether to continue, stop, roll back or ask a person, by the first rule that holds (semantics § 7)."""
 
 from collections.abc import Callable, Mapping
 from typing import Final, Literal, NamedTuple
@@ -22,8 +22,8 @@ _SECONDS_A_MINUTE: Final = 60
 class Decision(NamedTuple):
     """What the loop should do next.
 
-    `confidence` is 0 to 1 with 2 decimals. `target_iteration` is set for a rollback only. `rule` is the row of the
-    table in semantics § 7 that decided.
+    `confidence` is 0 to 1 with 2 decimals. `target_iteration` is set for a rollback only. `rule` is the deciding row of
+    the table in semantics § 7.
     """
 
     action: Action
@@ -35,25 +35,24 @@ class Decision(NamedTuple):
 
     @property
     def is_stall(self) -> bool:
-        """Tell whether it ends the loop for want of progress, and for nothing else."""
+        """Return whether it ends the loop only because nothing improves."""
         return self.rule == STALL_RULE
 
     @property
     def counts_as_rollback(self) -> bool:
-        """Tell whether it is a rollback, or the escalation that stands for one too many."""
+        """Return whether it is a rollback, or the escalation that replaces one too many."""
         return self.action == "rollback" or self.rule == _REPEATED
 
 
 class Facts(NamedTuple):
     """What a decision depends on.
 
-    `alerts` are the new and the open ones that nobody accepted, in order. `cost_usd` is what is known of the cost so
-    far, None where nothing is. `elapsed_s` counts from pre_loop. `rollbacks` is how many of the latest decisions in
-    a row were a rollback, or the escalation that stands for one. `target_tests_hold`: no test fails and one passes,
-    or the loop has none. `trusted`: integrity holds nothing against it, or was not asked. `scores` are those of the
-    iterations that may be gone back to. `met_target`: the baseline reached the target already. `open_tasks` of the
-    plan are None where no plan is known. `working`: a task of it was ticked while metrics stood still, or the loop
-    has tests and none has run yet, so that nothing can be told of its work.
+    `alerts` are the new and the open ones that nobody accepted, in order. `cost_usd` is the known cost so far, None if
+    unknown. `elapsed_s` counts from pre_loop. `rollbacks` counts the latest consecutive decisions that were a rollback
+    or the escalation that replaced one. `target_tests_hold`: no test fails and one passes, or the loop has no tests.
+    `trusted`: integrity found nothing, or was not asked. `scores` are those of the possible rollback targets.
+    `met_target`: the baseline reached the target already. `open_tasks` is None without a plan. `working`: a task of the
+    plan was ticked while metrics did not change, or the loop has tests and none has run yet.
     """
 
     iteration: int
@@ -77,9 +76,10 @@ class Facts(NamedTuple):
     working: bool = False
 
     def calls_back(self, alert: Alert) -> bool:
-        """Tell whether a CRITICAL alert calls for a rollback: a new one, or an open one that was not overtaken.
+        """Return whether a CRITICAL alert calls for a rollback: it is new, or its rollback target still scores no
+        worse.
 
-        Deleted tests are asked about once: who goes on without them means it, and their price stays in the score.
+        Deleted tests call for it once: an agent that goes on without them means it, and the score still counts them.
         """
         if alert.severity is not Severity.CRITICAL:
             return False
@@ -94,7 +94,7 @@ class Facts(NamedTuple):
 
 
 def first_decision() -> Decision:
-    """Return the decision before any iteration."""
+    """Return the decision that follows the baseline."""
     return Decision(action="continue", reason="Baseline captured, await iteration 1", confidence=1.0, rule=0)
 
 
@@ -108,7 +108,7 @@ def decide(facts: Facts, rules: Rules) -> Decision:
 
 
 def _weighed(decision: Decision, evidence: float) -> Decision:
-    """Trust a decision as far as its evidence goes, except where the table is certain by itself."""
+    """Scale the confidence by the evidence, except for rules with a fixed confidence."""
     if decision.rule in _CERTAIN:
         return decision
     return Decision(

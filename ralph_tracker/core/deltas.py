@@ -1,4 +1,4 @@
-"""Differences of recorded values, and findings compared at another size of the code (semantics § 3, § 4)."""
+"""Compute differences of recorded values, and scale findings to another code size (semantics § 3, § 4)."""
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple
@@ -16,12 +16,12 @@ class Reading(NamedTuple):
 
 Readings = Mapping[str, Reading]
 NO_READINGS: Final[Readings] = {}
-# A build has a status and no number; as a reading it is 1 where it failed.
+# The build status as a reading: 1 if it failed.
 BUILD_FAILED: Final = "build_failed"
 
 
 def read(metrics: Metrics, iteration: int, before: Readings = NO_READINGS) -> dict[str, Reading]:
-    """Return the latest reading of every numeric metric; what is missing now keeps its earlier reading."""
+    """Return the latest reading of every numeric metric; a metric that is missing now keeps its earlier one."""
     readings = dict(before)
     for spec in METRICS:
         value = metrics.number(spec.name) if spec.numeric else None
@@ -33,13 +33,13 @@ def read(metrics: Metrics, iteration: int, before: Readings = NO_READINGS) -> di
 
 
 def delta(now: float, before: float, decimals: int) -> float:
-    """Return the difference of two recorded values, at their decimals; counts stay whole."""
+    """Return the difference of two recorded values, rounded to their decimals; an int for counts."""
     difference = half_up(now - before, decimals)
     return difference if decimals else int(difference)
 
 
 def deltas(now: Metrics, before: Readings) -> dict[str, float]:
-    """Return the delta of every numeric metric that both sides have, under its published name."""
+    """Return the delta of every numeric metric measured on both sides, under its published name."""
     found = {}
     for spec in METRICS:
         value, earlier = now.number(spec.name) if spec.numeric else None, before.get(spec.name)
@@ -49,10 +49,10 @@ def deltas(now: Metrics, before: Readings) -> dict[str, float]:
 
 
 def errors_at_size(error_count: int, loc: int | None, earlier_loc: float | None) -> int:
-    """Return error_count as it would stand in code of the earlier size.
+    """Return error_count scaled to the earlier size of the code.
 
-    Only growth is taken out: twice the code with less than twice the findings is no regression. Where a size is
-    unknown, or the code shrank, the count stands as it is.
+    Only growth is scaled: twice the code with less than twice the findings is no regression. If a size is unknown, or
+    the code shrank, the count is unchanged.
     """
     if loc is None or earlier_loc is None or loc <= earlier_loc:
         return error_count

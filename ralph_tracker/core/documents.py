@@ -62,7 +62,7 @@ def _iteration(record: IterationRecord) -> Document:
         "closed_alerts": list(record.closed_alerts),
         "integrity": trust_document(record.integrity),
         "plan": None if record.plan is None else {"done": record.plan[0], "open": record.plan[1]},
-        "usage": record.usage.known() if record.usage else None,
+        "usage": record.usage.measured() if record.usage else None,
         "blocked": record.blocked,
         "tree": record.tree,
         "notes": list(record.notes),

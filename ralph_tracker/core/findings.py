@@ -1,4 +1,4 @@
-"""What integrity finds of one iteration, as values."""
+"""The findings of an iteration's integrity check, as values."""
 
 from collections.abc import Mapping
 from enum import IntEnum
@@ -6,17 +6,17 @@ from typing import Final, Literal, NamedTuple
 
 Verdict = Literal["PASS", "SUSPECT", "TAMPERED", "UNPROVEN"]
 SuppressionKind = Literal["lint", "types", "coverage"]
-# Our own rules look at the change, no other tool (integrity.tool).
+# The tool name of our own rules, which look at changes (integrity.tool).
 BUILTIN: Final = "builtin"
-# What the re-run of earlier tests shows; these findings are asked again, by running, in every later iteration.
+# Found by running earlier tests again; such findings are checked in every later iteration by another run.
 RERUN_RULES: Final = ("failure_hidden", "green_by_edit", "demand_changed", "outcome_forged")
 REMOVED_WITH_CODE: Final = "removed_with_code"
-# A test that a standing finding of these rules names is not believed, though it passes (semantics § 0).
+# A test named by an open finding of these rules is not believed, even if it passes (semantics § 0).
 _DISBELIEVING: Final = frozenset({*RERUN_RULES, "R2", "R4"})
 
 
 def is_clean(verdict: Verdict | None) -> bool:
-    """Tell whether an iteration counts; SUSPECT is a question to a person, no ban (semantics § 0)."""
+    """Return whether an iteration counts; SUSPECT does, since it only asks a person (semantics § 0)."""
     return verdict in {None, "PASS", "SUSPECT"}
 
 
@@ -31,12 +31,12 @@ class Severity(IntEnum):
 class Finding(NamedTuple):
     """One fact about a change that makes a score less believable.
 
-    `rule` is its row of integrity.md, `file` is relative to the root, `line` stands in the new text (None: it is gone).
-    `test` is the test's name as the source has it (`TestBox::test_lid`), None where it is about no single one; `tests`
-    are its ids in the report, () where unknown. `old` and `new` are the texts before and now, None where there is none.
-    `against` is the iteration that it was compared with: of a re-run, the one whose form of the tests was run. `about`
-    tells it from other findings of its rule, file and test, and stays the same while it stands. `failure` is what the
-    tests said when they were run again, `command` what runs them again; None where nothing was run.
+    `rule` is its row of integrity.md, `file` is relative to the root, `line` refers to the new text (None: removed).
+    `test` is the test's name in the source (`TestBox::test_lid`), None if it is about no single one; `tests` are its
+    ids in the report, () if unknown. `old` and `new` are the texts before and now, None without one. `against` is the
+    iteration compared with; for a re-run, the one that the tests were taken from. `about` distinguishes it from other
+    findings of the same rule, file and test. `failure` is the output of the re-run tests, `command` what runs them
+    again; None if nothing was run.
     """
 
     rule: str
@@ -55,31 +55,31 @@ class Finding(NamedTuple):
 
     @property
     def place(self) -> str:
-        """Return where it is, as a person reads it."""
+        """Return the file and line for display."""
         return self.file if self.line is None else f"{self.file}:{self.line}"
 
     @property
     def key(self) -> str:
-        """Return what it is known by from one iteration to the next; lines move, so they take no part."""
+        """Return its identity across iterations; without the line, because lines move."""
         return "|".join((self.rule, self.file, self.test or "", self.about))
 
     @property
     def stamp(self) -> str:
-        """Return what a person accepts: this finding with the text of now, so that a further step is another one."""
+        """Return what an acceptance covers: this finding with its current text; a further change counts as new."""
         return f"{self.key}|{self.new or ''}"
 
     @property
     def disbelieved(self) -> tuple[str, ...]:
-        """Return the tests that it takes from those believed; a note takes none."""
+        """Return the tests that are not believed because of it; none for a note."""
         return self.tests if self.rule in _DISBELIEVING and self.severity <= Severity.HIGH else ()
 
 
 class Rerun(NamedTuple):
     """One run of earlier tests against the source of an iteration.
 
-    `references` maps the files that were put over the source to the iteration whose form of them was run. `files` are
-    the test files that were run (all where `whole`), `commands` what ran them. `tests` and `failed` count the report;
-    `flaky` names tests that failed and then passed. `problem` says why it gave nothing, None where it did.
+    `references` maps the files put over the source to the iteration they were taken from. `files` are the test files
+    that were run (all if `whole`), `commands` what ran them. `tests` and `failed` count the report; `flaky` names tests
+    that failed and then passed. `problem` says why there is no result, else None.
     """
 
     references: Mapping[str, int]
@@ -94,13 +94,13 @@ class Rerun(NamedTuple):
 
 
 class Integrity(NamedTuple):
-    """What comparing the files and running the earlier tests found of one iteration.
+    """The result of comparing the files and running the earlier tests of one iteration.
 
-    `findings` are the new ones and those of earlier iterations that still stand. `matches` maps a test that is gone
-    from the report to the ids that stand for it now (renamed, moved, merged or split); to () where it was no test, or
-    went together with the code that it was about. `suppressions` counts those that are new since the baseline. `unread`
-    says why a file could not be looked into. `references` maps each file that decides about tests and is not in its
-    reference form to the iteration that has that form. `reruns` are the runs of earlier tests, () where none was due.
+    `findings` are the new ones and the earlier ones that still hold. `matches` maps a test missing from the report to
+    the ids that replace it (renamed, moved, merged or split); to () if it was no test or was removed with its code.
+    `suppressions` counts those that are new since the baseline. `unread` says why a file could not be examined.
+    `references` maps each changed file that decides about tests to the iteration with its reference form. `reruns` are
+    the runs of earlier tests, () if none was due.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -112,17 +112,17 @@ class Integrity(NamedTuple):
 
     @property
     def no_tests(self) -> frozenset[str]:
-        """Return the ids that are gone and count for no iteration: no tests, or retired with their code."""
+        """Return the missing ids that count for no iteration: no tests, or removed with their code."""
         return frozenset(gone for gone, news in self.matches.items() if not news)
 
     @property
     def removed_with_code(self) -> frozenset[str]:
-        """Return the tests that went with the code that they were about, red ones too."""
+        """Return the tests removed together with the code they tested, failing ones too."""
         return frozenset(test for each in self.findings if each.rule == REMOVED_WITH_CODE for test in each.tests)
 
     @property
     def unproven(self) -> str | None:
-        """Say why earlier tests that had to be run again gave nothing, None where nothing is open."""
+        """Return why a required run of earlier tests gave no result, None if all did."""
         return next((each.problem for each in self.reruns if each.problem is not None), None)
 
 

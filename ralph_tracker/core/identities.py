@@ -1,4 +1,4 @@
-"""Tests by name: what the line knows of each, and every test that the loop has ever seen (semantics § 2, § 5)."""
+"""Track tests by name: the last outcomes in the lineage, and every test the loop has seen (semantics § 2, § 5)."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -10,25 +10,26 @@ from ralph_tracker.core.metrics import FAILED, OUTCOME_RANK, PASSED, SKIPPED, Te
 
 Ranges = tuple[tuple[int, int], ...]
 NAMES_SHOWN: Final = 5
-# How the ids of tests begin that the agent never sees.
+# The prefix of the ids of held-back tests, which the agent never sees.
 HELD_BACK: Final = "held-back:"
 _HELD_BACK_NAMES: Final = re.compile(rf"{HELD_BACK}[^\s,]+(?:, {HELD_BACK}[^\s,]+)*")
 _PARTS: Final = re.compile(r"[^\w-]+")
 _SUFFIX: Final = re.compile(r"\.(?:py|[cm]?[jt]sx?|rs|java|kt|go)(?=::|[ >:]|$)")
-# What our readers call a package or suite that failed without a test of its own.
+# The ids our readers give to a package or suite that failed as a whole.
 _IN_PLACE_OF_TESTS: Final = ("(package)", "(build)", "(suite)")
 
 
 class Aliases(NamedTuple):
-    """Hold, for an id of today, the names that it stands for: a renamed test one, a merged test several.
+    """The original names of tests by current id: one for a renamed test, several for a merged one.
 
-    A test that was split is stood for by all of its parts. The names are those under which the loop first saw a test.
+    A test that was split is replaced by all of its parts. Original names are those under which the loop first saw a
+    test.
     """
 
     stands_for: Mapping[str, tuple[str, ...]] = {}
 
     def after(self, matches: Mapping[str, tuple[str, ...]]) -> "Aliases":
-        """Return the aliases with more tests that are gone matched to those that stand for them."""
+        """Return the aliases extended by matches of missing tests with their replacements."""
         if not matches:
             return self
         found = dict(self.stands_for)
@@ -42,17 +43,17 @@ class Aliases(NamedTuple):
         return Aliases(found)
 
     def names(self, test: str) -> tuple[str, ...]:
-        """Return the names under which the loop first saw a test of today."""
+        """Return the original names of a current test."""
         return self.stands_for.get(test, (test,))
 
     def roots(self, tests: Iterable[str]) -> frozenset[str]:
-        """Return those names for many tests."""
+        """Return the original names of many tests."""
         return frozenset(tests if not self.stands_for else (name for test in tests for name in self.names(test)))
 
     def outcomes(self, now: Mapping[str, str]) -> Mapping[str, str]:
-        """Return outcomes by those names; of the parts of a split test the worst counts.
+        """Return outcomes by original name; of the parts of a split test the worst counts.
 
-        A test that is itself in the report speaks for itself, whoever once stood for it.
+        A test that is itself in the report keeps its own outcome.
         """
         if not self._renamed(now):
             return now
@@ -67,7 +68,7 @@ class Aliases(NamedTuple):
         return found
 
     def today(self, now: Mapping[str, str]) -> dict[str, str]:
-        """Return, for the names that a report does not bear any more, the test of today that stands for each."""
+        """Return the current test for each original name that is no longer in the report."""
         return {old: test for test in self._renamed(now) for old in self.stands_for[test] if old not in now}
 
     def _renamed(self, now: Mapping[str, str]) -> list[str]:
@@ -78,13 +79,13 @@ NO_ALIASES: Final = Aliases()
 
 
 class KnownTests(NamedTuple):
-    """The last outcome of every test on the line: those of its latest report, and those gone since."""
+    """The last outcome of every test in the lineage: those of its latest report, and those gone since."""
 
     present: Mapping[str, str] = {}
     gone: Mapping[str, str] = {}
 
     def after(self, tests: TestResults | None) -> "KnownTests":
-        """Return what the line knows after one more iteration; a missing report changes nothing."""
+        """Return the known tests after one more iteration; unchanged without a report."""
         if tests is None:
             return self
         now = tests.outcomes
@@ -97,11 +98,11 @@ class KnownTests(NamedTuple):
 class Comparison(NamedTuple):
     """How the tests of an iteration compare with the lineage; each maps a test to its outcome before.
 
-    `vanished`: in the latest report, not in this one. `broken`: passed before, fails now, and not known to be
-    flaky; `flaky`: the same, but known to be flaky. `lost`: passed in the latest report, neither passes nor fails
-    now. `added`: in no report of the lineage so far. `gained`: believed now, and did not pass when last reported.
-    `not_collected`: of a file that does not load now; they are neither vanished nor lost. A test that another one
-    stands for has not vanished; what is said of it goes by its name of today.
+    `vanished`: in the latest report, not in this one. `broken`: passed before, fails now, and not known to be flaky;
+    `flaky`: the same, but known to be flaky. `lost`: passed in the latest report, neither passes nor fails now.
+    `added`: in no report of the lineage so far. `gained`: believed now, and did not pass when last reported.
+    `not_collected`: in a file that does not load now; they are neither vanished nor lost. A replaced test has not
+    vanished and is listed under its current name.
     """
 
     vanished: Mapping[str, str]
@@ -116,9 +117,9 @@ class Comparison(NamedTuple):
 class LeftOutTests(NamedTuple):
     """What a comparison leaves out.
 
-    `no_tests` were no tests, or went with their code. `not_loaded` are files, packages or suites that do not load.
-    `disbelieved` tests pass and are named by a finding. `awaited` are tests that were not collected so far, with their
-    outcome before: what the report before this one did not have is not gone yet.
+    `no_tests` were no tests, or were removed with their code. `not_loaded` are files, packages or suites that do not
+    load. `disbelieved` tests pass but are named by a finding. `awaited` are tests that could not be collected so far,
+    with their outcome before; they are not gone yet.
     """
 
     no_tests: frozenset[str] = frozenset()
@@ -134,7 +135,7 @@ def compare(
     aliases: Aliases = NO_ALIASES,
     uncounted: LeftOutTests = LeftOutTests(),  # noqa: B008  # a value
 ) -> Comparison | None:
-    """Compare by name; None where either side has no identities."""
+    """Compare by name; None if either side has no identities."""
     if tests is None or not (known.present or known.gone):
         return None
     now, before = aliases.outcomes(tests.outcomes), aliases.outcomes(known.present)
@@ -165,7 +166,7 @@ def compare(
 
 
 def _not_collected(gone: Iterable[str], not_loaded: frozenset[str], aliases: Aliases) -> list[str]:
-    """Return those that lie in what does not load, by any id that they had: tests move from file to file."""
+    """Return the tests in places that do not load, by any of their ids, because tests move between files."""
     if not not_loaded:
         return []
     moved = {name for later, names in aliases.stands_for.items() if belongs_to_any(later, not_loaded) for name in names}
@@ -173,13 +174,13 @@ def _not_collected(gone: Iterable[str], not_loaded: frozenset[str], aliases: Ali
 
 
 def belongs_to_any(test: str, places: Iterable[str]) -> bool:
-    """Tell whether the id of a test lies in one of the files, packages or suites, however its parts are separated."""
+    """Return whether a test id lies in one of the files, packages or suites, whatever separates its parts."""
     name = f".{_plain(test)}."
     return any(f".{_plain(place)}." in name for place in places)
 
 
 def without_unloaded(tests: TestResults) -> TestResults:
-    """Return results without what runners report in the place of tests that they could not collect: it is no test."""
+    """Return results without the entries that runners report for tests they could not collect."""
     places = {_plain(place) for place in tests.not_loaded}
     if not places:
         return tests
@@ -192,19 +193,19 @@ def without_unloaded(tests: TestResults) -> TestResults:
 
 
 def _plain(name: str) -> str:
-    """Return a name of a file, package or test with dots between its parts, without suffixes of files."""
+    """Return the name of a file, package or test with dots between its parts, without file suffixes."""
     return _PARTS.sub(".", _SUFFIX.sub("", name)).strip(".")
 
 
 class FailingTests(NamedTuple):
-    """The tests that fail, by their names of today: those that are `new` and those that failed before, `still`."""
+    """The failing tests by current name: those that are `new` and those that failed before, `still`."""
 
     new: tuple[str, ...] = ()
     still: tuple[str, ...] = ()
 
 
 def failing(known: KnownTests, tests: TestResults | None, aliases: Aliases = NO_ALIASES) -> FailingTests | None:
-    """Return the tests that fail, in order, as the line has known them; None where the report has no names."""
+    """Return the failing tests, sorted; None if the report has no names."""
     if tests is None:
         return None
     before = {name for outcomes in (known.present, known.gone) for name, how in outcomes.items() if how == FAILED}
@@ -215,26 +216,26 @@ def failing(known: KnownTests, tests: TestResults | None, aliases: Aliases = NO_
 
 
 def _same_names(now: Mapping[str, str], before: Mapping[str, str]) -> bool:
-    """Tell whether both have the same names in the same order, as most reports have: no name is looked up for it."""
+    """Return whether both have the same names in the same order; the usual case, which costs no look-up."""
     return len(now) == len(before) and all(map(eq, now, before))
 
 
 def _differences(now: Mapping[str, str], before: Mapping[str, str]) -> tuple[list[str], set[str]]:
-    """Return the names of before that are gone or have another outcome now, and those that are new."""
+    """Return the names of `before` that are gone or changed their outcome, and the new names."""
     if _same_names(now, before):
         return list(compress(before, map(ne, now.values(), before.values()))), set()
     return [name for name, outcome in before.items() if now.get(name) != outcome], now.keys() - before.keys()
 
 
 def restored(before: Mapping[str, str], tests: TestResults, aliases: Aliases = NO_ALIASES) -> bool:
-    """Tell whether all those tests are back with an outcome at least as good as before."""
+    """Return whether all of those tests are back with an outcome at least as good as before."""
     now = aliases.outcomes(tests.outcomes)
     wanted = ((name, was) for test, was in before.items() for name in aliases.names(test))
     return all(name in now and OUTCOME_RANK[now[name]] >= OUTCOME_RANK[was] for name, was in wanted)
 
 
 def names_in_short(names: Iterable[str]) -> str:
-    """Write the first few names, sorted, and how many more there are."""
+    """Return the first few names, sorted, and how many more there are."""
     ordered = sorted(names)
     shown = ", ".join(ordered[:NAMES_SHOWN])
     rest = len(ordered) - NAMES_SHOWN
@@ -242,18 +243,18 @@ def names_in_short(names: Iterable[str]) -> str:
 
 
 def without_held_back(text: str) -> str:
-    """Return a text for the agent: the names of held-back tests are taken out."""
+    """Return a text for the agent, with the names of held-back tests removed."""
     return _HELD_BACK_NAMES.sub("held-back tests", text) if HELD_BACK in text else text
 
 
 class SeenTests(NamedTuple):
-    """Every test that the loop has ever seen in a clean iteration, on the line or off it.
+    """Every test that the loop has seen in a clean iteration, in the lineage or not.
 
-    `ran`: tests that passed or failed at least once; accepted removals (`excluded`) are not in it. `waiting`:
-    tests that were only ever skipped, with the iterations whose reports had them, as ranges. `enrolled`: how many
-    waiting tests with those ranges ran later; it credits earlier iterations. `counted`: the highest test_count of
-    iterations without identities, less `excluded_count`. `flaky`: tests whose reruns disagreed. All by the names
-    under which they were first seen, to which `aliases` leads.
+    `ran`: tests that passed or failed at least once, without accepted removals (`excluded`). `waiting`: tests that were
+    only ever skipped, with the iterations whose reports had them, as ranges. `enrolled`: how many waiting tests with
+    those ranges ran later; it credits earlier iterations. `counted`: the highest test_count of iterations without
+    identities, less `excluded_count`. `flaky`: tests whose reruns disagreed. All names are original ones, see
+    `aliases`.
     """
 
     ran: frozenset[str] = frozenset()
@@ -267,7 +268,7 @@ class SeenTests(NamedTuple):
 
     @property
     def union(self) -> int:
-        """Return |U|: how many tests an iteration is judged against."""
+        """Return |U|, the number of tests that an iteration is judged against."""
         return max(len(self.ran), self.counted - self.excluded_count)
 
     def credit(self, iteration: int) -> int:
@@ -275,20 +276,20 @@ class SeenTests(NamedTuple):
         return sum(count for ranges, count in self.enrolled.items() if _within(ranges, iteration))
 
     def renamed(self, matches: Mapping[str, tuple[str, ...]], none: frozenset[str] = frozenset()) -> "SeenTests":
-        """Return the same with more tests known under other names, and without ids that were `none`."""
+        """Return a copy with the matches added to the aliases, and the ids in `none` excluded."""
         if not matches:
             return self
         gone = self.aliases.roots(none)
         return self._replace(aliases=self.aliases.after(matches), ran=self.ran - gone, excluded=self.excluded | gone)
 
     def noticed(self, tests: TestResults | None) -> "SeenTests":
-        """Return the same with the tests whose reruns disagreed."""
+        """Return a copy with the tests added whose reruns disagreed."""
         if tests is None or not tests.flaky:
             return self
         return self._replace(flaky=self.flaky | self.aliases.roots(tests.flaky))
 
     def after(self, iteration: int, test_count: int | None, tests: TestResults | None) -> "SeenTests":
-        """Return what the loop has seen after one more clean iteration."""
+        """Return a copy after one more clean iteration."""
         if tests is None:
             return self._replace(counted=max(self.counted, test_count or 0))
         now = self.aliases.outcomes(tests.outcomes)
@@ -315,9 +316,9 @@ class SeenTests(NamedTuple):
         tests: TestResults | None,
         discounted: Iterable[str] = (),
     ) -> "TestTally":
-        """Count an iteration's tests that are among those ever seen; by its counts where it has no names.
+        """Count an iteration's tests that are among those ever seen; by its counts if it has no names.
 
-        Those that are `discounted` do not pass, whatever the report says.
+        `discounted` tests do not pass, whatever the report says.
         """
         if tests is None:
             return TestTally(metrics_passed or 0, test_count or 0, 0)
@@ -332,9 +333,9 @@ class SeenTests(NamedTuple):
         return TestTally(passes, len(seen), unseen)
 
     def passing_share(self, tests: TestResults) -> float | None:
-        """Return the share of tests that pass here, of all ever seen and those here, 0 to 1; None where there is none.
+        """Return the share (0 to 1) of all tests, ever seen or here, that pass here; None if there are none.
 
-        Those here count though nothing is clean yet: an iteration is not held against tests of its own.
+        Tests here count even before a clean iteration has recorded them.
         """
         now = self.aliases.outcomes(tests.outcomes)
         here = now.keys() - self.excluded if self.excluded else now.keys()
@@ -344,7 +345,7 @@ class SeenTests(NamedTuple):
 
 
 class TestTally(NamedTuple):
-    """Count the tests of one iteration that pass, are present, or have never run, among those ever seen."""
+    """How many tests of an iteration pass, are present, or have never run, among those ever seen."""
 
     passes: int
     present: int

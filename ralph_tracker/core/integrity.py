@@ -1,4 +1,4 @@
-"""Whether an iteration's score can be believed: its verdict, and the alerts that it hangs on (integrity.md)."""
+"""Judge whether an iteration's score can be believed: its verdict and the alerts it depends on (integrity.md)."""
 
 from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
@@ -13,7 +13,7 @@ from ralph_tracker.core.metrics import Measurement, Metrics
 from ralph_tracker.core.rounding import half_up
 from ralph_tracker.core.score import Basis
 
-# What was run says itself which tests of which files it is about.
+# The messages of findings from runs name the tests and files themselves.
 _OF_RUNS: Final = frozenset({*RERUN_RULES, REMOVED_WITH_CODE})
 ABOUT_GONE_TESTS: Final = frozenset({"test_deletion", "tests_replaced"})
 
@@ -47,7 +47,7 @@ _ABOUT_GONE_TESTS: Final[tuple[Callable[[AlertFacts], Alert | None], ...]] = (_t
 
 
 def raise_integrity_alerts(at: AlertFacts) -> tuple[Alert, ...]:
-    """Return the new alerts that an iteration's verdict hangs on, the worst first: it needs neither class nor score."""
+    """Return the new alerts that the verdict depends on, the worst first; neither class nor score is needed."""
     alerts = [alert for rule in _ABOUT_GONE_TESTS if (alert := rule(at)) is not None]
     found: dict[str, list[Finding]] = {}
     for each in at.integrity.findings if at.integrity is not None else ():
@@ -57,7 +57,7 @@ def raise_integrity_alerts(at: AlertFacts) -> tuple[Alert, ...]:
 
 
 def _of_findings(at: AlertFacts, rule: str, findings: list[Finding]) -> Alert:
-    """Make one alert of all new findings of a rule, as grave as the worst of them."""
+    """Return one alert for all new findings of a rule, as severe as the worst of them."""
     findings = sorted(findings, key=lambda each: (each.severity, each.file, each.line or 0))
     kind, first, more = TYPE_BY_RULE[rule], findings[0], len(findings) - 1
     message = first.message if rule in _OF_RUNS else f"{first.place}: {first.message}"
@@ -67,10 +67,10 @@ def _of_findings(at: AlertFacts, rule: str, findings: list[Finding]) -> Alert:
 
 
 class IntegrityRecord(NamedTuple):
-    """How far an iteration is believed, as its record has it.
+    """How far an iteration is believed, as recorded.
 
-    `union_rate` is the share of all tests ever seen that pass here, in percent with 1 decimal; None where no names are
-    known. `found` is what the comparison gave: the findings that stand, those of accepted alerts too, and the rest.
+    `union_rate` is the share of all tests ever seen that pass here, in percent with 1 decimal; None if no names are
+    known. `found` is the result of the comparison, including findings that were accepted.
     """
 
     verdict: Verdict
@@ -79,9 +79,9 @@ class IntegrityRecord(NamedTuple):
 
 
 class IntegrityAlerts(NamedTuple):
-    """What can be told of an iteration before its score: alerts of integrity, open ones, fixed ones.
+    """The integrity verdict of an iteration, before its score: new, open and fixed alerts.
 
-    `verdict` is None where nobody compared files and tests. `disbelieved` tests do not count, though they may pass.
+    `verdict` is None if nobody compared files and tests. `disbelieved` tests do not count, even if they pass.
     """
 
     verdict: Verdict | None
@@ -92,14 +92,14 @@ class IntegrityAlerts(NamedTuple):
 
     @property
     def clean(self) -> bool:
-        """Tell whether nothing is held against the iteration."""
+        """Return whether the verdict lets the iteration count."""
         return is_clean(self.verdict)
 
 
 def doubts_of(
     state: LoopState, basis: Basis, at: raising.AlertFacts, metrics: Metrics, measurement: Measurement
 ) -> IntegrityAlerts:
-    """Tell what is held against an iteration; against a baseline only that its tests did not run."""
+    """Return the doubts about an iteration; a baseline is only doubted if its tests did not run."""
     integrity = measurement.integrity
     new = raise_integrity_alerts(at)
     carried, fixed = _carried(state, at, metrics, measurement)
@@ -129,7 +129,7 @@ def _carried(
 def _verdict(
     raised: Iterable[Alert], integrity: Integrity, at: raising.AlertFacts, basis: Basis, metrics: Metrics
 ) -> Verdict:
-    """Judge what this iteration did; what stands of earlier ones is priced, and does not judge it again."""
+    """Return the verdict on this iteration alone; earlier findings lower the score, but not the verdict again."""
     held = [alert for alert in raised if raises_doubt(alert)]
     if any(alert.findings and alert.severity is Severity.CRITICAL for alert in held):
         return "TAMPERED"
@@ -139,26 +139,26 @@ def _verdict(
 
 
 def _ran(metrics: Metrics) -> bool:
-    """Tell whether any test ran; where no counts are known, a rate says so."""
+    """Return whether any test ran; without counts, a pass rate shows it."""
     if metrics.tests_passed is None and metrics.tests_failed is None:
         return metrics.pass_rate is not None
     return (metrics.tests_passed or 0) + (metrics.tests_failed or 0) > 0
 
 
 def raises_doubt(alert: Alert) -> bool:
-    """Tell whether the verdict of integrity hangs on an alert: it stands for findings, or for tests that are gone."""
+    """Return whether the verdict depends on an alert: it reports findings or missing tests."""
     return bool(alert.findings) or alert.kind.name in ABOUT_GONE_TESTS
 
 
 def disbelieved_tests(integrity: Integrity | None, accepted: frozenset[str]) -> frozenset[str]:
-    """Return the tests that a finding names and that are not believed, unless a person accepted it."""
+    """Return the tests that are not believed because of a finding that nobody accepted."""
     if integrity is None:
         return frozenset()
     return frozenset(test for each in integrity.findings if each.stamp not in accepted for test in each.disbelieved)
 
 
 def trust_of(doubts: IntegrityAlerts, seen: SeenTests, measurement: Measurement) -> IntegrityRecord | None:
-    """Return what the record says of it, None where nobody compared files and tests."""
+    """Return the integrity part of the record, None if nobody compared files and tests."""
     found, tests = measurement.integrity, measurement.tests
     if found is None or doubts.verdict is None:
         return None

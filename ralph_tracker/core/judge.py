@@ -1,7 +1,7 @@
-"""The judge: the state of a loop and one measurement in, the record and the next state out.
+"""The judge: computes the record and the next state from the state of a loop and one measurement.
 
-Pure and repeatable: the same measurements in the same order give the same records. Rebuilding a damaged state and
-recomputing after a person's acceptance are nothing else than judging again.
+Pure and repeatable: the same measurements in the same order give the same records. A damaged state is rebuilt, and a
+person's acceptance applied, by judging again.
 """
 
 from typing import NamedTuple
@@ -59,7 +59,7 @@ def difference(
     yardstick: Scorer,
     integrity: Integrity | None = None,
 ) -> str:
-    """Say on which ground the adjusted score stands, in one line; empty where both scores are equal."""
+    """Explain in one line why the adjusted score differs; "" if both scores are equal."""
     if basis.given_score or quality == adjusted:
         return ""
     reasons = [
@@ -68,7 +68,7 @@ def difference(
         *_suppressions(basis, integrity),
         *_growth(basis, now),
     ]
-    # What is left is the last decimal: a pass rate of 33.3 % is a third here.
+    # What is left is rounding: a pass rate of 33.3 % is a third here.
     return "; ".join(reasons) or f"{ground.passes} of {yardstick.seen.union} tests count unrounded"
 
 
@@ -114,7 +114,7 @@ def _growth(basis: Basis, now: Metrics) -> list[str]:
 
 
 class Judgement(NamedTuple):
-    """A record and the state after it; `ground` is what is kept of its adjusted score."""
+    """A record and the state after it; `candidate` is what later selections keep of the iteration."""
 
     record: IterationRecord
     state: LoopState
@@ -124,7 +124,7 @@ class Judgement(NamedTuple):
 def judge_baseline(state: LoopState, measurement: Measurement, configured: frozenset[Group] = frozenset()) -> Judgement:
     """Judge iteration 0, which fixes what belongs to the loop.
 
-    Raises ValueError where there is neither a score nor a component to judge on.
+    Raises ValueError if there is neither a score nor a component to judge by.
     """
     given = measurement.quality_score
     basis = basis_of(measurement.metrics, state.rules, given_score=given is not None, configured=configured)
@@ -135,9 +135,9 @@ def judge_baseline(state: LoopState, measurement: Measurement, configured: froze
 
 
 def judge(state: LoopState, measurement: Measurement) -> Judgement:
-    """Judge the next iteration of the line.
+    """Judge the next iteration.
 
-    Raises ValueError where the loop has no baseline, or where a score is given in a computed loop or the reverse.
+    Raises ValueError if the loop has no baseline, or if a score is given in a computed loop or vice versa.
     """
     if state.basis is None:
         msg = "the loop has no baseline yet"
@@ -152,13 +152,13 @@ def judge(state: LoopState, measurement: Measurement) -> Judgement:
 
 
 def retiring_tests(state: LoopState, measurement: Measurement) -> frozenset[str]:
-    """Return the tests that a measurement takes out of those ever seen: earlier iterations are judged without them."""
+    """Return the tests that a measurement removes from those ever seen; earlier iterations are judged without them."""
     found = measurement.integrity or NOTHING_FOUND
     return state.seen.aliases.roots(found.no_tests) & state.seen.ran
 
 
 def rolled_back(state: LoopState, line: Lineage, known: KnownTests) -> LoopState:
-    """Return the state after a rollback that was carried out: the line and its tests are the target's."""
+    """Return the state after a rollback: lineage and tests are those of the target."""
     return state._replace(line=line, known=known)
 
 
@@ -248,7 +248,7 @@ def _meets_target(view: View) -> bool:
 
 
 def _passes(metrics: Metrics) -> int | None:
-    """Return how many tests passed; where only the rate is known, as many as it says of those reported."""
+    """Return how many tests passed; if only the rate is known, computed from it."""
     if metrics.tests_passed is not None or metrics.pass_rate is None or metrics.test_count is None:
         return metrics.tests_passed
     return whole(metrics.pass_rate * metrics.test_count / 100)
@@ -299,7 +299,7 @@ def _decision(view: View, verdicts: Verdicts, candidate: Candidate, best: BestTr
 
 
 def _ticked(view: View) -> bool:
-    """Tell whether a task of the plan was done since just before the window of a stall."""
+    """Return whether a task of the plan was done since just before the window of a stall."""
     window = view.state.line.points[-view.state.rules.stall.window :]
     before = next((point.tasks_done for point in window if point.tasks_done is not None), None)
     now = view.point.tasks_done
@@ -389,9 +389,10 @@ def _line_after(view: View, lasting: tuple[Alert, ...]) -> Lineage:
 
 
 def acceptance(state: LoopState, alert: Alert) -> LoopState:
-    """Return a state before its baseline that judges the loop again with that alert accepted.
+    """Return the state before the baseline from which the loop is judged again with that alert accepted.
 
-    Tests that the alert says are gone are taken out of those ever seen; without names, as many as the count fell by.
+    Tests that the alert names as removed are excluded from those ever seen; without names, as many as the count fell
+    by.
     """
     seen = state.seen._replace(
         excluded=state.seen.excluded | raising.removed_tests(alert),

@@ -1,4 +1,4 @@
-"""The line of descent: what the present state descends from, and all that later iterations need of it."""
+"""The lineage: the iterations the current tree descends from, and what later iterations need of them."""
 
 from collections.abc import Mapping
 from typing import Final, Literal, NamedTuple
@@ -19,7 +19,7 @@ PERIODS: Final = (2, 3)
 
 
 class PastIteration(NamedTuple):
-    """What of one iteration the windows look at: the four metrics, size, tree, class, score and tasks done."""
+    """One iteration as the stall and cycle windows see it: four metrics, size, tree, class, score and tasks done."""
 
     iteration: int
     classification: Classification
@@ -30,31 +30,30 @@ class PastIteration(NamedTuple):
     tasks_done: int | None = None
 
     def has(self, names: tuple[str, ...]) -> bool:
-        """Tell whether all those of the four were measured."""
+        """Return whether all of the named metrics were measured."""
         return all(self.value(name) is not None for name in names)
 
     def value(self, name: str) -> float | None:
-        """Return one of the four."""
+        """Return one of the four metrics."""
         return self.four[FOUR.index(name)]
 
     def signature(self, names: tuple[str, ...]) -> Signature:
-        """Return the values of those of the four, in their order."""
+        """Return the values of the named metrics, in order."""
         return tuple(self.value(name) for name in names)
 
 
 def signature_of(metrics: Metrics) -> Signature:
-    """Return the four metrics of an iteration, None where not measured."""
+    """Return the four metrics of an iteration, None if not measured."""
     return tuple(metrics.number(name) for name in FOUR)
 
 
 class Lineage(NamedTuple):
-    """The state of a line after its last iteration.
+    """The state of a lineage after its last iteration.
 
-    `segments` are the iterations on it as ranges (a rollback cuts one short). `readings` are the latest values of
-    each metric. `points` are the last iterations, `complete` the last that had every part of the signature.
-    `suppressions` are those that are new since the baseline. `references` maps each file that decides about tests and
-    is not in its reference form to the iteration that has that form (integrity.md). `not_loaded` names what did not
-    build.
+    `segments` are its iterations as ranges (a rollback cuts one short). `readings` are the latest values of each
+    metric. `points` are the last iterations, `complete` the last that had every part of the signature. `suppressions`
+    are those that are new since the baseline. `references` maps each changed file that decides about tests to the
+    iteration with its reference form (integrity.md). `not_loaded` names what did not build.
     """
 
     segments: tuple[tuple[int, int], ...] = ()
@@ -68,28 +67,28 @@ class Lineage(NamedTuple):
 
     @property
     def head(self) -> int | None:
-        """Return the last iteration of the line, None before the baseline."""
+        """Return the last iteration, None before the baseline."""
         return self.segments[-1][1] if self.segments else None
 
     @property
     def awaited(self) -> dict[str, str]:
-        """Return the tests that are not collected since something does not load, with their outcome before."""
+        """Return the tests that are not collected because something does not load, with their outcome before."""
         broken = (alert for alert in self.open_alerts if alert.kind.name == "build_broken")
         return {test: was for alert in broken for test, was in alert.tests.items()}
 
     def extended(self, iteration: int) -> tuple[tuple[int, int], ...]:
-        """Return the segments with one more iteration at the end."""
+        """Return the segments with one more iteration."""
         if self.segments and self.segments[-1][1] == iteration - 1:
             return (*self.segments[:-1], (self.segments[-1][0], iteration))
         return (*self.segments, (iteration, iteration))
 
     def parts(self) -> tuple[str, ...]:
-        """Return those of the four metrics that the line has ever measured."""
+        """Return those of the four metrics that the lineage has ever measured."""
         return tuple(name for name in FOUR if name in self.readings)
 
 
 class Scorer(NamedTuple):
-    """Score any iteration of the loop as of now."""
+    """The measure that scores any iteration of the loop as of now."""
 
     weights: TestWeights
     seen: SeenTests
@@ -100,7 +99,7 @@ class Scorer(NamedTuple):
 
 
 class Cycle(NamedTuple):
-    """Say which iteration this one repeats; `same_tree` is the certain kind, one content for the third time."""
+    """The iteration that this one repeats; `same_tree` if the content is the same for the third time."""
 
     repeats: int
     same_tree: bool
@@ -109,7 +108,7 @@ class Cycle(NamedTuple):
 def find_cycle(
     point: PastIteration, line: Lineage, measurement: Measurement, yardstick: Scorer, rules: CyclingRules
 ) -> Cycle | None:
-    """Return the cycle that this iteration closes, the certain kind first, None where there is none."""
+    """Return the cycle that this iteration closes, one of the same tree first; None without one."""
     came_back = not line.points or line.points[-1].tree != measurement.tree
     if measurement.tree is not None and came_back and measurement.tree_visits + 1 >= rules.tree_visits:
         return Cycle(measurement.tree_last or 0, same_tree=True)
@@ -125,7 +124,7 @@ def find_cycle(
 
 
 def _periodic(window: list[PastIteration], names: tuple[str, ...]) -> int | None:
-    """Find A B A B or A B C A B: two in a row repeat, with something else between."""
+    """Return the iteration that a pattern A B A B or A B C A B repeats, None without such a pattern."""
     signs = [point.signature(names) for point in window]
     for period in PERIODS:
         span = signs[-(period + 2) :]
@@ -142,7 +141,7 @@ def _periodic(window: list[PastIteration], names: tuple[str, ...]) -> int | None
 def _standing(
     window: list[PastIteration], names: tuple[str, ...], yardstick: Scorer, rules: CyclingRules
 ) -> int | None:
-    """Find a window that is all the same; where trees are known, one of them must have come back."""
+    """Return the repeated iteration of a constant window, None without one; known trees must repeat too."""
     if len(window) < rules.window or len({point.signature(names) for point in window}) > 1:
         return None
     scores = [yardstick.score(point.iteration, point.ground) for point in window]

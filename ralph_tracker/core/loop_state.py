@@ -1,4 +1,4 @@
-"""What the judge carries from one iteration of a loop to the next."""
+"""The state that the judge carries from one iteration of a loop to the next."""
 
 from typing import NamedTuple
 
@@ -10,13 +10,13 @@ from ralph_tracker.core.score import Basis, test_weights
 
 
 class LoopState(NamedTuple):
-    """What the judge carries from one iteration to the next.
+    """The state of a loop after an iteration.
 
     `basis` is None before the baseline, `iteration` then -1. `line` and `known` belong to the iteration that the next
     one descends from, the rest to the loop. `seen_at` is the iteration that changed `seen` last. `rollbacks` counts the
-    latest decisions in a row that were a rollback, or the escalation that stands for one. `cost_usd` is what is known
-    of the cost, None where nothing is. `met_target` says that the baseline's score reached the target already.
-    `accepted` are alert ids, `accepted_findings` stamps of what those stand for.
+    latest consecutive decisions that were a rollback or the escalation that replaced one. `cost_usd` is the known cost,
+    None if unknown. `met_target` says that the baseline's score reached the target already. `accepted` are alert ids,
+    `accepted_findings` the stamps of their findings.
     """
 
     loop_id: str
@@ -36,7 +36,7 @@ class LoopState(NamedTuple):
 
     @property
     def yardstick(self) -> Scorer:
-        """Return the measure that scores any iteration as of now."""
+        """Return the scorer of the loop as of now."""
         if self.basis is None:
             msg = "a loop without a baseline has no yardstick"
             raise ValueError(msg)

@@ -1,4 +1,4 @@
-"""What is measured: one table of metrics with their units and directions, and the values of one iteration."""
+"""The table of metrics with their units and directions, and the values of one iteration."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -15,7 +15,7 @@ class Direction(StrEnum):
 
 
 class Group(StrEnum):
-    """What goes missing together: a report, or the reading of the code."""
+    """What is measured together, and so goes missing together: a report, or the code."""
 
     TESTS = "tests"
     COVERAGE = "coverage"
@@ -26,10 +26,10 @@ class Group(StrEnum):
 
 
 class Measure(NamedTuple):
-    """One check, or one group of metrics that no check is named for.
+    """One check, or one group of metrics without a check.
 
-    `group` is what it measures (None: its reports tell). `why` says why nothing was measured, None where something
-    was; `accepted` that a person took the gap as it is.
+    `group` is what it measures (None: known from its reports). `why` says why nothing was measured, else None;
+    `accepted` that a person accepted the gap.
     """
 
     name: str
@@ -44,10 +44,10 @@ Value = int | float | str
 
 
 class MetricSpec(NamedTuple):
-    """Describe one metric.
+    """One metric.
 
-    `decimals` is what is kept when it is recorded; 0 for counts. `label` is what a person reads, `unit` what
-    stands behind the number. A status (`build_status`) has no delta.
+    `decimals` are kept when it is recorded; 0 for counts. `label` is for display, `unit` follows the number. A status
+    (`build_status`) has no delta.
     """
 
     name: str
@@ -61,7 +61,7 @@ class MetricSpec(NamedTuple):
 
     @property
     def delta_name(self) -> str:
-        """The seed says `coverage_delta`; every other delta is named after its field."""
+        """Return the published name; the specification says `coverage_delta`, all others are named after the field."""
         return "coverage_delta" if self.name == "coverage_percentage" else f"{self.name}_delta"
 
 
@@ -87,7 +87,7 @@ METRICS: Final[tuple[MetricSpec, ...]] = (
 )
 BY_NAME: Final[Mapping[str, MetricSpec]] = {spec.name: spec for spec in METRICS}
 SECTIONS: Final[tuple[Section, ...]] = ("testing", "quality", "codebase")
-# The four that classification, stall and cycling look at (semantics § 4, § 6).
+# The metrics that classification, stall and cycling look at (semantics § 4, § 6).
 FOUR: Final[tuple[str, ...]] = ("test_count", "pass_rate", "coverage_percentage", "error_count")
 
 
@@ -115,12 +115,12 @@ class Metrics(NamedTuple):
     complexity_score: float | None = None
 
     def get(self, name: str) -> Value | None:
-        """Return the value of the metric of that name, None where it was not measured."""
+        """Return the value of a metric by name, None if it was not measured."""
         value: Value | None = getattr(self, name)
         return value
 
     def number(self, name: str) -> float | None:
-        """Return a numeric metric, None where it was not measured or is no number."""
+        """Return a numeric metric, None if it was not measured or is no number."""
         value = self.get(name)
         return None if isinstance(value, str) else value
 
@@ -138,19 +138,19 @@ class Outcome(StrEnum):
     SKIPPED = "skipped"
 
 
-# The plain words are what is compared once for each of 100,000 tests: reading a member of an enumeration costs more.
+# Plain strings: they are compared for each of 100,000 tests, and reading an enumeration member is slower.
 PASSED: Final[str] = Outcome.PASSED.value
 FAILED: Final[str] = Outcome.FAILED.value
 SKIPPED: Final[str] = Outcome.SKIPPED.value
-# "At least as good as before" (semantics § 5): a test that runs is worth more than one that is skipped.
+# What "at least as good as before" means (semantics § 5): a failing test is better than a skipped one.
 OUTCOME_RANK: Final[Mapping[str, int]] = {SKIPPED: 0, FAILED: 1, PASSED: 2}
 
 
 class TestResults(NamedTuple):
-    """The identities of one report: test id → last outcome, seconds where known, reruns that disagreed.
+    """The identities of one report: test id → last outcome, seconds if known, tests whose reruns disagreed.
 
-    `messages` maps failing tests to what their report says of the failure, where it says anything. `not_loaded` maps
-    files, packages or suites whose tests could not be collected to the first error line of the tool.
+    `messages` maps failing tests to their failure message, if there is one. `not_loaded` maps files, packages or suites
+    whose tests could not be collected to the first error line of the tool.
     """
 
     outcomes: Mapping[str, str]
@@ -160,7 +160,7 @@ class TestResults(NamedTuple):
     not_loaded: Mapping[str, str] = {}
 
 
-TestResults.__test__ = False  # type: ignore[attr-defined]  # a test runner would collect it by its name
+TestResults.__test__ = False  # type: ignore[attr-defined]  # pytest would collect it by its name
 
 
 class Usage(NamedTuple):
@@ -172,23 +172,22 @@ class Usage(NamedTuple):
     turns: int | None = None
     duration_s: float | None = None
 
-    def known(self) -> dict[str, float]:
+    def measured(self) -> dict[str, float]:
         """Return what is known, in the order of the fields."""
         return {name: value for name, value in self._asdict().items() if value is not None}
 
 
 class Measurement(NamedTuple):
-    """All that one iteration hands to the judge.
+    """Everything that the judge gets from one iteration.
 
-    `metrics` are as measured: derived and rounded when recorded. `quality_score` is an outside judge's, 0 to 1.
-    `tests` is None where no identities are known. `missing` says per group why nothing was measured. `tree` names
-    the content of the tree (None: not kept); `tree_visits` is how often the line came to that same content before,
-    from another one, and `tree_last` the latest iteration that did. `elapsed_s` counts from pre_loop. `blocked` is
-    the runner's word that a person is needed. `config_changed` names the keys that differ from the frozen
-    configuration. `notes` are what a person should know of how it was measured. `integrity` is what comparing the
-    files and running earlier tests found, None where nobody did. `not_loaded` maps what did not build, so that its
-    tests could not be collected, to the tool's first error line. `plan` counts the tasks of the plan, done and open;
-    None where there is none.
+    `metrics` are as measured: derived and rounded when recorded. `quality_score` is one handed in, 0 to 1. `tests` is
+    None if no identities are known. `missing` says per group why nothing was measured. `tree` names the content of the
+    tree (None: not kept); `tree_visits` counts how often the lineage returned to that content from another one,
+    `tree_last` is the latest iteration that did. `elapsed_s` counts from pre_loop. `blocked` is the runner's reason why
+    a person is needed. `config_changed` names the keys that differ from the frozen configuration. `notes` tell a person
+    how it was measured. `integrity` is the result of comparing files and running earlier tests, None if nobody did.
+    `not_loaded` maps what did not build, so that its tests could not be collected, to the tool's first error line.
+    `plan` counts the tasks of the plan, done and open; None without a plan.
     """
 
     metrics: Metrics

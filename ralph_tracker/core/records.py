@@ -14,7 +14,7 @@ class BestTracker(NamedTuple):
     """The best iteration on record after an iteration.
 
     `iteration` is None after the baseline, the scores then 0.0. `score` is its quality_score, `adjusted` what it was
-    chosen by. `verified` is False where nothing is verified and the highest score stands in.
+    chosen by. `verified` is False if no iteration is verified and the highest score was taken.
     """
 
     iteration: int | None = None
@@ -24,12 +24,12 @@ class BestTracker(NamedTuple):
 
 
 class IterationRecord(NamedTuple):
-    """Everything that is known and judged of one iteration.
+    """All that is known and judged about one iteration.
 
-    Scores are 0 to 1 with 4 decimals; `adjusted_score` is as of this iteration. `dimensions` are 0 to 100 and hold
-    only those of the loop, `components` None where not measured. `previous` is the iteration that this one descends
-    from (None for the baseline). `integrity` is None where nobody compared files and tests. `alerts` are new,
-    `open_alerts` carried; `closed_alerts` and `accepted` name ids. `plan` counts its tasks, done and open.
+    Scores are 0 to 1 with 4 decimals; `adjusted_score` is as of this iteration. `dimensions` are 0 to 100 and hold only
+    those of the loop, `components` None if not measured. `previous` is the iteration that this one descends from (None
+    for the baseline). `integrity` is None if nobody compared files and tests. `alerts` are new, `open_alerts` carried;
+    `closed_alerts` and `accepted` name ids. `plan` counts its tasks, done and open.
     """
 
     loop_id: str
@@ -66,15 +66,15 @@ class IterationRecord(NamedTuple):
 
     @property
     def is_baseline(self) -> bool:
-        """Tell whether this is iteration 0."""
+        """Return whether this is iteration 0."""
         return self.previous is None
 
     @property
     def standing_alerts(self) -> tuple[Alert, ...]:
-        """Return the new and the open alerts that nobody has accepted, in order."""
+        """Return the new and open alerts that nobody has accepted, in order."""
         return in_order(alert for alert in (*self.alerts, *self.open_alerts) if alert.id not in self.accepted)
 
     @property
     def is_best(self) -> bool:
-        """Tell whether this iteration is the best on record; the baseline's own record never says so."""
+        """Return whether this iteration is the best on record; never for the baseline."""
         return self.best.iteration == self.iteration

@@ -1,4 +1,4 @@
-"""What belongs to a loop (fixed at the baseline) and the seed's quality score (semantics § 2)."""
+"""Compute the specification's quality score and the adjusted score, both on the baseline's basis (semantics § 2)."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -39,17 +39,17 @@ def falling(count: float, cost: float) -> float:
 
 
 def growth_percent(now: float, before: float) -> float:
-    """Return by how many percent `now` is above `before` (negative: below); `before` is not 0."""
+    """Return the growth from `before` (not 0) to `now` in percent."""
     return (now - before) / before * 100
 
 
 def appropriate_size(growth: float) -> float:
-    """Score a change of size in percent: 100 within ±20 %, a point less for each percent beyond."""
+    """Score a change of size in percent: 100 within ±20 %, one point less per percent beyond."""
     return min(FULL, max(0.0, FULL - (abs(growth) - LOC_TOLERANCE)))
 
 
 def bloat(growth: float) -> float:
-    """Score 50 where the code grew by more than half, else 100."""
+    """Score 50 if the code grew by more than half, else 100."""
     return BLOAT_SCORE if growth > BLOAT_GROWTH else FULL
 
 
@@ -119,12 +119,12 @@ def _no_code_bloat(now: Metrics, baseline: Metrics) -> float | None:
 
 
 def none_ran(now: Metrics) -> bool:
-    """Tell whether tests are reported and none of them ran (zero tests, or all of them skipped)."""
+    """Return whether tests are reported and none of them ran (zero tests, or all skipped)."""
     return now.test_count is not None and now.tests_passed == 0 and now.tests_failed == 0
 
 
 class Component(NamedTuple):
-    """Name a part of a dimension; `value` gives 0 to 100, or None where it was not measured."""
+    """A part of a dimension; `value` returns 0 to 100, or None if it was not measured."""
 
     name: str
     dimension: str
@@ -160,9 +160,9 @@ COMPONENT_BY_NAME: Final[Mapping[str, Component]] = {part.name: part for part in
 class Basis(NamedTuple):
     """What every iteration of a loop is judged on; fixed at the baseline.
 
-    `components` names what belongs to the loop. `error_parts` are the metrics whose sum is error_count; None
-    where error_count is handed in, empty where the loop has none. `given_score` says that an outside judge
-    scores. `weights` are those used: dropped dimensions are out, the rest sums to 1 (empty with none left).
+    `components` names what belongs to the loop. `error_parts` are the metrics whose sum is error_count; None if
+    error_count is handed in, empty if the loop has none. `given_score` says that the scores are handed in. `weights`
+    leave out dropped dimensions and sum to 1 (empty without any).
     """
 
     baseline: Metrics
@@ -172,7 +172,7 @@ class Basis(NamedTuple):
     weights: Mapping[str, float]
 
     def component_weight(self, name: str) -> float:
-        """Return the share of the whole score that a component holds, 0 where it is not in the loop."""
+        """Return the component's share of the whole score, 0 if it is not in the loop."""
         if name not in self.components:
             return 0.0
         dimension = COMPONENT_BY_NAME[name].dimension
@@ -184,14 +184,14 @@ class Basis(NamedTuple):
 
     @property
     def has_tests(self) -> bool:
-        """Say whether tests belong to the loop."""
+        """Return whether tests belong to the loop."""
         return any(COMPONENT_BY_NAME[name].group is Group.TESTS for name in self.components)
 
 
 def basis_of(
     baseline: Metrics, rules: Rules, *, given_score: bool, configured: frozenset[Group] = frozenset()
 ) -> Basis:
-    """Fix what belongs to the loop: what the baseline has and what a configured check measures."""
+    """Return the basis of a loop: what the baseline has and what a configured check measures."""
     parts = tuple(name for name in ERROR_PARTS if _has_part(name, baseline, configured))
     error_parts = None if baseline.error_count is not None else parts
     recorded = recorded_metrics(baseline, error_parts)
@@ -225,8 +225,8 @@ def _weights_used(components: tuple[str, ...], rules: Rules) -> dict[str, float]
 def recorded_metrics(measured: Metrics, error_parts: tuple[str, ...] | None) -> Metrics:
     """Derive what can be derived and round to the recorded decimals, once.
 
-    error_count comes from where the baseline had it: as given (`error_parts` None), or as the sum of its parts,
-    absent where one of them is.
+    error_count comes from the same source as at the baseline: as given (`error_parts` None), or as the sum of its
+    parts, None if one of them is missing.
     """
     values = dict(measured.measured())
     passed, failed = measured.tests_passed, measured.tests_failed
@@ -250,11 +250,11 @@ def recorded_metrics(measured: Metrics, error_parts: tuple[str, ...] | None) -> 
 
 
 class Score(NamedTuple):
-    """A score and where it comes from.
+    """A score and its parts.
 
-    `value` is 0 to 1 with 4 decimals; `dimensions` 0 to 100, unrounded, only those that the loop has;
-    `components` 0 to 100, None where a component of the loop was not measured (it counted 0); `evidence` is the
-    share of the components that was measured (1 where there are none).
+    `value` is 0 to 1 with 4 decimals; `dimensions` 0 to 100, unrounded, only those that the loop has; `components` 0 to
+    100, None if not measured (counts as 0); `evidence` is the share of the components that was measured (1 if there are
+    none).
     """
 
     value: float
@@ -264,7 +264,7 @@ class Score(NamedTuple):
 
 
 def quality_score(basis: Basis, now: Metrics, given: float | None = None) -> Score:
-    """Score one iteration by the seed's formula; a given score is kept as it is."""
+    """Score one iteration by the specification's formula; a given score is kept."""
     components = plain_components(basis, now)
     dimensions = dimension_scores(basis, components)
     value = given if basis.given_score and given is not None else weighted(basis, dimensions)
@@ -277,12 +277,12 @@ def quality_score(basis: Basis, now: Metrics, given: float | None = None) -> Sco
 
 
 def plain_components(basis: Basis, now: Metrics) -> dict[str, float | None]:
-    """Return each component of the loop as the formula has it, None where it was not measured."""
+    """Return each component of the loop by the formula, None if it was not measured."""
     return {name: COMPONENT_BY_NAME[name].value(now, basis.baseline) for name in basis.components}
 
 
 def dimension_scores(basis: Basis, components: Mapping[str, float | None]) -> dict[str, float]:
-    """Return the plain mean of each dimension's components; an absent component counts 0."""
+    """Return the plain mean of each dimension's components; a missing component counts 0."""
     scores = {}
     for dimension in basis.weights:
         names = basis.in_dimension(dimension)
@@ -296,18 +296,18 @@ def weighted(basis: Basis, dimensions: Mapping[str, float]) -> float:
 
 
 def evidence_of(components: Mapping[str, float | None]) -> float:
-    """Return the share of the loop's components that was measured."""
+    """Return the share of the loop's components that was measured, 1 if it has none."""
     if not components:
         return 1.0
     return sum(value is not None for value in components.values()) / len(components)
 
 
 class AdjustedParts(NamedTuple):
-    """The parts of an adjusted score that do not change any more.
+    """The parts of an adjusted score that no longer change.
 
-    `fixed` is the share without the tests, `alone` the whole by the formula's own test components (used while no
-    test has ever run). `passes` and `present` count tests of this iteration that belong to the tests ever seen;
-    `unseen` those in its report that have never run so far: should they run later, they count as present.
+    `fixed` is the share without the tests, `alone` the whole score by the formula's own test components (used while no
+    test has ever run). `passes` and `present` count tests of this iteration among the tests ever seen; `unseen` those
+    in its report that have never run so far: if they run later, they count as present.
     """
 
     fixed: float
@@ -318,17 +318,17 @@ class AdjustedParts(NamedTuple):
 
 
 class TestWeights(NamedTuple):
-    """The shares of the score that passing and present tests have in one loop."""
+    """The weights of passing and of present tests in the score of one loop."""
 
     passing: float
     present: float
 
 
-TestWeights.__test__ = False  # type: ignore[attr-defined]  # a test runner would collect it by its name
+TestWeights.__test__ = False  # type: ignore[attr-defined]  # pytest would collect it by its name
 
 
 def test_weights(basis: Basis) -> TestWeights:
-    """Return how much of the score hangs on the tests ever seen; nothing where the score is given."""
+    """Return the weights of the tests ever seen; 0 if the score is given."""
     if basis.given_score:
         return TestWeights(0.0, 0.0)
     passing = sum(basis.component_weight(name) for name in TEST_PASS_COMPONENTS)
@@ -348,9 +348,9 @@ def ground_of(
     unseen: int,
     suppressions: Mapping[SuppressionKind, int] = NO_SUPPRESSIONS,
 ) -> AdjustedParts:
-    """Take the fixed parts of the adjusted score of one iteration.
+    """Return the fixed parts of an iteration's adjusted score.
 
-    `suppressions` are those that are new since the baseline: each counts as a finding. Tests count only where their
+    `suppressions` are those that are new since the baseline: each counts as a finding. Tests count only if their
     components were measured: half a report raises no score.
     """
     if basis.given_score:
@@ -373,8 +373,7 @@ def ground_of(
 def adjusted_score(ground: AdjustedParts, weights: TestWeights, union: int, credit: int = 0) -> float:
     """Return the adjusted score now, 0 to 1 with 4 decimals.
 
-    `union` is how many tests the loop has ever seen, `credit` how many of the iteration's unseen tests have run
-    since.
+    `union` is how many tests the loop has ever seen, `credit` how many of the iteration's unseen tests have run since.
     """
     if union <= 0:
         return half_up(ground.alone, SCORE_DECIMALS)
@@ -384,7 +383,7 @@ def adjusted_score(ground: AdjustedParts, weights: TestWeights, union: int, cred
 
 
 def size_factor(baseline: Metrics, now: Metrics) -> float:
-    """Return what findings are multiplied with to stand at the baseline's size; never above 1."""
+    """Return the factor that scales findings to the baseline's size, at most 1."""
     if now.loc_total is None or baseline.loc_total is None or now.loc_total == 0:
         return 1.0
     return min(1.0, (baseline.loc_total or LOC_OF_NOTHING) / now.loc_total)
@@ -393,8 +392,8 @@ def size_factor(baseline: Metrics, now: Metrics) -> float:
 def code_growth(baseline: Metrics, now: Metrics) -> float | None:
     """Return the growth of LOC in percent, growth divided by the growth of the passing tests first.
 
-    Shrinking is returned as it is. From a baseline without a passing test each passing test counts once. None
-    where either size is unknown or the baseline has no line.
+    Shrinking is returned as it is. From a baseline without a passing test each passing test counts once. None if either
+    size is unknown or the baseline has no line.
     """
     if now.loc_total is None or not baseline.loc_total:
         return None
@@ -405,14 +404,16 @@ def code_growth(baseline: Metrics, now: Metrics) -> float | None:
 
 
 def passing_growth(baseline: Metrics, now: Metrics) -> float:
-    """Return how many times the passing tests have become, at least 1."""
+    """Return the growth factor of the passing tests, at least 1."""
     if now.tests_passed is None or baseline.tests_passed is None:
         return 1.0
     return max(1.0, now.tests_passed / max(1, baseline.tests_passed))
 
 
 def suppressed(basis: Basis, suppressions: Mapping[SuppressionKind, int]) -> dict[str, int]:
-    """Return how many new suppressions each count of findings grows by; a linter's are errors where those count."""
+    """Return how much each count of findings grows by new suppressions; a linter's count as errors if the loop has
+    those.
+    """
     lint, types = (max(0, suppressions.get(kind, 0)) for kind in ("lint", "types"))
     parts = ("lint_errors", "type_errors") if basis.error_parts is None else basis.error_parts
     has_errors = "no_lint_errors" in basis.components
@@ -426,7 +427,7 @@ def suppressed(basis: Basis, suppressions: Mapping[SuppressionKind, int]) -> dic
 def adjusted_components(
     basis: Basis, now: Metrics, suppressions: Mapping[SuppressionKind, int] = NO_SUPPRESSIONS
 ) -> dict[str, float | None]:
-    """Return the components on equal ground, the test components as the formula has them."""
+    """Return the components at the baseline's size, the test components by the plain formula."""
     more = suppressed(basis, suppressions)
     factor = size_factor(basis.baseline, now)
     components = plain_components(basis, now)
@@ -443,14 +444,12 @@ def adjusted_components(
 
 
 def starts_high(baseline: Metrics, metric: str, cost: float) -> bool:
-    """Tell whether the baseline's own value already costs more than half of the component."""
+    """Return whether the baseline's own value already costs more than half of the component."""
     start = baseline.number(metric)
     return start is not None and cost * start > HALF
 
 
-def _cost_against(  # a count, its price and the ground that it is judged on
-    baseline: Metrics, now: Metrics, metric: str, cost: float, factor: float, more: int
-) -> float:
+def _cost_against(baseline: Metrics, now: Metrics, metric: str, cost: float, factor: float, more: int) -> float:
     value = ((now.number(metric) or 0.0) + more) * factor
     start = baseline.number(metric) or 0.0
     if starts_high(baseline, metric, cost):

@@ -1,4 +1,4 @@
-"""Which iteration is the output of the loop, and what it is worth against the last one (semantics § 8)."""
+"""Select the iteration that is the output of the loop, and compare it with the last one (semantics § 8)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ Pattern = Literal["none", "over_refinement", "fluctuating"]
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """What of an iteration takes part in a selection; `adjusted` is its score as of now."""
+    """An iteration as seen by selection; `adjusted` is its score as of now."""
 
     candidate: Candidate
     timestamp: str
@@ -26,15 +26,15 @@ class Contender:
 
     @property
     def iteration(self) -> int:
-        """Return its number."""
+        """Return the iteration's number."""
         return self.candidate.iteration
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Degradation:
-    """Say what happened after the peak; `started` is None and `loss` "0.00%" where the peak is the last.
+    """What happened after the peak; `started` is None and `loss` "0.00%" if the peak is the last.
 
-    `loss` is a percentage of the selected score, None where that is 0.
+    `loss` is a percentage of the selected score, None if that is 0.
     """
 
     pattern: Pattern
@@ -45,11 +45,11 @@ class Degradation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """The choice and its reasons.
+    """The selected iteration and the reasons.
 
-    `delta` and `improvement_percentage` compare adjusted scores (selected against final; the second is None where
-    the final one is 0). `why_not_final` is None where the final one was selected. `accepted` says whether the
-    selected score reaches the acceptance threshold. `override_reason` is a person's.
+    `delta` and `improvement_percentage` compare adjusted scores (selected against final; the second is None if the
+    final one is 0). `why_not_final` is None if the final one was selected. `accepted` says whether the selected score
+    reaches the acceptance threshold. `override_reason` is a person's.
     """
 
     loop_id: str
@@ -69,13 +69,13 @@ class Selection:
 
     @property
     def message(self) -> str:
-        """Return the one line for an orchestrator."""
+        """Return a one-line summary for an orchestrator."""
         chosen, final = self.selected.candidate.quality_score, self.final.candidate.quality_score
         return f"Selected iteration {self.selected.iteration} (quality: {chosen:.2f} vs final {final:.2f})"
 
     @property
     def total_iterations(self) -> int:
-        """Return how many iterations there were, the baseline not counted."""
+        """Return how many iterations there were, without the baseline."""
         return self.final.iteration
 
 
@@ -89,9 +89,9 @@ def select(
     iteration: int | None = None,
     reason: str | None = None,
 ) -> Selection:
-    """Choose among all iterations, the baseline first and included; a person may override with a number.
+    """Select among all iterations, including the baseline, which comes first; `iteration` overrides the choice.
 
-    Raises KeyError where the overriding iteration is none of them, ValueError where there is none at all.
+    Raises KeyError if there is no such iteration, ValueError if there is none at all.
     """
     by_number = {c.iteration: c for c in contenders}
     chosen_mode = mode or rules.selection_mode
@@ -120,7 +120,7 @@ def select(
 
 
 def _choose(contenders: Sequence[Contender], yardstick: Scorer, mode: SelectionMode, acceptance: float) -> int:
-    """Return the number of the iteration that a mode takes; `believed` stands in where the mode has none."""
+    """Return the iteration that a mode selects; if the mode finds none, the one that `believed` selects."""
     verified = [each for each in contenders if each.candidate.rank == 0]
     if mode == "most_recent_above_threshold":
         good = [each for each in verified if each.adjusted >= acceptance]
@@ -138,7 +138,7 @@ def _choose(contenders: Sequence[Contender], yardstick: Scorer, mode: SelectionM
 
 
 def _peak_by_quality(contenders: Sequence[Contender]) -> int:
-    """Return the highest quality_score, the earlier of equals."""
+    """Return the iteration with the highest quality_score, the earlier of equals."""
     return max(contenders, key=lambda c: (c.candidate.quality_score, -c.iteration)).iteration
 
 
@@ -147,7 +147,7 @@ def _share(difference: float, whole: float) -> float | None:
 
 
 def _why_not_final(selected: Contender, final: Contender) -> str | None:
-    """Return the first reason that holds, None where the final iteration was selected, or nothing tells them apart."""
+    """Return the first reason that holds, None if the final one was selected or no reason applies."""
     chosen, last = selected.candidate, final.candidate
     fewer = f"Final iteration: {last.believed} tests can be believed, {chosen.believed} in iteration {chosen.iteration}"
     reasons = (

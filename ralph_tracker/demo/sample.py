@@ -89,7 +89,7 @@ def _installed(folder: Path, tools: Sequence[str]) -> str:
     venv.create(folder, with_pip=True, symlinks=True)
     python = str(folder / "bin" / "python")
     command = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *tools]
-    subprocess.run(command, capture_output=True, text=True, timeout=_INSTALL_TIMEOUT_S, check=True)  # noqa: S603  # noqa: S603  # our own command
+    subprocess.run(command, capture_output=True, text=True, timeout=_INSTALL_TIMEOUT_S, check=True)  # noqa: S603  # our own command
     return python
 
 

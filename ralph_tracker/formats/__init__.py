@@ -1,1 +1,1 @@
-"""Reading report files: bytes in, a report or Unreadable out. registry.py is the table, one file is one format."""
+"""Readers of report files: bytes in, a report or Unreadable out. Each file is one format; registry.py lists them."""

@@ -1,4 +1,4 @@
-"""The bytes of one report, with what several formats ask of them worked out once and on demand."""
+"""The bytes of one report, with views that several formats share, computed once and on demand."""
 
 import codecs
 import json
@@ -20,8 +20,8 @@ _OPENING: Final = 1024
 class Content:
     """The bytes of a report and views of them.
 
-    `encoding` is what a byte order mark says, None without one. Bytes that are no text of the encoding (UTF-8 if
-    none) are replaced: a damaged message does not change a count.
+    `encoding` is that of the byte order mark, None without one. Bytes that are invalid in the encoding (default UTF-8)
+    are replaced: a damaged message does not change a count.
     """
 
     def __init__(self, data: bytes, limits: Limits = DEFAULT_LIMITS) -> None:
@@ -36,7 +36,7 @@ class Content:
 
     @cached_property
     def opening(self) -> str:
-        """Return how the text begins, without white space before it; "" only where there is no text at all."""
+        """Return the beginning of the text without leading white space; "" only if there is no text at all."""
         return self._decode(_OPENING).lstrip() or self.text.lstrip()[:_OPENING]
 
     @cached_property
@@ -45,14 +45,14 @@ class Content:
 
     @cached_property
     def utf8(self) -> memoryview | bytes:
-        """Return the text in UTF-8, without a copy where the bytes are that already."""
+        """Return the text in UTF-8, not copied if the bytes are UTF-8 already."""
         if self.encoding in (None, "utf-8"):
             return memoryview(self.data)[self._start :]
         return self.text.encode(errors="replace")
 
     @cached_property
     def root(self) -> str | None:
-        """Return the local name of the root element, None where the beginning is no XML."""
+        """Return the local name of the root element, None if the beginning is not XML."""
         found = self.root_or_damage
         return None if isinstance(found, Unreadable) else found
 
@@ -64,13 +64,13 @@ class Content:
 
     @cached_property
     def second(self) -> markup.Element | None:
-        """Return the element after the root, None where none can be read."""
+        """Return the element after the root, None if it cannot be read."""
         found = self._elements
         return None if isinstance(found, Unreadable) or len(found) == 1 else found[1]
 
     @cached_property
     def root_attributes(self) -> Mapping[str, str]:
-        """Return the attributes of the root, none where the beginning is no XML."""
+        """Return the attributes of the root, {} if the beginning is not XML."""
         found = self._elements
         return {} if isinstance(found, Unreadable) else found[0][1]
 
@@ -87,9 +87,9 @@ class Content:
 
     @cached_property
     def json_keys(self) -> frozenset[str]:
-        """Return the keys of the object that the text is, or of the first object of the array that it is.
+        """Return the keys of the top-level object, or of the first object of a top-level array.
 
-        Empty where it is neither, or malformed. Values are passed over, not built: it costs no memory.
+        Empty if there is neither or the JSON is malformed. Values are skipped, which costs no memory.
         """
         if self.opening.startswith("["):
             return frozenset(self._first_item or ())
@@ -97,7 +97,7 @@ class Content:
 
     @cached_property
     def json_inner_keys(self) -> frozenset[str]:
-        """Return the keys of the first object in the object that the text is; empty where there is none."""
+        """Return the keys of the first object inside the top-level object; empty if there is none."""
         found = (_shallow(value, dict) for value in self._members.values())
         return frozenset(next((keys for keys in found if keys is not None), ()))
 
@@ -112,16 +112,16 @@ class Content:
 
     @cached_property
     def is_empty_array(self) -> bool:
-        """Whether it is `[]`, which is what many a tool writes where it finds nothing."""
+        """Whether it is `[]`, which many tools write if they find nothing."""
         return self.opening.startswith("[") and self.text.strip("[] \t\r\n") == "" and self.json == []
 
     @cached_property
     def json(self) -> object:
-        """Return the one JSON value that the whole text is, else Unreadable."""
+        """Return the whole text as one JSON value, or Unreadable."""
         return parse_json(self.text)
 
     def json_value(self) -> object:
-        """Return that value. Raises DamageError where it is Unreadable."""
+        """Return the whole text as one JSON value. Raises DamageError if it is Unreadable."""
         value = self.json
         if isinstance(value, Unreadable):
             raise DamageError(value.why, value.line, value.column)
@@ -129,8 +129,8 @@ class Content:
 
 
 def _shallow(data: Any, shape: type) -> Any:  # noqa: ANN401  # msgspec's own types are as wide
-    """Return the dict or list with its parts unread, None where it has another shape or is malformed."""
-    import msgspec  # noqa: PLC0415  # only JSON has to pay for it
+    """Return the dict or list with undecoded values, None if it has another shape or is malformed."""
+    import msgspec  # noqa: PLC0415  # only JSON needs it
 
     parts: Any = dict[str, msgspec.Raw] if shape is dict else list[msgspec.Raw]
     try:
@@ -142,7 +142,7 @@ def _shallow(data: Any, shape: type) -> Any:  # noqa: ANN401  # msgspec's own ty
 
 
 def parse_json(text: str) -> object:
-    """Return the value, or Unreadable: malformed, nested too deep, or with a number that JSON does not have."""
+    """Return the value, or Unreadable: malformed, nested too deeply, or with a non-JSON number such as NaN."""
     try:
         value: object = json.loads(text, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:

@@ -1,4 +1,4 @@
-"""What bytes that are no report come to, what a reader raises for them, and the bounds within which it goes on."""
+"""The result for bytes that are not a report, the error that readers raise for them, and the readers' limits."""
 
 from typing import Final, NamedTuple
 
@@ -7,9 +7,9 @@ _MIB: Final = 1024 * 1024
 
 
 class Unreadable(NamedTuple):
-    """Say why bytes are no report, and where: lines and columns count from 1, None is unknown.
+    """Why bytes are not a report, and where: lines and columns count from 1, None is unknown.
 
-    It stands for "not measured", never for zero.
+    It means "not measured", never zero.
     """
 
     why: str
@@ -18,7 +18,7 @@ class Unreadable(NamedTuple):
 
     @property
     def empty(self) -> bool:
-        """Whether there was nothing at all, which some tools write when they find nothing (see registry.py)."""
+        """Whether there was no content, which some tools write when they find nothing (see registry.py)."""
         return self.why == EMPTY
 
     def __str__(self) -> str:
@@ -29,7 +29,7 @@ class Unreadable(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """Bound what a reader takes on: bytes of a report, depth of its elements, bytes of one tag."""
+    """Limits of a reader: bytes of a report, depth of its elements, bytes of one tag."""
 
     max_bytes: int = 128 * _MIB
     max_depth: int = 256
@@ -40,7 +40,7 @@ DEFAULT_LIMITS: Final = Limits()
 
 
 class DamageError(Exception):
-    """What a reader raises where it cannot go on; registry.read makes it a value, nothing else sees it."""
+    """Raised by readers for damaged content; registry.read turns it into an Unreadable, nothing else sees it."""
 
     def __init__(self, why: str, line: int | None = None, column: int | None = None) -> None:
         super().__init__(why)

@@ -1,4 +1,4 @@
-"""What the readers of XML share: where in the document they are, how deep it may go, and numbers out of attributes."""
+"""Shared by the XML readers: the position in the document, the depth limit, and numbers in attributes."""
 
 import math
 from collections.abc import Mapping
@@ -10,9 +10,9 @@ from ralph_tracker.formats.damage import DamageError
 
 
 class Elements:
-    """Walk one XML document: `opened` and `closed` are told local names, `path` leads to the element around.
+    """Walk one XML document: `opened` and `closed` get local names, `path` leads to the enclosing element.
 
-    `TEXTS` are the elements whose text is wanted: when such a one is closed, `text` is that.
+    `TEXTS` are the elements whose text is needed: when one is closed, `text` holds it.
     """
 
     TEXTS: frozenset[str] = frozenset()
@@ -25,17 +25,17 @@ class Elements:
         self._max_depth = content.limits.max_depth
 
     def walk(self) -> None:
-        """Read the document. Raises DamageError where it is malformed, nested too deep, or refused by `opened`."""
+        """Read the document. Raises DamageError if it is malformed, nested too deeply, or refused by `opened`."""
         self._content.stream(self.start, self.end, self._gathered)
 
     def opened(self, name: str, attributes: Mapping[str, str]) -> None:
-        """Take an element that begins; the last of `path` is the one around it."""
+        """Handle the start of an element; the last of `path` is its parent."""
 
     def closed(self, name: str) -> None:
-        """Take an element that ends; the last of `path` is the one around it."""
+        """Handle the end of an element; the last of `path` is its parent."""
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        """Take what the parser says; a reader may handle elements of which there are very many itself."""
+        """Handle a start event of the parser; a reader may override it for very frequent elements."""
         local = markup.local_name(name)
         self.opened(local, attributes)
         self.path.append(local)
@@ -56,13 +56,13 @@ _WHOLE: Final = 100
 
 
 def count(attributes: Mapping[str, str], key: str) -> int | None:
-    """Return a whole number of 0 or more, None where the attribute is missing or holds something else."""
+    """Return a whole number of 0 or more, None if the attribute is missing or anything else."""
     text = attributes.get(key, "")
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= _MAX_DIGITS else None
 
 
 def percent(attributes: Mapping[str, str], key: str, *, whole: int = _WHOLE) -> float | None:
-    """Return a share as a number from 0 to 100, where `whole` is how all is written; None for anything else."""
+    """Return a share as a number from 0 to 100, given that `whole` means 100 %; None for anything else."""
     try:
         number = float(attributes.get(key, "")) * _WHOLE / whole
     except ValueError:
@@ -71,5 +71,5 @@ def percent(attributes: Mapping[str, str], key: str, *, whole: int = _WHOLE) -> 
 
 
 def last_digit(text: str) -> float:
-    """Return what the last digit of a decimal number is worth: 0.01 for 87.35, 1 for 87."""
+    """Return the value of one unit in the last digit of a decimal number: 0.01 for 87.35, 1 for 87."""
     return float(10 ** -len(text.partition(".")[2]))

@@ -1,8 +1,8 @@
-"""The first real error line in what a compiler, a bundler, an interpreter or a build tool prints.
+"""Find the first real error line in the output of a compiler, a bundler, an interpreter or a build tool.
 
-One table for all tools, read line by line: the first line that fits wins. Help texts, stack frames, downloads and
-lines that only sum up fit nothing. Some tools name the place on a line before the error (Python, Node), others on one
-after it (rustc, esbuild, oxc, jest): then it is put behind the error in parentheses.
+One table for all tools, applied line by line: the first line that matches wins. Help texts, stack frames, downloads and
+summaries match nothing. Some tools print the place on a line before the error (Python, Node), others after it (rustc,
+esbuild, oxc, jest): it is then appended to the error in parentheses.
 """
 
 import re
@@ -19,14 +19,14 @@ _AT: Final = rf"{_PATH}:(?P<number>\d{{1,9}})"
 
 
 class FirstError(NamedTuple):
-    """One error: the line as a person reads it, and the file (as printed) and line number, None if not told."""
+    """One error: the line to show, and the file (as printed) and line number, None if unknown."""
 
     line: str
     file: str | None = None
     number: int | None = None
 
 
-# What looks like an error and is none, or only says that there was one.
+# Lines that look like errors but are not, or that only say that there was one.
 _NEVER: Final = re.compile(
     r"\[Help \d\]|Failed to import test module|There (?:are|were) test failures|Transform failed with \d"
     r"|^(?:make.*: \*\*\* \[|error: (?:could not compile|aborting due|(?:doc)?test failed|\d+ targets? failed"
@@ -57,7 +57,7 @@ _ERRORS: Final = tuple(
         r"\s*(?P<what>(?:\w+\.)*(?:[A-Z]\w*(?:Error|Exception|Exit)(?: \[\w+\])?(?:: .+)?|Error: .+))$",
     )
 )
-# A frame of Python, of pytest, or what Node shows first.
+# A stack frame of Python or pytest, or the place that Node prints first.
 _BEFORE: Final = re.compile(
     r"\s*File \"([^\"]+)\", line (\d{1,9})|(\S+\.py):(\d{1,9}): in |(?:file://)?(\S+\.[cm]?[jt]sx?):(\d{1,9})$"
 )
@@ -69,7 +69,7 @@ _PYTEST: Final = re.compile(r"E(?: {2,}|$)")
 
 
 def first_error(text: str) -> FirstError | None:
-    """Return the first real error line of a tool's output, None where there is none."""
+    """Return the first real error line of a tool's output, None if there is none."""
     lines = plain(text).splitlines()[:_MOST_LINES]
     place: FirstError | None = None
     for index, raw in enumerate(lines):
@@ -88,7 +88,7 @@ def first_error(text: str) -> FirstError | None:
 
 
 def _error(found: re.Match[str], elsewhere: FirstError | None) -> FirstError:
-    """Return the error with its own place, else with the one that stands elsewhere."""
+    """Return the error with its own place, else with the one found nearby."""
     named = found.groupdict()
     line, file, number = _cut(named["what"].strip()), named.get("file"), named.get("number")
     if file is None and elsewhere is not None:
@@ -97,7 +97,7 @@ def _error(found: re.Match[str], elsewhere: FirstError | None) -> FirstError:
 
 
 def _place_after(lines: list[str]) -> FirstError | None:
-    """Return the first place of the project's own below an error, None where there is none before the next one."""
+    """Return the first place in the project's own files below an error and before the next one, None without one."""
     for line in lines:
         if (found := _AFTER.match(line)) and not _LIBRARY.search(line):
             return FirstError("", found["file"], int(found["number"]))

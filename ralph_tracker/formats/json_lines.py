@@ -1,4 +1,4 @@
-"""One JSON object a line, among lines that are something else: what tools write that report while they run."""
+"""Read one JSON object per line among other lines, as tools write that report while they run."""
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
@@ -14,13 +14,13 @@ Object = Mapping[str, Any]
 
 
 def first_objects(content: Content) -> tuple[Object, ...]:
-    """Return the first 20 lines that are objects, which is enough to tell one format from another."""
+    """Return the objects among the first 20 lines that start like one, which is enough to tell formats apart."""
     values = (parse_json(line) for line in islice(_beginning_like_objects(content.text), _TRIED))
     return tuple(value for value in values if isinstance(value, dict))
 
 
 def _beginning_like_objects(text: str) -> Iterator[str]:
-    """Yield the lines that begin with a brace, looking at no other line: every text is asked for them."""
+    """Yield the lines that begin with a brace; skips all others fast, because this runs on every text."""
     start = 0 if text.startswith("{") else text.find("\n{") + 1 or len(text)
     while start < len(text):
         end = text.find("\n", start)
@@ -30,10 +30,10 @@ def _beginning_like_objects(text: str) -> Iterator[str]:
 
 
 def objects(content: Content) -> Iterator[tuple[str, Object | None]]:
-    """Yield each line that is not blank with its object, None where it holds none.
+    """Yield each non-blank line with its object, None if it holds none.
 
-    Raises DamageError at a last line that is half an object: the report was cut short. A cut between two lines
-    cannot be seen.
+    Raises DamageError if the last line is half an object: the report was cut short. A cut between two lines cannot be
+    detected.
     """
     line, cut = "", False
     for line in lines(content):
@@ -46,7 +46,7 @@ def objects(content: Content) -> Iterator[tuple[str, Object | None]]:
 
 
 def lines(content: Content) -> Iterator[str]:
-    """Yield the lines without holding them all; a line ends with a newline alone, carriage returns stay."""
+    """Yield the lines without holding them all; only newlines end a line, carriage returns stay."""
     text, start = content.text, 0
     while (end := text.find("\n", start + _CHUNK)) >= 0:
         yield from text[start:end].split("\n")

@@ -1,4 +1,4 @@
-"""JSON read straight into the few fields that a format needs: what is not asked for is passed over, not built."""
+"""Decode JSON directly into the few fields that a format needs; the rest is skipped."""
 
 import json
 import re
@@ -20,9 +20,9 @@ Event = Mapping[str, Any]
 
 
 def decode(content: Content, shape: type[_T], what: str) -> _T:
-    """Return the one JSON value that the content is, in that shape; `what` is how an error calls such a report.
+    """Return the content as one JSON value of that shape; `what` names the kind of report in errors.
 
-    Raises DamageError, with the place, where it is malformed, cut short, or of another shape.
+    Raises DamageError, with the place, if it is malformed, cut short, or of another shape.
     """
     try:
         return msgspec.json.decode(content.utf8, type=shape)
@@ -33,7 +33,7 @@ def decode(content: Content, shape: type[_T], what: str) -> _T:
 
 
 def _decode_replaced(content: Content, shape: type[_T], what: str) -> _T:
-    """Decode as above, with what is no UTF-8 replaced."""
+    """Decode like `decode`, with invalid UTF-8 replaced."""
     try:
         return msgspec.json.decode(content.text.encode(errors="replace"), type=shape)
     except (msgspec.MsgspecError, RecursionError) as error:
@@ -41,7 +41,7 @@ def _decode_replaced(content: Content, shape: type[_T], what: str) -> _T:
 
 
 def damage_at(content: Content, path: Sequence[str | int], why: str) -> DamageError:
-    """Return the error about the value to which the path of keys and numbers leads, or about the nearest around it."""
+    """Return an error placed at the value that the path of keys and indexes leads to, or at its nearest parent."""
     return DamageError(why, *_place(content.text, _offset(content.text, path)))
 
 
@@ -66,7 +66,7 @@ def _place(text: str, at: int) -> tuple[int, int]:
 
 
 def _offset(text: str, path: Sequence[str | int]) -> int:
-    """Return where the value begins; the text is valid JSON as far as there."""
+    """Return where the value begins; the text must be valid JSON up to there."""
     at = _after_space(text, 0)
     for key in path:
         found = _member(text, at, key)
@@ -77,7 +77,7 @@ def _offset(text: str, path: Sequence[str | int]) -> int:
 
 
 def _member(text: str, at: int, key: str | int) -> int | None:
-    """Return where the value of that key, or of that number, begins in the object or array at `at`; None without."""
+    """Return where the value of a key or index begins in the object or array at `at`; None without one."""
     decoder = json.JSONDecoder()
     is_object, number = text.startswith("{", at), 0
     if not is_object and not text.startswith("[", at):
@@ -103,12 +103,12 @@ def _after_space(text: str, at: int) -> int:
 
 
 def text(event: Event, key: str) -> str:
-    """Return the text of that name, "" where there is none."""
+    """Return the text of that key, "" without one."""
     value = event.get(key)
     return value if isinstance(value, str) else ""
 
 
 def number(event: Event, key: str) -> float | None:
-    """Return the number of that name, None where there is none."""
+    """Return the number of that key, None without one."""
     value = event.get(key)
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None

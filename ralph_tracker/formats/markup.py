@@ -1,4 +1,4 @@
-"""Streaming XML for all formats that are written in it: expat, without what an attacker would use of it."""
+"""Streaming XML for all XML formats: expat, without the features that an attacker could use."""
 
 import pyexpat
 from collections.abc import Callable, Mapping
@@ -13,12 +13,12 @@ Element = tuple[str, Mapping[str, str]]
 _FIRST: Final = 2
 _LONGEST_TEXT: Final = 65_536
 
-# What expat is told in place of its own guess: a byte order mark is right, whatever the declaration says.
+# Passed to expat instead of its own guess: a byte order mark is right, whatever the declaration says.
 _EXPAT_ENCODINGS: Final = {None: None, "utf-8": "utf-8", "utf-16-le": "utf-16", "utf-16-be": "utf-16"}
 
 
 class Text:
-    """Gather the text of an element where a reader asks for it; what nobody asks for is not even passed on."""
+    """Collect the text of an element on request; other text is not even passed on by the parser."""
 
     def __init__(self) -> None:
         self.parser: pyexpat.XMLParserType | None = None
@@ -26,13 +26,13 @@ class Text:
         self._room = 0
 
     def begin(self) -> None:
-        """Gather from here on, up to the limit."""
+        """Start collecting, up to the limit."""
         if self.parser is not None:
             self._parts, self._room = [], _LONGEST_TEXT
             self.parser.CharacterDataHandler = self._take
 
     def end(self) -> str:
-        """Return what was gathered, "" where `begin` was not called."""
+        """Return the collected text, "" if `begin` was not called."""
         if self.parser is not None:
             self.parser.CharacterDataHandler = None
         text, self._parts = "".join(self._parts), []
@@ -46,7 +46,7 @@ class Text:
 
 
 class _FoundError(Exception):
-    """Ends the parsing once the first elements are known."""
+    """Stops the parser once the first elements are known."""
 
 
 def stream(
@@ -60,10 +60,9 @@ def stream(
 ) -> None:
     """Call `start` and `end` for each element, as expat does: names as written, attributes as a dict.
 
-    `text` gathers the text of elements where the handlers ask for it.
-    `encoding` is what a byte order mark says. Raises DamageError, with the place, where the document is malformed, cut
-    short or declares an entity. A DamageError of the handlers goes through with the place put in, which is the end of
-    what they were called for.
+    `text` collects the text of elements if the handlers ask for it. `encoding` is that of the byte order mark. Raises
+    DamageError, with the place, if the document is malformed, cut short or declares an entity; one raised by a handler
+    stops the parser and gets the place added.
     """
     _refuse_long_tags(data, limits.max_tag)
     parser = pyexpat.ParserCreate(_EXPAT_ENCODINGS[encoding])
@@ -80,22 +79,22 @@ def stream(
     except DamageError as damage:
         why = damage.unreadable.why
         raise DamageError(why, parser.CurrentLineNumber, parser.CurrentColumnNumber + 1) from None
-    except (LookupError, ValueError) as error:  # what pyexpat raises about the declared encoding
+    except (LookupError, ValueError) as error:  # raised by pyexpat for the declared encoding
         raise DamageError(f"malformed XML: {error}", 1) from None
     finally:
         if text is not None:
-            text.parser = None  # the two would hold each other
+            text.parser = None  # they refer to each other
 
 
 def local_name(name: str) -> str:
-    """Return the name without its namespace prefix: reports are told apart by what their elements are called."""
+    """Return the name without its namespace prefix, since reports are recognised by local names."""
     return name.rpartition(":")[2]
 
 
 def first_elements(data: bytes, encoding: str | None, limits: Limits) -> tuple[Element, ...]:
-    """Return the root and the element after it as local name and attributes, reading no further than that.
+    """Return the root and the element after it as local name and attributes, without reading further.
 
-    Just the root where nothing follows it, or only damage. Raises DamageError where there is not even a root.
+    Only the root if nothing or only damage follows it. Raises DamageError if there is no root either.
     """
     found: list[Element] = []
 
@@ -115,15 +114,15 @@ def first_elements(data: bytes, encoding: str | None, limits: Limits) -> tuple[E
 
 
 def _refuse_entity(name: str, is_parameter: bool, value: str | None, *_rest: object) -> None:  # noqa: FBT001
-    """Refuse what could grow; a general entity outside of the document is not fetched, so that it is nothing."""
+    """Refuse entities that could expand; external general entities are not fetched and thus harmless."""
     if is_parameter or value is not None:
         raise DamageError(f"the document declares an entity ({name}), which reports have no need of")
 
 
 def _refuse_long_tags(data: bytes, limit: int) -> None:
-    """Refuse a tag that is longer than `limit` bytes, looking at one byte in a stretch of that many.
+    """Refuse a tag that is longer than `limit` bytes, sampling one byte per `limit`.
 
-    Only a stretch without any `<` can be such a tag; a long text, comment or CDATA section is none.
+    Only a stretch without any `<` can be such a tag; a long text, comment or CDATA section is not.
     """
     at = 0
     while at + limit < len(data):

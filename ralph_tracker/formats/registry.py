@@ -1,4 +1,4 @@
-"""The table of formats, and how bytes are told apart: by what they hold, never by a file's name.
+"""The table of formats, and how bytes are recognised: by content, never by file name.
 
 A new format is one file with `sniff` and `read`, one line in the table below, one folder in fixtures/reports/.
 """
@@ -17,7 +17,7 @@ Syntax = Literal["xml", "json", "lines", "text"]
 
 
 class _Module(Protocol):
-    """What the file of a format has."""
+    """The functions that the module of a format must have."""
 
     def sniff(self, content: Content, /) -> bool: ...
 
@@ -25,10 +25,10 @@ class _Module(Protocol):
 
 
 class Format(NamedTuple):
-    """Describe one format; the file of its name, in the folder of its kind, is imported when it is tried.
+    """One format; its module, of the same name in the folder of its kind, is imported when it is tried.
 
-    `syntax` is what its files are made of: XML, one JSON value, a JSON object a line, or text and whatever else.
-    `silence` is what an empty output means when the tool exited 0; None where the tool writes something even then.
+    `syntax` is that of its files: XML, one JSON value, a JSON object per line, or any text. `silence` is the report
+    that empty output means if the tool exited with 0; None if the tool always writes something.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Format(NamedTuple):
     silence: Report | None = None
 
     def sniff(self, content: Content) -> bool:
-        """Say whether content of its syntax looks like the format, however damaged further on."""
+        """Return whether content of its syntax looks like the format, even if it is damaged further on."""
         return self._module.sniff(content)
 
     def read(self, content: Content) -> Report:
@@ -50,7 +50,7 @@ class Format(NamedTuple):
         return cast("_Module", import_module(f"ralph_tracker.formats.{self.kind}.{name}"))
 
 
-# In the order in which they are tried: exact formats first.
+# In the order in which they are tried, exact formats first.
 FORMATS: Final[tuple[Format, ...]] = (
     Format("junit", "tests", "xml"),
     Format("nunit", "tests", "xml"),
@@ -96,8 +96,8 @@ FORMATS: Final[tuple[Format, ...]] = (
 )
 BY_NAME: Final[Mapping[str, Format]] = {each.name: each for each in FORMATS}
 
-# What content may be, by its first character, in the order in which it is tried: exact ones first, text last. Tools
-# write lines of their own before and between JSON lines, so these may begin with anything.
+# The possible syntaxes by first character, in the order in which they are tried. Tools write other lines before and
+# between JSON lines, so those files may begin with anything.
 _JSON: Final[tuple[Syntax, ...]] = ("json", "lines", "text")
 _SYNTAXES: Final[Mapping[str, tuple[Syntax, ...]]] = {"<": ("xml", "lines", "text"), "{": _JSON, "[": _JSON}
 _OPENING: Final = 4096
@@ -106,26 +106,26 @@ _OTHERWISE: Final[tuple[Syntax, ...]] = ("lines", "text")
 
 
 class Reading(NamedTuple):
-    """What bytes turned out to be: the format they look like (None: like none), and the report or why not."""
+    """The recognised format (None: none), and the report or why it cannot be read."""
 
     format: Format | None
     result: Report | Unreadable
 
 
 def read(data: bytes, *, format: str | None = None, limits: Limits = DEFAULT_LIMITS) -> Report | Unreadable:  # noqa: A002
-    """Return the report that the bytes are, in that format (None: the one they look like), or Unreadable.
+    """Return the report in that format (None: the one that the bytes look like), or Unreadable.
 
-    Never raises, whatever the bytes. Empty input, white space included, is Unreadable with `empty` set, never a
-    report of zeros: only a caller who knows that the tool ran and exited 0 may take it for one, as
-    `BY_NAME[format].silence`, where the format has it (mypy's `--output=json` writes nothing when it finds nothing).
+    Never raises. Empty input, including white space, is Unreadable with `empty` set, never a report of zeros: only a
+    caller who knows that the tool ran and exited with 0 may use `BY_NAME[format].silence` instead, if the format has it
+    (mypy's `--output=json` writes nothing if it finds nothing).
     """
     return _read(data, format, limits).result
 
 
 def examine(data: bytes, *, format: str | None = None, limits: Limits = DEFAULT_LIMITS) -> Reading:  # noqa: A002
-    """Return what `read` does, with the format that was read, and a place wherever there can be one.
+    """Return the result of `read` with the format, and a place whenever possible.
 
-    What is wrong with an XML or JSON document as a whole stands where that begins.
+    Damage of a whole XML or JSON document is placed at its beginning.
     """
     reading = _read(data, format, limits)
     result, text = reading.result, Content(data[:_OPENING], limits).text
@@ -154,7 +154,7 @@ def _read(data: bytes, name: str | None, limits: Limits) -> Reading:
 
 
 def recognise(content: Content) -> Format | None:
-    """Return the format that the content looks like, None where it looks like none."""
+    """Return the format that the content looks like, None if none."""
     return next((each for each in candidates(content) if each.sniff(content)), None)
 
 
@@ -165,7 +165,7 @@ def candidates(content: Content) -> Iterator[Format]:
 
 
 def _unknown(name: str) -> Unreadable:
-    import difflib  # noqa: PLC0415  # most names are right
+    import difflib  # noqa: PLC0415  # most names are known
 
     near = difflib.get_close_matches(name, BY_NAME, n=1)
     hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(BY_NAME)}"
@@ -173,7 +173,7 @@ def _unknown(name: str) -> Unreadable:
 
 
 def _unrecognised(content: Content) -> Unreadable:
-    """Say as closely as possible why the content is no report that is known."""
+    """Return as closely as possible why the content is not a known report."""
     if content.opening.startswith("<"):
         root = content.root_or_damage
         return root if isinstance(root, Unreadable) else Unreadable(f"XML with the root <{root}>, no known report")

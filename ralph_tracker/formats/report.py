@@ -1,4 +1,4 @@
-"""What report files come down to: one value object a kind of report, and Unreadable for all that is none."""
+"""The types of reports: one value object per kind, and Unreadable for everything else."""
 
 from typing import Literal
 

@@ -1,1 +1,1 @@
-"""Whether a score can be believed: text and outcomes in, findings out. Nothing is executed, nothing is read."""
+"""Judge whether a score can be believed: text and outcomes in, findings out. Nothing is executed or read from disk."""

@@ -1,4 +1,4 @@
-"""The files that differ between two iterations, as text: their code, their comments, and why one cannot be read."""
+"""The files that differ between two iterations, as text: code, comments, and why a file cannot be read."""
 
 import re
 from collections import Counter
@@ -13,13 +13,13 @@ MAX_BYTES: Final = 2_000_000
 MAX_LINE: Final = 100_000
 TEXT_SHOWN: Final = 300
 _QUOTED: Final = r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\''
-# No alternative can be left half-way, so that no text takes more than one pass.
+# Unambiguous alternatives, so that any text takes a single pass.
 _PYTHON: Final = re.compile(
     r'(?P<block>"""(?:[^"\\]|\\.|"(?!""))*(?:"""|\Z)|\'\'\'(?:[^\'\\]|\\.|\'(?!\'\'))*(?:\'\'\'|\Z))'
     rf"|{_QUOTED}|(?P<comment>\#[^\n]*)",
     re.DOTALL,
 )
-# A single quote is not read as a string's: lifetimes of Rust and words of prose have one only.
+# A lone single quote does not open a string: Rust's lifetimes and words of prose have only one.
 _BRACES: Final = re.compile(
     r'(?P<comment>//[^\n]*|/\*(?:[^*]|\*(?!/))*(?:\*/|\Z))|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|`(?:[^`\\]|\\.)*`'
     r"|(?P<block>(?!))",
@@ -30,13 +30,13 @@ _NOT_NEWLINE: Final = re.compile(r"[^\n]")
 
 
 def one_line(text: str) -> str:
-    """Return a text on one line, cut to what a person reads."""
+    """Return a text on one line, shortened for display."""
     line = " ".join(text.split())
     return line if len(line) <= TEXT_SHOWN else f"{line[: TEXT_SHOWN - 1]}…"
 
 
 class FileChange(NamedTuple):
-    """A file as it was and as it is, None where it is absent; the path is relative, with forward slashes."""
+    """The old and the new content of a file, None if it is absent; the path is relative, with forward slashes."""
 
     path: str
     old: bytes | None
@@ -44,7 +44,7 @@ class FileChange(NamedTuple):
 
 
 def unreadable(data: bytes) -> str | None:
-    """Return why a content cannot be read as text, None where it can."""
+    """Return why a content cannot be read as text, None if it can."""
     if len(data) > MAX_BYTES:
         return f"is larger than {MAX_BYTES // 1_000_000} MB"
     if b"\0" in data:
@@ -55,7 +55,7 @@ def unreadable(data: bytes) -> str | None:
 
 
 class Text:
-    """One version of a file; its code and its comments are made when they are first asked for."""
+    """One version of a file; its code and comments are computed on demand."""
 
     def __init__(self, path: str, text: str) -> None:
         self.path = path
@@ -68,7 +68,7 @@ class Text:
 
     @cached_property
     def code(self) -> str:
-        """Return the text with comments and Python's triple-quoted strings blanked; every line stays where it was."""
+        """Return the text with comments and Python's triple-quoted strings blanked; line numbers stay the same."""
         return self._tokens().sub(lambda found: _blank(found[0]) if found.lastgroup else found[0], self.text)
 
     @cached_property
@@ -88,7 +88,7 @@ def _blank(text: str) -> str:
 
 
 class ChangedFile:
-    """A file that can be read on both sides; an absent side is the empty text, and `is_new` says so."""
+    """A file that can be read on both sides; an absent side is the empty text, see `is_new` and `is_gone`."""
 
     def __init__(self, path: str, old: str | None, new: str | None) -> None:
         self.path = path
@@ -101,17 +101,17 @@ class ChangedFile:
 
     @property
     def is_source(self) -> bool:
-        """Tell whether it is a program that does not belong to the tests."""
+        """Return whether it is program code that does not belong to the tests."""
         return self.language is not None and self.kind is None
 
     @property
     def is_test(self) -> bool:
-        """Tell whether it is a program that belongs to the tests."""
+        """Return whether it is program code that belongs to the tests."""
         return self.language is not None and self.kind in {"test", "support", "data"}
 
 
 def read(change: FileChange) -> ChangedFile | str:
-    """Return the file with its texts, or the reason why it cannot be read."""
+    """Return the file with its texts, or why it cannot be read."""
     for data in (change.old, change.new):
         if data is not None and (reason := unreadable(data)) is not None:
             return reason
@@ -123,7 +123,7 @@ def read(change: FileChange) -> ChangedFile | str:
 
 
 def added_lines(files: Iterable[ChangedFile]) -> Mapping[str, frozenset[int]]:
-    """Return the numbers of the lines that are new, by path; lines that were moved or re-indented are not."""
+    """Return the numbers of the new lines by path; moved or re-indented lines are not new."""
     files = tuple(files)
     gone: Counter[str] = Counter()
     fresh: list[tuple[str, int, str]] = []

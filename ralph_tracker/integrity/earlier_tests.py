@@ -1,7 +1,7 @@
-"""What a run of earlier tests on the new source shows: the table of integrity.md as a function.
+"""Derive findings from a run of earlier tests on the new source, by the table of integrity.md.
 
-A test file's reference is the form that it had when its tests were first seen. Where the reference fails on this
-iteration's source and the iteration reports otherwise, there is a finding; who edited what decides which.
+A test file's reference is the form that it had when its tests were first seen. If the reference fails on this
+iteration's source and the iteration reports otherwise, there is a finding; what was edited decides which.
 """
 
 import re
@@ -16,7 +16,7 @@ from ralph_tracker.integrity.test_files import is_code
 
 NO_PASS: Final = frozenset({None, SKIPPED})
 _FAILURE_SHOWN: Final = 600
-# What a failure says of a name that is not there, in the words of each language's tools; one group is the name.
+# How the tools of each language report a missing name; one group is the name.
 _MISSING: Final = tuple(
     re.compile(pattern)
     for pattern in (
@@ -46,26 +46,25 @@ _MISSING: Final = tuple(
     )
 )
 _NAME: Final = re.compile(r"\w+")
-# A name at the head of a definition, in any of the languages, or of an assignment of the module.
+# The start of a definition of the name, in any of the languages, or of a module-level assignment.
 _DEFINED: Final = (
     r"\b(?:def|class|function|func|fn|const|let|var|type|struct|enum|trait|interface|mod|package)"
     r"\s+(?:\([^()\n]*\)\s*)?{0}\b|^{0}\s*[:=]"
 )
-# Of these files the folder is the module.
+# Files whose module is named after the folder.
 _STANDS_FOR_FOLDER: Final = re.compile(r"(\w+)/(?:(?:__init__|index|mod)\.\w+|\w+\.go)$")
 
 
 class RerunOf(NamedTuple):
-    """What the findings of one re-run are made from.
+    """The inputs for the findings of one re-run.
 
     `old` are outcomes when each test was last reported before this iteration, `new` those that it reports, `earlier`
-    what its references gave on this source. `matches` maps tests that are gone to those that stand for them.
-    `references` maps each file that was put back to the iteration of that form. `file_of` returns the test file of an
-    id, None where that is not known. `hooked` are files whose change meddles with the runner. `missing` returns the
-    name that a failure misses and that is gone from the source too, None where it misses none. `source_changed` says
-    whether anything changed that decides about no test. `raised` maps the rule and test of findings that stand to the
-    iteration that raised them. `settings` are the files among the references that only steer
-    the runner. `edited_in` maps files to the iteration that took them from that form. `number` is this iteration.
+    those of the references on this source. `matches` maps missing tests to their replacements. `references` maps each
+    restored file to the iteration of that form. `file_of` returns the test file of an id, None if unknown. `hooked` are
+    files whose change tampers with the runner. `missing` returns the name that a failure reports as missing if the
+    source lost it, else None. `source_changed` says whether any file changed that does not decide about tests. `raised`
+    maps the rule and test of open findings to the iteration that raised them. `settings` are the references that only
+    configure the runner. `edited_in` maps files to the iteration that changed that form. `number` is this iteration.
     """
 
     number: int
@@ -83,7 +82,7 @@ class RerunOf(NamedTuple):
     raised: Mapping[tuple[str, str], int] = {}
 
     def now(self, test: str) -> str | None:
-        """Return how a test ended in this iteration, by what stands for it where it is gone; None: it is gone."""
+        """Return the outcome of a test in this iteration, or of its replacements; None if there is neither."""
         if test in self.new:
             return self.new[test]
         heirs = [self.new.get(each) for each in self.matches.get(test, ())]
@@ -92,12 +91,12 @@ class RerunOf(NamedTuple):
         return next((worse for worse in (None, FAILED, SKIPPED) if worse in heirs), PASSED)
 
     def why(self, test: str) -> str:
-        """Return what the earlier form of a test said, "" where it said nothing."""
+        """Return the failure message of the earlier form of a test, "" without one."""
         return self.earlier.messages.get(test, "")
 
     def unloaded(self, file: str | None) -> str | None:
-        """Return why the earlier form of a file did not load, None where it did."""
-        from ralph_tracker.core.identities import belongs_to_any  # noqa: PLC0415  # few references do not load
+        """Return why the earlier form of a file did not load, None if it did."""
+        from ralph_tracker.core.identities import belongs_to_any  # noqa: PLC0415  # most references load
 
         places = self.earlier.not_loaded
         if file is None or not places:
@@ -106,7 +105,7 @@ class RerunOf(NamedTuple):
 
 
 class RerunFindings(NamedTuple):
-    """What a re-run shows: findings, tests that count for no iteration any more, files whose reference moves."""
+    """The result of a re-run: findings, tests that no longer count, and files whose reference moves."""
 
     findings: tuple[Finding, ...] = ()
     retired: frozenset[str] = frozenset()
@@ -114,7 +113,7 @@ class RerunFindings(NamedTuple):
 
 
 def show(run: RerunOf) -> RerunFindings:
-    """Return what the re-run shows, by the table of integrity.md."""
+    """Return the result of the re-run, by the table of integrity.md."""
     told: dict[tuple[str, str], list[str]] = {}
     unrunnable: dict[str, list[str]] = {}
     moved: set[str] = set()
@@ -141,7 +140,7 @@ def show(run: RerunOf) -> RerunFindings:
 
 
 def red_and_unasked(run: RerunOf, among: Iterable[str]) -> Finding | None:
-    """Return a finding for red tests that are gone or skipped now and that no run of an earlier form told of."""
+    """Return a finding for failing tests that are missing or skipped now and that no re-run covered."""
     tests = [
         test
         for test in sorted(among)
@@ -165,7 +164,7 @@ def red_and_unasked(run: RerunOf, among: Iterable[str]) -> Finding | None:
 
 
 def _missing(run: RerunOf, test: str, file: str | None, how: str | None) -> str | None:
-    """Return the name without which the earlier form cannot run, where the source does not have it any more."""
+    """Return the name that the earlier form needs and the source no longer has, None without one."""
     if how == FAILED:
         return run.missing(run.why(test))
     why = run.unloaded(file)
@@ -173,7 +172,7 @@ def _missing(run: RerunOf, test: str, file: str | None, how: str | None) -> str 
 
 
 def _rule(run: RerunOf, file: str | None, was: str, now: str | None, gone_name: str | None) -> str | None:
-    """Return which row of the table holds, None where the reference moves without a finding."""
+    """Return the rule of the row that holds, None if the reference moves without a finding."""
     edited = file in run.references
     runner_only = not edited and run.references.keys() <= run.settings | run.hooked
     if gone_name is not None and now != SKIPPED:
@@ -188,7 +187,7 @@ def _rule(run: RerunOf, file: str | None, was: str, now: str | None, gone_name: 
 
 
 def _is_told(run: RerunOf, rule: str, test: str, file: str) -> bool:
-    """Tell whether a finding that stands says so already: nothing of what it is about was edited since."""
+    """Return whether an open finding reports this already: nothing it is about was edited since."""
     raised = run.raised.get((rule, test))
     edits = [run.edited_in.get(path, run.number) for path in _edited(run, file)]
     return raised is not None and max(edits, default=run.number) <= raised
@@ -199,9 +198,9 @@ def _edited(run: RerunOf, file: str) -> list[str]:
 
 
 def _files_of(run: RerunOf, finding: Finding) -> set[str]:
-    """Return the files whose reference a finding is about: its own, or those beside the tests where that is as it was.
+    """Return the files whose reference a finding is about: its own test files, else all edited files.
 
-    Their references move to the present form: the finding keeps asking for the earlier one.
+    Their references move to the present form, while the finding keeps checking the earlier one.
     """
     own = {file for test in finding.tests if (file := run.file_of(test)) in run.references and file is not None}
     return own or set(run.references)
@@ -274,9 +273,10 @@ def repeat_command(number: int) -> str:
 
 
 def standing(finding: Finding, earlier: TestResults, new: Mapping[str, str]) -> Finding | None:
-    """Return a finding as it stands after its tests were run again, None where it ended.
+    """Return what is left of a finding after its tests were run again, None if it is resolved.
 
-    It ends for a test when the earlier form passes on the source; a test that fails in the report hides nothing now.
+    It is resolved for a test if the earlier form passes on the source, or if the reported test fails, which hides
+    nothing.
     """
     left = tuple(
         test
@@ -290,7 +290,7 @@ def standing(finding: Finding, earlier: TestResults, new: Mapping[str, str]) -> 
 
 
 def missing_names(failure: str) -> tuple[str, ...]:
-    """Return the names that a failure says are not there, the last part of each, () where it says none."""
+    """Return the last part of each name that a failure reports as missing, () without any."""
     found = []
     for pattern in _MISSING:
         for match in pattern.finditer(failure):
@@ -300,11 +300,11 @@ def missing_names(failure: str) -> tuple[str, ...]:
 
 
 def gone_from_source(name: str, before: Iterable[tuple[str, str]], after: Iterable[tuple[str, str]]) -> bool:
-    """Tell whether changed source held a name, as a word or as a file's own name, and does not any more.
+    """Return whether the changed source had a name, as a word or as a file name, and no longer has it.
 
-    Both sides are (path, text) of the changed files that decide about no test. Only code holds names: a plan, a log or
-    a comment that tells of the removal does not undo it. Where a file of that name went, its name is a module's, and
-    others may use the same word for what is theirs: only who defines it holds it still.
+    Both sides are (path, text) of the changed files that do not decide about tests. Only code counts: plans, logs and
+    comments may still mention the name. If a file of that name is gone, the name is a module's, and other code may use
+    the same word: then only a definition counts.
     """
     old, new = ({path: Text(path, text) for path, text in files if is_code(path)} for files in (before, after))
     held, holding = _own_names(old), _own_names(new)
@@ -316,7 +316,7 @@ def gone_from_source(name: str, before: Iterable[tuple[str, str]], after: Iterab
 
 
 def _own_names(paths: Iterable[str]) -> set[str]:
-    """Return the names of modules that the paths are, files or folders."""
+    """Return the module names of the paths, of files or folders."""
     names = set()
     for path in paths:
         folder = _STANDS_FOR_FOLDER.search(path)

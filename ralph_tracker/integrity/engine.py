@@ -1,4 +1,4 @@
-"""Ask the few rules beside the re-run about the changed files of one iteration: text in, findings out."""
+"""Apply the diff rules, which complement the re-run, to the changed files of one iteration."""
 
 import re
 from collections import Counter
@@ -20,7 +20,7 @@ from ralph_tracker.integrity.weakened import weakened
 
 
 class Mark(NamedTuple):
-    """A mark: what it silences, its pattern, and whether it stands in code rather than in comments."""
+    """A suppression mark: what it suppresses, its pattern, and whether it is code instead of a comment."""
 
     kind: SuppressionKind
     pattern: str
@@ -68,7 +68,7 @@ _WORDS: Final = re.compile(
 
 
 def net_suppressions(files: Iterable[ChangedFile]) -> Mapping[SuppressionKind, int]:
-    """Return how many suppressions of each kind source gained, below 0 where more went; those of tests do not count."""
+    """Return how many suppressions source gained (negative: lost), by kind; those of tests do not count."""
     total: dict[SuppressionKind, int] = {"lint": 0, "types": 0, "coverage": 0}
     for file in files:
         if file.is_source:
@@ -79,7 +79,7 @@ def net_suppressions(files: Iterable[ChangedFile]) -> Mapping[SuppressionKind, i
 
 
 def count(side: Text) -> Mapping[SuppressionKind, int]:
-    """Return how many suppressions of each kind stand in a text; marks that a string quotes are none."""
+    """Return the number of suppressions in a text, by kind; those inside strings do not count."""
     found: dict[SuppressionKind, int] = {}
     language = language_of(side.path)
     if language is None or _WORDS.search(side.text) is None:
@@ -101,12 +101,12 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-# Beside the kinds of test_files, these decide what is run.
+# Files that decide what is run, in addition to the kinds of test_files.
 _DECIDES: Final = re.compile(rf"(^|/)(sitecustomize|usercustomize)\.py$|{COMMANDS}")
 
 
 class Inspection(NamedTuple):
-    """What the rules found; `suppressions` counts new ones less removed ones, `unread` says why by path."""
+    """The result of the rules; `suppressions` is the net change, `unread` says why by path."""
 
     findings: tuple[Finding, ...] = ()
     suppressions: Mapping[SuppressionKind, int] = {}
@@ -119,10 +119,10 @@ def inspect(
     after: Mapping[str, str],
     unchanged_tests: Mapping[str, str] | None = None,
 ) -> Inspection:
-    """Return what the rules find in the changes of an iteration; no content of a file makes it fail.
+    """Return what the rules find in the changes of an iteration; no file content makes it fail.
 
-    `before` and `after` are the outcomes of tests by their ids. `unchanged_tests` are the texts by path of test files
-    that did not change and hold a test that turned green: special cases in source are found by what these ask for.
+    `before` and `after` are the outcomes of tests by id. `unchanged_tests` are the texts by path of unchanged test
+    files with a test that turned green: they are used to find special cases in the source.
     """
     files: list[ChangedFile] = []
     unread: dict[str, str] = {}
@@ -145,7 +145,7 @@ def inspect(
 
 
 def _matched(rule: Rule, files: Iterable[ChangedFile], green: tuple[str, ...]) -> Iterator[Finding]:
-    """Yield the matches of a row whose text occurs more often than before in all files together."""
+    """Yield the matches of a rule whose text occurs more often than before in all files together."""
     is_critical = rule.id == "R2" and bool(green)
     severity, named = (Severity.CRITICAL, green) if is_critical else (rule.severity, ())
     looked_at = [file for file in files if rule.looks_at(file)]
@@ -177,7 +177,7 @@ def _matches(rule: Rule, side: Text) -> Iterator[re.Match[str]]:
 
 
 def _not_looked_into(change: FileChange, reason: str) -> Iterator[Finding]:
-    """Yield a finding for a file that decides about tests, could be read before and cannot be any more."""
+    """Yield a finding for a file that decides about tests and that was readable before, but is not now."""
     if change.old is None or change.new is None or unreadable(change.old) is not None:
         return
     if kind_of(change.path) is not None or _DECIDES.search(change.path):
@@ -188,7 +188,7 @@ def _not_looked_into(change: FileChange, reason: str) -> Iterator[Finding]:
 def _about_tests(
     files: Iterable[ChangedFile], ids: Iterable[str], green: tuple[str, ...], unchanged_tests: Mapping[str, str]
 ) -> Iterator[Finding]:
-    """Yield what is told by the tests themselves: weaker forms (W), and source that answers for them (R4)."""
+    """Yield findings from comparing tests: weaker forms (W), and source with special cases for them (R4)."""
     files = tuple(files)
     may_answer = bool(green) and any(file.is_source for file in files)
     found: list[SourceTest] = []
@@ -212,7 +212,7 @@ def _about_tests(
 
 
 def _ids_of(ids: Iterable[str], tests: Iterable[SourceTest]) -> Mapping[tuple[str, str], tuple[str, ...]]:
-    """Return the ids of tests in the report, by path and name of the test."""
+    """Return the report ids of tests by path and name."""
     found: dict[tuple[str, str], tuple[str, ...]] = {}
     for test_id, defined in definitions(ids, tests).items():
         for test in defined:

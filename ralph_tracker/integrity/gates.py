@@ -1,4 +1,4 @@
-"""R5 by values: thresholds, lists and switches of settings that ask for less than before, in any format."""
+"""R5 by values: thresholds, lists and switches in settings of any format that demand less than before."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -12,10 +12,10 @@ Kind = Literal["floor", "ceiling", "left_out", "looked_at", "strict", "loose", "
 
 
 class Gate(NamedTuple):
-    """What a key of settings means: `files` match the path, `sections` the section that it stands in.
+    """The meaning of a settings key: `files` match the path, `sections` the section of the key.
 
-    A floor must not go down nor vanish, a ceiling must not go up. What is left out must not grow, what is looked at must
-    not shrink nor newly narrow. A strict switch must stay on, a loose one off, a level must not go down.
+    A floor must not be lowered or removed, a ceiling not raised. `left_out` lists must not grow, `looked_at` lists must
+    not shrink. A strict switch must stay on, a loose one off, a level must not be lowered.
     """
 
     kind: Kind
@@ -98,7 +98,7 @@ GATES: Final = (
     ),
     Gate("level", r"(^|/)Cargo\.toml$", r"lints", r"[\w-]+"),
 )
-# What nobody counts as the code of a project, and lines that honest projects leave out of coverage.
+# Patterns that honest projects exclude as well: code that is not the project's, lines left out of coverage.
 _HONESTLY_LEFT_OUT: Final = re.compile(
     r"tests?\b|conftest|venv|site-packages|node_modules|\bbuild|dist\b|migrations|docs?\b|examples?\b|benchmarks?\b|\.tox|\.nox|\.git|cache|target|"
     r"vendor|third_party|generated|_pb2|_version|__main__|setup\.py|fixtures|e2e|coverage|TYPE_CHECKING|NotImplementedError|overload|"
@@ -110,15 +110,15 @@ _ITEM: Final = re.compile(r"\"((?:[^\"\\\n]|\\.)+)\"|'((?:[^'\\\n]|\\.)+)'|`([^`
 _LEVELS: Final = {"off": 0, "allow": 0, "0": 0, "warn": 1, "1": 1, "error": 2, "deny": 2, "2": 2, "forbid": 3}
 _ON: Final = frozenset({"true", "1", "yes", "on"})
 _OPENING: Final = {"[": "]", "{": "}", "(": ")"}
-_WIDE: Final = 20_000  # no value of a setting is longer
+_WIDE: Final = 20_000  # no settings value is longer
 
 Value = tuple[str, ...]
-# A key with its section: its values, and the line of the first.
+# By section and key: the values, and the line of the first.
 Settings = dict[tuple[str, str], tuple[Value, int]]
 
 
 def lowered(files: Iterable[ChangedFile]) -> Iterator[Finding]:
-    """Yield the settings that stood before and ask for less now; a new file lowers nothing."""
+    """Yield the existing settings that demand less now; a new file lowers nothing."""
     files = tuple(file for file in files if not file.is_gone)
     for gate in GATES:
         looked_at = [file for file in files if re.search(gate.files, file.path)]
@@ -133,7 +133,7 @@ def lowered(files: Iterable[ChangedFile]) -> Iterator[Finding]:
                 said = _is_lower(gate.kind, None if before is None else before[0], None if after is None else after[0])
                 if said is None:
                     continue
-                # What was moved to another section or file asks for as much there.
+                # Not lowered if it was moved to another section or file.
                 moved = after is None and any(
                     key == place[1] and before is not None and _is_lower(gate.kind, before[0], value) is None
                     for key, value in everywhere
@@ -143,7 +143,7 @@ def lowered(files: Iterable[ChangedFile]) -> Iterator[Finding]:
 
 
 def checks_removed(files: Iterable[ChangedFile]) -> Iterator[Finding]:
-    """Yield the programs that a workflow ran to check the project and no changed workflow runs now."""
+    """Yield the check programs that a changed workflow ran and that none runs now."""
     workflows = [file for file in files if re.search(CI, file.path)]
     now = "\n".join(line for file in workflows for line in _running(file.new))
     told = set()
@@ -157,7 +157,7 @@ def checks_removed(files: Iterable[ChangedFile]) -> Iterator[Finding]:
 
 
 def _running(workflow: Text) -> list[str]:
-    """Return the lines of a workflow, without those that only install what others run."""
+    """Return the lines of a workflow, except installation steps."""
     return [line for line in workflow.code.split("\n") if "install" not in line]
 
 
@@ -177,7 +177,7 @@ def _finding(
 
 
 def _is_lower(kind: Kind, old: Value | None, new: Value | None) -> str | None:
-    """Return what was done to a setting, None where it asks for as much as before; None is an absent key."""
+    """Return how a setting was weakened, None if it was not; a value of None is an absent key."""
     if kind in {"floor", "ceiling"}:
         return _is_number_eased(old, new, up=kind == "ceiling")
     if kind in {"left_out", "looked_at"}:
@@ -207,7 +207,7 @@ def _is_number_eased(old: Value | None, new: Value | None, *, up: bool) -> str |
 def _is_list_eased(old: Value, new: Value, *, leaves_out: bool) -> str | None:
     if leaves_out:
         more = [each for each in new if each not in old and not _HONESTLY_LEFT_OUT.search(each)]
-        # As many others as before: one pattern took the place of another.
+        # With the same number of items, one pattern replaced another.
         return f"leaves out more ({', '.join(more[:3])})" if more and len(new) > len(old) else None
     fewer = [each for each in old if each not in new]
     if new and fewer and len(new) < len(old) and "ALL" not in new:
@@ -216,7 +216,7 @@ def _is_list_eased(old: Value, new: Value, *, leaves_out: bool) -> str | None:
 
 
 def _settings(gate: Gate, side: Text) -> Settings:
-    """Return what a text says under the keys of a gate, in TOML, INI, JSON, YAML, XML, JavaScript or a command."""
+    """Return the values of a gate's keys in TOML, INI, JSON, YAML, XML, JavaScript or a command."""
     text = side.code if side.path.endswith((".js", ".ts", ".mjs", ".cjs", ".mts", ".cts", ".json")) else side.text
     found: Settings = {}
     sections = [(each.start(), each[1].strip()) for each in _SECTION.finditer(text)]
@@ -239,7 +239,7 @@ def _settings(gate: Gate, side: Text) -> Settings:
 
 
 def _value(text: str, start: int, indent: int) -> Value:
-    """Return the items of a value: what its brackets hold, the rest of its line, or the deeper lines below it."""
+    """Return the items of a value: inside its brackets, on the rest of its line, or in more indented lines below."""
     closing = _OPENING.get(text[start : start + 1])
     if closing is not None:
         depth = 0

@@ -1,4 +1,4 @@
-"""Which language a file is in, by its name alone."""
+"""Determine the language of a file by its name."""
 
 from collections.abc import Mapping
 from typing import Final, Literal
@@ -22,6 +22,6 @@ _BY_SUFFIX: Final[Mapping[str, Language]] = {
 
 
 def language_of(path: str) -> Language | None:
-    """Return the language of a file, None where it is none that is looked into."""
+    """Return the language of a file, None if it is not supported."""
     stem, dot, suffix = path.rpartition("/")[2].rpartition(".")
     return _BY_SUFFIX.get(dot + suffix.lower()) if stem else None

@@ -1,4 +1,4 @@
-"""What the ids of a report say: `tests.test_box.TestBox::test_lid[1]`, and which test of the source each belongs to."""
+"""Parse the ids of a report (`tests.test_box.TestBox::test_lid[1]`) and find the source test of each."""
 
 import re
 from collections import defaultdict
@@ -11,14 +11,15 @@ from ralph_tracker.integrity.source_tests import SEPARATOR, SourceTest
 
 Parts = tuple[str, ...]
 
-# The function is the first name that ends where parameters may begin; Go's subtests begin with a slash, as do folders.
+# The function is the first name followed by possible parameters; a slash starts Go's subtests, but also separates
+# folders.
 _FUNCTION: Final = re.compile(
     r"(?:^|::)(?:([^\W\d]\w*)(?=[\[(#]|\Z| \()|((?:Test|Benchmark|Example|Fuzz)\w*)(?=/))", re.ASCII
 )
-_CASE: Final = re.compile(r"(?:^|::)(\w+)(::case_\d\w*)\Z")  # rstest makes a module of a function with cases
+_CASE: Final = re.compile(r"(?:^|::)(\w+)(::case_\d\w*)\Z")  # rstest turns a function with cases into a module
 _ORDINAL: Final = re.compile(r"#\d+\Z")
 _TITLED: Final = re.compile(r"([^\s:]+\.(?:[cm]?[jt]sx?|rb|dart))::(.*)\Z", re.DOTALL)
-_DOTTED: Final = re.compile(r"([\w.]+)\.(\w+)(\(.*|)\Z", re.DOTALL)  # .NET has no other joint
+_DOTTED: Final = re.compile(r"([\w.]+)\.(\w+)(\(.*|)\Z", re.DOTALL)  # .NET has no other separator
 _CARGO_TARGET: Final = re.compile(r"\A\S+ (?:(?:\S*/)?(?:lib|main)|\S*?([^/\s]+))\.rs(?=::)")
 _GO_TEST: Final = re.compile(r"(?:Test|Fuzz|Example)(?![a-z])")
 _SUFFIX: Final = re.compile(r"\.(?:py|java|kt)(?=::|\Z)")
@@ -28,9 +29,9 @@ _PLACEHOLDER: Final = re.compile(r"%[sdifjoOpc#%$]|\$\{[^}]*\}|\$#?[A-Za-z_][\w.
 
 
 class ReportId(NamedTuple):
-    """The parts of an id: folders, modules and classes (outermost first), the function or title, what follows it.
+    """The parts of an id: folders, modules and classes (outermost first), the function or title, the parameters.
 
-    `parameters` is the rest as it stands: `[1-a]`, `(int)[1]`, `/subtest`, `::case_1`, `#2`; "" for none.
+    `parameters` is the unparsed rest: `[1-a]`, `(int)[1]`, `/subtest`, `::case_1`, `#2`; "" without any.
     """
 
     owner: Parts
@@ -61,10 +62,10 @@ def split_id(test: str) -> ReportId:
 
 
 def files_of(ids: Iterable[str], paths: Iterable[str], tests: Sequence[SourceTest] = ()) -> Mapping[str, str | None]:
-    """Return the test file that each id belongs to; None where none, or more than one, may be it.
+    """Return the test file of each id; None if none or several are possible.
 
-    What the id says of its file is looked up among the paths. `tests` of these files decide where that leaves several:
-    of packages of Go and modules of Rust the id names no file.
+    The file part of the id is looked up among the paths. If that leaves several, `tests` of these files decide: for
+    Go's packages and Rust's modules the id names no file.
     """
     places: defaultdict[str, list[tuple[Parts, str]]] = defaultdict(list)
     for path in paths:
@@ -90,11 +91,11 @@ def files_of(ids: Iterable[str], paths: Iterable[str], tests: Sequence[SourceTes
 
 
 def definitions(ids: Iterable[str], tests: Iterable[SourceTest]) -> Mapping[str, tuple[SourceTest, ...]]:
-    """Return the tests of the source that each id may be of, those whose place is closest; () where none is.
+    """Return the possible source tests of each id, those with the closest place; () without any.
 
-    A test that a class inherits is not found: its id names the class, its definition stands in another.
+    An inherited test is not found: its id names the class, but it is defined in another.
     """
-    # By function and the last part of its place, which an id tells unless it tells none.
+    # By function and last part of the place; the latter is None for ids without one.
     by_function: defaultdict[tuple[str, str | None], list[tuple[Parts, SourceTest]]] = defaultdict(list)
     by_title: defaultdict[Parts, list[tuple[Parts, SourceTest]]] = defaultdict(list)
     patterns: list[tuple[re.Pattern[str], Parts, SourceTest]] = []
@@ -110,7 +111,7 @@ def definitions(ids: Iterable[str], tests: Iterable[SourceTest]) -> Mapping[str,
                 patterns.append((_title_pattern(test.name), place, test))
         else:
             owner, _, function = test.name.rpartition(SEPARATOR)
-            # A method of a testify suite is reported below the function that runs the suite, whatever its own type.
+            # A method of a testify suite is reported below the function that runs the suite, whatever its type.
             classes = () if language == "go" else tuple(owner.split(SEPARATOR)) if owner else ()
             place = _place(test.path)[:-1] if language == "java" else _place(test.path)
             place = (*place, *classes)
@@ -144,7 +145,7 @@ def definitions(ids: Iterable[str], tests: Iterable[SourceTest]) -> Mapping[str,
 def _titled(
     test: ReportId, by_title: Mapping[Parts, Collection[tuple[Parts, SourceTest]]], sizes: Collection[int]
 ) -> list[tuple[Parts, SourceTest]]:
-    """Return the tests whose titles the id ends in, most of its words first; runners join them in ways of their own."""
+    """Return the tests whose titles end the id, longest first; runners join titles in different ways."""
     words = (*test.owner, *_WORDS.findall(test.function))
     for size in sorted(sizes, reverse=True):
         if 0 < size <= len(words):
@@ -155,19 +156,19 @@ def _titled(
 
 
 def _title_pattern(name: str) -> re.Pattern[str]:
-    """Return what finds the titles that `adds %i to $b` is reported by."""
+    """Return a pattern for the reported titles of `adds %i to $b`."""
     between = (r"\W+".join(re.escape(word) for word in _WORDS.findall(part)) for part in _PLACEHOLDER.split(name))
     return re.compile(r"(?:^|\W)" + ".*".join(between) + r"\W*\Z", re.DOTALL)
 
 
 def _may_be(owner: Parts, place: Parts) -> bool:
-    """Tell whether an id with a title may be of that file: where its owner names a file, of that one only."""
+    """Return whether an id with a title may be from that file; if its owner names a file, only from that one."""
     names_file = len(owner) > 1 and owner[-1] in {"js", "ts", "jsx", "tsx", "mjs", "cjs", "mts", "cts"}
     return not names_file or _is_end(owner, place)
 
 
 def _place(path: str) -> Parts:
-    """Return what ids call a file: its folders and name, of Go its package, of Rust its modules."""
+    """Return how ids name a file: its folders and name, for Go its package, for Rust its modules."""
     language = language_of(path)
     if language == "go":
         return _parts(path.rpartition("/")[0])
@@ -184,7 +185,7 @@ def _parts(owner: str) -> Parts:
 
 
 def _nearest(owner: Parts, places: Mapping[str, Sequence[tuple[Parts, str]]]) -> list[str]:
-    """Return the paths that share most with the owner of an id, looked for from its innermost part."""
+    """Return the paths that share most with the owner of an id, searching from its innermost part."""
     for end in range(len(owner), 0, -1):
         near = [(place, path) for place, path in places.get(owner[end - 1], ()) if _is_end(owner[:end], place)]
         if near:
@@ -196,7 +197,7 @@ def _nearest(owner: Parts, places: Mapping[str, Sequence[tuple[Parts, str]]]) ->
 
 
 def _at_root(test: ReportId, places: Mapping[str, Sequence[tuple[Parts, str]]]) -> list[str]:
-    """Return the files of the root package of Go, or module of Rust, that an id of these languages may be of."""
+    """Return the possible files of an id in the root package of Go or the root module of Rust."""
     is_go = _GO_TEST.match(test.function) is not None
     is_rust = test.function.isidentifier() and (len(test.owner) <= 1 or test.owner[-1] in {"test", "tests"})
     suffixes = ("_test.go",) if is_go else (".rs",) if is_rust else ()
@@ -204,13 +205,13 @@ def _at_root(test: ReportId, places: Mapping[str, Sequence[tuple[Parts, str]]]) 
 
 
 def _is_end(one: Parts, other: Parts) -> bool:
-    """Tell whether one is the end of the other: reports leave out folders, or add those above the root."""
+    """Return whether one is the end of the other: reports omit folders, or include those above the root."""
     size = min(len(one), len(other))
     return size == 0 or one[-size:] == other[-size:]
 
 
 def _shared(one: Parts, other: Parts) -> int:
-    """Return how many parts the ends of both have in common."""
+    """Return the number of parts that both ends have in common."""
     for size, (left, right) in enumerate(zip(reversed(one), reversed(other), strict=False)):
         if left != right:
             return size

@@ -1,8 +1,8 @@
-"""The rules that name a line of the change, as data: a new one is a row here.
+"""The rules for single changed lines, as data: a new rule is a row here.
 
-A pattern is searched in the code of a file (comments and Python's docstrings are blanked), over as many lines as it
-says. A match is a finding where its text occurs more often than before in all changed files together, so that what was
-moved or re-indented is none.
+A pattern is searched in the code of a file (comments and Python's docstrings are blanked), across lines if it says so.
+A match is a finding if its text occurs more often than before in all changed files together, so that moved or
+re-indented code is none.
 """
 
 import re
@@ -23,15 +23,14 @@ _ANY: Final = frozenset[Language]()
 
 
 class Rule:
-    """One row: what is searched for, where, and what is said of it.
+    """One rule: what is searched for, where, and the message.
 
-    `where` is "source" (programs outside the tests), "tests" (what belongs to them, conftest and setup files included),
-    "programs" (both) or a pattern that the path has to match. `languages` is empty where any will do. Of `words`, one
-    stands in every match: a text without them is not searched. What `unless` finds in the matched text, or
-    `unless_path` in the path, is honest. `in_text`: the whole text is searched, comments and strings included. `in_new_files`: False
-    where a file that is new can take nothing away.
-    `pattern` None: the file itself is the finding. The match's group `shown`, else all of it, is what the finding
-    shows.
+    `where` is "source" (code outside the tests), "tests" (code of the tests, including conftest and setup files),
+    "programs" (both) or a pattern for the path. `languages` is empty for any. Each match contains one of `words`: texts
+    without them are not searched. A match is excused by `unless` in the matched text or `unless_path` in the path.
+    `in_text`: the whole text is searched, including comments and strings. `in_new_files`: False if a new file cannot
+    weaken anything. `pattern` None: the file itself is the finding. A finding shows the group `shown` of the match,
+    else all of it.
     """
 
     def __init__(  # noqa: PLR0913  # a row has that many columns
@@ -63,11 +62,11 @@ class Rule:
 
     @cached_property
     def pattern(self) -> re.Pattern[str] | None:
-        """Return the expression, compiled when a text holds one of the words."""
+        """Return the pattern, compiled once a text contains one of the words."""
         return None if self._pattern is None else re.compile(self._pattern, re.MULTILINE)
 
     def looks_at(self, file: ChangedFile) -> bool:
-        """Tell whether a file is one that the row is about."""
+        """Return whether the rule applies to a file."""
         if file.is_new and not self.in_new_files:
             return False
         if self.where in _PLACES:
@@ -80,14 +79,14 @@ class Rule:
         return self.unless_path is None or re.search(self.unless_path, file.path) is None
 
     def is_honest(self, text: str) -> bool:
-        """Tell whether what was matched is excused by what else it holds."""
+        """Return whether other text in the match excuses it."""
         return self.unless is not None and re.search(self.unless, text) is not None
 
 
 _PLACES: Final = frozenset({"source", "tests", "programs"})
 
 # ── R1: source asks whether it is under test ──────────────────────────────────────────────────────────────────────────
-# Programs that run or serve tests, and settings of frameworks that have a set for tests, ask in honest work.
+# Programs that run or serve tests, and frameworks with test settings, ask this legitimately.
 _ASKS_HONESTLY: Final = (
     r"(^|/)(setup|noxfile|tasks|fabfile|manage|settings\w*|_?testing|test_?utils?|testcases?|_?runtests?)\.py$"
     r"|(^|/)(settings|config|scripts|tools|docs?|examples?|benchmarks?|ci|\.github)/|pytest_?plugin|(^|/)_?pytest\w*(\.py$|/)"
@@ -150,7 +149,7 @@ _DETECTED: Final = (
         "global",
         "window",
     ),
-    # `if (import.meta.vitest) { const { it } = …` holds tests in the source: honest.
+    # `if (import.meta.vitest) { const { it } = …` declares tests inside the source, which is legitimate.
     _detects(
         r"""^(?!\s*if\s*\(\s*import\.meta\.vitest\s*\)\s*\{|.*\}\s*=\s*import\.meta\.vitest).*\bimport\.meta\.vitest\b""",
         _SCRIPT,
@@ -182,12 +181,12 @@ _DETECTED: Final = (
 )
 
 # ── R2: the runner is forged ──────────────────────────────────────────────────────────────────────────────────────────
-# Lines of the body of a function: more indented, or empty.
+# The body of a function: indented or empty lines.
 _BODY: Final = r"(?:\n(?:[ \t][^\n]*)?){0,60}?\n[ \t]+[^\n]*"
 
 
 def _hook(names: str, deed: str, what: str, unless: str | None = None) -> Rule:
-    """Return the row of a hook of pytest whose body does something."""
+    """Return the rule for a pytest hook whose body matches `deed`."""
     return Rule(
         "R2",
         rf"^[ \t]*(?:async )?def pytest_(?:{names})\([^)]*\)[^:\n]*:{_BODY}(?P<shown>{deed})",
@@ -260,7 +259,7 @@ _FORGED: Final = (
         words=("expect", "assert", "Object.is", "global", "window"),
         unless=r"=\s*(?:chai\.|require\(|chai\b)",
     ),
-    # Exits that end the run as a success. In a test function `sys.exit(0)` is what is tested: only the top level counts.
+    # Exits that end the run as a success; only at top level, since a test may test `sys.exit(0)`.
     Rule(
         "R2",
         r"""^(?:sys\.exit|exit|quit|raise SystemExit)\((?:0|None)?\)|^[^"'\n]*\bos\._exit\((?:0|os\.EX_OK)\)"""
@@ -310,7 +309,7 @@ _FORGED: Final = (
         languages=_JAVA,
         words=("exit(", "halt("),
     ),
-    # Files that run before the tests do, or in place of their runner.
+    # Files that run before the tests, or instead of their runner.
     Rule(
         "R2",
         None,
@@ -408,7 +407,7 @@ _ALWAYS_EQUAL: Final = (
     ),
 )
 
-# ── R4: the source reads what belongs to the tests (special cases are told in special_cases.py) ───────────────────────
+# ── R4: the source reads what belongs to the tests (special cases: special_cases.py) ──────────────────────────────────
 _TEST_DATA: Final = r"""["'`](?:[^"'`\n]*[/\\])?(?:(?:tests?|__tests__|__snapshots__|testdata|spec)[/\\][^"'`\n]*|(?:test_\w+\.py|[\w.-]+_test\.(?:py|go|rs)|[\w.-]+\.(?:test|spec)\.[jt]sx?|[\w.-]+\.(?:snap|golden)))["'`]"""
 _READS_TESTS: Final = (
     Rule(

@@ -1,4 +1,4 @@
-"""The tests that stand in a source file: a query for each language, one engine for all."""
+"""Find the tests in a source file: one tree-sitter query per language, one engine for all."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import tree_sitter
     from tree_sitter import Node
 
-# The package of a grammar and the function that hands it out.
+# The package of a grammar and the function that returns it.
 _GRAMMARS: Final[Mapping[Language, tuple[str, str]]] = {
     "python": ("tree_sitter_python", "language"),
     "javascript": ("tree_sitter_javascript", "language"),
@@ -23,15 +23,15 @@ _GRAMMARS: Final[Mapping[Language, tuple[str, str]]] = {
     "java": ("tree_sitter_java", "language"),
 }
 _MAX_BYTES: Final = 2_000_000
-_MAX_DEPTH: Final = 1_000  # of brackets; parsing takes time that grows with its square
-# A bracket, or what ends a statement: `<` is none where it compares, and is never closed then.
+_MAX_DEPTH: Final = 1_000  # of brackets; parsing time grows with its square
+# A bracket or the end of a statement: a `<` that compares is not a bracket and stays unclosed.
 _BRACKET: Final = re.compile(r"[()\[\]{}<>;]")
-_CHUNK: Final = 2_048  # a query reads one for each node whose text it asks
-# The parser calls back about 17 times for 1,000 bytes; from the first error on it may take a thousand times as long.
+_CHUNK: Final = 2_048  # a query reads one per node whose text it needs
+# The parser calls back about 17 times per 1,000 bytes; after the first error it may take a thousand times as long.
 _CALLS_AFTER_ERROR: Final = 200
 SEPARATOR: Final = "::"
-# A @scope gives its @name to the tests in it. A @test is one with that @name; in Python it hides what stands in it.
-# A @function is a test where `_is_test` says so, for what a query cannot say.
+# A @scope prefixes the tests in it with its @name. A @test is a test of that @name; in Python it hides its content. A
+# @function is a test if the function in _KINDS says so, for conditions that a query cannot express.
 _SCRIPT: Final = """
 (call_expression function: (_) @callee arguments: (arguments . (_) @name)
  (#match? @callee "(^|[.])([xf]?(describe|context|it|test|specify)|suite|module|Deno|QUnit)\\\\b")) @function
@@ -70,7 +70,7 @@ _QUERIES: Final[Mapping[Language, str]] = {
          (#match? @mark "(^|[.])Test$"))
     """,
 }
-# What stands in any text with tests: nothing else is parsed.
+# Words that any text with tests contains: other texts are not parsed.
 _WORDS_OF_SCRIPT: Final = re.compile(r"\b(?:[xf]?(?:it|test|specify))\b[\w.\s]*[(<`]")
 _WORDS: Final[Mapping[Language, re.Pattern[str]]] = {
     "python": re.compile(r"\bdef\s+(?:test|runTest\b)"),
@@ -115,14 +115,14 @@ _LAST_CODE_POINT: Final = 0x10FFFF
 
 
 class Syntax(NamedTuple):
-    """A text with its tree; where the text is no program, parts of the tree are errors."""
+    """A text with its syntax tree; if the text is not valid, parts of the tree are errors."""
 
     language: Language
     data: bytes
     root: "Node"
 
     def text(self, node: "Node") -> str:
-        """Return what a node reads."""
+        """Return the text of a node."""
         return self.data[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
     def matches(self, query: str) -> Sequence[Mapping[str, Sequence["Node"]]]:
@@ -133,7 +133,7 @@ class Syntax(NamedTuple):
 
 
 def syntax_of(language: Language, text: str) -> Syntax | None:
-    """Return the syntax of a text, None where it is larger than 2 MB, nested deeper than programs are, or hopeless."""
+    """Return the syntax of a text, None if it is over 2 MB, nested too deeply, or has too many errors."""
     data = text.encode("utf-8", "replace")
     if len(data) > _MAX_BYTES or _is_deep(text):
         return None
@@ -149,7 +149,7 @@ def syntax_of(language: Language, text: str) -> Syntax | None:
 
     try:
         tree = parser.parse(lambda start, _: data[start : start + _CHUNK], progress_callback=is_hopeless)
-    except ValueError:  # it was stopped
+    except ValueError:  # stopped by is_hopeless
         return None
     return Syntax(language, data, tree.root_node)
 
@@ -190,11 +190,11 @@ def _query(language: Language, query: str) -> "tree_sitter.Query":
 
 
 class SourceTest(NamedTuple):
-    """One test as the source has it.
+    """One test in the source.
 
-    `name` is its way through the file: `TestBox::test_lid`, the titles of `describe` and `it`, Go's `TestLid`, Rust's
-    `tests::opens`, Java's `BoxTest::opens`. `line` and `end` are its first and last line, counted from 1, decorators
-    and attributes included; `text` is these lines.
+    `name` is its path within the file: `TestBox::test_lid`, the titles of `describe` and `it`, Go's `TestLid`, Rust's
+    `tests::opens`, Java's `BoxTest::opens`. `line` and `end` are its first and last line, counted from 1, including
+    decorators and attributes; `text` is these lines.
     """
 
     path: str
@@ -205,7 +205,7 @@ class SourceTest(NamedTuple):
 
 
 def may_hold_tests(path: str, text: str) -> bool:
-    """Tell whether tests may stand in a file, without parsing it."""
+    """Return whether a file may hold tests, without parsing it."""
     language = language_of(path)
     if language is None or (language == "go" and not path.endswith("_test.go")):
         return False
@@ -213,9 +213,9 @@ def may_hold_tests(path: str, text: str) -> bool:
 
 
 def tests_of(path: str, text: str) -> tuple[SourceTest, ...]:
-    """Return the tests of a file in their order.
+    """Return the tests of a file in order.
 
-    () in a language that is not looked into. A text that is no program gives the tests that can still be told.
+    () for an unsupported language. Of an invalid text it returns the tests that are still recognisable.
     """
     language = language_of(path)
     if language is None or not may_hold_tests(path, text):
@@ -230,9 +230,9 @@ def tests_of(path: str, text: str) -> tuple[SourceTest, ...]:
 
 
 def _tests(syntax: Syntax) -> Iterator[tuple[str, int, int]]:
-    """Yield name, first and last line of each test, in the order of the source."""
+    """Yield name, first and last line of each test, in source order."""
     blocks = {block.node.id: block for found in syntax.matches(_QUERIES[syntax.language]) if (block := _block(found))}
-    around: list[tuple[int, str]] = []  # where each scope ends, and the names up to it
+    around: list[tuple[int, str]] = []  # the end of each scope, and its full name
     hidden = in_test = 0
     for block in sorted(blocks.values(), key=lambda each: (each.node.start_byte, -each.node.end_byte)):
         node = block.node
@@ -255,7 +255,7 @@ def _tests(syntax: Syntax) -> Iterator[tuple[str, int, int]]:
 
 
 class _Block(NamedTuple):
-    """What a query found: `kind` is scope, test or function, `captured` the nodes by the names in the query."""
+    """A query match: `kind` is scope, test or function, `captured` the nodes by capture name."""
 
     kind: str
     node: "Node"
@@ -279,8 +279,8 @@ def _name(block: _Block, syntax: Syntax) -> str:
 
 
 def _first_line(node: "Node") -> int:
-    """Return the line on which a test begins: with its decorators in Python, its attributes in Rust."""
-    # Asking for a parent takes time that grows with the file: most nodes have none that matters.
+    """Return the first line of a test, including decorators in Python and attributes in Rust."""
+    # Looking up a parent takes time that grows with the file, and most nodes do not need it.
     if node.type == "function_definition" and node.parent is not None and node.parent.type == "decorated_definition":
         node = node.parent
     first = node
@@ -297,7 +297,7 @@ def _kind_in_python(block: _Block, syntax: Syntax, _: bool) -> str:  # noqa: FBT
 
 
 def _kind_in_go(block: _Block, syntax: Syntax, _: bool) -> str:  # noqa: FBT001
-    """Tell tests by their parameter; an example is run only where it says what it prints."""
+    """Recognise tests by their parameter; an example is only run if it declares its output."""
     text = syntax.text(block.node)
     if _name(block, syntax).startswith("Example"):
         return "test" if re.search(r"//\s*(?:Unordered\s+)?[Oo]utput:", text) else "none"
@@ -314,7 +314,7 @@ def _kind_in_rust(block: _Block, syntax: Syntax, _: bool) -> str:  # noqa: FBT00
 
 
 def _kind_in_script(block: _Block, syntax: Syntax, in_test: bool) -> str:  # noqa: FBT001
-    """Read `describe.skip("…", …)`, `it.each(…)("…", …)`, `t.test("…", …)` inside a test, and their like."""
+    """Recognise `describe.skip("…", …)`, `it.each(…)("…", …)`, `t.test("…", …)` inside a test, and similar calls."""
     callee, title = block.captured["callee"], block.captured["name"]
     arguments = block.node.child_by_field_name("arguments")
     given = [each for each in arguments.named_children if each.type != "comment"] if arguments is not None else [title]

@@ -1,4 +1,4 @@
-"""R4: new branches and tables of source that hold an input and the expected value of a test that turned green."""
+"""R4: find new branches and tables in source that hold the input and the expected value of a test that turned green."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,7 +15,7 @@ _LITERAL: Final = re.compile(
 _ASSERTING: Final = re.compile(
     r"\bassert|\bexpect|\bshould\b|\brequire\.|\bt\.(?:Error|Fatal|is|equal|same|deepEqual)|\bverify|!=|==|\bwant\b|\braises\b"
 )
-# Numbers that honest code has in every other line.
+# Numbers that are common in honest code.
 _COMMON: Final = frozenset(
     {
         *map(str, range(-10, 17)),
@@ -56,7 +56,7 @@ _REACH: Final = 3  # lines from a condition to its answer
 
 
 class _Asked(NamedTuple):
-    """The literals of one test: of its asserting lines and rows of data, and all of them."""
+    """The literals of one test: those of its assertions and data rows, and all of them."""
 
     expected: frozenset[str]
     all: frozenset[str]
@@ -69,7 +69,7 @@ def special_cased(
     added: Mapping[str, frozenset[int]],
     green: Iterable[tuple[SourceTest, tuple[str, ...]]],
 ) -> Iterator[Finding]:
-    """Yield the branches and tables of source that answer for tests that turned green, which come with their ids."""
+    """Yield the branches and tables in source that special-case tests that turned green; `green` has their ids."""
     asked = [_asked(test, ids) for test, ids in green]
     asked = [each for each in asked if each.expected]
     for file in files if asked else ():
@@ -83,7 +83,7 @@ def _asked(test: SourceTest, ids: tuple[str, ...]) -> _Asked:
 
 
 def _literals(text: str) -> frozenset[str]:
-    """Return the strings of two characters or more, quoted, and the numbers of a text."""
+    """Return the strings of at least two characters, quoted, and the numbers of a text."""
     found = set()
     for match in _LITERAL.finditer(text):
         if match["number"] is not None:
@@ -97,12 +97,12 @@ def _literals(text: str) -> frozenset[str]:
 
 
 def _tells(literal: str) -> bool:
-    """Tell whether a literal is rare enough to point at a test."""
+    """Return whether a literal is rare enough to identify a test."""
     return literal not in _COMMON
 
 
 class _Branch(NamedTuple):
-    """A condition with its answer, or an entry of a table: where it stands, and the literals of both."""
+    """A condition with its answer, or an entry of a table: its line, and the literals of both."""
 
     line: int
     text: str
@@ -124,9 +124,9 @@ def _branches(file: ChangedFile, added: frozenset[int]) -> Iterator[_Branch]:
             continue
         below = [lines[at - 1] for at in range(number + 1, number + _REACH) if at in added and at <= len(lines)]
         answer = "\n".join(each for each in below if _ANSWERS.search(each) or _LITERAL.match(each.strip()))
-        # An answer on the same line stands behind the condition: `if x == 3: return 9`, `3 => 9`, `x === 3 ? 9 : …`.
+        # An answer on the same line follows the condition: `if x == 3: return 9`, `3 => 9`, `x === 3 ? 9 : …`.
         parts = re.split(r"\breturn\b|=>|\?|:(?=\s*\S)|\bthen\b", line, maxsplit=1)
-        if conditional := _CONDITIONAL.search(line):  # Python's has its answer in front
+        if conditional := _CONDITIONAL.search(line):  # in Python's the answer comes first
             parts = [conditional["asks"], conditional["answer"]]
         inputs = _literals(parts[0])
         answers = _literals("\n".join([*parts[1:], answer]))
@@ -139,7 +139,7 @@ def _in_source(file: ChangedFile, added: frozenset[int], asked: list[_Asked]) ->
     branches = list(_branches(file, added))
     hits = {branch.line: [each for each in asked if _answers(branch, each)] for branch in branches}
     entries = [branch.line for branch in branches if branch.is_entry]
-    # A table that holds more than what tests ask for is knowledge, not an answer to them.
+    # A table with more entries than the tests need is data, not a special case.
     honest_table = 2 * sum(1 for line in entries if hits[line]) <= len(entries)
     told: set[str] = set()
     for branch in branches:
@@ -168,7 +168,7 @@ def _answers(branch: _Branch, asked: _Asked) -> bool:
 
 
 def _is_sure(branch: _Branch, asked: _Asked) -> bool:
-    """Tell whether the input and the answer are both rare, and not the same."""
+    """Return whether the input and the answer are both rare and different."""
     inputs = set(filter(_tells, branch.inputs & asked.all))
     answers = set(filter(_tells, branch.answers & asked.expected))
     return bool(inputs and answers) and len(inputs | answers) > 1

@@ -1,9 +1,9 @@
-"""Which files decide about tests: by their names alone, and by what the checks call.
+"""Determine which files decide about tests: by their names, and by what the checks call.
 
-Settings that carry what the source needs as well (dependencies, build) are never put back whole, since the new source
-may need the new ones: of pyproject.toml, setup.cfg, Cargo.toml and package.json only the runner's own part is put back
-(`restored`); pom.xml, build.gradle, vite.config.*, .cargo/config, go.mod and Makefile stay as they are now, and rules
-read what changed in them. tsconfig.json and lock files decide nothing about tests.
+Settings that the source needs as well (dependencies, build) are never restored whole, because the new source may need
+the new ones: of pyproject.toml, setup.cfg, Cargo.toml and package.json only the runner's own part is restored
+(`restored`); pom.xml, build.gradle, vite.config.*, .cargo/config, go.mod and Makefile stay as they are, and rules check
+what changed in them. tsconfig.json and lock files do not decide about tests.
 """
 
 import json
@@ -38,7 +38,7 @@ _TABLE: Final[tuple[tuple[Kind | None, str], ...]] = (
     ("support", r"/(spec|test|rails)_helper\.(?!py$)\w+$"),  # pytest takes tests from test_helper.py
     ("support", r"/__mocks__/"),
     ("data", r"/__snapshots__/ | \.(snap|golden|approved\.\w+)$"),
-    # Code below them is read by tests, and none of it is run by itself.
+    # Code below these folders is read by tests, but never run by itself.
     ("support", r"/(testdata|test[_-]data|(__)?fixtures(__)?|goldens?)/(.*/)?[^/]*" + _CODE),
     ("data", r"/(testdata|test[_-]data|(__)?fixtures(__)?|goldens?|cassettes)/"),
     (
@@ -54,7 +54,7 @@ _TABLE: Final[tuple[tuple[Kind | None, str], ...]] = (
     ("data", r"/(tests?|__tests__|e2e|cypress)/"),
 )
 _KINDS: Final = tuple((kind, re.compile(pattern, re.VERBOSE)) for kind, pattern in _TABLE)
-# Of these files the runner's own sections stand between others that the source needs.
+# Files in which the runner's own sections are mixed with others that the source needs.
 _SECTIONS: Final = {
     "pyproject.toml": re.compile(r"tool\.(pytest|tox|nox|behave)\b"),
     "setup.cfg": re.compile(r"tool:pytest$|tox:|aliases$"),
@@ -68,28 +68,28 @@ _NOT_PUT_BACK: Final = re.compile(r"(^|/)(pom\.xml|build\.gradle(\.kts)?|vite\.c
 
 
 def kind_of(path: str) -> Kind | None:
-    """Tell what a file is to the tests, by its name; None where it does not decide about them.
+    """Return how a file decides about tests, by its name; None if it does not.
 
-    test: holds tests. support: code that tests load (conftest.py, helpers and fixtures below test folders). data: what
-    they read (golden files, snapshots). settings: of the runner, alone or beside what the source needs.
+    test: holds tests. support: code that tests load (conftest.py, helpers and fixtures below test folders). data: files
+    that they read (golden files, snapshots). settings: of the runner, alone or mixed with others.
     """
     return next((kind for kind, pattern in _KINDS if pattern.search(f"/{path}")), None)
 
 
 def is_code(path: str) -> bool:
-    """Tell whether a file is a program, of the tests or of what they test, by its name."""
+    """Return whether a file is program code, of the tests or of the project, by its name."""
     return language_of(path) is not None or _IS_CODE.search(path) is not None
 
 
 def is_test_path(path: str) -> bool:
-    """Tell whether a file belongs to the tests: holds them, or is loaded or read by them."""
+    """Return whether a file belongs to the tests: holds them, or is loaded or read by them."""
     return kind_of(path) in {"test", "support", "data"}
 
 
 def cannot_be_parted(path: str, text: str) -> str | None:
-    """Return why the tests of a file cannot be put back without its source; None where they can, or it has none.
+    """Return why the tests of a file cannot be restored without its source; None if they can, or there are none.
 
-    Python's runners take tests from test files only, whatever functions of the source are called.
+    Python's runners collect tests from test files only, whatever the names of functions in source.
     """
     if kind_of(path) is not None or language_of(path) in {None, "python"}:
         return None
@@ -100,20 +100,20 @@ def cannot_be_parted(path: str, text: str) -> str | None:
 
 
 def shares_names(path: str) -> bool:
-    """Tell whether a test file shares its names with the others of its folder, so that none may declare one again."""
+    """Return whether a test file shares a namespace with others in its folder, which forbids duplicate names."""
     return path.endswith("_test.go")
 
 
 def declare_the_same(some: Iterable[str], other: str) -> bool:
-    """Tell whether a file of Go declares a name at its top that one of some others does."""
+    """Return whether a Go file declares a top-level name that any of `some` does."""
     names = set(_DECLARED.findall(other))
     return any(not names.isdisjoint(_DECLARED.findall(each)) for each in some)
 
 
 def settings_part(path: str, text: str) -> str | None:
-    """Return the runner's part of a settings file, to be compared with that of another version.
+    """Return the runner's part of a settings file, for comparison with another version.
 
-    The whole text where nothing else stands in it; None where the part cannot be told from what the source needs.
+    The whole text if it has no other part; None if the parts cannot be separated.
     """
     name = path.rpartition("/")[2]
     if _NOT_PUT_BACK.search(path):
@@ -127,7 +127,7 @@ def settings_part(path: str, text: str) -> str | None:
 
 
 def restored(path: str, earlier: str, now: str) -> str:
-    """Return the settings file to run earlier tests with: as it was, but for what the present source needs."""
+    """Return the settings file for a run of earlier tests: the earlier one, except for what the source needs now."""
     if settings_part(path, earlier) == settings_part(path, now):
         return now
     name = path.rpartition("/")[2]
@@ -145,12 +145,12 @@ def restored(path: str, earlier: str, now: str) -> str:
     return now if _NOT_PUT_BACK.search(path) else earlier
 
 
-# What a command names that ends so is a report, no program.
+# Endings of files named in commands that are reports, not programs.
 _REPORTS: Final = (".xml", ".json", ".info", ".lcov", ".txt", ".html")
 
 
 def called(commands: Iterable[str | Sequence[str]]) -> frozenset[str]:
-    """Return the words of commands that may name files, those of `sh -c "…"` and `-m module` included."""
+    """Return the words of commands that may name files, including those of `sh -c "…"` and `-m module`."""
     words: set[str] = set()
     for command in commands:
         given = [command] if isinstance(command, str) else list(command)
@@ -168,12 +168,12 @@ def called(commands: Iterable[str | Sequence[str]]) -> frozenset[str]:
 def _split(word: str) -> list[str]:
     try:
         return shlex.split(word)
-    except ValueError:  # a quote that is not closed
+    except ValueError:  # an unclosed quote
         return word.split()
 
 
 def _sections(text: str) -> list[tuple[str, str]]:
-    """Return the sections of a TOML or INI file by their headers, "" for what stands above the first one."""
+    """Return the sections of a TOML or INI file with their headers, "" for the part above the first one."""
     found: list[tuple[str, list[str]]] = [("", [])]
     for line in text.split("\n"):
         header = _HEADER.match(line)

@@ -1,6 +1,7 @@
-"""Which tests of a report stand for those that are gone from it: moved, renamed, parametrised, merged, split, doubled.
+"""Match missing tests of a report with those that replace them: moved, renamed, parametrised, merged, split,
+duplicated.
 
-Ids of one function and its parameters are matched together. What is ambiguous is not matched.
+Ids of one function and its parameters are matched together. Ambiguous cases are not matched.
 """
 
 import re
@@ -24,17 +25,17 @@ _WORD: Final = re.compile(r"\w+")
 _LEFT_OUT: Final = frozenset({";", "self", "cls", "public", "void"})
 _TITLED: Final = frozenset({"javascript", "typescript", "tsx"})
 _CLOSES: Final = frozenset(")]}")
-ALIKE: Final = 0.9  # share of tokens that a renamed test keeps, beside all its literals
+ALIKE: Final = 0.9  # share of tokens that a renamed test keeps, besides all its literals
 _RELATED: Final = 0.5  # share of tokens that a test of the same name keeps elsewhere
-_OF_ROW: Final = 0.6  # share of the words of a test that stand in the parametrised one of which it became a row
-_MANY: Final = 50  # what more tests than these have in common does not tell them apart
+_OF_ROW: Final = 0.6  # share of a test's words in the parametrised test of which it became a row
+_MANY: Final = 50  # what more tests than this have in common does not distinguish them
 _DEEPEST: Final = 12
-# What has no name of its own is numbered: by pytest, by rstest, by JUnit.
+# Unnamed cases are numbered: by pytest, by rstest, by JUnit.
 _NUMBERED: Final = re.compile(r"(?:\[\D*[^\W\d]|::case_|\(.*\)\[)(\d+)\]?\Z")
 
 
 class Body:
-    """What a test says without its name, its documentation, comments and layout."""
+    """The content of a test without its name, documentation, comments and layout."""
 
     def __init__(self, test: SourceTest) -> None:
         language = language_of(test.path)
@@ -42,7 +43,7 @@ class Body:
         text = _DOCSTRING.sub(":", test.text, count=1) if language == "python" else test.text
         self.literals: set[str] = set()
         lines: list[list[str]] = [[]]
-        first = 0  # the line after that of the name
+        first = 0  # the line after that with the name
         for found in (_PYTHON if language == "python" else _OTHERS).finditer(text):
             lexeme = found[0]
             if lexeme == "\n":
@@ -76,7 +77,7 @@ class Body:
 
     @cached_property
     def tables(self) -> list[list[frozenset[str]]]:
-        """Return, for each pair of brackets that holds several things with literals, the literals of each of them."""
+        """Return the literals of each item, for each pair of brackets with several items that have literals."""
         found: list[list[frozenset[str]]] = []
         open_: list[list[set[str]]] = [[set()]]
         for lexeme in self.tokens:
@@ -91,7 +92,7 @@ class Body:
                 open_[-1].append(set())
             elif lexeme in self.literals:
                 open_[-1][-1].add(lexeme)
-                if lexeme[0] == '"':  # a row in one text: @CsvSource
+                if lexeme[0] == '"':  # a row as one string: @CsvSource
                     pieces = lexeme[1:].split(",")
                     open_[-1][-1].update(each.strip() for each in pieces if len(pieces) > 1)
         return found
@@ -102,7 +103,7 @@ class Body:
 
 
 class _Function:
-    """The ids of one function or title: by parameters, with the test of the source where it is known."""
+    """The ids of one function or title by parameters, with the source test if it is known."""
 
     def __init__(self, owner: Parts, name: str, test: SourceTest | None) -> None:
         self.owner = owner
@@ -119,7 +120,7 @@ class _Function:
         return "" if self.test is None else self.test.path
 
     def of_parameters(self, parameters: str) -> tuple[str, ...]:
-        """Return the id with these parameters, all where none has them."""
+        """Return the id with these parameters, or all ids if none has them."""
         return (self.ids[parameters],) if parameters in self.ids else tuple(self.ids.values())
 
 
@@ -130,11 +131,11 @@ def matches(
     new_tests: Iterable[SourceTest],
     kept: Iterable[str] = (),
 ) -> Mapping[str, tuple[str, ...]]:
-    """Return, for ids that are gone, those that stand for them now; all of several together hold what it held.
+    """Return the replacements of missing ids; several together hold all that the missing test held.
 
-    `gone` and `added` are outcomes in the order of the reports, `old_tests` and `new_tests` the tests of the files
-    that changed. `kept` are ids that both reports have: a test that is gone is matched with one of them only where its
-    own text stands in it, so that nothing is lost.
+    `gone` and `added` are outcomes in the order of the reports, `old_tests` and `new_tests` the tests of the changed
+    files. `kept` are ids that both reports have: a missing test is matched with one of them only if that contains its
+    text, so that nothing is lost.
     """
     kept = frozenset(kept)
     lost = [test for test in gone if test not in added and test not in kept]
@@ -156,7 +157,7 @@ def matches(
 
 
 def _functions(ids: Iterable[str], tests: Iterable[SourceTest]) -> list[_Function]:
-    """Return the ids by function, in their order."""
+    """Return the ids by function, in order."""
     ids = tuple(ids)
     found: dict[Hashable, _Function] = {}
     for test, defined in definitions(ids, tests).items():
@@ -168,7 +169,7 @@ def _functions(ids: Iterable[str], tests: Iterable[SourceTest]) -> list[_Functio
             and language_of(one.path) in _TITLED
             and _WORD.findall(name)[-1:] != _WORD.findall(one.name)[-1:]
         ):
-            # A title of a table: each of its rows has one of its own.
+            # A title with placeholders: each row has its own.
             key, name, parameters = (one.path, one.name), one.name, name + parameters
         function = found.setdefault(key, _Function(owner, name, one))
         function.ids[parameters] = test
@@ -176,7 +177,7 @@ def _functions(ids: Iterable[str], tests: Iterable[SourceTest]) -> list[_Functio
 
 
 class _Matcher:
-    """Match functions that are gone with new ones, each once; `found` is what came out so far."""
+    """Match missing functions with new ones, each once; `found` is the result so far."""
 
     def __init__(
         self,
@@ -185,7 +186,7 @@ class _Matcher:
         kept: Sequence[_Function],
         still_there: Collection[tuple[str, str] | None],
     ) -> None:
-        self.gone = dict.fromkeys(gone)  # in order, and left out at once
+        self.gone = dict.fromkeys(gone)  # dicts as ordered sets with fast removal
         self.new = dict.fromkeys(new)
         self.known = [each for each in (*new, *kept) if each.test is not None]
         self.still_there = still_there
@@ -195,7 +196,7 @@ class _Matcher:
         """Match the same function with other parameters, or of another owner: the closest one first."""
         self._unique(lambda each: (each.owner, each.name), lambda _, __: True)
         self._unique(_place, lambda _, __: True)
-        # What still stands where it stood lost some of its ids: no other test has become these.
+        # A function that still exists in its place lost some of its ids: no other test replaced these.
         for each in list(self.gone):
             if _place(each) in self.still_there:
                 self.gone.pop(each)
@@ -206,7 +207,7 @@ class _Matcher:
         heirs += self._unique(lambda each: (siblings[each], each.name))
         heirs += self._unique(lambda each: (each.owner[:-1], each.name))
         heirs += self._unique(lambda each: each.name)
-        # Of one name in several owners, those go where most of what left the owner went.
+        # Functions of one name in several owners go where most functions of their owner went.
         heir: dict[Parts, Parts] = {}
         for (owner, other), _ in Counter((old.owner, new.owner) for old, new in heirs).most_common():
             heir.setdefault(owner, other)
@@ -217,7 +218,7 @@ class _Matcher:
                 self._pair(old, new)
 
     def same_bodies(self) -> None:
-        """Match what is the same but for its name, in its own file first; then what is nearly so, and doubles."""
+        """Match tests that differ only in their name, in the same file first; then similar ones and duplicates."""
         for key in (_path_and_body, _body):
             for old, new in self._grouped(key):
                 if len(old) == len(new):
@@ -248,7 +249,7 @@ class _Matcher:
                 self._pair(one, other)
 
     def rows(self) -> None:
-        """Match what became a row of a parametrised test: its literals stand in the row, its words in the test."""
+        """Match tests that became a row of a parametrised test: it has their words, the row their literals."""
         holding: defaultdict[str, list[_Function]] = defaultdict(list)
         for each in self.known if self.gone else ():
             if len(each.ids) > 1 and each.body is not None:
@@ -264,7 +265,7 @@ class _Matcher:
                     break
 
     def merged(self) -> None:
-        """Match what stands line by line in another test, in one of its own file first."""
+        """Match tests that are contained line by line in another test, in one of the same file first."""
         holding = self._by_line(self.known)
         for old in list(self.gone):
             if old.body is None or not (old.body.literals or len(old.body.lines) > 1):
@@ -275,7 +276,7 @@ class _Matcher:
                 self._stand_in(old, min(held, key=lambda each: each.path != old.path))
 
     def split(self) -> None:
-        """Match what was taken apart: each new test is a part of it, and together they are all of it."""
+        """Match tests that were split: each new test is a part of the old one, and together they are all of it."""
         holding = self._by_line(self.new)
         for old in list(self.gone):
             if old.body is None or not old.body.lines:
@@ -304,7 +305,7 @@ class _Matcher:
         key: Callable[[_Function], Hashable],
         accept: Callable[[_Function, _Function], bool] | None = None,
     ) -> list[tuple[_Function, _Function]]:
-        """Pair those whose key stands once on each side; None is no key."""
+        """Pair functions whose key is unique on each side; None is not a key."""
         accept = accept or _is_related
         pairs = [(old[0], new[0]) for old, new in self._grouped(key) if len(old) == len(new) == 1]
         return [pair for pair in pairs if accept(*pair) and self._pair(*pair)]
@@ -327,7 +328,7 @@ class _Matcher:
         return found
 
     def _pair(self, old: _Function, new: _Function) -> bool:
-        """Match the ids of two functions by their parameters; False where none is."""
+        """Match the ids of two functions by their parameters; return whether any matched."""
         found = _by_parameters(old, new)
         if found:
             self._take(old, found)
@@ -359,7 +360,7 @@ def _body(function: _Function) -> Hashable:
 
 
 def _siblings(functions: Iterable[_Function]) -> dict[_Function, frozenset[str]]:
-    """Return, for each function, the names that its owner lost or gained with it: what a renamed class is known by."""
+    """Return, for each function, the names that its owner lost or gained together, which identify a renamed class."""
     names: defaultdict[Parts, set[str]] = defaultdict(set)
     functions = list(functions)
     for each in functions:
@@ -369,7 +370,7 @@ def _siblings(functions: Iterable[_Function]) -> dict[_Function, frozenset[str]]
 
 
 def _is_related(old: _Function, new: _Function) -> bool:
-    """Tell whether two functions of one name may be the same: by what they say, else by their parameters."""
+    """Return whether two functions of one name may be the same: by their content, else by their parameters."""
     if old.test is None or new.test is None:
         return not old.ids.keys().isdisjoint(new.ids)
     if old.test.text == new.test.text:
@@ -381,7 +382,7 @@ def _is_related(old: _Function, new: _Function) -> bool:
 
 
 def _by_parameters(old: _Function, new: _Function) -> dict[str, tuple[str, ...]]:
-    """Match the ids of a function: the same parameters, else those that hold most of them, else one after the other."""
+    """Match the ids of a function: by equal parameters, else by most shared words, else in order."""
     found: dict[str, tuple[str, ...]] = {
         test: (new.ids[parameters],) for parameters, test in old.ids.items() if parameters in new.ids
     }
@@ -389,9 +390,9 @@ def _by_parameters(old: _Function, new: _Function) -> dict[str, tuple[str, ...]]
     free = {parameters: test for parameters, test in new.ids.items() if parameters not in old.ids}
     if not left or not free:
         return found
-    if list(old.ids) == [""]:  # it was given parameters
+    if list(old.ids) == [""]:  # parameters were added
         return found | {old.ids[""]: tuple(free.values())}
-    if list(new.ids) == [""]:  # its parameters are a loop now, or one of them is what is left
+    if list(new.ids) == [""]:  # the parameters became a loop, or one of them is left
         literals = {each.strip('"') for each in new.body.literals} if new.body is not None else set()
         return found | {
             test: (new.ids[""],) for parameters, test in left.items() if {*_WORD.findall(parameters)} <= literals
@@ -416,7 +417,7 @@ def _by_parameters(old: _Function, new: _Function) -> dict[str, tuple[str, ...]]
 
 
 def _row_of(old: _Function, new: _Function, literals: set[str]) -> tuple[str, ...]:
-    """Return the ids of the row that holds the literals of a test, () where none does or it says something else."""
+    """Return the ids of the row that holds the literals of a test, () if there is none or the test differs."""
     if old.body is None or new.body is None:
         return ()
     words = old.body.bag.keys() - old.body.literals
@@ -434,7 +435,7 @@ def _row_of(old: _Function, new: _Function, literals: set[str]) -> tuple[str, ..
 
 
 def _ids_of_row(number: int, rows: Sequence[set[str]], function: _Function) -> tuple[str, ...]:
-    """Return the id of a row by its number or its values; all ids where neither tells it."""
+    """Return the id of a row by its number or its values; all ids if neither identifies it."""
     numbers = {int(found[1]): test for each, test in function.ids.items() if (found := _NUMBERED.match(each))}
     if len(numbers) == len(function.ids) == len(rows) and max(numbers) - min(numbers) + 1 == len(rows):
         return (numbers[min(numbers) + number],)

@@ -1,4 +1,4 @@
-"""W: a test that asks for less than its earlier form, in plain forms: a note, the re-run decides what it means."""
+"""W: find tests that demand less than their earlier form. Only a note: the re-run decides what it means."""
 
 import re
 from collections import Counter
@@ -15,7 +15,7 @@ _SCRIPT: Final = """
 (arrow_function body: (call_expression) @assertion (#match? @assertion "^(expect|assert)\\\\b"))
 (try_statement body: (_) @tried handler: (catch_clause body: (_) @handler))
 """
-# An @assertion fails the test; what is @tried is caught by its @handler.
+# An @assertion can fail the test; failures in @tried are caught by its @handler.
 _QUERIES: Final[Mapping[Language, str]] = {
     "python": """
         (assert_statement) @assertion
@@ -42,7 +42,7 @@ _QUERIES: Final[Mapping[Language, str]] = {
     """,
 }
 _A: Final = r"(?P<a>[\w.]+(?:\([^()]*\))?)"
-# What nothing can fail; `{A}` … the same twice.
+# Assertions that cannot fail; {_A} and (?P=a) are the same expression twice.
 _VACUOUS: Final = re.compile(
     r"^assert\s*\(?\s*(?:True|1|not False|not None|\"[^\"]*\"|'[^']*')\s*(?:\)|,|$)"
     r"|^assert\b.*(?:\bor\s+(?:True|1)\b|\|\|\s*true\b)|^assert\s*\(.*,\s*[\"'][^\"']*[\"']\s*\)$"
@@ -69,7 +69,7 @@ _SPACES: Final = re.compile(r"\s+")
 
 
 class Assertions(NamedTuple):
-    """What a test asserts: each text on one line with the line it stands on, and those whose failure is caught."""
+    """The assertions of a test: each text on one line with its line number, and those whose failure is caught."""
 
     texts: tuple[tuple[str, int], ...]
     caught: tuple[tuple[str, int], ...]
@@ -78,7 +78,7 @@ class Assertions(NamedTuple):
 def weakened(
     file: ChangedFile, old_tests: tuple[SourceTest, ...], new_tests: tuple[SourceTest, ...]
 ) -> Iterator[Finding]:
-    """Yield a note for each test whose present form asks for less than the one of the same name before."""
+    """Yield a note for each test that demands less than the earlier test of the same name."""
     earlier = {test.name: test for test in old_tests}
     changed = [test for test in new_tests if test.name in earlier and earlier[test.name].text != test.text]
     if not changed or file.language is None:
@@ -117,7 +117,7 @@ def _assertions(language: Language, text: str, tests: list[SourceTest]) -> dict[
             tried += [(node.start_byte, node.end_byte) for node in match["tried"]]
     outer: list[tuple[int, int, str]] = []
     for (start, end), shown in sorted(nodes.items(), key=lambda each: (each[0][0], -each[0][1])):
-        if not outer or start >= outer[-1][1]:  # an assertion inside another one is a part of it
+        if not outer or start >= outer[-1][1]:  # an assertion inside another is a part of it
             outer.append((start, end, shown))
     placed = []
     line = at = 0
@@ -134,7 +134,7 @@ def _assertions(language: Language, text: str, tests: list[SourceTest]) -> dict[
     return found
 
 
-_Weaker = tuple[str, str | None, str | None, int | None]  # what it does now, its texts before and now, its line
+_Weaker = tuple[str, str | None, str | None, int | None]  # what changed, the texts before and now, the line
 
 
 def _weaker(before: Assertions, now: Assertions) -> _Weaker | None:
@@ -178,7 +178,7 @@ def _is_wider(old: str, new: str) -> bool:
 
 
 def _left_early(old: SourceTest, new: SourceTest, now: Assertions) -> _Weaker | None:
-    """Return the line by which a test ends before its last assertion, on the level of its body."""
+    """Return the line on the level of the body that ends a test before its last assertion."""
     if not now.texts:
         return None
     known = {line.strip() for line in old.text.split("\n")}

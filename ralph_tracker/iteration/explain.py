@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from ralph_tracker.core.best import why_best
+from ralph_tracker.core.best import Candidate, why_best
+from ralph_tracker.core.codec import decode
 from ralph_tracker.core.metrics import Group
 from ralph_tracker.core.rules import Rules
 from ralph_tracker.errors import RecordError, StoreError
@@ -17,7 +18,6 @@ from ralph_tracker.iteration.diff import (
     differences_of,
     why_raised,
 )
-from ralph_tracker.store import codec
 from ralph_tracker.store.iteration_files import CHECKS
 from ralph_tracker.store.layout import iteration_name
 from ralph_tracker.store.loop_reader import LoopReader
@@ -86,7 +86,7 @@ def _why_best(committed: LoopRecords, number: int, rules: Rules) -> tuple[str, .
         rows, _ = committed.rows()
     except RecordError:
         return ()  # derived data is damaged; the next hook rebuilds it
-    return why_best((codec.candidate_from_plain(row["candidate"]) for row in rows), yardstick)
+    return why_best((decode(Candidate, row["candidate"]) for row in rows), yardstick)
 
 
 def _no_groups(_: Document) -> frozenset[Group]:

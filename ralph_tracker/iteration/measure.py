@@ -18,6 +18,7 @@ from ralph_tracker.errors import ConfigError, InputError, StoreError
 from ralph_tracker.formats.damage import DEFAULT_LIMITS
 from ralph_tracker.formats.lint.lint_report import Severity
 from ralph_tracker.iteration.rerun import lent, scratch_tree
+from ralph_tracker.iteration.tree_metrics import Observed, tree_values
 from ralph_tracker.measure.checks import Check, CheckResult, command_text, environment_for_checks, run_checks
 from ralph_tracker.measure.code import count_code
 from ralph_tracker.measure.commands import checks_from, seconds
@@ -182,11 +183,7 @@ def observe(
             tree, output = kept.snapshot.tree, place.scratch / "held-back"
             results += run_held_back(keeper, tree, held_back, place.environment, output, stack, progress)
         measured = read_results(results, place.severity, place.root)
-    metrics = measured.metrics._replace(
-        file_count=code.file_count,
-        loc_total=code.loc_total,
-        complexity_score=code.complexity_score,
-    )
+    metrics = measured.metrics._replace(**tree_values(Observed(place.root, keeper, kept, code, measured.coverage)))
     kept = keeper.after_checks(kept)
     missing = dict(measured.missing)
     if code.complexity_score is None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ralph_tracker.core.alert_types import TYPE_BY_NAME, Alert
+from ralph_tracker.core.codec import decode
 from ralph_tracker.core.documents import (
     SCHEMA_VERSION,
     Document,
@@ -16,7 +17,6 @@ from ralph_tracker.core.findings import Finding, Integrity, Verdict
 from ralph_tracker.core.integrity import raises_doubt
 from ralph_tracker.core.rounding import half_up
 from ralph_tracker.errors import LoopError
-from ralph_tracker.store import codec
 from ralph_tracker.store.records import LoopRecords
 
 State = Literal["new", "open", "accepted"]
@@ -101,7 +101,7 @@ def _held(committed: LoopRecords, number: int) -> Iterator[OpenAlert]:
     """Yield the integrity alerts that an iteration raised or inherited, accepted ones marked as such."""
     accepted = {event["id"]: event["alert"] for event in committed.acceptances()}
     for plain in accepted.values():
-        alert = codec.alert_from_plain(plain)
+        alert = decode(Alert, plain)
         if raises_doubt(alert) and alert.iteration <= number:
             yield OpenAlert(alert, "accepted")
     for alert in committed.line(number)[0].open_alerts:

@@ -30,9 +30,10 @@ from ralph_tracker.integrity.test_files import (
     settings_part,
     shares_names,
 )
+from ralph_tracker.iteration.changed_files import changed_files
 from ralph_tracker.iteration.rerun import EarlierFile, Runner
 from ralph_tracker.store.iteration_files import IterationFiles, KeptFiles
-from ralph_tracker.store.snapshots.values import LINK_MODE, Change, as_utf8
+from ralph_tracker.store.snapshots.values import Change, as_utf8
 
 if TYPE_CHECKING:
     from ralph_tracker.integrity.source_tests import SourceTest
@@ -92,7 +93,7 @@ class TamperCheck:
         """Return what was found; after a bug of ours that is reported, and open findings stay open."""
         try:
             return self._checked_once_more()
-        except Exception as error:  # noqa: BLE001  # noqa: BLE001  # a bug of ours must neither lose nor clear an iteration
+        except Exception as error:  # noqa: BLE001  # a bug of ours must neither lose nor clear an iteration
             why = f"integrity could not be judged ({type(error).__name__}: {error}); please report it"
             return self._unchanged(why)
 
@@ -332,7 +333,7 @@ class TamperCheck:
 
     @cached_property
     def _files_of_tests(self) -> Mapping[str, str | None]:
-        from ralph_tracker.integrity.report_ids import files_of  # noqa: PLC0415  # noqa: PLC0415  # only after a re-run
+        from ralph_tracker.integrity.report_ids import files_of  # noqa: PLC0415  # only after a re-run
 
         tests, paths = {*self._last_seen, *self._reported}, sorted(self._test_files)
         found = files_of(tests, paths)
@@ -341,7 +342,7 @@ class TamperCheck:
     @cached_property
     def _edited_tests(self) -> "list[SourceTest]":
         """Return the old and new tests of the test files that differ from their reference form."""
-        from ralph_tracker.integrity.source_tests import tests_of  # noqa: PLC0415  # noqa: PLC0415  # only if ids name no file (Go)
+        from ralph_tracker.integrity.source_tests import tests_of  # noqa: PLC0415  # only if ids name no file (Go)
 
         numbers = {*self._state.line.references.values(), *(each.against for each in self._open)}
         numbers.add(self._state.line.head or 0)
@@ -436,7 +437,7 @@ class TamperCheck:
 
     def _inspected(self) -> tuple[tuple[Finding, ...], Mapping[SuppressionKind, int], Mapping[str, str]]:
         """Return what our rules or another tool find in the change, and what could not be read."""
-        from ralph_tracker.integrity.engine import inspect  # noqa: PLC0415  # noqa: PLC0415  # only if something changed
+        from ralph_tracker.integrity.engine import inspect  # noqa: PLC0415  # only if something changed
 
         changes = self._contents(self._kept.changed)
         if not changes:
@@ -444,7 +445,7 @@ class TamperCheck:
         inspection = inspect(changes, self._before, self._reported, self._unchanged_tests())
         if self._tool is None:
             return inspection.findings, inspection.suppressions, inspection.unread
-        from ralph_tracker.integrity.foreign.tools import read  # noqa: PLC0415  # noqa: PLC0415  # only if another tool is used
+        from ralph_tracker.integrity.foreign.tools import read  # noqa: PLC0415  # only if another tool is used
 
         name, judged = self._tool
         if not isinstance(judged, bytes):
@@ -481,7 +482,7 @@ class TamperCheck:
         if not gone:
             return {}
         from ralph_tracker.integrity.source_tests import tests_of  # noqa: PLC0415
-        from ralph_tracker.integrity.test_matching import matches  # noqa: PLC0415  # noqa: PLC0415  # only if tests are missing
+        from ralph_tracker.integrity.test_matching import matches  # noqa: PLC0415  # only if tests are missing
 
         added = {test: how for test, how in now.items() if test not in before}
         files = self._contents(self._kept.changed)
@@ -490,16 +491,7 @@ class TamperCheck:
         return dict(matches(gone, added, old, new, before.keys() & now.keys()))
 
     def _contents(self, changes: Iterable[Change]) -> list[FileChange]:
-        looked_at = [change for change in changes if LINK_MODE not in {change.old_mode, change.new_mode}]
-        contents = self._keeper.contents(looked_at, MAX_BYTES + 1)
-        return [
-            FileChange(
-                as_utf8(change.path),
-                None if change.old_id is None else contents[change.old_id],
-                None if change.new_id is None else contents[change.new_id],
-            )
-            for change in looked_at
-        ]
+        return changed_files(self._keeper, changes)
 
     def _not_parted(self) -> dict[str, str]:
         """Return which changed files mix tests with source, so that their earlier tests cannot be run alone."""
@@ -540,7 +532,7 @@ def may_hold_tests_beside(path: str) -> bool:
 
 
 def _bodies(path: str, text: str) -> set[str]:
-    from ralph_tracker.integrity.source_tests import tests_of  # noqa: PLC0415  # noqa: PLC0415  # only for few languages
+    from ralph_tracker.integrity.source_tests import tests_of  # noqa: PLC0415  # only for few languages
 
     return {test.text for test in tests_of(path, text)}
 

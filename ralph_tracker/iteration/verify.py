@@ -31,7 +31,8 @@ class _Restored(IterationFiles):
 
     def capture(self, previous: int | None, segments: Sequence[tuple[int, int]]) -> KeptFiles:
         del previous, segments
-        return KeptFiles(snapshot=self._snapshot(self._number), changed=(), since_baseline=(), visits=Visits(0, None))
+        snapshot, since_baseline = self._snapshot(self._number), self.differs_from_baseline(self._number)
+        return KeptFiles(snapshot=snapshot, changed=(), since_baseline=since_baseline, visits=Visits(0, None))
 
     def after_checks(self, kept: KeptFiles) -> KeptFiles:
         return kept

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ralph_tracker.config.yaml_io import dump_yaml
+from ralph_tracker.core.best import Candidate
+from ralph_tracker.core.codec import decode
 from ralph_tracker.core.documents import Document, selection_document
 from ralph_tracker.core.lineage import Scorer
 from ralph_tracker.core.metrics import Metrics
@@ -13,7 +15,6 @@ from ralph_tracker.iteration.apply import Applied
 from ralph_tracker.report.markdown import loop_report, output_selection
 from ralph_tracker.report.selection_view import LoopStory
 from ralph_tracker.report.view import AlertRow, iteration_view
-from ralph_tracker.store import codec
 from ralph_tracker.store.iteration_files import COLLECTED
 from ralph_tracker.store.loop_status import Summary
 from ralph_tracker.store.loop_store import LoopStore
@@ -33,7 +34,7 @@ class FinishedLoop:
 
 def contender_of(row: Mapping[str, Any], yardstick: Scorer) -> Contender:
     """Return an iteration as a candidate for selection, from its line of the trajectory."""
-    candidate = codec.candidate_from_plain(row["candidate"])
+    candidate = decode(Candidate, row["candidate"])
     adjusted = yardstick.score(candidate.iteration, candidate.ground)
     return Contender(candidate, row["timestamp"], Metrics(**row["metrics"]), adjusted)
 

@@ -1,7 +1,7 @@
-"""Run the configured checks of one iteration and find the reports that they have left.
+"""Run the configured checks of one iteration and find the reports that they wrote.
 
 A check that fails, is killed or cannot be started is data, never an exception: failing tests still have coverage.
-Reports are found once all checks are done, so that a path handed on is there to be read.
+Reports are found once all checks are done, because a check may write a report that another one names.
 """
 
 import os
@@ -35,19 +35,19 @@ STANDARD_OUTPUT: Final = "-"
 _INTERNAL: Final = "RALPH_TRACKER_"
 _BYTECODE: Final = "PYTHONDONTWRITEBYTECODE"
 _BYTECODE_ELSEWHERE: Final = "PYTHONPYCACHEPREFIX"
-# A name becomes the name of a file.
+# The name is also used as a file name.
 _NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")
-# How long Ctrl-C may go unseen where the platform does not wake a thread that waits.
+# How long Ctrl-C may go unnoticed on platforms that do not wake a waiting thread.
 _LOOK_UP_S: Final = 0.5
 
 
 class Check(NamedTuple):
-    """Describe one command that measures.
+    """One command that measures.
 
-    `run` as a string goes through /bin/sh, a sequence is argv. `kind` and `format` override what the reports say of
-    themselves. `reports` are paths or patterns relative to `cwd` (itself relative to the root), under `{reports}`, or
-    "-" for standard output. `needs` orders and does not ask for success. `timeout_s` is in seconds. `held_back` is a
-    folder of tests outside of the project, which are copied into a scratch tree and run there, None for no such tests.
+    `run` as a string goes through /bin/sh, a sequence is argv. `kind` and `format` override detection from the reports.
+    `reports` are paths or patterns relative to `cwd` (itself relative to the root), under `{reports}`, or "-" for
+    standard output. `needs` defines the order and does not require success. `timeout_s` is in seconds. `held_back` is a
+    folder of tests outside the project, which are copied into a scratch tree and run there; None without such tests.
     """
 
     name: str
@@ -63,14 +63,14 @@ class Check(NamedTuple):
 
 
 def command_text(check: Check) -> str:
-    """Return what a check runs as a person would type it."""
+    """Return the command of a check as typed in a shell."""
     return check.run if isinstance(check.run, str) else shlex.join(check.run)
 
 
 class CheckResult(NamedTuple):
     """How a check ended, where its output is, and its reports in the order of the configuration.
 
-    `shared` names the reports that another check names too, each with the one among whose reports it is.
+    `shared` maps reports that another check also names to the check that they are counted for.
     """
 
     check: Check
@@ -82,7 +82,7 @@ class CheckResult(NamedTuple):
 
 
 class _Setting(NamedTuple):
-    """What all checks of a run share: absolute folders, the environment, how much output is kept."""
+    """What all checks of a run share: absolute folders, the environment, the output limit."""
 
     root: Path
     folder: Path
@@ -101,11 +101,11 @@ class _Setting(NamedTuple):
 
 
 def environment_for_checks(base: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment that checks run in: ours without what is only our own.
+    """Return the environment for checks: ours without our internal variables.
 
-    Python writes no bytecode in it: `__pycache__` would change the tree that is being measured, and bytecode of a
-    file that was put back with its old time and size is silently the wrong one. Whoever has settled this already,
-    here or in the check's `env` (the empty string is "write it"), is left alone.
+    Python writes no bytecode in it: `__pycache__` would change the measured tree, and bytecode of a file that was
+    restored with its old time and size would be wrong. A setting made already, here or in the check's `env` (the empty
+    string means "write it"), is kept.
     """
     kept = {name: value for name, value in base.items() if not name.startswith(_INTERNAL)}
     if _BYTECODE_ELSEWHERE not in kept:
@@ -126,10 +126,10 @@ def run_checks(
 ) -> tuple[CheckResult, ...]:
     """Run checks, each after those that it needs, up to `jobs` at once, and return their results in that order.
 
-    Captured output goes to `folder` as NAME.stdout and NAME.stderr. `reports` is what `{reports}` stands for: made
-    here, and empty at the start. `environment` is the whole environment, under each check's own `env`. `on_progress`
-    gets a line when a check starts and when it ends, always in the calling thread. `output_cap` is bytes a stream.
-    Raises ConfigError for checks that cannot be run as they stand, StoreError where the folders cannot be used.
+    Captured output goes to `folder` as NAME.stdout and NAME.stderr. `reports` is the folder for `{reports}`, created
+    here and empty at the start. `environment` is the whole environment, overridden by each check's `env`. `on_progress`
+    gets a line when a check starts and when it ends, always in the calling thread. `output_cap` is in bytes per stream.
+    Raises ConfigError for checks that cannot be run, StoreError if the folders cannot be used.
     """
     order = in_order(checks)
     setting = _Setting(root.absolute(), folder.absolute(), reports.absolute(), environment, output_cap)
@@ -141,9 +141,9 @@ def run_checks(
 
 
 def in_order(checks: Sequence[Check]) -> tuple[Check, ...]:
-    """Return the checks as they run one by one: as configured, but each after those that it needs.
+    """Return the checks in running order: as configured, but each after those that it needs.
 
-    Raises ConfigError for a name that cannot be one or stands twice, an empty command, an unknown need, a circle.
+    Raises ConfigError for an invalid or duplicate name, an empty command, an unknown need or a cycle.
     """
     _refuse_unusable(checks)
     order: list[Check] = []
@@ -196,7 +196,7 @@ def _make_folders(setting: _Setting) -> None:
 def _run_all(
     order: Sequence[Check], run: Callable[[Check, Event], Finished], jobs: int, say: Callable[[str], None]
 ) -> dict[str, Finished]:
-    """Run each check as soon as what it needs is done; on any exception the running ones are ended first."""
+    """Run each check as soon as its needs are done; on any exception the running ones are ended first."""
     stop, waiting, done = Event(), list(order), dict[str, Finished]()
     running: dict[str, Thread] = {}
     ended = SimpleQueue[tuple[str, Finished | BaseException]]()
@@ -204,7 +204,7 @@ def _run_all(
     def carry_out(check: Check) -> None:
         try:
             ended.put((check.name, run(check, stop)))
-        except BaseException as error:  # noqa: BLE001  # raised again by who waits
+        except BaseException as error:  # noqa: BLE001  # raised again by the waiting thread
             ended.put((check.name, error))
 
     try:
@@ -245,7 +245,7 @@ def _run_one(setting: _Setting, check: Check, stop: Event) -> Finished:
 
 
 def _result(check: Check, finished: Finished, setting: _Setting, before: Before, owners: dict[str, str]) -> CheckResult:
-    """Find the reports of a check; a file that has an owner already is not taken twice."""
+    """Return the result of a check with its reports; a file that another check owns is only listed as shared."""
     found: list[FoundReport] = []
     shared: dict[str, str] = {}
     for pattern in check.reports:

@@ -1,4 +1,4 @@
-"""Count the code of a tree: files, lines and complexity, any language that lizard reads."""
+"""Count the code of a tree: files, lines and complexity, in any language that lizard reads."""
 
 import functools
 import hashlib
@@ -18,7 +18,7 @@ from ralph_tracker.core.rounding import COMPLEXITY_DECIMALS, half_up
 from ralph_tracker.measure.report_files import matcher
 
 _LANGUAGES: Final = "lizard_languages"
-# Reader by suffix, as lizard itself would choose it; a suffix that is in neither table makes lizard choose.
+# Reader by suffix, as lizard would choose it; lizard itself is asked for suffixes in neither table.
 READERS: Final = {
     ".go": ("go", "GoReader"),
     ".java": ("java", "JavaReader"),
@@ -42,7 +42,7 @@ _NO_STAMP: Final = (0, 0, 0, 0)
 SIZE_CAP: Final = 1_000_000
 EVERYTHING: Final = ("**",)
 _CHUNK: Final = 1 << 20
-# Lines of code are rarely longer on average than 60 characters; what a bundler has put on a few lines is not written.
+# Lines of code rarely average more than 60 characters; files with longer lines are bundled, not written.
 _LONG_LINES: Final = 500
 _SMALL: Final = 50_000
 _NAMED: Final = 5
@@ -51,7 +51,7 @@ _UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 
 @functools.cache
 def lizard() -> Any:  # noqa: ANN401  # an untyped module
-    """Import lizard on first use, its readers when they are asked for; it puts our script's folder before sys.path."""
+    """Import lizard on first use, but its readers on demand; restores sys.path, to which it adds a folder."""
     path = list(sys.path)
     if _LANGUAGES not in sys.modules:
         _defer_languages()
@@ -62,7 +62,7 @@ def lizard() -> Any:  # noqa: ANN401  # an untyped module
 
 
 def reader_of(suffix: str) -> Any:  # noqa: ANN401  # an untyped class
-    """Return lizard's reader for files with a suffix, None where it has none."""
+    """Return lizard's reader for files with a suffix, None if there is none."""
     if suffix in NO_CODE:
         return None
     if suffix not in READERS:
@@ -71,12 +71,12 @@ def reader_of(suffix: str) -> Any:  # noqa: ANN401  # an untyped class
     lizard()
     try:
         return getattr(import_module(f"{_LANGUAGES}.{module}"), name)
-    except (ImportError, AttributeError):  # another version of lizard, which has it elsewhere
+    except (ImportError, AttributeError):  # another version of lizard, with a different layout
         return lizard().get_reader_for(f"any{suffix}")
 
 
 def _defer_languages() -> None:
-    """Put a package into the place of lizard's that runs its own code once somebody asks for what is not there yet."""
+    """Replace lizard's package of languages by one that runs the original code once a missing name is accessed."""
     spec = importlib.util.find_spec(_LANGUAGES)
     if spec is None or spec.loader is None:
         return
@@ -86,10 +86,10 @@ def _defer_languages() -> None:
     @functools.cache
     def whole() -> Any:  # noqa: ANN401  # an untyped module
         del package.__getattr__
-        run(package)  # which puts its own functions into the place of those below
+        run(package)  # replaces the functions below by its own
         return package
 
-    def asked(name: str) -> Any:  # noqa: ANN401  # whatever is of that name
+    def asked(name: str) -> Any:  # noqa: ANN401  # any attribute
         if name.startswith("__"):
             raise AttributeError(name)
         return getattr(whole(), name)
@@ -99,15 +99,15 @@ def _defer_languages() -> None:
     package.get_reader_for = lambda filename: whole().get_reader_for(filename)
     sys.modules[_LANGUAGES] = package
     try:
-        package.CLikeReader = import_module(f"{_LANGUAGES}.clike").CLikeReader  # lizard asks for it at once
-    except (ImportError, AttributeError):  # another version of lizard: whoever asks gets the whole
+        package.CLikeReader = import_module(f"{_LANGUAGES}.clike").CLikeReader  # lizard needs it at once
+    except (ImportError, AttributeError):  # another version of lizard: load the whole package instead
         return
 
 
 class FileCount(NamedTuple):
-    """What one file adds: lines of code, functions and the sum of their cyclomatic complexities.
+    """The counts of one file: lines of code, functions and the sum of their cyclomatic complexities.
 
-    `note` says why the lines are plain non-blank ones and no function was looked for, None where it was analysed.
+    `note` says why only non-blank lines were counted and no functions, None if the file was analysed.
     """
 
     loc: int
@@ -117,26 +117,26 @@ class FileCount(NamedTuple):
 
 
 class Analyser(Protocol):
-    """Read source files; `tool` is its name and version, as numbers of different ones do not compare."""
+    """Reads source files; `tool` is its name and version, because numbers of different tools are not comparable."""
 
     @property
     def tool(self) -> str: ...
 
     def reads(self, path: str) -> bool:
-        """Tell by its name whether a file is source code."""
+        """Return whether a file is source code, by its name."""
         ...
 
     def analyse(self, path: str, text: str) -> FileCount:
-        """Count a file; lines end with a newline alone. Raises any exception for what cannot be read."""
+        """Count a file whose lines end with newlines only. Raises any exception for unreadable code."""
         ...
 
 
 class LizardAnalyser:
-    """Count with lizard, whose counting of lines, comments and branches is kept as it is.
+    """Counts with lizard, with its own definition of lines, comments and branches.
 
-    One thing is not: its comments that tell lizard to look away ("#lizard forgives", "GENERATED CODE") are comments
-    like any other, since whoever writes the code that is measured could write them. `limit_s` is CPU seconds for one
-    file: on some hostile or generated text lizard's time grows with the square of the length.
+    One exception: comments that make lizard skip code ("#lizard forgives", "GENERATED CODE") have no effect, because
+    the agent could write them. `limit_s` is CPU seconds per file: on some hostile or generated text lizard's time is
+    quadratic.
     """
 
     def __init__(self, limit_s: float = _TIME_LIMIT_S) -> None:
@@ -149,14 +149,14 @@ class LizardAnalyser:
         return f"lizard {lizard().version}"
 
     def reads(self, path: str) -> bool:
-        """Tell whether lizard has a reader for the file's suffix."""
+        """Return whether lizard has a reader for the file's suffix."""
         suffix = suffix_of(path)
         if suffix not in self._known:
             self._known[suffix] = reader_of(suffix) is not None
         return self._known[suffix]
 
     def analyse(self, path: str, text: str) -> FileCount:
-        """Run lizard's own steps over a text, without its catching and printing of errors."""
+        """Run lizard's own steps over a text, without its error handling and printing."""
         context = lizard().FileInfoBuilder(path)
         reader = reader_of(suffix_of(path))(context)
         tokens = self._in_time(reader.generate_tokens(text))
@@ -182,7 +182,7 @@ class LizardAnalyser:
 
 
 def suffix_of(path: str) -> str:
-    """Return the suffix of a path written with `/`, as pathlib does, which takes ten times as long."""
+    """Return the suffix of a `/`-separated path like pathlib, but ten times as fast."""
     name = path.rpartition("/")[2]
     stem, _, word = name.rpartition(".")
     return f".{word}" if stem and word else ""
@@ -190,13 +190,13 @@ def suffix_of(path: str) -> str:
 
 @functools.cache
 def _steps() -> tuple[Callable[[Any, Any], Iterator[str]], ...]:
-    """Return lizard's steps but for its count of tokens, which nobody asks for."""
+    """Return lizard's steps without its token count, which is not used."""
     steps = (step for step in lizard().get_extensions([]) if step is not lizard().token_counter)
     return tuple(_drop_comments if step is lizard().comment_counter else step for step in steps)
 
 
 def _drop_comments(tokens: Iterable[str], reader: Any) -> Iterator[str]:  # noqa: ANN401  # an untyped class
-    """Leave only the line ends of comments, obeying nothing that stands in them."""
+    """Keep only the line ends of comments, ignoring their content."""
     for token in tokens:
         comment = reader.get_comment_from_token(token)
         if comment is None:
@@ -206,10 +206,9 @@ def _drop_comments(tokens: Iterable[str], reader: Any) -> Iterator[str]:  # noqa
 
 
 class FileFacts(NamedTuple):
-    """What was found in one file.
+    """What is known of one file.
 
-    `sha256` is of its content. `stamp` tells by itself that the file has not changed since, None where only the
-    content can tell.
+    `sha256` is of its content. `stamp` shows whether the file has changed since, None if only the content can.
     """
 
     sha256: str
@@ -218,13 +217,13 @@ class FileFacts(NamedTuple):
 
 
 class CodeCache(NamedTuple):
-    """The last count: path → what is known. `note` says why nothing is, where there should be something."""
+    """The result of the last count by path. `note` says why it is missing, if it should exist."""
 
     files: Mapping[str, FileFacts] = {}
     note: str | None = None
 
     def unchanged(self, path: str, status: os.stat_result) -> FileFacts | None:
-        """Return what is known of a file that was certainly not touched since, None where that is not certain."""
+        """Return the facts of a file that is certainly unchanged, None if that is uncertain."""
         known = self.files.get(path)
         return known if known is not None and known.stamp == _stamp(status) else None
 
@@ -234,15 +233,15 @@ class CodeCache(NamedTuple):
 
 
 def content_key(path: str, sha256: str) -> tuple[str, str]:
-    """Return what a count depends on: the content, and the suffix that tells the language."""
+    """Return what a count depends on: the content, and the suffix, which determines the language."""
     return sha256, suffix_of(path)
 
 
 def settled_stamp(status: os.stat_result, now_ns: int) -> Stamp | None:
-    """Return what will change with the next write, None for a file changed so lately that it might not.
+    """Return a stamp that changes with the next write, None if the file changed too recently for that.
 
-    Times of a file can be as coarse as two seconds: a second write within them leaves no trace. The time of the last
-    status change is in it because, unlike the modification time, a program cannot set it back.
+    File times can be as coarse as two seconds: a second write within them leaves no trace. The stamp includes the time
+    of the last status change because a program cannot set that back, unlike the modification time.
     """
     last = max(status.st_mtime_ns, status.st_ctime_ns)
     return _stamp(status) if now_ns - last > _SETTLED_NS else None
@@ -253,7 +252,7 @@ def _stamp(status: os.stat_result) -> Stamp:
 
 
 def load_cache(path: Path, made_by: Mapping[str, Any]) -> CodeCache:
-    """Read the cache; one made by another version, or with other settings, is empty, a damaged one says so."""
+    """Read the cache; empty if made by another version or with other settings, with a note if damaged."""
     try:
         raw = json.loads(path.read_bytes())
     except FileNotFoundError:
@@ -269,7 +268,7 @@ def load_cache(path: Path, made_by: Mapping[str, Any]) -> CodeCache:
 
 
 def save_cache(path: Path, made_by: Mapping[str, Any], files: Mapping[str, FileFacts]) -> str | None:
-    """Replace the cache atomically; return why it could not be, None where it was. Nothing depends on it."""
+    """Replace the cache atomically; return why that failed, None if it did not. Nothing depends on it."""
     entries = {name: _entry(known) for name, known in files.items()}
     document = {"schema_version": SCHEMA_VERSION, "made_by": made_by, "files": entries}
     try:
@@ -292,12 +291,12 @@ def _replace(path: Path, data: bytes) -> None:
 
 
 def _entry(known: FileFacts) -> tuple[object, ...]:
-    """Return what `_known` takes of each file."""
+    """Return a cache entry in the form that `_known` reads."""
     return known.sha256, known.stamp, *known.counted
 
 
 def _known(entries: Any) -> dict[str, FileFacts]:  # noqa: ANN401  # as parsed
-    """Return what is known of each file. Raises TypeError, ValueError or AttributeError where one is misshapen."""
+    """Return the facts of each file. Raises TypeError, ValueError or AttributeError for malformed entries."""
     if entries == {}:
         return {}
     digests, stamps, lines, functions, complexities, notes = zip(*entries.values(), strict=True)
@@ -326,9 +325,9 @@ def _damaged(path: Path) -> str:
 class CodeCount(NamedTuple):
     """The size and complexity of the code in scope.
 
-    `complexity_score` is the mean cyclomatic complexity of all functions, 2 decimals, None where there is no
-    function. `tool` names what counted, with its version: numbers of different tools do not compare. `notes` say
-    which files were counted in another way, and why.
+    `complexity_score` is the mean cyclomatic complexity of all functions, 2 decimals, None without functions. `tool` is
+    the name and version of the counting tool: numbers of different tools are not comparable. `notes` say which files
+    were counted differently, and why.
     """
 
     file_count: int
@@ -349,14 +348,13 @@ def count_code(
     analyser: Analyser | None = None,
     now_ns: Callable[[], int] = time.time_ns,
 ) -> CodeCount:
-    """Count the source files among `paths`, which are relative to `root` and written with `/`.
+    """Count the source files among `paths`, which are relative to `root` and `/`-separated.
 
-    A file counts if the analyser reads files of its name, `include` matches it and `exclude` does not (patterns as
-    in `globs`). A path that is gone, a folder or a symbolic link counts nothing: what a link points to counts where
-    it lies. Lines are those that are neither blank nor comment. A file over `size_cap` bytes, with very long lines,
-    binary, or that the analyser cannot read counts by its non-blank lines, adds no function, and is in the notes.
-    `cache` is a file of ours, made, replaced and thrown away as needed. Raises ConfigError for a pattern that cannot
-    be.
+    A file counts if the analyser reads files of its name, `include` matches it and `exclude` does not (patterns as in
+    `globs`). Missing paths, folders and symbolic links are skipped; link targets count in their own place. Lines are
+    those that are neither blank nor comment. A file over `size_cap` bytes, with very long lines, binary, or that the
+    analyser cannot read counts by its non-blank lines, adds no function, and is in the notes. `cache` is an internal
+    file, created, replaced and deleted as needed. Raises ConfigError for an invalid pattern.
     """
     reader = LizardAnalyser() if analyser is None else analyser
     included, excluded = matcher(include), matcher(exclude)
@@ -388,7 +386,7 @@ def _summed(files: Mapping[str, FileFacts], tool: str, notes: Iterable[str | Non
 
 
 def _file_notes(files: Mapping[str, FileFacts]) -> list[str]:
-    """Name the files that were counted otherwise, one note a reason."""
+    """Return a note per reason that names the files counted differently."""
     named: dict[str, list[str]] = {}
     for path, known in files.items():
         if known.counted.note is not None:
@@ -398,12 +396,12 @@ def _file_notes(files: Mapping[str, FileFacts]) -> list[str]:
 
 def _shortened(paths: list[str]) -> str:
     more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
-    # A name that is not UTF-8 must not break whoever prints the note.
+    # A name that is not UTF-8 must not fail when printed.
     return ", ".join(paths[:_NAMED]).encode(errors="backslashreplace").decode() + more
 
 
 class _Counting(NamedTuple):
-    """One pass over the files, with what is known from the pass before."""
+    """One pass over the files, with the results of the previous pass."""
 
     root: str
     analyser: Analyser
@@ -413,7 +411,7 @@ class _Counting(NamedTuple):
     by_content: dict[tuple[str, str], FileCount]
 
     def known(self, path: str) -> FileFacts | None:
-        """Return what one file holds, counted where need be; None where it is not a file of its own."""
+        """Return the facts of a file, counted if necessary; None if it is not a regular file."""
         try:
             status = os.lstat(f"{self.root}/{path}")
         except OSError:
@@ -444,14 +442,14 @@ class _Counting(NamedTuple):
 
 
 class _Content(NamedTuple):
-    """What is in a file: its lines that are not blank, and the bytes unless they are too many."""
+    """The content of a file: its non-blank lines, and the bytes unless they are too many."""
 
     sha256: str
     lines: int
     data: bytes | None
 
     def unfit(self, size_cap: int) -> str | None:
-        """Say why it is not worth an analysis, None where it is."""
+        """Return why a file is not analysed, None if it is."""
         if self.data is None:
             return f"larger than {size_cap} bytes"
         if len(self.data) > _SMALL and len(self.data) > _LONG_LINES * (self.lines + 1):
@@ -461,14 +459,14 @@ class _Content(NamedTuple):
         return None
 
     def text(self) -> str:
-        """Decode leniently, as what cannot be decoded is in comments and strings, and make line ends one."""
+        """Return the text with uniform line ends; undecodable bytes, usually in comments and strings, are replaced."""
         data = self.data or b""
         encoding = "utf-16" if data.startswith(_UTF16_MARKS) else "utf-8-sig"
         return data.decode(encoding, "replace").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _read(file: Path, size_cap: int) -> _Content:
-    """Read a file piece by piece, so that a huge one does not fill the memory."""
+    """Read a file in chunks, so that a huge one does not fill the memory."""
     digest, kept, lines, in_line = hashlib.sha256(), bytearray(), 0, False
     with file.open("rb") as source:
         while chunk := source.read(_CHUNK):

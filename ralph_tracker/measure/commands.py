@@ -1,4 +1,4 @@
-"""Whether the command of a check is there, as far as can be told without running it."""
+"""Check whether the commands of checks exist, as far as possible without running them."""
 
 import os
 import re
@@ -16,9 +16,9 @@ _SECONDS: Final[Mapping[str, int]] = {"s": 1, "m": 60, "h": 3600}
 
 
 def checks_from(document: Mapping[str, Any]) -> tuple[Check, ...]:
-    """Return the checks of a configuration document in the order in which they run.
+    """Return the checks of a configuration document in running order.
 
-    Raises ConfigError for a time limit that is none, and as `in_order` does.
+    Raises ConfigError for an invalid time limit, and as `in_order` does.
     """
     checks = [_check(name, section) for name, section in document.get("checks", {}).items()]
     return in_order(checks)
@@ -47,12 +47,12 @@ def seconds(key: str, limit: str | float) -> float:
     return float(found[1]) * _SECONDS[found[2] or "s"]
 
 
-# The first word of one command for the shell, a plain one. Of several, the first may be meant to be absent: `a || b`.
+# The first word of a single plain shell command. With several commands the first may be optional: `a || b`.
 _PLAIN_WORD: Final = re.compile(r"\s*([\w./+-]+)(?:[ \t][^;&|\n]*)?")
 
 
 def command_of(check: Check) -> str | None:
-    """Return the program that a check starts, None where only the shell knows."""
+    """Return the program that a check starts, None if only the shell knows."""
     if not isinstance(check.run, str):
         return check.run[0]
     word = _PLAIN_WORD.fullmatch(check.run)
@@ -60,20 +60,20 @@ def command_of(check: Check) -> str | None:
 
 
 def is_there(check: Check, root: Path, environment: Mapping[str, str]) -> bool:
-    """Tell whether the program of a check would be found as it runs; True where only the shell knows.
+    """Return whether the program of a check will be found when it runs; True if only the shell knows.
 
-    What a check fills in itself (`{reports}`) counts as there.
+    Values that the check fills in (`{reports}`) count as found.
     """
     name, cwd, env = command_of(check), root / check.cwd, {**environment, **check.env}
     if name is None or "{" in name or "{" in env.get("PATH", ""):
         return True
-    if isinstance(check.run, str) and "/" not in name:  # the shell has commands of its own
+    if isinstance(check.run, str) and "/" not in name:  # the shell has built-in commands
         return _known_to_the_shell(name, env)
     return located(name, cwd, env) is not None
 
 
 def located(name: str, cwd: Path, environment: Mapping[str, str]) -> str | None:
-    """Return where a program is, looked up as from that folder; None where it is not."""
+    """Return the path of a program, looked up from that folder; None if it is not found."""
     folders = [""] if "/" in name else os.get_exec_path(environment)
     paths = (cwd / folder / name for folder in folders)
     return next((str(path) for path in paths if path.is_file() and os.access(path, os.X_OK)), None)
@@ -81,16 +81,16 @@ def located(name: str, cwd: Path, environment: Mapping[str, str]) -> str | None:
 
 def _known_to_the_shell(name: str, environment: Mapping[str, str]) -> bool:
     asked = [SHELL, "-c", 'command -v -- "$1"', "sh", name]
-    done = subprocess.run(  # noqa: S603  # the shell that is going to run it
+    done = subprocess.run(  # noqa: S603  # the shell that will run it
         asked, env=dict(environment), stdin=subprocess.DEVNULL, capture_output=True, check=False
     )
     return done.returncode == 0
 
 
 def refuse_absent(checks: Sequence[Check], root: Path, environment: Mapping[str, str]) -> None:
-    """Raise ConfigError where the program of a check is not there, before anything runs.
+    """Raise ConfigError unless the program of each check exists, before anything runs.
 
-    A path that is not absolute is left to the run, unless its check is the first: another may be what makes it.
+    A relative path is only checked for the first check: an earlier check may create it.
     """
     env = environment_for_checks(environment)
     for place, check in enumerate(checks):
@@ -101,7 +101,7 @@ def refuse_absent(checks: Sequence[Check], root: Path, environment: Mapping[str,
 
 
 def absent(name: str, problem: str | None) -> ConfigError:
-    """Return the refusal of a check whose command is not there."""
+    """Return the error for a check whose command does not exist."""
     return ConfigError(
         f"checks.{name}: {problem}; install it, fix checks.{name}.run (`ralph-tracker doctor` shows what is found), "
         "or say --allow-missing"

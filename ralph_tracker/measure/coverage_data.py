@@ -1,4 +1,4 @@
-"""coverage.py's own data made into its JSON report by coverage.py: totals need the sources, which no format reads."""
+"""Convert coverage.py's own data to its JSON report by calling coverage.py, since the totals need the sources."""
 
 import subprocess
 import sys
@@ -14,17 +14,17 @@ _OTHERWISE: Final = "write a report with `coverage json` in the check and name t
 
 
 def is_data(data: bytes) -> bool:
-    """Whether it is a database, which of all reports only coverage.py's data is."""
+    """Whether it is a database; of all reports only coverage.py's data is."""
     return data.startswith(_MARK)
 
 
 def as_json(path: Path, root: Path, python: str = sys.executable) -> bytes | Unreadable:
-    """Return the JSON report of a data file on the sources under `root`, with the project's settings of coverage.py.
+    """Return the JSON report for a data file and the sources under `root`, with the project's coverage.py settings.
 
-    coverage.py is the one that `python` imports; it is optional. Unreadable says why there is no report, and what to
+    coverage.py is the one that `python` can import; it is optional. Unreadable says why there is no report, and what to
     do instead.
     """
-    # -P: a folder `coverage` of the project, where JavaScript's reports are, is not the package.
+    # -P: a `coverage` folder in the project, with JavaScript's reports, must not hide the package.
     command = [python, "-P", "-m", "coverage", "json", "-q", f"--data-file={path}", "-o", "-"]
     try:
         done = subprocess.run(command, cwd=root, capture_output=True, timeout=_TIMEOUT_S, check=False)  # noqa: S603

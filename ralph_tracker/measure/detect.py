@@ -1,4 +1,4 @@
-"""What a project can be measured with: what `init` writes, and what a hook without a configuration uses."""
+"""Detect how a project can be measured, for `init` and for hooks without a configuration."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -9,17 +9,17 @@ from ralph_tracker.measure.ecosystems import go, jvm, node, python, rust
 from ralph_tracker.measure.ecosystems.found import Checks, Ecosystem
 from ralph_tracker.measure.environment import without_ours
 
-# The first that has a check of a kind gives it the kind's name.
+# The first ecosystem with a check of a kind names it after the kind.
 _ECOSYSTEMS: Final = (python.detect, node.detect, go.detect, rust.detect, jvm.detect)
 _KNOWN: Final = "package.json, go.mod, Cargo.toml, pom.xml or build.gradle"
 
 
 @dataclass(frozen=True, slots=True)
 class Detected:
-    """What each ecosystem of a project says, and the checks and notes of all together.
+    """The ecosystems found in a project, and their checks and notes together.
 
-    A project may be of several ecosystems; a check whose name is taken has the ecosystem's name behind it and says its
-    kind, and what the reports of a kind hold adds up.
+    A project may have several ecosystems; a check whose name is taken gets the ecosystem's name as suffix and an
+    explicit kind, and the reports of one kind add up.
     """
 
     ecosystems: tuple[Ecosystem, ...]
@@ -45,7 +45,7 @@ def _merged(found: Iterable[Ecosystem]) -> Checks:
 
 
 def _renamed(name: str, check: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """Return a check as it is under its new name, which no longer says its kind."""
+    """Return a check adjusted to its new name, which no longer implies its kind."""
     kind = {"kind": name} if names[name] != name and "kind" not in check else {}
     needs = {"needs": [names[need] for need in check["needs"]]} if "needs" in check else {}
     return {**check, **kind, **needs}

@@ -1,4 +1,4 @@
-"""What a loop runs on, kept with it so that numbers can be compared later."""
+"""Describe the environment of a loop, recorded so that numbers can be compared later."""
 
 import platform
 import sys
@@ -23,12 +23,12 @@ _ACTIVE: Final = "VIRTUAL_ENV"
 
 
 def is_our_bin(folder: str) -> bool:
-    """Tell whether a folder of PATH belongs to the virtual environment that we run in."""
+    """Return whether a folder of PATH belongs to our own virtual environment."""
     return sys.prefix != sys.base_prefix and Path(folder).resolve() == Path(sys.prefix).resolve() / "bin"
 
 
 def without_ours(environment: Mapping[str, str], root: Path) -> dict[str, str]:
-    """Return the environment without the word that ours is active, where ours is not one in the project's folder."""
+    """Return the environment without VIRTUAL_ENV if that is ours and not inside the project."""
     active = environment.get(_ACTIVE)
     if not active or not _is_ours(Path(active)) or _lies_in(Path(active), root):
         return dict(environment)

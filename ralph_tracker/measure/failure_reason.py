@@ -1,4 +1,4 @@
-"""Why a command left no report: its own last words, and what to install where that is what it lacks."""
+"""Explain why a command left no report: its own error message, or what to install."""
 
 import re
 from pathlib import Path
@@ -12,7 +12,7 @@ _COLOUR: Final = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _OPTIONS: Final = re.compile(r"unrecognized arguments: (.+)")
 _MODULE: Final = re.compile(r"No module named '([^'.]+)")
 _REQUIRED: Final = re.compile(r"Missing required plugins: (.+)")
-# The options that projects set most, by the plugin that brings them.
+# The options that projects use most, and the plugins that provide them.
 _PLUGINS: Final = {
     "--cov": "pytest-cov",
     "--no-cov": "pytest-cov",
@@ -31,7 +31,7 @@ _WHERE: Final = "into the project's environment"
 
 
 def last_words(stdout: Path, stderr: Path) -> str | None:
-    """Return why a command that failed says it did, its first error or its last line; None where it said nothing."""
+    """Return a failed command's explanation, its first error or last line; None if it printed nothing."""
     texts = [_end_of(stderr), _end_of(stdout)]
     lacking = next((found for text in texts if (found := _lacking(text))), None)
     if lacking:
@@ -42,7 +42,7 @@ def last_words(stdout: Path, stderr: Path) -> str | None:
 
 
 def _lacking(text: str) -> str | None:
-    """Say what to install, where that is what the command asks for."""
+    """Return what to install if the output reports something missing, else None."""
     if found := _REQUIRED.search(text):
         return f"pip install {_plain(found[1]).replace(', ', ' ')} {_WHERE}"
     if found := _OPTIONS.search(text):

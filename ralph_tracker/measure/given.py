@@ -1,4 +1,4 @@
-"""Metrics and usage handed in by a runner that has measured already (semantics § 1)."""
+"""Read metrics and usage handed in by a runner that has measured already (semantics § 1)."""
 
 import json
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ _ROUNDING_SLACK: Final = 1e-9
 
 
 def contradiction(given: Metrics) -> str | None:
-    """Say which counts contradict each other, None where none does."""
+    """Return which counts contradict each other, None if none do."""
     passed, failed, count = given.tests_passed, given.tests_failed, given.test_count
     covered, total = given.coverage_lines_covered, given.coverage_lines_total
     if covered is not None and total is not None and covered > total:
@@ -36,8 +36,8 @@ def read_metrics(source: Mapping[str, Any] | str | Path) -> tuple[Metrics, float
     """Read metrics from a mapping, or from a YAML or JSON file.
 
     Returns the metrics as given, the given quality_score (None: computed) and the tests by name (None: no names).
-    Counts that are absent come from the names. Raises InputError, in one line, for unknown keys, what is no finite
-    number, negatives and contradictions.
+    Missing counts are computed from the names. Raises InputError, in one line, for unknown keys, values that are not
+    finite numbers, negatives and contradictions.
     """
     name, raw = _raw(source, "metrics")
     given = _given(raw, name)
@@ -59,7 +59,7 @@ def _given(raw: Mapping[str, Any], name: str) -> Given:
     try:
         return plain_metrics(raw)
     except NotPlainError:
-        from ralph_tracker.measure.given_models import validated_metrics  # noqa: PLC0415  pydantic, for faults only
+        from ralph_tracker.measure.given_models import validated_metrics  # noqa: PLC0415  # pydantic, only for invalid input
 
         return validated_metrics(raw, name)
 
@@ -74,7 +74,7 @@ def _usage(raw: Mapping[str, Any], name: str) -> Values:
 
 
 def _results(cases: Cases) -> TestResults:
-    """Take the last outcome of a test that stands twice; where they differ it is flaky."""
+    """Return the last outcome of each test; a test with differing outcomes is flaky."""
     outcomes = dict(zip(cases.ids, map(OUTCOMES.__getitem__, cases.words), strict=True))
     flaky = set()
     if len(outcomes) < len(cases.ids):
@@ -84,7 +84,7 @@ def _results(cases: Cases) -> TestResults:
 
 
 def _counted(given: Values, tests: TestResults) -> Values:
-    """Take the counts that are absent from the names."""
+    """Return the values with missing counts computed from the tests."""
     outcomes = list(tests.outcomes.values())
     counts = {
         "test_count": len(outcomes),
@@ -125,7 +125,7 @@ def _parsed(data: bytes, name: str) -> Any:  # noqa: ANN401  # any document
         raise InputError(f"{name}: nested too deeply; make it flatter") from None
     except ValueError as error:
         if not name.endswith(".json"):
-            return load_yaml(text, name)  # which has mappings in braces too
+            return load_yaml(text, name)  # YAML has mappings in braces too
         raise InputError(f"{name}: not readable as JSON: {str(error).removesuffix(PYTHONS_ADVICE)}") from None
 
 

@@ -1,19 +1,21 @@
-"""What may be handed in, as models: they say what is wrong with it, and are its schemas."""
+"""Models of the metrics and usage that may be handed in, for validation messages and JSON Schemas."""
 
 from collections.abc import Mapping
 from typing import (
     Annotated,
     Any,
+    Final,
     Literal,
-    NotRequired,  # pydantic brings it, and needs it before Python 3.12
+    NotRequired,  # from typing_extensions before Python 3.12, as pydantic requires
     TypeVar,
 )
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from typing_extensions import TypedDict
 
 from ralph_tracker.config.problems import first_problem
 from ralph_tracker.config.yaml_io import without_surrogates
+from ralph_tracker.core.metrics import METRICS, SECTIONS, BuildStatus, MetricSpec, Section
 from ralph_tracker.errors import InputError
 from ralph_tracker.measure.given_plain import LONGEST_ID, MOST, Given, Values, cases_of
 
@@ -27,48 +29,42 @@ class _Given(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class GivenTesting(_Given):
-    test_count: Count | None = None
-    tests_passed: Count | None = None
-    tests_failed: Count | None = None
-    tests_skipped: Count | None = None
-    pass_rate: Percent | None = None
-    coverage_percentage: Percent | None = None
-    coverage_lines_covered: Count | None = None
-    coverage_lines_total: Count | None = None
+def _value(spec: MetricSpec) -> Any:  # noqa: ANN401  # any type that pydantic knows
+    if not spec.numeric:
+        return BuildStatus
+    if not spec.decimals:
+        return Count
+    return Percent if spec.unit == "%" else Amount
 
 
-class GivenQuality(_Given):
-    lint_errors: Count | None = None
-    lint_warnings: Count | None = None
-    type_errors: Count | None = None
-    build_status: Literal["success", "failure"] | None = None
-    error_count: Count | None = None
+def _section(section: Section) -> type[BaseModel]:
+    """Return the model of a section: what the table of metrics has there, every value optional."""
+    fields: Any = {spec.name: (_value(spec) | None, None) for spec in METRICS if spec.section == section}
+    made: type[BaseModel] = create_model(f"Given{section.capitalize()}", __base__=_Given, **fields)
+    return made
 
 
-class GivenCodebase(_Given):
-    file_count: Count | None = None
-    loc_total: Count | None = None
-    complexity_score: Amount | None = None
+GIVEN_SECTIONS: Final[Mapping[str, type[BaseModel]]] = {section: _section(section) for section in SECTIONS}
 
 
 class GivenTest(TypedDict):
-    """One test by name; a plain mapping, since there may be 100,000 of them."""
+    """One test by name; a plain mapping, because there may be 100,000 of them."""
 
-    __pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[misc]  # pydantic's own way to refuse more keys
+    __pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[misc]  # pydantic's way to forbid extra keys
     id: Annotated[str, Field(min_length=1, max_length=LONGEST_ID)]
     outcome: Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed"]
     duration: NotRequired[Amount | None]
 
 
-class GivenMetrics(_Given):
-    """Metrics as a file or a mapping has them; every group and every value is optional."""
-
-    testing: GivenTesting = GivenTesting()
-    quality: GivenQuality = GivenQuality()
-    codebase: GivenCodebase = GivenCodebase()
-    quality_score: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, strict=True)] | None = None
-    tests: list[GivenTest] | None = None
+_sections: Any = {name: (model, model()) for name, model in GIVEN_SECTIONS.items()}
+GivenMetrics: Final = create_model(
+    "GivenMetrics",
+    __base__=_Given,
+    __doc__="Metrics as a file or a mapping has them; every group and every value is optional.",
+    **_sections,
+    quality_score=(Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, strict=True)] | None, None),
+    tests=(list[GivenTest] | None, None),
+)
 
 
 class GivenUsage(_Given):
@@ -82,17 +78,17 @@ class GivenUsage(_Given):
 
 
 def validated_metrics(raw: Mapping[str, Any], name: str) -> Given:
-    """Return metrics that the models allow. Raises InputError, in one line, for what they do not; `name` is its place.
+    """Return validated metrics. Raises InputError, in one line, for invalid ones; `name` is their source.
 
-    A lone surrogate, which JSON may hold though no text can, is written by its number.
+    A lone surrogate, which JSON may hold but text may not, is shown by its number.
     """
-    given = _validated(raw, name, GivenMetrics)
-    values: Values = given.testing.model_dump() | given.quality.model_dump() | given.codebase.model_dump()
-    return Given(values, given.quality_score, None if given.tests is None else cases_of(given.tests))
+    given = dict(_validated(raw, name, GivenMetrics))
+    values = {metric: value for section in SECTIONS for metric, value in given[section]}
+    return Given(values, given["quality_score"], None if given["tests"] is None else cases_of(given["tests"]))
 
 
 def validated_usage(raw: Mapping[str, Any], name: str) -> Values:
-    """Return usage that the model allows. Raises InputError as `validated_metrics` does."""
+    """Return validated usage. Raises InputError as `validated_metrics` does."""
     values: Values = _validated(raw, name, GivenUsage).model_dump()
     return values
 

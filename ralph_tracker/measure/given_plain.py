@@ -1,7 +1,7 @@
-"""Metrics and usage without a fault, taken as they are.
+"""A fast path for metrics and usage that are valid as they are.
 
-The validator says what is wrong with the rest: importing it costs more than all that a hook does, and it makes an
-object of each of 100,000 tests, which are looked at here by columns.
+The validator only handles the rest: importing it costs more than everything else in a hook, and it makes an object of
+each of 100,000 tests, which are processed here by columns.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from ralph_tracker.core.metrics import METRICS, SECTIONS, MetricSpec, Value
 
-MOST: Final = 10**12  # more than any loop counts, and small enough to reckon with exactly
+MOST: Final = 10**12  # more than any loop counts, and small enough for exact arithmetic
 LONGEST_ID: Final = 10_000
 OUTCOMES: Final[Mapping[str, str]] = {
     "passed": "passed",
@@ -26,16 +26,16 @@ _KEYS: Final = ("id", "outcome")
 _SIZES: Final = frozenset({len(_KEYS), len(_KEYS) + 1})  # without a duration or with it
 
 Reader = Callable[[Any], Value]
-Values = dict[str, Any]  # by name, None where it was not measured
+Values = dict[str, Any]  # by name, None if not measured
 
 
 class NotPlainError(ValueError):
-    """Say that the validator has to look: there may be a fault."""
+    """Raised if the input may be invalid, so that the validator has to check it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cases:
-    """The tests as they were handed in, by columns; seconds by id, where known."""
+    """The tests as handed in, by columns; seconds by id, if known."""
 
     ids: list[str]
     words: list[str]
@@ -44,7 +44,7 @@ class Cases:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What was handed in: each metric by name, an outside judge's score, the tests where there are names."""
+    """The input: each metric by name, the given score, and the tests if there are names."""
 
     values: Values
     quality_score: float | None
@@ -52,7 +52,7 @@ class Given:
 
 
 def cases_of(tests: Sequence[Mapping[str, Any]]) -> Cases:
-    """Return the columns of a list of tests. Raises KeyError for a test that has no id or no outcome."""
+    """Return the columns of a list of tests. Raises KeyError for a test without an id or outcome."""
     timed = [test for test in tests if "duration" in test]
     return Cases(
         ids=list(map(itemgetter(_KEYS[0]), tests)),
@@ -62,7 +62,7 @@ def cases_of(tests: Sequence[Mapping[str, Any]]) -> Cases:
 
 
 def plain_metrics(raw: Mapping[str, Any]) -> Given:
-    """Return metrics that are without a fault. Raises NotPlainError where that is not certain."""
+    """Return metrics that are valid. Raises NotPlainError if that is not certain."""
     if not raw.keys() <= _TOP:
         raise NotPlainError
     values: Values = {}
@@ -74,11 +74,11 @@ def plain_metrics(raw: Mapping[str, Any]) -> Given:
 
 
 def plain_usage(raw: Mapping[str, Any]) -> Values:
-    """Return usage that is without a fault. Raises NotPlainError where that is not certain."""
+    """Return usage that is valid. Raises NotPlainError if that is not certain."""
     return _read(raw, _USAGE)
 
 
-def _read(raw: Any, readers: Mapping[str, Reader]) -> Values:  # noqa: ANN401  # whatever was handed in
+def _read(raw: Any, readers: Mapping[str, Reader]) -> Values:  # noqa: ANN401  # any input
     if type(raw) is not dict or not raw.keys() <= readers.keys():
         raise NotPlainError
     return {name: None if raw.get(name) is None else read(raw[name]) for name, read in readers.items()}
@@ -92,7 +92,7 @@ def _count(value: Any) -> int:  # noqa: ANN401  # as above
 
 def _up_to(most: float) -> Callable[[Any], float]:
     def read(value: Any) -> float:  # noqa: ANN401  # as above
-        if type(value) not in (int, float) or not 0 <= value <= most:  # which no NaN is
+        if type(value) not in (int, float) or not 0 <= value <= most:  # also refuses NaN
             raise NotPlainError
         return float(value)
 
@@ -113,7 +113,7 @@ def _plain_cases(tests: Any) -> Cases:  # noqa: ANN401  # as above
         cases = cases_of(tests)
         plain = {str}.issuperset(map(type, cases.ids)) and OUTCOMES.keys() >= set(cases.words)
         "".join(cases.ids).encode()
-    except (KeyError, TypeError, UnicodeEncodeError):  # no such key, what is no text, what no text can hold
+    except (KeyError, TypeError, UnicodeEncodeError):  # a missing key, no text, or a lone surrogate
         raise NotPlainError from None
     if not plain or not all(cases.ids) or max(map(len, cases.ids), default=0) > LONGEST_ID:
         raise NotPlainError
@@ -121,7 +121,7 @@ def _plain_cases(tests: Any) -> Cases:  # noqa: ANN401  # as above
 
 
 def _refuse_other_keys(tests: Sequence[Mapping[str, Any]]) -> None:
-    """Raise NotPlainError or KeyError unless each test has an id and an outcome, and at most a duration beside them."""
+    """Raise NotPlainError or KeyError unless each test has an id, an outcome and at most a duration."""
     sizes = set(map(len, tests))
     if not sizes <= _SIZES:
         raise NotPlainError

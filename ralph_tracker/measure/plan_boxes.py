@@ -1,6 +1,6 @@
 """Count the tasks of a plan: ticked and open boxes in Markdown, stories of a `prd.json`.
 
-Ticks are the agent's words: they raise no score, and only keep a loop from ending that still has work.
+The agent ticks them itself: they raise no score, and only keep a loop with open tasks from ending.
 """
 
 import json
@@ -25,7 +25,7 @@ _DONE: Final = ("passes", "done", "completed")
 
 
 def count_tasks(root: Path, named: str | None = None) -> tuple[int, int] | None:
-    """Return how many tasks of the plan are done and open; None where there is no plan, or none with tasks.
+    """Return how many tasks of the plan are done and open; None without a plan or without tasks.
 
     `named` is the plan of the configuration, relative to the root; else the first of the usual names that has tasks.
     """
@@ -48,7 +48,7 @@ def _counted(path: Path) -> tuple[int, int] | None:
 
 
 def _stories(text: str) -> list[bool]:
-    """Return of each story whether it is done; [] for a document of another shape."""
+    """Return for each story whether it is done; [] for a document of another shape."""
     try:
         document: Any = json.loads(text)
     except (ValueError, RecursionError):

@@ -1,8 +1,8 @@
-"""Run one command: in a session of its own, its output in files, nothing of its group left afterwards.
+"""Run one command in its own session, with its output in files, and end its whole process group afterwards.
 
-Output goes straight into files and not through pipes: a command that ends in a hurry (Node's `process.exit`) cuts
-what it prints into a pipe at 64 KB, but not what it prints into a file; and nothing passes through our memory.
-A process that makes itself a session of its own is out of reach: neither waited for nor ended.
+Output goes into files instead of pipes: a command that exits abruptly (Node's `process.exit`) loses pipe output beyond
+64 KB, but not file output, and nothing passes through our memory. A process that starts its own session cannot be
+tracked: it is neither waited for nor ended.
 """
 
 import contextlib
@@ -18,8 +18,8 @@ from types import TracebackType
 from typing import Final, NamedTuple, Self
 
 SHELL: Final = "/bin/sh"
-# The first line is the group, or empty: there is none. Nobody writes after that: the pipe ends with us, whatever ends
-# us. Another line says that there is nothing to do any more.
+# The first line names the group; an empty one means there is none. A second line means that the group is done. End of
+# file instead of it means that we died, so the group is ended.
 _SCRIPT: Final = """
 read -r group && [ "$group" ] || exit 0
 read -r _ && exit
@@ -37,13 +37,11 @@ _REAP_S: Final = 10.0
 
 
 class Watcher:
-    """Watch over one process group for as long as the body runs; without a shell nobody watches.
+    """Ends one process group if we die while the body runs; does nothing without a shell.
 
-    Where the body ends with an exception, the group ends too.
-
-    It is there before the group is, so that there is next to no time in which nobody watches. Only this process holds
-    the other end of the watcher's standard input, so that it is closed by our end, SIGKILL included. The watcher has
-    a session of its own: what ends our group does not end it.
+    The group also ends if the body raises. The watcher starts before the group, so that the group is hardly ever
+    unwatched. Only this process holds the other end of the watcher's standard input, which therefore closes when we
+    end, even by SIGKILL. The watcher has its own session, so that it survives the end of our group.
     """
 
     def __init__(self) -> None:
@@ -63,16 +61,16 @@ class Watcher:
         return self
 
     def watch(self, group: int) -> None:
-        """Watch over that group from now on."""
+        """Watch that group from now on."""
         if self.process is not None and self.process.stdin is not None:
             with suppress(BrokenPipeError):
                 os.write(self.process.stdin.fileno(), b"%d\n" % group)
 
     def watch_me(self) -> None:
-        """Have the group of the calling process watched: for a child of ours, the first of its group, to say itself.
+        """Have the group of the calling process watched; called by a child of ours that leads its group.
 
-        It holds the watcher's standard input, too, until its program begins: there is no instant in which we could be
-        killed and nobody would know of it.
+        The child also holds the watcher's standard input until its program starts, so that we cannot be killed
+        unnoticed in between.
         """
         self.watch(os.getpid())
 
@@ -81,8 +79,8 @@ class Watcher:
     ) -> None:
         if self.process is None:
             return
-        # Two lines: where no group was named, the first says so. After an exception nobody knows how far the start of
-        # the group had come, so that the watcher ends what there is of it.
+        # Two lines, because the first is the group if none was named. After an exception the start of the group may be
+        # incomplete, so the watcher ends whatever exists of it.
         with suppress(BrokenPipeError):
             self.process.communicate(b"\n\n" if error is None else None)
 
@@ -90,10 +88,9 @@ class Watcher:
 class Finished(NamedTuple):
     """How a command ended.
 
-    One of `exit_code` and `signal` (its name, "SIGKILL") is there; neither where it could not be started, or not be
-    ended. `problem` says why nothing came of it, None where it ran; `not_found` where that is because there is no
-    such command. `timed_out` keeps what the command made of being ended. A truncated stream holds its first bytes,
-    as many as the cap allows, and a note.
+    Either `exit_code` or `signal` (its name, "SIGKILL") is set; neither if it could not be started or not be ended.
+    `problem` says why it did not run, else None; `not_found` if there is no such command. `timed_out` may be set with
+    the exit code or signal that followed. A truncated stream holds its first bytes up to the cap, and a note.
     """
 
     exit_code: int | None = None
@@ -107,17 +104,17 @@ class Finished(NamedTuple):
 
     @property
     def output_truncated(self) -> bool:
-        """Tell whether either stream was cut."""
+        """Return whether either stream was cut."""
         return self.stdout_truncated or self.stderr_truncated
 
     @property
     def succeeded(self) -> bool:
-        """Tell whether it ran to its end and said 0."""
+        """Return whether it ran to its end and exited with 0."""
         return self.exit_code == 0 and not self.timed_out
 
     @property
     def summary(self) -> str:
-        """Say in a few words how it ended."""
+        """Return in a few words how it ended."""
         if self.timed_out:
             return f"ended at its time limit after {self.duration_s:.1f} s"
         if self.problem is not None:
@@ -127,7 +124,7 @@ class Finished(NamedTuple):
 
 
 class Streams(NamedTuple):
-    """Name the files that are a command's streams; `stdin` None is an empty one, `cap` is bytes an output."""
+    """The files for a command's streams; `stdin` None is empty input, `cap` is bytes per output."""
 
     stdout: Path
     stderr: Path
@@ -145,14 +142,14 @@ def run_command(
     stop: Event | None = None,
     look: Callable[[], None] | None = None,
 ) -> Finished:
-    """Run a command to its end, or to the limit, and end what it left behind.
+    """Run a command to its end, or to the limit, and end the processes that it left.
 
-    A string goes through /bin/sh, a list is argv. `env` is the whole environment. The whole process group gets
-    SIGTERM: at the limit (seconds, None: no limit), when `stop` is set, on any exception (Ctrl-C), and after the
-    command's own end. SIGKILL follows 2 seconds later, half a second after the end of the command itself. Where we
-    are killed, a watcher does the same; where no other thread runs here, there is no instant without it. `look` is
-    called from time to time while the command runs. While it runs, an output may grow beyond the cap for an instant.
-    Raises OSError where a stream's file cannot be opened, nothing for a command that cannot be started.
+    A string goes through /bin/sh, a list is argv. `env` is the whole environment. The whole process group gets SIGTERM:
+    at the limit (seconds, None: no limit), when `stop` is set, on any exception (Ctrl-C), and after the command's own
+    end. SIGKILL follows 2 seconds later, or half a second after the end of the command itself. If we are killed, a
+    watcher does the same; if no other thread runs here, the group is watched from its first instant. `look` is called
+    from time to time while the command runs, when an output may briefly exceed the cap. Raises OSError if a stream's
+    file cannot be opened, nothing for a command that cannot be started.
     """
     argv = [SHELL, "-c", run] if isinstance(run, str) else list(run)
     started, alone = time.monotonic(), active_count() == 1
@@ -186,10 +183,10 @@ def run_command(
 
 
 class _Output:
-    """One stream's file: appended to by the command, cut whenever it has grown over the cap."""
+    """The file of one stream: the command appends to it, and it is cut whenever it exceeds the cap."""
 
     def __init__(self, path: Path, cap: int) -> None:
-        # Appending is what makes cutting work: without it a writer goes on at its old place, beyond a hole.
+        # Without O_APPEND a writer would go on at its old offset after a cut, leaving a hole.
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC
         self.descriptor = os.open(path, flags, 0o644)
         self.truncated = False
@@ -217,7 +214,7 @@ class _Output:
 
 @contextlib.contextmanager
 def _input(path: Path | None) -> Iterator[int]:
-    """Open what the command reads on its standard input."""
+    """Open the standard input of the command."""
     descriptor = os.open(path or os.devnull, os.O_RDONLY | os.O_CLOEXEC)
     try:
         yield descriptor
@@ -233,7 +230,7 @@ def _start(
     first: Callable[[], None] | None,
 ) -> subprocess.Popen[bytes]:
     given, out, err = descriptors
-    return subprocess.Popen(  # noqa: S603  # running the project's own commands is what this is for
+    return subprocess.Popen(  # noqa: S603  # running the project's own commands is the purpose
         argv,
         cwd=cwd,
         env=dict(env),
@@ -241,7 +238,7 @@ def _start(
         stdout=out,
         stderr=err,
         start_new_session=True,
-        preexec_fn=first,  # noqa: PLW1509  # only where there is no other thread that could hold a lock
+        preexec_fn=first,  # noqa: PLW1509  # only if no other thread could hold a lock
     )
 
 
@@ -265,7 +262,7 @@ def _attend(
     stop: Event | None,
     look: Callable[[], None] | None,
 ) -> bool:
-    """Wait for the command and leave nothing of its group; tell whether the limit ended it."""
+    """Wait for the command and end its group; return whether the limit was reached."""
     timed_out = stopped = False
     try:
         while not (timed_out or stopped or _has_ended(process)):
@@ -293,10 +290,10 @@ def _cut(outputs: Sequence[_Output]) -> None:
 
 
 def _end_group(process: subprocess.Popen[bytes], outputs: Sequence[_Output]) -> None:
-    """Ask the group to end, wait a little, kill it; a second Ctrl-C goes straight to the killing.
+    """Ask the group to end, wait a little, then kill it; a second Ctrl-C kills at once.
 
-    The leader may be reaped already. Its number is not given to anyone else while a member of its group lives, and
-    system-wide numbers do not come round in the moment between the last member's end and our looking.
+    The leader may be reaped already. Its number is not reused while a member of its group lives, and process numbers do
+    not wrap around between the last member's end and our check.
     """
     try:
         if _signal_group(process, signal.SIGTERM):
@@ -304,7 +301,7 @@ def _end_group(process: subprocess.Popen[bytes], outputs: Sequence[_Output]) -> 
     finally:
         if _signal_group(process, signal.SIGKILL):
             _await_empty(process, outputs, _KILLED_S, _KILLED_S)
-        # Longer than this waits only what we may not kill: a program of another user, or one stuck in the kernel.
+        # Only what we may not kill takes longer: another user's program, or one stuck in the kernel.
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(_REAP_S)
 
@@ -312,9 +309,10 @@ def _end_group(process: subprocess.Popen[bytes], outputs: Sequence[_Output]) -> 
 def _await_empty(
     process: subprocess.Popen[bytes], outputs: Sequence[_Output], leader_s: float, others_s: float
 ) -> None:
-    """Wait until the group is empty, at most so long, and from the leader's end on at most so long for the others.
+    """Wait until the group is empty, at most `leader_s`, and at most `others_s` after the leader's end.
 
-    The others are not ours to reap: where nobody does, as in a container without an init, they seem to stay for ever.
+    The others are not our children: if nobody reaps them, as in a container without an init, they seem to stay for
+    ever.
     """
     deadline = time.monotonic() + leader_s
     leader_lives = True
@@ -329,7 +327,7 @@ def _await_empty(
 
 
 def _signal_group(process: subprocess.Popen[bytes], number: int) -> bool:
-    """Send a signal to the group; False where nobody is left to get it (macOS says EPERM for mere zombies)."""
+    """Send a signal to the group; return False if nobody is left to get it (macOS says EPERM for zombies)."""
     try:
         os.killpg(process.pid, number)
     except (ProcessLookupError, PermissionError):

@@ -1,4 +1,4 @@
-"""Which report files a run of the checks has left, and why one does not count; nothing is read from them here."""
+"""Find the report files that a run of the checks left, and why one does not count; they are not read here."""
 
 import hashlib
 import os
@@ -14,7 +14,7 @@ from ralph_tracker.errors import ConfigError
 
 _WILDCARDS: Final = re.compile(r"[*?\[]")
 _PARTS: Final = re.compile(r"(\*+|\?|\[!?\]?[^\]]*\])")
-# Nothing that a check writes is looked for in the repository's own folder or in our records of earlier iterations.
+# Folders in which no reports are searched: the repository's own and our records of earlier iterations.
 _NEVER_WALKED: Final = frozenset({".git", ".aiwg"})
 PLACEHOLDER: Final = "{reports}"
 _PIECES: Final = re.compile(re.escape(PLACEHOLDER) + "|.", re.DOTALL)
@@ -22,14 +22,14 @@ _IN_REPORTS: Final = f"{PLACEHOLDER}/"
 
 
 def has_wildcard(pattern: str) -> bool:
-    """Tell whether a pattern stands for more than the path that it spells."""
+    """Return whether a pattern can match more than one path."""
     return _WILDCARDS.search(pattern) is not None
 
 
 def matcher(patterns: Iterable[str]) -> Callable[[str], bool]:
-    """Compile patterns into one test of a path; no pattern at all matches nothing.
+    """Return a test of paths that matches any of the patterns; without patterns it matches nothing.
 
-    Raises ConfigError for a character class that cannot be.
+    Raises ConfigError for an invalid character class.
     """
     one = "|".join(f"(?:{_compiled(pattern).pattern})" for pattern in patterns)
     whole = re.compile(one or r"(?!)", re.DOTALL)
@@ -37,10 +37,10 @@ def matcher(patterns: Iterable[str]) -> Callable[[str], bool]:
 
 
 def matching_files(base: Path, pattern: str) -> list[str]:
-    """List what a pattern with wildcards finds below a folder, sorted, relative to it as the pattern is.
+    """Return the files below a folder that a pattern with wildcards matches, sorted and relative to the folder.
 
-    Symbolic links to folders are not followed, so a link in a circle does no harm. Files that are no regular ones
-    are listed as well: it is for the caller to say what is wrong with them.
+    Symbolic links to folders are not followed, so circular links do no harm. Files that are not regular are included:
+    the caller reports them.
     """
     segments = _clean(pattern).split("/")
     wild = next((at for at, segment in enumerate(segments) if has_wildcard(segment)), len(segments))
@@ -101,17 +101,17 @@ def _part(part: str) -> str:
 
 
 def filled(text: str, folder: str) -> str:
-    """Put the folder's path in place of `{reports}`, as it is."""
+    """Return the text with `{reports}` replaced by the folder's path."""
     return text.replace(PLACEHOLDER, folder)
 
 
 def filled_run(run: str | Sequence[str], folder: str) -> str | list[str]:
-    """Put the folder's path into a command: as it is into argv, quoted as its place needs into a shell's line."""
+    """Return the command with `{reports}` replaced by the path, quoted as needed in a shell command."""
     return _filled_shell(run, folder) if isinstance(run, str) else [filled(word, folder) for word in run]
 
 
 def _filled_shell(command: str, folder: str) -> str:
-    """Follow the shell's quotes, so that a blank in the path does not split a word, in quotes or out of them."""
+    """Follow the shell's quotes, so that a space in the path does not split a word inside or outside quotes."""
     quote, escaped, done = "", False, []
     for piece in _PIECES.findall(command):
         if piece == PLACEHOLDER:
@@ -156,10 +156,10 @@ _REASONS: Final[Mapping[Missing, str]] = {
 
 
 class FoundReport(NamedTuple):
-    """Name one report of a check.
+    """One report of a check.
 
-    `path` is as configured, or what a pattern matched, written the same way. `data_path` is where the bytes are,
-    None where `missing` says why they do not count.
+    `path` is as configured, or the match of a pattern, written the same way. `data_path` is the file, None if `missing`
+    says why it does not count.
     """
 
     path: str
@@ -168,12 +168,12 @@ class FoundReport(NamedTuple):
 
     @property
     def reason(self) -> str | None:
-        """Say why it does not count, None where it does."""
+        """Return why it does not count, None if it does."""
         return None if self.missing is None else _REASONS[self.missing]
 
 
 class Fingerprint(NamedTuple):
-    """Tell one state of a file from another; `digest` is None where it could not be read."""
+    """One state of a file, to detect changes; `digest` is None if it could not be read."""
 
     size: int
     mtime_ns: int
@@ -184,7 +184,7 @@ Before = MutableMapping[Path, Fingerprint]
 
 
 def fingerprints(patterns: Iterable[str], *, cwd: Path) -> Before:
-    """Record the files at fixed report paths before the checks run; what is not there is left out."""
+    """Return the fingerprints of existing files at fixed report paths, before the checks run."""
     found = {}
     for pattern in patterns:
         for _, path in [] if pattern.startswith(_IN_REPORTS) else _places(pattern, "", cwd):
@@ -195,12 +195,12 @@ def fingerprints(patterns: Iterable[str], *, cwd: Path) -> Before:
 
 
 def find_reports(pattern: str, *, cwd: Path, folder: Path, before: Before) -> list[FoundReport]:
-    """Find what the checks have left at a path or pattern.
+    """Return the reports that the checks left at a path or pattern.
 
-    It is relative to the check's `cwd`; under `{reports}` it is relative to `folder` and counts if it exists, as
-    that was empty before. Elsewhere it counts only if it changed since `before`. A pattern gives an entry for each
-    file that counts: what stands beside them from earlier runs (the results of a test class that is gone) is left
-    out. Where no file counts there is one entry, with the pattern, that says why.
+    It is relative to the check's `cwd`; under `{reports}` it is relative to `folder` and counts if it exists, because
+    that was empty before. Elsewhere it counts only if it changed since `before`. A pattern gives an entry for each file
+    that counts: files of earlier runs (the results of a deleted test class) are left out. If no file counts there is
+    one entry, with the pattern and the reason.
     """
     if pattern.startswith(_IN_REPORTS):
         places = _places(pattern.removeprefix(_IN_REPORTS), _IN_REPORTS, folder)
@@ -212,7 +212,7 @@ def find_reports(pattern: str, *, cwd: Path, folder: Path, before: Before) -> li
 
 
 def _places(pattern: str, prefix: str, base: Path) -> list[tuple[str, Path]]:
-    """List each file that a pattern may mean, with its name as the configuration would write it."""
+    """Return each possible file of a pattern, with its name as in the configuration."""
     if not has_wildcard(pattern) or (base / pattern).is_file():
         return [(prefix + pattern, base / pattern)]
     if pattern.startswith("/"):
@@ -233,7 +233,9 @@ def _judged(name: str, path: Path, before: Before) -> FoundReport:
 
 
 def _regular(path: Path) -> os.stat_result | None:
-    """Look at a file, through links; a pipe would block its reader, so only a regular file is one."""
+    """Return the status of a regular file, through links; None for others, such as a pipe, which would block its
+    reader.
+    """
     try:
         status = path.stat()
     except OSError:

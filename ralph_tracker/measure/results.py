@@ -1,4 +1,6 @@
-"""From checks that have run to the values of one iteration: reports found, read, added up, or named as missing."""
+"""Compute the values of one iteration from the checks that ran: find, read and add up reports, or say why one is
+missing.
+"""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,7 +27,7 @@ _STOPPED: Final = "the checker stopped at an error, there may be more than it co
 _NO_REPORT: Final = "the check names no report file; add `reports: [FILE]` to it"
 _HIDDEN: Final = "held-back tests do not load"
 _LOOKED_AT: Final = 1_000_000
-# What build tools print where they have some tests run though others do not compile.
+# What build tools print if some tests ran although others did not compile.
 _BUILD_BROKE: Final = re.compile(
     r"COMPILATION ERROR|Compilation failed; see|error: could not compile|\[(?:build|setup) failed\]"
 )
@@ -40,13 +42,13 @@ _KIND: Final[Mapping[type, str]] = {
 
 
 class Measured(NamedTuple):
-    """What the checks of one iteration came to.
+    """The measurements of one iteration.
 
-    `missing` says per group why nothing was measured, `measures` the same of each check in the order in which they
-    ran; `notes` are what a person should know of what was. `not_loaded` maps what did not build or load, so that its
-    tests could not be collected (a file, package or suite as the report names it; else the file of the first error, or
-    the check), to the tool's first error line, whether or not other tests were reported. `integrity` is the report of
-    the check of that kind, or why there is none; None where no check is.
+    `missing` says per group why nothing was measured, `measures` per check in running order; `notes` are for a person
+    to read. `not_loaded` maps what did not build or load, so that its tests could not be collected (a file, package or
+    suite as the report names it; else the file of the first error, or the check), to the tool's first error line,
+    whether or not other tests were reported. `integrity` is the report of the check of that kind, or why it is missing;
+    None without such a check. `coverage` is the sum of its reports, None where it is missing.
     """
 
     metrics: Metrics
@@ -56,10 +58,11 @@ class Measured(NamedTuple):
     measures: tuple[Measure, ...] = ()
     integrity: bytes | str | None = None
     not_loaded: Mapping[str, str] = {}
+    coverage: CoverageReport | None = None
 
 
 def kind_of(check: Check) -> str | None:
-    """Return what a check measures: as configured, else by its format or its name; None leaves it to its reports."""
+    """Return what a check measures: as configured, else by its format or name; None if its reports decide."""
     return _declared(check) or (check.name if check.name in {*_GROUPS, INTEGRITY} else None)
 
 
@@ -69,7 +72,7 @@ def _declared(check: Check) -> str | None:
 
 
 def configured_groups(checks: Sequence[Check]) -> frozenset[Group]:
-    """Return the groups that the checks will measure, as far as they say so."""
+    """Return the groups that the checks will measure, as far as the configuration shows."""
     kinds = {kind_of(check) for check in checks}
     return frozenset(group for name, group in _GROUPS.items() if name in kinds)
 
@@ -77,10 +80,10 @@ def configured_groups(checks: Sequence[Check]) -> frozenset[Group]:
 def read_results(
     results: Sequence[CheckResult], severity: Mapping[str, Severity] = _NO_OVERRIDES, root: Path | None = None
 ) -> Measured:
-    """Read every report of the checks and add up those of a kind; what could not be read is said, never counted.
+    """Read every report of the checks and add up those of a kind; unreadable ones are noted, never counted.
 
-    `severity` overrides that of lint findings, by prefix of their code. `root` is where the sources are, which
-    coverage.py's own data needs; None: that is unreadable.
+    `severity` overrides that of lint findings, by prefix of their code. `root` is the folder of the sources, which
+    coverage.py's own data needs; None: such data is unreadable.
     """
     gathered = _Gathered(severity, root)
     for result in results:
@@ -105,7 +108,7 @@ def read_results(
 
 
 class _Gathered:
-    """Add up what the reports of one iteration hold."""
+    """The sum of the reports of one iteration."""
 
     def __init__(self, severity: Mapping[str, Severity], root: Path | None) -> None:
         self._severity = severity
@@ -122,24 +125,24 @@ class _Gathered:
         self._integrity: bytes | str | None = None
 
     def ran(self, name: str, kind: str | None) -> None:
-        """Take a check that ran, in its place among the others."""
+        """Add a check that ran, in its place among the others."""
         self._measures[name] = Measure(name, kind)
 
     def fail(self, name: str, kind: str | None, why: str) -> None:
-        """Remember why a check gave nothing; the first reason stands."""
+        """Record why a check gave nothing; the first reason is kept."""
         if self._measures[name].why is None:
             self._measures[name] = self._measures[name]._replace(why=why)
         self.miss(kind, why)
 
     def build(self, result: CheckResult) -> None:
-        """Take a build as good as its exit status; one that could not be started is not measured."""
+        """Add a build by its exit status; one that could not be started is not measured."""
         if result.finished.problem is not None:
             self.fail(result.check.name, Group.BUILD, f"{result.check.name}: {result.finished.summary}")
         else:
             self._builds.append(result.finished.succeeded)
 
     def take(self, result: CheckResult, found: FoundReport, kind: str | None) -> None:
-        """Take one report of a check, or the reason why there is none."""
+        """Add one report of a check, or the reason why it is missing."""
         report = _read(result, found, kind, self._root)
         if isinstance(report, Unreadable):
             missed = _declared(result.check) or _kind_of_path(found.path) or kind
@@ -154,12 +157,12 @@ class _Gathered:
             self._sums[name] = self._sums[name] + report if name in self._sums else report
 
     def partly_built(self, result: CheckResult) -> None:
-        """Take what a build tool says did not compile, though it had other tests run."""
+        """Record what did not compile according to the output, although other tests ran."""
         if _BUILD_BROKE.search(_output(result)):
             self._did_not_build(result)
 
     def _did_not_build(self, result: CheckResult) -> None:
-        """Take the first error that the command printed, under its file, paths relative to the project."""
+        """Record the first error that the command printed, by file, with paths relative to the project."""
         if result.check.held_back is not None:
             self._not_loaded.setdefault(_behind(result.check.name, ""), _HIDDEN)
             return
@@ -168,27 +171,27 @@ class _Gathered:
             self._not_loaded.setdefault(found.file or result.check.name, found.line)
 
     def _relative(self, text: str) -> str:
-        """Take the project's own folder out of paths: it is another one where the tests run in a copy."""
+        """Return the text without the project's folder in paths, which differs if the tests run in a copy."""
         for folder in self._folders:
             text = text.replace(folder, "")
         return text
 
     def judge(self, result: CheckResult, found: FoundReport) -> None:
-        """Take the report of a tool that compares files, unread; the last one counts."""
+        """Keep the raw report of a tool that compares files; the last one counts."""
         read = _bytes(found)
         if isinstance(read, Unreadable):
             self.fail(result.check.name, None, _why(result, found, read))
         self._integrity = _why(result, found, read) if isinstance(read, Unreadable) else read
 
     def miss(self, kind: str | None, why: str) -> None:
-        """Remember why a group was not measured; the first reason stands."""
+        """Record why a group was not measured; the first reason is kept."""
         if kind is None:
             self._of_no_kind.append(why)
         else:
             self._missing.setdefault(kind, why)
 
     def measured(self) -> Measured:
-        """Return the values; a group with one unreadable report is missing as a whole: half a sum is none."""
+        """Return the values; a group with one unreadable report is missing as a whole."""
         values: dict[str, Any] = {}
         tests = add_tests(self._tests) if self._tests and Group.TESTS not in self._missing else None
         for report in self._tests:
@@ -213,10 +216,11 @@ class _Gathered:
             measures=tuple(self._measures.values()),
             integrity=self._integrity,
             not_loaded=self._not_loaded,
+            coverage=None if Group.COVERAGE in self._missing else self._sums.get(Group.COVERAGE),
         )
 
     def _told(self, tests: TestResults) -> TestResults:
-        """Return the identities with what was said of them, and with all that did not load."""
+        """Return the identities with their messages, and with everything that did not load."""
         messages = {test: self._relative(said) for test, said in tests.messages.items()}
         return tests._replace(messages=messages, not_loaded=self._not_loaded)
 
@@ -230,18 +234,18 @@ class _Gathered:
                 self.miss(kind, why)
 
     def note(self, text: str | None) -> None:
-        """Remember what a person should know of what was measured."""
+        """Record a note for a person."""
         if text:
             self._notes.append(text)
 
 
 def _behind(check: str, name: str) -> str:
-    """Return a name that says that it is held back, as one word: the agent is told none of it (core/identities)."""
+    """Return the name marked as held back, as one word, so that it can be kept from the agent (core/identities)."""
     return re.sub(r"[\s,]", "_", f"{HELD_BACK}{check}::{name}" if name else f"{HELD_BACK}{check}")
 
 
 def _hidden(report: TestReport, check: str) -> TestReport:
-    """Return the report of a held-back check: its names say so, and what failures print is left out."""
+    """Return the report of a held-back check with marked names and without messages."""
 
     def all_of(names: Iterable[str]) -> frozenset[str]:
         return frozenset(_behind(check, name) for name in names)
@@ -263,7 +267,7 @@ def _bytes(found: FoundReport) -> bytes | Unreadable:
         return Unreadable(found.reason or "absent")
     try:
         size = found.data_path.stat().st_size
-        if size > DEFAULT_LIMITS.max_bytes:  # not even read: it may be larger than the memory
+        if size > DEFAULT_LIMITS.max_bytes:  # do not read it: it may exceed the memory
             return Unreadable(f"{size} bytes are more than the limit of {DEFAULT_LIMITS.max_bytes}")
         return found.data_path.read_bytes()
     except OSError as error:
@@ -295,7 +299,7 @@ def _on_sources(data_path: Path, root: Path) -> Report | Unreadable:
 
 
 def _kind_of_path(path: str) -> str | None:
-    """Guess what a report that cannot be read would have held, by the names that tools give to their files."""
+    """Guess the kind of an unreadable report from the usual names of such files."""
     name = path.rpartition("/")[2].lower()
     if "coverage" in name:
         return "coverage"
@@ -303,9 +307,9 @@ def _kind_of_path(path: str) -> str | None:
 
 
 def _silence(name: str | None, kind: str | None) -> Report | None:
-    """Return what an empty output means where the tool is one that says nothing when it finds nothing.
+    """Return the report for empty output if the tool prints nothing when it finds nothing, else None.
 
-    Without a format that is only so if all tools of the kind that write lines are such.
+    Without a format all line-based formats of the kind must have such a report.
     """
     if name is not None:
         return BY_NAME[name].silence if name in BY_NAME else None
@@ -320,18 +324,18 @@ def _why(result: CheckResult, found: FoundReport, report: Unreadable) -> str:
 
 
 def _last_words(result: CheckResult) -> str | None:
-    from ralph_tracker.measure.failure_reason import last_words  # noqa: PLC0415  most commands leave their reports
+    from ralph_tracker.measure.failure_reason import last_words  # noqa: PLC0415  # most commands leave their reports
 
     return last_words(result.stdout, result.stderr)
 
 
 def _nothing_reported(found: FoundReport, report: Unreadable) -> bool:
-    """Tell whether no test can have run: a damaged report is one of tests that did."""
+    """Return whether no test can have run; a damaged report is one of tests that did."""
     return found.missing in {Missing.ABSENT, Missing.STALE} or report.empty or found.path == STANDARD_OUTPUT
 
 
 def _output(result: CheckResult) -> str:
-    """Return the beginning of what a command printed, its errors first."""
+    """Return the beginning of a command's output, standard error first."""
     return "\n".join(_beginning(path) for path in (result.stderr, result.stdout))
 
 
@@ -344,7 +348,7 @@ def _beginning(path: Path) -> str:
 
 
 def _failed(result: CheckResult) -> bool:
-    """Tell whether the command itself ended in failure, so that it may have said why."""
+    """Return whether the command itself failed, so that its output may say why."""
     return result.finished.exit_code not in {None, 0} and result.finished.problem is None
 
 

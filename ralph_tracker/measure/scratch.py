@@ -1,4 +1,4 @@
-"""Temporary folders that go away: at the latest when the next one is made, whatever became of the process."""
+"""Temporary folders that are removed even if the process dies: at the latest when the next one is made."""
 
 import ast
 import contextlib
@@ -21,20 +21,20 @@ _NODE: Final = "node_modules"
 _SITES: Final = ("lib/python*/site-packages", "lib/python*/dist-packages")
 _MAPPING: Final = re.compile(r"^MAPPING(?:\s*:[^=]*)?\s*=\s*(\{.*\})\s*$", re.MULTILINE)
 _INTERPRETERS: Final = ("python", "python3")
-# uv would install the copy into the environment that it is lent, and Python would write bytecode there.
+# Keep uv from installing the copy into the lent environment, and Python from writing bytecode there.
 _QUIET: Final = {"UV_NO_SYNC": "1", "PYTHONDONTWRITEBYTECODE": "1"}
-# What else begins with a dot in node_modules is some tool's cache (.vite, .cache): the copy has its own.
+# Other dotted names in node_modules are caches of tools (.vite, .cache): the copy has its own.
 _LENT_HIDDEN: Final = frozenset({".bin", ".pnpm", ".prisma", ".store"})
-# A worktree's .git is a file. A larger file that git ignores is hardly one that tests read.
+# A worktree's .git is a file. Tests rarely read larger ignored files.
 _NEVER_COPIED: Final = frozenset({".git", ".coverage", ".DS_Store"})
 _COPIED_BYTES: Final = 16 << 20
 
 
 @contextmanager
 def scratch_folder(root: Path) -> Iterator[Path]:
-    """Make a temporary folder outside of a project and take it away again, with those of processes that died.
+    """Make a temporary folder outside a project and remove it again, and those of processes that died.
 
-    It is locked as long as its process lives. Raises StoreError where it would lie in the project.
+    It is locked as long as its process lives. Raises StoreError if it would be inside the project.
     """
     beside = Path(tempfile.gettempdir()).resolve()
     if beside.is_relative_to(root):
@@ -51,7 +51,7 @@ def scratch_folder(root: Path) -> Iterator[Path]:
 def _locked_folder(beside: Path) -> tuple[Path, int]:
     while True:
         folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=beside))
-        with contextlib.suppress(FileNotFoundError):  # another process took it for left behind before it was locked
+        with contextlib.suppress(FileNotFoundError):  # another process removed it before it was locked
             descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             if folder.is_dir():
@@ -60,7 +60,7 @@ def _locked_folder(beside: Path) -> tuple[Path, int]:
 
 
 def _sweep(beside: Path) -> None:
-    """Take away our folders whose process is gone, as far as they are this user's; others may still be at work."""
+    """Remove this user's folders whose process is gone; locked ones are still in use."""
     for folder in beside.glob(f"{PREFIX}*"):
         with contextlib.suppress(OSError):
             descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
@@ -73,7 +73,7 @@ def _sweep(beside: Path) -> None:
 
 
 def _remove(folder: Path) -> None:
-    """Remove a folder as far as that is possible; tools make folders into which nobody may write (Go's modules)."""
+    """Remove a folder as far as possible; some tools make read-only folders (Go's modules)."""
     for path, _, _ in os.walk(folder):
         with contextlib.suppress(OSError):
             Path(path).chmod(0o700)
@@ -89,13 +89,13 @@ def lend(
     same_source: bool = False,
     builds: Path | None = None,
 ) -> dict[str, str]:
-    """Lend the environments of a project to a copy of it, and return the variables with which checks run there.
+    """Lend the environments of a project to a copy of it, and return the variables for checks that run there.
 
-    `same_source` says that the copy holds the source of the working tree: what cannot be redirected is then right all
-    the same, and ignored files are its too, so that small ones are copied; call this before anything is taken out of
-    the copy. `builds` is a folder outside of the project that outlives the copy: cargo finds there what it has built,
-    and goes by the times of files, so that those of the copy have to be new. Without `same_source` this raises
-    InputError where an environment takes packages from the project's tree in a way that cannot be redirected.
+    `same_source` says that the copy holds the source of the working tree: paths that cannot be redirected are correct
+    then, and small ignored files are copied too; call this before removing anything from the copy. `builds` is a folder
+    outside the project that outlives the copy: cargo reuses its builds there by file times, so the copy's files must be
+    newer. Without `same_source` this raises InputError if an environment imports packages from the project's tree in a
+    way that cannot be redirected.
     """
     lent = list(_environments(root, copy))
     for path in lent:
@@ -118,7 +118,7 @@ def lend(
 
 
 def _environments(root: Path, copy: Path) -> Iterator[Path]:
-    """Yield the environments in the folders that a copy has, relative to the root, but for those that it has too."""
+    """Yield the environments next to the copy's folders, relative to the root, except those that the copy has."""
     for folder in _folders(copy):
         for path in sorted((root / folder).iterdir()) if (root / folder).is_dir() else ():
             is_one = (path.name == _NODE and path.is_dir()) or (path / "pyvenv.cfg").is_file()
@@ -127,7 +127,7 @@ def _environments(root: Path, copy: Path) -> Iterator[Path]:
 
 
 def _folders(copy: Path) -> list[Path]:
-    """Return all folders of a copy, relative to it, but for those of installed packages."""
+    """Return all folders of a copy, relative to it, except those of installed packages."""
     found = []
     for folder, names, _ in os.walk(copy):
         names[:] = sorted(name for name in names if name != _NODE and not Path(folder, name, "pyvenv.cfg").is_file())
@@ -136,9 +136,9 @@ def _folders(copy: Path) -> list[Path]:
 
 
 def _lend_packages(root: Path, copy: Path, modules: Path) -> None:
-    """Make a folder of links to installed packages: caches that tools keep beside them are the copy's own.
+    """Make a folder of links to installed packages, so that the caches that tools keep there are the copy's own.
 
-    A package of a workspace, which is a link into the tree, is linked to its source in the copy.
+    A workspace package, which is a link into the tree, is linked to its source in the copy.
     """
     (copy / modules).mkdir()
     for path in sorted((root / modules).iterdir()):
@@ -160,7 +160,7 @@ def _source_of(package: Path, root: Path, copy: Path) -> Path:
 
 
 def _copy_files(root: Path, copy: Path) -> None:
-    """Copy the small files that lie in the project beside those of a copy: settings, generated and compiled ones."""
+    """Copy the small files of the project that a copy lacks: settings, generated and compiled files."""
     for folder in _folders(copy):
         for path in sorted((root / folder).iterdir()) if (root / folder).is_dir() else ():
             place = copy / folder / path.name
@@ -171,7 +171,7 @@ def _copy_files(root: Path, copy: Path) -> None:
 
 
 def _linked_packages(modules: Path, root: Path) -> Iterator[Path]:
-    """Yield the packages of a workspace, which lie in the project's tree."""
+    """Yield the workspace packages, which are in the project's tree."""
     for path in (*sorted(modules.glob("*")), *sorted(modules.glob("@*/*"))):
         target = path.resolve()
         if path.is_symlink() and target.is_relative_to(root) and _NODE not in target.relative_to(root).parts:
@@ -179,7 +179,7 @@ def _linked_packages(modules: Path, root: Path) -> Iterator[Path]:
 
 
 def _prefixes(root: Path, checks: Sequence[Check], environment: Mapping[str, str]) -> Iterator[Path]:
-    """Yield where the environments of the interpreters lie that checks may start."""
+    """Yield the environments of the interpreters that checks may start."""
     names = {name for name in map(command_of, checks) if name is not None}
     for name in sorted(names.union(_INTERPRETERS)):
         found = located(name, root, environment)

@@ -1,7 +1,7 @@
-"""Narrow a check of tests to the test files that are asked about, where its runner takes files.
+"""Limit a check of tests to certain test files, if its runner accepts files.
 
-The command is the project's own and stays as it is, but for what names the tests to run. Whatever is not recognised
-for certain (a script of the shell, a wrapper, an option that moves the runner elsewhere) runs everything.
+The project's command is kept, except for the words that name tests. If anything is not recognised for certain (a shell
+script, a wrapper, an option that changes the folder) all tests run.
 """
 
 import os
@@ -15,7 +15,7 @@ from ralph_tracker.measure.checks import Check
 from ralph_tracker.measure.ecosystems.node import read_json
 from ralph_tracker.measure.report_files import PLACEHOLDER
 
-# A file's name that begins so would be an option, or for pytest a file of options.
+# A file name that starts with these would be an option, or for pytest a file of options.
 _OPTION_MARKS: Final = ("-", "@")
 _TOKEN: Final = re.compile(
     r"""(?P<blank>[ \t]+|\\\n)
@@ -38,7 +38,7 @@ _LAUNCHER_VALUED: Final = frozenset(
     | {"--source", "--rcfile", "--data-file", "--omit", "--include", "--context", "--concurrency"}
     | {"--reporter", "--report-dir", "--reports-dir", "--temp-dir", "--temp-directory", "-t"}
 )
-# A launcher with one of these runs the tests of another folder.
+# Options that make a launcher run the tests of another folder.
 _ELSEWHERE: Final = re.compile(r"(?:--directory|--project|--prefix|--cwd|--chdir|-C)(?:=|$)")
 _MANAGERS: Final = {"npm": ["--"], "pnpm": [], "yarn": [], "bun": []}
 _QUIET: Final = frozenset({"-s", "--silent", "-q", "--quiet", "--if-present"})
@@ -48,7 +48,7 @@ _PYTEST_VALUED: Final = frozenset(
     | {"--cov", "--cov-config", "--cov-report", "--import-mode", "--override-ini", "--config-file", "--log-file"}
 )
 _UNITTEST_VALUED: Final = frozenset({"-k", "-o", "--durations", "--output", "--output-file", "--outsuffix"})
-# Options of discovery, in the order in which they may stand without their names.
+# Options of discovery, in the order in which they may be positional.
 _DISCOVERY: Final = (("-s", "--start-directory"), ("-p", "--pattern"), ("-t", "--top-level-directory"))
 _BY_PATH: Final = "--runTestsByPath"
 _JEST_VALUED: Final = frozenset(
@@ -91,17 +91,17 @@ _INTEGRATION: Final = re.compile(r"IT\w*|\w+IT|\w+ITCase")
 
 
 class Narrowed(NamedTuple):
-    """A check and whether it still runs all its tests, `whole`, since it could not be limited to files."""
+    """A check, and whether it still runs all its tests (`whole`), because it could not be limited to files."""
 
     check: Check
     whole: bool
 
 
 def narrowed(check: Check, files: Sequence[str], root: Path) -> Narrowed:
-    """Limit a check of tests to test files, given relative to the project's root; they have to be there.
+    """Limit a check of tests to existing test files, given relative to the project's root.
 
-    Files that the check does not run as it stands (outside of its folder or of the paths that it names) are left out;
-    where none is left, all its tests run. Go runs the packages of the files, vitest every file whose path contains one.
+    Files that the check does not run anyway (outside its folder or the paths that it names) are left out; if none is
+    left, all its tests run. Go runs the packages of the files, vitest every file whose path contains one.
     """
     cwd = root / check.cwd
     wanted = sorted({_relative(root / file, cwd) for file in files if (root / file).is_file()})
@@ -120,7 +120,7 @@ def _relative(path: Path, folder: Path) -> str:
 
 
 def _narrowed_line(line: str, files: Sequence[str], cwd: Path) -> str | None:
-    """Narrow the one command of a shell's line that runs tests; all other text of the line is left as it is."""
+    """Limit the one command in a shell line that runs tests; the rest of the line is kept."""
     commands = _commands(line)
     if commands is None or any(_value(command[0]) in _MOVING for command in commands):
         return None
@@ -130,13 +130,13 @@ def _narrowed_line(line: str, files: Sequence[str], cwd: Path) -> str | None:
     command = found[0]
     start, end = command[0].start(), command[-1].end()
     raw = {_value(word): word[0] for word in command}
-    # what the shell puts in place of a word may name tests too
+    # the shell may expand a word to names of tests
     expanded = any(_EXPANDED.search(word) and not word.startswith("-") and "=" not in word for word in raw)
     redirected = any(match.lastgroup == "redirect" for match in _TOKEN.finditer(line, start, end))
     new = None if expanded or redirected else _narrowed_words([_value(word) for word in command], files, cwd)
     if new is None:
         return None
-    # what stood there keeps its quotes, or their absence; what is new is quoted
+    # existing words keep their quoting, new ones are quoted
     return line[:start] + " ".join(raw.get(word) or shlex.quote(word) for word in new) + line[end:]
 
 
@@ -145,7 +145,7 @@ def _runs_tests(words: Sequence[str], cwd: Path) -> bool:
 
 
 def _commands(line: str) -> list[list[re.Match[str]]] | None:
-    """Split a shell's line into its simple commands; None where it has more structure than operators."""
+    """Split a shell line into its simple commands; None if it has more structure than operators."""
     commands: list[list[re.Match[str]]] = [[]]
     at = 0
     while at < len(line):
@@ -173,7 +173,7 @@ def _narrowed_words(words: Sequence[str], files: Sequence[str], cwd: Path) -> li
 
 
 def _runner_at(words: Sequence[str]) -> int | None:
-    """Return where the runner's own name stands, None where the command is not a runner's for certain."""
+    """Return the index of the runner's name, None if the command is not certainly a runner's."""
     at = 0
     while at < len(words):
         name = _program(words[at])
@@ -198,13 +198,13 @@ def _runner_at(words: Sequence[str]) -> int | None:
 
 
 def _program(word: str) -> str:
-    """Return the name that a program goes by: without folders, for a script of a node package without its ending."""
+    """Return the name of a program without folders, for scripts of node packages also without suffix."""
     path = PurePosixPath(word)
     return path.stem if "node_modules" in path.parts and path.suffix in {".js", ".cjs", ".mjs"} else path.name
 
 
 def _script_at(words: Sequence[str], cwd: Path) -> str | None:
-    """Return the script of package.json that a command runs, None where it runs none that is known."""
+    """Return the script of package.json that a command runs, None if unknown."""
     plain = [word for word in words[: words.index("--") if "--" in words else None] if word not in _QUIET]
     if not plain or plain[0] not in _MANAGERS or any(word.startswith("-") for word in plain):
         return None
@@ -216,7 +216,7 @@ def _script_at(words: Sequence[str], cwd: Path) -> str | None:
 
 
 def _narrowed_script(words: Sequence[str], files: Sequence[str], cwd: Path) -> list[str] | None:
-    """Append what limits the script's runner to files, where that cannot be taken for the value of an option."""
+    """Append the words that limit a script's runner, unless they could be taken for the value of an option."""
     script = _script_at(words, cwd)
     commands = None if script is None else _commands(script)
     if not commands or len(commands) != 1 or commands[0][-1].end() != len(script or ""):
@@ -234,7 +234,8 @@ def _narrowed_script(words: Sequence[str], files: Sequence[str], cwd: Path) -> l
 
 
 def _places(args: Sequence[str], valued: frozenset[str], is_path: Callable[[str], bool]) -> list[int]:
-    """Return where words stand that are no options; what follows an unknown option is its value, unless it is a path.
+    """Return the indexes of words that are not options; a word after an unknown option is its value, unless it is a
+    path.
 
     `valued` are the options whose value is the next word.
     """
@@ -256,7 +257,7 @@ def _has(args: Iterable[str], options: Iterable[str]) -> bool:
 
 
 def _covers(folder: str, file: str) -> bool:
-    """Tell whether a path is a file or a folder above it; `.` is above what does not lie outside."""
+    """Return whether a path is a file or a folder above it; `.` is above everything that is not outside."""
     path = os.path.normpath(folder)
     return file == path or file.startswith(f"{path}/") or (path == "." and not file.startswith("../"))
 
@@ -280,12 +281,12 @@ def _pytest(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | Non
             new.append(file)
         else:  # the tests of this file that the command names
             new += [word for word in named if os.path.normpath(word.partition("::")[0]) == file]
-    # in front, where no option takes them for its value
+    # first, so that no option takes them for its value
     return [*new, *_without(args, places)] if new else None
 
 
 def _unittest(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None:
-    """Name modules in place of others, or of what would be discovered."""
+    """Replace the modules, or discovery, by those of the files."""
     if args[:1] == ["discover"]:
         return _discovery(args[1:], files, cwd)
     places = _places(args, _UNITTEST_VALUED, _there(cwd))
@@ -303,7 +304,7 @@ def _unittest(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | N
 
 
 def _discovery(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None:
-    """Name modules; from a top folder that is not the current one names would change, so there look for one file."""
+    """Replace discovery by module names, or limit it to one file if the top folder is not the current one."""
     kept = list(args)
     given: list[str | None] = []
     for short, long in _DISCOVERY:
@@ -329,7 +330,7 @@ def _discovery(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | 
 
 
 def _module(file: str) -> str | None:
-    """Return the name under which a file is imported from the current folder, None where it cannot be."""
+    """Return the import name of a file from the current folder, None if it cannot be imported."""
     parts = file.removesuffix(".py").split("/")
     return ".".join(parts) if file.endswith(".py") and all(part.isidentifier() for part in parts) else None
 
@@ -364,7 +365,7 @@ def _vitest(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | Non
 
 
 def _mocha(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None:
-    """Name files; where the settings name some too, mocha would run both."""
+    """Name the files, unless the settings name some too, because mocha would run both."""
     own = (read_json(cwd / "package.json") or {}).get("mocha")
     settings = [path.read_text(encoding="utf-8", errors="replace") for path in cwd.glob(".mocharc*")]
     if _has(args, {"--spec", "-w", "--watch", "--config"}) or any("spec" in text for text in [*settings, str(own)]):
@@ -381,7 +382,7 @@ def _mocha(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None
 
 
 def _go(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None:
-    """Name the packages of the files in place of those of the command, as far as it runs them."""
+    """Replace the packages of the command by those of the files that it runs."""
     if args[:1] != ["test"] or _has(args, {"-C"}) or not all(file.endswith("_test.go") for file in files):
         return None
     end = next((place for place, word in enumerate(args) if word in {"-args", "--args"}), len(args))
@@ -397,7 +398,7 @@ def _go(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None:
 
 
 def _is_run(folder: str, packages: Sequence[str], cwd: Path) -> bool:
-    """Tell whether a pattern of packages names a folder of the same module or workspace."""
+    """Return whether a package pattern includes a folder of the same module or workspace."""
     parts = PurePosixPath(folder).parts
     modules = (cwd.joinpath(*parts[:end]) / "go.mod" for end in range(1, len(parts) + 1))
     if not (cwd / "go.work").is_file() and any(path.is_file() for path in modules):
@@ -405,7 +406,7 @@ def _is_run(folder: str, packages: Sequence[str], cwd: Path) -> bool:
     for package in packages:
         path = package.removesuffix("...").removesuffix("/") or "."
         if not package.startswith(".") and not (cwd / path).is_dir():
-            return True  # an import path: what it stands for is not looked up
+            return True  # an import path, which is not resolved
         below = package.endswith("...") and _covers(path, folder)
         if below or os.path.normpath(path) == folder:
             return True
@@ -421,7 +422,7 @@ def _gotestsum(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | 
 
 
 def _cargo(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None:
-    """Name integration tests; those inside of source are a part of the library, which is not divided."""
+    """Name integration tests; unit tests inside source belong to the library, which cannot be divided."""
     toolchain = args[:1] if args[:1] and args[0].startswith("+") else []
     rest = args[len(toolchain) :]
     command = next((list(words) for words in _CARGO if tuple(rest[: len(words)]) == words), None)
@@ -441,7 +442,7 @@ def _cargo(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None
 
 
 def _target(file: PurePosixPath, cwd: Path) -> tuple[str | None, str] | None:
-    """Return the package (None for that of the current folder) and name of an integration test; None for another."""
+    """Return the package (None: in the current folder) and name of an integration test; None if it is not one."""
     for folder in file.parents:
         manifest = _toml(cwd / folder / "Cargo.toml")
         if manifest is not None:
@@ -465,7 +466,7 @@ def _toml(path: Path) -> dict[str, Any] | None:
     import tomllib  # noqa: PLC0415  # only cargo's manifests need it
 
     try:
-        import tomllib  # noqa: PLC0415  # Cargo alone needs it
+        import tomllib  # noqa: PLC0415  # only Cargo manifests need it
 
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -473,7 +474,7 @@ def _toml(path: Path) -> dict[str, Any] | None:
 
 
 def _classes(file: str, cwd: Path) -> list[str]:
-    """Return the classes of a file with their package, [] where it is none of the JVM's."""
+    """Return the classes of a file with their package, [] if it is not a JVM language."""
     path = cwd / file
     if path.suffix not in _JVM:
         return []
@@ -484,7 +485,7 @@ def _classes(file: str, cwd: Path) -> list[str]:
 
 
 def _maven(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None:
-    """Name classes; surefire fails where a module has none of them, unless told otherwise (before and since 3.0)."""
+    """Name the classes, with the options (of surefire before and since 3.0) that allow modules without any of them."""
     found = [_classes(file, cwd) for file in files]
     goals = [word for word in args if not word.startswith("-")]
     if (
@@ -503,7 +504,7 @@ def _maven(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None
 
 
 def _gradle(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None:
-    """Name classes behind the task `test` of each module that has some: elsewhere gradle fails where none matches."""
+    """Name the classes after the `test` task of each module that has some: in others gradle would fail."""
     tasks = [word for word in args if not word.startswith("-")]
     modules: dict[str, list[str]] = {}
     for file in files:

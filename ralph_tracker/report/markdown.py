@@ -1,4 +1,4 @@
-"""The reports in Markdown, from views and templates."""
+"""Render the reports in Markdown from views and templates."""
 
 import os
 from collections.abc import Mapping
@@ -24,16 +24,16 @@ SHIPPED: Final = (_PACKAGE / "templates", _PACKAGE.parent / "templates")
 
 
 def render(template: str, values: Mapping[str, Any], root: Path | None = None) -> str:
-    """Render a template; `root` is the project whose own templates go first.
+    """Return the rendered template; the project at `root` may override it with its own.
 
-    Raises ConfigError, in one line, for a template of the user that cannot be used.
+    Raises ConfigError, in one line, for an invalid template of the user.
     """
     folders = ((root / USER_FOLDER),) if root is not None else ()
     try:
         return jinja_environment((*folders, *SHIPPED)).get_template(template).render(values)
     except Exception as error:
         if not has_own(template, root):
-            raise  # ours
+            raise  # a bug
         line, what = getattr(error, "lineno", None), getattr(error, "message", None)
         place = f"{template}, line {line}" if line else template
         what = what or f"{type(error).__name__}: {error}"
@@ -41,15 +41,15 @@ def render(template: str, values: Mapping[str, Any], root: Path | None = None) -
 
 
 def has_own(template: str, root: Path | None) -> bool:
-    """Tell whether a project has a template of its own; one without a root, or that cannot be looked at, has none."""
-    return root is not None and os.path.isfile(root / USER_FOLDER / template)  # noqa: PTH113  # raises nothing
+    """Return whether a project has its own template; False without a root, or if it cannot be accessed."""
+    return root is not None and os.path.isfile(root / USER_FOLDER / template)  # noqa: PTH113  # never raises
 
 
 @cache
 def jinja_environment(folders: tuple[Path, ...]) -> "jinja2.Environment":
-    """Return what renders the templates of the folders, the first of a name."""
+    """Return the environment for the templates in the folders, the first of a name winning."""
     import jinja2  # noqa: PLC0415  # 100 ms that only a report has to pay
-    from jinja2.sandbox import SandboxedEnvironment  # noqa: PLC0415  # as above; the agent may write a template too
+    from jinja2.sandbox import SandboxedEnvironment  # noqa: PLC0415  # as above; the agent may write a template
 
     environment = SandboxedEnvironment(
         loader=jinja2.FileSystemLoader(folders),
@@ -67,7 +67,7 @@ ITERATION_REPORT: Final = "iteration-report.md.j2"
 
 
 def iteration_report(document: Mapping[str, Any], root: Path | None = None) -> str:
-    """Return the report of one iteration, with the seed's headings first and ours below."""
+    """Return the report of one iteration, the specification's headings first."""
     view = iteration_view(document)
     if has_own(ITERATION_REPORT, root):
         return render(ITERATION_REPORT, {"it": view}, root)
@@ -75,14 +75,14 @@ def iteration_report(document: Mapping[str, Any], root: Path | None = None) -> s
 
 
 def output_selection(selection: "Selection", story: "LoopStory", root: Path | None = None) -> str:
-    """Return the selection in prose."""
-    from ralph_tracker.report.selection_view import selection_view  # noqa: PLC0415  # iterations need none of it
+    """Return the report of the selection."""
+    from ralph_tracker.report.selection_view import selection_view  # noqa: PLC0415  # not needed for iterations
 
     return render("output-selection.md.j2", {"s": selection_view(selection, story)}, root)
 
 
 def loop_report(selection: "Selection", story: "LoopStory", root: Path | None = None) -> str:
-    """Return the whole loop: every iteration in a line, the peak marked, what was raised."""
+    """Return the report of the whole loop: a line per iteration, the peak marked, and all alerts."""
     from ralph_tracker.report.selection_view import selection_view  # noqa: PLC0415  # as above
 
     return render("loop-report.md.j2", {"s": selection_view(selection, story)}, root)

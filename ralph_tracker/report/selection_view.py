@@ -1,4 +1,4 @@
-"""What the output selection and the loop report show."""
+"""The content of the selection report and the loop report."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from ralph_tracker.report.view import AlertRow
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IterationRow:
-    """Show one iteration in a line."""
+    """One iteration as a table row."""
 
     iteration: int
     classification: str
@@ -31,7 +31,7 @@ class IterationRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelectionView:
-    """Show a whole loop and what was selected from it."""
+    """A whole loop and its selected iteration."""
 
     loop_id: str
     message: str
@@ -67,7 +67,7 @@ class SelectionView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopStory:
-    """What the reports need beside the selection: rows of the trajectory, alerts, events, problems."""
+    """What the reports need besides the selection: rows of the trajectory, alerts, events, problems."""
 
     rows: Mapping[int, Mapping[str, Any]]
     applied: str
@@ -78,7 +78,7 @@ class LoopStory:
 
 
 def selection_view(selection: Selection, story: LoopStory) -> SelectionView:
-    """Make the view of a selection."""
+    """Return the view of a selection."""
     selected, final, fall = selection.selected, selection.final, selection.degradation
     improvement = selection.improvement_percentage
     return SelectionView(
@@ -116,7 +116,7 @@ def selection_view(selection: Selection, story: LoopStory) -> SelectionView:
 
 
 def equal_ground(selection: Selection) -> str:
-    """Say in one line why the adjusted score names another peak than the formula alone; empty where it does not."""
+    """Return in one line why the adjusted score gives another peak than the plain formula; "" if it does not."""
     by_quality, selected = selection.peak_by_quality_score, selection.selected
     if by_quality == selected.iteration or selection.override_reason is not None:
         return ""
@@ -131,7 +131,7 @@ def equal_ground(selection: Selection) -> str:
 
 
 def _unverified(selection: Selection) -> str:
-    """Say why an iteration that is not verified was selected; empty where it is verified."""
+    """Return why an unverified iteration was selected; "" if it is verified."""
     if selection.selected.candidate.verified:
         return ""
     if any(contender.candidate.verified for contender in selection.contenders):
@@ -149,7 +149,7 @@ def _cost(story: LoopStory, iteration: int) -> float | None:
 
 
 def _total_cost(selection: Selection, story: LoopStory) -> str:
-    """Say what the loop cost, what a point of the selected iteration did, and of how many iterations nobody knows."""
+    """Return the cost of the loop and per point of the selected score, and how many iterations have no known cost."""
     later = [c.iteration for c in selection.contenders if c.iteration]
     unknown = sum(_cost(story, iteration) is None for iteration in later)
     if story.total_cost is None:
@@ -162,7 +162,7 @@ def _total_cost(selection: Selection, story: LoopStory) -> str:
 
 
 def _price(contender: Contender, selection: Selection, story: LoopStory) -> str:
-    """Say what each point cost that an iteration has gained over the one it descends from."""
+    """Return the cost of each point that an iteration gained over its predecessor."""
     before = story.rows.get(contender.iteration, {}).get("previous_iteration")
     scores = {c.iteration: c.adjusted for c in selection.contenders}
     gained = contender.adjusted - scores[before] if before in scores else None

@@ -1,4 +1,4 @@
-"""What a document that we did not write must look like to be shown; what it lacks is n/a."""
+"""Validate a document that we did not write before it is shown; missing values are n/a."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -71,7 +71,7 @@ class _Document(_Shown):
 
 
 def unshowable(document: Mapping[str, Any]) -> str | None:
-    """Say in one line why a document cannot be shown, None where it can."""
+    """Return in one line why a document cannot be shown, None if it can."""
     try:
         _Document.model_validate(document)
     except ValidationError as error:

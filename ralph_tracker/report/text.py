@@ -1,4 +1,4 @@
-"""Text for people: numbers as they are read, and what Markdown would take for its own."""
+"""Format text for people: numbers, and escaping for Markdown and terminals."""
 
 import re
 import unicodedata
@@ -11,32 +11,32 @@ ABSENT: Final = "n/a"
 _BARS: Final = "▁▂▃▄▅▆▇█"
 _HUNDREDTHS: Final = 100
 _DIME: Final = 0.1
-# Formatting characters that change how the text around them reads, though they show nothing themselves.
+# Invisible formatting characters that can change how the text around them is displayed.
 _INVISIBLE: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 _SHORT: Final = 0xFFFF
-# An underscore between letters or digits is no markup; `://` and `www.` are what renderers make links of.
+# An underscore between letters or digits is not markup; renderers turn `://` and `www.` into links.
 _MARKDOWN: Final = re.compile(r"([\\`*\[\]<>|~&$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=//)|(?<=[wW]{3})\.)")
 _WORDS: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[ _][A-Za-z0-9]+)*")
-# What begins a heading, a list or a rule where it stands first: a backslash goes behind the group.
+# Starts of a heading, a list or a rule: a backslash is added after the group.
 _BLOCK_START: Final = re.compile(r"^(\s*(?:(?=#{1,6}(?:\s|$)|[+-](?:\s|$)|(?:-+|=+)\s*$)|\d{1,9}(?=[.)](?:\s|$))))")
 
 
 def number(value: float | str | None, spec: MetricSpec) -> str:
-    """Write a metric at its recorded decimals, with its unit."""
+    """Format a metric at its recorded decimals, with its unit."""
     if value is None:
         return ABSENT
     return value if isinstance(value, str) else f"{value:.{spec.decimals}f}{spec.unit}"
 
 
 def signed(value: float | None, spec: MetricSpec) -> str:
-    """Write a difference with its sign."""
+    """Format a difference with its sign."""
     if value is None:
         return ABSENT
     return f"{value:+.{spec.decimals}f}{spec.unit}" if value else f"{0:.{spec.decimals}f}{spec.unit}"
 
 
 def score(value: float | None) -> str:
-    """Write a score without trailing zeros, two decimals at least."""
+    """Format a score without trailing zeros, but with at least two decimals."""
     if value is None:
         return ABSENT
     text = f"{value:.4f}"
@@ -44,12 +44,12 @@ def score(value: float | None) -> str:
 
 
 def money(value: float | None) -> str:
-    """Write an amount in USD; unknown is said to be unknown."""
+    """Format an amount in USD, "unknown" for None."""
     return "unknown" if value is None else f"${value:.2f}"
 
 
 def money_a_point(cost_usd: float | None, gained: float | None) -> str:
-    """Write what a point cost, a hundredth of the score; n/a where the cost is unknown or nothing was gained."""
+    """Format the cost per point, a hundredth of the score; n/a if the cost is unknown or nothing was gained."""
     if cost_usd is None or gained is None or gained <= 0:
         return ABSENT
     price = cost_usd / (gained * _HUNDREDTHS)
@@ -57,7 +57,7 @@ def money_a_point(cost_usd: float | None, gained: float | None) -> str:
 
 
 def weights_that_sum(weights: Mapping[str, float]) -> dict[str, str]:
-    """Write weights with two decimals that add up to 1.00: the largest remainders are rounded up."""
+    """Format weights with two decimals that add up to 1.00: the largest remainders are rounded up."""
     floors = {name: int(weight * _HUNDREDTHS + 1e-9) for name, weight in weights.items()}
     short = round(sum(weights.values()) * _HUNDREDTHS) - sum(floors.values())
     by_rest = sorted(weights, key=lambda name: floors[name] - weights[name] * _HUNDREDTHS)
@@ -72,7 +72,7 @@ def sparkline(values: Sequence[float]) -> str:
 
 
 def for_terminal(text: str) -> str:
-    """Write control, bidirectional, zero-width and surrogate characters by their number; the rest as it is."""
+    """Return the text with control, bidirectional, zero-width and surrogate characters shown by number."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(_shown(char) for char in text)
@@ -86,7 +86,7 @@ def _shown(char: str) -> str:
 
 
 def for_markdown(text: str) -> str:
-    """Write text so that Markdown shows it as it is: no markup, no HTML, no table cell, no hidden character."""
+    """Escape text so that Markdown shows it literally: no markup, HTML, table cells or hidden characters."""
     if _WORDS.fullmatch(text):
         return text
     escaped = _MARKDOWN.sub(r"\\\1", for_terminal(text))

@@ -1,4 +1,4 @@
-"""What the reports show, made from stored documents: strings in frozen values, no logic left for the templates."""
+"""Views of stored documents for the reports: frozen values of strings, so that templates need no logic."""
 
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
@@ -18,7 +18,7 @@ SEED_ROWS: Final = ("test_count", "pass_rate", "coverage_percentage", "error_cou
 
 
 class MetricRow(NamedTuple):
-    """Show one metric against the previous value and the baseline."""
+    """One metric against the previous value and the baseline."""
 
     label: str
     current: str
@@ -29,7 +29,7 @@ class MetricRow(NamedTuple):
 
 
 class DimensionRow(NamedTuple):
-    """Show one dimension of the score."""
+    """One dimension of the score."""
 
     label: str
     score: str
@@ -38,7 +38,7 @@ class DimensionRow(NamedTuple):
 
 
 class AlertRow(NamedTuple):
-    """Show one alert; `carried` says that an earlier iteration raised it."""
+    """One alert; `carried` says that an earlier iteration raised it."""
 
     id: str
     severity: str
@@ -52,7 +52,7 @@ class AlertRow(NamedTuple):
 
 
 class FindingRow(NamedTuple):
-    """Show one finding of integrity with its place, both texts and what a run said, "" where there is none."""
+    """One integrity finding with its place, both texts and the output of a run, "" without one."""
 
     severity: str
     rule: str
@@ -66,7 +66,7 @@ class FindingRow(NamedTuple):
 
 
 class IterationView(NamedTuple):
-    """Show one iteration; `integrity` is "" where nobody compared its files and tests, `plan` where there is none."""
+    """One iteration; `integrity` is "" if nobody compared its files and tests, `plan` without one."""
 
     iteration: int
     timestamp: str
@@ -103,7 +103,7 @@ class IterationView(NamedTuple):
 
 
 def iteration_view(document: Document) -> IterationView:
-    """Make the view of a record; what a foreign document lacks is n/a."""
+    """Return the view of a record; values that a foreign document lacks are n/a."""
     record = document["iteration_metrics"]
     tracker, advice = document.get("best_iteration_tracker") or {}, document.get("recommendation") or {}
     given = record.get("score") == "given"
@@ -152,13 +152,13 @@ def iteration_view(document: Document) -> IterationView:
 
 
 def plan_tasks(record: Document) -> str:
-    """Return how many tasks of the plan are done of how many, "" where no plan is known."""
+    """Return the done and total tasks of the plan, "" if no plan is known."""
     plan = record.get("plan")
     return "" if not plan else f"{plan['done']}/{plan['done'] + plan['open']}"
 
 
 def value_of(record: Document, spec: MetricSpec) -> Any:  # noqa: ANN401  # a number, a status or None
-    """Return a metric of a record's document, None where it is absent."""
+    """Return a metric of a record's document, None if it is missing."""
     return (record.get(spec.section) or {}).get(spec.name)
 
 
@@ -202,7 +202,7 @@ def _dimensions(record: Document) -> tuple[DimensionRow, ...]:
 
 
 def _rank(alert: AlertRow) -> tuple[int, str]:
-    """Sort by severity, then type; a severity that is not ours comes last."""
+    """Sort by severity, then type; an unknown severity comes last."""
     return (_SEVERITIES.index(alert.severity) if alert.severity in _SEVERITIES else len(_SEVERITIES), alert.type)
 
 
@@ -236,7 +236,7 @@ def _finding(finding: Document) -> FindingRow:
 
 
 def rerun_line(rerun: Document) -> str:
-    """Say what was run again and what came of it, in one line."""
+    """Return in one line what was run again and the result."""
     references = rerun.get("references") or {}
     forms = ", ".join(str(number) for number in sorted(set(references.values())))
     files = f"{len(references)} {'file' if len(references) == 1 else 'files'} as of iteration {forms}"

@@ -215,7 +215,7 @@ def _with_time(told: RunReport, finished: Finished) -> RunReport:
 
 def is_startable(command: str, cwd: Path, environment: Mapping[str, str]) -> bool:
     """Return whether there is such a command, as the system would look for it."""
-    import shutil  # noqa: PLC0415  # noqa: PLC0415  # once per run
+    import shutil  # noqa: PLC0415  # once per run
 
     if os.sep in command:
         return os.access(cwd / command, os.X_OK)

@@ -66,7 +66,7 @@ class Journal(NamedTuple):
 
     def write(self, paths: LoopPaths) -> Self:
         """Replace the file, and return the journal. Raises StoreError if the disk refuses."""
-        plain = self._asdict() | {"plan": self.plan._asdict(), "usage": self.usage.known()}
+        plain = self._asdict() | {"plan": self.plan._asdict(), "usage": self.usage.measured()}
         path = paths.folder / FILE
         with told_plainly(path, "free that, then `ralph-tracker run --resume`"):
             write_whole(path, json.dumps({"schema_version": SCHEMA_VERSION, **plain}, indent=1).encode() + b"\n")

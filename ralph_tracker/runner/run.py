@@ -275,7 +275,7 @@ class Run:
             self.screen.line(f"iteration {journal.iteration}: measuring")
             recorded = self.tracker.post_iteration(
                 None,
-                usage=usage.known() or None,
+                usage=usage.measured() or None,
                 blocked=journal.blocked,
                 iteration=journal.iteration,
                 notes=journal.notes,

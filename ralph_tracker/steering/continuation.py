@@ -3,8 +3,10 @@
 import re
 from collections import deque
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Hashable, Mapping
-from typing import Any, Final, Literal, NamedTuple, get_args
+from typing import Annotated, Any, Final, Literal, NamedTuple, get_args
 
+from ralph_tracker.core.bounds import Bounds, Count, OtherNames, Share
+from ralph_tracker.core.codec import decode
 from ralph_tracker.steering.events import (
     Event,
     FileChanged,
@@ -23,29 +25,20 @@ COMPLEXITIES: Final[tuple[Complexity, ...]] = get_args(Complexity)
 class ComplexityLimits(NamedTuple):
     """The limits for tasks of one complexity: nudges, turns, tool calls, and their share of the score, 0 to 1."""
 
-    max_interventions: int
-    max_iterations: int
-    tool_budget: int
-    share: float
+    max_interventions: Count
+    max_iterations: Count
+    tool_budget: Count
+    share: Share
 
 
 class Parts(NamedTuple):
     """One number for each part of the score: its weight, its value from 0 to 1, or their product."""
 
-    velocity: float
-    not_stuck: float
-    tokens: float
-    interventions: float
-    complexity: float
-
-
-LIMITS: Final[Mapping[Complexity, ComplexityLimits]] = {
-    "simple": ComplexityLimits(5, 10, 10, 0.25),
-    "medium": ComplexityLimits(10, 25, 25, 0.50),
-    "complex": ComplexityLimits(20, 50, 100, 1.00),
-    "generation": ComplexityLimits(15, 35, 50, 0.75),
-}
-WEIGHTS: Final = Parts(0.30, 0.25, 0.20, 0.15, 0.10)
+    velocity: Share
+    not_stuck: Share
+    tokens: Share
+    interventions: Share
+    complexity: Share
 
 
 class TokenBudget(NamedTuple):
@@ -55,10 +48,17 @@ class TokenBudget(NamedTuple):
     for the final answer, and lowers `hard` if necessary.
     """
 
-    context_window: int = 128_000
-    soft: float = 0.30
-    hard: float = 0.70
-    synthesis: float = 0.15
+    context_window: Count = 128_000
+    soft: Annotated[Share, OtherNames(("soft_limit",))] = 0.30
+    hard: Annotated[Share, OtherNames(("exploration",))] = 0.70
+    synthesis: Share = 0.15
+
+    @property
+    def problem(self) -> str | None:
+        """Return why the shares contradict each other, None if they do not."""
+        if self.soft > self.hard:
+            return f"soft is {self.soft:g}, more than hard, {self.hard:g}; a session is nudged before"
+        return None
 
     @property
     def limit(self) -> float:
@@ -87,37 +87,57 @@ class TokenBudget(NamedTuple):
         return 1.0 if used <= self.soft else (self.limit - used) / (self.limit - self.soft)
 
 
+class ProgressRules(NamedTuple):
+    """The window for velocity, the velocity that scores 1 (progress events a turn), the repeats of a stuck loop."""
+
+    velocity_turns: Annotated[int, Bounds(1, 100)] = 5
+    full_velocity: Annotated[float, Bounds(above=0), OtherNames(("min_files_per_intervention",))] = 0.5
+    stuck_repeats: Annotated[Count, OtherNames(("max_revisits_before_nudge",))] = 3
+
+
+class ComplexityRules(NamedTuple):
+    """The limits of a session by its task's complexity, and the context in tokens from which a task is complex."""
+
+    simple: ComplexityLimits = ComplexityLimits(5, 10, 10, 0.25)
+    medium: ComplexityLimits = ComplexityLimits(10, 25, 25, 0.50)
+    complex: ComplexityLimits = ComplexityLimits(20, 50, 100, 1.00)
+    generation: ComplexityLimits = ComplexityLimits(15, 35, 50, 0.75)
+    large_context: Count = 100_000
+
+    def limits(self, complexity: Complexity) -> ComplexityLimits:
+        """Return the limits for tasks of that complexity."""
+        limits: ComplexityLimits = getattr(self, complexity)
+        return limits
+
+
+class VerdictRules(NamedTuple):
+    """The lowest scores to continue and to be nudged, below which a session is forced; the first turns are exempt."""
+
+    continue_from: Share = 0.6
+    nudge_from: Share = 0.3
+    warm_up_turns: Annotated[int, Bounds(0)] = 3
+
+    @property
+    def problem(self) -> str | None:
+        """Return why the scores contradict each other, None if they do not."""
+        if self.nudge_from > self.continue_from:
+            return f"nudge_from is {self.nudge_from:g}, more than continue_from, {self.continue_from:g}"
+        return None
+
+
 class ContinuationRules(NamedTuple):
-    """The thresholds of continuation.
+    """The thresholds for nudging and forcing a session: the section `continuation` of the configuration."""
 
-    `velocity_turns` is the window for velocity; `full_velocity`, in progress events per turn, scores 1; `stuck_repeats`
-    consecutive repeats are a stuck loop. `large_context` is in tokens. A score of at least `continue_from` continues,
-    one of at least `nudge_from` is nudged, a lower one is forced; the first `warm_up_turns` are exempt.
-    """
-
-    velocity_turns: int = 5
-    full_velocity: float = 0.5
-    stuck_repeats: int = 3
-    complexity: Mapping[Complexity, ComplexityLimits] = LIMITS
-    large_context: int = 100_000
-    tokens: TokenBudget = TokenBudget()
-    weights: Parts = WEIGHTS
-    continue_from: float = 0.6
-    nudge_from: float = 0.3
-    warm_up_turns: int = 3
+    progress: ProgressRules = ProgressRules()
+    complexity: ComplexityRules = ComplexityRules()
+    token_budgets: TokenBudget = TokenBudget()
+    weights: Parts = Parts(0.30, 0.25, 0.20, 0.15, 0.10)
+    score: VerdictRules = VerdictRules()
 
 
 def continuation_rules_of(section: Mapping[str, Any]) -> ContinuationRules:
     """Return the thresholds in the section `continuation` of a validated configuration."""
-    complexity = section["complexity"]
-    return ContinuationRules(
-        **section["progress"],
-        complexity={name: ComplexityLimits(**complexity[name]) for name in COMPLEXITIES},
-        large_context=complexity["large_context"],
-        tokens=TokenBudget(**section["token_budgets"]),
-        weights=Parts(**section["weights"]),
-        **section["score"],
-    )
+    return decode(ContinuationRules, {name: section[name] for name in ContinuationRules._fields})
 
 
 _SEVERAL: Final = 2
@@ -165,7 +185,7 @@ def classify_task_complexity(
     generates = any(found["makes"] for found in asked)
     if not generates and _is_question(text) and not _PATH.search(text):
         return "simple"
-    if context_size is not None and context_size > (rules or ContinuationRules()).large_context:
+    if context_size is not None and context_size > (rules or ContinuationRules()).complexity.large_context:
         return "complex"
     return "generation" if generates else "medium"
 
@@ -246,7 +266,7 @@ class ProgressMetrics:
         self._has_tools = False
         self._tools_before = 0
         self._news = 0
-        self._window: deque[int] = deque(maxlen=self._rules.velocity_turns)
+        self._window: deque[int] = deque(maxlen=self._rules.progress.velocity_turns)
         self._by_kind: dict[type[Event], Callable[..., None]] = {
             ToolStarted: self._started,
             ToolEnded: self._ended,
@@ -270,7 +290,7 @@ class ProgressMetrics:
     @property
     def is_stuck_loop(self) -> bool:
         """Return whether the last calls are only repeats."""
-        return self.consecutive_file_revisits >= self._rules.stuck_repeats
+        return self.consecutive_file_revisits >= self._rules.progress.stuck_repeats
 
     def fold(self, event: Event) -> None:
         """Count an event."""
@@ -400,9 +420,9 @@ class Continuation:
         """Begin a session; `rules` None are the defaults, `context_window` (tokens) None is that of the rules."""
         rules = rules or ContinuationRules()
         if context_window is not None:
-            rules = rules._replace(tokens=rules.tokens._replace(context_window=context_window))
+            rules = rules._replace(token_budgets=rules.token_budgets._replace(context_window=context_window))
         self.rules: ContinuationRules = rules
-        self.limits: ComplexityLimits = rules.complexity[complexity]
+        self.limits: ComplexityLimits = rules.complexity.limits(complexity)
         self.metrics = ProgressMetrics(rules)
         self.context_tokens: int | None = None
         self.interventions = 0
@@ -415,9 +435,9 @@ class Continuation:
         """Return the current parts of the score, each from 0 to 1, before weighting."""
         metrics, rules, limits = self.metrics, self.rules, self.limits
         return Parts(
-            velocity=min(1.0, metrics.progress_velocity / rules.full_velocity),
-            not_stuck=max(0.0, 1 - metrics.consecutive_file_revisits / rules.stuck_repeats),
-            tokens=rules.tokens.room(self.context_tokens),
+            velocity=min(1.0, metrics.progress_velocity / rules.progress.full_velocity),
+            not_stuck=max(0.0, 1 - metrics.consecutive_file_revisits / rules.progress.stuck_repeats),
+            tokens=rules.token_budgets.room(self.context_tokens),
             interventions=max(0.0, 1 - self.interventions / limits.max_interventions),
             complexity=limits.share,
         )
@@ -451,7 +471,7 @@ class Continuation:
 
     def _decide(self, score: float) -> tuple[Action, tuple[str, ...]]:
         repeats = self.metrics.consecutive_file_revisits
-        is_warm = self.metrics.total_iterations > self.rules.warm_up_turns
+        is_warm = self.metrics.total_iterations > self.rules.score.warm_up_turns
         idle, spent = self._idle(score, is_warm=is_warm), self._spent()
         holds = {_IDLE: idle, _SPENT: spent}
         self._nudged = frozenset(streak for streak in self._nudged if holds[streak])
@@ -470,7 +490,7 @@ class Continuation:
 
     def _forced(self, score: float, *, is_warm: bool) -> tuple[str, ...]:
         """Return why the session must finish now, () if it need not."""
-        metrics, tokens, most = self.metrics, self.rules.tokens, self.limits.max_iterations
+        metrics, tokens, most = self.metrics, self.rules.token_budgets, self.limits.max_iterations
         is_stuck, is_nudged = metrics.is_stuck_loop, _IDLE in self._nudged
         reasons = []
         if tokens.should_force_synthesis(self.context_tokens):
@@ -480,8 +500,8 @@ class Continuation:
         answers = metrics.tools_used and metrics.iterations_without_tools  # a turn of words alone repeats no call
         if is_stuck and is_nudged and not answers and metrics.consecutive_file_revisits > self._nudged_at:
             reasons.append(f"the last {metrics.consecutive_file_revisits} calls repeat earlier ones, after a nudge")
-        if is_warm and score < self.rules.nudge_from and (is_nudged or not is_stuck):
-            reasons.append(f"the score {score:.2f} is below {self.rules.nudge_from:g}")
+        if is_warm and score < self.rules.score.nudge_from and (is_nudged or not is_stuck):
+            reasons.append(f"the score {score:.2f} is below {self.rules.score.nudge_from:g}")
         return tuple(reasons)
 
     def _idle(self, score: float, *, is_warm: bool) -> tuple[str, ...]:
@@ -490,10 +510,11 @@ class Continuation:
         reasons = []
         if metrics.is_stuck_loop:
             reasons.append(f"the last {metrics.consecutive_file_revisits} calls repeat earlier ones")
-        if is_warm and score < rules.continue_from:
-            reasons.append(f"the score {score:.2f} is below {rules.continue_from:g}")
-        if is_warm and rules.tokens.should_nudge_synthesis(self.context_tokens) and not metrics.is_making_progress:
-            turns = min(metrics.total_iterations, rules.velocity_turns)
+        if is_warm and score < rules.score.continue_from:
+            reasons.append(f"the score {score:.2f} is below {rules.score.continue_from:g}")
+        is_large = rules.token_budgets.should_nudge_synthesis(self.context_tokens)
+        if is_warm and is_large and not metrics.is_making_progress:
+            turns = min(metrics.total_iterations, rules.progress.velocity_turns)
             reasons.append(f"{self._taken()}, and the last {turns} turns brought nothing new")
         return tuple(reasons)
 
@@ -502,7 +523,7 @@ class Continuation:
         return (f"{used} of {budget} tool calls are used",) if used >= budget else ()
 
     def _taken(self) -> str:
-        return f"{self.rules.tokens.used(self.context_tokens or 0):.0%} of the context window is taken"
+        return f"{self.rules.token_budgets.used(self.context_tokens or 0):.0%} of the context window is taken"
 
 
 async def steer(
@@ -520,7 +541,7 @@ async def steer(
             try:
                 await say(verdict.message)
             except Exception:  # whatever a channel to an agent raises
-                import logging  # noqa: PLC0415  # noqa: PLC0415  # keeps hooks that run at every turn fast
+                import logging  # noqa: PLC0415  # keeps hooks that run at every turn fast
 
                 log = logging.getLogger(__name__)
                 log.exception("%s at turn %d was not delivered", verdict.action, verdict.turn)

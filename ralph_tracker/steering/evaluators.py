@@ -163,7 +163,7 @@ async def ask_evaluator(
     except TimeoutError:
         _LOG.warning("%s did not answer in time; the session goes on", name)
         return True, f"{name} did not answer in time"
-    except Exception as error:  # noqa: BLE001  # noqa: BLE001  # no error of an evaluator may lose work
+    except Exception as error:  # noqa: BLE001  # no error of an evaluator may lose work
         _LOG.exception("%s failed; the session goes on", name)
         return True, f"{name} failed: {error!r}"
     return goes_on, str(reason)

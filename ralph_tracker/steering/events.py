@@ -88,7 +88,7 @@ class PersonSaid(NamedTuple):
     text: str
 
 
-TestsPassed.__test__ = False  # type: ignore[attr-defined]  # type: ignore[attr-defined]  # pytest would collect it because of its name
+TestsPassed.__test__ = False  # type: ignore[attr-defined]  # pytest would collect it because of its name
 Event = ToolStarted | ToolEnded | TurnEnded | FileRead | FileChanged | TestsPassed | PersonSaid
 KINDS: Final[Mapping[str, type[Event]]] = {
     "tool_started": ToolStarted,

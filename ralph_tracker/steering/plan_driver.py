@@ -260,7 +260,7 @@ async def _asked(checkpoint: Checkpoint, person: Person, tell: Callable[[str], N
     while True:
         try:
             answer = await person.ask(checkpoint)
-        except Exception as error:  # noqa: BLE001  # noqa: BLE001  # no error of a dialog may lose work
+        except Exception as error:  # noqa: BLE001  # no error of a dialog may lose work
             tell(f"the checkpoint was not answered: {type(error).__name__}: {error}")
             answer = None
         choice = choice_of(answer)

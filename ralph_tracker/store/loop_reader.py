@@ -7,6 +7,7 @@ from typing import Any, Final, Literal, NamedTuple
 from ralph_tracker.config.load import Config, changed_keys, frozen_config, validity_mark
 from ralph_tracker.config.yaml_io import load_yaml
 from ralph_tracker.core.best import Candidate
+from ralph_tracker.core.codec import encode
 from ralph_tracker.core.documents import SCHEMA_VERSION, Document, record_document
 from ralph_tracker.core.identities import KnownTests
 from ralph_tracker.core.judge import Judgement, judge, judge_baseline, rolled_back
@@ -16,7 +17,6 @@ from ralph_tracker.core.metrics import Group
 from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.core.rules import Rules
 from ralph_tracker.errors import ConfigError, InputError, RecordError
-from ralph_tracker.store import codec
 from ralph_tracker.store.files import to_json
 from ralph_tracker.store.loop_status import Summary
 from ralph_tracker.store.loop_store import LoopStore, row_of, summary_of
@@ -106,7 +106,7 @@ def _raised_at(store: LoopStore) -> list[int]:
 def _counts_the_same(store: LoopStore, judgement: Judgement) -> bool:
     """Return whether the stored facts that iterations are compared by are still right."""
     stored = store.after(judgement.record.iteration)
-    now = [codec.line_to_plain(judgement.state.line), codec.candidate_to_plain(judgement.candidate)]
+    now = [encode(judgement.state.line), encode(judgement.candidate)]
     return to_json([stored.get("line"), stored.get("candidate")]) == to_json(now)
 
 

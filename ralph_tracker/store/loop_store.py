@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from ralph_tracker.config.yaml_io import dump_yaml
 from ralph_tracker.core.best import Candidate
+from ralph_tracker.core.codec import encode
 from ralph_tracker.core.documents import Document, alert_document, carried_document
 from ralph_tracker.core.identities import SeenTests
 from ralph_tracker.core.judge import Judgement
@@ -59,7 +60,7 @@ def row_of(document: Mapping[str, Any], candidate: Candidate) -> Document:
         "metrics": {key: value for section in sections for key, value in record.get(section, {}).items()},
         "decision": document["recommendation"]["action"],
         "usage": record["usage"],
-        "candidate": codec.candidate_to_plain(candidate),
+        "candidate": encode(candidate),
     }
 
 

@@ -5,7 +5,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, TypeGuard
 
+from ralph_tracker.core.alert_types import Alert
 from ralph_tracker.core.best import Candidate
+from ralph_tracker.core.codec import decode, encode
 from ralph_tracker.core.findings import NOTHING_FOUND
 from ralph_tracker.core.identities import KnownTests, SeenTests
 from ralph_tracker.core.judge import acceptance
@@ -140,7 +142,7 @@ class LoopRecords:
         """Return the state before the baseline, with all acceptances."""
         state = LoopState(loop_id=self.paths.loop_id, rules=rules)
         for event in self.acceptances():
-            state = acceptance(state, codec.alert_from_plain(event["alert"]))
+            state = acceptance(state, decode(Alert, event["alert"]))
         return state
 
     def acceptances(self) -> list[Plain]:
@@ -170,7 +172,7 @@ class LoopRecords:
                 known=known,
                 seen=self.seen(latest["seen_at"]),
                 seen_at=latest["seen_at"],
-                frontier=tuple(codec.candidate_from_plain(c) for c in latest["frontier"]),
+                frontier=tuple(decode(Candidate, c) for c in latest["frontier"]),
                 rollbacks=latest["rollbacks"],
                 cost_usd=latest["cost_usd"],
                 met_target=latest.get("met_target", False),
@@ -189,7 +191,7 @@ class LoopRecords:
         after = self.after(number) if after is None else after
         tests = read_json(self.paths.iteration(number) / "tests.json")
         try:
-            return codec.line_from_plain(after["line"]), codec.known_from_plain(tests)
+            return decode(Lineage, after["line"]), codec.known_from_plain(tests)
         except _MISSHAPEN:
             raise self.damaged(number) from None
 
@@ -228,7 +230,7 @@ class LoopRecords:
 
     def _was_clean(self, number: int) -> bool:
         row = self.after(number).get("row")
-        return not _is_row(row) or codec.candidate_from_plain(row["candidate"]).clean
+        return not _is_row(row) or decode(Candidate, row["candidate"]).clean
 
     def measurement(self, number: int) -> tuple[Measurement, int | None] | None:
         """Return the measurement and the iteration it descends from; None if either is damaged."""
@@ -285,7 +287,7 @@ def _is_event(plain: Any) -> bool:  # noqa: ANN401  # any JSON value
     if not all(isinstance(plain.get(key), wanted) for key, wanted in _EVENTS[kind].items()):
         return False
     try:
-        return kind != "accept" or codec.alert_from_plain(plain["alert"]).id == plain["id"]
+        return kind != "accept" or decode(Alert, plain["alert"]).id == plain["id"]
     except _MISSHAPEN:
         return False
 
@@ -294,7 +296,7 @@ def _is_row(plain: Any) -> TypeGuard[Plain]:  # noqa: ANN401  # any JSON value
     if not isinstance(plain, dict) or not plain.keys() >= _ROW or not isinstance(plain["iteration"], int):
         return False
     try:
-        return codec.candidate_from_plain(plain["candidate"]).iteration >= 0 and Metrics(**plain["metrics"]) is not None
+        return decode(Candidate, plain["candidate"]).iteration >= 0 and Metrics(**plain["metrics"]) is not None
     except _MISSHAPEN:
         return False
 
@@ -305,10 +307,10 @@ def after_plain(state: LoopState, candidate: Candidate, row: Mapping[str, Any], 
     return {
         "schema_version": SCHEMA_VERSION,
         "iteration": state.iteration,
-        "basis": None if basis is None else codec.basis_to_plain(basis),
-        "line": codec.line_to_plain(state.line),
-        "candidate": codec.candidate_to_plain(candidate),
-        "frontier": [codec.candidate_to_plain(c) for c in state.frontier],
+        "basis": None if basis is None else encode(basis),
+        "line": encode(state.line),
+        "candidate": encode(candidate),
+        "frontier": [encode(c) for c in state.frontier],
         "rollbacks": state.rollbacks,
         "cost_usd": state.cost_usd,
         "met_target": state.met_target,

@@ -1,1 +1,1 @@
-"""How a person is shown a session and asked about it: the terminal, a chat."""
+"""Show a session to a person and ask about it: on a terminal or in a chat."""

@@ -1,6 +1,6 @@
-"""A session in a chat: the log is one message that is edited, and becomes the answer.
+"""A session in a chat: one message is edited to show the log, and finally the answer.
 
-A chat is three methods (`Chat`); examples/discord_bot.py writes them for Discord.
+A chat has three methods (`Chat`); examples/discord_bot.py implements them for Discord.
 
     async with ChatSession(chat) as session:
         outcome = await follow(events, Interaction(session.callbacks))
@@ -26,26 +26,26 @@ Message = TypeVar("Message")
 
 
 class Chat(Protocol[Message]):
-    """One person's chat; what raises is logged, and the session goes on."""
+    """One person's chat; exceptions are logged, and the session goes on."""
 
     async def send(self, text: str) -> Message:
-        """Send a message, and return what `edit` needs to find it again."""
+        """Send a message, and return a handle to edit it."""
         ...
 
     async def edit(self, message: Message, text: str) -> None:
-        """Give a message that was sent another text."""
+        """Replace the text of a sent message."""
         ...
 
     async def next_message(self) -> str | None:
-        """Wait for what the person writes next, None once nothing can come; messages in between are kept for it."""
+        """Wait for the person's next message, None once nothing can come; messages in between must be queued."""
         ...
 
 
 class ChatSession(PersonSession, Generic[Message]):
-    """Show one session in a chat and hear the person.
+    """Shows one session in a chat and receives the person's messages.
 
-    `limit`: how many characters a message holds; a longer answer is sent in several, of a longer log the end is shown.
-    `escape` makes names of tools plain text where the chat knows markup. `silence_s`: as Conversation has it.
+    `limit`: characters per message; a longer answer is sent in several, of a longer log the end is shown. `escape`
+    makes names of tools plain text if the chat has markup. `silence_s`: as in Conversation.
     """
 
     def __init__(
@@ -84,16 +84,16 @@ class ChatSession(PersonSession, Generic[Message]):
                     await task
 
     async def finish(self, outcome: Outcome) -> None:
-        """Let the answer, or the summary of a cancelled session, replace the log. Raises what `send` raises."""
+        """Replace the log by the answer, or by the summary of a cancelled session. Raises what `send` raises."""
         text = self._escape(outcome.text) if outcome.cancelled else outcome.text
         first, *rest = pieces_of(text.strip() or NO_ANSWER, self._limit)
         self._wanted = first
         for piece in rest if await self._catch_up() else [first, *rest]:
             await self._chat.send(piece)
 
-    async def _show(self, line: str | None = None) -> None:  # noqa: ARG002  # the whole log is shown anew
+    async def _show(self, line: str | None = None) -> None:  # noqa: ARG002  # the whole log is shown each time
         self._wanted = self._log()
-        # Chats allow few edits a minute: while one is under way the later ones become one.
+        # Chats allow few edits a minute: edits requested during one are combined.
         if self._drawing is None or self._drawing.done():
             self._drawing = asyncio.create_task(self._draw())
 
@@ -122,7 +122,7 @@ class ChatSession(PersonSession, Generic[Message]):
                 return
 
     async def _catch_up(self) -> bool:
-        """Make the message say what it is to say, and tell whether it does."""
+        """Update the message, and return whether it is up to date."""
         async with self._turn:
             text = self._wanted
             if text == self._shown:
@@ -132,7 +132,7 @@ class ChatSession(PersonSession, Generic[Message]):
                     self._message = await self._chat.send(text)
                 else:
                     await self._chat.edit(self._message, text)
-            except Exception:  # noqa: BLE001  # whatever a chat raises
+            except Exception:  # noqa: BLE001  # anything a chat raises
                 _LOG.exception("the chat did not take a message; the session goes on")
                 return False
             self._shown = text
@@ -150,7 +150,7 @@ class ChatSession(PersonSession, Generic[Message]):
 
 
 def pieces_of(text: str, limit: int) -> list[str]:
-    """Return a text in pieces of at most `limit` characters, cut at ends of lines where those are not far."""
+    """Return a text in pieces of at most `limit` characters, cut at line ends if these are near."""
     pieces = []
     while len(text) > limit:
         end = text.rfind("\n", limit // 2, limit + 1)

@@ -1,4 +1,4 @@
-"""What every transport does alike: keep the log, hear the person, hold a checkpoint."""
+"""Shared by all transports: keep the log, receive messages, hold a checkpoint."""
 
 import asyncio
 from collections import deque
@@ -12,10 +12,10 @@ KEPT_MESSAGES: Final = 100
 
 
 class Inbox:
-    """Take messages as they come, in the thread of the event loop.
+    """Receives messages in the thread of the event loop.
 
-    A word that cancels is kept whenever it comes. Anything else is an answer only while a question is open; else it
-    waits, the last KEPT_MESSAGES of them, for whoever takes it.
+    A message that cancels always counts. Others are answers only while a question is open; else the last KEPT_MESSAGES
+    of them are queued.
     """
 
     def __init__(self) -> None:
@@ -25,7 +25,7 @@ class Inbox:
         self._others: deque[str] = deque(maxlen=KEPT_MESSAGES)
 
     def hear(self, text: str) -> None:
-        """Take one message."""
+        """Receive one message."""
         self.cancelled = self.cancelled or is_cancel(text)
         if self._answers:
             self._answers.put_nowait(text)
@@ -33,21 +33,21 @@ class Inbox:
             self._others.append(text)
 
     def close(self) -> None:
-        """Note that nobody is there any more; an open question is answered with None."""
+        """Record that nobody is there any more; an open question is answered with None."""
         self.closed = True
         if self._answers:
             self._answers.put_nowait(None)
 
     def take(self) -> list[str]:
-        """Return what was said that was neither an answer nor a word that cancels, and forget it."""
+        """Return and clear the messages that were neither an answer nor cancelled."""
         said = list(self._others)
         self._others.clear()
         return said
 
     async def reply(self, silence_s: float) -> str | None:
-        """Return the next message; the first call opens the question, what was said before is no answer.
+        """Return the next message; the first call opens the question, and earlier messages are no answer.
 
-        None after `silence_s` seconds without a message, and where nobody is there any more.
+        None after `silence_s` seconds without a message, or if nobody is there any more.
         """
         if self._answers is None:
             self._answers = asyncio.Queue()
@@ -60,7 +60,7 @@ class Inbox:
             return None
 
     def settle(self) -> None:
-        """Close the question: what comes now is no answer any more."""
+        """Close the question: later messages are no answers."""
         self._answers = None
 
 
@@ -68,16 +68,16 @@ STOPPING: Final = "Stopping before the next tool."
 
 
 class Show(Protocol):
-    """Show the log anew; `line` is what is new in it, None where it is shown as it was before a question."""
+    """Shows the log again; `line` is its new line, None if it is shown as before a question."""
 
     async def __call__(self, line: str | None = None) -> None: ...
 
 
 class Conversation:
-    """Turn two ways of showing into the callbacks of a session.
+    """Builds the callbacks of a session from two ways of showing.
 
-    `ask(question, times)` shows a question, `times` as in `hold_checkpoint`. `silence_s`: how many seconds of silence
-    at a checkpoint end the session.
+    `ask(question, times)` shows a question, `times` as in `hold_checkpoint`. `silence_s` is how many seconds without a
+    message at a checkpoint end the session.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class Conversation:
 
     @property
     def callbacks(self) -> AgentCallbacks:
-        """Return what the session is to call."""
+        """Return the callbacks for the session."""
         return AgentCallbacks(self._tool_starts, self._tool_ends, self._is_cancelled, self._checkpoint)
 
     async def _tool_starts(self, name: str) -> None:
@@ -123,15 +123,15 @@ class Conversation:
 
 
 class PersonSession:
-    """What a session calls, and hear the person, by way of a conversation."""
+    """A session with a person by way of a conversation."""
 
     _conversation: Conversation
 
     @property
     def callbacks(self) -> AgentCallbacks:
-        """Return what the session is to call."""
+        """Return the callbacks for the session."""
         return self._conversation.callbacks
 
     def take_messages(self) -> list[str]:
-        """Return what the person said that was neither an answer nor a word that cancels, and forget it."""
+        """Return and clear the person's messages that were neither an answer nor cancelled."""
         return self._conversation.inbox.take()

@@ -1,4 +1,4 @@
-"""A session on a terminal: a log that lives, a line to type on, and the answer in the place of both.
+"""A session on a terminal: a live log and an input line, both replaced by the answer at the end.
 
 async with TerminalSession() as session:
     outcome = await follow(events, Interaction(session.callbacks))
@@ -37,19 +37,19 @@ _ENDS_INPUT: Final = "\x04"
 
 
 class TypedLine:
-    """Make lines of what comes from a keyboard, or from a pipe.
+    """Splits input from a keyboard or a pipe into lines.
 
-    `typed` is the line as it stands. Backspace, Ctrl-U, and Ctrl-D on an empty line do what they do in a terminal;
-    other control characters do nothing.
+    `typed` is the current line. Backspace, Ctrl-U, and Ctrl-D on an empty line work as in a terminal; other control
+    characters are ignored.
     """
 
     def __init__(self) -> None:
         self.typed = ""
         self.ended = False
-        self._decoder = getincrementaldecoder("utf-8")("replace")  # a character may come in two pieces
+        self._decoder = getincrementaldecoder("utf-8")("replace")  # a character may be split
 
     def feed(self, piece: bytes) -> list[str]:
-        """Return the lines that are finished; b"" is the end of input, which finishes one too."""
+        """Return the finished lines; b"" is the end of input, which finishes one too."""
         if not piece:
             self.ended = True
             last, self.typed = self.typed, ""
@@ -75,9 +75,9 @@ class TypedLine:
 
 
 class Keyboard:
-    """Hand on what comes from a descriptor, in the thread of the event loop, b"" at its end.
+    """Passes input from a descriptor to the thread of the event loop, b"" at its end.
 
-    `quiet` keeps a terminal from showing what is typed: whoever listens shows it. It is as before once closed.
+    `quiet` turns off the terminal's echo, because the listener shows the input; `close` restores it.
     """
 
     def __init__(self, descriptor: int, hear: Callable[[bytes], None], *, quiet: bool) -> None:
@@ -90,7 +90,7 @@ class Keyboard:
         self._thread.start()
 
     def close(self) -> None:
-        """Stop reading, and leave the terminal as it was."""
+        """Stop reading, and restore the terminal."""
         os.write(self._wake, b".")
         self._thread.join()
         os.close(self._wake)
@@ -113,14 +113,14 @@ class Keyboard:
 
 
 def can_be_heard(descriptor: int) -> bool:
-    """Tell whether a person can be heard there: not where it is closed, or the terminal belongs to another job."""
+    """Return whether a person can type there: not if it is closed, or the terminal belongs to another job."""
     try:
         os.fstat(descriptor)
     except OSError:
         return False
     try:
         return not os.isatty(descriptor) or os.tcgetpgrp(descriptor) == os.getpgrp()
-    except OSError:  # a terminal of nobody's jobs
+    except OSError:  # a terminal without job control
         return True
 
 
@@ -134,10 +134,10 @@ def _silence(descriptor: int) -> list[Any]:
 
 
 class JobControl:
-    """Call back, in the thread of the event loop, until closed; outside of the main thread nothing is heard.
+    """Calls back in the thread of the event loop until closed; does nothing outside the main thread.
 
-    `put_aside` is called before the program stops, `taken_up` once it goes on, even where it could not be stopped;
-    `resized` after the terminal has another size.
+    `put_aside` is called before the program stops, `taken_up` once it goes on, even if it could not be stopped;
+    `resized` after the terminal's size changed.
     """
 
     def __init__(
@@ -152,25 +152,25 @@ class JobControl:
                 self._loop.add_signal_handler(number, act)
 
     def close(self) -> None:
-        """Hear nothing any more."""
+        """Remove the signal handlers."""
         for number in self._hears:
             self._loop.remove_signal_handler(number)
 
     def _stop(self) -> None:
         self._put_aside()
         self._loop.remove_signal_handler(signal.SIGTSTP)
-        # To this very thread: it is delivered before the next line, so that it does not meet our handler again.
+        # Sent to this thread, it is delivered before the next line, while our handler is removed.
         signal.pthread_kill(threading.get_ident(), signal.SIGTSTP)
         self._loop.add_signal_handler(signal.SIGTSTP, self._stop)
         self._taken_up()
 
 
 class TerminalSession(PersonSession):
-    """Show one session on a terminal and hear the person.
+    """Shows one session on a terminal and receives the person's input.
 
-    Where the output is no terminal each start and end of a tool is a line. `descriptor` is where the person types;
-    where nobody can, the first checkpoint ends the session. `silence_s`: as Conversation has it. After Ctrl-Z the
-    terminal is the shell's; the log is back once the session is in the foreground again.
+    If the output is not a terminal, each start and end of a tool is a line. `descriptor` is the input; if nobody can
+    type there, the first checkpoint ends the session. `silence_s`: as in Conversation. After Ctrl-Z the shell has the
+    terminal; the log returns once the session is in the foreground again.
     """
 
     def __init__(self, console: Console | None = None, descriptor: int = 0, silence_s: float = SILENCE_S) -> None:
@@ -212,7 +212,7 @@ class TerminalSession(PersonSession):
                 self._keyboard.close()
 
     def _put_aside(self) -> None:
-        """Leave the terminal as it was: the shell comes to the front."""
+        """Restore the terminal for the shell."""
         self._live.stop()
         self._is_aside = True
         if self._keyboard:
@@ -220,9 +220,9 @@ class TerminalSession(PersonSession):
             self._keyboard = None
 
     def _taken_up(self) -> None:
-        """Take the terminal again, where it is ours; what the shell wrote meanwhile stays above the log."""
+        """Take the terminal back if it is ours; the shell's output stays above the log."""
         if not self._is_aside:
-            self._put_aside()  # nobody said so before: who stops a program at once, as SIGSTOP does
+            self._put_aside()  # stopped without notice, as by SIGSTOP
         if not can_be_heard(self._descriptor):
             return
         self._is_aside = False
@@ -235,12 +235,12 @@ class TerminalSession(PersonSession):
     def _resized(self) -> None:
         before, self._width = self._width, self._console.width
         if self._live.is_started:
-            if self._width < before:  # lines may stand folded now, and nobody knows how many
+            if self._width < before:  # lines may be wrapped now, and their number is unknown
                 self._console.control(Control.clear(), Control.home())
             self._live.refresh()
 
     async def finish(self, outcome: Outcome) -> None:
-        """Let the answer, or the summary of a cancelled session, replace the log."""
+        """Replace the log by the answer, or by the summary of a cancelled session."""
         self._live.stop()
         for line in outcome.text.splitlines():
             self._console.print(self._text(line), soft_wrap=True)
@@ -263,8 +263,8 @@ class TerminalSession(PersonSession):
         self._redraw(STOPPING if inbox.cancelled else None)
 
     def _redraw(self, line: str | None) -> None:
-        """Show everything anew, where that can be done; else the line that is new."""
-        if self._is_aside:  # in the foreground again, or not yet: no signal tells
+        """Show everything again if possible, else only the new line."""
+        if self._is_aside:  # it may be in the foreground again without a signal
             self._taken_up()
         elif self._live.is_started:
             self._live.refresh()

@@ -6,7 +6,16 @@ import yaml
 from ralph_tracker.config.load import config_of
 from ralph_tracker.config.schema import ConfigDocument
 from ralph_tracker.errors import ConfigError
-from ralph_tracker.steering import ComplexityLimits, ContinuationRules, Parts, TokenBudget, continuation_rules_of
+from ralph_tracker.steering import (
+    ComplexityLimits,
+    ComplexityRules,
+    ContinuationRules,
+    Parts,
+    ProgressRules,
+    TokenBudget,
+    VerdictRules,
+    continuation_rules_of,
+)
 from tests.tables import table
 
 SEED = """
@@ -44,14 +53,14 @@ def test_the_defaults_are_those_of_the_strategy():
 
 def test_the_seeds_configuration_is_taken_as_it_stands():
     rules = rules_of(SEED)
-    assert rules.complexity == {
-        "simple": ComplexityLimits(2, 5, 10, 0.25),
-        "medium": ComplexityLimits(5, 15, 25, 0.50),
-        "complex": ComplexityLimits(10, 50, 100, 1.00),
-        "generation": ComplexityLimits(15, 35, 50, 0.75),
-    }
-    assert rules.tokens == TokenBudget(128_000, soft=0.20, hard=0.25, synthesis=0.15)
-    assert (rules.full_velocity, rules.stuck_repeats) == (0.5, 3)
+    assert rules.complexity == ComplexityRules(
+        simple=ComplexityLimits(2, 5, 10, 0.25),
+        medium=ComplexityLimits(5, 15, 25, 0.50),
+        complex=ComplexityLimits(10, 50, 100, 1.00),
+        generation=ComplexityLimits(15, 35, 50, 0.75),
+    )
+    assert rules.token_budgets == TokenBudget(128_000, soft=0.20, hard=0.25, synthesis=0.15)
+    assert rules.progress == ProgressRules(full_velocity=0.5, stuck_repeats=3)
 
 
 def test_every_key_reaches_the_strategy():
@@ -64,18 +73,18 @@ def test_every_key_reaches_the_strategy():
       score: {continue_from: 0.7, nudge_from: 0.2, warm_up_turns: 0}
     """
     rules = rules_of(text)
-    assert (rules.velocity_turns, rules.full_velocity, rules.stuck_repeats) == (7, 0.25, 4)
-    assert rules.complexity["simple"] == ComplexityLimits(5, 10, 10, 0.1)
-    assert rules.tokens == TokenBudget(200_000, 0.4, 0.9, 0.05)
+    assert rules.progress == ProgressRules(7, 0.25, 4)
+    assert rules.complexity.simple == ComplexityLimits(5, 10, 10, 0.1)
+    assert rules.token_budgets == TokenBudget(200_000, 0.4, 0.9, 0.05)
     assert rules.weights == Parts(0.2, 0.2, 0.2, 0.2, 0.2)
-    assert (rules.large_context, rules.continue_from, rules.nudge_from, rules.warm_up_turns) == (5, 0.7, 0.2, 0)
+    assert (rules.complexity.large_context, rules.score) == (5, VerdictRules(0.7, 0.2, 0))
 
 
 @pytest.mark.parametrize(
     ("section", "names"),
     [
-        ("ProgressSection", {"full_velocity", "min_files_per_intervention", "stuck_repeats"}),
-        ("TokenBudgetsSection", {"soft", "soft_limit", "hard", "exploration", "synthesis"}),
+        ("Progress", {"full_velocity", "min_files_per_intervention", "stuck_repeats"}),
+        ("TokenBudgets", {"soft", "soft_limit", "hard", "exploration", "synthesis"}),
     ],
 )
 def test_the_published_schema_knows_both_names(section, names):

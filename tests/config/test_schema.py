@@ -58,7 +58,7 @@ def test_the_names_of_the_seeds_are_taken_too(alias, name):
     loop = ConfigDocument.model_validate(yaml.safe_load(f"loop: {{{alias}: 5}}")).loop
     assert getattr(loop, name) == 5.0
     assert loop.model_dump()[name] == 5.0
-    assert {alias, name} <= ConfigDocument.model_json_schema()["$defs"]["LoopSection"]["properties"].keys()
+    assert {alias, name} <= ConfigDocument.model_json_schema()["$defs"]["Loop"]["properties"].keys()
 
 
 def test_severities_of_lint_findings_go_by_the_beginning_of_their_codes():

@@ -160,3 +160,7 @@ class TestKept:
     def test_while_no_test_has_run_an_equal_score_may_still_win_the_tie(self):
         pool = [candidate(1, 0.5, alone=0.6, findings=1.0), candidate(2, 0.5, alone=0.6, findings=2.0)]
         assert self.keep(pool, yardstick(0)) == [1, 2]
+
+    def test_while_no_test_has_run_one_whose_tests_were_only_skipped_may_still_win(self):
+        assert self.keep([candidate(1, 0.5, unseen=1), candidate(2, 0.5)], yardstick(0)) == [1, 2]
+        assert self.keep([candidate(1, 0.5), candidate(2, 0.5)], yardstick(0)) == [2]

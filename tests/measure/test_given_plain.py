@@ -10,10 +10,8 @@ from hypothesis import strategies as st
 
 from ralph_tracker.core.metrics import METRICS, SECTIONS
 from ralph_tracker.measure.given_models import (
-    GivenCodebase,
+    GIVEN_SECTIONS,
     GivenMetrics,
-    GivenQuality,
-    GivenTesting,
     GivenUsage,
     validated_metrics,
     validated_usage,
@@ -90,8 +88,7 @@ def test_tests_and_a_score_without_a_fault_need_no_validator(raw):
 
 
 def test_every_metric_and_every_part_of_usage_is_known():
-    models = {"testing": GivenTesting, "quality": GivenQuality, "codebase": GivenCodebase}
-    document = {section: dict.fromkeys(model.model_fields) for section, model in models.items()}
+    document = {section: dict.fromkeys(model.model_fields) for section, model in GIVEN_SECTIONS.items()}
     assert plain_metrics(document) == validated_metrics(document, "metrics")
     usage = dict.fromkeys(GivenUsage.model_fields)
     assert plain_usage(usage) == usage

@@ -15,9 +15,11 @@ from ralph_tracker.steering import (
     FileRead,
     Parts,
     PersonSaid,
+    ProgressRules,
     ToolEnded,
     ToolStarted,
     TurnEnded,
+    VerdictRules,
     classify_task_complexity,
     steer,
 )
@@ -318,7 +320,7 @@ def test_a_nudge_that_could_not_be_delivered_is_logged_and_given_again(caplog):
 
 
 def test_thresholds_are_those_that_are_handed_in():
-    rules = ContinuationRules(stuck_repeats=5, warm_up_turns=9)
+    rules = ContinuationRules(progress=ProgressRules(stuck_repeats=5), score=VerdictRules(warm_up_turns=9))
     assert actions(Continuation("complex", rules=rules), *stuck(6)) == [CONTINUE] * 5 + [NUDGE]
-    limits = dict(rules.complexity, simple=rules.complexity["simple"]._replace(max_iterations=2))
+    limits = rules.complexity._replace(simple=rules.complexity.simple._replace(max_iterations=2))
     assert actions(Continuation("simple", rules=rules._replace(complexity=limits)), turn(), turn()) == [CONTINUE, FORCE]

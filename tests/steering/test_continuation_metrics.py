@@ -8,6 +8,7 @@ from ralph_tracker.steering import (
     FileRead,
     PersonSaid,
     ProgressMetrics,
+    ProgressRules,
     ToolEnded,
     ToolStarted,
     TurnEnded,
@@ -136,7 +137,7 @@ def test_where_it_tells_of_tools_a_read_is_not_counted_twice():
 
 
 def test_stuck_is_from_as_many_repeats_on_as_configured():
-    metrics = ProgressMetrics(ContinuationRules(stuck_repeats=2))
+    metrics = ProgressMetrics(ContinuationRules(progress=ProgressRules(stuck_repeats=2)))
     for _ in range(2):
         metrics.fold(ended())
     assert not metrics.is_stuck_loop

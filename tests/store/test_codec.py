@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from ralph_tracker.core.alert_types import TYPES, Alert
 from ralph_tracker.core.best import Candidate
+from ralph_tracker.core.codec import decode, encode
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.deltas import Reading
 from ralph_tracker.core.findings import Finding, Integrity, Rerun, Severity
@@ -175,19 +176,19 @@ def through_json(plain):
 class TestRoundTrip:
     @given(ALERTS)
     def test_of_an_alert(self, alert):
-        assert codec.alert_from_plain(through_json(codec.alert_to_plain(alert))) == alert
+        assert decode(Alert, through_json(encode(alert))) == alert
 
     @given(LINES)
     def test_of_the_line(self, line):
-        assert codec.line_from_plain(through_json(codec.line_to_plain(line))) == line
+        assert decode(Lineage, through_json(encode(line))) == line
 
     @given(CANDIDATES)
     def test_of_a_candidate(self, candidate):
-        assert codec.candidate_from_plain(through_json(codec.candidate_to_plain(candidate))) == candidate
+        assert decode(Candidate, through_json(encode(candidate))) == candidate
 
     @given(BASES)
     def test_of_the_basis(self, basis):
-        assert codec.basis_from_plain(through_json(codec.basis_to_plain(basis))) == basis
+        assert codec.basis_from_plain(through_json(encode(basis))) == basis
 
     @given(SEEN)
     def test_of_the_tests_ever_seen(self, seen):
@@ -229,7 +230,7 @@ class TestRoundTrip:
 
     @given(DECISIONS)
     def test_of_a_decision(self, decision):
-        assert codec.decision_from_plain(through_json(decision._asdict())) == decision
+        assert decode(Decision, through_json(decision._asdict())) == decision
 
 
 class TestStateOfWork:

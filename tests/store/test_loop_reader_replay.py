@@ -10,10 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ralph_tracker.core.best import Candidate
+from ralph_tracker.core.codec import decode
 from ralph_tracker.core.documents import record_document
 from ralph_tracker.core.rules import Rules
 from ralph_tracker.errors import RecordError
-from ralph_tracker.store import codec
 from ralph_tracker.store.loop_reader import LoopReader, replay
 from ralph_tracker.store.loop_status import Summary
 from ralph_tracker.store.loop_store import LoopStore
@@ -116,7 +117,7 @@ class TestLaw:
                 return
             store = LoopStore(loop.paths)
             replayed = replay(store, "ralph-001", opened(loop).config.rules)
-            rows = [codec.candidate_from_plain(row["candidate"]) for row in store.rows()[0]]
+            rows = [decode(Candidate, row["candidate"]) for row in store.rows()[0]]
             assert rows == [judgement.candidate for judgement in replayed.judgements]
             selected = loop.tracker.select_output(finish=False).selection.selected.iteration
             assert selected == accepted.best_iteration

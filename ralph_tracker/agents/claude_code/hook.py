@@ -36,8 +36,8 @@ def within(environment: Mapping[str, str], descriptor: int, what: str, act: Call
         if where is not None:
             return act(where, descriptor)
         _drain(descriptor)
-    except BaseException as error:  # noqa: BLE001  # noqa: BLE001  # our errors must never block an agent
-        from ralph_tracker.agents.claude_code.journal import note_trouble  # noqa: PLC0415  # noqa: PLC0415  # only after an error
+    except BaseException as error:  # noqa: BLE001  # our errors must never block an agent
+        from ralph_tracker.agents.claude_code.journal import note_trouble  # noqa: PLC0415  # only after an error
 
         note_trouble(None if where is None else where.loop, what, error)
     return ""
@@ -50,18 +50,18 @@ def _handled(
     if name in _TOOLS:
         return None if where.loop is None else _tool_heard(event, where, environment)
     if name == "UserPromptSubmit" and where.loop is not None:
-        from ralph_tracker.agents.claude_code.session import prompted  # noqa: PLC0415  # noqa: PLC0415  # once per prompt
+        from ralph_tracker.agents.claude_code.session import prompted  # noqa: PLC0415  # once per prompt
 
         prompted(where.loop, event)
         return None
     if where.driven:
         return None
     if name == "SessionStart":
-        from ralph_tracker.agents.claude_code.session import session_started  # noqa: PLC0415  # noqa: PLC0415  # once per session
+        from ralph_tracker.agents.claude_code.session import session_started  # noqa: PLC0415  # once per session
 
         return session_started(event, where, environment)
     if name == "Stop" and where.loop is not None:
-        from ralph_tracker.agents.claude_code.stop_hook import stopped  # noqa: PLC0415  # noqa: PLC0415  # it imports the measuring code
+        from ralph_tracker.agents.claude_code.stop_hook import stopped  # noqa: PLC0415  # it imports the measuring code
 
         return stopped(event, where.root, where.loop, environment, began)
     return None
@@ -71,10 +71,10 @@ def _tool_heard(event: Mapping[str, Any], where: Presence, environment: Mapping[
     """Log a tool event; the end of a turn is answered with continuation's message, if any."""
     assert where.loop is not None  # noqa: S101  # as it is called
     if event.get("hook_event_name") == "PostToolBatch" and event.get("agent_id") is None:
-        from ralph_tracker.agents.claude_code.turn_guidance import turn_ended  # noqa: PLC0415  # noqa: PLC0415  # once per turn
+        from ralph_tracker.agents.claude_code.turn_guidance import turn_ended  # noqa: PLC0415  # once per turn
 
         return turn_ended(event, where.root, where.loop, environment)
-    from ralph_tracker.agents.claude_code.journal import note_event  # noqa: PLC0415  # noqa: PLC0415  # only within a loop
+    from ralph_tracker.agents.claude_code.journal import note_event  # noqa: PLC0415  # only within a loop
 
     note_event(where.loop, event)
     return None
@@ -107,6 +107,6 @@ def _drain(descriptor: int) -> None:
 
 def _here() -> str:
     try:
-        return os.getcwd()  # noqa: PTH109  # noqa: PTH109  # pathlib is slower than all of this
+        return os.getcwd()  # noqa: PTH109  # pathlib is slower than all of this
     except OSError:  # the folder was deleted
         return "/"

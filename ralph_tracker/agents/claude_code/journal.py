@@ -28,7 +28,7 @@ _MOST: Final = 1 << 20
 def note_event(loop: str, event: Mapping[str, Any], **more: object) -> dict[str, Any]:
     """Append an event of a session (tool, and digests of arguments and result), and return its line."""
     if _size(f"{loop}/{EVENTS}") >= MOST_EVENTS:
-        os.replace(f"{loop}/{EVENTS}", f"{loop}/{EARLIER}")  # noqa: PTH105  # noqa: PTH105  # pathlib is slower than all of this
+        os.replace(f"{loop}/{EVENTS}", f"{loop}/{EARLIER}")  # noqa: PTH105  # pathlib is slower than all of this
     line = {**_event(event), **more}
     _append(loop, EVENTS, line)
     return line
@@ -94,6 +94,6 @@ def _append(loop: str, name: str, line: Mapping[str, Any]) -> None:
 
 def _size(path: str) -> int:
     try:
-        return os.stat(path).st_size  # noqa: PTH116  # noqa: PTH116  # pathlib is slower than all of this
+        return os.stat(path).st_size  # noqa: PTH116  # pathlib is slower than all of this
     except OSError:
         return 0

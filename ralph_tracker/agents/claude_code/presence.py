@@ -38,7 +38,7 @@ def presence(environment: Mapping[str, str], folder: str) -> Presence | None:
 
 def _running(root: str, environment: Mapping[str, str]) -> str | None:
     """Return the folder of the running loop, also if state.json cannot be read, since others repair that."""
-    base = os.path.join(root, ".aiwg", "ralph")  # noqa: PTH118  # noqa: PTH118  # pathlib is slower than all of this
+    base = os.path.join(root, ".aiwg", "ralph")  # noqa: PTH118  # pathlib is slower than all of this
     name = environment.get("RALPH_LOOP_ID") or _read(base + "/current").strip()
     if not name or "/" in name or name.startswith("."):
         return None
@@ -48,7 +48,7 @@ def _running(root: str, environment: Mapping[str, str]) -> str | None:
     state = _read(loop + "/state.json")
     if not state and not os.path.isdir(loop + "/iterations"):  # noqa: PTH112  # as above
         return None
-    import json  # noqa: PLC0415  # noqa: PLC0415  # most sessions belong to no loop
+    import json  # noqa: PLC0415  # most sessions belong to no loop
 
     try:
         status = json.loads(state)["status"]

@@ -36,7 +36,7 @@ def session_started(event: Mapping[str, Any], where: Presence, environment: Mapp
     if where.loop is None:
         if event.get("source") == "compact":
             return None
-        from ralph_tracker.tracker import Tracker  # noqa: PLC0415  # noqa: PLC0415  # few sessions measure a baseline
+        from ralph_tracker.tracker import Tracker  # noqa: PLC0415  # few sessions measure a baseline
 
         Tracker(root, environment=environment).pre_loop(None)
     paths = paths_of(root, None, environment)

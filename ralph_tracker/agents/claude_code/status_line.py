@@ -19,7 +19,7 @@ def _line(where: Presence, descriptor: int) -> str:
     payload = read_event(descriptor)
     if where.loop is None:
         return ""
-    with open(f"{where.loop}/state.json", encoding="utf-8") as file:  # noqa: PTH123  # noqa: PTH123  # called often
+    with open(f"{where.loop}/state.json", encoding="utf-8") as file:  # noqa: PTH123  # called often
         state = json.load(file)
     try:
         take_cost(where.loop, payload, state["started_at"])
@@ -45,7 +45,7 @@ def _cost(loop: str, state: Mapping[str, Any]) -> float | None:
         known = state["cost_usd"]
         return None if known is None else float(known)
     try:
-        with open(f"{loop}/agent-turns.json", encoding="utf-8") as file:  # noqa: PTH123  # noqa: PTH123  # called often
+        with open(f"{loop}/agent-turns.json", encoding="utf-8") as file:  # noqa: PTH123  # called often
             recorded = json.load(file)["cost"]
     except (OSError, ValueError, KeyError):
         recorded = {}

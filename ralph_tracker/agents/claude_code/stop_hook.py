@@ -220,7 +220,7 @@ class Stop:
         try:
             _wait_for_client(self.event, str(self.folder), self.began)
             return turns.usage(self.event, self.folder, summary_at(self.paths).updated_at) or None
-        except Exception as error:  # noqa: BLE001  # noqa: BLE001  # unknown usage must not lose the iteration
+        except Exception as error:  # noqa: BLE001  # unknown usage must not lose the iteration
             note_trouble(str(self.folder), "Stop", error)
             return None
 

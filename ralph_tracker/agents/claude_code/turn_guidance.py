@@ -15,9 +15,7 @@ from ralph_tracker.agents.claude_code.usage import context_of
 from ralph_tracker.agents.claude_tools import end_of_tool
 from ralph_tracker.steering.continuation import (
     COMPLEXITIES,
-    LIMITS,
-    Complexity,
-    ComplexityLimits,
+    ComplexityRules,
     Continuation,
     ContinuationRules,
     continuation_rules_of,
@@ -36,11 +34,14 @@ _ENDLESS: Final = 1 << 53
 Line = Mapping[str, Any]
 
 
-def _without_turns(limits: Mapping[Complexity, ComplexityLimits]) -> dict[Complexity, ComplexityLimits]:
-    return {name: each._replace(max_iterations=_ENDLESS, tool_budget=_ENDLESS) for name, each in limits.items()}
-
-
-UNLIMITED: Final = _without_turns(LIMITS)
+def _without_turns(rules: ContinuationRules) -> ContinuationRules:
+    limits = rules.complexity
+    simple, medium, complex_, generation = (
+        each._replace(max_iterations=_ENDLESS, tool_budget=_ENDLESS)
+        for each in (limits.simple, limits.medium, limits.complex, limits.generation)
+    )
+    endless = ComplexityRules(simple, medium, complex_, generation, limits.large_context)
+    return rules._replace(complexity=endless)
 
 
 class Steering(NamedTuple):
@@ -49,7 +50,7 @@ class Steering(NamedTuple):
     Limits of turns and tool calls are only included if the configuration asks for it (`turn_limits`).
     """
 
-    rules: ContinuationRules = ContinuationRules(complexity=UNLIMITED)
+    rules: ContinuationRules = _without_turns(ContinuationRules())
     enabled: bool = True
     quality: bool = False
 
@@ -57,11 +58,11 @@ class Steering(NamedTuple):
 def continuation_of(loop: str) -> Steering:
     """Return the settings frozen by `pre_loop`, the defaults if they cannot be read."""
     try:
-        with open(f"{loop}/{RULES}", encoding="utf-8") as file:  # noqa: PTH123  # noqa: PTH123  # called at every turn
+        with open(f"{loop}/{RULES}", encoding="utf-8") as file:  # noqa: PTH123  # called at every turn
             section = json.load(file)["continuation"]
         rules = continuation_rules_of(section)
         if section["turn_limits"] is not True:
-            rules = rules._replace(complexity=_without_turns(rules.complexity))
+            rules = _without_turns(rules)
         return Steering(rules, section["enabled"] is True, section["quality"] is True)
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return Steering()
@@ -168,7 +169,7 @@ def _whole(value: Any) -> int | None:  # noqa: ANN401  # whatever a line holds
 
 def _stopped_by_the_record(root: str, environment: Mapping[str, str]) -> str | None:
     """Return the message if the tracker's record stops the agent, None otherwise."""
-    from ralph_tracker.agents.recorded import recorded_quality  # noqa: PLC0415  # noqa: PLC0415  # only if configured
+    from ralph_tracker.agents.recorded import recorded_quality  # noqa: PLC0415  # only if configured
     from ralph_tracker.steering.evaluators import QualityProgressEvaluator  # noqa: PLC0415  # as above
 
     goes_on, reason = QualityProgressEvaluator(recorded_quality(root, None, environment)).judged()

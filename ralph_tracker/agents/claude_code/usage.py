@@ -17,7 +17,7 @@ _PERCENT: Final = 100
 def costs_of(loop: str) -> dict[str, dict[str, float]]:
     """Return, by session, its cost in this loop (`spent`, USD) and its counter (`total`); {} if unknown."""
     try:
-        with open(f"{loop}/{COSTS}", encoding="utf-8") as file:  # noqa: PTH123  # noqa: PTH123  # the status line runs often
+        with open(f"{loop}/{COSTS}", encoding="utf-8") as file:  # noqa: PTH123  # the status line runs often
             sessions = json.load(file)["sessions"]
         return {str(name): {key: float(each[key]) for key in ("total", "spent")} for name, each in sessions.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -52,7 +52,7 @@ def _older(cost: Mapping[str, Any], started_at: str) -> bool:
     age = cost.get("total_duration_ms")
     if not isinstance(age, int | float):
         return True
-    import calendar  # noqa: PLC0415  # noqa: PLC0415  # once per session
+    import calendar  # noqa: PLC0415  # once per session
 
     try:
         began = calendar.timegm(time.strptime(started_at, "%Y-%m-%dT%H:%M:%SZ"))
@@ -99,7 +99,7 @@ def take_context(loop: str, payload: Mapping[str, Any]) -> None:
 
 def _known(loop: str) -> dict[str, Any]:
     try:
-        with open(f"{loop}/{CONTEXT}", encoding="utf-8") as file:  # noqa: PTH123  # noqa: PTH123  # the status line runs often
+        with open(f"{loop}/{CONTEXT}", encoding="utf-8") as file:  # noqa: PTH123  # the status line runs often
             sessions = json.load(file)["sessions"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return {}

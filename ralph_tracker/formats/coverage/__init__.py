@@ -1,1 +1,1 @@
-"""Reports of line coverage: one file a format, `table.py` lists them."""
+"""Readers of line coverage: one file per format, listed in `registry.py`."""

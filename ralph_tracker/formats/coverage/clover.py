@@ -1,4 +1,4 @@
-"""Clover's XML, which OpenClover, PHPUnit and Istanbul write: rows of lines, and metrics of statements."""
+"""Clover's XML, written by OpenClover, PHPUnit and Istanbul: rows of lines, and statement counts."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -10,21 +10,21 @@ from ralph_tracker.formats.coverage.coverage_report import CoverageReport, share
 from ralph_tracker.formats.damage import DamageError
 from ralph_tracker.formats.elements import Elements
 
-_COUNTS: Final = ("count", "truecount", "falsecount")  # OpenClover counts a condition by its outcomes alone
+_COUNTS: Final = ("count", "truecount", "falsecount")  # OpenClover counts a condition by its outcomes only
 
 
 def sniff(content: Content) -> bool:
-    """Whether the root is `coverage`, with a project in it or Clover's version."""
+    """Whether the root is `coverage`, with a project or Clover's version in it."""
     if content.root != "coverage":
         return False
     return "clover" in content.root_attributes or (content.second is not None and content.second[0] == "project")
 
 
 def read(content: Content) -> CoverageReport:
-    """Read the rows of all files, those of the project's tests too. Raises DamageError.
+    """Read the rows of all files, including the project's tests. Raises DamageError.
 
-    What is declared is the statements of the project, which are no lines: without rows there is no data. OpenClover
-    counts a row of a method as none and one of a condition as a statement or not.
+    The declared totals are statements, not lines: without rows there is no data. OpenClover does not count method rows
+    as statements, and condition rows only sometimes.
     """
     reader = _Reader(content)
     reader.walk()
@@ -32,7 +32,7 @@ def read(content: Content) -> CoverageReport:
 
 
 class _Reader(Elements):
-    """Take the events of one document."""
+    """Handle the events of one document."""
 
     def __init__(self, content: Content) -> None:
         super().__init__(content)
@@ -60,7 +60,7 @@ class _Reader(Elements):
             self._total = elements.count(attributes, "statements")
 
     def closed(self, name: str) -> None:
-        """Nothing ends that is not begun anew."""
+        """Do nothing: everything is reset when it is opened again."""
 
     def _row(self, attributes: Mapping[str, str]) -> None:
         if "file" not in self.path:

@@ -1,7 +1,7 @@
-"""Cobertura's XML, which coverage.py, gcovr, coverlet, Istanbul and many others write too.
+"""Cobertura's XML, also written by coverage.py, gcovr, coverlet, Istanbul and many others.
 
-Lines are the rows of each class; those of its methods repeat them, or tell of something else (Istanbul), and do not
-count. Several classes of one file are one file.
+Lines are the rows of each class; those of its methods repeat them, or mean something else (Istanbul), and do not count.
+Several classes may share one file.
 """
 
 import re
@@ -22,7 +22,7 @@ _CLOVER: Final = "project"
 
 
 def sniff(content: Content) -> bool:
-    """Whether the root is `coverage`, with the parts or the rate that Cobertura gives it."""
+    """Whether the root is `coverage`, with Cobertura's parts or rate in it."""
     if content.root != "coverage":
         return False
     second = content.second[0] if content.second else ""
@@ -30,10 +30,10 @@ def sniff(content: Content) -> bool:
 
 
 def read(content: Content) -> CoverageReport:
-    """Read the rows, and what the root states: `lines-covered`, `lines-valid`, `line-rate`. Raises DamageError.
+    """Read the rows, and the root's `lines-covered`, `lines-valid` and `line-rate`. Raises DamageError.
 
-    A rate has few digits, cut or rounded. The paths of a report with one source folder begin with it, since the
-    packages of a workspace have files of the same name.
+    A rate has few digits, cut or rounded. With a single source folder paths begin with it, because the packages of a
+    workspace may have files of the same name.
     """
     reader = _Reader(content)
     reader.walk()
@@ -48,7 +48,7 @@ def _folder(data: bytes) -> str:
 
 
 class _Reader(Elements):
-    """Take the events of one document. `start` and `end` run for each line: these they handle themselves."""
+    """Handle the events of one document; for speed, `start` and `end` process lines themselves."""
 
     def __init__(self, content: Content) -> None:
         super().__init__(content)

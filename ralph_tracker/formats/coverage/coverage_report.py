@@ -1,4 +1,4 @@
-"""The value that every report of coverage comes down to."""
+"""The value type of coverage reports."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple, cast
@@ -7,13 +7,13 @@ from ralph_tracker.formats.sums import both, known_sum
 
 
 class Block(NamedTuple):
-    """Name a stretch of code by its place in the file, where a format counts statements and not lines."""
+    """A block of code identified by its place in the file, for formats that count statements instead of lines."""
 
     place: str
     statements: int
 
 
-# What can be covered in one file, lines by their numbers or blocks, and whether it was.
+# The lines by number, or the blocks, of one file, and whether each was covered.
 Lines = Mapping[int, bool] | Mapping[Block, bool]
 
 
@@ -21,16 +21,15 @@ Files = Mapping[str, Lines]
 
 
 class CoverageReport(NamedTuple):
-    """Line coverage, in statements where the format counts these.
+    """Line coverage, in statements for formats that count these.
 
-    `percent` (0 to 100) is that of the lines: recounted from the rows of the lines where the report has rows, which
-    is the tool's own unrounded where both agree, else the tool's own as stated, where that is of lines alone; None
-    where there is no line to cover. `files` are the rows by path, None where the report has none or not all.
-    `declared_…` is what the report states of itself, in the tool's own unit; None where it states nothing.
-    `contradiction` says where its rows do not bear that out. `skipped_lines` are those that are no row.
+    `percent` (0 to 100) is that of the lines: computed from the rows, which equals the tool's own unrounded value if
+    both agree; without rows the tool's own, if that is of lines only; None if there is no line to cover. `files` are
+    the rows by path, None if they are missing or incomplete. `declared_…` is what the report states, in the tool's own
+    unit; None without a statement. `contradiction` says how its rows differ from that. `skipped_lines` were not rows.
 
-    Reports with rows add up line by line: the same file in two counts once, and a line is covered where one covers
-    it. Where one has none, totals add up, and whether both speak of the same file is not known.
+    Reports with rows add up line by line: the same file in two counts once, and a line is covered if either covers it.
+    If one has no rows, totals are added, even though both may cover the same files.
     """
 
     lines_covered: int
@@ -67,12 +66,12 @@ class CoverageReport(NamedTuple):
 
 
 def share(covered: int, total: int) -> float | None:
-    """Return the percentage, None of nothing."""
+    """Return the percentage, None if the total is 0."""
     return covered / total * 100 if total else None
 
 
 def counted(files: Files) -> tuple[int, int]:
-    """Return how much is covered, and of how much."""
+    """Return the covered count and the total."""
     covered = total = 0
     for lines in files.values():
         if isinstance(next(iter(lines), None), Block):

@@ -1,4 +1,4 @@
-"""coverage.py's JSON report (`coverage json`): the totals, as the tool counted them, and the lines of each file."""
+"""coverage.py's JSON report (`coverage json`): the tool's totals, and the lines of each file."""
 
 import math
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ _WHOLE: Final = 100
 
 
 def mapping(owner: Mapping[str, object], key: str) -> Mapping[str, object]:
-    """Return the object of that name. Raises DamageError where there is none."""
+    """Return the object of that key. Raises DamageError if there is none."""
     value = owner.get(key)
     if not isinstance(value, dict):
         raise DamageError(f"{key} is {_shown(value)}, not an object")
@@ -50,16 +50,16 @@ _STATED: Final = "percent_covered"
 
 
 def sniff(content: Content) -> bool:
-    """Whether it is an object with the three parts of such a report."""
+    """Whether it is an object with the report's three keys."""
     return content.opening.startswith("{") and content.json_keys >= _KEYS
 
 
 def read(content: Content) -> CoverageReport:
-    """Read the totals, and the rows where these bear them out. Raises DamageError.
+    """Read the totals, and the rows if they agree with these. Raises DamageError.
 
-    Lines are the tool's statements. With branches its `percent_covered` mixes both; the percentage is then
-    `percent_statements_covered`, which older versions do not write, else covered / total. No statement at all
-    is no data, though the tool calls it 100 %.
+    Lines are the tool's statements. With branches `percent_covered` mixes both; the percentage is then
+    `percent_statements_covered`, which older versions do not write, else covered / total. No statement at all is no
+    data, though the tool calls it 100 %.
     """
     document = content.json_value()
     if not isinstance(document, dict):
@@ -94,7 +94,7 @@ def _percent(totals: Mapping[str, object], quotient: float) -> float:
 
 
 def _rows(files: object) -> dict[str, dict[int, bool]]:
-    """Return the lines of each file; a file without them has none, and the totals tell."""
+    """Return the lines of each file; empty for a file without them, as only the totals are required."""
     found: dict[str, dict[int, bool]] = {}
     for path, file in files.items() if isinstance(files, dict) else ():
         lines = found[path] = {}

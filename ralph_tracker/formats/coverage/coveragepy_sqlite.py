@@ -1,4 +1,4 @@
-"""coverage.py's own data (`.coverage`): which lines ran, but not which could have."""
+"""coverage.py's own data (`.coverage`): which lines ran, but not which could have run."""
 
 from typing import Final, NoReturn
 
@@ -10,14 +10,14 @@ _BEFORE_5: Final = b"!coverage.py: This is a private format"
 
 
 def sniff(content: Content) -> bool:
-    """Whether it is a database or what coverage.py wrote before version 5; no other report is either."""
+    """Whether it is a database or data of coverage.py before version 5; no other report is either."""
     return content.data.startswith((_SQLITE, _BEFORE_5))
 
 
 def read(content: Content) -> NoReturn:
     """Refuse it, saying what to do. Raises DamageError.
 
-    Without the sources there is no total, and bytes have no sources: measure/coverage_data.py asks coverage.py.
+    The total needs the sources, which a reader does not have: measure/coverage_data.py asks coverage.py.
     """
     if content.data.startswith(_BEFORE_5):
         raise DamageError("coverage.py's data of before its version 5; write a report with `coverage json`", 1, 1)

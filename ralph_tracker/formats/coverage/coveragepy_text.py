@@ -1,4 +1,4 @@
-"""coverage.py's table on the terminal (`coverage report`, `pytest --cov`): the row of the total."""
+"""coverage.py's table on the terminal (`coverage report`, `pytest --cov`): the TOTAL row."""
 
 import re
 from typing import Final
@@ -23,9 +23,9 @@ def sniff(content: Content) -> bool:
 
 
 def read(content: Content) -> CoverageReport:
-    """Read the row of the total, which is in statements. Raises DamageError.
+    """Read the TOTAL row, which counts statements. Raises DamageError.
 
-    With branches the percentage that it states mixes both; that of the lines is then worked out.
+    With branches its percentage mixes both; that of the lines is then computed.
     """
     headers = list(_HEADER.finditer(content.text))
     totals = list(_TOTAL.finditer(content.text))

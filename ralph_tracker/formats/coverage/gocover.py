@@ -1,4 +1,4 @@
-"""Go's coverprofile (`go test -coverprofile`): a mode, then a block of statements a line."""
+"""Go's coverprofile (`go test -coverprofile`): a mode, then one block of statements per line."""
 
 import re
 from typing import Final
@@ -19,10 +19,10 @@ def sniff(content: Content) -> bool:
 
 
 def read(content: Content) -> CoverageReport:
-    """Count statements; a block that several test binaries list is covered where one covers it. Raises DamageError.
+    """Count statements; a block that several test binaries list is covered if one covers it. Raises DamageError.
 
-    A line that is none is skipped and counted. Go ends every line: a last one without an end was cut short. A cut
-    between two lines cannot be seen.
+    Other lines are skipped and counted. Go ends every line: a last line without an end was cut short. A cut between two
+    lines cannot be detected.
     """
     files: dict[str, dict[Block, bool]] = {}
     if not content.text.endswith("\n"):

@@ -1,4 +1,4 @@
-"""Istanbul's full report (`coverage-final.json` of nyc, c8, jest and vitest): statements and how often each ran."""
+"""Istanbul's full report (`coverage-final.json` of nyc, c8, jest and vitest): statements and their hits."""
 
 from typing import Annotated, Final
 
@@ -26,7 +26,7 @@ class _File(Struct):
 
 
 def sniff(content: Content) -> bool:
-    """Whether it is an object of files with their statements."""
+    """Whether it is an object of files with statements."""
     return content.opening.startswith("{") and content.json_inner_keys >= _KEYS
 
 

@@ -27,12 +27,12 @@ class _Summary(Struct):
 
 
 def sniff(content: Content) -> bool:
-    """Whether it is an object with a total, whose parts are those of each file."""
+    """Whether it is an object with a total, and the parts that each file has."""
     return content.opening.startswith("{") and _TOTAL in content.json_keys and content.json_inner_keys >= _KEYS
 
 
 def read(content: Content) -> CoverageReport:
-    """Read the total of lines; its percentage is cut after two digits. Raises DamageError."""
+    """Read the total of lines; its percentage is truncated to two digits. Raises DamageError."""
     summaries = json_typed.decode(content, dict[str, _Summary], "Istanbul")
     if _TOTAL not in summaries:
         raise DamageError("the summary has no total")

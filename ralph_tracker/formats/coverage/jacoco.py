@@ -1,4 +1,4 @@
-"""JaCoCo's XML: rows of lines for each source file, counters for everything."""
+"""JaCoCo's XML: rows of lines per source file, and counters for everything."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -15,17 +15,17 @@ _DOCTYPE: Final = "//JACOCO//DTD"
 
 
 def sniff(content: Content) -> bool:
-    """Whether the root is `report`, with the document type of JaCoCo or a part that it begins with."""
+    """Whether the root is `report`, with JaCoCo's document type or one of its first elements."""
     if content.root != "report":
         return False
     return _DOCTYPE in content.opening or (content.second is not None and content.second[0] in _SECOND)
 
 
 def read(content: Content) -> CoverageReport:
-    """Read the rows, a line being covered where an instruction of it ran. Raises DamageError.
+    """Read the rows; a line is covered if one of its instructions ran. Raises DamageError.
 
-    Without rows it is the counter of lines for the whole; without that too there is no data, whatever other
-    counters say.
+    Without rows it uses the line counter of the whole report; without that there is no data, whatever other counters
+    say.
     """
     reader = _Reader(content)
     reader.walk()
@@ -33,7 +33,7 @@ def read(content: Content) -> CoverageReport:
 
 
 class _Reader(Elements):
-    """Take the events of one document; a file's path is those of the groups and the package around it."""
+    """Handle the events of one document; a file's path is that of its groups and package."""
 
     def __init__(self, content: Content) -> None:
         super().__init__(content)

@@ -1,4 +1,4 @@
-"""LCOV's tracefiles, which geninfo, Istanbul, llvm-cov, coverage.py and many others write: one record a file."""
+"""LCOV tracefiles, written by geninfo, Istanbul, llvm-cov, coverage.py and many others: one record per file."""
 
 from typing import Final
 
@@ -15,7 +15,7 @@ _MARKS: Final = ("\nDA:", "\nLF:", f"\n{_END}")
 
 
 def sniff(content: Content) -> bool:
-    """Whether it has lines that begin a record and go on with one."""
+    """Whether it has lines that begin and continue a record."""
     if content.opening[:1] in ("{", "[", "<"):
         return False
     text = content.text
@@ -24,10 +24,10 @@ def sniff(content: Content) -> bool:
 
 
 def read(content: Content) -> CoverageReport:
-    """Read the rows (`DA`), in a record without any its totals (`LF`, `LH`). Raises DamageError.
+    """Read the rows (`DA`), or the totals (`LF`, `LH`) of a record without rows. Raises DamageError.
 
-    A row that is none is skipped and counted. Several records of a file are one file; each is held to its own
-    totals. A cut between two records cannot be seen.
+    Damaged rows are skipped and counted. Several records may be of one file; each is compared with its own totals. A
+    cut between two records cannot be detected.
     """
     tracefile = _Tracefile()
     line = ""
@@ -52,7 +52,7 @@ def read(content: Content) -> CoverageReport:
 
 
 class _Rows(dict[str, tuple[int, bool]]):
-    """Read rows, remembering some: those of small numbers are the same in many files. Raises DamageError."""
+    """Parse rows, caching some: rows with small numbers recur in many files. Raises DamageError."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -68,7 +68,7 @@ class _Rows(dict[str, tuple[int, bool]]):
 
 
 class _Tracefile:
-    """Take what is no row; `rows` are those of the open record."""
+    """Handle all lines but rows; `rows` are those of the open record."""
 
     def __init__(self) -> None:
         self.rows: dict[int, bool] = {}
@@ -93,7 +93,7 @@ class _Tracefile:
             self._close(self._path)
 
     def _forget(self) -> None:
-        """Leave out the rows that belong to no file."""
+        """Drop the rows that belong to no file."""
         self.skipped += len(self.rows)
         self.rows = {}
         self._totals = {}
@@ -123,7 +123,7 @@ class _Tracefile:
         return hit, found
 
     def report(self) -> CoverageReport:
-        """Return what was read; where a record has no rows, totals add up."""
+        """Return the report; if a record has no rows, totals are added."""
         if self._path is not None:
             raise DamageError(f"cut short: the record of {self._path} has no end")
         if not self._files:

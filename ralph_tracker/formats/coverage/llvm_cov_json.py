@@ -1,4 +1,4 @@
-"""llvm-cov's JSON (`llvm-cov export`, `cargo llvm-cov --json`, Swift's): totals, and a summary of each file."""
+"""llvm-cov's JSON (`llvm-cov export`, `cargo llvm-cov --json`, Swift's): totals, and a summary per file."""
 
 from typing import Annotated, Final
 
@@ -41,14 +41,14 @@ class _Document(Struct):
 
 
 def sniff(content: Content) -> bool:
-    """Whether it is an object with the type of such an export."""
+    """Whether it is an object of llvm-cov's export type."""
     return content.opening.startswith("{") and content.json_keys >= _KEYS and f'"{_TYPE}"' in content.text
 
 
 def read(content: Content) -> CoverageReport:
     """Read the totals of lines. Raises DamageError.
 
-    The segments of each file are not resolved into lines: shards of one program are added up by totals.
+    The segments of each file are not resolved into lines: shards of one program are added by totals.
     """
     document = json_typed.decode(content, _Document, "llvm-cov")
     if document.type != _TYPE or not document.data:

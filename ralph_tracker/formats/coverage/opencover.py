@@ -1,4 +1,4 @@
-"""OpenCover's XML, which coverlet and AltCover write too: points of a sequence, which are .NET's statements."""
+"""OpenCover's XML, also written by coverlet and AltCover: sequence points, which are .NET's statements."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -17,9 +17,9 @@ def sniff(content: Content) -> bool:
 
 
 def read(content: Content) -> CoverageReport:
-    """Read the points, without any the summary of the session. Raises DamageError, too where it has no summary.
+    """Read the points, or the summary of a session without points. Raises DamageError, also if there is neither.
 
-    Where one place has several points, each counts, as in the tool's own numbers.
+    Several points at one place count separately, as in the tool's own numbers.
     """
     reader = _Reader(content)
     reader.walk()
@@ -29,7 +29,7 @@ def read(content: Content) -> CoverageReport:
 
 
 class _Reader(Elements):
-    """Take the events of one document."""
+    """Handle the events of one document."""
 
     def __init__(self, content: Content) -> None:
         super().__init__(content)
@@ -60,7 +60,7 @@ class _Reader(Elements):
             )
 
     def closed(self, name: str) -> None:
-        """Nothing ends that is not begun anew."""
+        """Do nothing: everything is reset when it is opened again."""
 
     def _point(self, attributes: Mapping[str, str]) -> None:
         if "vc" not in attributes:
@@ -74,7 +74,7 @@ class _Reader(Elements):
         self._points.setdefault(file, {})[Block(place, 1)] = self._hits[attributes["vc"]]
 
     def files(self) -> Files:
-        """Return the points by path; what stands for no file goes by its number."""
+        """Return the points by path; an unknown file is named by its number."""
         files: dict[str, dict[Block, bool]] = {}
         for file, points in self._points.items():
             known = files.setdefault(self._paths.get(file, f"?{file}"), {})

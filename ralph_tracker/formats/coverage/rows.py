@@ -1,4 +1,4 @@
-"""From the rows of a report, and what it states of itself, to the report; the parts of a row."""
+"""Build a coverage report from its rows and declared totals, and parse the parts of a row."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -13,7 +13,7 @@ _NEGLIGIBLE: Final = 1e-6
 
 
 class LineNumbers(dict[str, int]):
-    """Read line numbers, remembering some: the files of a project have the same ones. Raises DamageError."""
+    """Parse line numbers, caching some: the files of a project share them. Raises DamageError."""
 
     def __missing__(self, text: str) -> int:
         if not (text.isascii() and text.isdecimal() and len(text) <= _MAX_DIGITS):
@@ -25,9 +25,9 @@ class LineNumbers(dict[str, int]):
 
 
 class Hits(dict[str, bool]):
-    """Read how often a line ran as whether it did, up to a comma, behind which LCOV has a checksum.
+    """Parse hit counts into whether the line ran, up to a comma, after which LCOV has a checksum.
 
-    A count below zero is an overflow of the tool's. Raises DamageError.
+    A negative count is an overflow in the tool. Raises DamageError.
     """
 
     def __missing__(self, text: str) -> bool:
@@ -43,10 +43,10 @@ class Hits(dict[str, bool]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeclaredTotals:
-    """What a report states of itself; None where it states nothing.
+    """The totals that a report declares; None if it declares none.
 
-    `percent` may be off by `rounding` without contradicting the rows. `of_lines` tells whether it is all of lines,
-    so that it can stand for them.
+    `percent` may be off by `rounding` without contradicting the rows. `of_lines` says that they count lines only, so
+    that they can be used without rows.
     """
 
     covered: int | None = None
@@ -62,9 +62,9 @@ NOTHING: Final = DeclaredTotals()
 def report(
     files: Files, stated: DeclaredTotals = NOTHING, *, listed: tuple[int, int] | None = None, skipped_lines: int = 0
 ) -> CoverageReport:
-    """Make the report out of its rows, without any out of what it states. Raises DamageError.
+    """Return the report from its rows, or without rows from its declared totals. Raises DamageError.
 
-    `listed` is what the rows come to in the way in which the tool counts them; None: as we do.
+    `listed` is the sum of the rows as the tool counts them; None: as we do.
     """
     covered, total = counted(files)
     if not total:
@@ -83,7 +83,7 @@ def report(
 
 
 def of_totals(stated: DeclaredTotals, *, contradiction: str | None = None, skipped_lines: int = 0) -> CoverageReport:
-    """Make the report out of what it states alone; what is no total of lines is no data. Raises DamageError."""
+    """Return the report from its declared totals; no data without a total of lines. Raises DamageError."""
     covered, total = (stated.covered, stated.total) if stated.of_lines else (None, None)
     if covered is None or total is None:
         covered = total = 0
@@ -103,7 +103,7 @@ def of_totals(stated: DeclaredTotals, *, contradiction: str | None = None, skipp
 
 
 def contradiction(stated: DeclaredTotals, covered: int, total: int) -> str | None:
-    """Say where what is stated is not what is listed, beyond the rounding of the statement."""
+    """Return how the declared totals differ from the listed ones beyond rounding, None if they agree."""
     if stated.covered not in (None, covered) or stated.total not in (None, total):
         return f"declared lines: {_shown(stated.covered, stated.total)}, listed: {_shown(covered, total)}"
     percent = share(covered, total)
@@ -113,7 +113,7 @@ def contradiction(stated: DeclaredTotals, covered: int, total: int) -> str | Non
 
 
 def mark(lines: dict[int, bool], number: int, *, hit: bool) -> None:
-    """Add one row: a line that is listed twice is covered where one row covers it."""
+    """Add one row; a line listed twice is covered if one row covers it."""
     lines[number] = hit or lines.get(number, False)
 
 

@@ -1,4 +1,4 @@
-"""SimpleCov's results (`coverage/.resultset.json`): for each command the lines of each file, null where none counts."""
+"""SimpleCov's results (`coverage/.resultset.json`): per command and file the hits per line, null if not counted."""
 
 from typing import Final
 
@@ -32,9 +32,9 @@ def sniff(content: Content) -> bool:
 
 
 def read(content: Content) -> CoverageReport:
-    """Read the rows of all commands; a line is covered where one covers it. Raises DamageError.
+    """Read the rows of all commands; a line is covered if one covers it. Raises DamageError.
 
-    `coverage.json`, which SimpleCov's JSON formatter writes beside it, is refused: it names no command.
+    `coverage.json`, which SimpleCov's JSON formatter also writes, is refused: it names no command.
     """
     if _VERSION in content.json_inner_keys:
         raise DamageError("this is the output of SimpleCov's JSON formatter; name coverage/.resultset.json instead")

@@ -1,1 +1,1 @@
-"""Reports of linters: one file a format, `table.py` lists them."""
+"""Readers of linter reports: one file per format, listed in `registry.py`."""

@@ -1,7 +1,7 @@
-"""What `cargo check`, `build` and `clippy` write with `--message-format=json`: one JSON object a line.
+"""Output of `cargo check`, `build` and `clippy` with `--message-format=json`: one JSON object per line.
 
-A finding is a message of the compiler with a place or a code; the compiler's own sums (`2 warnings emitted`) have
-neither. A crate that is built for several targets has its findings once for each.
+A finding is a compiler message with a place or a code; the compiler's totals (`2 warnings emitted`) have neither. A
+crate that is built for several targets has its findings once for each.
 """
 
 from collections import Counter
@@ -17,16 +17,16 @@ _REASONS: Final = frozenset({_MESSAGE, "compiler-artifact", "build-script-execut
 
 
 def sniff(content: Content) -> bool:
-    """Whether one of the first lines that look like objects is a message of cargo."""
+    """Whether one of the first JSON objects is a message of cargo."""
     return any(_reason(each) is not None for each in json_lines.first_objects(content))
 
 
 def read(content: Content) -> LintReport:
-    """Count the findings by level and code; lines that are no message of cargo are skipped and counted.
+    """Count the findings by level and code; other lines are skipped and counted. Raises DamageError.
 
-    A build that failed without a finding that is an error is no report: linkers and build scripts name no place.
-    Without the message with which cargo ends the text is cut short. Old ones do not write it: theirs is cut short where
-    it ends within a line, and a cut between two lines cannot be seen. Raises DamageError.
+    A build that failed without an error among the findings is not a report: linkers and build scripts name no place.
+    Without cargo's final message the text is cut short. Old versions do not write it: their output is cut short if it
+    ends within a line, and a cut between two lines cannot be detected.
     """
     findings: Counter[tuple[str, Severity]] = Counter()
     messages, skipped, newer, reason = 0, 0, False, None
@@ -54,7 +54,7 @@ def read(content: Content) -> LintReport:
 
 
 def _is_newer(value: json_lines.Object) -> bool:
-    """Whether it is of a cargo that ends with a message: this key is younger than that."""
+    """Whether it is from a cargo that writes a final message: this key was introduced later."""
     target = value.get("target")
     return isinstance(target, dict) and "test" in target
 

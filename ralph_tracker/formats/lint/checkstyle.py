@@ -1,4 +1,4 @@
-"""Checkstyle's XML, which linters of many languages write too: one `error` a finding, in the `file` that has it."""
+"""Checkstyle's XML, also written by linters of many languages: one `error` per finding, inside its `file`."""
 
 from collections import Counter
 from typing import Final
@@ -17,9 +17,9 @@ def sniff(content: Content) -> bool:
 
 
 def read(content: Content) -> LintReport:
-    """Count the findings by severity and source; the exception of a file that could not be checked is an error.
+    """Count the findings by severity and source. Raises DamageError.
 
-    Raises DamageError.
+    The exception of a file that could not be checked is an error.
     """
     findings: Counter[tuple[str, Severity]] = Counter()
 

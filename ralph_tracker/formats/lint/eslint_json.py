@@ -1,4 +1,4 @@
-"""ESLint's JSON report (`eslint --format=json`, or `json-with-metadata`): an array with one object a file."""
+"""ESLint's JSON report (`eslint --format=json`, or `json-with-metadata`): an array with one object per file."""
 
 from collections import Counter
 from typing import Any, Final
@@ -41,7 +41,7 @@ def sniff(content: Content) -> bool:
 def read(content: Content) -> LintReport:
     """Count the messages by severity and rule; those of a file that ESLint cannot parse are errors. Raises DamageError.
 
-    A message without a severity, which ESLint does not write, is none.
+    A message without a severity, which ESLint does not write, does not count.
     """
     if content.opening.startswith("["):
         files = decode(content, list[_File], "ESLint")
@@ -63,7 +63,7 @@ def _severity(message: _Message) -> Severity:
 
 
 def _contradiction(files: list[_File], report: LintReport) -> str | None:
-    """Say where the totals of the files are not what they list."""
+    """Return how the files' totals differ from their messages, None if they agree."""
     errors, warnings = _total([each.errorCount for each in files]), _total([each.warningCount for each in files])
     if errors in (None, report.errors) and warnings in (None, report.warnings):
         return None

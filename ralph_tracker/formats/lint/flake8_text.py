@@ -1,4 +1,4 @@
-"""What flake8 and pycodestyle print: `path:line:column: code text`, or `path:line: [code] text` (`--format=pylint`)."""
+"""Output of flake8 and pycodestyle: `path:line:column: code text`, or `path:line: [code] text` (`--format=pylint`)."""
 
 import re
 from collections import Counter
@@ -16,12 +16,12 @@ _FINDING: Final = re.compile(
     rf"{_PLACE}(?:\d{{1,9}}: (?P<code>[A-Z]{{1,3}}\d{{1,3}}) | \[(?P<in_brackets>[A-Z]{{1,3}}\d{{1,3}})\] )"
 )
 _OF_ANOTHER: Final = re.compile(rf"{_PLACE}(?:\d{{1,9}}:)? (?:\[|[\w-]+:)")
-# What ruff ends with, whose lines look the same but for those of syntax errors.
+# The last line of ruff's output, whose other lines look the same, except for syntax errors.
 _OF_RUFF: Final = re.compile(r"^(?:Found \d+ errors?\b|\[\*\] \d+ fixable)", re.MULTILINE)
 
 
 def sniff(content: Content) -> bool:
-    """Whether a line is a finding and none is the sum that other tools add."""
+    """Whether a line is a finding and none is the total that other tools add."""
     if content.opening[:1] in ("{", "["):
         return False
     text = plain(content.text)
@@ -29,10 +29,10 @@ def sniff(content: Content) -> bool:
 
 
 def read(content: Content) -> LintReport:
-    """Count the findings by code; other lines, such as source that is shown, are skipped and counted.
+    """Count the findings by code; other lines, such as source code, are skipped and counted.
 
-    Raises DamageError for a line that looks like another tool's finding, and for a last line that is cut short. A
-    cut after the code of a finding, or between two, cannot be seen.
+    Raises DamageError for a line that looks like another tool's finding, and for a last line that is cut short. A cut
+    after the code of a finding, or between two, cannot be detected.
     """
     findings: Counter[tuple[str, Severity]] = Counter()
     skipped, line, found = 0, "", None

@@ -1,4 +1,4 @@
-"""golangci-lint's JSON report, which on standard output is a line that others may follow (`2 issues:`, …)."""
+"""golangci-lint's JSON report: one line of standard output, which others may follow (`2 issues:`, …)."""
 
 from collections import Counter
 from typing import Any, Final
@@ -28,14 +28,14 @@ class _Report(msgspec.Struct):
 
 
 def sniff(content: Content) -> bool:
-    """Whether it is an object with issues and what golangci-lint says of its run, or its first line is."""
+    """Whether the content or its first line is an object with issues and a report of the run."""
     return _document(content).json_keys >= _KEYS
 
 
 def read(content: Content) -> LintReport:
-    """Count the issues by severity and linter; one without a severity has that of its linter's name.
+    """Count the issues by severity and linter; without a severity the linter's name decides.
 
-    The report of a run that failed is none. Raises DamageError.
+    Raises DamageError, also if the run failed.
     """
     document = _document(content)
     report = decode(document, _Report, "golangci-lint")
@@ -49,7 +49,7 @@ def read(content: Content) -> LintReport:
 
 
 def _document(content: Content) -> Content:
-    """Return the content, or its first line where the rest is none of it."""
+    """Return the content, or only its first line if the rest does not belong to it."""
     if content.json_keys:
         return content
     first = next((line for line in json_lines.lines(content) if line.strip()), "")

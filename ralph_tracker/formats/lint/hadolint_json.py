@@ -1,4 +1,4 @@
-"""hadolint's JSON report (`hadolint --format=json`): an array with one object a finding."""
+"""hadolint's JSON report (`hadolint --format=json`): an array with one object per finding."""
 
 from collections import Counter
 from typing import Any, Final
@@ -20,7 +20,7 @@ class _Finding(msgspec.Struct, gc=False):
 
 
 def sniff(content: Content) -> bool:
-    """Whether it is an array of findings, which have these keys and no others."""
+    """Whether it is an array of findings, which have exactly these keys."""
     return content.opening.startswith("[") and content.json_keys == _KEYS
 
 

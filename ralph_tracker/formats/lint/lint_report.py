@@ -1,4 +1,4 @@
-"""The value that every report of a linter comes down to."""
+"""The value type of linter reports."""
 
 import re
 from collections import Counter
@@ -20,37 +20,36 @@ _WORDS: Final[Mapping[str, Severity]] = {
 
 
 def given(word: object) -> Severity | None:
-    """Return the severity that a tool's word means, None where it is none or not known."""
+    """Return the severity for a tool's word, None if there is none or it is unknown."""
     return _WORDS.get(word.lower()) if isinstance(word, str) else None
 
 
 def of_code(code: str) -> Severity:
-    """Return what a finding is whose tool gives no severity: codes of E and F are errors, others warnings."""
+    """Return the severity of a finding whose tool gives none: error for codes of E and F, else warning."""
     return "error" if _ERROR_CODE.fullmatch(code) else "warning"
 
 
 def resolved(word: object, code: str) -> Severity:
-    """Return the severity that is given, else that of the code."""
+    """Return the severity for the word, else that of the code."""
     return given(word) or of_code(code)
 
 
 def named(code: object) -> str:
-    """Return the code as text, `NO_CODE` for what is neither text nor a whole number."""
+    """Return the code as text, `NO_CODE` for anything but text or an int."""
     return str(code) if isinstance(code, str | int) else NO_CODE
 
 
 def overridden(code: str, overrides: Mapping[str, Severity]) -> Severity | None:
-    """Return what the longest prefix of the code in `overrides` says, None where there is none."""
+    """Return the severity of the longest matching prefix in `overrides`, None without one."""
     fitting = [prefix for prefix in overrides if code.startswith(prefix)]
     return overrides[max(fitting, key=len)] if fitting else None
 
 
 class LintReport(NamedTuple):
-    """The findings of a linter by rule and severity; those that the code suppresses stand apart.
+    """The findings of a linter by rule and severity; those suppressed in the code are counted separately.
 
-    `findings` is how often each pair of a code and a severity was found: the tool's word for a finding without a rule
-    is a code too, and empty where it has none. The severity "none" is what a tool reports that is no complaint.
-    `skipped_lines` were no finding.
+    `findings` counts each pair of code and severity: the code of a finding without a rule is the tool's word for it, or
+    empty. The severity "none" is for results that are not complaints. `skipped_lines` were not findings.
     """
 
     findings: Mapping[tuple[str, Severity], int] = {}
@@ -76,12 +75,12 @@ class LintReport(NamedTuple):
 
     @property
     def results(self) -> int:
-        """Return how many findings there are of any severity, "none" included; the suppressed ones do not count."""
+        """Return the number of findings of any severity, including "none", without suppressed ones."""
         return sum(self.findings.values())
 
     @property
     def codes(self) -> Mapping[str, int]:
-        """Return how often each rule was found."""
+        """Return the number of findings per rule."""
         codes: Counter[str] = Counter()
         for (code, _), number in self.findings.items():
             codes[code] += number
@@ -90,7 +89,7 @@ class LintReport(NamedTuple):
     def with_severity(self, overrides: Mapping[str, Severity]) -> "LintReport":
         """Return the report with the severities of `overrides`, by prefix of the code; the longest prefix wins.
 
-        A finding that is no complaint stays none.
+        The severity "none" stays.
         """
         findings: Counter[tuple[str, Severity]] = Counter()
         for (code, severity), number in self.findings.items():

@@ -1,4 +1,4 @@
-"""Pylint's JSON reports: an array with one object a message (`json`), or an object with the totals too (`json2`)."""
+"""Pylint's JSON reports: an array with one object per message (`json`), or an object with totals (`json2`)."""
 
 from collections import Counter
 from typing import Any, Final
@@ -42,7 +42,7 @@ def sniff(content: Content) -> bool:
 def read(content: Content) -> LintReport:
     """Count the messages by type and code: conventions, refactorings and informations are notes. Raises DamageError.
 
-    Nothing found in no module at all is no report.
+    An empty result of a run that linted no module is not a report.
     """
     if content.opening.startswith("["):
         return _report(decode(content, list[_Message], "Pylint"))

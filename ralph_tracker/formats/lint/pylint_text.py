@@ -1,4 +1,4 @@
-"""What pylint prints: `path:line:column: code: text`, or `path:line: [code(symbol), object] text` (`parseable`)."""
+"""Pylint's output: `path:line:column: code: text`, or `path:line: [code(symbol), object] text` (`parseable`)."""
 
 import re
 from collections import Counter
@@ -28,10 +28,10 @@ def sniff(content: Content) -> bool:
 
 
 def read(content: Content) -> LintReport:
-    """Count the messages by code; other lines, of which pylint's own reports have many, are skipped and counted.
+    """Count the messages by code; other lines, such as pylint's own tables, are skipped and counted.
 
-    The rating says that the run came to its end. Without it (`--score=n`) text that ends within a line is cut short;
-    a cut between two messages cannot be seen then. Raises DamageError.
+    The rating shows that the run finished. Without it (`--score=n`) text that ends within a line is cut short; a cut
+    between two messages cannot be detected then. Raises DamageError.
     """
     findings: Counter[tuple[str, Severity]] = Counter()
     skipped, rated = 0, False

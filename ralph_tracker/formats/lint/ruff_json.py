@@ -1,4 +1,4 @@
-"""Ruff's JSON report (`ruff check --output-format=json`): an array with one object a finding."""
+"""Ruff's JSON report (`ruff check --output-format=json`): an array with one object per finding."""
 
 from collections import Counter
 from typing import Any, Final
@@ -23,7 +23,7 @@ class _Finding(msgspec.Struct, gc=False):
 
 
 def sniff(content: Content) -> bool:
-    """Whether it is an array of findings; an empty one is what ruff writes where it finds nothing."""
+    """Whether it is an array of findings; ruff writes an empty one if it finds nothing."""
     return content.opening.startswith("[") and (content.json_keys >= _KEYS or content.is_empty_array)
 
 

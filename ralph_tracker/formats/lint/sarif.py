@@ -1,7 +1,7 @@
-"""SARIF 2.1.0: what analysers of all kinds write, several runs of tools in one file.
+"""SARIF 2.1.0, written by analysers of all kinds: several runs of tools in one file.
 
-The level of a result is its own, else its rule's default, else warning; a result that is no failure (`kind`) is none.
-Versions before 2.1.0 have other shapes and are not read.
+The level of a result is its own, else its rule's default, else warning; none if its `kind` is not a failure. Versions
+before 2.1.0 have other shapes and are not read.
 """
 
 from collections import Counter
@@ -86,15 +86,14 @@ class _Log(msgspec.Struct):
 
 
 def sniff(content: Content) -> bool:
-    """Whether it is an object with runs and something else that only SARIF has, of whatever version."""
+    """Whether it is an object with runs and another key that only SARIF has, in any version."""
     return content.opening.startswith("{") and "runs" in content.json_keys and bool(content.json_keys & _BESIDE)
 
 
 def read(content: Content) -> LintReport:
     """Count the results of all runs by level and rule; a log without a run has none. Raises DamageError.
 
-    Results of a file that this one refers to are not known, nor those of a run that failed and lists none: neither
-    is a report.
+    Neither results in another file nor those of a failed run that lists none are known: such files are not reports.
     """
     version = decode(content, _Head, "SARIF").version
     if version != VERSION:
@@ -139,7 +138,7 @@ class _Rules:
                 self._by_id.setdefault(rule.id, rule)
 
     def of(self, result: _Result) -> _Rule | None:
-        """Return the rule by its index, else by its name; None where neither leads to one."""
+        """Return the rule by its index, else by its name; None if there is neither."""
         reference = result.rule or _RuleReference()
         owner = _index(None if reference.toolComponent is None else reference.toolComponent.index)
         rules = self._driver if owner is None else _item(self._extensions, owner) or []
@@ -149,7 +148,7 @@ class _Rules:
 
 
 def _names(result: _Result) -> Iterator[str]:
-    """Yield the names that the rule may have: `A/b` is a part of rule A."""
+    """Yield the possible names of the rule: `A/b` is a part of rule A."""
     for given_name in (result.ruleId, result.rule and result.rule.id):
         name = given_name if isinstance(given_name, str) else ""
         while name:
@@ -158,7 +157,7 @@ def _names(result: _Result) -> Iterator[str]:
 
 
 def _index(value: object) -> int | None:
-    """Return a number that counts from 0; -1 is SARIF's for none."""
+    """Return an index counting from 0, None for anything else, such as SARIF's -1 for none."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
@@ -190,5 +189,5 @@ def _level(word: object) -> Severity | None:
 
 
 def _is_suppressed(result: _Result) -> bool:
-    """Whether it has suppressions and all are accepted, which is what one without a status is."""
+    """Whether it has suppressions and all are accepted; one without a status is."""
     return bool(result.suppressions) and all(each.status in (None, "accepted") for each in result.suppressions or ())

@@ -31,7 +31,7 @@ def sniff(content: Content) -> bool:
 
 
 def read(content: Content) -> LintReport:
-    """Count the comments by level and code; those of style are notes. Raises DamageError."""
+    """Count the comments by level and code; style comments are notes. Raises DamageError."""
     if content.opening.startswith("["):
         comments = decode(content, list[_Comment], "ShellCheck")
     else:

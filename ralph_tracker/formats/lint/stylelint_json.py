@@ -1,4 +1,4 @@
-"""Stylelint's JSON report (`stylelint --formatter=json`): an array with one object a file."""
+"""Stylelint's JSON report (`stylelint --formatter=json`): an array with one object per file."""
 
 from collections import Counter
 from typing import Any, Final
@@ -29,7 +29,7 @@ def sniff(content: Content) -> bool:
 
 
 def read(content: Content) -> LintReport:
-    """Count the warnings by severity and rule, and as errors what could not be parsed. Raises DamageError."""
+    """Count the warnings by severity and rule; parse errors count as errors. Raises DamageError."""
     findings: Counter[tuple[str, Severity]] = Counter()
     for file in decode(content, list[_File], "Stylelint"):
         if file.parseErrors:

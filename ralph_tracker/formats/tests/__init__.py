@@ -1,1 +1,1 @@
-"""Reports of tests: one file a format, `table.py` lists them."""
+"""Readers of test reports: one file per format, listed in `registry.py`."""

@@ -1,4 +1,4 @@
-"""What readers of test reports share: cases gathered one by one, declared counts weighed."""
+"""Shared by the readers of test reports: collect cases one by one, and compare declared counts."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -12,13 +12,13 @@ from ralph_tracker.formats.tests import identity
 from ralph_tracker.formats.tests.messages import KEPT, message
 from ralph_tracker.formats.tests.test_report import Counts, Declared, TestReport
 
-ERROR: Final = "error"  # failed, and not by a failed assertion: set-up, tear-down, collection, a crash
+ERROR: Final = "error"  # failed other than by an assertion: set-up, tear-down, collection, a crash
 WHOLE_RUN: Final = "(test run)"
 _NAMED: Final = 5
 
 
 class Cases:
-    """Gather the cases of one report in its order; a second test of the same id gets an ordinal."""
+    """The cases of one report in its order; a second test of the same id gets an ordinal."""
 
     def __init__(self) -> None:
         self.outcomes: dict[str, str] = {}
@@ -33,7 +33,7 @@ class Cases:
 
     @property
     def failed(self) -> int:
-        """Return how many failed, those in error included."""
+        """Return how many failed, including errors."""
         return sum(outcome == FAILED for outcome in self.outcomes.values())
 
     def add(
@@ -46,9 +46,9 @@ class Cases:
         flaky: bool = False,
         said: str | None = None,
     ) -> None:
-        """Add a case that passed, failed, was skipped or ended in ERROR; `seconds` that are no duration are dropped.
+        """Add a case that passed, failed, was skipped or ended in ERROR; invalid `seconds` are dropped.
 
-        `said` is what the report has of a failure, as long as it is.
+        `said` is the report's full text about a failure.
         """
         case = identity.steady(case)
         if case in self.outcomes:
@@ -66,14 +66,14 @@ class Cases:
             self._flaky.add(case)
 
     def add_broken(self, name: str, said: str | None = None) -> None:
-        """Add what failed without being a test that ended; `said` as in `add`."""
+        """Add something that failed but is not a completed test; `said` as in `add`."""
         name = identity.steady(name)
         self._broken.add(name)
         if said and len(self._messages) < KEPT and (short := message(said)):
             self._messages[name] = short
 
     def add_not_loaded(self, place: str, said: str) -> None:
-        """Add a file, package or suite whose tests could not be collected, with what the tool says of it."""
+        """Add a file, package or suite whose tests could not be collected, with the tool's message."""
         if place not in self._not_loaded and len(self._not_loaded) < KEPT:
             self._not_loaded[place] = why_not_loaded(said)
 
@@ -86,7 +86,7 @@ class Cases:
         unnamed: Counts | None = None,
         skipped_lines: int = 0,
     ) -> TestReport:
-        """Return what was gathered, with what the report says of itself."""
+        """Return the report of the cases and its own declarations."""
         broken = (
             f"failed without a test of its own: {', '.join(sorted(self._broken)[:_NAMED])}" if self._broken else None
         )
@@ -108,13 +108,13 @@ class Cases:
 
 
 def why_not_loaded(said: str) -> str:
-    """Return the first error line of what a tool says of a file that it could not load, else its first line."""
+    """Return the first error line of a tool's message about a file it could not load, else its first line."""
     found = first_error(said)
     return found.line if found else (message(said).splitlines() or ["it says not why"])[0]
 
 
 def seconds(text: str | None) -> float | None:
-    """Return a duration in seconds, its decimal sign a point or a comma; None for what is none."""
+    """Return a duration in seconds, with a decimal point or comma; None if it is not a number."""
     try:
         return float((text or "").replace(",", "."))
     except ValueError:
@@ -122,16 +122,16 @@ def seconds(text: str | None) -> float | None:
 
 
 def first_count(attributes: Mapping[str, str], *keys: str) -> int | None:
-    """Return the first of these attributes that is there as a count; None where none is, or it is something else."""
+    """Return the first of these attributes that is present as a count; None without one, or if it is not a count."""
     return next((elements.count(attributes, key) for key in keys if key in attributes), None)
 
 
 def contradiction(
     declared: Declared, cases: Cases, also: Iterable[int] = (), *, failures_elsewhere: int = 0
 ) -> str | None:
-    """Say where the declared counts are not those of the cases, None where they are.
+    """Return how the declared counts differ from the cases, None if they agree.
 
-    `also` are other numbers of tests that would fit, `failures_elsewhere` those that are declared and are no tests.
+    `also` are other acceptable numbers of tests, `failures_elsewhere` declared failures that are not tests.
     """
     found = len(cases.outcomes)
     if declared.tests is not None and found not in (declared.tests, *also):
@@ -141,5 +141,5 @@ def contradiction(
 
 
 def unlike(what: str, declared: int, found: int) -> str:
-    """Return the one line that tells a declared number from the one that was found."""
+    """Return a line that compares a declared number with the number found."""
     return f"declared {what}: {declared}, found: {found}"

@@ -1,7 +1,7 @@
 """The JSON lines of `dart test --reporter=json` and `flutter test --machine`.
 
-Hidden tests (loading a file, set-up and tear-down that went well) are none. A test that never ended is in error.
-Without `done`, the last event, the report is whole only where all suites and tests that it announces have ended.
+Hidden tests (loading a file, successful set-up and tear-down) do not count. A test that never ended is in error.
+Without the final event `done` the report is whole only if all announced suites and tests have ended.
 """
 
 from typing import Final
@@ -20,12 +20,12 @@ _OUTCOMES: Final = {"success": PASSED, "failure": FAILED, "error": ERROR}
 
 
 def sniff(content: Content) -> bool:
-    """Whether one of the first objects is the event that starts such a report."""
+    """Whether one of the first objects is the start event of such a report."""
     return any(_is_start(each) for each in json_lines.first_objects(content))
 
 
 def read(content: Content) -> TestReport:
-    """Read the report. Raises DamageError where it was cut short, or a result is none of Dart's."""
+    """Read the report. Raises DamageError if it was cut short, or has a result unknown to Dart."""
     run = _Run()
     for _, event in json_lines.objects(content):
         if event is None or not isinstance(event.get("type"), str):
@@ -40,7 +40,7 @@ def _is_start(event: Event) -> bool:
 
 
 class _Run:
-    """Gather the events of one run; tests and suites are known by their numbers."""
+    """The events of one run; tests and suites are identified by number."""
 
     def __init__(self) -> None:
         self.skipped_lines = 0
@@ -54,7 +54,7 @@ class _Run:
         self._done: Event | None = None
 
     def take(self, event: Event) -> None:
-        """Take one event."""
+        """Handle one event."""
         kind = event["type"]
         if _is_start(event):
             self._started = True
@@ -78,7 +78,7 @@ class _Run:
             self._tests[number(part, "id")] = {**event, **part}
 
     def report(self) -> TestReport:
-        """Return what was gathered."""
+        """Return the report of the run."""
         if not self._started:
             raise DamageError("the event that starts the report is missing")
         cases, unfinished = Cases(), 0
@@ -102,7 +102,7 @@ class _Run:
 
 
 def _contradiction(declared: Declared, cases: Cases) -> str | None:
-    """Say where tests are missing; what could not be loaded or set up comes on top of those announced."""
+    """Return whether tests are missing; files that failed to load or set up add to the announced ones."""
     found = len(cases.outcomes)
     return contradiction(declared, cases, (found,) if found > (declared.tests or 0) else ())
 

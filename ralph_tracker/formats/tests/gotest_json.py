@@ -1,8 +1,8 @@
-"""`go test -json`: one event a line, of packages and of their tests.
+"""`go test -json`: one event per line, of packages and their tests.
 
-The last pass, fail or skip of each (package, test) counts, subtests like tests. Broken are a test that never ended,
-and a package that failed though none of its tests did (it did not build, its main or a time limit ended it, it
-panicked between tests): Go counts no test for it. A package that never ended is a run cut short.
+The last pass, fail or skip of each (package, test) counts, for subtests too. A test that never ended is broken, and so
+is a package that failed although none of its tests did (it did not build, exited, timed out or panicked between tests):
+Go counts no test for it. A package that never ended means that the run was cut short.
 """
 
 import re
@@ -22,25 +22,25 @@ _ENDS: Final = {"pass": PASSED, "fail": FAILED, "skip": SKIPPED}
 _ACTIONS: Final = _ENDS.keys() | {"start", "run", "output", "build-output", "build-fail"}
 _OF_BUILDS: Final = ("build-output", "build-fail")
 _OWNERS: Final = ("Package", "Test", "ImportPath")
-# What Go writes beside the events where a package could not even be set up.
+# What Go writes besides the events for a package that could not be set up.
 _FAILED_PACKAGE: Final = re.compile(r"FAIL\t(\S+)(?: \[([a-z ]+)\])?\s*$")
-# … and where the compiler's own words stand among the events: before Go 1.24.
+# Before Go 1.24 the compiler's output was written between the events, below this heading.
 _BUILD: Final = re.compile(r"# (\S+)")
 _FRAME: Final = re.compile(r"\s*(?:=== |--- (?:PASS|FAIL|SKIP): )")
 _KEPT_LINES: Final = 50
-_KEPT_TESTS: Final = 1_000  # those that run and those that failed
+_KEPT_TESTS: Final = 1_000  # those running or failed
 _LONGEST: Final = 1_000
 
 _Key = tuple[str, str]
 
 
 def sniff(content: Content) -> bool:
-    """Whether one of the first objects is an event of Go's."""
+    """Whether one of the first objects is an event of Go."""
     return any(_is_event(each) for each in json_lines.first_objects(content))
 
 
 def read(content: Content) -> TestReport:
-    """Read the report. Raises DamageError where a package has no end, or there is no package."""
+    """Read the report. Raises DamageError if a package never ended, or there is no package."""
     run = _Run()
     for line, event in json_lines.objects(content):
         if event is not None and text(event, "Action"):
@@ -55,7 +55,7 @@ def _is_event(event: Event) -> bool:
 
 
 class _Run:
-    """Gather the events; every dict keeps the order in which its keys came."""
+    """The events of one run; every dict keeps the order of the report."""
 
     def __init__(self) -> None:
         self._packages: dict[str, str | None] = {}
@@ -71,7 +71,7 @@ class _Run:
         self._skipped_lines = 0
 
     def take(self, event: Event) -> None:
-        """Take one event; those of a build name no package whose tests ran."""
+        """Handle one event; build events name no package whose tests ran."""
         action, package, test = text(event, "Action"), text(event, "Package"), text(event, "Test")
         if action in _OF_BUILDS:
             if action == "build-fail":
@@ -89,7 +89,7 @@ class _Run:
                 self._build_of[package] = failed_build
 
     def _said(self, key: _Key, output: str) -> None:
-        """Keep what a test prints until it passes; its frame (`=== RUN`) says nothing of a failure."""
+        """Keep the output of a test until it passes, without its frame (`=== RUN`)."""
         self._packages.setdefault(key[0], None)
         self._tests.setdefault(key, None)
         if not _FRAME.match(output) and (key in self._output or len(self._output) < _KEPT_TESTS):
@@ -108,7 +108,7 @@ class _Run:
             self._output.pop(key, None)
 
     def other(self, line: str) -> None:
-        """Take a line that is no event."""
+        """Handle a line that is not an event."""
         self._skipped_lines += 1
         found = _FAILED_PACKAGE.match(line)
         if found:
@@ -121,7 +121,7 @@ class _Run:
             _keep(self._build_output.setdefault(self._building, []), f"{line}\n")
 
     def report(self) -> TestReport:
-        """Return what was gathered."""
+        """Return the report of the run."""
         if not self._packages and not self._broken_builds:
             raise DamageError("there is no package in it")
         open_ones = [package for package, end in self._packages.items() if end is None]
@@ -154,7 +154,7 @@ class _Run:
         return dedent("".join(self._output.get(key, ())))
 
     def _of_build(self, package: str) -> str:
-        """Return what the compiler says of the build that a package failed by, "" where it is not known."""
+        """Return the compiler's output for a package whose build failed, "" if unknown."""
         return "".join(self._build_output.get(self._build_of.get(package, ""), ()))
 
 

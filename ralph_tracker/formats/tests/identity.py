@@ -1,14 +1,14 @@
-"""What a test is called from one run to the next.
+"""Build the id of a test, which stays the same from one run to the next.
 
-An id is `suite::…::class::name`, made from the case and the suites around it and nothing else, so that no other
-test can change it:
+An id is `suite::…::class::name`, built only from the case and its enclosing suites, so that no other test can change
+it:
 
-- the class is the attribute `classname`, else `class`; a case without one has none in its id;
-- a suite is named, outermost first, where it adds information: not where it has no name, is called `pytest`, repeats
+- the class is the attribute `classname`, else `class`; without one the id has no class;
+- a suite is included, outermost first, if it adds information: not if it has no name, is called `pytest`, repeats
   the suite before it, is a part of the class (`tests.box` in `tests.box.TestLid`), is the class with a suffix
   (`TestLid-20261121103000`), or is the absolute path of a file while the case has a class;
-- where a report names files instead (`file::name`), an absolute path is told by its last part alone;
-- a case without a name is called `(unnamed)`; addresses in names (`<Lid object at 0x7f…>`) are taken out;
+- if a report names files instead (`file::name`), only the last part of an absolute path is used;
+- a case without a name is called `(unnamed)`; addresses in names (`<Lid object at 0x7f…>`) are removed;
 - a second test of the same id in one file is `id#2`, the next `id#3`, in the order of the file.
 """
 
@@ -26,7 +26,7 @@ _JOINTS: Final = re.compile(r"[\\/:.\s]+")
 
 
 def prefix(suites: Iterable[str], owner: str) -> str:
-    """Return what stands before the name of a test of that class (`owner`, "" for none) in those suites."""
+    """Return the prefix of the names of tests in that class (`owner`, "" for none) and those suites."""
     parts: list[str] = []
     for suite in suites:
         if suite not in parts[-1:] and _adds_information(suite, owner):
@@ -37,31 +37,31 @@ def prefix(suites: Iterable[str], owner: str) -> str:
 
 
 def of(owner: str, name: str) -> str:
-    """Return the id of a test in one suite, class or file; the owner is left out where the name repeats it."""
+    """Return the id of a test in one suite, class or file; the owner is omitted if the name repeats it."""
     name = name or UNNAMED
     repeated = name.startswith(owner) or f".{owner}" in name
     return name if repeated or _ABSOLUTE.match(owner) else f"{owner}{SEPARATOR}{name}"
 
 
 def file(path: str) -> str:
-    """Return a file's name as it is on every machine: relative, with `/`; of an absolute one only the last part."""
+    """Return a file name that is the same on every machine: relative, with `/`; of an absolute one the last part."""
     path = path.replace("\\", "/")
     return path.rpartition("/")[2] if _ABSOLUTE.match(path) else path.removeprefix("./")
 
 
 def steady(name: str) -> str:
-    """Take out what differs from run to run though the test is the same: addresses of objects."""
+    """Return the name without addresses of objects, which differ from run to run."""
     return _ADDRESS.sub(ADDRESS + "…", name)
 
 
 class Ordinals:
-    """Hand out `#2`, `#3` … within one file, in constant time each."""
+    """Assign `#2`, `#3` … within one file, in constant time each."""
 
     def __init__(self) -> None:
         self._last: dict[str, int] = {}
 
     def next(self, case: str, taken: Container[str]) -> str:
-        """Return the id with the first ordinal that is not taken."""
+        """Return the id with the first free ordinal."""
         number = self._last.get(case, 1) + 1
         while f"{case}#{number}" in taken:
             number += 1

@@ -1,7 +1,7 @@
 """The JSON report of jest (`--json`) and vitest (`--reporter=json`).
 
-A test file that could not run has no tests and is a case in error, as is a run that failed though no test did
-(errors that no test caught, thresholds).
+A test file that could not run is a case in error, as is a run that failed although no test did (uncaught errors,
+thresholds).
 """
 
 from typing import Any, Final, Literal
@@ -59,12 +59,12 @@ def sniff(content: Content) -> bool:
 
 
 def read(content: Content) -> TestReport:
-    """Read the report. Raises DamageError, also where the run was interrupted."""
+    """Read the report. Raises DamageError, also if the run was interrupted."""
     report = decode(content, _Report, "jest or vitest")
     if report.was_interrupted:
         raise DamageError("the run was interrupted, tests are missing")
     cases, broken = Cases(), []
-    # They stand in the order in which they ended, which is another one each time.
+    # The report lists files in the order in which they finished, which varies.
     for result in sorted(report.test_results, key=lambda each: (identity.file(each.name), each.name)):
         file = identity.file(result.name)
         for test in result.assertion_results:
@@ -95,5 +95,5 @@ def _is_text(value: object) -> bool:
 
 
 def _without_banner(said: str) -> str:
-    """Leave out jest's heading, and of a file that it cannot parse its advice."""
+    """Return the message without jest's heading, or without its advice on a file that it cannot parse."""
     return said.partition("Details:\n")[2] or said.partition("Test suite failed to run\n")[2] or said

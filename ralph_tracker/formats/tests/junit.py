@@ -1,13 +1,13 @@
-"""JUnit XML: what nearly every test runner writes, each in its own dialect.
+"""JUnit XML, written by nearly every test runner, each in its own dialect.
 
-Read as a stream, by local names, with `testsuites` (or `testrun`), `testsuite` or a lone `testcase` as the root.
-One `testcase` is one case, at any depth, and its worst child decides: error > failure > skipped > none, which is
-passed unless its attribute `status` or `result` says otherwise.
+Read as a stream, by local names, with `testsuites` (or `testrun`), `testsuite` or a lone `testcase` as the root. One
+`testcase` is one case, at any depth, and its worst child decides: error > failure > skipped > none, which is passed
+unless its attribute `status` or `result` says otherwise.
 
-What ran more than once: Surefire and its kin put `flakyFailure`, `rerunFailure` … into the case, whose other
-children tell the last outcome. pytest writes the case again for each rerun, with the failure of earlier runs left
-out, and again for an error in tear-down that follows a failure: in its files the same id is the same case. In other
-producers' files the same id is another test (identity.py): a failure must not vanish behind a namesake.
+Reruns: Surefire and similar tools put `flakyFailure`, `rerunFailure` … into the case, whose other children give the
+last outcome. pytest writes the case again for each rerun, without the failure of earlier runs, and again for an error
+in tear-down that follows a failure: in its files the same id is the same case. In other files the same id is another
+test (identity.py), so that no failure is hidden by a test of the same name.
 """
 
 import math
@@ -27,10 +27,10 @@ from ralph_tracker.formats.tests.test_report import Declared, TestReport
 
 
 class Totals:
-    """Gather the declared counts of one file.
+    """The declared counts of one file.
 
-    `declared` is the sum over the outermost suites, what is missing in one of them counting 0; the root's where no
-    suite declares anything; None where nothing does.
+    `declared` is the sum over the outermost suites, missing counts being 0; the root's if no suite declares anything;
+    None without any.
     """
 
     def __init__(self) -> None:
@@ -54,19 +54,19 @@ class Totals:
             )
 
     def rerun(self, runs: int) -> None:
-        """Note that a case had so many runs more than the one that counts."""
+        """Record how many extra runs a case had."""
         self._reruns += runs
 
     def close(self) -> None:
-        """Fall back on the root where no suite declared anything."""
+        """Use the root's counts if no suite declared any."""
         if self.declared == Declared():
             self.declared = self._root
 
     def contradiction(self, counted: int, *, failed: int, more_is_fine: bool) -> str | None:
-        """Say where the file contradicts itself; None where one of its ways of counting fits.
+        """Return how the file contradicts itself; None if one of its ways of counting fits.
 
-        A nesting suite may count the cases in it at any depth or its own alone, and reruns or not. `more_is_fine`
-        for producers that count what they do not list.
+        A nesting suite may count its cases at any depth or only its own, and reruns or not. `more_is_fine` is for
+        producers that count more than they list.
         """
         said = {number for number in (self.declared.tests, self._all_tests, self._root.tests) if number is not None}
         fits = said & {counted, counted + self._reruns} or (more_is_fine and said and min(said) > counted)
@@ -89,11 +89,11 @@ def _declared(attributes: Mapping[str, str]) -> Declared:
 
 
 def _sum(one: int | None, other: int | None) -> int | None:
-    """Add what is known; None only where both are unknown."""
+    """Add two numbers; None only if both are unknown."""
     return other if one is None else one if other is None else one + other
 
 
-_OUTERMOST: Final = frozenset({"testsuites", "testrun"})  # the latter is what Eclipse exports
+_OUTERMOST: Final = frozenset({"testsuites", "testrun"})  # `testrun` is exported by Eclipse
 ROOTS: Final = _OUTERMOST | {"testsuite", "testcase"}
 
 _PASSED, _SKIPPED, _FAILED, _ERROR = range(4)
@@ -128,7 +128,7 @@ _SCRIPT: Final = re.compile(r"\.[cm]?[jt]sx?$")
 
 
 def sniff(content: Content) -> bool:
-    """Whether the root is one that JUnit files have."""
+    """Whether the root is one of JUnit's."""
     return content.root in ROOTS
 
 
@@ -140,7 +140,7 @@ def read(content: Content) -> TestReport:
 
 
 class _Verdict:
-    """What the children of one open testcase have said so far; most cases have none and get none of these."""
+    """The result of the children of one open testcase so far; most cases have no children and need none."""
 
     __slots__ = ("flaky", "rank", "reruns", "said", "teardown", "text")
 
@@ -154,7 +154,7 @@ class _Verdict:
 
 
 class _Prefixes(dict[str, str]):
-    """Make the prefix of a class's tests once for each suite."""
+    """The prefixes of test ids by class, computed once per suite."""
 
     def __init__(self, suites: tuple[str, ...]) -> None:
         super().__init__()
@@ -166,9 +166,9 @@ class _Prefixes(dict[str, str]):
 
 
 class _Seconds(dict[str, float]):
-    """Read durations: seconds, commas between thousands allowed; NaN for what is none.
+    """Parse durations: seconds, with optional commas between thousands; NaN if invalid.
 
-    Most tests take one of few times, so that remembering some is less work and less memory than reading each.
+    Many tests share few durations, so caching saves time and memory.
     """
 
     def __missing__(self, text: str) -> float:
@@ -183,7 +183,7 @@ class _Seconds(dict[str, float]):
 
 
 class _Suite:
-    """One open suite: the names on the way to it, and the prefixes of its tests' ids by class."""
+    """One open suite: the names of its parents and itself, and the prefixes of its tests' ids by class."""
 
     __slots__ = ("by_pytest", "names", "prefixes")
 
@@ -194,9 +194,9 @@ class _Suite:
 
 
 class _Reader:
-    """Take the events of one document; the state is what is open, the result what is closed.
+    """Handle the events of one document.
 
-    `start`, `end` and `_close_case` run for each case of the report: they call as little as they can.
+    `start`, `end` and `_close_case` run for each case: for speed they call as little as possible.
     """
 
     def __init__(self, max_depth: int) -> None:
@@ -306,7 +306,7 @@ class _Reader:
             self._reran(case, rank, verdict)
 
     def _failed(self, case: str, attributes: dict[str, str], verdict: _Verdict) -> None:
-        """Keep what is said of a failure, and whether it is a file's that could not be loaded."""
+        """Keep the message of a failure, and the file if it could not be loaded."""
         if len(self._messages) < KEPT and (short := message(verdict.said, verdict.text)):
             self._messages[case] = short
         place = _file_not_loaded(attributes, verdict.said, verdict.text)
@@ -314,7 +314,7 @@ class _Reader:
             self._not_loaded[place] = why_not_loaded(verdict.text or verdict.said)
 
     def _steady(self, case: str) -> str:
-        """Take addresses out: two cases that differ in nothing else stay two, one that is told twice stays one."""
+        """Remove addresses: cases that differ only in these stay separate, repeated ones stay one."""
         found = self._steadied.get(case)
         if found is None:
             found = identity.steady(case)
@@ -324,7 +324,7 @@ class _Reader:
         return found
 
     def _again(self, case: str, rank: int, verdict: _Verdict | None) -> None:
-        """Forget what pytest said of a case that it now says again."""
+        """Discard pytest's earlier result of a case that it repeats."""
         teardown = verdict is not None and verdict.teardown
         if not (teardown and self._outcomes[case] == FAILED):
             self._rerun.add(case)
@@ -341,7 +341,7 @@ class _Reader:
             self._flaky.add(case)
 
     def report(self) -> TestReport:
-        """Return what was read; pytest declares a test for each subtest and each rerun and lists neither."""
+        """Return the report; pytest declares but does not list a test for each subtest and rerun."""
         self._totals.close()
         failed = sum(outcome == FAILED for outcome in self._outcomes.values())
         contradiction = self._totals.contradiction(len(self._outcomes), failed=failed, more_is_fine=self._by_pytest)
@@ -359,9 +359,9 @@ class _Reader:
 
 
 def _file_not_loaded(attributes: dict[str, str], said: str, text: str = "") -> str | None:
-    """Return the file or package whose tests could not be collected, None where a case is an ordinary test.
+    """Return the file or package whose tests could not be collected, None for an ordinary test.
 
-    pytest, unittest, jest-junit, vitest and the writers for Go each have a case of their own for it.
+    pytest, unittest, jest-junit, vitest and the writers for Go each mark it with a special case.
     """
     owner, name = attributes.get("classname", ""), attributes.get("name", "")
     if said == _PYTEST_COLLECTION:
@@ -376,7 +376,7 @@ def _file_not_loaded(attributes: dict[str, str], said: str, text: str = "") -> s
 
 
 def _status(attributes: dict[str, str]) -> int:
-    """Return what the attributes of a case without a result element say, the worse of the two."""
+    """Return the worse outcome of the two attributes of a case without a result element."""
     rank = _PASSED
     for key in ("status", "result"):
         said = attributes.get(key)

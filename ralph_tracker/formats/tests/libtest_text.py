@@ -1,7 +1,7 @@
-"""The text that Rust's own test harness writes (`cargo test`): one `test result:` a binary, which add up.
+"""Text output of Rust's test harness (`cargo test`): one `test result:` per binary, added up.
 
-Tests have names where each has a line; with `--quiet` only their number is known. The binary that a test belongs to is
-part of its id where cargo's own lines (`Running …`, `Doc-tests …`) are there too.
+Tests have names if each has a line; with `--quiet` only their number is known. The id of a test includes its binary if
+cargo's own lines (`Running …`, `Doc-tests …`) are present.
 """
 
 import re
@@ -25,7 +25,7 @@ _TEST: Final = re.compile(r"^test (?P<name>.+?) \.\.\. (?P<outcome>ok|FAILED|ign
 _BINARY: Final = re.compile(r"^\s+Running (?:unittests )?(?:(?P<source>\S+) \()?(?P<path>[^\s()]+)\)?$")
 _DOC_TESTS: Final = re.compile(r"^\s+Doc-tests (?P<crate>\S+)$")
 _HASH: Final = re.compile(r"-[0-9a-f]{16}(?:\.exe)?$")
-# What a name says of how a test runs, and the line of a documentation's test: neither makes it another test.
+# Parts of a name that do not identify the test: how it runs, and the line of a documentation test.
 _UNSTEADY: Final = re.compile(r" - should panic$| \(line \d+\)")
 _OUTPUT: Final = re.compile(r"^---- (.+) stdout ----$")
 _KEPT_LINES: Final = 50
@@ -41,7 +41,7 @@ def sniff(content: Content) -> bool:
 
 
 def read(content: Content) -> TestReport:
-    """Read the report. Raises DamageError where a binary has no summary: it crashed, or the text was cut short."""
+    """Read the report. Raises DamageError if a binary has no summary: it crashed, or the text was cut short."""
     run = _Run()
     for line in json_lines.lines(content):
         run.take(plain(line.rstrip("\r")))
@@ -49,7 +49,7 @@ def read(content: Content) -> TestReport:
 
 
 class _Run:
-    """Gather the lines; `_expected` is how many tests the open binary has, None between two of them."""
+    """The lines of one run; `_expected` is the number of tests of the open binary, None between two."""
 
     def __init__(self) -> None:
         self._cases = Cases()
@@ -64,7 +64,7 @@ class _Run:
         self._problems: list[str] = []
 
     def take(self, line: str) -> None:
-        """Take one line; below `failures:` a failed test's own output is shown, which may look like ours."""
+        """Handle one line; `failures:` is followed by the output of failed tests, which may look like the harness's."""
         if found := _RESULT.match(line):
             self._close([int(number) for number in found.groups()])
         elif self._expected is not None and not self._listing:
@@ -83,7 +83,7 @@ class _Run:
             raise DamageError(self._no_summary())
 
     def _below(self, line: str) -> None:
-        """Take a line of what failed tests printed."""
+        """Handle a line that a failed test printed."""
         if found := _OUTPUT.match(line):
             self._shown = self._messages.setdefault(_UNSTEADY.sub("", found[1]), [])
         elif line in ("failures:", "stack backtrace:") or line.startswith("note: "):
@@ -124,7 +124,7 @@ class _Run:
         return f"the tests of {self._binary or 'a binary'} have no `test result:`; it crashed or the text is cut short"
 
     def report(self) -> TestReport:
-        """Return what was gathered; a run that failed though no test did is a case in error."""
+        """Return the report; a run that failed although no test did is a case in error."""
         if self._expected is not None:
             raise DamageError(self._no_summary())
         if not self._results:

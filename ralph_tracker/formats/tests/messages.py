@@ -1,4 +1,4 @@
-"""What a report says of a failing test, short enough to be kept and to be read."""
+"""Shorten a report's message of a failing test, to store and display it."""
 
 import re
 from textwrap import dedent
@@ -6,15 +6,13 @@ from typing import Final
 
 from ralph_tracker.formats.colour import plain
 
-KEPT: Final = 200  # of 100,000 failing tests nobody reads more
+KEPT: Final = 200  # nobody reads more
 LINES: Final = 12
 CHARACTERS: Final = 600
 
 _PYTEST: Final = re.compile(r"E(?: {3}|$)")
 _PYTEST_PLACE: Final = re.compile(r"[^\s:]+:\d+: \w+$")
-_COLOUR: Final = re.compile(
-    r"\[(?:\d+;)*\d+m"
-)  # what is left of a colour in XML, which cannot hold its first character
+_COLOUR: Final = re.compile(r"\[(?:\d+;)*\d+m")  # the rest of a colour in XML, which cannot hold its first character
 _TRACEBACK: Final = "Traceback (most recent call last):"
 _FRAME: Final = re.compile(r"\s*(?:at |❯ |\d+: |\.\.\. \d+ more|# (?:\./|/))")
 _LIBRARY: Final = re.compile(
@@ -22,15 +20,15 @@ _LIBRARY: Final = re.compile(
     r"|at (?:java\.|jdk\.|sun\.|org\.junit|junit\.|org\.opentest4j|org\.testng|org\.gradle|org\.apache\.maven)"
     r"|at org\.(?:hamcrest|assertj)"
 )
-# What runners write in place of a message.
+# Written by runners if there is no message.
 _NOTHING: Final = frozenset({"", "Failed", "failed", "failure", "collection failure", "null"})
 
 
 def message(said: str | None, text: str = "") -> str:
-    """Return the assertion's message and where it failed: at most 12 lines and 600 characters, "" for nothing.
+    """Return the assertion's message and where it failed: at most 12 lines and 600 characters, "" for none.
 
-    `said` is what the report has as the message, `text` the longer one beside it: of that come the lines that add
-    something, without the source code that pytest shows and without stack frames but the first of the project.
+    `said` is the report's short message, `text` the longer one: of that, only lines that add something are used,
+    without the source code that pytest shows, and of stack frames only the project's first.
     """
     said, text = _COLOUR.sub("", plain(said or "")).strip("\r\n"), plain(text).strip("\r\n")
     telling = _telling(text.splitlines())
@@ -40,7 +38,7 @@ def message(said: str | None, text: str = "") -> str:
 
 
 def _telling(lines: list[str]) -> list[str]:
-    """Return the lines that tell the failure: pytest's `E` lines and its place, the last frame of a traceback on."""
+    """Return the lines about the failure: pytest's `E` lines and place, a traceback from its last frame on."""
     marked = [line[4:].rstrip() for line in lines if _PYTEST.match(line)]
     if marked:
         return dedent("\n".join(marked)).splitlines() + [line for line in lines if _PYTEST_PLACE.match(line)][-1:]
@@ -51,7 +49,7 @@ def _telling(lines: list[str]) -> list[str]:
 
 
 def _one_frame(lines: list[str]) -> list[str]:
-    """Leave out stack frames but the first that is the project's."""
+    """Return the lines with only the first stack frame that is the project's."""
     found, seen = [], False
     for line in lines:
         if _FRAME.match(line):
@@ -63,7 +61,7 @@ def _one_frame(lines: list[str]) -> list[str]:
 
 
 def _cut(lines: list[str]) -> str:
-    """Shorten to the limits; where pytest's place stands last, it stays."""
+    """Shorten to the limits, but keep pytest's place in the last line."""
     place = lines[-1] if lines and _PYTEST_PLACE.match(lines[-1]) else ""
     body = dedent("\n".join(lines[:-1] if place else lines)).strip("\n")
     room = CHARACTERS - len(place) - bool(place)

@@ -1,6 +1,6 @@
 """mocha's JSON report (`--reporter=json`).
 
-`tests` lists what ran, `failures` also the hooks that failed: these are cases in error, named as mocha names them.
+`tests` lists the tests that ran, `failures` also failed hooks: these are cases in error with mocha's names.
 """
 
 from collections import Counter
@@ -33,7 +33,7 @@ class _Test(msgspec.Struct, rename="camel", gc=False):
 
     @property
     def said(self) -> str | None:
-        """Return what the error says, and where: the stack begins with the message."""
+        """Return the message and place of the error: the stack begins with the message."""
         told = self.err if isinstance(self.err, dict) else {}
         return next((each for each in (told.get("stack"), told.get("message")) if isinstance(each, str)), None)
 

@@ -1,8 +1,8 @@
-"""NUnit's XML, of version 3 (`test-run`) and of version 2 (`test-results`); a lone `test-suite` may be the root.
+"""NUnit's XML, version 3 (`test-run`) and version 2 (`test-results`); a lone `test-suite` may be the root.
 
-Outcomes are NUnit's own: a test in error is `result="Error"` in version 2 and a failed one in version 3; what is
-inconclusive, ignored or not runnable did not run. A suite that failed although nothing in it did (its tear-down, an
-assembly that cannot be loaded) is a case in error.
+A test in error is `result="Error"` in version 2 and a failed one in version 3; inconclusive, ignored and not runnable
+tests count as skipped. A suite that failed although nothing in it did (its tear-down, an assembly that cannot be
+loaded) is a case in error.
 """
 
 from collections.abc import Mapping
@@ -32,19 +32,19 @@ _NOT_COUNTED: Final = ("not-run", "ignored", "skipped", "invalid")
 
 
 def sniff(content: Content) -> bool:
-    """Whether the root is one that NUnit files have."""
+    """Whether the root is one of NUnit's."""
     return content.root in ROOTS
 
 
 def read(content: Content) -> TestReport:
-    """Read the report. Raises DamageError, also for a result that NUnit does not have."""
+    """Read the report. Raises DamageError, also for a result unknown to NUnit."""
     reader = _Reader(content)
     reader.walk()
     return reader.report()
 
 
 class _Reader(Elements):
-    """Take the events of one document; `_suites` are the open suites, `_bad` the failures seen before each."""
+    """Handle the events of one document; `_suites` are the open suites, `_bad` the failures seen before each."""
 
     TEXTS = frozenset({"message"})
 
@@ -99,12 +99,12 @@ class _Reader(Elements):
         self._not_counted = [count(attributes, key) or 0 for key in _NOT_COUNTED]
 
     def _id(self, case: Mapping[str, str]) -> str:
-        """Return the full name; version 2 and its imitators may put but the method there, to which the suite adds."""
+        """Return the full name; in version 2 it may be the method alone, to which the suite is added."""
         suite = self._suites[-1].get("name", "") if self._suites else ""
         return case.get("fullname") or identity.of(suite, case.get("name", ""))
 
     def report(self) -> TestReport:
-        """Return what was read; some versions leave tests out of `total` that did not run."""
+        """Return the report; in some versions `total` excludes tests that did not run."""
         total = self._declared.tests
         also = () if total is None else (total + self._not_counted[0], total + sum(self._not_counted[1:]))
         elsewhere = len(self._broken)
@@ -115,7 +115,7 @@ class _Reader(Elements):
 
 
 def _outcome(case: Mapping[str, str], *, failure: bool) -> str:
-    """Return the outcome of a case, by its result, else by what it says of itself before NUnit 2.5 had results."""
+    """Return the outcome of a case by its result, or by the attributes used before NUnit 2.5."""
     said = _result(case)
     if said is not None:
         return said
@@ -125,7 +125,7 @@ def _outcome(case: Mapping[str, str], *, failure: bool) -> str:
 
 
 def _result(attributes: Mapping[str, str]) -> str | None:
-    """Return the outcome that a result stands for (`Failed`, `Failed(Child)`, `Failed:Error`); None for no result."""
+    """Return the outcome for a result (`Failed`, `Failed(Child)`, `Failed:Error`); None without one."""
     said = attributes.get("result")
     if said is None:
         return None

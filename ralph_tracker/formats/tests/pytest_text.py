@@ -1,6 +1,6 @@
-"""pytest's terminal output, the last resort where no JUnit report was written: the numbers of its last line.
+"""pytest's terminal output, used only if no JUnit report was written: the numbers of its last line.
 
-Tests have names where the lines above (`-v`, `-rA`) name exactly as many as the last line counts.
+Tests have names if the lines above (`-v`, `-rA`) name exactly as many as the last line counts.
 """
 
 import re
@@ -56,15 +56,15 @@ _NO_NAMES: Final = "; the tests have no names in it: which of them changed canno
 
 
 def sniff(content: Content) -> bool:
-    """Whether a line is pytest's summary; with a table of coverage above it, it is a report of that."""
+    """Whether a line is pytest's summary; with a coverage table above it, it is a coverage report instead."""
     text = plain(content.text)
     return bool(_SUMMARY.search(text)) and not _COVERAGE.search(text)
 
 
 def read(content: Content) -> TestReport:
-    """Read the summary, or several of them. Raises DamageError; also where a run was stopped before any test failed.
+    """Read one or more summaries. Raises DamageError, also if a run was stopped before any test failed.
 
-    An error in tear-down is counted by pytest beside the test itself, and so it is here.
+    Like pytest, it counts an error in tear-down in addition to the test itself.
     """
     text = plain(content.text)
     summaries = list(_SUMMARY.finditer(text))
@@ -91,7 +91,7 @@ def read(content: Content) -> TestReport:
 
 
 def _names(text: str) -> dict[str, str]:
-    """Return the outcomes of the tests that lines of their own name."""
+    """Return the outcomes of the tests that have a line of their own."""
     found: dict[str, str] = {}
     for line in text.splitlines():
         if "::" in line and len(line) <= _LONGEST:

@@ -42,7 +42,7 @@ class _Summary(msgspec.Struct, gc=False):
 class _Report(msgspec.Struct):
     examples: list[_Example]
     summary: _Summary
-    messages: Any = None  # what went wrong outside of examples
+    messages: Any = None  # errors outside of examples
 
 
 def sniff(content: Content) -> bool:
@@ -71,6 +71,6 @@ def read(content: Content) -> TestReport:
 
 
 def _on_one_line(error: str) -> str:
-    """Return the error and its message, which RSpec puts below it."""
+    """Return the error and its message, which RSpec puts on the next line, as one line."""
     found = _ERROR.search(error)
     return f"{found[1]}: {found[2]}" if found else error

@@ -1,8 +1,8 @@
 """TAP, the Test Anything Protocol, versions 12 to 14.
 
-The lines without indent are the tests; those of a subtest are indented, and the line after them sums them up. SKIP and
-TODO are skips, whatever the outcome. A plan (`1..5`) says how many tests there are: one that is missing, or that stood
-first and was not kept, is a run cut short, unless the run says that it bails out.
+Lines without indent are the tests; those of a subtest are indented, and summed up in the line after them. SKIP and TODO
+are skips, whatever the outcome. A plan (`1..5`) says how many tests there are: if it is missing, or came first and was
+not fulfilled, the run was cut short, unless it bails out.
 """
 
 import re
@@ -22,7 +22,7 @@ _TEST: Final = re.compile(r"(?P<not>not )?ok(?![A-Za-z_\d\t:=(])[ -]*(?:(?P<numb
 _DIRECTIVE: Final = re.compile(r"(?<!\\)#\s*(?:skip\S*|todo\b)", re.IGNORECASE)
 _TIME: Final = re.compile(r"(?<!\\)#\s*time=(?P<number>\d{1,9}(?:\.\d{1,12})?)(?P<unit>m?s)\s*$")
 _DURATION: Final = re.compile(r"  duration_ms: (?P<number>\d{1,12}(?:\.\d{1,12})?)\s*$")
-# In the block of YAML, or what Test::More writes as comments.
+# In the YAML block, or in comments of Test::More.
 _MESSAGE: Final = re.compile(r"  (?:error|message|location|found|expected|wanted|actual): (?![|>])(?P<text>.+)$")
 _COMMENT: Final = re.compile(r"# {2,}(?P<text>\S.*)$")
 _KEPT_LINES: Final = 12
@@ -46,7 +46,7 @@ def sniff(content: Content) -> bool:
 
 
 def read(content: Content) -> TestReport:
-    """Read the report, several runs one after the other included. Raises DamageError."""
+    """Read the report of one or more consecutive runs. Raises DamageError."""
     run = _Run()
     for line in json_lines.lines(content):
         run.take(line.rstrip("\r"))
@@ -54,7 +54,7 @@ def read(content: Content) -> TestReport:
 
 
 class _Run:
-    """Gather the lines; a test is added when the next one begins, since its duration stands below it."""
+    """The lines of one run; a test is added when the next one begins, because its duration follows it."""
 
     def __init__(self) -> None:
         self._cases = Cases()
@@ -67,7 +67,7 @@ class _Run:
         self._bail_out: str | None = None
 
     def take(self, line: str) -> None:
-        """Take one line; what is neither a test nor a plan is a comment, a message or a subtest's."""
+        """Handle one line; what is neither a test nor a plan is a comment, a message or part of a subtest."""
         if not line or line[0] in "# ":
             self._below(line)
         elif test := _TEST.match(line):
@@ -101,7 +101,7 @@ class _Run:
             self._open, self._said = None, []
 
     def report(self) -> TestReport:
-        """Return what was gathered."""
+        """Return the report of the run."""
         self._close()
         found, planned = len(self._cases.outcomes), sum(self._plans)
         if self._bail_out is None and (not self._plans or len(self._plans) < self._versions):
@@ -122,7 +122,7 @@ class _Run:
 
 
 def _case(test: re.Match[str]) -> tuple[str, str, float | None]:
-    """Return name, outcome and duration of a test; the number is left out, since it is but the place in the file."""
+    """Return name, outcome and duration of a test, without its number, which is only its position."""
     rest, seconds = test["rest"], None
     directive = _DIRECTIVE.search(rest)
     timed = None if directive else _TIME.search(rest)

@@ -1,4 +1,4 @@
-"""The value that every report of tests comes down to."""
+"""The value type of test reports."""
 
 from collections.abc import Iterable, Mapping
 from itertools import islice
@@ -10,7 +10,7 @@ from ralph_tracker.formats.tests.messages import KEPT
 
 
 class Declared(NamedTuple):
-    """The counts that a test report states about itself; None where it states none."""
+    """The counts that a test report declares; None if it declares none."""
 
     tests: int | None = None
     failures: int | None = None
@@ -27,7 +27,7 @@ class Declared(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """How many tests ended in which way where the report does not say which they are."""
+    """The numbers of tests by outcome, if the report does not name them."""
 
     passed: int = 0
     failed: int = 0
@@ -50,14 +50,13 @@ class Counts(NamedTuple):
 class TestReport(NamedTuple):
     """The outcome of each test, in the order of the report.
 
-    `in_error` are those of the failed that ended in error (set-up, tear-down, collection). `durations` are seconds,
-    only where stated. `rerun` are the tests that ran more than once, `flaky` those of them whose runs disagree.
-    `unnamed` counts the tests beyond those, of which only the number is known. `broken` names what failed without being
-    a test that ended: a package that does not build, a test that a crash cut off; the tool counts no test for it, so
-    `tests` and `errors` do not either, but it is no success: `results` has it as failed. `contradiction` says where the
-    counts that the report declares are not those of its cases, `note` what else a person should know of where the
-    numbers come from. `skipped_lines` were no part of the report. `messages` and `not_loaded` are as in TestResults;
-    of the messages only the first are kept, of each its first lines (messages.py).
+    `in_error` are the failed tests that ended in error (set-up, tear-down, collection). `durations` are seconds, only
+    if stated. `rerun` are the tests that ran more than once, `flaky` those of them whose runs disagree. `unnamed`
+    counts further tests of which only the number is known. `broken` names failures that are not completed tests: a
+    package that does not build, a test that a crash cut off; the tool counts no test for them, and neither do `tests`
+    and `errors`, but `results` has them as failed. `contradiction` says how the declared counts differ from the cases,
+    `note` what else to know about the source of the numbers. `skipped_lines` were no part of the report. `messages` and
+    `not_loaded` are as in TestResults; only the first messages are kept, shortened (messages.py).
     """
 
     outcomes: Mapping[str, str] = {}
@@ -100,7 +99,7 @@ class TestReport(NamedTuple):
 
     @property
     def results(self) -> TestResults | None:
-        """Return the identities as the core wants them; None where some are unknown: half of them are none."""
+        """Return the identities for the core; None if some tests are unnamed, since partial identities are useless."""
         if self.unnamed.tests:
             return None
         return TestResults(
@@ -115,14 +114,14 @@ class TestReport(NamedTuple):
         return add_tests((self, other))
 
 
-TestReport.__test__ = False  # type: ignore[attr-defined]  # a test runner would collect it by its name
+TestReport.__test__ = False  # type: ignore[attr-defined]  # pytest would collect it by its name
 
 
 def add_tests(reports: Iterable[TestReport]) -> TestReport:
-    """Add up test reports, the earliest first, in time linear in their cases.
+    """Add up test reports, the earliest first, in linear time.
 
-    An id that is in several counts once: the last run wins, and the test is flaky where the runs disagree. A skip
-    is no run: it neither replaces a run nor disagrees with one. Tests without an id are taken to be different ones.
+    An id in several reports counts once: the last run wins, and the test is flaky if the runs disagree. A skip is not a
+    run: it neither replaces a run nor disagrees with one. Tests without an id are assumed to be different.
     """
     total = _TestTotal()
     for report in reports:
@@ -145,7 +144,7 @@ def add_tests(reports: Iterable[TestReport]) -> TestReport:
 
 
 class _TestTotal:
-    """Gather the cases of reports, each later than the one before."""
+    """The sum of several reports, added in order of time."""
 
     def __init__(self) -> None:
         self.outcomes: dict[str, str] = {}

@@ -1,8 +1,7 @@
 """TRX, the results of VSTest and MSTest (`TestRun`).
 
-Every result counts, also those of the rows of a data-driven test within its own. What was aborted or ran out of time
-failed; what the file gives no outcome, or one that says that it never ended, is in error, as is a run that says that
-it failed while none of its tests did.
+Every result counts, including the rows of a data-driven test. Aborted tests and timeouts failed; a result without an
+outcome, or one that never ended, is in error, as is a failed run without a failed test.
 """
 
 import re
@@ -42,7 +41,7 @@ def read(content: Content) -> TestReport:
 
 
 class _Reader(Elements):
-    """Take the events of one document; definitions and results refer to each other and come in any order."""
+    """Handle the events of one document; definitions and results refer to each other and come in any order."""
 
     TEXTS = frozenset({"Message"})
 
@@ -85,7 +84,7 @@ class _Reader(Elements):
         )
 
     def report(self) -> TestReport:
-        """Return what was read; a run without results and without a summary is none."""
+        """Return the report; a run without results and without a summary is not one."""
         if not self._complete:
             raise DamageError("there are neither results nor a summary in it")
         cases = Cases()
@@ -99,7 +98,7 @@ class _Reader(Elements):
 
 
 def _seconds(text: str) -> float | None:
-    """Return a time span (`[days.]hours:minutes:seconds`) in seconds; None for what is none."""
+    """Return a time span (`[days.]hours:minutes:seconds`) in seconds; None if it is invalid."""
     found = _DURATION.fullmatch(text)
     if found is None:
         return None

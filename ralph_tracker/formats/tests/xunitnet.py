@@ -1,4 +1,4 @@
-"""xUnit.net's XML: `assemblies` of version 2 and 3, or one `assembly` as version 1 writes it.
+"""xUnit.net's XML: `assemblies` of version 2 and 3, or one `assembly` of version 1.
 
 Errors outside of tests (`errors/error`, in version 1 the failure of a `class`) are cases in error.
 """
@@ -20,19 +20,19 @@ _ASSEMBLY_KEYS: Final = frozenset({"environment", "run-date", "start-rtf", "test
 
 
 def sniff(content: Content) -> bool:
-    """Whether the root is one that xUnit.net's files have."""
+    """Whether the root is one of xUnit.net's."""
     return content.root in ROOTS
 
 
 def read(content: Content) -> TestReport:
-    """Read the report. Raises DamageError, also where no element is an assembly whose tests ran."""
+    """Read the report. Raises DamageError, also if no element is an assembly whose tests ran."""
     reader = _Reader(content)
     reader.walk()
     return reader.report()
 
 
 class _Reader(Elements):
-    """Take the events of one document; a test is added when it ends, since its message stands in it."""
+    """Handle the events of one document; a test is added when it ends, because it contains its message."""
 
     TEXTS = frozenset({"message"})
 
@@ -88,7 +88,7 @@ class _Reader(Elements):
         self._cases.add(case, outcome, seconds(attributes.get("time")), said=self._message)
 
     def report(self) -> TestReport:
-        """Return what was read; `total` leaves out the errors outside of tests."""
+        """Return the report; `total` excludes errors outside of tests."""
         if self._declared is None:
             raise DamageError("there is no assembly in it")
         wrong = contradiction(self._declared, self._cases, failures_elsewhere=len(self._errors))

@@ -1,1 +1,1 @@
-"""Reports of type checkers: one file a format, `table.py` lists them."""
+"""Readers of type checker reports: one file per format, listed in `registry.py`."""

@@ -1,4 +1,4 @@
-"""mypy's machine output (`mypy --output=json`): one JSON object a line, and nothing where nothing was found."""
+"""mypy's JSON output (`mypy --output=json`): one JSON object per line, and none if nothing was found."""
 
 from collections import Counter
 from typing import Final
@@ -13,16 +13,16 @@ _KEYS: Final = frozenset({"file", "line", "message", "hint", "severity"})
 
 
 def sniff(content: Content) -> bool:
-    """Whether one of the first lines that look like objects is a finding of mypy."""
+    """Whether one of the first JSON objects is a finding of mypy."""
     return any(_is_finding(each) for each in json_lines.first_objects(content))
 
 
 def read(content: Content) -> TypeReport:
     """Count the findings by severity. Raises DamageError.
 
-    Lines that are no finding are skipped and counted. An object that the end of the file cuts short makes the whole
-    unreadable; a cut between two findings cannot be seen. Some fatal errors are told on standard error alone, and
-    only the summary line is here: its number counts.
+    Other lines are skipped and counted. An object cut short by the end of the file makes the whole unreadable; a cut
+    between two findings cannot be detected. Some fatal errors are only on standard error; then the number in the
+    summary line counts.
     """
     severities: Counter[str] = Counter()
     summaries: list[mypy_text.Summary] = []
@@ -46,5 +46,5 @@ def _is_finding(value: json_lines.Object) -> bool:
 
 
 def _is_fatal(finding: json_lines.Object) -> bool:
-    """Whether mypy went no further: it stops at errors of syntax and at those without a code."""
+    """Whether mypy stopped there: it does at syntax errors and at errors without a code."""
     return finding["severity"] == "error" and finding.get("code") in (None, "syntax")

@@ -19,14 +19,14 @@ _SUMMARY: Final = re.compile(rf"^(?:{_FOUND.pattern}|{_SUCCESS.pattern})", re.MU
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The last line of a run: how many errors, and whether they kept mypy from checking the rest."""
+    """The last line of a run: the number of errors, and whether they kept mypy from checking the rest."""
 
     errors: int
     stopped: bool
 
 
 def sniff(content: Content) -> bool:
-    """Whether it holds mypy's summary or a finding in a Python file; other compilers write findings alike."""
+    """Whether it holds mypy's summary or a finding in a Python file; other compilers print similar findings."""
     if content.opening[:1] in ("{", "[", "<"):
         return False
     text = plain(content.text)
@@ -34,10 +34,10 @@ def sniff(content: Content) -> bool:
 
 
 def read(content: Content) -> TypeReport:
-    """Count the findings; the greater of their number and the summary's counts. Raises DamageError.
+    """Count the findings; the greater of their number and the summary's is used. Raises DamageError.
 
-    Without a summary line (`--no-error-summary`) text that ends within a line is cut short, and text without an
-    error may be: neither is a report. A cut between two findings cannot be seen then.
+    Without a summary line (`--no-error-summary`) text that ends within a line is cut short, and text without an error
+    may be: neither is a report. A cut between two findings cannot be detected then.
     """
     lines = plain(content.text).splitlines()
     severities = Counter(found["severity"] for found in map(_ROW.match, lines) if found)
@@ -52,7 +52,7 @@ def read(content: Content) -> TypeReport:
 
 
 def summary(line: str) -> Summary | None:
-    """Return what a summary line says, None for any other line."""
+    """Return the content of a summary line, None for any other line."""
     found = _FOUND.match(line)
     if found:
         return Summary(int(found["errors"]), stopped=found["how"] != "checked")
@@ -60,7 +60,7 @@ def summary(line: str) -> Summary | None:
 
 
 def report(severities: Counter[str], summaries: list[Summary], *, skipped_lines: int) -> TypeReport:
-    """Make the report out of the counted findings and the summaries of the runs, one or several."""
+    """Return the report for the counted findings and the summaries of one or more runs."""
     counted = severities["error"]
     declared = sum(each.errors for each in summaries) if summaries else None
     contradiction = None

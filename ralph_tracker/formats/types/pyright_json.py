@@ -34,9 +34,9 @@ def sniff(content: Content) -> bool:
 
 
 def read(content: Content) -> TypeReport:
-    """Count the diagnostics by severity; the greater of the errors listed and declared counts. Raises DamageError.
+    """Count the diagnostics by severity; the greater of listed and declared errors is used. Raises DamageError.
 
-    A run that analysed no file is no report.
+    A run that analysed no file is not a report.
     """
     report = decode(content, _Report, "Pyright")
     summary = report.summary

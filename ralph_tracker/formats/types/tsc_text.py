@@ -1,4 +1,4 @@
-"""What TypeScript's compiler prints: `path(line,column): error TS…: text`, or with `--pretty` its own layout."""
+"""Output of TypeScript's compiler: `path(line,column): error TS…: text`, or the layout of `--pretty`."""
 
 import re
 from collections import Counter
@@ -17,7 +17,7 @@ _FINDING: Final = re.compile(
 )
 _PLACELESS: Final = re.compile(r"error TS")
 _FOUND: Final = re.compile(r"Found (?P<errors>\d{1,9}) errors?(?: in |\.|$)")
-# The codes of what cannot be parsed: nothing else is checked then.
+# The codes of parse errors: nothing else is checked then.
 _UNPARSED: Final = frozenset(
     {*range(1002, 1006), 1010, 1109, 1110, *range(1121, 1147), 1160, 1161, *range(1179, 1186), 1199, 1351, 1381, 1382}
     | {*range(1434, 1444), *range(8002, 8018)}
@@ -30,10 +30,10 @@ def sniff(content: Content) -> bool:
 
 
 def read(content: Content) -> TypeReport:
-    """Count the diagnostics; the greater of the errors listed and declared counts. Raises DamageError.
+    """Count the diagnostics; the greater of listed and declared errors is used. Raises DamageError.
 
-    With `--pretty` the compiler ends with their number: without it the text is cut short, and so is any that ends
-    within a line. A plain text that is cut between two diagnostics cannot be seen.
+    With `--pretty` the compiler ends with their number: without it the text is cut short, as is any text that ends
+    within a line. A plain text cut between two diagnostics cannot be detected.
     """
     severities: Counter[str] = Counter()
     declared: list[int] = []

@@ -1,4 +1,4 @@
-"""The value that every report of a type checker comes down to."""
+"""The value type of type checker reports."""
 
 from typing import NamedTuple
 
@@ -8,9 +8,9 @@ from ralph_tracker.formats.sums import both, known_sum
 class TypeReport(NamedTuple):
     """The findings of a type checker.
 
-    `errors` is the greater of the errors listed and `declared_errors`, the checker's own total (None: it gave
-    none). `stopped` means that an error kept the checker from going on: there may be more errors than were counted,
-    so the number is no progress. `skipped_lines` were no finding.
+    `errors` is the greater of the errors listed and `declared_errors`, the checker's own total (None: it gave none).
+    `stopped` means that an error kept the checker from going on: there may be more errors than counted, so a lower
+    number is no progress. `skipped_lines` were not findings.
     """
 
     errors: int = 0

@@ -1,1 +1,1 @@
-"""What other checkers of a diff say, as findings of ours: `integrity.tool` reads one in place of the diff rules."""
+"""Read the findings of other diff checkers: with `integrity.tool` one of them replaces the diff rules."""

@@ -1,4 +1,4 @@
-"""What `checkwash check BASE..HEAD --format json` prints."""
+"""Read the output of `checkwash check BASE..HEAD --format json`."""
 
 from collections.abc import Mapping
 from typing import Final, Literal
@@ -12,14 +12,14 @@ from ralph_tracker.integrity.source_tests import SEPARATOR
 
 NAME: Final = "checkwash"
 COMMAND: Final = "checkwash check BASE..HEAD --format json"
-# What it only informs about is none of its findings; "warn" is below what it stops a change for.
+# "info" is not a finding; "warn" is below the level at which the tool rejects a change.
 _SEVERITIES: Final[Mapping[str, Severity | None]] = {
     "critical": Severity.CRITICAL,
     "high": Severity.HIGH,
     "warn": Severity.MEDIUM,
     "info": None,
 }
-# None: tests that are gone or skipped are told by the reports' names, or the kind says nothing about tests and gates.
+# None: missing and skipped tests are known from the reports, or the kind is about neither tests nor gates.
 _ROWS: Final[Mapping[str, str | None]] = {
     "ASSERT_REMOVED": "W",
     "ASSERT_SUBSTITUTED": "W",
@@ -76,9 +76,10 @@ class _Document(msgspec.Struct):
 
 
 def read(data: bytes) -> tuple[Finding, ...]:
-    """Return its findings in their order, those of its allowlist too: the agent may write that. Raises InputError.
+    """Return its findings in order, including allowlisted ones, because the agent may edit the allowlist. Raises
+    InputError.
 
-    It names no lines. A rule of a later version is refused rather than passed over.
+    The tool reports no lines. A rule of a later version is refused, not ignored.
     """
     document = decoded(data, _Document, NAME, COMMAND)
     found = [_finding(each, document.run.checkwash_version) for each in document.findings]

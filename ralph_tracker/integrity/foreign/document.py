@@ -1,4 +1,4 @@
-"""Read the JSON that a checker prints, and say in one line what is wrong with it."""
+"""Decode the JSON output of a checker, with one-line errors."""
 
 from typing import TypeVar
 
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 def decoded(data: bytes, shape: type[T], tool: str, command: str) -> T:
-    """Return the document in the shape that the tool's has; `command` prints it. Raises InputError."""
+    """Return the output decoded into that shape; `command` is what prints it. Raises InputError."""
     try:
         return msgspec.json.decode(data, type=shape)
     except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError, RecursionError) as error:
@@ -23,7 +23,7 @@ def _first_line(error: Exception) -> str:
 
 
 def unknown(tool: str, version: str, kind: str) -> InputError:
-    """Return the error for a kind of finding that a version of the tool has and we do not know."""
+    """Return the error for an unknown kind of finding in a version of the tool."""
     return InputError(
         f"integrity.tool {tool}: version {version} tells of {kind!r}, which is not known here; "
         f"use a version of {tool} that this one was made for, or leave integrity.tool out"

@@ -1,4 +1,4 @@
-"""What `tampercheck --from BASE --json` prints."""
+"""Read the output of `tampercheck --from BASE --json`."""
 
 from collections.abc import Mapping
 from typing import Final, Literal
@@ -17,7 +17,7 @@ _SEVERITIES: Final[Mapping[str, Severity]] = {
     "high": Severity.HIGH,
     "medium": Severity.MEDIUM,
 }
-# None: tests that are gone or skipped are told by the reports' names, or the kind says nothing about tests and gates.
+# None: missing and skipped tests are known from the reports, or the kind is about neither tests nor gates.
 _ROWS: Final[Mapping[str, str | None]] = {
     "assertion-weakened": "W",
     "placeholder": None,
@@ -48,10 +48,10 @@ class _Document(msgspec.Struct):
 
 
 def read(data: bytes) -> tuple[Finding, ...]:
-    """Return its findings in their order, those that a comment in the diff allows too: the agent may write that.
+    """Return its findings in order, including those allowed by a comment, because the agent may write one.
 
-    It names no tests; `assertion-weakened` counts lines, which move, so each file has one. Raises InputError; a kind of
-    a later version is refused rather than passed over.
+    The tool names no tests; `assertion-weakened` counts lines, which move, so there is one per file. Raises InputError;
+    a kind of a later version is refused, not ignored.
     """
     document = decoded(data, _Document, NAME, COMMAND)
     found = [_finding(each, document.version) for each in document.findings]
@@ -77,7 +77,7 @@ def _finding(told: _Finding, version: str) -> Finding | None:
 
 
 def _row(told: _Finding) -> str | None:
-    """Return its row of integrity.md: of one kind are assertions, exits of a runner and steps of CI."""
+    """Return the row of integrity.md; one kind covers assertions, exits of a runner and CI steps."""
     if told.kind != _ALWAYS:
         return _ROWS[told.kind]
     if not is_test_path(told.path):

@@ -1,4 +1,4 @@
-"""The checkers whose JSON is read: a new one is its module and its line here."""
+"""The table of supported checkers: a new one is a module and a line here."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from ralph_tracker.integrity.source_tests import SourceTest
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """Describe a checker: `command` makes the document that `read` takes, which raises InputError for another one."""
+    """A checker: `command` prints the document that `read` takes; `read` raises InputError for any other."""
 
     name: str
     command: str
@@ -25,7 +25,7 @@ TOOLS: Final[Mapping[str, Tool]] = {
 
 
 def read(tool: str, data: bytes, ids: Iterable[str] = ()) -> tuple[Finding, ...]:
-    """Return what a tool of the table found; a test that it names gets its ids among those given. Raises InputError."""
+    """Return the findings of a tool in the table; tests that they name get their ids from `ids`. Raises InputError."""
     found = TOOLS[tool].read(data)
     named = {SourceTest(each.file, each.test, 1, 1, "") for each in found if each.test is not None}
     belongs = definitions(ids, named).items() if named else ()

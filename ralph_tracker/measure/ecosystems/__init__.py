@@ -1,1 +1,1 @@
-"""What a project of each ecosystem can be measured with: a module an ecosystem, put together in `measure.detect`."""
+"""Detect how projects of each ecosystem can be measured: one module per ecosystem, combined in `measure.detect`."""

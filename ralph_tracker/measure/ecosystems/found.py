@@ -1,4 +1,4 @@
-"""What an ecosystem says of a project."""
+"""The result of detecting an ecosystem, and helpers to find its programs."""
 
 import os
 import re
@@ -19,10 +19,10 @@ _VERSION: Final = re.compile(r"(?<![\w.])(?:v|go)?(\d+(?:\.\w+)*)")
 
 @dataclass(frozen=True, slots=True)
 class Ecosystem:
-    """What was found: how the ecosystem's own program is called, its version, and the tools it can run.
+    """A detected ecosystem: how its own program is called, its version, and the tools it can run.
 
-    `version` is None where that program does not run. `checks` are as a configuration has them, empty where nothing
-    can be measured; `notes` say what was not found and what to do about it.
+    `version` is None if that program does not run. `checks` are as in a configuration, empty if nothing can be
+    measured; `notes` say what was not found and what to do about it.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Ecosystem:
 
 
 def program(name: str, environment: Mapping[str, str]) -> str | None:
-    """Return a program on PATH, leaving out the environment that we run in; None where there is none."""
+    """Return a program on PATH, ignoring our own virtual environment; None if there is none."""
     folders = environment.get("PATH", "").split(os.pathsep)
     return shutil.which(name, path=os.pathsep.join(part for part in folders if not is_our_bin(part)))
 
@@ -42,7 +42,7 @@ def program(name: str, environment: Mapping[str, str]) -> str | None:
 def version_of(
     call: Sequence[str], root: Path, environment: Mapping[str, str], ask: Sequence[str] = ("--version",)
 ) -> str | None:
-    """Return the first number in what a program says of its version, None where it does not run."""
+    """Return the first number in a program's version output, None if it does not run."""
     try:
         done = subprocess.run(  # noqa: S603  # a tool of the project
             [*call, *ask],

@@ -1,6 +1,6 @@
 """Go: gotestsum, else `go test -json`, the coverage of the same run, golangci-lint.
 
-Packages named with `...` are looked for in no folder that begins with a dot, so `.aiwg` is left out.
+Patterns with `...` skip folders that begin with a dot, so `.aiwg` is left out.
 """
 
 import re
@@ -11,7 +11,7 @@ from typing import Final
 from ralph_tracker.measure.ecosystems.found import Checks, Ecosystem, program, version_of
 
 NAME: Final = "go"
-_TIMEOUT: Final = "30m"  # go itself ends a package's tests after ten minutes
+_TIMEOUT: Final = "30m"  # go itself stops a package's tests after ten minutes
 _PROFILE: Final = "{reports}/cover.out"
 _BLOCK: Final = re.compile(r"^use\s*\((.*?)\)", re.MULTILINE | re.DOTALL)
 _USE: Final = re.compile(r"^use\s+([^\s(]+)", re.MULTILINE)
@@ -19,7 +19,7 @@ _JSON_PATH_SINCE: Final = 2
 
 
 def detect(root: Path, environment: Mapping[str, str]) -> Ecosystem | None:
-    """Return how a Go project can be measured, None where it is none."""
+    """Return how a Go project can be measured, None if it is not one."""
     if not any((root / name).is_file() for name in ("go.mod", "go.work")):
         return None
     version = version_of(("go",), root, environment, ["version"]) if program("go", environment) else None
@@ -35,7 +35,7 @@ def detect(root: Path, environment: Mapping[str, str]) -> Ecosystem | None:
 
 
 def _packages(root: Path) -> list[str]:
-    """Name the packages of a module, or of the modules that a workspace uses."""
+    """Return the packages of a module, or of the modules that a workspace uses."""
     try:
         text = re.sub(r"//.*", "", (root / "go.work").read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -52,7 +52,7 @@ def _test_checks(packages: list[str], *, with_gotestsum: bool) -> Checks:
         report = "{reports}/gotestsum.xml"
         run = ["gotestsum", f"--junitfile={report}", "--", f"-coverprofile={_PROFILE}", *packages]
         tests, told = {"run": run, "reports": [report]}, {"format": "junit"}
-    # the sum that go prints is of statements, and so is the report's
+    # the total that go prints counts statements, like the report
     coverage = {"run": ["go", "tool", "cover", f"-func={_PROFILE}"], "reports": [_PROFILE], "format": "gocover"}
     return {"tests": {**tests, **told, "timeout": _TIMEOUT}, "coverage": {**coverage, "needs": ["tests"]}}
 

@@ -1,6 +1,6 @@
-"""The JVM: Maven and Gradle, the project's own wrapper first, with JaCoCo where the project uses it.
+"""The JVM: Maven and Gradle, preferably the project's own wrapper, with JaCoCo if the project uses it.
 
-Both look at the modules that the build names, and a pattern of reports finds nothing below `.aiwg`.
+Both only build the named modules, and report patterns match nothing below `.aiwg`.
 """
 
 import os
@@ -20,7 +20,7 @@ _XML_OF_GRADLE: Final = ("xml.required", "xml.enabled", "xml { required", "xml.s
 
 
 def detect(root: Path, environment: Mapping[str, str]) -> Ecosystem | None:
-    """Return how a project of Maven or Gradle can be measured, None where it is none."""
+    """Return how a Maven or Gradle project can be measured, None if it is not one."""
     for tool, wrapper, files, checks_of in (
         ("mvn", "mvnw", _MAVEN, _maven_checks),
         ("gradle", "gradlew", _GRADLE, _gradle_checks),
@@ -42,14 +42,14 @@ def _call(root: Path, tool: str, wrapper: str, environment: Mapping[str, str]) -
 
 
 def _texts(root: Path, files: tuple[str, ...]) -> list[str]:
-    """Return the build files of the project and of the modules that lie one folder deep."""
+    """Return the build files of the project and of modules one folder deep."""
     paths = chain.from_iterable((root / name, *sorted(root.glob(f"[!.]*/{name}"))) for name in files)
     return [path.read_text(encoding="utf-8", errors="replace") for path in paths if path.is_file()]
 
 
 def _maven_checks(call: str, text: str) -> tuple[Checks, tuple[str, ...]]:
     how = [call, "-q", "-B"]
-    # a module with a failing test would keep the modules that need it from being tested
+    # else modules that depend on one with a failing test would not be tested
     run = [*how, "-Dmaven.test.failure.ignore=true", "test"]
     reports = ["**/target/surefire-reports/TEST-*.xml"]
     checks: Checks = {"tests": {"run": run, "reports": reports, "format": "junit", "timeout": _TIMEOUT}}
@@ -65,14 +65,14 @@ def _maven_checks(call: str, text: str) -> tuple[Checks, tuple[str, ...]]:
 
 
 def _gradle_checks(call: str, text: str) -> tuple[Checks, tuple[str, ...]]:
-    # nothing is left running behind, and what is up to date would write no report of this run
+    # no daemon is left running, and cleanTest makes up-to-date tests write a new report
     how = [call, "--no-daemon", "--console=plain", "--continue"]
     tests = {"run": [*how, "cleanTest", "test"], "reports": ["**/build/test-results/test/*.xml"], "format": "junit"}
     checks: Checks = {"tests": {**tests, "timeout": _TIMEOUT}}
     if "jacoco" not in text or not any(word in text for word in _XML_OF_GRADLE):
         return checks, ("coverage is not measured: use the jacoco plugin with xml.required = true",)
     checks["coverage"] = {
-        # the tests have run, and where one has failed their task would stop the report
+        # the tests have run already, and their task would stop the report if one failed
         "run": [*how, "jacocoTestReport", "-x", "test"],
         "reports": ["**/build/reports/jacoco/test/*.xml"],
         "format": "jacoco",

@@ -1,6 +1,6 @@
-"""JavaScript and TypeScript: jest, vitest or mocha, eslint and tsc, as they are installed for the project.
+"""JavaScript and TypeScript: jest, vitest or mocha, eslint and tsc, as installed in the project.
 
-Copies of earlier iterations lie below `.aiwg`, and each tool is told to leave that out.
+Copies of earlier iterations are below `.aiwg`, which each tool is told to ignore.
 """
 
 import json
@@ -29,7 +29,7 @@ _ADDING: Final = {"pnpm": "pnpm add -D", "yarn": "yarn add -D", "bun": "bun add 
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """A package.json as far as it can be read; `root` is absolute."""
+    """The readable content of a package.json; `root` is absolute."""
 
     root: Path
     document: Mapping[str, Any]
@@ -41,12 +41,12 @@ class Package:
 
     @property
     def scripts(self) -> dict[str, str]:
-        """Return its scripts, those that are text."""
+        """Return its scripts that are strings."""
         return {name: text for name, text in self._table("scripts").items() if isinstance(text, str)}
 
     @property
     def install(self) -> str:
-        """Return the command that installs what is declared, by the lock file."""
+        """Return the command that installs the dependencies, by the lock file."""
         return next((command for folder in self._folders() for command in _installing(folder)), "npm install")
 
     @property
@@ -55,7 +55,7 @@ class Package:
         return _ADDING[self.install.split()[0]]
 
     def tool(self, name: str) -> tuple[str, ...] | None:
-        """Return how an installed tool is called, None where it is not installed; nothing is ever fetched."""
+        """Return how an installed tool is called, None if it is not installed; nothing is downloaded."""
         for folder in self._folders():
             path = folder / "node_modules" / ".bin" / name
             if path.is_file():
@@ -64,7 +64,7 @@ class Package:
         return ("yarn", "run", name) if unpacked_nowhere else None
 
     def version(self, name: str) -> tuple[int, ...] | None:
-        """Return the version of an installed package, as far as it is numbers, None where it is not installed."""
+        """Return the numeric version of an installed package, None if it is not installed."""
         for folder in self._folders():
             document = read_json(folder / "node_modules" / name / "package.json")
             if document is not None:
@@ -73,7 +73,7 @@ class Package:
         return None
 
     def table(self, key: str) -> Mapping[str, Any]:
-        """Return a tool's own table, {} where there is none."""
+        """Return a tool's own table, {} without one."""
         return self._table(key)
 
     def _table(self, key: str) -> Mapping[str, Any]:
@@ -81,7 +81,7 @@ class Package:
         return table if isinstance(table, Mapping) else {}
 
     def _folders(self) -> Iterator[Path]:
-        """Look where node does, from the package up to the repository's root: workspaces share their tools."""
+        """Yield the folders that node searches, up to the repository's root: workspaces share their tools."""
         for folder in (self.root, *self.root.parents):
             yield folder
             if (folder / ".git").exists():
@@ -89,14 +89,14 @@ class Package:
 
 
 def package_of(root: Path) -> Package | None:
-    """Return the package of a folder, an empty one where its package.json cannot be read, None where there is none."""
+    """Return the package of a folder, empty if its package.json cannot be read, None if there is none."""
     if not (root / "package.json").is_file():
         return None
     return Package(root.absolute(), read_json(root / "package.json") or {})
 
 
 def read_json(path: Path) -> Mapping[str, Any] | None:
-    """Return a JSON object from a file, None where it has none or cannot be read."""
+    """Return a JSON object from a file, None if it is missing or cannot be read."""
     try:
         document = json.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError, RecursionError):
@@ -119,10 +119,10 @@ _DEPTH: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """How a script calls a tool: its words, its environment, what stands around it.
+    """How a script calls a tool: its words, its environment and context.
 
-    `program` is what stands in front of the words where node itself is called with them, else empty; `wrapper` are the
-    words of nyc or c8, the name first; `before` are the commands that the script runs earlier.
+    `program` are the words before them if node itself is called, else empty; `wrapper` are the words of nyc or c8, the
+    name first; `before` are the commands that the script runs earlier.
     """
 
     words: tuple[str, ...] = ()
@@ -133,12 +133,12 @@ class Usage:
 
 
 def usage_of(tool: str, scripts: Mapping[str, str], names: Sequence[str]) -> Usage | None:
-    """Return how the first of the scripts that calls a tool does it, None where none does."""
+    """Return how the first script that calls a tool does so, None if none does."""
     return next((found for name in names if (found := _in_script(tool, scripts, name, _DEPTH))), None)
 
 
 def without(words: Sequence[str], flags: frozenset[str], valued: frozenset[str]) -> tuple[str, ...]:
-    """Leave out options that we give ourselves or that would change the tree; `valued` ones take a value."""
+    """Return the words without options that we set or that would change the tree; `valued` ones take a value."""
     kept: list[str] = []
     rest = iter(words)
     for word in rest:
@@ -151,7 +151,7 @@ def without(words: Sequence[str], flags: frozenset[str], valued: frozenset[str])
 
 
 def _in_script(tool: str, scripts: Mapping[str, str], name: str, depth: int) -> Usage | None:
-    """Look into a script, and into the scripts that it runs."""
+    """Search a script, and the scripts that it runs."""
     before: list[str] = []
     for words in _commands(scripts.get(name, "")) if depth else ():
         found = _in_command(tool, words, scripts)
@@ -165,7 +165,7 @@ def _in_script(tool: str, scripts: Mapping[str, str], name: str, depth: int) -> 
 
 
 def _commands(script: str) -> Iterator[list[str]]:
-    """Split a script at the shell's operators; one that cannot be split has no command that we know."""
+    """Yield the commands between the shell's operators; none if the script cannot be split."""
     lexer = shlex.shlex(script, posix=True, punctuation_chars=True)
     lexer.whitespace_split, lexer.commenters = True, ""
     words: list[str] = []
@@ -199,7 +199,7 @@ def _in_command(tool: str, words: Sequence[str], scripts: Mapping[str, str]) -> 
 
 
 def _without_runners(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
-    """Take the environment and what only finds the tool from the front of a command."""
+    """Split a command into its environment and its words, without runners such as npx."""
     env: dict[str, str] = {}
     for place, word in enumerate(words):
         if _ASSIGNMENT.match(word):
@@ -211,7 +211,7 @@ def _without_runners(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
 
 
 def _is_call(word: str, tool: str) -> bool:
-    """Tell whether a word is the tool: its name, or the path of its program."""
+    """Return whether a word calls the tool, by name or by the path of its program."""
     path = PurePosixPath(word)
     return path.name in {tool, f"_{tool}"} or (path.name.startswith(f"{tool}.") and "node_modules" in path.parts)
 
@@ -228,7 +228,7 @@ def _script_of(words: Sequence[str], scripts: Mapping[str, str]) -> str | None:
 RUNNERS: Final = ("vitest", "jest", "mocha")
 _COVERAGE: Final = "{reports}/coverage-node"
 _SUMMARY: Final = f"{_COVERAGE}/coverage-summary.json"
-_JSON_OUTPUT_SINCE: Final = (9, 2)  # of mocha: before, its JSON was mixed with what the tests print
+_JSON_OUTPUT_SINCE: Final = (9, 2)  # of mocha; before, its JSON was mixed with the output of tests
 _IGNORED_MODULES: Final = "modulePathIgnorePatterns"
 _JEST_FILES: Final = ("jest.config.*", "package.json")
 _FLAGS: Final = {
@@ -250,7 +250,7 @@ _WRAPPER_FLAGS: Final = frozenset({"--check-coverage", "--clean", "--no-clean", 
 _WRAPPER_VALUED: Final = frozenset(
     {"-r", "--reporter", "--report-dir", "--reports-dir", "--temp-dir", "--temp-directory", "-t"}
 )
-# How the two that measure any program name their folders.
+# The options of both wrappers for their folders.
 _FOLDER_OPTIONS: Final = {"nyc": ("--temp-dir", "--report-dir"), "c8": ("--temp-directory", "--reports-dir")}
 _WRAPPER_FILES: Final = {"nyc": (".nycrc", ".nycrc.json"), "c8": (".c8rc", ".c8rc.json")}
 
@@ -266,12 +266,12 @@ class Runner:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Return the script's own words without those that we give ourselves."""
+        """Return the script's own words without those that we set ourselves."""
         return without(self.usage.words, _FLAGS[self.name], _VALUED[self.name])
 
 
 def test_checks(runner: Runner) -> tuple[Checks, tuple[str, ...]]:
-    """Return the checks of a runner, and what is missing for its coverage."""
+    """Return the checks of a runner, and notes on what its coverage lacks."""
     checks, notes = _CHECKS[runner.name](runner)
     if runner.usage.env:
         checks["tests"]["env"] = dict(runner.usage.env)
@@ -288,7 +288,7 @@ def _jest(runner: Runner) -> tuple[Checks, tuple[str, ...]]:
         "--coverage",
         "--coverageReporters=json-summary",
         f"--coverageDirectory={_COVERAGE}",
-        # a pattern of tests would take the place of the project's own; these are seldom set
+        # a pattern of tests would replace the project's own; these are rarely set
         *(f"--{_IGNORED_MODULES}={pattern}" for pattern in patterns),
         "--json",
         f"--outputFile={report}",
@@ -297,7 +297,7 @@ def _jest(runner: Runner) -> tuple[Checks, tuple[str, ...]]:
 
 
 def _ignored_by_jest(runner: Runner) -> list[str]:
-    """Return the project's own patterns, which ours would replace; asked only where a configuration names them."""
+    """Return the project's own patterns, which ours would replace; jest is only asked if a configuration has them."""
     root = runner.package.root
     files = [path for name in _JEST_FILES for path in root.glob(name)]
     if not any(_IGNORED_MODULES in path.read_text(encoding="utf-8", errors="replace") for path in files):
@@ -324,7 +324,7 @@ def _vitest(runner: Runner) -> tuple[Checks, tuple[str, ...]]:
     if provider is None:
         missing = f"coverage not found: {runner.package.add} @vitest/coverage-v8"
         return {"tests": _tests(run, report, "jest-json")}, (missing,)
-    # without the last, failing tests have no coverage
+    # without reportOnFailure, failing tests have no coverage
     run += ["--coverage.enabled", "--coverage.reporter=json-summary", f"--coverage.reportsDirectory={_COVERAGE}"]
     run += ["--coverage.reportOnFailure", *([] if provider == "v8" else [f"--coverage.provider={provider}"])]
     return {"tests": _tests(run, report, "jest-json"), "coverage": _written_by_the_tests()}, ()
@@ -350,7 +350,7 @@ def _mocha(runner: Runner) -> tuple[Checks, tuple[str, ...]]:
 
 
 def _counting_copies(package: Package, wrapper: tuple[str, ...]) -> tuple[str, ...]:
-    """Say so where every file counts, loaded or not: the wrapper's own list cannot be added to from outside."""
+    """Return a note if unloaded files count as well, since the wrapper's excludes cannot be extended from outside."""
     tables = [package.table(wrapper[0]), *(read_json(package.root / name) or {} for name in _WRAPPER_FILES[wrapper[0]])]
     if "--all" not in wrapper and not any(table.get("all") for table in tables):
         return ()
@@ -364,7 +364,7 @@ def _tests(run: list[str], report: str, format_: str) -> dict[str, Any]:
 
 
 def _written_by_the_tests() -> dict[str, Any]:
-    """Return a check that only looks whether the tests have left a report, so that what is missing is said."""
+    """Return a check that only tests whether the tests left a report, so that a missing one is noticed."""
     return {"run": ["test", "-s", _SUMMARY], "reports": [_SUMMARY], "format": "istanbul-summary", "needs": ["tests"]}
 
 
@@ -390,7 +390,7 @@ _COMMENT: Final = re.compile(r"^\s*(?://[^\n]*|/\*.*?\*/)", re.MULTILINE | re.DO
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What was found of one kind."""
+    """The checks of one kind."""
 
     checks: Checks
     tools: Mapping[str, tuple[str, ...]]
@@ -398,7 +398,7 @@ class _Part:
 
 
 def detect(root: Path, environment: Mapping[str, str]) -> Ecosystem | None:
-    """Return how a project with a package.json can be measured, None where there is none."""
+    """Return how a project with a package.json can be measured, None without one."""
     package = package_of(root)
     if package is None:
         return None
@@ -424,7 +424,7 @@ def _missing(package: Package, tool: str) -> str:
 
 
 def _tests_part(package: Package) -> _Part:
-    """Take the runner that the test script calls, else the first that is declared."""
+    """Return the checks of the runner that the test script calls, else of the first that is declared."""
     scripts = package.scripts
     names = ["test", *sorted(name for name in scripts if name.startswith("test") and name != "test"), "unit"]
     used = {name: usage for name in RUNNERS if (usage := usage_of(name, scripts, names))}
@@ -443,7 +443,7 @@ def _tests_part(package: Package) -> _Part:
 
 
 def _unsaid(usage: Usage, scripts: Mapping[str, str]) -> list[str]:
-    """Name what the test script does first, and the check does not."""
+    """Return a note on the commands that the test script runs first, and the check does not."""
     first = [scripts["pretest"]] if "pretest" in scripts else []
     told = ", ".join(f"`{command}`" for command in (*first, *usage.before))
     return (
@@ -471,7 +471,7 @@ def _lint(package: Package) -> _Part:
 
 
 def _types(package: Package) -> _Part:
-    """Check the program of tsconfig.json, or each that it only refers to; a compiler leaves out dotted folders."""
+    """Return a type check for tsconfig.json, or for each project that it only refers to; tsc skips dotted folders."""
     path = package.root / "tsconfig.json"
     if not path.is_file():
         return _Part({}, {})
@@ -488,14 +488,14 @@ def _types(package: Package) -> _Part:
 
 def _type_check(call: tuple[str, ...], name: str, project: str | None) -> dict[str, Any]:
     which = [] if project is None else ["-p", project]
-    # what a program of references notes for its next build would else lie in the tree
+    # else the build info of a project with references would be written into the tree
     notes = ["--incremental", "--tsBuildInfoFile", f"{{reports}}/{name}.tsbuildinfo"]
     run = [*call, *which, "--noEmit", "--pretty", "false", *notes]
     return {"run": run, "reports": ["-"], "format": "tsc-text"}
 
 
 def _programs(path: Path) -> list[str | None]:
-    """Return the programs that a tsconfig.json only refers to, [None] where it is one itself."""
+    """Return the projects that a tsconfig.json only refers to, [None] if it is one itself."""
     document = read_json(path)
     text = "" if document is not None else _COMMENT.sub("", path.read_text(encoding="utf-8", errors="replace"))
     if document is not None:

@@ -1,6 +1,6 @@
 """Python: pytest, coverage, ruff and mypy.
 
-The interpreter is the project's own, never the one that ralph-tracker runs in, unless that is the project's.
+The interpreter is the project's own, and ralph-tracker's only if the project uses the same.
 """
 
 import configparser
@@ -18,7 +18,7 @@ from ralph_tracker.measure.ecosystems.found import PROBE_TIMEOUT_S, Checks, Ecos
 NAME: Final = "python"
 _PROBE: Final = (
     "import importlib.util as u, json, sys;"
-    # A folder of that name in the project is found too, but is no tool: it has no origin.
+    # A folder of that name in the project is found too, but has no origin.
     "found = [m for m in sys.argv[1:] if (s := u.find_spec(m)) and s.origin];"
     "print(json.dumps(found + [sys.version.split()[0]]))"
 )
@@ -36,7 +36,7 @@ _PYTEST_TABLES: Final = ("pytest.toml", ".pytest.toml")
 
 
 def detect(root: Path, environment: Mapping[str, str]) -> Ecosystem | None:
-    """Return how a Python project can be measured, None where it is no Python project."""
+    """Return how a Python project can be measured, None if it is not one."""
     if not is_python_project(root):
         return None
     python = project_python(root, environment)
@@ -53,12 +53,12 @@ def detect(root: Path, environment: Mapping[str, str]) -> Ecosystem | None:
 
 
 def is_python_project(root: Path) -> bool:
-    """Tell whether a folder looks like one that Python tools can measure."""
+    """Return whether a folder looks like a project for Python tools."""
     return any((root / name).is_file() for name in _MARKERS) or any(next(root.glob(code), None) for code in _CODE)
 
 
 def project_python(root: Path, environment: Mapping[str, str]) -> tuple[str, ...] | None:
-    """Return how the project's own interpreter is called, None where there is none.
+    """Return how the project's own interpreter is called, None without one.
 
     uv.lock → uv run, poetry.lock → poetry run, else the project's .venv, else PATH without our own environment.
     """
@@ -107,8 +107,8 @@ def _checks(root: Path, python: Sequence[str], tools: Mapping[str, tuple[str, ..
     if "pytest" in tools:
         checks |= _test_checks(root, python, tools, modules)
     if "ruff" in tools:
-        # ruff looks into .aiwg where nothing ignores that, and what is kept of earlier iterations is no finding of now;
-        # a project that has set `fix` would be fixed by being measured
+        # unless told not to, ruff reads .aiwg, where earlier iterations are kept, and with `fix` set it would change
+        # the project
         words = ["--no-cache", "--no-fix", "--extend-exclude=.aiwg", "--output-format=json"]
         run = [*tools["ruff"], "check", *words]
         checks["lint"] = {"run": run, "reports": ["-"], "format": "ruff-json"}
@@ -121,14 +121,14 @@ def _checks(root: Path, python: Sequence[str], tools: Mapping[str, tuple[str, ..
 def _test_checks(
     root: Path, python: Sequence[str], tools: Mapping[str, tuple[str, ...]], modules: Sequence[str]
 ) -> Checks:
-    """Run pytest under coverage where that is there; pytest-cov, where the project asks for it, measures itself."""
+    """Return the checks that run pytest, under coverage if available, unless the project itself uses pytest-cov."""
     own_coverage = "pytest_cov" in modules and _asks_for_pytest_cov(root)
     measured = "coverage" in tools
     how = [*tools["coverage"], "run", "-m", "pytest"] if measured and not own_coverage else [*python, "-m", "pytest"]
     data = {"COVERAGE_FILE": "{reports}/.coverage"}
     tests: dict[str, Any] = {
-        # not quiet: that leaves out hooks of the project's own conftest, which counts where tests are in its coverage;
-        # pytest looks into .aiwg where a project's own norecursedirs has taken the place of the usual ones
+        # no -q: it skips hooks of the project's conftest, which count in coverage that includes tests; --ignore,
+        # because a project's own norecursedirs replaces the default, which skips .aiwg
         "run": [*how, "--ignore=.aiwg", "--junitxml={reports}/junit.xml"],
         "reports": ["{reports}/junit.xml"],
         "format": "junit",
@@ -154,7 +154,7 @@ def _pyproject(root: Path, *keys: str) -> Mapping[str, Any]:
 
 
 def _table(path: Path, *keys: str) -> Mapping[str, Any]:
-    """Return a table of a TOML file, {} where it has none or cannot be read."""
+    """Return a table of a TOML file, {} if it is missing or cannot be read."""
     try:
         table: Any = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -165,7 +165,7 @@ def _table(path: Path, *keys: str) -> Mapping[str, Any]:
 
 
 def _section(path: Path, name: str) -> Mapping[str, str]:
-    """Return a section of an ini file, {} where it has none or cannot be read."""
+    """Return a section of an ini file, {} if it is missing or cannot be read."""
     parser = configparser.RawConfigParser(strict=False)
     try:
         parser.read_string(path.read_text(encoding="utf-8"))
@@ -175,7 +175,7 @@ def _section(path: Path, name: str) -> Mapping[str, str]:
 
 
 def _asks_for_pytest_cov(root: Path) -> bool:
-    """Tell whether pytest itself is set to measure coverage; a command line in tox.ini is none of ours."""
+    """Return whether pytest's own settings measure coverage; commands in tox.ini do not count."""
     tables = [_pyproject(root, "tool", "pytest", "ini_options"), _pyproject(root, "tool", "pytest")]
     tables += [_table(root / file, "pytest") for file in _PYTEST_TABLES]
     sections = [_section(root / file, name) for file, name in _PYTEST_SECTIONS.items()]

@@ -1,6 +1,6 @@
-"""Rust: cargo nextest where it is installed, else what `cargo test` prints, and clippy.
+"""Rust: cargo nextest if installed, else the output of `cargo test`, and clippy.
 
-cargo looks at the crates that the manifest names, never into `.aiwg`.
+cargo only builds the crates in the manifest, never `.aiwg`.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ NAME: Final = "rust"
 _TIMEOUT: Final = "30m"  # it builds first
 _PLAIN: Final = {"CARGO_TERM_COLOR": "never"}
 _REPORT: Final = "{reports}/nextest.xml"
-# A configuration of a tool stands behind the project's own, and lies outside of its tree.
+# A tool configuration has lower priority than the project's own, and lies outside its tree.
 _SETTINGS: Final = "{reports}/nextest.toml"
 _NEXTEST: Final = (
     f"printf '[profile.default.junit]\\npath = \"%s\"\\n' {_REPORT} > {_SETTINGS} && "
@@ -22,14 +22,14 @@ _NEXTEST: Final = (
 
 
 def detect(root: Path, environment: Mapping[str, str]) -> Ecosystem | None:
-    """Return how a Rust project can be measured, None where it is none."""
+    """Return how a Rust project can be measured, None if it is not one."""
     if not (root / "Cargo.toml").is_file():
         return None
     version = version_of(("cargo",), root, environment) if program("cargo", environment) else None
     if version is None:
         return Ecosystem(NAME, notes=(f"no cargo found for {root}; install Rust, and have cargo on PATH",))
     calls = {name: ("cargo", name) for name in ("nextest", "clippy")}
-    # the proxies of a toolchain manager are on PATH whether the tool is installed or not
+    # rustup's proxies are on PATH even if the tool is not installed
     tools = {name: call for name, call in calls.items() if version_of(call, root, environment) is not None}
     notes = ["coverage is not measured: add a check whose report is LCOV, as cargo llvm-cov writes it"]
     if "clippy" not in tools:
@@ -39,12 +39,12 @@ def detect(root: Path, environment: Mapping[str, str]) -> Ecosystem | None:
 
 def _checks(root: Path, tools: Mapping[str, Any]) -> Checks:
     text = {"reports": ["-"], "format": "libtest-text", "env": dict(_PLAIN), "timeout": _TIMEOUT}
-    # which binary a test belongs to is written to the other stream
+    # the binary of a test is printed on standard error
     checks: Checks = {"tests": {"run": "cargo test --no-fail-fast 2>&1", **text}}
     if "nextest" in tools:
         checks["tests"] = {"run": _NEXTEST, "reports": [_REPORT], "format": "junit", "timeout": _TIMEOUT}
         if (root / "src" / "lib.rs").is_file():
-            # nextest leaves these out
+            # nextest does not run doctests
             doctests = {**text, "reports": ["-"], "kind": "tests", "needs": ["tests"]}
             checks["doctests"] = {"run": "cargo test --doc --no-fail-fast 2>&1", **doctests}
     if "clippy" in tools:

@@ -167,7 +167,7 @@ def bytes_of(file: Path) -> bytes:
 
 def _run_git(words: Sequence[str], where: Path, environment: Mapping[str, str], stdin: bytes) -> Answer:
     try:
-        from git.cmd import Git  # noqa: PLC0415  # noqa: PLC0415  # takes 147 ms, and few commands need it
+        from git.cmd import Git  # noqa: PLC0415  # takes 147 ms, and few commands need it
         from git.exc import GitCommandNotFound  # noqa: PLC0415  # as above
     except ImportError as error:
         raise StoreError(_NO_GIT) from error

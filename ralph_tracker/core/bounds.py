@@ -1,0 +1,22 @@
+"""What a threshold may be, as annotations: the configuration refuses anything else, and its JSON Schema says so."""
+
+from typing import Annotated, NamedTuple
+
+
+class Bounds(NamedTuple):
+    """The least and the most that a number may be, and what it must exceed; None is no bound."""
+
+    least: float | None = None
+    most: float | None = None
+    above: float | None = None
+
+
+class OtherNames(NamedTuple):
+    """Names by which the configuration takes a key too."""
+
+    names: tuple[str, ...]
+
+
+Share = Annotated[float, Bounds(0, 1)]
+Amount = Annotated[float, Bounds(0)]
+Count = Annotated[int, Bounds(1)]

@@ -1,0 +1,99 @@
+"""Values as plain JSON and back, by their annotations: a field that is added to a value is stored and read.
+
+A value with a `measured` method is written as what that returns; one with a class method `named` as its name.
+"""
+
+from collections.abc import Callable, Mapping
+from enum import IntEnum
+from functools import cache
+from types import UnionType
+from typing import Annotated, Any, Final, TypeVar, Union, get_args, get_origin, get_type_hints
+
+Plain = dict[str, Any]
+Read = Callable[[Any], Any]
+_Value = TypeVar("_Value")
+
+
+def encode(value: Any) -> Any:  # noqa: ANN401  # any value of the core
+    """Return a value as dicts, lists, strings and numbers."""
+    if isinstance(value, IntEnum) or hasattr(value, "named"):
+        return value.name
+    if hasattr(value, "measured"):
+        return value.measured()
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return {name: encode(each) for name, each in value._asdict().items()}
+    if isinstance(value, Mapping):
+        return {key: encode(each) for key, each in value.items()}
+    if isinstance(value, frozenset):
+        return sorted(value)
+    return [encode(each) for each in value] if isinstance(value, tuple | list) else value
+
+
+def decode(kind: type[_Value], plain: Any) -> _Value:  # noqa: ANN401  # as parsed
+    """Return the value that `encode` was given; a field that is missing has its default.
+
+    Raises KeyError, TypeError or ValueError for what is no such value.
+    """
+    annotation: Any = kind
+    value: _Value = _reader(annotation)(plain)
+    return value
+
+
+@cache
+def _reader(kind: Any) -> Read:  # noqa: ANN401  # any annotation
+    if hasattr(kind, "named"):
+        named: Read = kind.named
+        return named
+    if isinstance(kind, type) and issubclass(kind, IntEnum):
+        return kind.__getitem__
+    if hasattr(kind, "_fields"):
+        return _named_tuple(kind)
+    of_arguments = _BY_ORIGIN.get(get_origin(kind))
+    return _as_it_is if of_arguments is None else of_arguments(get_args(kind))
+
+
+def _as_it_is(plain: Any) -> Any:  # noqa: ANN401  # a string, a number, a truth value or None
+    return plain
+
+
+def _named_tuple(kind: Any) -> Read:  # noqa: ANN401  # a class made by NamedTuple
+    readers = {name: _reader(hint) for name, hint in get_type_hints(kind).items()}
+    in_order = tuple(readers.values())
+
+    def read(plain: Any) -> Any:  # noqa: ANN401  # the value
+        if isinstance(plain, list):
+            return kind(*(each(value) for each, value in zip(in_order, plain, strict=True)))
+        return kind(**{name: readers[name](value) for name, value in plain.items()})
+
+    return read
+
+
+def _optional(arguments: tuple[Any, ...]) -> Read:
+    readers = {_reader(each) for each in arguments if each is not type(None)} - {_as_it_is}
+    if not readers:
+        return _as_it_is
+    (reader,) = readers
+    return lambda plain: None if plain is None else reader(plain)
+
+
+def _tuple(arguments: tuple[Any, ...]) -> Read:
+    if arguments[-1] is not Ellipsis:
+        readers = tuple(_reader(each) for each in arguments)
+        return lambda plain: tuple(each(value) for each, value in zip(readers, plain, strict=True))
+    reader = _reader(arguments[0])
+    return tuple if reader is _as_it_is else lambda plain: tuple(reader(each) for each in plain)
+
+
+def _mapping(arguments: tuple[Any, ...]) -> Read:
+    reader = _reader(arguments[1])
+    return _as_it_is if reader is _as_it_is else lambda plain: {key: reader(value) for key, value in plain.items()}
+
+
+_BY_ORIGIN: Final[Mapping[Any, Callable[[tuple[Any, ...]], Read]]] = {
+    Annotated: lambda arguments: _reader(arguments[0]),
+    Mapping: _mapping,
+    Union: _optional,
+    UnionType: _optional,
+    frozenset: lambda _: frozenset,
+    tuple: _tuple,
+}

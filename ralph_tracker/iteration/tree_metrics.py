@@ -1,0 +1,55 @@
+"""The metrics that take more than a report: one table, each with its function of what was observed."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from ralph_tracker.core.metrics import Value
+from ralph_tracker.formats.coverage.coverage_report import CoverageReport
+from ralph_tracker.iteration.changed_files import changed_files
+from ralph_tracker.measure.code import CodeCount
+from ralph_tracker.store.iteration_files import IterationFiles, KeptFiles
+
+
+class Observed(NamedTuple):
+    """One iteration as such a metric sees it: the kept files, the counted code, the coverage (None: not measured)."""
+
+    root: Path
+    keeper: IterationFiles
+    kept: KeptFiles
+    code: CodeCount
+    coverage: CoverageReport | None = None
+
+    def new_lines(self) -> Mapping[str, frozenset[int]]:
+        """Return the lines that are new since the baseline, by path; of a file that is no text there are none."""
+        from ralph_tracker.integrity.changes import ChangedFile, added_lines, read  # noqa: PLC0415  # who asks for them
+
+        files = map(read, changed_files(self.keeper, self.kept.since_baseline))
+        return added_lines(file for file in files if isinstance(file, ChangedFile))
+
+    def covered_lines(self) -> Mapping[str, Mapping[int, bool]]:
+        """Return whether each line that can be covered was, by the paths of the tree; {} where no report lists lines.
+
+        A file that the report names otherwise than from the root on is left out, and so are Go's blocks of statements.
+        """
+        files = {} if self.coverage is None else self.coverage.files or {}
+        roots = {f"{self.root}/", f"{self.root.resolve()}/"}
+        named = {_relative(path, roots): lines for path, lines in files.items()}
+        return {path: {at: hit for at, hit in lines.items() if isinstance(at, int)} for path, lines in named.items()}
+
+
+def _relative(path: str, roots: set[str]) -> str:
+    path = path.replace("\\", "/").removeprefix("./")
+    return next((path.removeprefix(root) for root in roots if path.startswith(root)), path)
+
+
+TREE_METRICS: Final[Mapping[str, Callable[[Observed], Value | None]]] = {
+    "file_count": lambda at: at.code.file_count,
+    "loc_total": lambda at: at.code.loc_total,
+    "complexity_score": lambda at: at.code.complexity_score,
+}
+
+
+def tree_values(observed: Observed) -> dict[str, Any]:
+    """Return each of these metrics by its name, None where it was not measured."""
+    return {name: take(observed) for name, take in TREE_METRICS.items()}
