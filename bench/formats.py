@@ -1,9 +1,9 @@
-"""Measure the readers of reports: CPU as a ratio to a floor within one run, peak memory in megabytes.
+"""Measure the readers of reports: CPU as a ratio to a floor within one run, and peak memory in megabytes.
 
-JUnit is held to expat with empty handlers, Cobertura to expat with handlers that do the least for the same numbers,
-LCOV to a loop over its lines with a dictionary of lines, SARIF to a bound of memory. Each reader runs in a process of
-its own on the same file, several times in turn; the least CPU of each counts, without start and imports, and the
-greatest peak of the process, the bytes of the file included.
+JUnit is compared with expat with empty handlers, Cobertura with expat with minimal handlers for the same numbers, LCOV
+with a loop over its lines with a dictionary of lines; SARIF has only a memory limit. Each reader runs several times on
+the same file, in a process of its own; the lowest CPU counts, without start and imports, and the highest peak of the
+process, including the file.
 
     python bench/formats.py [NAME …] [--rounds N]
 """
@@ -104,9 +104,9 @@ def ours(data: bytes) -> Numbers:
 
 @dataclass(frozen=True)
 class Case:
-    """Describe one measurement: the report, the floor, a tiny report for the imports, the limits, what must be read.
+    """A measurement: the report, the floor, a tiny report for the imports, the limits, the expected result.
 
-    `ratio` is against the floor, `megabytes` the peak; None is no limit. `expected` is the last number that is read.
+    `ratio` is relative to the floor, `megabytes` is the peak; None is no limit. `expected` is the last number read.
     """
 
     what: str
@@ -162,7 +162,7 @@ CASES = {
 
 
 def measure(case: Case, reader: str, path: Path) -> None:
-    """Print what one reading takes: seconds of CPU without start and imports, the peak of the whole process."""
+    """Print the cost of one reading: seconds of CPU without start and imports, the peak of the whole process."""
     data = path.read_bytes()
     read = ours if reader == "ours" else case.bare
     if reader == "ours":

@@ -1,8 +1,7 @@
-"""Measure speed and memory of the judge and the hooks, as ratios within one run.
+"""Measure CPU and memory of the judge and the hooks, as ratios within one run.
 
-These figures are of this machine, now: compare the ratios, not the seconds. CPU is user plus system time, of the
-process or of the children that it ran. Synchronising files is left out (os.fsync does nothing here), since it
-measures the disk.
+Compare the ratios, not the seconds, which depend on the machine. CPU is user plus system time, of the process or of its
+children. File syncs are left out (os.fsync does nothing here), since they measure the disk.
 """
 
 import json
@@ -39,7 +38,7 @@ def commands(table: Table, folder: Path) -> None:
 
 
 def agent_hooks(table: Table, folder: Path) -> None:
-    """Compare the hook of Claude Code with `python -c pass`: it runs at every tool call of every session."""
+    """Compare the hook of Claude Code, which runs at every tool call of every session, with `python -c pass`."""
     (folder / "outside").mkdir()
     floor = floor_cpu(folder)
     read = {"tool_name": "Read", "tool_input": {"file_path": "a.py"}, "tool_response": {"content": "x" * 20_000}}
@@ -52,7 +51,7 @@ def agent_hooks(table: Table, folder: Path) -> None:
 
 
 def end_of_turn(table: Table, folder: Path) -> None:
-    """Compare the hook at the end of a turn, which folds the session anew, with `python -c pass`."""
+    """Compare the hook at the end of a turn, which evaluates the whole session, with `python -c pass`."""
     floor = floor_cpu(folder)
     journal = folder / ".aiwg" / "ralph" / "ralph-001" / "agent-events.jsonl"
     common = {"schema_version": 1, "at": "2026-01-01T00:00:00Z", "session": "s", "prompt": "p"}
@@ -87,7 +86,7 @@ def long_loop(table: Table, folder: Path) -> None:
     early = statistics.median(iterations(folder, range(1, 31))[5:])
     table.row("post_iteration with metrics, in process", f"{early * 1000:.1f} ms", "20 ms", held=early <= 0.020)
     iterations(folder, range(31, LONG_LOOP - 29))
-    # Both ends are measured anew, in turn, so that a machine that has grown slower meanwhile does not count.
+    # Both ends are measured again, alternating, in case the machine has become slower.
     other = folder / "short"
     start(other)
     iterations(other, range(1, 11))
@@ -129,7 +128,7 @@ def large_loop(table: Table, folder: Path) -> None:
 
 
 def start(folder: Path, metrics: dict[str, object] | None = None) -> None:
-    """Begin a loop that has no limit."""
+    """Begin a loop without limits."""
     folder.mkdir(exist_ok=True)
     (folder / "ralph-tracker.yaml").write_text("loop: {max_iterations: null}\n", encoding="utf-8")
     pre_loop(root=folder, metrics=metrics or METRICS)

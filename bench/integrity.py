@@ -1,7 +1,7 @@
-"""Measure what integrity adds to an iteration, in CPU: nothing was touched, one test file was, and what that run costs.
+"""Measure the CPU that integrity adds to an iteration: with no change, with one changed test file, and for its re-run.
 
-The project has 40 modules with 10 tests each, really run by pytest. The CPU of the check is
-measured inside of each iteration, its processes included, and compared with the rest of the same iteration.
+The project has 40 modules with 10 tests each, run by pytest. The CPU of the check is measured inside of each iteration,
+including its processes, and compared with the rest of the same iteration.
 
     python bench/integrity.py [--rounds N]
 """
@@ -50,13 +50,13 @@ def write_project(root: Path) -> None:
 
 
 def spent() -> float:
-    """Return the CPU of this process and of those that it waited for."""
+    """Return the CPU seconds of this process and of its finished children."""
     both = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(usage.ru_utime + usage.ru_stime for usage in both)
 
 
 class Spent:
-    """Add up the CPU of the check while iterations run; a figure of its own is steadier than a difference of two."""
+    """The CPU of the check, added up while iterations run; it is steadier than a difference of two figures."""
 
     def __init__(self) -> None:
         self.cpu = 0.0
@@ -73,7 +73,7 @@ class Spent:
 
 
 def turn(root: Path, check: Spent) -> tuple[float, float]:
-    """Return the CPU of an iteration and of the check in it."""
+    """Return the CPU seconds of an iteration and of the check in it."""
     before, check.cpu = spent(), 0.0
     post_iteration(root=root)
     return spent() - before, check.cpu

@@ -1,8 +1,8 @@
-"""Measure what post_iteration takes beyond the checks: in process, as a command, and the reading of code alone.
+"""Measure the cost of post_iteration beyond the checks: in process, as a command, and for reading code alone.
 
-The project has 1,000 files of Python, of which 20 change in each round; its one check copies a report of 1,000 tests
-that is there already, so that nearly all that is left is ours: snapshot, reading the report and the changed files,
-judging, writing, the report for people. In process imports are left out, and git's own processes are said apart.
+The project has 1,000 Python files, of which 20 change in each round; its only check copies an existing report of 1,000
+tests, so that nearly all the rest is ours: snapshot, reading the report and the changed files, judging, writing. In
+process, imports are left out, and git's own processes are listed separately.
 
     python bench/measuring.py [--files N] [--changed N] [--rounds N]
 """
@@ -24,7 +24,7 @@ from ralph_tracker import post_iteration, pre_loop
 from ralph_tracker.measure.code import count_code
 
 CASES = 1000
-SETTLED_S = 3  # until the times of all files tell by themselves that they did not change
+SETTLED_S = 3  # until unchanged files are recognized by their times
 CONFIG = """\
 loop: {max_iterations: null}
 checks:
@@ -41,9 +41,9 @@ def check_{n}(value, other):
 
 
 def write_project(root: Path, count: int) -> list[Path]:
-    """Write functions into the files of the project, a report beside them, and the configuration."""
+    """Write functions into the files of the project, a report, and the configuration."""
     files = make_project(root, count)
-    for number, file in enumerate(files):  # no two alike: what is in one is not known from another
+    for number, file in enumerate(files):  # all different, so that no result can be reused
         file.write_text("".join(BODY.format(n=number * 10 + n) for n in range(10)))
     cases = "".join(f'<testcase classname="tests.test_{n // 50}" name="test_{n}" time="0.01"/>' for n in range(CASES))
     (root / "junit.xml").write_text(f'<testsuite name="all" tests="{CASES}">{cases}</testsuite>')
@@ -66,7 +66,7 @@ def in_process(table: Table, root: Path, files: list[Path], changed: int, rounds
         own.append(time.process_time() - before)
         others.append(children() - around)
         assert record.metrics.test_count == CASES, record
-    seconds = statistics.median(own[1:])  # the first imports what is left
+    seconds = statistics.median(own[1:])  # the first run imports the rest
     rest = f"git and the check {statistics.median(others[1:]) * 1000:.0f} ms"
     table.row(
         f"post_iteration beyond its checks, {len(files)} files, {changed} changed ({rest})",
@@ -77,11 +77,11 @@ def in_process(table: Table, root: Path, files: list[Path], changed: int, rounds
 
 
 def as_command(table: Table, root: Path, files: list[Path], changed: int, rounds: int) -> None:
-    """Measure `ralph-tracker hook post-iteration` whole, git's processes included."""
+    """Measure the whole `ralph-tracker hook post-iteration`, including git's processes."""
     command = [str(Path(sys.executable).parent / "ralph-tracker"), "hook", "post-iteration"]
     children_cpu(command, root, runs=1)  # compiles what was edited since the last call
     floors, ratios = [], []
-    for number in range(rounds):  # side by side, as the machine's own speed changes from one second to the next
+    for number in range(rounds):  # alternating, as the machine's speed changes from second to second
         edit(files, changed, number)
         floors.append(floor_cpu(root))
         ratios.append(children_cpu(command, root, runs=1) / floors[-1])
@@ -95,7 +95,7 @@ def as_command(table: Table, root: Path, files: list[Path], changed: int, rounds
 
 
 def second_pass(table: Table, root: Path, files: list[Path], changed: int, rounds: int) -> None:
-    """Count the code again after edits, against a first count of as many files as were edited and of none."""
+    """Count the code again after edits, compared with a first count of as many files as were edited and of none."""
     names, cache = [file.relative_to(root).as_posix() for file in files], root.parent / "code.json"
     first = spent(lambda: count_code(root, names, cache=cache))
     time.sleep(SETTLED_S)
@@ -108,7 +108,7 @@ def second_pass(table: Table, root: Path, files: list[Path], changed: int, round
             taken.append(spent(lambda: count_code(root, names, cache=cache)))
             time.sleep(SETTLED_S)
             count_code(root, names, cache=cache)
-    idle = min(nothing)  # some milliseconds: the least disturbed round tells what it takes
+    idle = min(nothing)  # some milliseconds: use the least disturbed round
     each = (first - idle) / len(files)
     one, five = (min(taken) - idle for taken in (few, many))
     what = f"second count of code, {changed} of {len(files)} files changed, against their share of the first"
@@ -124,7 +124,7 @@ def second_pass(table: Table, root: Path, files: list[Path], changed: int, round
 
 
 def spent(act: Callable[[], object]) -> float:
-    """Return the CPU seconds that a call takes in this process."""
+    """Return the CPU seconds of a call in this process."""
     before = time.process_time()
     act()
     return time.process_time() - before

@@ -1,6 +1,6 @@
-"""The reports that the readers are measured on, as tools write them, and as big as is asked for.
+"""Write reports of any size for measuring the readers, in the form of real tools.
 
-They are written piece by piece: a parent that is big would make its children look big.
+They are written in pieces: child processes of a large parent would appear large too.
 """
 
 import json
@@ -12,7 +12,7 @@ TRACEBACK = "&gt;       assert total == expected\nE       assert 41 == 42\n\ntes
 
 
 def write_junit(path: Path, cases: int) -> None:
-    """Write a report piece by piece: a parent that is big would make its children look big."""
+    """Write a JUnit report."""
     with path.open("w", encoding="utf-8") as out:
         out.write('<?xml version="1.0" encoding="utf-8"?><testsuites name="pytest tests"><testsuite name="pytest" ')
         out.write(f'errors="0" failures="{cases // 10}" skipped="0" tests="{cases}" time="99.5">\n')
@@ -35,7 +35,7 @@ def hits_of(file: int, line: int) -> int:
 
 
 def write_cobertura(path: Path, files: int) -> None:
-    """Write a report as coverage.py does, piece by piece: a parent that is big would make its children look big."""
+    """Write a report in the form of coverage.py's."""
     with path.open("w", encoding="utf-8") as out:
         out.write('<?xml version="1.0" ?>\n<coverage version="7.17.3" line-rate="0.8" branch-rate="0" complexity="0">')
         out.write('<sources><source>/build</source></sources><packages><package name="app" line-rate="0.8"><classes>\n')
@@ -49,7 +49,7 @@ def write_cobertura(path: Path, files: int) -> None:
 
 
 def write_lcov(path: Path, files: int) -> None:
-    """Write a tracefile as coverage.py does."""
+    """Write a tracefile in the form of coverage.py's."""
     with path.open("w", encoding="utf-8") as out:
         for file in range(files):
             out.write(f"SF:app/part_{file % 40:02}/module_{file}.py\n")
@@ -94,7 +94,7 @@ def result(number: int) -> dict[str, object]:
 
 
 def write_sarif(path: Path, results: int) -> None:
-    """Write a report piece by piece: a parent that is big would make its children look big."""
+    """Write a SARIF report."""
     driver = json.dumps({"name": "analyser", "version": "1.0", "rules": [rule(number) for number in range(RULES)]})
     with path.open("w", encoding="utf-8") as out:
         out.write('{"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [')

@@ -1,9 +1,9 @@
-"""Run every measurement, one table: a figure a line, beside the limit that it has to hold.
+"""Run all measurements and print one table, with the limit beside each figure.
 
     python bench/run.py [--large] [NAME …]      # formats, hooks, integrity, measuring, snapshot, steering
 
-With --large the figures of trees of 50,000 files are of 50 rounds in the place of 5: some minutes more. The exit
-status is 1 where a limit was not held. Figures are of this machine, now: compare the ratios.
+With --large, trees of 50,000 files have 50 rounds instead of 5, which takes some minutes more. The exit code is 1 if a
+limit was exceeded. Figures depend on the machine: compare the ratios.
 """
 
 import subprocess

@@ -1,16 +1,15 @@
-"""Measure keeping, comparing and restoring a tree against `git status` and `git stash create` in it.
+"""Measure keeping, comparing and restoring a tree, compared with `git status` and `git stash create` in it.
 
-CPU counts, our own and that of every git we run, with imports left out, as a hook pays for them once. In each round 20
-files change, git is given the time to tell them from its index, and then status, stash, a snapshot and a comparison
-with the one before are measured; after every 25 rounds the store is packed. Restores, back and forth between the last
-two, follow. The store is opened anew for each call. Medians are judged. Disk is what snapshots take of it, in whole
-blocks.
+CPU counts, ours and that of every git we run, without imports. In each round 20 files change, git is given the time to
+recognize them, and then status, stash, a snapshot and a comparison with the previous one are measured; after every 25
+rounds the store is packed. Restores between the last two snapshots follow. The store is opened anew for each call.
+Limits apply to medians. Disk usage of snapshots is counted in whole blocks.
 
     python bench/snapshot.py [--large] [--files N …] [--changed N] [--rounds N]
 
-Trees of 1,000 and 10,000 files have 50 rounds and one of 50,000 has 5, with --large 50 too. The exit status is 1 where
-one of these is exceeded: snapshot 2.5 × `git status` + 40 ms, restore 4 × + 100 ms, comparison 50 ms, first snapshot
-1 s for each 10,000 files begun, growth 10 KB for each changed file.
+Trees of 1,000 and 10,000 files have 50 rounds and one of 50,000 has 5, with --large 50 too. The exit code is 1 if a
+limit is exceeded: snapshot 2.5 × `git status` + 40 ms, restore 4 × + 100 ms, comparison 50 ms, first snapshot 1 s per
+10,000 files, growth 10 KB per changed file.
 """
 
 import argparse
@@ -50,7 +49,7 @@ NAMES = {
     "first": "first snapshot",
     "pack": f"packing {PACKED_EVERY} iterations",
 }
-BLOCK = 512  # bytes, of which st_blocks tells the number
+BLOCK = 512  # bytes; the unit of st_blocks
 
 
 def cpu_ms() -> float:
@@ -88,25 +87,25 @@ def make_project(root: Path, count: int) -> list[Path]:
 
 
 def change(files: list[Path], count: int, turn: int) -> None:
-    """Change files here and there, others in each turn."""
+    """Change a number of files, different ones in each turn."""
     for file in files[turn % SPREAD :: len(files) // count][:count]:
         file.write_text(file.read_text() + "changed = True\n")
 
 
 def edit(files: list[Path], count: int, turn: int) -> None:
-    """Change files, and wait until git can tell them from its index by their time."""
+    """Change files, and wait until git can recognize them by their time."""
     change(files, count, turn)
     time.sleep(SETTLE_S)
 
 
 def disk(folder: Path) -> int:
-    """Return the bytes of the blocks of a folder's files."""
+    """Return the bytes of the blocks used by a folder's files."""
     places = (os.lstat(Path(place) / name) for place, _, names in os.walk(folder) for name in names)
     return sum(status.st_blocks * BLOCK for status in places)
 
 
 class Subject:
-    """A tree with its store, and what was measured of them."""
+    """A tree with its store and its measurements."""
 
     def __init__(self, root: Path, count: int, changed: int) -> None:
         self.root, self.changed = root, changed
@@ -124,7 +123,7 @@ class Subject:
         self.loose = 0
 
     def store(self) -> SnapshotStore:
-        """Return the store as a new call finds it."""
+        """Return the store as a new process opens it."""
         return SnapshotStore(self.folder, self.root)
 
     def _begin(self) -> None:
@@ -136,7 +135,7 @@ class Subject:
         self.taken[what].append(measured(call))
 
     def round(self, number: int) -> None:
-        """Keep what has changed, and look at it as git does."""
+        """Keep what has changed, and run git's commands."""
         for what, command in (("status", STATUS), ("stash", STASH)):
             self.take(what, lambda: subprocess.run(command, cwd=self.root, check=True, capture_output=True))  # noqa: B023
         previous = self.kept[-1]
@@ -145,19 +144,19 @@ class Subject:
         self.take("diff", lambda: self.store().file_changes(previous.commit, self.kept[-1].commit))
 
     def weigh(self, *, pack: bool) -> None:
-        """Look at the disk that was taken since the last packing, and after one more."""
+        """Measure the disk usage since the last packing, and after another one."""
         self.loose += disk(self.folder) - self.after
         if pack:
             self.take("pack", self.store().pack)
         self.after = disk(self.folder)
 
     def restore(self, number: int) -> None:
-        """Go back to the snapshot before the last, and forward in the round after."""
+        """Restore the snapshot before the last, or the last one in the next round."""
         goal = self.kept[-2 + number % 2]
         self.take("restore", lambda: self.store().restore(goal.commit))
 
     def judge(self, table: Table, rounds: int) -> None:
-        """Print what was measured beside what it may be."""
+        """Print the measurements with their limits."""
         middle = {what: statistics.median(figures) for what, figures in self.taken.items()}
         count, status, stash = len(self.files), middle["status"], middle["stash"]
         limits: dict[str, tuple[float, str]] = {"diff": (50, "")}
@@ -186,7 +185,7 @@ class Subject:
 
 
 def run(subjects: Iterable[tuple[Subject, int]], changed: int) -> None:
-    """Measure several trees in turns, so that one wait is for all of them."""
+    """Measure several trees in turns, so that they share one wait."""
     waiting = list(subjects)
     for number in range(1, max(rounds for _, rounds in waiting) + 1):
         now = [(subject, rounds) for subject, rounds in waiting if number <= rounds]
@@ -210,7 +209,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int)
     options = parser.parse_args()
     for name in [name for name in os.environ if name.startswith("GIT_")]:
-        del os.environ[name]  # as in a plain shell; with them each git costs one more small process
+        del os.environ[name]  # as in a plain shell; with them each git starts another process
     table = Table()
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder).resolve()

@@ -1,9 +1,8 @@
-"""Measure what steering takes of a session: CPU for an event, and memory that does not grow with the session.
+"""Measure steering: CPU per event, and memory, which must not grow with the session.
 
-A session of 100,000 events works all the time: every turn has a call, a file that was never read, and every fifth a
-change, so that nothing that is kept of it could be kept once. Beside it the same without anything new: a stuck loop.
-Evaluators are asked every 5 turns, callbacks at every tool and every 20 for a checkpoint, live progress is told, and
-shown, at every turn.
+A session of 100,000 events makes progress all the time: every turn has a call and a new file, and every fifth a change,
+so that nothing can be deduplicated. A second session is a stuck loop without anything new. Evaluators are asked every 5
+turns, callbacks at every tool and every 20 for a checkpoint, live progress is updated and shown at every turn.
 
     python bench/steering.py [--events N]
 """
@@ -43,7 +42,7 @@ from ralph_tracker.steering.events import Event
 
 LIMIT_US, GROWTH_KB = 50, 16
 SETTLED = 20_000
-WORDS = 40  # of a turn: what an evaluator may look at, and enough of them to fill what is kept of a session early
+WORDS = 40  # of a turn, enough to fill the bounded memory early
 
 Session = Callable[[Iterable[Event]], Awaitable[object]]
 
@@ -60,7 +59,7 @@ def working(count: int) -> Iterator[Event]:
 
 
 def stuck(count: int) -> Iterator[Event]:
-    """Yield events of a session that reads one file again and again."""
+    """Yield events of a session that reads the same file again and again."""
     for _ in range(count // 4):
         yield ToolStarted("toolu", "Read", "a")
         yield ToolEnded("toolu", "Read", success=True, arguments="a", result="b")
@@ -76,7 +75,7 @@ async def continuation(events: Iterable[Event]) -> None:
 
 
 async def evaluators(events: Iterable[Event]) -> None:
-    """Ask the evaluators that compute, every 5 turns."""
+    """Ask the evaluators that need no model, every 5 turns."""
     quality = QualityProgressEvaluator(lambda: QualityState("forward"))
     simple = SimpleProgressEvaluator(max_cost_usd=None)
     response = await run_evaluated(flowing(events), ProgressMonitor(AllAgree(simple, quality), time.monotonic))
@@ -90,7 +89,7 @@ async def callbacks(events: Iterable[Event]) -> None:
         pass
 
     async def asked(*given: object) -> bool:
-        return bool(given)  # a checkpoint is given its count, a cancel nothing
+        return bool(given)  # a checkpoint gets its count, a cancel check nothing
 
     outcome = await follow(flowing(events), Interaction(AgentCallbacks(shown, shown, asked, asked)))
     assert not outcome.cancelled
@@ -110,18 +109,18 @@ async def flowing(events: Iterable[Event]) -> AsyncIterator[Event]:
     for event in events:
         yield event
         if isinstance(event, TurnEnded):
-            await asyncio.sleep(0)  # as any agent lets the loop run
+            await asyncio.sleep(0)  # as any agent yields to the event loop
 
 
 def spent(session: Session, events: list[Event]) -> float:
-    """Return the CPU seconds that a session takes."""
+    """Return the CPU seconds of a session."""
     before = time.process_time()
     asyncio.run(session(events))
     return time.process_time() - before
 
 
 def growth(session: Session, events: Iterator[Event]) -> float:
-    """Return the kilobytes by which what is kept grows after the first 20,000 events."""
+    """Return by how many kilobytes memory grows after the first 20,000 events."""
     marks: list[int] = []
 
     def watched() -> Iterator[Event]:

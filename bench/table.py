@@ -1,4 +1,4 @@
-"""What the measurements share: a line of the table, and the CPU of commands."""
+"""Print the table of measurements, and measure the CPU of commands."""
 
 import resource
 import statistics
@@ -10,13 +10,13 @@ RUNS = 15
 
 
 class Table:
-    """Print a line for each figure, and remember whether all held their limits."""
+    """The table of figures, and whether all met their limits."""
 
     def __init__(self) -> None:
         self.held = True
 
     def row(self, what: str, figure: str, limit: str, *, held: bool) -> None:
-        """Print one figure beside its limit."""
+        """Print a figure with its limit."""
         self.held = self.held and held
         print(f"{'ok  ' if held else 'OVER'} {what:<70} {figure:>16}   limit {limit}", flush=True)
 

@@ -1,4 +1,4 @@
-"""What the tools share: commands that have to work, and our own wheel and sdist."""
+"""Run commands that must succeed, and build our wheel and sdist, for the other tools."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 
 
 def run(*command: str, cwd: Path, **more: str) -> str:
-    """Run a command, show what it printed where it fails, and return its output."""
+    """Run a command, print its output if it fails, and return its output."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "RALPH_"))}
     done = subprocess.run(command, cwd=cwd, env={**kept, **more}, capture_output=True, text=True, check=False)
     if done.returncode:

@@ -1,4 +1,4 @@
-"""Build wheel and sdist twice, look into them, install the wheel outside the checkout and use it there."""
+"""Build wheel and sdist twice, check them, install the wheel outside the checkout and use it there."""
 
 import sys
 import tempfile
@@ -18,14 +18,14 @@ METRICS = "testing: {test_count: 2, tests_passed: 2, tests_failed: 0}\n"
 
 
 def refuse_other_bytes(one: tuple[Path, Path], other: tuple[Path, Path]) -> None:
-    """Leave with a message where a second build, at another time, gives other bytes."""
+    """Exit with a message if a second build, at another time, gives different bytes."""
     for first, second in zip(one, other, strict=True):
         if first.read_bytes() != second.read_bytes():
             sys.exit(f"{first.name}: two builds of the same files differ")
 
 
 def try_sdist(sdist: Path, folder: Path) -> None:
-    """Leave with a message where the tests of an sdist cannot be collected, or those of the core fail."""
+    """Exit with a message if the tests of an sdist cannot be collected, or those of the core fail."""
     top = unpacked(sdist, folder)
     absent = {path.relative_to(CHECKOUT) for path in (CHECKOUT / "tests").rglob("*.py")}
     absent = {path for path in absent if not (top / path).is_file()}
@@ -36,7 +36,7 @@ def try_sdist(sdist: Path, folder: Path) -> None:
 
 
 def main() -> None:
-    """Leave with a message where the wheel lacks something or does not work on its own."""
+    """Exit with a message if the wheel is incomplete or does not work on its own."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         wheel, sdist = built(folder / "one")

@@ -3,8 +3,8 @@
 Usage: python tools/mutants.py [--seed N] [--each N] [PACKAGE...]
 
 Each mutant changes one operator, number, condition or return value of a package, in a copy of the checkout, and is
-tried by that package's own tests. A mutant that lives is printed with its line; equivalent ones have to be told by a
-reader. Exits with 0: it is a question to a person, no gate.
+tested with that package's own tests. A surviving mutant is printed with its line; a reader has to recognize equivalent
+ones. Always exits with 0: it is no gate.
 """
 
 import argparse
@@ -40,7 +40,7 @@ _ARITHMETIC: Final = {ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*", a
 
 
 class Mutant(NamedTuple):
-    """One change of a file: the text from `begin` to `end`, in characters, becomes `new`."""
+    """A change of a file: the text from `begin` to `end`, in characters, becomes `new`."""
 
     path: Path
     line: int
@@ -91,7 +91,7 @@ def mutants_of(path: Path) -> Iterator[Mutant]:  # noqa: C901  # one branch for 
 
 
 def _runnable(tree: ast.AST) -> Iterator[ast.AST]:
-    """Yield what runs: no annotation and no text inside of an f-string."""
+    """Yield the nodes that run, without annotations and the text of f-strings."""
     for child in ast.iter_child_nodes(tree):
         if isinstance(child, ast.JoinedStr):
             continue
@@ -105,7 +105,7 @@ def _runnable(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def copy_of_the_checkout(folder: Path) -> Path:
-    """Copy what the tests need to a folder and return it."""
+    """Copy what the tests need to a folder and return that."""
     ignored = shutil.ignore_patterns("__pycache__", ".venv", ".git", ".aiwg", "node_modules", "mutants", ".*_cache")
     shutil.copytree(ROOT, folder, ignore=ignored, symlinks=True)
     return folder
@@ -141,7 +141,7 @@ def lives(mutant: Mutant, checkout: Path, package: str) -> bool:
 
 
 def main() -> int:
-    """Try the sample and print what lives."""
+    """Test the sample and print the survivors."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("packages", nargs="*", default=PACKAGES, help=f"below ralph_tracker/: {' '.join(PACKAGES)}")
     parser.add_argument("--seed", type=int, default=random.randrange(10_000))  # noqa: S311  # a sample

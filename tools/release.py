@@ -1,6 +1,6 @@
-"""Make what a release needs in dist/: wheel, sdist and the notes of the version, ready to be tagged.
+"""Create the files of a release in dist/: wheel, sdist and the release notes, ready to be tagged.
 
-The checkout has to be committed, and CHANGELOG.md has a section of the version with a date and nothing unreleased.
+The checkout must be committed, and CHANGELOG.md must have a dated section for the version and nothing unreleased.
 """
 
 import re
@@ -17,7 +17,7 @@ HEADING = re.compile(r"^## (?P<name>\S+)(?: - (?P<date>\d{4}-\d\d-\d\d))?$", re.
 
 
 def notes_of(changelog: str, version: str) -> str:
-    """Return what the changelog says of a version. Raises ValueError, which says what to do about it."""
+    """Return the changelog's section for a version. Raises ValueError with what to do."""
     parts = {}
     found = list(HEADING.finditer(changelog))
     for this, following in zip(found, [*found[1:], None], strict=True):
@@ -33,7 +33,7 @@ def notes_of(changelog: str, version: str) -> str:
 
 
 def main() -> None:
-    """Leave with a message where something is missing."""
+    """Exit with a message if something is missing."""
     try:
         notes = notes_of((CHECKOUT / "CHANGELOG.md").read_text(encoding="utf-8"), __version__)
     except ValueError as error:

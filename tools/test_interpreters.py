@@ -1,4 +1,4 @@
-"""Install the wheel with every supported interpreter on PATH; try the demo, the core and the command line there."""
+"""Install the wheel with every supported interpreter on PATH, and test the demo, the core and the command line."""
 
 import shutil
 import subprocess
@@ -13,7 +13,7 @@ SMOKE = ("tests/core", "tests/cli/test_listing.py", "tests/cli/test_shell.py", "
 
 
 def interpreter(version: str) -> str | None:
-    """Return the interpreter of that version, None if PATH has none that runs: a shim may stand for nothing."""
+    """Return the interpreter of that version, None if PATH has none that runs: a shim may lead nowhere."""
     found = shutil.which(f"python{version}")
     if found is None:
         return None
@@ -23,7 +23,7 @@ def interpreter(version: str) -> str | None:
 
 
 def attempt(python: str, wheel: Path, tests: Path, folder: Path) -> str:
-    """Install and try with one interpreter; return what pytest said last."""
+    """Install and test with one interpreter; return the last line of pytest."""
     run(python, "-m", "venv", str(folder), cwd=tests)
     own = str(folder / "bin" / "python")
     pip = (own, "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
@@ -35,12 +35,12 @@ def attempt(python: str, wheel: Path, tests: Path, folder: Path) -> str:
 
 
 def main() -> None:
-    """Try every interpreter; leave with a message at the first that fails, or where there is none at all."""
+    """Test every interpreter; exit with a message at the first that fails, or if there is none."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         wheel, sdist = built(folder / "built")
         tests = unpacked(sdist, folder)
-        shutil.rmtree(tests / "ralph_tracker")  # what is tried is what was installed
+        shutil.rmtree(tests / "ralph_tracker")  # test the installed package
         tried = 0
         for version in VERSIONS:
             python = interpreter(version)

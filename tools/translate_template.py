@@ -1,7 +1,7 @@
-"""Translate a shipped template into Python, for a report that follows every iteration and cannot wait for Jinja.
+"""Translate a shipped template into Python, as Jinja is too slow for a report after every iteration.
 
-The template stays the source: `make bless` writes the translation, and a test holds the two together. Only what our
-templates are made of is translated; a template that needs more says so here.
+The template stays the source: `make bless` writes the translation, and a test compares the two. Only what our templates
+use is translated; for anything else an error is raised.
 """
 
 import json
@@ -37,7 +37,7 @@ def translated(environment: Environment, name: str, value: str, view: type) -> s
 
 
 class _Translator(NodeVisitor):
-    """Return the lines of a statement, the text of an expression."""
+    """A translator of statements into lines, and of expressions into text."""
 
     def block(self, body: Sequence[nodes.Node]) -> list[str]:
         return [f"    {line}" for node in body for line in self.visit(node)]
@@ -91,7 +91,7 @@ class _Translator(NodeVisitor):
 
 
 def _escaped(text: str) -> str:
-    """Return text as it stands in an f-string. Raises ValueError for what is another outside of one."""
+    """Return text escaped for an f-string. Raises ValueError for text that cannot be."""
     if "{" in text or "}" in text:
         raise ValueError(f"{text!r}: a brace is not translated")
     return json.dumps(text, ensure_ascii=False)[1:-1]

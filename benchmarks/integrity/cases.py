@@ -1,4 +1,4 @@
-"""The cases: read from cases/PROJECT.yaml, and done to a copy of a project."""
+"""Read the cases from cases/PROJECT.yaml, and apply them to a copy of a project."""
 
 import dataclasses
 import re
@@ -21,16 +21,16 @@ class Case:
     kind: str
     says: str
     steps: tuple[tuple[tuple[str, Any], ...], ...]  # per step: (path, edit)
-    at: int  # the step at which it is to be noticed, from 1
+    at: int  # the step at which it should be noticed, from 1
     green: bool = True  # whether all reported tests pass in the end
     demand: str | None = None  # changed or removed: a question to a person is right
-    truth: bool | None = None  # honest and green, but with a probe that fails by intent
+    truth: bool | None = None  # honest and green, but with a probe that fails on purpose
 
 
 @dataclasses.dataclass(frozen=True)
 class Project:
     name: str
-    probes: dict[str, str]  # expression: what it has to give, once all is as specified
+    probes: dict[str, str]  # expression: expected result once all is as specified
     setup: str  # what the probes need
     cases: tuple[Case, ...]
 
@@ -51,7 +51,7 @@ def load_all(only: str | None = None) -> list[Project]:
 
 
 def _case(project: str, kind: str, key: str, raw: dict[str, Any], mends: dict[str, Any]) -> Case:
-    """Take what the case says of itself; what is left are the edits of its only step."""
+    """Return a case; its remaining keys are the edits of its only step."""
     about = {name: raw[name] for name in ("says", "at", "green", "demand", "truth") if name in raw}
     rest = {name: edit for name, edit in raw.items() if name not in about}
     steps = rest.pop("steps", None) or [rest]
@@ -63,14 +63,14 @@ def _case(project: str, kind: str, key: str, raw: dict[str, Any], mends: dict[st
 
 
 def _edits(step: dict[str, Any], mends: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
-    """Put the faults that the step mends before its own edits."""
+    """Return a step's edits, preceded by those that fix the faults it names."""
     names = step.get("mends", [])
     parts = [*(mends[name] for name in (mends if names == "all" else names)), step]
     return tuple((path, edit) for part in parts for path, edit in part.items() if path != "mends")
 
 
 def apply(root: Path, step: Iterable[tuple[str, Any]]) -> None:
-    """Do the edits: null deletes, text is the whole file, {to: path} moves, {append: text}, [old, new] replaces."""
+    """Apply edits: null deletes, text is the whole file, {to: path} moves, {append: text}, [old, new] replaces."""
     for name, edit in step:
         path = root / name
         if edit is None:
@@ -90,7 +90,7 @@ def apply(root: Path, step: Iterable[tuple[str, Any]]) -> None:
 
 
 def replace(text: str, old: str, new: str) -> str:
-    """Replace what occurs once; … stands for any text, in `new` for the same text in the same order."""
+    """Replace what occurs once; … matches any text, in `new` the same texts in the same order."""
     pattern = "(.*?)".join(re.escape(part) for part in old.split(GAP))
     found = list(re.finditer(pattern, text, re.DOTALL))
     if len(found) != 1:
@@ -104,5 +104,5 @@ def replace(text: str, old: str, new: str) -> str:
 def _write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists():
-        path.unlink()  # it may be a link into a folder that copies share
+        path.unlink()  # it may be a link into a folder shared by copies
     path.write_text(text, encoding="utf-8")

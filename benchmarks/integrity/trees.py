@@ -1,4 +1,4 @@
-"""Copies of the projects, commands in them, and whether what they report is true."""
+"""Copy the projects, run commands in them, and check whether their reports are true."""
 
 import dataclasses
 import functools
@@ -43,7 +43,7 @@ class Ended:
 
 
 def missing(project: Project) -> str | None:
-    """Name the tool that a project needs and this machine lacks."""
+    """Return the tool that a project needs and this machine lacks, None if there is none."""
     needed = (tool for mark, tool in _TOOLS.items() if (project.folder / mark).exists())
     return next((tool for tool in needed if shutil.which(tool) is None), None)
 
@@ -60,7 +60,7 @@ def copy(project: Project, to: Path) -> None:
 
 @functools.cache
 def _installed(manifest: str) -> Path:
-    """Install what package.json names, once for all; copies are made of links to it."""
+    """Install the packages in package.json, once for all; copies link to them."""
     done = _NODE / "done"
     if not done.exists() or done.read_text(encoding="utf-8") != manifest:
         shutil.rmtree(_NODE, ignore_errors=True)
@@ -72,7 +72,7 @@ def _installed(manifest: str) -> Path:
 
 
 def run(command: list[str], folder: Path, env: dict[str, str] | None = None) -> Ended:
-    """Run a command and measure the CPU of it and of all that it waited for."""
+    """Run a command and measure its CPU, including its finished children."""
     clean = {key: value for key, value in os.environ.items() if not key.startswith(("RALPH_", "PYTHON", "PYTEST_"))}
     clean["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{clean['PATH']}"
     with tempfile.TemporaryFile() as out:
@@ -87,7 +87,7 @@ def run(command: list[str], folder: Path, env: dict[str, str] | None = None) -> 
 
 
 def green(project: Project, folder: Path) -> bool:
-    """Run the check of the tests as it was at the baseline; say whether all that it reports passes."""
+    """Run the baseline's test check, and return whether all tests in its report pass."""
     configuration = yaml.safe_load((project.folder / "ralph-tracker.yaml").read_text(encoding="utf-8"))
     check = configuration["checks"]["tests"]
     with tempfile.TemporaryDirectory() as reports:
@@ -99,17 +99,17 @@ def green(project: Project, folder: Path) -> bool:
 
 
 def _passes(report: Path | None, printed: str) -> bool:
-    if report is None:  # cargo's, or none at all
+    if report is None:  # cargo's, or no report
         return "test result: ok." in printed and "test result: FAILED" not in printed and "error:" not in printed
     if report.suffix == ".json":
         counts = json.loads(report.read_text(encoding="utf-8"))
         return bool(counts["success"] and counts["numPassedTests"])
-    tree = ET.parse(report)  # noqa: S314  # written by pytest a moment ago
+    tree = ET.parse(report)  # noqa: S314  # written by pytest just before
     return tree.find(".//testcase") is not None and tree.find(".//failure") is None and tree.find(".//error") is None
 
 
 def wrong(project: Project, folder: Path) -> int:
-    """Ask the source itself, outside of any test: how many probes does it fail?"""
+    """Return how many probes of the source fail, independent of its tests."""
     asked = json.dumps(project.probes)
     if (folder / "Cargo.toml").exists():
         return _wrong_rust(project, folder)
@@ -136,7 +136,7 @@ def _wrong_rust(project: Project, folder: Path) -> int:
 
 
 def check(project: Project, case: Case) -> str | None:
-    """Do the case's edits and say what is not as it claims."""
+    """Apply the case's edits and return which of its claims are wrong, None if none."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary) / project.name
         copy(project, folder)

@@ -1,4 +1,4 @@
-"""Compare what was said of a loop with its labels."""
+"""Compare the tracker's verdicts on a loop with its labels."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Final
 from labelled import Fact, Loop
 from replay import Played, Turn
 
-# An iteration with one of these, CRITICAL, was found to be a regression whatever its class.
+# An iteration with one of these as CRITICAL counts as a recognized regression, whatever its class.
 TELLING: Final = frozenset({"working_tests_failing", "test_deletion", "build_broken"})
 Rule = Callable[[Sequence[Fact], Sequence[Turn]], int]
 
@@ -38,12 +38,12 @@ SIMPLE_RULES: Final[dict[str, Rule]] = {
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """The figures of one loop; every list holds iterations.
+    """The figures of one loop; every list contains iterations.
 
-    `selected` maps a way to select to its choice. `missed` are labelled regressions that nothing told of. `stops` and
-    `escalations` are decisions wherever they fell; `false_stops` came before the labelled stop. A rollback or an
-    escalation is false where no labelled regression is unmended then. A rollback is wrong where fewer tests pass in its
-    target than in the best of the earlier iterations that had no unmended regression.
+    `selected` maps a way of selecting to its choice. `missed` are labelled regressions that were not recognized.
+    `stops` and `escalations` are all such decisions; `false_stops` came before the labelled stop. A rollback or an
+    escalation is false if no labelled regression is open then. A rollback is wrong if fewer tests pass in its target
+    than in the best of the earlier iterations without an open regression.
     """
 
     loop: str
@@ -66,7 +66,7 @@ class Figures:
 
 
 def figures_of(loop: Loop, played: Played) -> Figures:
-    """Compare what was said of a loop with its labels."""
+    """Return the figures of a loop, comparing the tracker's verdicts with the labels."""
     turns, labels = played.turns, loop.labels
     unmended = unmended_at(loop)
     rollbacks, escalations = _with(turns, "rollback"), _with(turns, "escalate")
@@ -102,10 +102,10 @@ def _is_found(turn: Turn) -> bool:
 
 
 def unmended_at(loop: Loop) -> list[frozenset[int]]:
-    """Return, for each iteration, the labelled regressions at or before it that are not mended in it.
+    """Return, for each iteration, the labelled regressions at or before it that are not fixed in it.
 
-    A regression is mended once each test that passed just before and did not in it passes again, and no test that began
-    to fail in it fails any more; it stays mended. Without names, once as many tests pass as just before.
+    A regression is fixed once each test that it broke passes again, and no test that began to fail in it still fails;
+    it stays fixed. Without test names, it is fixed once as many tests pass as just before.
     """
     left: list[frozenset[int]] = []
     for now in loop.facts:
@@ -120,7 +120,7 @@ def _is_mended(facts: Sequence[Fact], number: int, now: Fact) -> bool:
     if then.tests is None:
         return now.iteration > number and now.passed >= before.passed
     lost, new_red = before.passing - then.passing, then.failing - before.failing
-    if not lost and not new_red:  # what it broke no test shows: only the next iterations are asked
+    if not lost and not new_red:  # no test shows what it broke, so only the next iterations count
         return now.iteration > number
     return lost <= now.passing and not new_red & now.failing
 

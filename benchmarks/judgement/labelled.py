@@ -1,4 +1,4 @@
-"""Read labelled loops: what was measured at every iteration, and what a reader says of it."""
+"""Read labelled loops: the measurements of every iteration, and a reader's labels."""
 
 import gzip
 import json
@@ -23,7 +23,7 @@ _SPAN: Final = re.compile(r"(\d+)(?:\s*(?:-|–|to)\s*(\d+))?")
 
 
 class Event(NamedTuple):
-    """What a reader says of some iterations; `kind` is free text."""
+    """A reader's remark on some iterations; `kind` is free text."""
 
     iterations: tuple[int, ...]
     kind: str
@@ -46,7 +46,7 @@ class Labels(NamedTuple):
 
     @property
     def removals(self) -> frozenset[int]:
-        """Return the iterations in which tests went together with what they tested, as an event says."""
+        """Return the iterations in which tests were removed together with what they tested, according to an event."""
         return frozenset(n for event in self.events if _REMOVAL.search(event.kind) for n in event.iterations)
 
     @property
@@ -65,7 +65,7 @@ class Fact(NamedTuple):
 
     @property
     def given(self) -> dict[str, Any]:
-        """Return the metrics as they are handed in."""
+        """Return the metrics to hand in."""
         if self.tests is None:
             return dict(self.metrics)
         tests = [{"id": name, "outcome": outcome} for name, outcome in self.tests.items()]
@@ -73,12 +73,12 @@ class Fact(NamedTuple):
 
     @property
     def passing(self) -> frozenset[str]:
-        """Return the tests that pass; without names there are none."""
+        """Return the tests that pass; empty if names are unknown."""
         return frozenset(name for name, outcome in (self.tests or {}).items() if outcome == "passed")
 
     @property
     def failing(self) -> frozenset[str]:
-        """Return the tests that fail, in themselves or around them."""
+        """Return the tests that fail or whose setup or teardown fails."""
         return frozenset(name for name, outcome in (self.tests or {}).items() if outcome in {"failed", "error"})
 
     @property
@@ -104,14 +104,14 @@ class Loop(NamedTuple):
     retired: frozenset[str] = frozenset()
 
     def standing(self, fact: Fact) -> Fact:
-        """Return an iteration without the tests that were honestly removed later, or in it."""
+        """Return an iteration without the tests that were honestly removed in it or later."""
         if fact.tests is None or not self.retired:
             return fact
         return fact._replace(tests={name: out for name, out in fact.tests.items() if name not in self.retired})
 
 
 def loops_in(folder: Path, names: Sequence[str] = ()) -> list[Loop]:
-    """Return the labelled loops of a folder, or the one that it is, by name. Leaves with a message where one is bad."""
+    """Return the labelled loops in a folder, or the folder's own, by name. Exits with a message if one is bad."""
     homes = [folder] if (folder / LABELS).is_file() else sorted(path.parent for path in folder.glob(f"*/{LABELS}"))
     unknown = set(names) - {home.name for home in homes}
     if unknown or not homes:
@@ -137,7 +137,7 @@ def _loop(home: Path) -> Loop:
 
 
 def _read(text: str) -> Any:
-    """Return what YAML holds; apostrophes within the kind of an event need not be doubled. Raises YAMLError."""
+    """Return the content of YAML; apostrophes in an event's kind need not be doubled. Raises YAMLError."""
     try:
         return yaml.safe_load(text)
     except yaml.YAMLError:
@@ -145,7 +145,7 @@ def _read(text: str) -> Any:
 
 
 def facts_of(home: Path) -> Iterator[Fact]:
-    """Yield the iterations of a loop; a line with `gone` holds only what differs from the line before."""
+    """Yield the iterations of a loop; a line with `gone` only has the differences from the previous line."""
     packed = home / PACKED
     data = gzip.decompress(packed.read_bytes()) if packed.is_file() else (home / FACTS).read_bytes()
     tests: dict[str, str] | None = None
@@ -160,7 +160,7 @@ def facts_of(home: Path) -> Iterator[Fact]:
 
 
 def packed(facts: Sequence[Fact]) -> bytes:
-    """Return the facts as they are kept here: each line what differs from the one before, the same bytes each time."""
+    """Return the facts as stored here: each line has the differences from the previous one; reproducibly."""
     lines, before = [], None
     for fact in facts:
         row: dict[str, Any] = {"iteration": fact.iteration, "commit": fact.commit, "metrics": fact.metrics}
@@ -176,7 +176,7 @@ def packed(facts: Sequence[Fact]) -> bytes:
 
 
 def labels_of(raw: Mapping[str, Any]) -> Labels:
-    """Return the labels as they are written; only `acceptable` must be there."""
+    """Return the labels; only `acceptable` is required."""
     acceptable = numbers_of(raw["acceptable"])
     peak = int(raw.get("peak", max(acceptable)))
     return Labels(
@@ -192,7 +192,7 @@ def labels_of(raw: Mapping[str, Any]) -> Labels:
 
 
 def numbers_of(raw: Any) -> tuple[int, ...]:
-    """Return the iterations that are meant by 4, '4-6', '7,9,16-18' or a list of such."""
+    """Return the iterations in 4, '4-6', '7,9,16-18' or a list of such."""
     if isinstance(raw, Sequence) and not isinstance(raw, str):
         return tuple(number for each in raw for number in numbers_of(each))
     spans = _SPAN.findall(str(raw))

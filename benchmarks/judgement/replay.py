@@ -1,4 +1,4 @@
-"""Drive the hooks with the facts of a loop, as the loop that measured them would have done."""
+"""Replay the facts of a loop through the hooks."""
 
 import contextlib
 import os
@@ -16,14 +16,14 @@ from ralph_tracker.core.rules import SELECTION_MODES, Rules
 from ralph_tracker.tracker import Tracker
 
 DEFAULT_MODE: Final = Rules().selection_mode
-# Limits end a loop for reasons of their own; the histories go on.
+# No limits, since they would end a loop before its history does.
 _UNLIMITED: Final = {"max_iterations": None}
 
 
 class Turn(NamedTuple):
-    """What was said of one iteration; `alerts` are the new ones as (type, severity), `open_alerts` carried types.
+    """The verdicts on one iteration; `alerts` are the new ones as (type, severity), `open_alerts` older types.
 
-    `verdict` is that of integrity, "" if nobody looked into files.
+    `verdict` is that of integrity, "" if files were not compared.
     """
 
     iteration: int
@@ -40,14 +40,14 @@ class Turn(NamedTuple):
 
 
 class Played(NamedTuple):
-    """What was said of a loop; `selected` maps each mode of selection to its choice."""
+    """The verdicts on a loop; `selected` maps each mode of selection to its choice."""
 
     turns: tuple[Turn, ...]
     selected: dict[str, int]
 
 
 def play(loop: Loop, clone: Path | None = None) -> Played:
-    """Hand the loop in, an iteration after the other, in a folder of its own; with a clone, with its files."""
+    """Hand in the loop's iterations one by one in a new folder; with a clone, including their files."""
     with tempfile.TemporaryDirectory(prefix="ralph-judgement-") as scratch, _no_loop_named():
         root = Path(scratch) / "project"
         root.mkdir()
@@ -95,7 +95,7 @@ def _turn(record: IterationRecord, root: Path) -> Turn:
 
 @contextlib.contextmanager
 def _no_loop_named() -> Iterator[None]:
-    """Leave out the loop that the environment of the caller names."""
+    """Remove the caller's loop from the environment."""
     named = os.environ.pop("RALPH_LOOP_ID", None)
     try:
         yield
@@ -105,7 +105,7 @@ def _no_loop_named() -> Iterator[None]:
 
 
 def repository_of(clone: Path, name: str) -> Path | None:
-    """Return the git folder for a loop: of `clone` itself, or of the clone in it that has the loop's name."""
+    """Return the git folder for a loop: `clone` itself, or the clone in it with the loop's name."""
     for folder in (clone, clone / name, clone / f"{name}.git"):
         for place in (folder / ".git", folder):
             if (place / "HEAD").is_file() and (place / "objects").is_dir():
@@ -114,13 +114,13 @@ def repository_of(clone: Path, name: str) -> Path | None:
 
 
 def lay_out(repository: Path, commit: str, root: Path, index: Path) -> None:
-    """Make the tracked files of the folder those of a commit; the clone is only read, its index is not touched."""
+    """Check out a commit's tracked files in the folder; the clone is only read, and its index is not used."""
     where = ("-c", "core.bare=false", f"--git-dir={repository}", f"--work-tree={root}")
     _git(*where, "read-tree", "-u", "--reset", commit, GIT_INDEX_FILE=str(index))
 
 
 def _git(*words: str, **more: str) -> None:
-    """Run git without anybody's settings. Raises CalledProcessError."""
+    """Run git without user settings. Raises CalledProcessError."""
     own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     environment = {**own, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", **more}
     command = ["git", "-c", "core.hooksPath=" + os.devnull, *words]

@@ -1,10 +1,9 @@
-"""Judge labelled loops of real agents: is an acceptable iteration selected, and is what was said of the others right?
+"""Judge labelled loops of real agents: is an acceptable iteration selected, and are the verdicts on the others right?
 
     python benchmarks/judgement/run.py [FOLDER] [--loop NAME] [--labels] [--iterations] [--clone DIR] [--json FILE]
 
-FOLDER holds a folder a loop, or is one: iterations.jsonl (or .jsonl.gz) and labels.yaml; without it the fixtures are
-taken. The hooks are driven with the metrics on record, each loop in a new folder. docs/judgement.md says what the
-columns mean.
+FOLDER contains one folder per loop, or is one: iterations.jsonl (or .jsonl.gz) and labels.yaml; the default is the
+fixtures. The hooks get the recorded metrics, each loop in a new folder. docs/judgement.md explains the columns.
 """
 
 import argparse
@@ -58,7 +57,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _clones(loops: Sequence[Loop], folder: Path | None) -> list[Path | None]:
-    """Return the repository of each loop, None if files are not asked for or not there."""
+    """Return the repository of each loop, None if files are not asked for or the repository is missing."""
     if folder is None:
         return [None] * len(loops)
     found = [repository_of(folder.resolve(), loop.name) for loop in loops]
@@ -70,7 +69,7 @@ def _clones(loops: Sequence[Loop], folder: Path | None) -> list[Path | None]:
 
 
 def tables(found: Sequence[Figures], stops: Sequence[dict[str, Stop]]) -> str:
-    """Return the tables, a row a loop and one in total."""
+    """Return the tables, with one row per loop and a total."""
     parts = [
         ("Selected iteration, of those that a reader would accept", _selection(found)),
         ("Class regression, against the labels", _classes(found)),

@@ -1,4 +1,4 @@
-"""Where a loop would have stopped by each rule, what was lost by it, and what was spent after the last gain."""
+"""Compare stopping rules: where each stops a loop, what is lost, and what is spent after the last gain."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,12 +18,12 @@ Rule = Callable[[Sequence[Fact], Sequence[Turn]], tuple[list[int], int | None]]
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Where a rule stops a loop, None if it never does: all of the loop is spent then.
+    """Where a rule stops a loop, None if it never does and the whole loop is spent.
 
-    `told` are the iterations after which the agent is told. `lost` are the tests that pass at the labelled peak and in
-    no iteration up to the stop; `early` says that the stop is before the labelled one. `spent` counts the iterations
-    since the last one, up to the stop, in which more tests passed than ever before. Tests that a reader calls honestly
-    removed count nowhere.
+    `told` are the iterations after which the agent is warned. `lost` are the tests that pass at the labelled peak and
+    in no iteration up to the stop; `early` is whether the stop is before the labelled one. `spent` counts the
+    iterations up to the stop since the last one in which more tests passed than ever before. Tests labelled as honestly
+    removed are ignored.
     """
 
     at: int | None
@@ -38,7 +38,7 @@ def _decided(_: Sequence[Fact], turns: Sequence[Turn]) -> tuple[list[int], int |
 
 
 def _told_then_decided(_: Sequence[Fact], turns: Sequence[Turn]) -> tuple[list[int], int | None]:
-    """Tell the agent of a stall, as `run` does, and stop two later if it lasts; any other stop is one at once."""
+    """Warn the agent of a stall, as `run` does, and stop two later if it lasts; other stops are immediate."""
     told, still = [], 0
     for turn in turns:
         stalled = turn.rule == STALL_RULE
@@ -82,9 +82,9 @@ def _not_begun_or_red(facts: Sequence[Fact], turns: Sequence[Turn], now: int) ->
 
 
 def _told_first(progress: Test, uncounted: Test = _never) -> Rule:
-    """Return the rule that tells the agent after three iterations without progress, and stops two later.
+    """Return the rule that warns the agent after three iterations without progress, and stops two later.
 
-    Iterations that are `uncounted` are neither progress nor its want.
+    Iterations that are `uncounted` are ignored.
     """
 
     def rule(facts: Sequence[Fact], turns: Sequence[Turn]) -> tuple[list[int], int | None]:

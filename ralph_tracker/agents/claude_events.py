@@ -1,7 +1,7 @@
-"""The events of a session in the messages and hooks of claude-agent-sdk.
+"""Turn the messages and hooks of claude-agent-sdk into events of a session.
 
-Hooks tell of a tool when it starts, messages only when the model asked for it. The tokens of a turn are in partial
-messages alone (`include_partial_messages`), the cost in the last message alone (agent-surfaces.md § 1.9).
+Hooks report the start of a tool, messages only that the model asked for it. A turn's tokens are only in partial
+messages (`include_partial_messages`), the cost only in the last message (agent-surfaces.md § 1.9).
 """
 
 import asyncio
@@ -28,7 +28,7 @@ _TIMEOUT_S: Final = 10.0
 _READ_AT_MOST: Final = 1 << 20
 
 
-def sdk() -> Any:  # noqa: ANN401  # the SDK is an extra: its types are not there
+def sdk() -> Any:  # noqa: ANN401  # the SDK is an extra, its types are not available
     """Return the package claude_agent_sdk. Raises InputError if it is not installed."""
     try:
         return import_module("claude_agent_sdk")
@@ -37,9 +37,9 @@ def sdk() -> Any:  # noqa: ANN401  # the SDK is an extra: its types are not ther
 
 
 def claude_ask(**options: Any) -> Ask:  # noqa: ANN401  # keys of ClaudeAgentOptions
-    """Return what asks Claude in a session of its own: one turn, no tools, no settings or hooks of the project.
+    """Return a function that asks Claude in a new session: one turn, no tools, none of the project's settings or hooks.
 
-    `options` are keys of the SDK's ClaudeAgentOptions, over those.
+    `options` are keys of the SDK's ClaudeAgentOptions and override those.
     """
 
     async def ask(prompt: str) -> str:
@@ -57,17 +57,17 @@ def claude_ask(**options: Any) -> Ask:  # noqa: ANN401  # keys of ClaudeAgentOpt
 
 
 class _NoRedirect(HTTPRedirectHandler):
-    """Follow nothing: the key would go along to wherever that is."""
+    """A handler that follows no redirects, since they would get the key."""
 
     def redirect_request(self, *_: Any) -> None:  # noqa: ANN401
         return None
 
 
 def openai_ask(base_url: str, model: str, key: str | None = None, *, timeout_s: float = _TIMEOUT_S) -> Ask:
-    """Return what asks a model by POST `base_url`/chat/completions, as OpenAI's API and those like it have it.
+    """Return a function that asks a model by POST `base_url`/chat/completions, the API of OpenAI and others.
 
-    `base_url` usually ends with /v1. `key` goes as a bearer token, None sends none. `timeout_s` is for each wait for
-    the network. Raises InputError for an address that is none of http or https.
+    `base_url` usually ends with /v1. `key` is sent as a bearer token, None sends none. `timeout_s` limits each network
+    wait. Raises InputError unless the address is http or https.
     """
     if urlsplit(base_url).scheme not in {"http", "https"}:
         raise InputError(f"{base_url}: no address of an endpoint; give one like https://api.openai.com/v1")
@@ -83,7 +83,7 @@ def openai_ask(base_url: str, model: str, key: str | None = None, *, timeout_s: 
 
 
 def _answer(request: Request, timeout_s: float) -> str:
-    """Return the answer to a request. Raises InputError, in one line, for anything that is none."""
+    """Return the answer to a request. Raises InputError, in one line, if it fails."""
     try:
         with build_opener(_NoRedirect).open(request, timeout=timeout_s) as response:
             document = json.loads(response.read(_READ_AT_MOST))
@@ -101,9 +101,9 @@ def _answer(request: Request, timeout_s: float) -> str:
 
 
 HOOK_EVENTS: Final = ("PreToolUse", "PostToolUse", "PostToolUseFailure")
-_SYNTHETIC: Final = "<synthetic>"  # what the client says in the model's place
+_SYNTHETIC: Final = "<synthetic>"  # the client's own messages have this model
 HOOK_TIMEOUT_S: Final = 86_400.0
-"""How long the client waits for a hook: a person at a checkpoint has 15 minutes, anew after each unclear answer."""
+"""How long the client waits for a hook: a person at a checkpoint has 15 minutes after each question."""
 _KEPT: Final = 1024
 _FAILED: Final = "what follows the session failed; the session goes on"
 _LOG: Final = logging.getLogger(__name__)
@@ -117,9 +117,9 @@ class _Call(NamedTuple):
 
 
 class _Turn:
-    """The answer that is being given: it comes block by block, each as a message with the same id.
+    """The current answer: it comes block by block, each as a message with the same id.
 
-    `is_told` says that its end was told already: a tool may have ended before the next block came.
+    `is_told` is whether its end was sent already: a tool may end before the next block comes.
     """
 
     __slots__ = ("is_answered", "is_told", "model", "name", "said", "usage", "waiting")
@@ -135,10 +135,9 @@ class _Turn:
 
 
 class ClaudeEvents:
-    """Turn messages and hooks of one client into events, each exactly once, wherever it is heard first.
+    """A converter of one client's messages and hooks into events, each sent once.
 
-    A turn ends with the last result of its tools; messages with the same id are one. What subagents do is not of this
-    session's turns.
+    A turn ends with the last result of its tools; messages with the same id are one turn. Subagents do not count.
     """
 
     __slots__ = (
@@ -164,12 +163,12 @@ class ClaudeEvents:
         refuse: Callable[[ToolStarted], Awaitable[str | None]] | None = None,
         price: Callable[[str, Mapping[str, Any]], float | None] | None = None,
     ) -> None:
-        """Give every event to each of `sinks`; one that raises is logged.
+        """Send every event to each of `sinks`; errors in them are logged.
 
-        `tree()` names the content of the tree after a tool (None: nobody looks). `nudge()` is asked after a tool: its
-        words, if any, go to the model beside the tool's result. `refuse(tool)` is asked before a tool: its words, if
-        any, go to the model in the tool's place. Both need `hooks`. `price(model, usage)` is what a turn cost in USD,
-        None if unknown: without it no cost is known before the end.
+        `tree()` returns the id of the tree after a tool (None: unknown). `nudge()` is called after a tool: its message,
+        if any, goes to the model with the tool's result. `refuse(tool)` is called before a tool: its message, if any,
+        replaces the tool's result. Both need `hooks`. `price(model, usage)` is a turn's cost in USD, None if unknown:
+        without it the cost is only known at the end.
         """
         self._sinks = list(sinks)
         self._tree = tree
@@ -180,14 +179,14 @@ class ClaudeEvents:
         self._ended: OrderedDict[str, None] = OrderedDict()
         self._turn: _Turn | None = None
         self._streamed: tuple[str | None, int | None] = None, None
-        self._told: str | None = None  # the turn whose end was told last
+        self._told: str | None = None  # the last turn whose end was sent
         self._told_usd = 0.0
         self.cost_usd: float | None = None
-        """What the client said last of the cost of its whole session, in USD; None as long as it said nothing."""
+        """The cost of the whole session that the client last reported, in USD; None before that."""
 
     @contextmanager
     def hearing(self, sink: Callable[[Event], object]) -> Iterator[None]:
-        """Give every event to this one too, as long as the context lasts, and once where it is among the sinks."""
+        """Add a sink within the context; a sink that is already there is not called twice."""
         is_new = sink not in self._sinks
         self._sinks += [sink] * is_new
         try:
@@ -199,14 +198,14 @@ class ClaudeEvents:
     def hooks(self, *, timeout_s: float = HOOK_TIMEOUT_S) -> dict[str, list[Any]]:
         """Return the hooks for ClaudeAgentOptions; the client waits `timeout_s` seconds for each.
 
-        One that takes longer is cut; before a tool the client takes that for a person's no. Raises InputError where
-        claude-agent-sdk is not installed.
+        After that the client takes a hook before a tool for a person's no. Raises InputError if claude-agent-sdk is not
+        installed.
         """
         matcher = sdk().HookMatcher
         return {event: [matcher(hooks=[self.hook], timeout=timeout_s)] for event in HOOK_EVENTS}
 
     async def hook(self, given: Mapping[str, Any], _tool_use_id: str | None, _context: object) -> dict[str, Any]:
-        """Take in what a hook is given, and answer it: with the words of `nudge` or `refuse`, or with no opinion."""
+        """Handle a hook's input, and return its answer: the message of `nudge` or `refuse`, or nothing."""
         if given.get("agent_id") is not None:
             return {}
         event, call = given.get("hook_event_name"), str(given.get("tool_use_id"))
@@ -232,8 +231,8 @@ class ClaudeEvents:
         denied = {"permissionDecision": "deny", "permissionDecisionReason": words}
         return {"hookSpecificOutput": {"hookEventName": "PreToolUse", **denied}}
 
-    def message(self, message: Any) -> None:  # noqa: ANN401  # the SDK is an extra: its types are not there
-        """Take in a message of the SDK, of whatever kind."""
+    def message(self, message: Any) -> None:  # noqa: ANN401  # the SDK is an extra, its types are not available
+        """Handle a message of the SDK, of any kind."""
         if getattr(message, "parent_tool_use_id", None) is not None:
             return
         match type(message).__name__:
@@ -299,15 +298,15 @@ class ClaudeEvents:
         self._end_turn(self.cost_usd)
 
     def _end_turn_if_whole(self) -> None:
-        """End the turn once its tools have, and the stream, where there is one, has told its tokens."""
+        """End the turn once its tools have ended, and its tokens are known if messages are streamed."""
         turn = self._turn
         if turn is not None and turn.is_answered and not turn.waiting and self._streamed != (turn.name, None):
             self._end_turn()
 
     def _end_turn(self, total_usd: float | None = None) -> None:
-        """Tell the end of the turn, if there is one; `total_usd` is what the whole session has cost by then.
+        """Send the end of the turn, if there is one; `total_usd` is the cost of the whole session so far.
 
-        None: the client has not said, and the turn's own price is told, if somebody knows it.
+        With None, `price` gives the turn's cost, if it can.
         """
         turn, self._turn = self._turn, None
         if turn is None or turn.is_told:
@@ -361,6 +360,6 @@ def _tried(act: Callable[[], _Given]) -> _Given | None:
 
 
 def _forget(known: OrderedDict[str, Any]) -> None:
-    """Drop the oldest: ends that never come let nothing grow."""
+    """Drop the oldest entries, as the ends of some tools never come."""
     if len(known) > _KEPT:
         known.popitem(last=False)

@@ -1,12 +1,12 @@
-"""Sessions of claude-agent-sdk (extra `claude`), evaluated as they run (steering.md § 1, agent-surfaces.md § 1.9).
+"""Run sessions of claude-agent-sdk (extra `claude`) with an evaluator (steering.md § 1, agent-surfaces.md § 1.9).
 
     monitor = ProgressMonitor(SimpleProgressEvaluator(), time.monotonic)
-    reading = ClaudeEvents(metrics.fold)                       # whatever else folds events
+    reading = ClaudeEvents(metrics.fold)                       # any sinks for events
     options = ClaudeAgentOptions(hooks=reading.hooks(), include_partial_messages=True)
     async with ClaudeSDKClient(options) as client:
         response = await run_session(client, "Make the tests pass", monitor, reading)
 
-An evaluator that stops it interrupts the client, whose last message comes all the same: it has the cost.
+If the evaluator stops it, the client is interrupted; its last message, with the cost, still comes.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator
@@ -27,11 +27,11 @@ async def run_session(
     *,
     drain_s: float = DRAIN_S,
 ) -> SessionResponse:
-    """Ask a client for something, evaluated as it works; a stop interrupts it and waits for its result.
+    """Send a prompt to a client, evaluate its work, and interrupt it on a stop.
 
-    `reading`: None for one of its own; give the same one for all prompts of a client, because the client tells what
-    its whole session has cost. The response's `result` is the ResultMessage, None if it did not come within
-    `drain_s` seconds of the interrupt; its cost and tokens are in `info`.
+    Pass the same `reading` for all prompts of a client, because the client reports the cost of its whole session; None
+    creates one. The response's `result` is the ResultMessage, None if it did not come within `drain_s` seconds of the
+    interrupt; its cost and tokens are in `info`.
     """
     reading = ClaudeEvents() if reading is None else reading
     before, spent_usd = monitor.info(), reading.cost_usd or 0.0
@@ -43,7 +43,7 @@ async def run_session(
             async for message in stream:
                 reading.message(message)
                 if type(message).__name__ == "ResultMessage":
-                    results.append(message)  # and no step: nothing is left that an evaluator could stop
+                    results.append(message)  # not a step: there is nothing left to stop
                 else:
                     yield
         finally:
@@ -60,9 +60,9 @@ async def run_session(
 
 
 def _totals(cost: float | None, tokens: int | None, result: Any, spent_usd: float) -> tuple[float | None, int | None]:  # noqa: ANN401
-    """Return cost and tokens of all prompts: those before, and this one, whose result tells both for certain.
+    """Return cost and tokens of all prompts, with those of this one replaced by its result's.
 
-    `spent_usd` is what the client had told of its session before.
+    `spent_usd` is the client's reported cost before this prompt.
     """
     told, output = result.total_cost_usd, (result.usage or {}).get("output_tokens")
     return (
@@ -72,7 +72,7 @@ def _totals(cost: float | None, tokens: int | None, result: Any, spent_usd: floa
 
 
 async def events_of(messages: AsyncIterable[Any], reading: ClaudeEvents | None = None) -> AsyncIterator[Event]:
-    """Yield the events of any stream of the SDK's messages, such as `query(…)`; `reading` as in `run_session`."""
+    """Yield the events in a stream of the SDK's messages, such as `query(…)`; `reading` as in `run_session`."""
     reading = ClaudeEvents() if reading is None else reading
     heard: list[Event] = []
     with reading.hearing(heard.append):

@@ -1,6 +1,6 @@
-"""What a tool of Claude Code tells of files, and in which order its events come: one place for every way to hear them.
+"""Define which files Claude Code's tools name, and in which order a tool's events come.
 
-Hooks, printed messages and the SDK all go by it, so that a session reads the same however it was heard.
+Hooks, printed messages and the SDK share this, so that a session gives the same events from each.
 """
 
 from collections.abc import Mapping
@@ -19,16 +19,16 @@ FILE_KEYS: Final[Mapping[str, str]] = {
 
 
 def file_named(tool: str, given: Any) -> str | None:  # noqa: ANN401  # whatever the model asked
-    """Return the file that a tool is asked to read or change, None if it names none."""
+    """Return the file that a tool reads or changes, None if there is none."""
     key = FILE_KEYS.get(tool)
     path = given.get(key) if key is not None and isinstance(given, Mapping) else None
     return path if isinstance(path, str) else None
 
 
 def end_of_tool(ended: ToolEnded, path: str | None) -> tuple[Event, ...]:
-    """Return the events of a tool that has ended: its file before it, where it succeeded.
+    """Return the events of a tool that has ended, preceded by that of its file if it succeeded.
 
-    So a change counts before the call is judged, and `edit → test → edit → test` is work.
+    Then a change counts before the call is judged, so that `edit → test → edit → test` is progress.
     """
     if path is None or not ended.success or ended.name not in FILE_KEYS:
         return (ended,)

@@ -1,4 +1,4 @@
-"""What an agent is told of the iteration that it has just made, in few words; pure, and the same for every host."""
+"""Write the feedback for an agent on its last iteration, the same for every host."""
 
 from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Final
@@ -20,12 +20,12 @@ TESTS_SHOWN: Final = 10
 LIMIT: Final = 1500
 _ALERTS_SHOWN: Final = 5
 _BREAKS: Final = frozenset({"working_tests_failing", "flaky_test"})
-# Together with what stands around them these stay below LIMIT, whatever the names and messages are.
+# With the text around them these stay below LIMIT, however long names and messages are.
 _TESTS_ROOM, _ALERTS_ROOM, _REASON_ROOM, _LINE_ROOM = 520, 420, 220, 160
 
 
 def failing_tests(paths: LoopPaths, number: int) -> tuple[str, ...] | None:
-    """Return the names in order, None if no names are known. Raises StoreError if the system refuses."""
+    """Return the sorted names, None if unknown. Raises StoreError if the system refuses."""
     found = LoopRecords(paths).measurement(number)
     tests = None if found is None else found[0].tests
     return None if tests is None else tuple(sorted(name for name, how in tests.outcomes.items() if how == FAILED))
@@ -36,15 +36,14 @@ def finding(
 ) -> str:
     """Return the score, the failing tests, the open alerts, the rollback and the decision as plain text.
 
-    `failing` are the names of the tests that fail in this iteration; None: nobody knows them, and those that alerts
-    name stand in. `iterations_left` are those that a stalled loop is given before it ends. At most LIMIT characters,
-    no line break at the end.
+    `failing` are the tests that fail in this iteration; with None those named by alerts are listed. `iterations_left`
+    are those that a stalled loop gets before it ends. At most LIMIT characters, without a final line break.
     """
     return without_held_back("\n".join(_lines(record, decided, failing, iterations_left)))
 
 
 def standing_told(summary: Summary, failing: Collection[str] | None = None) -> str:
-    """Return where a loop stands for an agent that begins a session, as plain text; `failing` as in `finding`."""
+    """Return the status of a loop for an agent that begins a session, as plain text; `failing` as in `finding`."""
     return without_held_back("\n".join(_standing(summary, failing)))
 
 
@@ -88,7 +87,7 @@ def _lines(
 
 
 def _standing_still(record: IterationRecord) -> str:
-    """Say what has not moved, as far as it was measured."""
+    """Return what has not changed, as far as measured."""
     metrics = record.metrics
     told = [f"score {record.adjusted_score:.4g}"]
     if metrics.tests_passed is not None and metrics.test_count is not None:
@@ -131,7 +130,7 @@ def _alert(alert: Alert) -> str:
 
 
 def _listed(title: str, items: Iterable[str], most: int, room: int, count: int | None = None) -> Iterator[str]:
-    """List what fits, one a line, and say how many more there are."""
+    """List the items that fit, one per line, and say how many more there are."""
     items = [_cut(item, _LINE_ROOM) for item in items]
     shown: list[str] = []
     for item in items[:most]:
@@ -149,6 +148,6 @@ def _listed(title: str, items: Iterable[str], most: int, room: int, count: int |
 
 
 def _cut(text: str, room: int) -> str:
-    """Put a text on one harmless line, cut where it is too long."""
+    """Return a text in one line, without control characters, cut if too long."""
     plain = for_terminal(" ".join(text.split()))
     return plain if len(plain) <= room else f"{plain[: room - 1]}…"

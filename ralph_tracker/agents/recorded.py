@@ -1,4 +1,4 @@
-"""What the tracker has on record, for `QualityProgressEvaluator` (steering.md § 1)."""
+"""Read the tracker's records for `QualityProgressEvaluator` (steering.md § 1)."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -13,10 +13,10 @@ from ralph_tracker.store.loop_status import paths_of, summary_at
 def recorded_quality(
     root: str | Path = ".", loop_id: str | None = None, environment: Mapping[str, str] = os.environ
 ) -> Callable[[], QualityState | None]:
-    """Return what reads the latest iteration of a loop, each time anew; it gives None if there is no loop.
+    """Return a function that reads the latest iteration of a loop at each call; it returns None if there is no loop.
 
-    `loop_id`: None means the one that the environment names, or else the current one. What is read raises RecordError
-    where the record is damaged.
+    `loop_id` None is the one in the environment, or else the current one. The function raises RecordError if the record
+    is damaged.
     """
 
     def state() -> QualityState | None:

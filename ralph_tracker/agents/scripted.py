@@ -1,6 +1,6 @@
-"""A scripted agent, a fake for demos and tests: it does what a list of steps says, one step an iteration.
+"""Provide a scripted fake agent for demos and tests: it follows a list of steps, one per iteration.
 
-As a command, `python -m ralph_tracker.agents.scripted SCRIPT.yaml`, it can go wrong in every way that agents do.
+As a command, `python -m ralph_tracker.agents.scripted SCRIPT.yaml`, it can fail in every way that agents do.
 """
 
 import json
@@ -25,14 +25,14 @@ class _Strict(BaseModel):
 
 
 class Replacement(_Strict):
-    """Put a text in place of another, which has to stand in the file exactly once."""
+    """A replacement of a text that must occur in the file exactly once."""
 
     find: str = Field(min_length=1)
     put: str = Field(alias="with")
 
 
 class StepCost(_Strict):
-    """What a step claims to have cost, as Claude Code's result line says it."""
+    """The cost that a step reports, as in Claude Code's result line."""
 
     cost_usd: float
     input_tokens: int = 0
@@ -41,11 +41,11 @@ class StepCost(_Strict):
 
 
 class Step(_Strict):
-    """The edits of one iteration, and in words what they do; paths are relative to the project's root.
+    """The edits of one iteration, and a description; paths are relative to the project's root.
 
-    The rest is for the command: it `prints` (the words of `does` where that is None), complains on standard error,
-    hangs after all that, is killed by a signal, or leaves with `exit`. `tries` are for its first runs in the
-    iteration, one each; the step itself is for those after them.
+    The rest is for the command: it `prints` (or `does` if that is None), writes to standard error, hangs after that, is
+    killed by a signal, or exits with `exit`. `tries` are for its first runs in the iteration, one each; the step itself
+    is for later ones.
     """
 
     does: str
@@ -63,13 +63,13 @@ class Step(_Strict):
 
 @dataclass(frozen=True, slots=True)
 class ScriptedAgent:
-    """Edit a project as its steps say."""
+    """An agent that edits a project by its steps."""
 
     steps: tuple[Step, ...]
 
     @classmethod
     def from_yaml(cls, text: str, name: str) -> Self:
-        """Read a list of steps; `name` is how an error calls the file. Raises InputError."""
+        """Read a list of steps; `name` is the file's name for errors. Raises InputError."""
         document: Any = load_yaml(text, name)
         try:
             return cls(tuple(TypeAdapter(list[Step]).validate_python(document)))
@@ -79,10 +79,10 @@ class ScriptedAgent:
             raise InputError(f"{name}: {place or 'the document'}: {first['msg']}; fix the script") from None
 
     def act(self, number: int, root: Path) -> str | None:
-        """Apply step `number`, the first is 1, and return what it does; None if the script is over.
+        """Apply step `number` (from 1), and return its description; None if the script is over.
 
-        Raises InputError for an edit that does not fit the tree, and leaves the tree as it is then; StoreError where
-        the disk refuses.
+        Raises InputError, with the tree unchanged, for an edit that does not fit the tree; StoreError if the disk
+        refuses.
         """
         if number > len(self.steps):
             return None
@@ -91,7 +91,7 @@ class ScriptedAgent:
         return step.does
 
     def edit(self, step: Step, root: Path) -> None:
-        """Make the edits of a step; raises as `act` does."""
+        """Apply the edits of a step; raises as `act` does."""
         written = {**step.write, **{path: _replaced(root, path, step.replace[path]) for path in step.replace}}
         targets = {path: _inside(root, path) for path in (*written, *step.delete)}
         for path, text in written.items():
@@ -103,7 +103,7 @@ class ScriptedAgent:
                 targets[path].unlink()
 
     def step(self, number: int, tried: int) -> Step | None:
-        """Return what run `tried` of iteration `number` does, both from 1; None if the script is over."""
+        """Return the step for run `tried` of iteration `number`, both from 1; None if the script is over."""
         if number > len(self.steps):
             return None
         step = self.steps[number - 1]
@@ -125,7 +125,7 @@ def _replaced(root: Path, path: str, replacements: list[Replacement]) -> str:
 
 
 def _inside(root: Path, path: str) -> Path:
-    """Return where a path of a step leads. Raises InputError if that is outside the project."""
+    """Return the target of a step's path. Raises InputError if it is outside the project."""
     target = root / path
     if not target.resolve().is_relative_to(root.resolve()):
         raise InputError(f"{path}: outside the project; a step edits the project only")
@@ -133,7 +133,7 @@ def _inside(root: Path, path: str) -> Path:
 
 
 def main(arguments: list[str], environment: Mapping[str, str]) -> int:
-    """Do the step that the environment names: RALPH_ITERATION, RALPH_ATTEMPT; return the exit code."""
+    """Perform the step that RALPH_ITERATION and RALPH_ATTEMPT name; return the exit code."""
     script = Path(arguments[0])
     agent = ScriptedAgent.from_yaml(script.read_text(encoding="utf-8"), script.name)
     step = agent.step(int(environment["RALPH_ITERATION"]), int(environment.get("RALPH_ATTEMPT", "1")))

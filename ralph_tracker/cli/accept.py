@@ -14,7 +14,7 @@ from ralph_tracker.cli.output import say_json, say_wrapped
 @loop_options
 @click.option("--reason", required=True, metavar="WHY", help="Why the alert is accepted; it is kept and shown.")
 def command(alert_id: str, root: Path, loop_id: str | None, as_json: bool, reason: str) -> None:
-    """Accept alert ID, so that it no longer counts; the decision is made again, records stay as written."""
+    """Accept alert ID, so that it no longer counts; the decision is recomputed, the records are not changed."""
     from ralph_tracker.tracker import Tracker
 
     tracker = Tracker(root, loop_id)

@@ -1,4 +1,4 @@
-"""ralph-tracker agent: into a coding agent and out of it again; what its hooks call."""
+"""ralph-tracker agent: install into a coding agent, uninstall, and answer its hooks."""
 
 import os
 import shutil
@@ -17,7 +17,7 @@ from ralph_tracker.config.wording import nearest
 from ralph_tracker.errors import InputError
 
 PROGRAM: Final = "ralph-tracker"
-INSTALLED: Final = ("claude-code",)  # of the hosts of hooks, those whose settings are ours to merge
+INSTALLED: Final = ("claude-code",)  # the hosts whose settings we edit
 
 
 def _host(_: click.Context, __: click.Parameter, name: str) -> str:
@@ -55,7 +55,7 @@ def command() -> None:
 def install(name: str, root: Path, plugin: Path | None, *, user: bool) -> None:
     """Add our hooks to the settings of agent NAME.
 
-    What is there stays as it is.
+    Existing settings are kept.
     """
     from ralph_tracker.agents.claude_code.install import Installation, install_plugin
 
@@ -75,9 +75,9 @@ def install(name: str, root: Path, plugin: Path | None, *, user: bool) -> None:
 @host_argument
 @_placed
 def uninstall(name: str, root: Path, plugin: Path | None, *, user: bool) -> None:
-    """Take out exactly what was added.
+    """Remove exactly what was added.
 
-    Of the settings of agent NAME; what was edited since stays.
+    From the settings of agent NAME; later edits are kept.
     """
     from ralph_tracker.agents.claude_code.install import Installation, uninstall_plugin
 
@@ -92,9 +92,9 @@ def uninstall(name: str, root: Path, plugin: Path | None, *, user: bool) -> None
 @command.command("hook")
 @click.argument("name")
 def hook(name: str) -> int:
-    """Answer an event, as the hooks of agent NAME do.
+    """Answer an event from the hooks of agent NAME.
 
-    The event comes on standard input. The exit code is 0 whatever happens.
+    The event is read from standard input. The exit code is always 0.
     """
     return answer_host("hook", [name])
 
@@ -104,13 +104,13 @@ def hook(name: str) -> int:
 def status_line(name: str) -> int:
     """Print the status line of agent NAME.
 
-    Its payload comes on standard input.
+    Its payload is read from standard input.
     """
     return answer_host("status-line", [name])
 
 
 def program_path() -> Path:
-    """Return the absolute path of this program, which hooks call without a PATH. Raises InputError."""
+    """Return the absolute path of this program, as hooks may run without a PATH. Raises InputError."""
     beside = Path(sysconfig.get_path("scripts")) / PROGRAM
     found = beside if os.access(beside, os.X_OK) else shutil.which(sys.argv[0])
     if found is None or Path(found).name != PROGRAM:

@@ -1,6 +1,6 @@
-"""`agent hook` and `agent status-line`, plainly written: they run at every tool call, and nothing of them may fail.
+"""`agent hook` and `agent status-line` without click: they run at every tool call, and must never fail.
 
-The exit code is 0 whatever happens: a host takes 2 for a word to its agent.
+The exit code is always 0: a host treats 2 as a message to its agent.
 """
 
 import os
@@ -12,7 +12,7 @@ from typing import Final
 from ralph_tracker.cli.output import complain
 from ralph_tracker.errors import EXIT_OK, RalphTrackerError
 
-# What answers, by verb and agent.
+# The functions that answer, by verb and agent.
 HOSTS: Final[Mapping[str, Mapping[str, str]]] = {
     "hook": {
         "claude-code": "ralph_tracker.agents.claude_code.hook:answer",
@@ -25,7 +25,7 @@ HOSTS: Final[Mapping[str, Mapping[str, str]]] = {
 
 
 def answer_host(verb: str, words: Sequence[str]) -> int:
-    """Answer the host that is named; what cannot be answered is one line on standard error."""
+    """Answer the named host; an error is one line on standard error."""
     try:
         name, hosts = words[0] if len(words) == 1 else "", HOSTS[verb]
         if name in hosts:
@@ -36,7 +36,7 @@ def answer_host(verb: str, words: Sequence[str]) -> int:
             complain(f"agent {verb}: name one agent: {_named(' '.join(words), hosts)}")
     except RalphTrackerError as error:
         complain(f"agent {verb}: {error}")
-    except BaseException as error:  # noqa: BLE001  # as above
+    except BaseException as error:  # noqa: BLE001  # the exit code must be 0
         complain(f"agent {verb}: {type(error).__name__}: {error}")
     return EXIT_OK
 
@@ -55,7 +55,7 @@ def _named(word: str, hosts: Collection[str]) -> str:
 
 
 def _print(text: str) -> None:
-    """Print an answer at once; where nobody takes it there is nothing to say either."""
+    """Print an answer at once; if nobody reads it, ignore that."""
     if not text or sys.stdout is None:
         return
     try:

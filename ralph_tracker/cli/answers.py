@@ -1,4 +1,4 @@
-"""What a hook answers: the iteration on record and the decision, in a few lines; nothing here knows of click."""
+"""Print the answers of hooks, an iteration and its decision, in a few lines and without click."""
 
 import os
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ _SHOWN: Final = 5
 
 
 def tracker_of(root: Path, loop_id: str | None) -> "Tracker":
-    """Return the tracker of a loop (None: the one that is meant), which shows its work on a terminal."""
+    """Return the tracker of a loop (None: the one that is meant), with progress shown on a terminal."""
     from ralph_tracker.tracker import Tracker
 
     return Tracker(root, loop_id, progress=progress())
@@ -35,7 +35,7 @@ def record_next(
     blocked: str | None = None,
     iteration: int | None = None,
 ) -> int:
-    """Record and judge the next iteration, say what it is, and return the exit code; raise as the tracker does."""
+    """Record and judge the next iteration, print it, and return the exit code; raise as the tracker does."""
     recorded = tracker_of(root, loop_id).post_iteration(metrics, usage=usage, blocked=blocked, iteration=iteration)
     if not recorded.new and not as_json:
         say(f"Iteration {iteration} is on record already, nothing was changed")
@@ -83,7 +83,7 @@ EXIT_OF: Final = {"continue": EXIT_OK, "stop": EXIT_STOP, "rollback": EXIT_ROLLB
 
 
 def answer(root: Path, loop_id: str | None, *, as_json: bool, apply: bool) -> int:
-    """Print the stored decision and return its exit code; `apply` carries a rollback out, and 0 follows.
+    """Print the stored decision and return its exit code; `apply` carries a rollback out and then returns 0.
 
     Raises as `Tracker.loop_decision` does.
     """

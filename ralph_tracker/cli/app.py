@@ -1,4 +1,4 @@
-"""The command line: the only error boundary, and the way to a verb."""
+"""Run the command line, with the only error boundary."""
 
 import gc
 import signal
@@ -13,12 +13,12 @@ from ralph_tracker.version import __version__
 PROGRAM: Final = "ralph-tracker"
 _ENDING: Final = (signal.SIGTERM, signal.SIGHUP)
 _ON_RECORD: Final = "what was on record stays on record"
-# A command is short and makes few cycles: with Python's own thresholds, looking for them is a tenth of its time.
+# A command is short and makes few cycles: with Python's own thresholds, collecting takes a tenth of its time.
 _COLLECTING: Final = (200_000, 30, 30)
 
 
-class Terminated(BaseException):  # like KeyboardInterrupt: no error, and nobody on the way takes it for one
-    """Unwind everything that runs, as Ctrl-C does: another process has asked for our end by a signal."""
+class Terminated(BaseException):  # like KeyboardInterrupt, so that `except Exception` does not catch it
+    """The request of another process, by a signal, to end; it unwinds everything like Ctrl-C."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -26,21 +26,21 @@ class Terminated(BaseException):  # like KeyboardInterrupt: no error, and nobody
 
 
 def main() -> None:
-    """Run the command line and leave with its exit code."""
+    """Run the command line and exit with its exit code."""
     gc.set_threshold(*_COLLECTING)
     for number in _ENDING:
-        if signal.getsignal(number) is signal.SIG_DFL:  # nohup's wish is left alone
+        if signal.getsignal(number) is signal.SIG_DFL:  # a signal ignored by nohup stays ignored
             signal.signal(number, _terminate)
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:  # a caller may have closed it
-            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # a terminal that cannot show it
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # for a terminal that cannot show it
     code = run(sys.argv[1:])
-    gc.freeze()  # the process ends: to look through all that it has for cycles would be a sixth of its time
+    gc.freeze()  # the process ends: a last collection would be a sixth of its time
     sys.exit(code)
 
 
 def run(arguments: list[str]) -> int:
-    """Run a command and return its exit code: the one place where errors become words."""
+    """Run a command and return its exit code; only here errors become messages."""
     try:
         code = _answered(arguments)
         flush()
@@ -53,7 +53,7 @@ def run(arguments: list[str]) -> int:
     except Terminated as end:
         complain(f"ended by {signal.Signals(end.number).name}; {_ON_RECORD}")
         code = EXIT_SIGNAL + end.number
-    except Exception as error:  # noqa: BLE001  # the boundary: a bug of ours, with a log
+    except Exception as error:  # noqa: BLE001  # a bug of ours: write a log
         code = _bug(error)
     return code
 
@@ -63,7 +63,7 @@ def _terminate(number: int, _frame: FrameType | None) -> NoReturn:
 
 
 def _answered(arguments: list[str]) -> int:
-    """Take the short way where there is one: what runs after every iteration pays for nothing else."""
+    """Take a shortcut without click if there is one, because it runs after every iteration."""
     if arguments[:2] in (["agent", "hook"], ["agent", "status-line"]) and arguments[2:] != ["--help"]:
         from ralph_tracker.cli.agent_hook import answer_host
 

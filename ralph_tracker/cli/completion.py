@@ -1,4 +1,4 @@
-"""ralph-tracker completion: the script that teaches a shell the commands."""
+"""ralph-tracker completion: print a shell's completion script."""
 
 import click
 
@@ -8,7 +8,7 @@ from ralph_tracker.cli.output import say_text
 @click.command("completion")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]), metavar="SHELL")
 def command(shell: str) -> None:
-    """Print the completion script of SHELL (bash, zsh, fish); source it from the shell's own start file."""
+    """Print the completion script of SHELL (bash, zsh, fish); source it in the shell's start file."""
     from click.shell_completion import get_completion_class
 
     from ralph_tracker.cli.verbs import COMPLETION_VARIABLE, PROGRAM, cli

@@ -24,9 +24,9 @@ WHERE = (
 )
 @click.option("--keep/--no-keep", default=True, help="Keep the folder to look around in (the default), or remove it.")
 def command(folder: Path | None, keep: bool) -> None:
-    """See a loop: a scripted agent refines a small Python library, pytest, coverage and ruff measure it.
+    """Run a demo loop: a scripted agent refines a small Python library, measured by pytest, coverage and ruff.
 
-    The agent does real work, deletes a test on the way, and goes on after the best iteration.
+    The agent makes real edits, deletes a test on the way, and continues after the best iteration.
     """
     from ralph_tracker.demo import sample
 

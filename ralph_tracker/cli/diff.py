@@ -1,4 +1,4 @@
-"""ralph-tracker diff: two iterations side by side."""
+"""ralph-tracker diff: compare two iterations."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,7 +18,7 @@ _LINK: Final = "120000"
 
 
 def say_differences(found: Differences, tests_shown: int, files_shown: int | None) -> None:
-    """Print the tests that changed outcome and the files that changed, so many of each (None: all)."""
+    """Print the tests that changed outcome and the files that changed, up to the given numbers (None: all)."""
     if found.tests is None:
         say_wrapped(f"tests: {found.tests_note}")
     else:
@@ -43,7 +43,7 @@ def _words(kind: str) -> str:
 
 
 def _aside(kind: str, change: OutcomeChange) -> str:
-    """Say what the name of the kind does not: how a new test ends, or that a test was skipped before."""
+    """Return what the kind's name does not say: the outcome of a new test, or that a test was skipped before."""
     if kind == "new":
         return f" ({change.after})"
     return " (was skipped)" if change.before == "skipped" and kind != "gone" else ""
@@ -89,9 +89,9 @@ TESTS_SHOWN: Final = 20
 @loop_options
 @click.option("--stat", is_flag=True, help="Leave the patch out.")
 def command(before: int, after: int | None, root: Path, loop_id: str | None, as_json: bool, stat: bool) -> None:
-    """Show what differs from iteration N to M (the latest where none is named).
+    """Show the differences from iteration N to M (default: the latest).
 
-    Metrics and scores as of now, tests that changed outcome, files, and the patch.
+    Current metrics and scores, tests that changed outcome, files, and the patch.
     """
     from ralph_tracker.cli.listing import as_of_now, document_of, listing
     from ralph_tracker.iteration.diff import diff_document, differences_of, side_by_side

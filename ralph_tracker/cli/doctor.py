@@ -1,4 +1,4 @@
-"""ralph-tracker doctor: what a loop needs here, found or not, each with the next step."""
+"""ralph-tracker doctor: check what a loop needs, with the next step for what is missing."""
 
 import os
 import re
@@ -22,9 +22,9 @@ _REQUIREMENT: Final = re.compile(r"(?P<name>[\w.-]+)\s*>=\s*(?P<oldest>[\d.]+)(?
 @click.command("doctor")
 @loop_options
 def command(root: Path, loop_id: str | None, as_json: bool) -> int:
-    """Look at the interpreter, the tools, the configuration, git, the loop and what this program itself needs.
+    """Check the interpreter, the tools, the configuration, git, the loop and our own packages.
 
-    Exit code 1 where one is missing.
+    Exit code 1 if one is missing.
     """
     from ralph_tracker.store.loop_status import checked_root
 
@@ -46,7 +46,7 @@ def _line(state: str, what: str, found: str, next_step: str | None = None) -> Li
 
 
 def _configuration(root: Path, environment: Mapping[str, str]) -> list[Line]:
-    """Look at what a loop would measure with: the checks that are configured, else those that would be found."""
+    """Check what a loop would measure with: the configured checks, or else those that would be detected."""
     from ralph_tracker.config.load import load_config
     from ralph_tracker.measure.commands import checks_from
 
@@ -80,7 +80,7 @@ def _command(check: Any, root: Path, environment: Mapping[str, str]) -> Line:  #
 
 
 def _tools(root: Path, environment: Mapping[str, str], *, needed: bool) -> list[Line]:
-    """Look at the project's own languages and tools; they are needed where no check is configured."""
+    """Check the project's own tools, which are required if no check is configured."""
     from ralph_tracker.measure.detect import detect
     from ralph_tracker.measure.ecosystems.found import version_of
 
@@ -98,7 +98,7 @@ def _tools(root: Path, environment: Mapping[str, str], *, needed: bool) -> list[
 
 
 def _git(environment: Mapping[str, str]) -> Line:
-    """Look at git, with which a branch is made; files are kept without it."""
+    """Check git, which is needed for branches but not for keeping files."""
     from ralph_tracker.measure.ecosystems.found import version_of
 
     version = version_of(["git"], Path("/"), environment)
@@ -106,7 +106,7 @@ def _git(environment: Mapping[str, str]) -> Line:
 
 
 def _store(root: Path, loop_id: str | None) -> Line:
-    """Look at the loop that is meant, without taking its lock."""
+    """Check the loop that is meant, without taking its lock."""
     from ralph_tracker.store.loop_status import attempted, paths_of
     from ralph_tracker.store.loop_store import LoopStore
 
@@ -126,9 +126,9 @@ def _store(root: Path, loop_id: str | None) -> Line:
 
 
 def packages(requirements: Iterable[str], installed: Callable[[str], str | None]) -> list[Line]:
-    """Return a line for each package that we require and that is not there, or is too old.
+    """Return a line for each required package that is missing or too old.
 
-    `installed` returns a package's version, None where it is not there: which is fine for a package of an extra.
+    `installed` returns a package's version, None if it is missing, which is fine for a package of an extra.
     """
     lines = []
     for found in filter(None, map(_REQUIREMENT.match, requirements)):
@@ -142,7 +142,7 @@ def packages(requirements: Iterable[str], installed: Callable[[str], str | None]
 
 
 def requirements_of(name: str) -> Iterable[str]:
-    """Return what an installed package requires, nothing where it is not installed: it runs from its source then."""
+    """Return the requirements of an installed package, () if it runs from source."""
     from importlib.metadata import PackageNotFoundError, requires
 
     try:
@@ -152,7 +152,7 @@ def requirements_of(name: str) -> Iterable[str]:
 
 
 def version_of_package(name: str) -> str | None:
-    """Return the version of an installed package, None where it is not installed."""
+    """Return the version of an installed package, None if it is not installed."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:

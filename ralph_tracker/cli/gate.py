@@ -1,4 +1,4 @@
-"""ralph-tracker gate: would this pass? Measured as an iteration is, and not recorded."""
+"""ralph-tracker gate: measure like an iteration, without recording it, and say whether it would pass."""
 
 import os
 import re
@@ -20,8 +20,8 @@ from ralph_tracker.errors import EXIT_NOT_MEASURED, EXIT_OK, EXIT_REGRESSION, St
 from ralph_tracker.iteration.gate import PASS, Gate, Verdict, told
 from ralph_tracker.report.text import for_markdown, for_terminal, number, score, signed
 
-SHOWN: Final = 10  # GitHub shows as many errors of a step, and as many warnings
-SUMMARY_CAP: Final = 1024 * 1024  # bytes that a step's summary may have
+SHOWN: Final = 10  # the number of errors, and of warnings, that GitHub shows per step
+SUMMARY_CAP: Final = 1024 * 1024  # the limit of a step's summary in bytes
 HEADINGS: Final[Mapping[Verdict, str]] = {
     "pass": "pass",
     "regression": "regression",
@@ -41,7 +41,7 @@ EXIT_OF: Final = {"pass": EXIT_OK, "regression": EXIT_REGRESSION, "not_measured"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Annotation:
-    """One annotation; `file` is relative to the repository, None where it is about no file."""
+    """An annotation; `file` is relative to the repository, None if it is not about a file."""
 
     level: Level
     title: str
@@ -51,14 +51,14 @@ class Annotation:
 
     @property
     def command(self) -> str:
-        """Return the workflow command, one line whatever the texts hold."""
+        """Return the workflow command, in one line whatever the texts contain."""
         places = (("file", self.file), ("line", None if self.line is None else str(self.line)), ("title", self.title))
         properties = ",".join(f"{name}={_property(value)}" for name, value in places if value is not None)
         return f"::{self.level} {properties}::{_data(self.message)}"
 
 
 def _data(text: str) -> str:
-    """Escape what would end the command or begin another; hidden characters stand by their number."""
+    """Escape characters that end a command or begin another; hidden characters become their code."""
     lines = (for_terminal(line) for line in text.replace("\r", "\n").split("\n"))
     return "\n".join(lines).replace("%", "%25").replace("\n", "%0A")
 
@@ -68,13 +68,13 @@ def _property(text: str) -> str:
 
 
 def plain_log(text: str) -> str:
-    """Make of a line one that the runner takes for no command, wherever in it one would stand."""
+    """Return a line that the runner does not take for a command."""
     calm = text.replace("##[", "# #[")
     return calm.replace("::", ": :", 1) if calm.lstrip().startswith("::") else calm
 
 
 def annotations(gate: Gate, locate: Locate, root: PurePath = _HERE) -> tuple[Annotation, ...]:
-    """Return what GitHub shows: the first errors and warnings, and how many more there are.
+    """Return what GitHub shows: the first errors and warnings, and the number of others.
 
     `root` is the project's folder in the repository: findings name files relative to it.
     """
@@ -98,7 +98,7 @@ def _all(gate: Gate, locate: Locate, root: PurePath) -> Iterator[Annotation]:
 
 
 def _of_findings(alert: Alert, root: PurePath) -> Iterator[Annotation]:
-    """Annotate each finding where it stands."""
+    """Annotate each finding at its line."""
     for each in alert.findings:
         level: Level = "error" if each.severity is Severity.CRITICAL else "warning"
         yield Annotation(
@@ -111,7 +111,7 @@ def _of_findings(alert: Alert, root: PurePath) -> Iterator[Annotation]:
 
 
 def _of_alert(alert: Alert, locate: Locate) -> Iterator[Annotation]:
-    """Annotate each test that has a place, so that it is shown there; an alert about none stands for itself."""
+    """Annotate each test that has a location; an alert without one is annotated by itself."""
     level: Level = "error" if alert.severity is Severity.CRITICAL else "warning"
     message, placed = told(alert), False
     for test in sorted(alert.tests):
@@ -125,9 +125,9 @@ def _of_alert(alert: Alert, locate: Locate) -> Iterator[Annotation]:
 
 
 def step_summary(gate: Gate, room: int = SUMMARY_CAP) -> bytes:
-    """Return the summary in Markdown, at most `room` bytes: the verdict, why, the alerts with all tests, the numbers.
+    """Return the summary as Markdown, at most `room` bytes: verdict, reasons, alerts with all tests, numbers.
 
-    It is cut at a line, with a line that says so; nothing is returned where not even that has room.
+    If necessary it is cut at a line, with a note; it is empty if there is no room for that.
     """
     kept, size = [], len(_CUT.encode())
     lines = [f"{line}\n".encode() for line in _summary(gate)]
@@ -182,9 +182,7 @@ def _alert_lines(gate: Gate) -> Iterator[str]:
 
 
 def gate_junit(gate: Gate) -> bytes:
-    """Return the document, with what was raised as failures, what was not measured as errors, what a person accepted
-    as skipped.
-    """
+    """Return the document, with alerts as failures, unmeasured values as errors, and accepted alerts as skipped."""
     suite = TestSuite(SUITE)
     for name, value in _facts(gate):
         suite.add_property(name, _text(value))
@@ -193,7 +191,7 @@ def gate_junit(gate: Gate) -> bytes:
     suite.add_testcases([_check(measure) for measure in gate.measures])
     document = JUnitXml(SUITE)
     document.add_testsuite(suite)
-    document.update_statistics()  # type: ignore[no-untyped-call]  # the library leaves some out
+    document.update_statistics()  # type: ignore[no-untyped-call]  # the library does not do so itself
     return b"<?xml version='1.0' encoding='utf-8'?>\n" + _utf8(document.tostring())  # type: ignore[no-untyped-call]  # as above
 
 
@@ -211,7 +209,7 @@ def _class_rule(gate: Gate) -> TestCase:
 
 
 def _rule(gate: Gate, name: str) -> TestCase:
-    """Return one rule; several alerts of a type are one result, since most readers take one a case."""
+    """Return one rule; alerts of the same type share a case, since most readers allow one result per case."""
     case = TestCase(name, RULES)
     raised = [alert for alert in gate.alerts if alert.kind.name == name]
     accepted = [alert for alert in gate.accepted if alert.kind.name == name]
@@ -238,7 +236,7 @@ def _check(measure: Measure) -> TestCase:
 
 
 def _text(text: str) -> str:
-    """Leave out what XML cannot hold: control characters and half characters stand by their number."""
+    """Replace what XML cannot hold, control characters and surrogates, by their code."""
     lines = (for_terminal(line) for line in text.split("\n"))
     return _NO_XML.sub(lambda found: f"\\u{ord(found[0]):04x}", "\n".join(lines))
 
@@ -265,7 +263,7 @@ def command(
     strict: bool,
     metric_lines: bool,
 ) -> int:
-    """Measure the tree as it stands and judge it against the loop's last iteration; nothing is recorded.
+    """Measure the current tree and judge it against the loop's last iteration, without recording it.
 
     Exit code 0 pass, 3 regression or TAMPERED (with --strict SUSPECT too), 4 something could not be measured.
     """
@@ -294,7 +292,7 @@ def command(
 
 
 def lines(found: Any) -> list[str]:  # noqa: ANN401  # a Gate
-    """Return what a person reads: the verdict, why, every alert, what gave nothing, the next step."""
+    """Return the lines for a person: verdict, reasons, alerts, measures without a result, next step."""
     from ralph_tracker.iteration.gate import told
 
     record, against = found.record, f"iteration {found.compared_with} of {found.record.loop_id}"
@@ -360,7 +358,7 @@ def _say_for_github(found: Any, root: Path) -> None:  # noqa: ANN401  # a Gate
 
 
 def _locator(root: Path) -> Any:  # noqa: ANN401  # test → file and line
-    """Return what finds a test; GitHub wants files relative to the repository, of which the root may be a folder."""
+    """Return a function that locates a test, relative to the repository as GitHub requires."""
     from ralph_tracker.iteration.gate import place_of
 
     prefix = _in_repository(root)
@@ -373,14 +371,14 @@ def _locator(root: Path) -> Any:  # noqa: ANN401  # test → file and line
 
 
 def _in_repository(root: Path) -> Path:
-    """Return the project's folder in the repository that the job has checked out."""
+    """Return the project's folder in the repository that the job checked out."""
     workspace = os.environ.get("GITHUB_WORKSPACE")
     top = Path(workspace).resolve() if workspace else root.resolve()
     return root.resolve().relative_to(top) if root.resolve().is_relative_to(top) else Path()
 
 
 def _append_summary(found: Any) -> str | None:  # noqa: ANN401  # a Gate
-    """Append the step summary; say why not where it cannot be: the verdict stands all the same."""
+    """Append the step summary; return why it could not be written, which does not change the verdict."""
     name = os.environ.get("GITHUB_STEP_SUMMARY")
     if not name:
         return "not written: not in GitHub Actions (GITHUB_STEP_SUMMARY is not set)"

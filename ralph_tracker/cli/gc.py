@@ -1,4 +1,4 @@
-"""ralph-tracker gc: take away kept files that nobody needs any more; records stay."""
+"""ralph-tracker gc: remove kept files that are no longer needed; records stay."""
 
 import os
 from collections.abc import Collection, Iterator
@@ -21,9 +21,9 @@ from ralph_tracker.core.rounding import quantity
     "--keep-last", type=click.IntRange(min=1), default=10, metavar="N", help="How many of the latest stay: 10."
 )
 def command(root: Path, loop_id: str | None, as_json: bool, carry_out: bool, keep_last: int) -> None:
-    """Take away the kept files of iterations that nobody needs any more; their records stay.
+    """Remove kept files of iterations that are no longer needed; their records stay.
 
-    The baseline, the best, the latest, and what an open alert, a selection or a way back names is kept.
+    The baseline, the best, the latest, and those that an open alert, a selection or an undo needs are kept.
     """
     from datetime import UTC, datetime
 
@@ -62,7 +62,7 @@ def _say(found: Any) -> None:  # noqa: ANN401  # a Collection
 
 
 def numbers(iterations: Collection[int]) -> str:
-    """Write numbers of iterations in short: 1 to 4, 6."""
+    """Return numbers of iterations in short: 1 to 4, 6."""
     return ", ".join(_ranges(sorted(iterations)))
 
 

@@ -1,4 +1,4 @@
-"""ralph-tracker history: every iteration in a line, or those that are asked for."""
+"""ralph-tracker history: list iterations, one per line."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -13,11 +13,11 @@ COLUMNS: Final = (
     *("it.", "class", "tests", "coverage", "errors", "quality", "adjusted"),
     *("integrity", "plan", "cost", "$/pt", "decision", ""),
 )
-# A column that has nothing to say is left out: nobody compared files and tests, no plan, nobody told what it cost.
+# These columns are left out if they are empty.
 _OPTIONAL: Final = tuple(map(COLUMNS.index, ("integrity", "plan", "cost", "$/pt")))
-# What a narrow screen shows last: the class, the tests, the score that decides and the verdict are what is looked for.
+# On a narrow screen these are left out first.
 _YIELDING: Final = tuple(map(COLUMNS.index, ("errors", "coverage", "quality", "$/pt", "cost", "plan")))
-_WORD: Final = 12  # the longest word of ours; a record that somebody else wrote may hold anything
+_WORD: Final = 12  # the longest word of ours; foreign records may have longer ones
 CLASSES: Final = ("baseline", "forward", "plateau", "regression", "stalled")
 
 
@@ -38,9 +38,9 @@ def command(
     classes: tuple[str, ...],
     alerts: bool,
 ) -> None:
-    """List the iterations, the best marked; scores are as of now.
+    """List the iterations with current scores; the best is marked.
 
-    A record that is damaged is named; the others go on. What does not fit on the screen is left out, and said.
+    Damaged records are named. Columns that do not fit on the screen are left out, with a note.
     """
     from ralph_tracker.cli.listing import as_of_now, listing
 
@@ -60,7 +60,7 @@ def command(
 
 
 def _fits(record: Any, since: int | None, classes: tuple[str, ...], *, alerts: bool) -> bool:  # noqa: ANN401  # a Listed
-    """Tell whether a record is asked for; a damaged one is of no class and has no alerts."""
+    """Return whether a record is selected; a damaged one has no class and no alerts."""
     if since is not None and record.number < since:
         return False
     metrics = (record.document or {}).get("iteration_metrics") or {}

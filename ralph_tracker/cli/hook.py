@@ -31,7 +31,7 @@ metrics_option = click.option(
 
 
 class Phases(click.Group):
-    """Take a phase with hyphens or with underscores."""
+    """A group that accepts phases with hyphens or underscores."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the phase's command."""
@@ -40,7 +40,7 @@ class Phases(click.Group):
 
 @click.group("hook", cls=Phases)
 def command() -> None:
-    """Record and judge a loop, one phase after the other."""
+    """Record and judge a loop, phase by phase."""
 
 
 @command.command("pre-loop")
@@ -60,7 +60,7 @@ def pre_loop(
     allow_missing: bool,
     rebaseline: bool,
 ) -> int:
-    """Capture the baseline, iteration 0."""
+    """Record the baseline, iteration 0."""
     if new and rebaseline:
         raise click.UsageError("--new and --rebaseline exclude each other")
     tracker = tracker_of(root, loop_id)
@@ -77,7 +77,7 @@ def pre_loop(
 @click.option(
     "--iteration", type=click.IntRange(min=1), metavar="N", help="The number; makes a repeated call harmless."
 )
-def post_iteration(  # one parameter an option
+def post_iteration(  # one parameter per option
     root: Path,
     loop_id: str | None,
     as_json: bool,
@@ -86,7 +86,7 @@ def post_iteration(  # one parameter an option
     blocked: str | None,
     iteration: int | None,
 ) -> int:
-    """Record and judge the next iteration; a regression is no failure."""
+    """Record and judge the next iteration; a regression is not an error."""
     return record_next(
         root, loop_id, as_json=as_json, metrics=metrics, usage=usage, blocked=blocked, iteration=iteration
     )
@@ -108,7 +108,7 @@ def loop_decision(root: Path, loop_id: str | None, as_json: bool, apply: bool) -
 @click.option("--apply", type=click.Choice(APPLY), default="output", help="Where the files go.")
 @click.option("--branch", metavar="NAME", help="The branch for --apply branch.")
 @click.option("--verify", is_flag=True, help="Restore it beside the project and measure it again before.")
-def post_loop(  # one parameter an option
+def post_loop(  # one parameter per option
     root: Path,
     loop_id: str | None,
     as_json: bool,
@@ -120,7 +120,7 @@ def post_loop(  # one parameter an option
     *,
     verify: bool,
 ) -> int:
-    """Select the output, report the loop and finish it."""
+    """Select the output, write the reports and finish the loop."""
     refuse_idle_branch(apply, branch)
     closed = tracker_of(root, loop_id).select_output(
         mode=mode, iteration=iteration, reason=reason, apply=apply, branch=branch, verify=verify
@@ -130,13 +130,13 @@ def post_loop(  # one parameter an option
 
 
 def refuse_idle_branch(apply: str, branch: str | None) -> None:
-    """Raise UsageError for the name of a branch that nothing would make."""
+    """Raise UsageError for a branch name that would not be used."""
     if branch is not None and apply != "branch":
         raise click.UsageError(f"--branch needs --apply branch, not {apply}")
 
 
 def say_selection(closed: Any, step: str = "", *, as_json: bool) -> None:  # noqa: ANN401  # a Closed
-    """Print what was selected, why where it needs a word, where to read on, and the next step where there is one."""
+    """Print the selection, the reason if needed, where the reports are, and the next step."""
     if as_json:
         say_json(closed.document)
         return

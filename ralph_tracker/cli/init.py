@@ -24,7 +24,7 @@ def command(root: Path, yes: bool) -> None:
     folder = checked_root(root)
     config = load_config(folder)
     source = config.source
-    # A pyproject.toml may name us, as one of its dependencies, without configuring anything.
+    # A pyproject.toml may list us as a dependency without configuring anything.
     if source is not None and (source != PYPROJECT or config.document != config_of({}, None).document):
         say(f"{source} is there already; nothing was changed")
         say("  next: ralph-tracker hook pre-loop")

@@ -1,4 +1,4 @@
-"""ralph-tracker integrity: what speaks against an iteration, with file, line, old and new text."""
+"""ralph-tracker integrity: list what is held against an iteration, with file, line, old and new text."""
 
 import os
 from pathlib import Path
@@ -19,9 +19,9 @@ _GRAVE: Final = frozenset({"SUSPECT", "TAMPERED"})
 @click.option("--rerun", is_flag=True, help="Run the earlier tests of that iteration again, and print what they say.")
 @loop_options
 def command(number: int | None, rerun: bool, root: Path, loop_id: str | None, as_json: bool) -> None:
-    """List what speaks against iteration NUMBER (the latest where none is named): what was run, and what failed.
+    """List what is held against iteration NUMBER (default: the latest): what was run, and what failed.
 
-    The verdict is the one of now; what was accepted since is marked.
+    The verdict is the current one; findings accepted since are marked.
     """
     from ralph_tracker.cli.listing import as_of_now, document_of, listing
     from ralph_tracker.iteration.standing_findings import doubt_about, doubt_document
@@ -58,7 +58,7 @@ def _say_rerun(found: Any, number: int, doubt: Any) -> None:  # noqa: ANN401  # 
 
 
 def _ran(rerun: Any) -> list[str]:  # noqa: ANN401  # a Rerun
-    """Say what was run and what came of it, a line each."""
+    """Return what was run and its result, one line each."""
     from ralph_tracker.core.documents import rerun_document
     from ralph_tracker.report.view import rerun_line
 
@@ -92,7 +92,7 @@ def _say(doubt: Any) -> None:  # noqa: ANN401  # a Doubt
 
 
 def rates(doubt: Any) -> str:  # noqa: ANN401  # as above
-    """Return the pass rate beside the share of all tests ever seen that pass."""
+    """Return the pass rate, and the share of all tests ever seen that pass."""
     passing = "n/a" if doubt.pass_rate is None else f"{doubt.pass_rate:g}%"
     union = "n/a" if doubt.union_rate is None else f"{doubt.union_rate:g}%"
     return f"pass rate {passing}, union rate {union} of all tests ever seen"

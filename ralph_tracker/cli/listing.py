@@ -1,4 +1,4 @@
-"""The records that a listing shows: ours, as of now, or those that AIWG wrote."""
+"""Read the records that a listing shows: ours, with current scores, or AIWG's."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ _A_FEW: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Find the records of a loop; `committed` is None for one that AIWG wrote, whose records are `foreign`."""
+    """The records of a loop; for one that AIWG wrote `committed` is None and the records are `foreign`."""
 
     loop_id: str
     committed: LoopRecords | None
@@ -33,7 +33,7 @@ class Listing:
         return self.foreign if self.committed is None else tuple(RecordHistory(self.committed).all())
 
     def one(self, number: int | None) -> Listed:
-        """Return a record, the latest where no number is given. Raises LoopError where it is not there."""
+        """Return a record, by default the latest. Raises LoopError if it does not exist."""
         if self.committed is None:
             known = {record.number: record for record in self.foreign}
             first, last = min(known), max(known)
@@ -49,7 +49,7 @@ class Listing:
 
 
 def document_of(record: Listed) -> Mapping[str, Any]:
-    """Return a record's document, what is wrong with it said. Raises RecordError where nothing of it can be read."""
+    """Return a record's document, printing any problem. Raises RecordError if it cannot be read at all."""
     if record.document is None:
         raise RecordError(record.problem or f"iteration {record.number} cannot be read")
     if record.problem:
@@ -58,7 +58,7 @@ def document_of(record: Listed) -> Mapping[str, Any]:
 
 
 def listing(root: Path, loop_id: str | None) -> Listing:
-    """Return the records of the loop that is meant. Raises LoopError where there is none."""
+    """Return the records of the loop that is meant. Raises LoopError if there is none."""
     project = ProjectPaths(checked_root(root))
     named = loop_id or os.environ.get("RALPH_LOOP_ID") or current_loop(project)
     if named is not None and not project.loop(named).iteration(0).is_dir():
@@ -70,16 +70,16 @@ def listing(root: Path, loop_id: str | None) -> Listing:
 
 
 def _showable(record: Listed) -> Listed:
-    """Name a record whose values are of the wrong kind, so that it breaks no list."""
+    """Return a record, marked as damaged if its values have wrong types."""
     problem = None if record.document is None else why_not_showable(record.document)
     return record if problem is None else Listed(record.number, None, f"iteration {record.number}: {problem}")
 
 
 def as_of_now(found: Listing, records: Sequence[Listed]) -> tuple[Listed, ...]:
-    """Return records with the adjusted score and the verdicts of now.
+    """Return records with current adjusted scores and verdicts.
 
-    Tests that came later are work that an earlier iteration had not done, and an acceptance changes what it touches:
-    `adjusted_score`, `verified`, the verdict and `is_best_iteration` are those of now, `…_recorded` those written.
+    Later tests count against earlier iterations, and acceptances change what they touch: `adjusted_score`, `verified`,
+    the verdict and `is_best_iteration` are current, the recorded ones have the suffix `_recorded`.
     """
     if found.committed is None:
         return tuple(records)
@@ -87,13 +87,13 @@ def as_of_now(found: Listing, records: Sequence[Listed]) -> tuple[Listed, ...]:
         summary = found.committed.summary()
         scorer = found.committed.state(summary, config_of({}, None).rules).scorer
     except RecordError:
-        return tuple(records)  # what is derived is damaged: the next hook makes it again, the list goes on
+        return tuple(records)  # derived data is damaged; the next hook rebuilds it
     rows = _rows(found.committed, records)
     return tuple(_now(record, rows.get(record.number), scorer, summary.best_iteration) for record in records)
 
 
 def _rows(committed: LoopRecords, records: Sequence[Listed]) -> dict[int, Mapping[str, Any]]:
-    """Return the line of the trajectory of each record; for a few they are read from the iterations themselves."""
+    """Return the trajectory's line of each record; for a few they are read from the iterations themselves."""
     if len(records) > _A_FEW:
         return {row["iteration"]: row for row in committed.rows()[0]}
     kept = ((record.number, committed.after(record.number).get("row")) for record in records)

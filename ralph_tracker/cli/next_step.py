@@ -1,4 +1,4 @@
-"""What to do now, as every verb that changes where a loop stands says it."""
+"""Find the next step, for all verbs that change a loop."""
 
 from typing import Final
 
@@ -23,7 +23,7 @@ def say_next(step: str) -> None:
 
 
 def next_step(summary: Summary, begun: int | None, paths: LoopPaths) -> str:
-    """Return what to do now, in words or as a command; `begun` is an iteration that did not reach its record."""
+    """Return the next step in words or as a command; `begun` is an iteration that was not recorded."""
     if summary.status != "running":
         return _ENDED[summary.status].format(folder=paths.shown)
     if begun is not None:

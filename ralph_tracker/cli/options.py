@@ -1,4 +1,4 @@
-"""The options that several verbs share."""
+"""Define the options that several verbs share."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +10,7 @@ Command = Callable[..., Any]
 
 
 def _safe_id(ctx: click.Context, option: click.Parameter, loop_id: str | None) -> str | None:
-    """Refuse an id that names no folder of ours, the empty one too: it may be a variable that nobody set."""
+    """Refuse an unsafe id, also an empty one, which may come from an unset variable."""
     from ralph_tracker.store.layout import checked_loop_id
 
     del ctx, option

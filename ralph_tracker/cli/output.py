@@ -1,4 +1,4 @@
-"""How every verb prints: harmless lines, tables for the width of the screen, documents as JSON."""
+"""Print for all verbs: escaped lines, tables of the screen's width, JSON documents."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from ralph_tracker.errors import StoreError
 
 
 def say(text: str = "") -> None:
-    """Print a line; what came from the tree or the agent cannot move the cursor or hide."""
+    """Print a line, escaped so that text from the tree or the agent cannot control the terminal."""
     _write(harmless(text) + "\n")
 
 
@@ -22,7 +22,7 @@ def say_json(document: Any) -> None:  # noqa: ANN401  # any plain document
 
 
 def flush() -> None:
-    """Hand over what was printed. Raises StoreError where it is refused."""
+    """Flush what was printed. Raises StoreError if that fails."""
     _on_stdout(lambda stream: stream.flush())
 
 
@@ -31,7 +31,7 @@ def _write(text: str) -> None:
 
 
 def _on_stdout(act: Callable[[TextIO], object]) -> None:
-    """Use the standard output; where nobody reads it any more, the answer is still in the exit code."""
+    """Use the standard output; if it was closed by its reader, the exit code is still the answer."""
     if sys.stdout is None:  # closed by the caller
         return
     try:
@@ -44,13 +44,13 @@ def _on_stdout(act: Callable[[TextIO], object]) -> None:
 
 
 def _abandon_output() -> None:
-    """Let go of a standard output that takes nothing more, so that Python's own last flush says nothing."""
+    """Replace a broken standard output, so that Python's final flush reports nothing."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def complain(text: str) -> None:
-    """Print the one line of an error."""
-    with suppress(StoreError):  # this line is worth more than what stood before it
+    """Print an error in one line."""
+    with suppress(StoreError):  # show the error even if earlier output fails
         flush()
     if sys.stderr is not None:
         with suppress(OSError):
@@ -58,7 +58,7 @@ def complain(text: str) -> None:
 
 
 def harmless(text: str) -> str:
-    """Return text without anything that a terminal would act on."""
+    """Return text without terminal control characters."""
     if text.isascii() and text.isprintable():
         return text
     from ralph_tracker.report.text import for_terminal
@@ -67,22 +67,22 @@ def harmless(text: str) -> str:
 
 
 def say_text(text: str) -> None:
-    """Print a text of several lines, each harmless."""
+    """Print a text of several lines, each escaped."""
     for line in text.splitlines():
         say(line)
 
 
 def say_source(text: str) -> None:
-    """Print source code or a patch: its lines as they are cut by newlines alone, its tabs kept, the rest harmless."""
+    """Print source code or a patch: split only at newlines, with tabs, otherwise escaped."""
     for line in text.removesuffix("\n").split("\n") if text else ():
         _write("\t".join(map(harmless, line.split("\t"))) + "\n")
 
 
 def progress() -> Callable[[str], None] | None:
-    """Return how long work is shown: on a terminal only, silent in a pipe."""
+    """Return the function that shows progress on a terminal, None in a pipe."""
     if sys.stderr is None or not sys.stderr.isatty():
         return None
-    return lambda line: print(harmless(f"  {line}"), file=sys.stderr)  # noqa: T201  # a terminal is asked for it
+    return lambda line: print(harmless(f"  {line}"), file=sys.stderr)  # noqa: T201  # checked to be a terminal
 
 
 WIDTH: Final = 80
@@ -90,22 +90,22 @@ _NARROWEST: Final = 40
 _DIGITS: Final = 4
 _CUT: Final = "…"
 _COMMAND: Final = re.compile(r"`[^`]*`")
-_TIED: Final = "\0"  # no harmless text has it
+_TIED: Final = "\0"  # does not occur in escaped text
 
 
 def screen_width() -> int:
-    """Return the columns of the screen: what COLUMNS says, else what the terminal has; 80 in a pipe, at least 40."""
+    """Return the width of the screen: COLUMNS, or else the terminal's; 80 in a pipe, at least 40."""
     told = os.environ.get("COLUMNS", "")
     columns = int(told[:_DIGITS]) if told.isdecimal() else 0
-    with suppress(OSError, ValueError, AttributeError):  # no terminal, or no standard output at all
+    with suppress(OSError, ValueError, AttributeError):  # no terminal, or no standard output
         columns = columns or os.get_terminal_size(sys.stdout.fileno()).columns
     return max(columns or WIDTH, _NARROWEST)
 
 
 def say_wrapped(text: str, indent: int = 0, hang: int = 2) -> None:
-    """Print a text in lines of the screen's width, at most 80 columns, those after the first `hang` deeper.
+    """Wrap a text at the screen's width, at most 80 columns; later lines are indented by `hang` more.
 
-    A long word stays whole, and so does a command between backticks.
+    Long words and commands in backticks are not broken.
     """
     first, rest, text = " " * indent, " " * (indent + hang), harmless(text)
     width = min(WIDTH, screen_width())
@@ -127,10 +127,10 @@ def say_wrapped(text: str, indent: int = 0, hang: int = 2) -> None:
 
 
 def say_table(rows: Sequence[Sequence[str]], right: Collection[int] = (), yielding: Sequence[int] = ()) -> list[str]:
-    """Print rows of as many cells each, those of the columns `right` to the right.
+    """Print rows of equal length, with the columns in `right` right-aligned.
 
-    A table that is too wide loses space between its columns first, then whole columns of `yielding` from the first on,
-    then the end of its widest cells. The heads of the columns that were left out are returned.
+    A table that is too wide first loses space between columns, then whole columns in the order of `yielding`, then the
+    ends of its widest cells. The titles of the columns left out are returned.
     """
     table = [[harmless(cell) for cell in row] for row in rows]
     limit = screen_width()
@@ -154,7 +154,7 @@ def _total(widths: Mapping[int, int], gap: int) -> int:
 
 
 def cut(text: str, width: int) -> str:
-    """Return a text that is at most that wide, the end left out where it is longer."""
+    """Return a text cut to at most that width."""
     return text if len(text) <= width else f"{text[: width - 1]}{_CUT}"
 
 

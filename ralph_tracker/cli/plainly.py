@@ -1,4 +1,4 @@
-"""The two hooks of every iteration, plainly written: they are answered without click, whose import takes its time."""
+"""Answer the two hooks of every iteration without click, whose import is slow."""
 
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
@@ -12,7 +12,7 @@ _VALUES: Final = ("--root", "--loop-id")
 
 
 def answer_plainly(arguments: list[str]) -> int | None:
-    """Carry a hook out and return its exit code; None leaves everything else to the whole command line."""
+    """Run a hook and return its exit code; None leaves the command to click."""
     verb, phase, *rest = (*arguments, "", "")[: max(2, len(arguments))]
     phase = phase.replace("_", "-")
     found = _options(iter(rest), _FLAGS[phase]) if verb == "hook" and phase in _FLAGS else None
@@ -29,7 +29,7 @@ def answer_plainly(arguments: list[str]) -> int | None:
 
 
 def _options(words: Iterator[str], flags: Collection[str]) -> dict[str, str] | None:
-    """Return each option with its value, "" for a flag; None where a word is no plain one."""
+    """Return each option with its value, "" for a flag; None if a word is not a plain option."""
     found: dict[str, str] = {}
     for word in words:
         if word in flags:

@@ -1,4 +1,4 @@
-"""ralph-tracker plan: show how far a plan has come, and revise what is left of it."""
+"""ralph-tracker plan: show the progress of a plan, and revise its remaining tasks."""
 
 import sys
 from pathlib import Path
@@ -19,7 +19,7 @@ _QUESTION: Final = "Continue, adjust or abort?"
 
 
 def edited(text: str) -> str | None:
-    """Return a text as a person leaves it in $VISUAL or $EDITOR, None where it was not saved. Raises InputError."""
+    """Return a text as edited in $VISUAL or $EDITOR, None if it was not saved. Raises InputError."""
     try:
         return click.edit(text, extension=".txt")
     except click.ClickException as error:
@@ -27,7 +27,7 @@ def edited(text: str) -> str | None:
 
 
 def confirmed(question: str) -> bool:
-    """Ask on standard error; the end of input and Ctrl-C are a no."""
+    """Ask on standard error; the end of input and Ctrl-C count as no."""
     try:
         return click.confirm(harmless(question), default=False, err=True)
     except click.Abort:
@@ -45,7 +45,7 @@ def answered(checkpoint: "Checkpoint") -> str | None:
 
 
 def person_here() -> "Person | None":
-    """Return how to ask the person at the terminal, None where there is none."""
+    """Return the ways to ask the person at the terminal, None if there is none."""
     from ralph_tracker.steering.plan_driver import Person
 
     if sys.stdin is None or not sys.stdin.isatty():
@@ -69,7 +69,7 @@ _file = click.argument("file", type=click.Path(path_type=Path))
 
 @click.group("plan")
 def command() -> None:
-    """Show a plan, or revise what is left of it.
+    """Show a plan, or revise its remaining tasks.
 
     A plan is a YAML file of tasks, done one after another.
     """
@@ -79,7 +79,7 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, as `ralph-tracker schema` describes it.")
 @_file
 def show(file: Path, as_json: bool) -> None:
-    """Show how far plan FILE has come, and what it cost."""
+    """Show the progress of plan FILE and its cost."""
     from ralph_tracker.cli.output import say_table
     from ralph_tracker.steering.checkpoints import checkpoint_of
     from ralph_tracker.steering.plan import state_to_plain
@@ -113,7 +113,7 @@ def show(file: Path, as_json: bool) -> None:
 def edit(file: Path, yes: bool) -> None:
     """Drop, skip or reorder the remaining tasks of plan FILE.
 
-    They are edited as a list, in $VISUAL or $EDITOR. Nothing can be added, and tasks that are done stay as they are.
+    The tasks are edited as a list, in $VISUAL or $EDITOR. None can be added, and finished tasks cannot be changed.
     """
     from ralph_tracker.steering.plan import state_to_plain
     from ralph_tracker.steering.revision import (
@@ -147,7 +147,7 @@ def edit(file: Path, yes: bool) -> None:
 
 
 def say_changed(file: Path, kept: "KeptPlan") -> None:
-    """Say that a plan goes on as it was begun, where its file says something else by now."""
+    """Print that a plan continues as it was begun, if its file has changed since."""
     from ralph_tracker.store.plan_files import state_path
 
     if kept.has_changed:

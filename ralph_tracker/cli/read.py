@@ -1,4 +1,4 @@
-"""ralph-tracker read: what a report file holds, as it is understood here."""
+"""ralph-tracker read: show what a report file contains."""
 
 import os
 import sys
@@ -19,9 +19,9 @@ Understood = dict[str, Any]
 @click.option("--format", "name", metavar="NAME", help="Read them in this format; else as they look.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, as `ralph-tracker schema read` describes it.")
 def command(files: tuple[str, ...], name: str | None, as_json: bool) -> int:
-    """Say what each FILE holds: a report of tests, coverage, a linter or a type checker.
+    """Show the content of each FILE: a report of tests, coverage, a linter or a type checker.
 
-    Recognised by content; - is standard input. The exit status is 1 where one of them cannot be read.
+    Formats are recognized by content; - is standard input. The exit code is 1 if a file cannot be read.
     """
     understood = [understand(path, name) for path in files]
     if as_json:
@@ -33,9 +33,9 @@ def command(files: tuple[str, ...], name: str | None, as_json: bool) -> int:
 
 
 def understand(path: str, name: str | None) -> Understood:
-    """Return what a file holds; one that cannot be read says why, and where.
+    """Return the content of a report, or why and where it cannot be read.
 
-    coverage.py's own data is read against the sources in the working directory.
+    coverage.py's own data is combined with the sources in the working directory.
     """
     from ralph_tracker.formats.damage import Unreadable
     from ralph_tracker.formats.registry import Reading, examine
@@ -70,7 +70,7 @@ NUMBERS: Final = {
 
 
 def _bytes_of(path: str) -> bytes | str:
-    """Return what a file holds, or why it cannot be read; no more of it than a report may have."""
+    """Return a file's content, or why it cannot be read; reports have a maximal size."""
     from ralph_tracker.formats.damage import DEFAULT_LIMITS
 
     try:
@@ -86,7 +86,7 @@ def _bytes_of(path: str) -> bytes | str:
 
 
 def line(understood: Understood) -> str:
-    """Say it in a line."""
+    """Return it as one line."""
     path, kind = understood["path"], understood["kind"]
     if understood["status"] != "ok":
         place = "".join(f", {name} {understood[name]}" for name in ("line", "column") if understood[name] is not None)

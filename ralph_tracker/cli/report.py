@@ -23,7 +23,7 @@ def command(
     form: str,
     output: Path | None,
 ) -> None:
-    """Print the report of iteration NUMBER (the latest where none is named)."""
+    """Print the report of iteration NUMBER (default: the latest)."""
     from ralph_tracker.cli.listing import document_of, listing
     from ralph_tracker.cli.output import say_json
     from ralph_tracker.report.markdown import iteration_report
@@ -39,5 +39,5 @@ def command(
         say_json({"iteration": record.number, "format": "md", "text": text})
     else:
         say_text(text)
-        if sys.stdout is not None and sys.stdout.isatty():  # what goes into a file or a pipe is the report alone
+        if sys.stdout is not None and sys.stdout.isatty():  # a file or pipe gets only the report
             say_next("`ralph-tracker status` says what to do now")

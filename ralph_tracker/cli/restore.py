@@ -1,4 +1,4 @@
-"""ralph-tracker restore: make the working tree an earlier iteration again."""
+"""ralph-tracker restore: restore the working tree to an earlier iteration."""
 
 from pathlib import Path
 
@@ -13,9 +13,9 @@ from ralph_tracker.cli.output import say, say_json
 @loop_options
 @click.option("--undo", metavar="ID", help="Bring back what stood there before a restore.")
 def command(number: int | None, root: Path, loop_id: str | None, as_json: bool, undo: str | None) -> None:
-    """Make the working tree exactly iteration NUMBER; the next iteration goes on from it.
+    """Restore the working tree to iteration NUMBER; the next iteration continues from it.
 
-    What stood there is kept first, ignored files that are in the way too; the id that is printed brings it back.
+    The current files are saved first, including ignored ones in the way; the printed id restores them.
     """
     from ralph_tracker.tracker import Tracker
 

@@ -27,7 +27,7 @@ _GO_ON: Final = "the same command goes on, `ralph-tracker plan show {file}` tell
 
 
 def refuse_senseless(loop_id: str | None, options: Mapping[str, Any]) -> None:
-    """Raise UsageError for what says nothing together with a plan."""
+    """Raise UsageError for options that cannot be used with a plan."""
     if loop_id is not None:
         raise click.UsageError(_LOOP_ID)
     for name, why in _SENSELESS.items():
@@ -100,9 +100,9 @@ def command(
 ) -> int:
     """Let an agent refine the project until it is done, and select the best iteration.
 
-    The agent gets its prompt on standard input, or where its command says {prompt} or {prompt_file}: yours, and what
-    was measured before. Ctrl-C once finishes the iteration, twice stops now. With --plan each task is a loop of its
-    own, until its checks hold.
+    The agent gets its prompt on standard input, or where its command contains {prompt} or {prompt_file}: your prompt
+    and the latest measurements. Ctrl-C once finishes the iteration, twice stops now. With --plan each task is a loop of
+    its own, until its checks pass.
     """
     from ralph_tracker.cli.answers import tracker_of
     from ralph_tracker.runner.run import RunRequest, opened
@@ -134,7 +134,7 @@ def command(
 
 
 def _plan(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parts of the plan that were named."""
+    """Return the given parts of the plan."""
     file, minutes, silence = options["prompt_file"], options["agent_minutes"], options["silence_minutes"]
     named = {
         "prompt_file": None if file is None else str(Path(file).absolute()),

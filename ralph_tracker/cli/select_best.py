@@ -1,4 +1,4 @@
-"""ralph-tracker select-best: the peak of the loop, not its last iteration."""
+"""ralph-tracker select-best: select the peak of the loop, not its last iteration."""
 
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ def command(
     *,
     verify: bool,
 ) -> None:
-    """Select the best iteration and report it; the loop goes on where it is running."""
+    """Select the best iteration and report it; a running loop continues."""
     from ralph_tracker.tracker import Tracker
 
     refuse_idle_branch(apply, branch)

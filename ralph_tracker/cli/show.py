@@ -1,4 +1,4 @@
-"""ralph-tracker show: one iteration, the score down to its components, why each alert, what changed, what ran."""
+"""ralph-tracker show: show one iteration with its score's components, alerts, changes and checks."""
 
 from pathlib import Path
 from typing import Any, Final
@@ -16,7 +16,7 @@ _FILES_SHOWN: Final = 20
 @click.argument("number", type=click.IntRange(min=0), required=False)
 @loop_options
 def command(number: int | None, root: Path, loop_id: str | None, as_json: bool) -> None:
-    """Show iteration NUMBER as it was recorded (the latest where none is named), and why it came out so."""
+    """Show iteration NUMBER as it was recorded (default: the latest), and how the result came about."""
     from ralph_tracker.cli.listing import document_of, listing
     from ralph_tracker.iteration.explain import explain, explanation_document
 

@@ -1,4 +1,4 @@
-"""ralph-tracker simulate: a recorded session again, turn by turn, as the continuation judges it."""
+"""ralph-tracker simulate: replay a recorded session turn by turn, with continuation's verdicts."""
 
 import sys
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ _HEAD: Final = ("turn", "score", "velocity", "not stuck", "tokens", "interventio
 
 
 class Turn(NamedTuple):
-    """What the continuation says of a turn, and the evaluator, None where it is not asked."""
+    """The verdicts on a turn of continuation, and of the evaluator, None if it is not asked."""
 
     verdict: "Verdict"
     evaluation: tuple[bool, str] | None
@@ -56,7 +56,7 @@ def command(
 ) -> int:
     """Replay the session recorded in FILE and print each turn's score, its parts and the action.
 
-    FILE has an event as JSON on each line, or is what `claude -p --output-format stream-json --verbose` printed; - is
+    FILE has an event as JSON on each line, or is the output of `claude -p --output-format stream-json --verbose`; - is
     standard input. Thresholds are those of `continuation` in the configuration. The evaluator is the simple one, for
     repetition and cost.
     """
@@ -83,7 +83,7 @@ def command(
 
 
 def document(turns: list[Turn], complexity: str, continuation: "Continuation") -> dict[str, Any]:
-    """Return what is printed as JSON."""
+    """Return the JSON document to print."""
     metrics = continuation.metrics
     counts = ("unique_files_read", "total_file_reads", "files_revisited", "tools_used", "total_iterations")
     return {
@@ -109,7 +109,7 @@ def _plain(verdict: "Verdict", evaluation: tuple[bool, str] | None) -> dict[str,
 
 
 def say_turn(turn: Turn) -> None:
-    """Print a turn in a line, and below it what speaks against going on."""
+    """Print a turn in one line, and the reasons against continuing below it."""
     from ralph_tracker.cli.output import say_wrapped
 
     verdict, evaluation = turn
@@ -129,7 +129,7 @@ def _cells(cells: tuple[str, ...]) -> Iterator[str]:
 
 
 def _replayed(file: str, continuation: "Continuation", interval: int) -> Iterator[Turn]:
-    """Yield the turns; nothing of the recording tells the time, so that the evaluator does not judge speed."""
+    """Yield the turns; a recording has no times, so the evaluator does not judge speed."""
     import asyncio
 
     from ralph_tracker.steering.evaluators import ProgressMonitor, SimpleProgressEvaluator
@@ -144,7 +144,7 @@ def _replayed(file: str, continuation: "Continuation", interval: int) -> Iterato
 
 
 def _events(file: str) -> Iterator["Event"]:
-    """Yield the events of a file of either kind. Raises InputError with the line that cannot be used."""
+    """Yield the events of a file of either kind. Raises InputError with the line."""
     if file == STANDARD_INPUT:
         yield from _read(sys.stdin.buffer, "standard input")
         return

@@ -1,4 +1,4 @@
-"""ralph-tracker status: where the loop stands, and the next step."""
+"""ralph-tracker status: show the status of the loop and the next step."""
 
 import os
 from pathlib import Path
@@ -18,7 +18,7 @@ ALERTS_SHOWN: Final = 10
 @click.command("status")
 @loop_options
 def command(root: Path, loop_id: str | None, as_json: bool) -> None:
-    """Show where the loop stands, the best so far, open alerts and the next step."""
+    """Show the status of the loop, the best iteration so far, open alerts and the next step."""
     try:
         paths = paths_of(root, loop_id, os.environ)
     except LoopError:
@@ -35,7 +35,7 @@ def command(root: Path, loop_id: str | None, as_json: bool) -> None:
 
 
 def _say_foreign(root: Path, loop_id: str | None, *, as_json: bool) -> None:
-    """Tell of a loop that AIWG wrote. Raises LoopError where there is no loop at all."""
+    """Show a loop that AIWG wrote. Raises LoopError if there is no loop at all."""
     from ralph_tracker.cli.listing import listing
 
     found = listing(root, loop_id)

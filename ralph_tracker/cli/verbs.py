@@ -1,4 +1,4 @@
-"""The table of verbs; a verb's file is imported when the verb is used."""
+"""Define the table of verbs; a verb's module is imported when it is used."""
 
 from difflib import get_close_matches
 from importlib import import_module
@@ -40,11 +40,11 @@ VERBS: Final[dict[str, str]] = {
 
 
 class _Interrupted(Exception):  # noqa: N818  # not an error of a verb
-    """Carry Ctrl-C past click, which would print an empty line of its own."""
+    """A Ctrl-C that click does not handle, since it would print an empty line."""
 
 
 class Verbs(click.Group):
-    """Import a verb's file when the verb is used: nothing pays for what it does not need."""
+    """A group that imports a verb's module only when the verb is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the verbs in the order of the table."""
@@ -62,7 +62,7 @@ class Verbs(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the verb; for an unknown one, name the nearest. Raises UsageError."""
+        """Find the verb; for an unknown one, suggest the nearest. Raises UsageError."""
         word = args[0]
         if word not in VERBS and not word.startswith("-") and not ctx.resilient_parsing:
             near = get_close_matches(word, VERBS, n=1)
@@ -90,7 +90,7 @@ def cli() -> None:
 
 
 def dispatch(arguments: list[str]) -> int:
-    """Run a verb and return its exit code; wrong usage becomes one line and 2."""
+    """Run a verb and return its exit code; wrong usage gives one line and 2."""
     try:
         code = cli.main(arguments, prog_name=PROGRAM, complete_var=COMPLETION_VARIABLE, standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:

@@ -1,4 +1,4 @@
-"""ralph-tracker verify: everything that is kept, against its seals."""
+"""ralph-tracker verify: check everything that is kept against its seals."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from ralph_tracker.errors import EXIT_FAILURE, EXIT_OK
 @click.command("verify")
 @loop_options
 def command(root: Path, loop_id: str | None, as_json: bool) -> int:
-    """Check seals, hashes and kept files of every iteration; exit code 1 where something is damaged."""
+    """Check seals, hashes and kept files of every iteration; exit code 1 if something is damaged."""
     from ralph_tracker.cli.gc import numbers
     from ralph_tracker.tracker import Tracker
 

@@ -1,4 +1,4 @@
-"""The sample project of the demo: copied to a folder of its own, with an interpreter that can measure it."""
+"""Create the sample project of the demo in a folder of its own, with an interpreter that can measure it."""
 
 import importlib.util
 import json
@@ -27,7 +27,7 @@ _PROJECT: Final = _HERE / "project"
 _CONFIG: Final = "ralph-tracker.yaml"
 _SCRIPT: Final = "script.yaml"
 _PYTHON: Final = '"{python}"'
-# What would reach into the demo from around it: a loop's name, options of pytest, a coverage run that we are part of.
+# Variables that would affect the demo: a loop's name, pytest options, a surrounding coverage run.
 _FOREIGN: Final = ("RALPH_", "PYTEST_", "COVERAGE_", "COV_CORE_", "RUFF_")
 _INSTALL_TIMEOUT_S: Final = 300
 
@@ -38,9 +38,9 @@ def agent() -> ScriptedAgent:
 
 
 def make_project(folder: Path | None) -> Path:
-    """Copy the sample project into a folder that is new or empty, by default a temporary one, and return it.
+    """Copy the sample project into a new or empty folder, by default a temporary one, and return the folder.
 
-    Raises InputError for a folder that is not empty, StoreError where the disk refuses.
+    Raises InputError if the folder is not empty, StoreError if the disk refuses.
     """
     if folder is None:
         folder = Path(tempfile.mkdtemp(prefix="ralph-tracker-demo-"))
@@ -54,14 +54,14 @@ def make_project(folder: Path | None) -> Path:
 
 
 def configure(root: Path, python: str) -> None:
-    """Write the project's configuration, with the interpreter that runs its checks."""
+    """Write the project's configuration, with the interpreter for its checks."""
     text = (_HERE / _CONFIG).read_text(encoding="utf-8").replace(_PYTHON, json.dumps(python))
     with told_plainly(root / _CONFIG):
         (root / _CONFIG).write_text(text, encoding="utf-8")
 
 
 def python_with_tools(root: Path, say: Callable[[str], None], tools: Sequence[str] = TOOLS) -> str:
-    """Return an interpreter that has the tools: the running one, else one made in the project from the package index.
+    """Return an interpreter with the tools: the running one, or else one created in the project from the package index.
 
     Raises ConfigError if they cannot be installed.
     """
@@ -80,7 +80,7 @@ def python_with_tools(root: Path, say: Callable[[str], None], tools: Sequence[st
 
 
 def _is_here(tool: str) -> bool:
-    """Return whether a module can be imported; a folder that only has its name is none."""
+    """Return whether a module can be imported; a namespace package does not count."""
     found = importlib.util.find_spec(tool)
     return found is not None and found.origin is not None
 
@@ -89,12 +89,12 @@ def _installed(folder: Path, tools: Sequence[str]) -> str:
     venv.create(folder, with_pip=True, symlinks=True)
     python = str(folder / "bin" / "python")
     command = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *tools]
-    subprocess.run(command, capture_output=True, text=True, timeout=_INSTALL_TIMEOUT_S, check=True)  # noqa: S603  # ours
+    subprocess.run(command, capture_output=True, text=True, timeout=_INSTALL_TIMEOUT_S, check=True)  # noqa: S603  # our own command
     return python
 
 
 def _last_words(error: Exception) -> str:
-    """Return the last line that a failed command has written, else what the error says."""
+    """Return the last line of a failed command's output, else the error's message."""
     said = getattr(error, "stderr", None) or getattr(error, "output", None) or ""
     text = said.decode(errors="replace") if isinstance(said, bytes) else said
     lines = [line.strip() for line in text.splitlines() if line.strip()]
@@ -102,21 +102,21 @@ def _last_words(error: Exception) -> str:
 
 
 def environment() -> Mapping[str, str]:
-    """Return the environment of the demo: ours, without what steers tests and measurements around it."""
+    """Return our environment without variables that affect tests and measurements."""
     return {name: value for name, value in os.environ.items() if not name.startswith(_FOREIGN)}
 
 
 class Agent(Protocol):
-    """Edit a project, once an iteration."""
+    """An agent that edits a project, once per iteration."""
 
     def act(self, number: int, root: Path) -> str | None:
-        """Do the work of an iteration and return it in words, None if there is nothing left to do."""
+        """Do the work of an iteration and return its description, None if there is nothing left to do."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What an agent did, how it was judged, and what was done about it."""
+    """What an agent did, how it was judged, and how the loop reacted."""
 
     did: str
     record: IterationRecord
@@ -130,7 +130,7 @@ class Turn:
 
 
 def refine(tracker: Tracker, agent: Agent) -> Iterator[Turn]:
-    """Let the agent work on a loop whose baseline is on record; end where the decision or the agent ends it."""
+    """Let the agent work on a loop with a recorded baseline, until the decision or the agent ends it."""
     for number in count(1):
         did = agent.act(number, tracker.root)
         if did is None:

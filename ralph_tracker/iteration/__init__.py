@@ -1,1 +1,1 @@
-"""One iteration as it happens."""
+"""Measure, check, record and compare iterations."""

@@ -1,4 +1,4 @@
-"""Put the selected iteration where the user wants it, with a way back."""
+"""Apply the selected iteration to an output folder, the working tree or a branch, with a way to undo it."""
 
 import shutil
 import tempfile
@@ -25,9 +25,9 @@ _AS_RECORDED: Final = "measured again before, as on record"
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """Say what was applied, in words and as the selection document has it; `undo` undoes a restored tree.
+    """What was applied, in words and as a part of the selection document; `undo` undoes a restored tree.
 
-    `verified_again` tells whether the iteration was measured once more before.
+    `verified_again` is whether the iteration was measured again first.
     """
 
     document: Document
@@ -36,16 +36,16 @@ class Applied:
     verified_again: bool = False
 
     def after(self, *, verifying: bool) -> "Applied":
-        """Return it as what was applied after measuring once more, where that was done."""
+        """Return a copy marked as measured again first, if `verifying`."""
         return replace(self, text=f"{self.text}; {_AS_RECORDED}", verified_again=True) if verifying else self
 
 
 def apply_iteration(keeper: IterationFiles, number: int, how: Apply, branch: str | None = None) -> Applied:
     """Apply an iteration as output folder, working tree or branch.
 
-    Seals and kept files are checked first, what was written is compared afterwards. A loop without files applies
-    nothing and says so. Raises CollectedError if gc took the files away, StoreError where the disk, git or damage is
-    in the way; nothing is applied then.
+    Seals and kept files are checked before, and what was written is compared after. A loop without files applies
+    nothing and says so. Raises CollectedError if gc removed the files, StoreError for trouble with the disk or git, or
+    damage; nothing is applied then.
     """
     source = f"{keeper.paths.shown}/iterations/{keeper.paths.iteration(number).name}/"
     if branch is not None and how != "branch":
@@ -77,7 +77,7 @@ def apply_iteration(keeper: IterationFiles, number: int, how: Apply, branch: str
 
 
 def _write_output(keeper: IterationFiles, changes: Sequence[Change]) -> None:
-    """Write every file that differs from the baseline beside its place, compare it, then rename it into place."""
+    """Write the files that differ from the baseline to a temporary folder, compare them, then rename it into place."""
     paths: LoopPaths = keeper.paths
     target = paths.root / OUTPUT
     with told_plainly(target):

@@ -1,4 +1,4 @@
-"""The files that differ between two kept trees, with what they held and hold."""
+"""Read the old and new contents of files that differ between two kept trees."""
 
 from collections.abc import Iterable
 
@@ -8,7 +8,7 @@ from ralph_tracker.store.snapshots.values import LINK_MODE, Change, as_utf8
 
 
 def changed_files(keeper: IterationFiles, changes: Iterable[Change]) -> list[FileChange]:
-    """Return both contents of each changed file but links; a larger one than is looked into is cut."""
+    """Return both contents of each changed file, without links; large contents are cut."""
     looked_at = [change for change in changes if LINK_MODE not in {change.old_mode, change.new_mode}]
     contents = keeper.contents(looked_at, MAX_BYTES + 1)
     return [

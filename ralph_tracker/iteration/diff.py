@@ -1,4 +1,4 @@
-"""Two iterations of a loop side by side: scores, metrics, tests, files. For the command line and the reports."""
+"""Compare two iterations of a loop (scores, metrics, tests, files) for the command line and the reports."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
@@ -47,8 +47,8 @@ NOT_OURS: Final = "AIWG wrote this loop; of tests and files it keeps nothing"
 class ComponentShare:
     """One component of a score.
 
-    `value` is 0 to 100, None if it was not measured; `weight` its share of the weights, which sum to 1, and
-    `contribution` what it brings to the score of 0 to 1.
+    `value` is 0 to 100, None if not measured; `weight` is its share of the weights, which sum to 1, and `contribution`
+    what it adds to the score of 0 to 1.
     """
 
     name: str
@@ -61,7 +61,7 @@ class ComponentShare:
 def component_shares(
     weights: Mapping[str, float], components: Mapping[str, float | None]
 ) -> tuple[ComponentShare, ...]:
-    """Share the weight of each dimension among its components; one that is not ours, or of no weight, is left out."""
+    """Split the weight of each dimension among its components; unknown ones and those without weight are left out."""
     known = [name for name in components if name in COMPONENT_BY_NAME and COMPONENT_BY_NAME[name].dimension in weights]
     dimensions = [COMPONENT_BY_NAME[name].dimension for name in known]
     shares = []
@@ -74,7 +74,7 @@ def component_shares(
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
-    """What a rule looked at: recorded values now and before, the thresholds, how many tests the alert names."""
+    """What a rule looks at: recorded current and previous values, thresholds, and how many tests the alert names."""
 
     now: Mapping[str, Value]
     before: Mapping[str, Value]
@@ -82,7 +82,7 @@ class _Facts:
     tests: int
 
     def numbers(self, name: str, unit: str = "") -> str:
-        """Write both values of a metric; one that is not known is left out."""
+        """Return both values of a metric as text, without unknown ones."""
         sides = (("before", self.before.get(name)), ("now", self.now.get(name)))
         return ", ".join(f"{when} {_written(value)}{unit}" for when, value in sides if value is not None)
 
@@ -92,13 +92,13 @@ def _written(value: Value) -> str:
 
 
 def recorded_values(record: Document) -> dict[str, Value]:
-    """Return what a record says was measured, by the name of the metric."""
+    """Return the measured values of a record by metric name."""
     values = {name: value for section in SECTIONS for name, value in (record.get(section) or {}).items()}
     return {spec.name: values[spec.name] for spec in METRICS if values.get(spec.name) is not None}
 
 
 def previous_values(record: Document) -> dict[str, Value]:
-    """Return the previous values that a record was judged against, from its deltas."""
+    """Return the previous values that a record was compared with, from its deltas."""
     now, deltas = recorded_values(record), (record.get("deltas") or {}).get("from_previous") or {}
     found: dict[str, Value] = {}
     for spec in METRICS:
@@ -109,9 +109,9 @@ def previous_values(record: Document) -> dict[str, Value]:
 
 
 def why_raised(alert: Document, record: Document, rules: Rules) -> str:
-    """Say by which rule an alert of a record was raised, with what the rule compared; "" for a type that is not ours.
+    """Return the rule that raised an alert of a record, with the compared numbers; "" for an unknown type.
 
-    `alert` is one of the record's own new alerts, as the document has it.
+    `alert` is one of the record's own new alerts, as in the document.
     """
     kind = TYPE_BY_NAME.get(str(alert.get("type")))
     if kind is None:
@@ -194,17 +194,17 @@ _BY_NUMBERS: Final[Mapping[str, Callable[[_Facts], str]]] = {
 
 
 def condition_of(rule: int, rules: Rules) -> str:
-    """Return the condition of a row of the decision table in words; "" for a row that is not there."""
+    """Return the condition of a row of the decision table in words; "" if there is no such row."""
     words = _DECISIONS.get(rule)
     return "" if words is None else words(rules)
 
 
 @dataclass(frozen=True, slots=True)
 class MetricChange:
-    """One metric or score of two iterations.
+    """The change of a metric or score between two iterations.
 
-    `change` is None if a side was not measured or is no number. The verdict goes by the direction of the metric:
-    `changed` where it has none, `unknown` where a side was not measured.
+    `change` is None if a side was not measured or is not a number. The verdict depends on the metric's direction:
+    `changed` if it has none, `unknown` if a side was not measured.
     """
 
     name: str
@@ -216,7 +216,7 @@ class MetricChange:
 
 @dataclass(frozen=True, slots=True)
 class OutcomeChange:
-    """One test whose outcome differs; None if the report does not have it."""
+    """A test whose outcome differs; None if the report does not have it."""
 
     id: str
     before: str | None
@@ -227,7 +227,7 @@ OutcomeChanges = Mapping[OutcomeKind, tuple[OutcomeChange, ...]]
 
 
 def metric_changes(before: Mapping[str, Value], after: Mapping[str, Value]) -> tuple[MetricChange, ...]:
-    """Compare what was measured, by name, in the order of the table; what neither side has is left out."""
+    """Compare measured values by name, in the order of the table, without those that both lack."""
     both = ((spec, before.get(spec.name), after.get(spec.name)) for spec in METRICS)
     return tuple(_metric_change(spec, old, new) for spec, old, new in both if (old, new) != (None, None))
 
@@ -266,9 +266,9 @@ def _verdict(change: float, direction: Direction) -> Verdict:
 
 
 def outcome_changes(before: Mapping[str, str], after: Mapping[str, str]) -> OutcomeChanges:
-    """Sort the tests whose outcome differs into kinds, each by name; no test is in two.
+    """Sort the tests with a different outcome into kinds, each by name; no test is in two.
 
-    A test in both reports is `broken` where it fails now, `fixed` where it passes now, else `newly_skipped`.
+    A test in both reports is `broken` if it fails now, `fixed` if it passes now, else `newly_skipped`.
     """
     found: dict[OutcomeKind, list[OutcomeChange]] = {kind: [] for kind in OUTCOME_KINDS}
     for name in sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name)):
@@ -287,9 +287,9 @@ def _kind_of(change: OutcomeChange) -> OutcomeKind:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Differences:
-    """How the tests and the files of two iterations differ.
+    """The differences in tests and files between two iterations.
 
-    Where tests or files are not known they are None, and the note says why.
+    Unknown tests or files are None, and the note says why.
     """
 
     tests: OutcomeChanges | None = None
@@ -300,7 +300,7 @@ class Differences:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IterationDiff:
-    """Two iterations side by side; scores and metrics that neither has are left out."""
+    """The comparison of two iterations; scores and metrics that both lack are left out."""
 
     before: int
     after: int
@@ -311,7 +311,7 @@ class IterationDiff:
 
 
 def side_by_side(before: Document, after: Document, differences: Differences) -> IterationDiff:
-    """Compare two records of a loop, given as documents; the order is the caller's."""
+    """Compare two records of a loop, given as documents in the caller's order."""
     one, other = before["iteration_metrics"], after["iteration_metrics"]
     scores = (score_change(name, one.get(name), other.get(name)) for name in SCORES)
     return IterationDiff(
@@ -325,9 +325,9 @@ def side_by_side(before: Document, after: Document, differences: Differences) ->
 
 
 def differences_of(committed: LoopRecords | None, before: int, after: int) -> Differences:
-    """Compare the tests and the files of two iterations on record; None is a loop that AIWG wrote.
+    """Compare the tests and the files of two recorded iterations; None is a loop that AIWG wrote.
 
-    What is not known or damaged is said in a note, the rest goes on.
+    What is unknown or damaged is reported in a note, the rest is compared.
     """
     if committed is None:
         return Differences(tests_note=NOT_OURS, files_note=NOT_OURS)
@@ -359,7 +359,7 @@ def _files(committed: LoopRecords, before: int, after: int) -> tuple[tuple[FileC
 
 
 def diff_document(diff: IterationDiff, *, patches: bool = True) -> dict[str, Any]:
-    """Return it as a document; without `patches` those are None."""
+    """Return the comparison as a document; without `patches` those are None."""
     return {
         "before": {"iteration": diff.before, "classification": diff.classes[0]},
         "after": {"iteration": diff.after, "classification": diff.classes[1]},

@@ -1,4 +1,4 @@
-"""Why one iteration came out as it did: score, alerts, decision, what changed, what was run."""
+"""Explain the result of one iteration: score, alerts, decision, changes, and the checks that ran."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -31,13 +31,13 @@ _CHECK: Final = frozenset({"name", "exit_code", "signal", "timed_out", "problem"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """Explain one iteration on record.
+    """The explanation of a recorded iteration.
 
-    `alerts` are reasons by the id of a new alert. `rule` is the row of the decision table with its condition, None
-    where it is not known. `compared_with` is the iteration that this one descends from, None for the baseline, which
-    differs from nothing. `best` are up to three sentences on why it is the best iteration, () if it is not. `checks`
-    say how each command ended, None if none was run or that was not kept; `output`
-    is the folder of what they printed, relative to the root. `problem` says what could not be read.
+    `alerts` are reasons by the id of a new alert. `rule` is the row of the decision table with its condition, None if
+    unknown. `compared_with` is the iteration that this one descends from, None for the baseline. `best` are up to three
+    sentences on why it is the best iteration, () if it is not. `checks` are the results of the commands, None if none
+    ran or they were not kept; `output` is the folder of their output, relative to the root. `problem` says what could
+    not be read.
     """
 
     components: tuple[ComponentShare, ...]
@@ -52,7 +52,7 @@ class Explanation:
 
 
 def explain(committed: LoopRecords, document: Document) -> Explanation:
-    """Explain an iteration of a loop of ours from its record and from what is kept beside it."""
+    """Explain an iteration of one of our loops from its record and what is kept beside it."""
     record = document["iteration_metrics"]
     number, previous = record["iteration"], record["previous_iteration"]
     rules, problem = _rules(committed)
@@ -70,7 +70,7 @@ def explain(committed: LoopRecords, document: Document) -> Explanation:
 
 
 def _rules(committed: LoopRecords) -> tuple[Rules | None, str | None]:
-    """Return the frozen thresholds, or why they cannot be read: others would explain nothing."""
+    """Return the frozen thresholds, or why they cannot be read; current ones could differ."""
     try:
         return LoopReader.read(LoopStore(committed.paths), _no_groups).config.rules, None
     except (RecordError, StoreError) as error:
@@ -103,7 +103,7 @@ def _rule(committed: LoopRecords, number: int, rules: Rules) -> tuple[int, str] 
 
 
 def checks_of(committed: LoopRecords, number: int) -> tuple[Document, ...] | None:
-    """Return how each check of an iteration ended, None if that is not known."""
+    """Return the result of each check of an iteration, None if unknown."""
     kept = read_json(committed.paths.iteration(number) / CHECKS)
     checks = kept.get("checks") if isinstance(kept, dict) else None
     whole = isinstance(checks, list) and all(isinstance(each, dict) and each.keys() >= _CHECK for each in checks)
@@ -116,7 +116,7 @@ def _output(committed: LoopRecords, number: int) -> str | None:
 
 
 def explanation_document(found: Explanation) -> dict[str, Any]:
-    """Return it as a document."""
+    """Return the explanation as a document."""
     return {
         "components": [asdict(share) for share in found.components],
         "alerts": dict(found.alerts),

@@ -1,4 +1,4 @@
-"""The gate: measure the tree as it stands, judge it as the next iteration (semantics § 8), record nothing."""
+"""Measure the current tree and judge it as the next iteration (semantics § 8), without recording anything."""
 
 import re
 from collections.abc import Mapping
@@ -46,11 +46,11 @@ _BRING_ALONG: Final = "on the state to compare with; in CI, do that there too, o
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """What a gate found.
+    """The result of a gate.
 
-    `record` is that of the iteration which `post_iteration` would record now; it is stored nowhere, and the ids of
-    its new alerts name nothing. `compared_with` is the last iteration of the line. `failing` is None if no report
-    has names of tests. `strict` lets nothing pass that is SUSPECT.
+    `record` is what `post_iteration` would record now; it is stored nowhere, so the ids of its new alerts cannot be
+    used. `compared_with` is the last iteration of the lineage. `failing` is None if no report names tests. With
+    `strict`, SUSPECT does not pass.
     """
 
     record: IterationRecord
@@ -61,22 +61,22 @@ class Gate:
 
     @property
     def alerts(self) -> tuple[Alert, ...]:
-        """Return the new and open alerts that nobody accepted, the worst first."""
-        return self.record.unaccepted_alerts
+        """Return the new and open alerts that were not accepted, worst first."""
+        return self.record.standing_alerts
 
     @property
     def findings(self) -> tuple[Alert, ...]:
-        """Return those alerts that are about what was measured; `unmeasured` has the others."""
+        """Return those alerts that are about measured values; `unmeasured` has the others."""
         return tuple(alert for alert in self.alerts if alert.group is None)
 
     @property
     def accepted(self) -> tuple[Alert, ...]:
-        """Return the open alerts that a person accepted."""
+        """Return the open alerts that were accepted."""
         return tuple(alert for alert in self._known if alert.id in self.record.accepted)
 
     @property
     def critical(self) -> tuple[Alert, ...]:
-        """Return the alerts that no gate lets pass."""
+        """Return the alerts that never pass."""
         return tuple(alert for alert in self.alerts if alert.severity is Severity.CRITICAL)
 
     @property
@@ -86,14 +86,14 @@ class Gate:
 
     @property
     def unmeasured(self) -> tuple[Measure, ...]:
-        """Return what gave nothing, but for what a person accepted."""
+        """Return the measures without a result, except those whose alert was accepted."""
         return tuple(measure for measure in self.measures if measure.why is not None and not measure.accepted)
 
     @property
     def verdict(self) -> Verdict:
-        """Return the verdict; a regression that was measured stands, whatever else was not measured.
+        """Return the verdict; a measured regression counts even if something else was not measured.
 
-        TAMPERED is a regression, since a CRITICAL alert says so; UNPROVEN is not measured.
+        TAMPERED is a regression, because it has a CRITICAL alert; UNPROVEN is "not measured".
         """
         if self.critical or self.regressed or self.suspected:
             return REGRESSION
@@ -101,7 +101,7 @@ class Gate:
 
     @property
     def suspected(self) -> tuple[Alert, ...]:
-        """Return the new HIGH alerts that make an iteration SUSPECT, where that does not pass."""
+        """Return the new HIGH alerts that make an iteration SUSPECT, if that does not pass."""
         trust = self.record.integrity
         if not self.strict or trust is None or trust.verdict != "SUSPECT":
             return ()
@@ -109,19 +109,19 @@ class Gate:
 
     @property
     def unproven(self) -> bool:
-        """Return whether nothing could be proven: no test ran, some were not collected, or the re-run gave nothing."""
+        """Return whether integrity is unproven: no test ran, some were not collected, or the re-run failed."""
         return self.record.integrity is not None and self.record.integrity.verdict == "UNPROVEN"
 
     @property
     def why_unproven(self) -> str:
-        """Say why integrity is UNPROVEN."""
+        """Return why integrity is UNPROVEN."""
         trust = self.record.integrity
         problem = None if trust is None else trust.found.unproven
         return UNPROVEN.format(why=problem or "tests of the loop did not run")
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Return why it does not pass, a line each; () where it passes."""
+        """Return why the gate does not pass, one line each; () if it passes."""
         critical = [f"{alert.kind.name}: {told(alert)}" for alert in self.critical]
         regressed = [f"class regression: {self.fall}"] if self.regressed else []
         suspected = [f"SUSPECT, and --strict was asked for: {told(alert)}" for alert in self.suspected]
@@ -131,7 +131,7 @@ class Gate:
 
     @property
     def next_step(self) -> str | None:
-        """Say what to do, None if it passes."""
+        """Return what to do next, None if the gate passes."""
         if self.verdict == PASS:
             return None
         if self.verdict == NOT_MEASURED:
@@ -142,7 +142,7 @@ class Gate:
 
     @property
     def fall(self) -> str:
-        """Say which of the four metrics that classes are made of are worse than before, else the score."""
+        """Return which of the four metrics that define the class got worse, else the score's change."""
         deltas = self.record.from_previous
         worse = []
         for spec in (BY_NAME[name] for name in KEY_METRICS):
@@ -153,7 +153,7 @@ class Gate:
         return ", ".join(worse) or f"adjusted score {plain_number(self.record.adjusted_score)}"
 
     def is_new(self, alert: Alert) -> bool:
-        """Return whether this measurement raises the alert, and no iteration on record has."""
+        """Return whether this measurement raises the alert for the first time."""
         return alert.iteration == self.record.iteration
 
     @property
@@ -162,9 +162,9 @@ class Gate:
 
 
 def metric_lines(gate: Gate) -> list[str]:
-    """Return what was measured as lines `METRIC name=value`, which benchmark loops read; what is unknown has none.
+    """Return the measured values as lines `METRIC name=value`, for benchmark loops; unknown values have no line.
 
-    The scores are left out too where a part of them could not be measured: there it counts as 0.
+    Scores with an unmeasured part, which counts as 0, are left out too.
     """
     record = gate.record
     known: dict[str, float] = {}
@@ -191,9 +191,9 @@ def gate_of(
     *,
     strict: bool = False,
 ) -> Gate:
-    """Return what a gate found: a record that is not stored, why groups are missing, the checks that ran, what fails.
+    """Build the gate from a record that is not stored, why groups are missing, the checks that ran, and failing tests.
 
-    A group of the loop that no check is named for stands for itself, and so does one that no check explains.
+    A missing group that no check explains is listed under its own name.
     """
     gaps = {a.group: a for a in (*record.open_alerts, *record.alerts) if a.group is not None}
     whys = {group: missing.get(group) or gap.message.partition(": ")[2] for group, gap in gaps.items()}
@@ -211,9 +211,9 @@ def gate_of(
 
 
 def gate_document(gate: Gate, exit_code: int) -> Document:
-    """Return what a gate found as a document.
+    """Return the gate as a document.
 
-    `integrity` is null where nobody compared files and tests, `failing_tests` where no names of tests are known.
+    `integrity` is null if files and tests were not compared, `failing_tests` if no test names are known.
     """
     failing = gate.failing
     record = gate.record
@@ -241,21 +241,21 @@ def gate_document(gate: Gate, exit_code: int) -> Document:
 
 
 def _alert(gate: Gate, alert: Alert) -> Document:
-    """Return an alert; one that no iteration on record has raised has neither an id nor a time yet."""
+    """Return an alert; a new one has neither an id nor a time yet."""
     state: AlertState = "accepted" if alert in gate.accepted else "new" if gate.is_new(alert) else "open"
     document = alert_document(alert, state)
     return document | {"id": None, "triggered_at": None} if gate.is_new(alert) else document
 
 
 class SourceLine(NamedTuple):
-    """Name a file, relative to the root with forward slashes, and a line in it (None: not known)."""
+    """A file, relative to the root with forward slashes, and a line in it (None: unknown)."""
 
     file: str
     line: int | None
 
 
 def place_of(root: Path, test: str) -> SourceLine | None:
-    """Return where a test stands, None if its id names no file of the tree.
+    """Return the location of a test, None if its id names no file of the tree.
 
     An id names a file by its path (`tests/test_a.py::test_b`) or as a module (`tests.test_a.TestC::test_b`).
     """
@@ -269,14 +269,14 @@ def place_of(root: Path, test: str) -> SourceLine | None:
 
 
 def _candidates(part: str) -> list[str]:
-    """Return the paths that a part of an id may mean: itself, else the module that a class stands in, inner first."""
+    """Return the paths that a part of an id may mean: itself, or the module of a class, inner first."""
     words = part.split(".")
     modules = ["/".join(words[:end]) + ".py" for end in range(len(words), 0, -1)] if all(words) else []
     return [part, *modules]
 
 
 def _is_file(root: Path, path: str) -> bool:
-    """Return whether a path is a file of the tree; what a link leads out of it to is none."""
+    """Return whether a path is a file of the tree; a link that leads out of the tree is not."""
     try:
         found = (root / path).resolve()
         return found.is_relative_to(root.resolve()) and found.is_file() and not Path(path).is_absolute()
@@ -303,16 +303,15 @@ def gate(
     progress: Progress | None = None,
     strict: bool = False,
 ) -> Gate:
-    """Measure, or take the given metrics, and judge them against the last iteration of the line.
+    """Measure, or take the given metrics, and judge them against the last iteration of the lineage.
 
-    Nothing of the loop is written and no lock is taken; a loop that has ended is compared with too. `strict` lets
-    nothing pass that is SUSPECT. Raises LoopError
-    where there is no loop, InputError for metrics that cannot be used, RecordError for a loop that cannot be read.
+    Nothing of the loop is written and no lock is taken; a loop that has ended works too. With `strict`, SUSPECT does
+    not pass. Raises LoopError if there is no loop, InputError for unusable metrics, RecordError for an unreadable loop.
     """
     loop = LoopReader.read(LoopStore(_paths(root, loop_id, environment)), configured_by)
     refuse_other_origin(loop, metrics)
     summary = summary_at(loop.store.paths)
-    state = LoopRecords(loop.store.paths).state(summary, loop.config.rules)  # a reader's: nothing is fixed
+    state = LoopRecords(loop.store.paths).state(summary, loop.config.rules)  # for a reader: nothing is repaired
     with lookout("gate") as folder:
         taken = IterationContext(now, loop).unrecorded(loop, state, metrics, environment, folder, progress=progress)
     retiring = excluded_tests(state, taken.measurement)

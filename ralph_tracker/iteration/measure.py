@@ -1,4 +1,4 @@
-"""Measure one iteration: keep the tree as it was left, run the checks, count the code; or take what is handed in."""
+"""Measure one iteration: keep the tree, run the checks, count the code; or take metrics that are handed in."""
 
 import os
 import shutil
@@ -52,8 +52,8 @@ def run_held_back(
 ) -> tuple[CheckResult, ...]:
     """Run each check in a copy of the tree with its folder of held-back tests copied over it.
 
-    The reports are there as long as `stack` is open; none of them is kept with the iteration, where the agent could
-    read it. Raises ConfigError for a folder that is missing or lies in the project, StoreError where the disk refuses.
+    The reports exist while `stack` is open; they are not kept with the iteration, where the agent could read them.
+    Raises ConfigError if a folder is missing or in the project, StoreError if the disk refuses.
     """
     results: list[CheckResult] = []
     for check in checks:
@@ -85,12 +85,12 @@ def folder_of(check: Check, root: Path) -> Path:
 
 
 class MeasureTarget(NamedTuple):
-    """Say where to observe: the project, what to run, which code to count, and a folder of ours for the results.
+    """Where and what to measure: the project, its checks, the code to count, and a folder of ours for the results.
 
-    `severity` overrides that of lint findings, by prefix of their code. `tool` compares files: ours or another.
-    `may_be_absent` names the checks whose command need not be there yet. `rerun` says when earlier tests are run
-    again, `rerun_timeout_s` for how long a check of such a run may take. `plan` is the file of tasks that the
-    configuration names, None if it is looked for.
+    `severity` overrides the severity of lint findings, by prefix of their code. `tool` compares files: ours or another.
+    `may_be_absent` names the checks whose command need not exist yet. `rerun` says when earlier tests are run again,
+    `rerun_timeout_s` how long a check of such a run may take. `plan` is the configured file of tasks, None to look for
+    it.
     """
 
     root: Path
@@ -108,11 +108,11 @@ class MeasureTarget(NamedTuple):
 
 
 class TreeMeasurement(NamedTuple):
-    """What was measured, what each check gave, and what was kept.
+    """What was measured, the result of each check, and what was kept.
 
     `scratch` has the raw reports and the captured output of the checks that `ran`. `judged` is the report of a tool
-    that compares files, or why there is none; None if no check is of that kind. `not_loaded` maps what did not
-    build, so that there is no report of its tests, to the first error line.
+    that compares files, or why there is none; None if no check is of that kind. `not_loaded` maps what did not build,
+    so that its tests have no report, to the first error line.
     """
 
     metrics: Metrics
@@ -127,7 +127,7 @@ class TreeMeasurement(NamedTuple):
     not_loaded: Mapping[str, str] = {}
 
     def fill(self, folder: Path, keeper: IterationFiles, number: int) -> None:
-        """Put everything of it into the iteration's folder, before that is sealed."""
+        """Write all of it into the iteration's folder, before that is sealed."""
         _trim(self.scratch / "output")
         for name in ("reports", "rerun"):
             _drop_odd_files(self.scratch / name)
@@ -147,10 +147,10 @@ def observe(
     allow_missing: bool = True,
     progress: Progress | None = None,
 ) -> TreeMeasurement:
-    """Observe the tree as it is now. `previous` and `segments` are the line that it descends from.
+    """Measure the current tree. `previous` and `segments` are the lineage that it descends from.
 
     The tree is kept before the checks run, because checks write; what they changed is named in the notes. Raises
-    ConfigError for a command that is not there, unless `allow_missing`.
+    ConfigError if a command does not exist, unless `allow_missing`.
     """
     if not allow_missing:
         from ralph_tracker.measure.commands import require_commands  # noqa: PLC0415  at the start of a loop only
@@ -204,7 +204,7 @@ def observe(
 
 
 def _checks_document(results: Sequence[CheckResult]) -> dict[str, Any]:
-    """Say how each check ended; `exit_code` or `signal` is there, neither where it could not be started."""
+    """Return how each check ended: `exit_code` or `signal`, neither if it could not be started."""
     ends = ("exit_code", "signal", "timed_out", "problem", "duration_s", "summary")
     checks = [{"name": each.check.name, **{key: getattr(each.finished, key) for key in ends}} for each in results]
     return {"schema_version": SCHEMA_VERSION, "checks": checks}
@@ -219,7 +219,7 @@ def _refuse_missing(results: Sequence[CheckResult]) -> None:
 
 
 def tree_notes(kept: KeptFiles) -> list[str]:
-    """Say what a reader of the record has to know about the tree that was kept."""
+    """Return what the record must say about the tree that was kept."""
     notes = [] if kept.note is None else [kept.note]
     if not kept.snapshot.quiescent:
         notes.append("quiescent: false; the tree was being written to while it was read")
@@ -231,7 +231,7 @@ def tree_notes(kept: KeptFiles) -> list[str]:
 
 
 def _trim(folder: Path) -> None:
-    """Leave of what the checks printed as much as a person reads, and no files without a word."""
+    """Shorten the checks' output to what a person reads, and delete empty files."""
     for path in folder.iterdir():
         size = path.lstat().st_size
         if not size:
@@ -247,7 +247,7 @@ def _cut(path: Path, size: int) -> None:
 
 
 def _drop_odd_files(folder: Path) -> None:
-    """Take away what is neither file nor folder nor link, as a pipe would block who reads it; cut what nobody read."""
+    """Delete special files, since a pipe would block its reader, and shorten reports that were not read."""
     for place, _, names in os.walk(folder):
         for path in (Path(place) / name for name in names):
             status = path.lstat()
@@ -258,7 +258,7 @@ def _drop_odd_files(folder: Path) -> None:
 
 
 class MeasuredIteration(NamedTuple):
-    """A measurement, what was kept with it, and what was observed where it is our own."""
+    """A measurement, what was kept with it, and what was observed if we measured it ourselves."""
 
     measurement: Measurement
     keeper: IterationFiles | None = None
@@ -266,7 +266,7 @@ class MeasuredIteration(NamedTuple):
     observation: TreeMeasurement | None = None
 
     def fill(self, number: int) -> Callable[[Path], None] | None:
-        """Return what puts the files into the iteration's folder, None if there are none."""
+        """Return the function that writes the files into the iteration's folder, None if there are none."""
         observation, keeper, kept = self.observation, self.keeper, self.kept
         if keeper is None or kept is None:
             return None
@@ -275,22 +275,22 @@ class MeasuredIteration(NamedTuple):
         return lambda folder: observation.fill(folder, keeper, number)
 
     def name(self, number: int) -> None:
-        """Name the kept files as those of an iteration, once it is on record, and clear what is left over."""
+        """Name the kept files as those of a recorded iteration, and remove leftovers."""
         if self.keeper is not None and self.kept is not None:
             self.keeper.name(number, self.kept)
         if self.observation is not None:
             shutil.rmtree(self.observation.scratch, ignore_errors=True)
 
     def tidy(self, number: int) -> None:
-        """Put the store in order from time to time; it never fails."""
+        """Pack the store from time to time; it never fails."""
         if self.keeper is not None:
             self.keeper.tidy(number)
 
 
 class IterationContext(NamedTuple):
-    """The circumstances of an iteration: when, in which loop (None: its baseline), at what cost.
+    """The circumstances of an iteration: time, loop (None for the baseline), usage.
 
-    `blocked` is the runner's word that a person is needed, `notes` are what it has to say of the agent's work.
+    `blocked` is the runner's reason why a person is needed, `notes` are the runner's remarks on the agent's work.
     """
 
     now: datetime
@@ -300,8 +300,8 @@ class IterationContext(NamedTuple):
     notes: tuple[str, ...] = ()
 
     def given(self, metrics: Source) -> MeasuredIteration:
-        """Take metrics that were measured by somebody else. Raises InputError for what cannot be used."""
-        from ralph_tracker.measure.given import read_metrics  # noqa: PLC0415  for what is handed in only
+        """Take metrics that are handed in. Raises InputError if they are unusable."""
+        from ralph_tracker.measure.given import read_metrics  # noqa: PLC0415  # only for metrics handed in
 
         values, score, tests = read_metrics(metrics)
         return MeasuredIteration(self._circumstances()._replace(metrics=values, quality_score=score, tests=tests))
@@ -309,9 +309,9 @@ class IterationContext(NamedTuple):
     def with_files(
         self, given: MeasuredIteration, store: LoopStore, config: Config, state: LoopState
     ) -> MeasuredIteration:
-        """Keep the tree beside metrics that were handed in, if the baseline's is kept or is to be.
+        """Keep the tree beside metrics that were handed in, if the loop keeps files.
 
-        Raises StoreError if the disk, git or the size of the tree is in the way.
+        Raises StoreError for trouble with the disk, git or the size of the tree.
         """
         keeper = IterationFiles(store)
         given = given._replace(measurement=with_plan(given.measurement, store.paths.root, config.document.get("plan")))
@@ -341,7 +341,7 @@ class IterationContext(NamedTuple):
     ) -> MeasuredIteration:
         """Keep the tree, run the loop's own checks and count its code.
 
-        Raises ConfigError for checks that cannot be run, StoreError where the disk or git refuses.
+        Raises ConfigError for checks that cannot be run, StoreError if the disk or git refuses.
         """
         if self.loop is None and config.document["codebase"]["keep"] == "never":
             raise ConfigError(
@@ -364,11 +364,11 @@ class IterationContext(NamedTuple):
         *,
         progress: Progress | None,
     ) -> MeasuredIteration:
-        """Take the metrics, or observe, as for the next iteration; what is written goes to `folder`, an empty one.
+        """Measure the next iteration without recording it; files go to the empty `folder`.
 
         Raises as `given` and `observed` do.
         """
-        from ralph_tracker.store.iteration_files import STORE, ReadOnlyFiles  # noqa: PLC0415  who only looks needs it
+        from ralph_tracker.store.iteration_files import STORE, ReadOnlyFiles  # noqa: PLC0415  # only for read-only callers
 
         store = loop.store
         if metrics is not None:
@@ -380,7 +380,7 @@ class IterationContext(NamedTuple):
             measurement = _with_tree(given.measurement, kept, tree_notes(kept))
             return MeasuredIteration(self._checked(measurement, onlooker, kept, state))
         cache = folder / CODE_CACHE
-        with suppress(OSError):  # without it every file is read
+        with suppress(OSError):  # without the index every file is read
             shutil.copyfile(store.paths.folder / CODE_CACHE, cache)
         place = place_of(loop.config, store.paths.root, folder, cache, environment)
         return self._observed(place, ReadOnlyFiles(store, folder / STORE), state, allow_missing=True, progress=progress)
@@ -416,7 +416,7 @@ class IterationContext(NamedTuple):
         place: MeasureTarget | None = None,
         seen: TreeMeasurement | None = None,
     ) -> Measurement:
-        """Add what a look at the change finds, and a run of earlier tests where checks measure (`place`)."""
+        """Add the findings of integrity rules, and of a run of earlier tests if checks measure (`place`)."""
         from ralph_tracker.iteration.tamper_check import OtherTool, Reruns, TamperCheck  # noqa: PLC0415  as above
 
         reruns = tool = None
@@ -433,7 +433,7 @@ class IterationContext(NamedTuple):
         return measurement._replace(integrity=check.integrity())
 
     def _circumstances(self) -> Measurement:
-        """Return a measurement that holds all but what was measured."""
+        """Return a measurement without measured values, with only the context."""
         loop = self.loop
         return Measurement(
             metrics=Metrics(),
@@ -454,7 +454,7 @@ class IterationContext(NamedTuple):
 
 
 def with_plan(measurement: Measurement, root: Path, named: str | None) -> Measurement:
-    """Add how many tasks of the project's plan are done and open; `named` is that of the configuration."""
+    """Add the numbers of done and open tasks of the project's plan; `named` is the configured one."""
     return measurement._replace(plan=count_tasks(root, named))
 
 
@@ -468,7 +468,7 @@ def _with_tree(measurement: Measurement, kept: KeptFiles, notes: Sequence[str]) 
 
 
 def place_of(config: Config, root: Path, folder: Path, cache: Path, environment: Mapping[str, str]) -> MeasureTarget:
-    """Return where to observe by a configuration; the results go to `folder`."""
+    """Return what to measure according to a configuration; the results go to `folder`."""
     integrity = config.document.get("integrity") or {}
     return MeasureTarget(
         root=root,
@@ -487,13 +487,13 @@ def place_of(config: Config, root: Path, folder: Path, cache: Path, environment:
 
 
 def with_detected_checks(config: Config, root: Path, environment: Mapping[str, str]) -> Config:
-    """Return the configuration with the checks that the project can be measured with, where it names none.
+    """Return the configuration, with detected checks if it names none.
 
     Raises ConfigError if nothing is found.
     """
     if config.document["checks"]:
         return config
-    from ralph_tracker.measure.detect import detect  # noqa: PLC0415  a loop looks once
+    from ralph_tracker.measure.detect import detect  # noqa: PLC0415  # needed once per loop
 
     found = detect(root, environment)
     if not found.checks:
@@ -516,5 +516,5 @@ def refuse_other_origin(loop: LoopReader, metrics: Source | None) -> None:
 
 
 def stamp(moment: datetime) -> str:
-    """Write a moment in UTC, to the second."""
+    """Return a moment in UTC, to the second, as text."""
     return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -1,4 +1,4 @@
-"""Put one iteration on record: judge it, commit it with its files, write its report, fix what a killed call left."""
+"""Record one iteration: judge and commit it, write its report, and repair what a killed call left."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -19,7 +19,7 @@ from ralph_tracker.store.loop_store import ON_RECORD, Entry, LoopStore, summary_
 
 
 def judged(how: Callable[[], Judgement]) -> Judgement:
-    """Judge. Raises InputError for metrics that contradict themselves."""
+    """Return a judgement. Raises InputError for metrics that contradict themselves."""
     try:
         return how()
     except ValueError as error:
@@ -43,7 +43,7 @@ def record_iteration(store: LoopStore, judgement: Judgement, taken: MeasuredIter
 
 
 def write_report(store: LoopStore, number: int, document: Mapping[str, Any]) -> str | None:
-    """Write the report of an iteration that is on record; return why it is not written as the user's template says.
+    """Write the report of a recorded iteration; return why the user's template could not be used, None if it was.
 
     Raises StoreError if the disk refuses.
     """
@@ -60,11 +60,11 @@ def write_report(store: LoopStore, number: int, document: Mapping[str, Any]) -> 
 
 @contextmanager
 def failure_marked(store: LoopStore) -> Iterator[None]:
-    """Mark the next iteration as not recorded where the body fails, so that nobody decides on the one before."""
+    """Mark the next iteration as not recorded if the body fails, so that no decision is based on the previous one."""
     try:
         yield
     except BaseException:
-        with suppress(RalphTrackerError):  # a loop that has ended, or is damaged, is not decided on anyway
+        with suppress(RalphTrackerError):  # a loop that has ended or is damaged needs no mark
             store.begin(running(summary_at(store.paths)).iteration + 1)
         raise
 
@@ -72,7 +72,7 @@ def failure_marked(store: LoopStore) -> Iterator[None]:
 def repeated(
     loop: LoopReader, summary: Summary, iteration: int, taking: IterationContext, metrics: Source | None
 ) -> IterationRecord:
-    """Return the record of an iteration whose state of work is the same now. Raises LoopError if it is another."""
+    """Return the record of an iteration if its state of work is unchanged. Raises LoopError otherwise."""
     if not 0 < iteration <= summary.iteration:
         raise LoopError(f"iteration {iteration} is not the next one; the next is {summary.iteration + 1}")
     refuse_other_origin(loop, metrics)
@@ -91,7 +91,7 @@ def repeated(
 
 
 def follow(store: LoopStore, summary: Summary, number: int, undo: str, at: str) -> Summary:
-    """Record that the tree is an earlier iteration again: the line follows."""
+    """Record that the tree was restored to an earlier iteration, from which the lineage continues."""
     moved = {"to": number, "from": summary.head, "after": summary.iteration, "undo": undo}
     store.append_event({"event": "rollback", **moved, "at": at})
     followed = store.with_events(summary)
@@ -101,14 +101,14 @@ def follow(store: LoopStore, summary: Summary, number: int, undo: str, at: str) 
 
 
 def restore(store: LoopStore, summary: Summary, number: int, at: str) -> str:
-    """Make the working tree that iteration, from which the next one descends; return the undo id."""
+    """Restore the working tree to that iteration, from which the next one descends; return the undo id."""
     undo = IterationFiles(store).restore(number)
     follow(store, summary, number, undo, at)
     return undo
 
 
 def undo_restore(store: LoopStore, summary: Summary, undo_id: str, at: str) -> str:
-    """Bring back what stood there before a restore, and the line with it; return the id that undoes this."""
+    """Undo a restore of the tree and of the lineage; return the id that undoes this."""
     restores = (e for e in reversed(store.events()) if e["event"] == "rollback" and e.get("undo") == undo_id)
     came_from = next((e["from"] for e in restores if isinstance(e.get("from"), int)), None)
     keeper = IterationFiles(store)
@@ -121,7 +121,7 @@ def undo_restore(store: LoopStore, summary: Summary, undo_id: str, at: str) -> s
 
 
 def _restored(store: LoopStore, summary: Summary) -> Summary:
-    """Put on record what a killed restore did not come to."""
+    """Record a restore that was killed before it was recorded."""
     keeper = IterationFiles(store)
     restoring = keeper.resumed()
     number = None if restoring is None else restoring.number
@@ -132,15 +132,15 @@ def _restored(store: LoopStore, summary: Summary) -> Summary:
 
 
 def recovered(loop: LoopReader, *, unfinished: bool) -> Summary:
-    """Return where the loop stands; where a call was killed, what it left half-written is made whole."""
+    """Return the status of the loop, after repairing what a killed call left half-written."""
     store, summary = loop.store, loop.recovered(unfinished=unfinished)
     if unfinished:
         IterationFiles(store).repair(summary.iteration)
         summary = _restored(store, summary)
     if unfinished and 0 < (attempted(store.paths) or 0) <= summary.iteration:
-        store.done()  # but for the baseline's: that pre_loop has more to do
+        store.done()  # not the baseline's mark: pre_loop has to finish that
     if unfinished and summary.iteration and not store.paths.report(summary.iteration).exists():
-        from ralph_tracker.store.record_history import RecordHistory  # noqa: PLC0415  after a kill only
+        from ralph_tracker.store.record_history import RecordHistory  # noqa: PLC0415  # after a kill only
 
         document = RecordHistory(store).one(summary.iteration).document
         if document is not None:

@@ -1,4 +1,4 @@
-"""Run earlier tests on the source of an iteration, in a scratch tree: nothing of the working tree is touched."""
+"""Run earlier tests on the source of an iteration, in a scratch copy; the working tree is not touched."""
 
 import os
 import shutil
@@ -26,10 +26,10 @@ NOT_RUN: Final = "earlier tests could not be run: {why}"
 
 
 class EarlierFile(NamedTuple):
-    """The earlier form of a file: its path relative to the root, git's mode, its content in the store.
+    """An earlier form of a file: its path relative to the root, git's mode, its content in the store.
 
-    Mode and id are None for a file that was not there: it is taken away. `content` is written in place of the earlier
-    one where only a part of it is put back.
+    Mode and id are None for a file that did not exist, which is removed. `content` overrides the earlier content if
+    only a part of the file is put back.
     """
 
     path: str
@@ -40,14 +40,14 @@ class EarlierFile(NamedTuple):
 
 
 class RerunResult(NamedTuple):
-    """What a re-run gave: the tests of the earlier files by id (empty where there is none), and how it went."""
+    """The results of the earlier files' tests by id (empty if there are none), and how the run went."""
 
     tests: TestResults
     rerun: Rerun
 
 
 class Runner(Protocol):
-    """Run earlier forms of files on the source of an iteration; a test passes in its own."""
+    """A runner of earlier files on the source of an iteration; tests pass a fake one."""
 
     def run(
         self,
@@ -56,18 +56,18 @@ class Runner(Protocol):
         files: Collection[str] | None,
         reported: Mapping[str, str] | None = None,
     ) -> RerunResult:
-        """Run the test files over that source, all where `files` is None. Never raises for what the tests do.
+        """Run the test files on that source, all if `files` is None. Never raises because of what the tests do.
 
-        What fails and is not `reported` to fail is run a second time, to tell flaky tests apart; None: nothing is.
+        Tests that fail, but not in `reported`, are run again to recognize flaky ones; with None, none are.
         """
         ...
 
 
 class ScratchRunner(NamedTuple):
-    """Run them with the loop's own checks of kind tests, in a copy of the iteration's tree.
+    """A runner that uses the loop's own test checks in a copy of the iteration's tree.
 
-    `timeout_s` bounds each check of a re-run; its reports and output are left in `kept`, None for nowhere.
-    `same_source` says that the working tree holds the source of that iteration.
+    `timeout_s` limits each check; reports and output are kept in `kept`, unless that is None. `same_source` is whether
+    the working tree has that iteration's source.
     """
 
     keeper: IterationFiles
@@ -84,7 +84,7 @@ class ScratchRunner(NamedTuple):
         files: Collection[str] | None,
         reported: Mapping[str, str] | None = None,
     ) -> RerunResult:
-        """Run the earlier forms of files over the tree."""
+        """Run the earlier files over the tree."""
         started = time.monotonic()
         rerun = Rerun(
             references={each.path: each.iteration for each in earlier},
@@ -135,7 +135,7 @@ class ScratchRunner(NamedTuple):
     def _only_here(
         self, tree: str, files: Collection[str] | None, reported: Mapping[str, str], failing: Collection[str]
     ) -> str | None:
-        """Say which tests pass in the project and fail in a copy of it as it is: then a copy proves nothing."""
+        """Return which tests pass in the project but fail in an unchanged copy, so that a copy proves nothing."""
         if all(reported.get(test) == FAILED for test in failing):
             return None
         as_it_is, _ = self._run(tree, (), files, Rerun(references={}, files=()))
@@ -164,13 +164,13 @@ class ScratchRunner(NamedTuple):
 
 @contextmanager
 def scratch_tree(keeper: IterationFiles, tree: str) -> Iterator[tuple[Path, Path]]:
-    """Write a kept tree into a temporary folder; yield that folder and the copy in it, and take both away again.
+    """Write a kept tree into a temporary folder; yield that folder and the copy in it, and delete both afterwards.
 
     Raises StoreError if the folder would lie in the project, or the disk refuses.
     """
     root = keeper.paths.root
     with scratch_folder(root) as folder:
-        copy = folder / "copy" / root.name  # some tools go by the folder's name
+        copy = folder / "copy" / root.name  # some tools use the folder's name
         keeper.export_tree(tree, copy)
         yield folder, copy
 
@@ -178,14 +178,14 @@ def scratch_tree(keeper: IterationFiles, tree: str) -> Iterator[tuple[Path, Path
 def lent(
     keeper: IterationFiles, copy: Path, checks: Sequence[Check], environment: Mapping[str, str], *, same_source: bool
 ) -> dict[str, str]:
-    """Lend the environments of the project to a scratch tree; what is built there is kept beside the loop."""
+    """Make the project's environments available in a scratch tree; what is built there is cached beside the loop."""
     return link_environments(
         keeper.paths.root, copy, checks, environment, same_source=same_source, builds=keeper.paths.folder / BUILDS
     )
 
 
 def needed(checks: Sequence[Check]) -> list[Check]:
-    """Return the checks of kind tests with those that they need, in their order."""
+    """Return the test checks and the checks they need, in order."""
     by_name = {check.name: check for check in checks}
     wanted = [check.name for check in checks if kind_of(check) == Group.TESTS and check.held_back is None]
     found: set[str] = set()
@@ -198,7 +198,7 @@ def needed(checks: Sequence[Check]) -> list[Check]:
 
 
 def put_over(copy: Path, earlier: Sequence[EarlierFile], keeper: IterationFiles) -> None:
-    """Write the earlier forms of files over a copy of a tree. Raises StoreError if a link stands in the way."""
+    """Write earlier files over a copy of a tree. Raises StoreError if a link is in the way."""
     contents = keeper.objects(each.object_id for each in earlier if each.object_id is not None)
     for each in earlier:
         path = copy / each.path

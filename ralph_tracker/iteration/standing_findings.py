@@ -1,4 +1,4 @@
-"""What speaks against one iteration on record: its findings and the tests that are gone, with their alerts."""
+"""Collect what is held against a recorded iteration: its findings, missing tests, and their alerts."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ State = Literal["new", "open", "accepted"]
 
 @dataclass(frozen=True, slots=True)
 class OpenAlert:
-    """One alert that speaks against an iteration, and how it stands there."""
+    """An alert that is held against an iteration, with its state."""
 
     alert: Alert
     state: State
@@ -32,11 +32,11 @@ class OpenAlert:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenFindings:
-    """All that speaks against an iteration.
+    """All that is held against an iteration.
 
-    `verdict` is the one of now, `recorded` that of its record; acceptances make the difference. Rates are in percent,
-    None if not known; the union rate is against every test seen by now. `findings` are those that stand, with their
-    alert (None: an older one's, of which nothing else is kept); `tests` are alerts about tests gone or skipped.
+    `verdict` is the current one, `recorded` that of the record; they differ after acceptances. Rates are in percent,
+    None if unknown; the union rate is relative to every test seen by now. `findings` are the open ones with their alert
+    (None for an older alert that was not kept); `tests` are alerts about tests missing or skipped.
     """
 
     document: Mapping[str, Any]
@@ -50,7 +50,7 @@ class OpenFindings:
 
 
 def doubt_about(committed: LoopRecords, document: Mapping[str, Any]) -> OpenFindings:
-    """Return what speaks against an iteration. Raises LoopError if nobody compared its files and tests."""
+    """Return what is held against an iteration. Raises LoopError if its files and tests were not compared."""
     record = document["iteration_metrics"]
     number, trust = record["iteration"], record.get("integrity")
     measured = committed.measurement(number)
@@ -78,7 +78,7 @@ def doubt_about(committed: LoopRecords, document: Mapping[str, Any]) -> OpenFind
 
 
 def _union_rate(committed: LoopRecords, number: int) -> float | None:
-    """Return the share of all tests that the loop has seen by now, accepted removals taken out, that pass there."""
+    """Return the pass rate over all tests that the loop has seen by now, without accepted removals."""
     measured = committed.measurement(number)
     seen_at = committed.after(committed.summary().iteration).get("seen_at")
     if measured is None or measured[0].tests is None or not isinstance(seen_at, int):
@@ -88,7 +88,7 @@ def _union_rate(committed: LoopRecords, number: int) -> float | None:
 
 
 def _said_once(record: Mapping[str, Any], found: Integrity) -> Iterator[OpenAlert]:
-    """Yield the alerts that an iteration raised for findings, from its record: some are open in no later one."""
+    """Yield the alerts raised for findings of an iteration, from its record, since later records may lack them."""
     for raised in record["alerts"]:
         kind = TYPE_BY_NAME[raised["type"]]
         findings = tuple(each for each in found.findings if kind.rule == each.rule)
@@ -98,7 +98,7 @@ def _said_once(record: Mapping[str, Any], found: Integrity) -> Iterator[OpenAler
 
 
 def _held(committed: LoopRecords, number: int) -> Iterator[OpenAlert]:
-    """Yield the alerts of integrity that an iteration raised or inherited; accepted ones as such."""
+    """Yield the integrity alerts that an iteration raised or inherited, accepted ones marked as such."""
     accepted = {event["id"]: event["alert"] for event in committed.acceptances()}
     for plain in accepted.values():
         alert = decode(Alert, plain)
@@ -110,7 +110,7 @@ def _held(committed: LoopRecords, number: int) -> Iterator[OpenAlert]:
 
 
 def doubt_document(doubt: OpenFindings) -> Document:
-    """Return it as a document, nothing cut."""
+    """Return it as a complete document."""
     record = doubt.document["iteration_metrics"]
     return {
         "schema_version": SCHEMA_VERSION,

@@ -1,4 +1,4 @@
-"""Check one iteration for tampering: earlier tests on its source, a few rules about its change, its records."""
+"""Check one iteration for tampering: earlier tests on its source, rules on its changes, and seals."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -41,13 +41,13 @@ if TYPE_CHECKING:
 RECORDS_EDITED: Final = "R6"
 EVERYTHING: Final = "."
 _BESIDE_SOURCE: Final = frozenset({"rust", "javascript", "typescript", "tsx"})
-# A finding of these rules stands as long as the line that it names does.
+# A finding of these rules stays open as long as the line that it names exists.
 _STANDS_WITH_ITS_LINE: Final = frozenset({"R1", "R2", "R3", "R4", "U"})
 _SPACES: Final = re.compile(r"\s+")
 
 
 class Reruns(NamedTuple):
-    """Say how earlier tests are run: by whom, only where this iteration edited one, and what the checks call."""
+    """How earlier tests are run: the runner, whether only after edits in this iteration, and what the checks call."""
 
     runner: Runner
     only_touched: bool = False
@@ -55,17 +55,17 @@ class Reruns(NamedTuple):
 
 
 class OtherTool(NamedTuple):
-    """Name a tool that takes the place of our rules; `judged` is its report, or why there is none."""
+    """A tool used instead of our rules; `judged` is its report, or why there is none."""
 
     name: str
     judged: bytes | str | None = None
 
 
 class TamperCheck:
-    """Check an iteration whose tree is kept against the lineage that it descends from.
+    """The check of an iteration whose tree is kept against its lineage.
 
-    `tests` are its results, `not_loaded` what did not build. `reruns` is None if nothing can be run (metrics handed
-    in) or nothing shall.
+    `tests` are its results, `not_loaded` what did not build. `reruns` is None if nothing can be run (metrics handed in)
+    or nothing should.
     """
 
     def __init__(
@@ -90,10 +90,10 @@ class TamperCheck:
         self._tool = tool
 
     def integrity(self) -> Integrity:
-        """Return what was found; a fault of our own is told, and what was open before stays open."""
+        """Return what was found; after a bug of ours that is reported, and open findings stay open."""
         try:
             return self._checked_once_more()
-        except Exception as error:  # noqa: BLE001  # no fault of ours may cost an iteration, or clear one
+        except Exception as error:  # noqa: BLE001  # a bug of ours must neither lose nor clear an iteration
             why = f"integrity could not be judged ({type(error).__name__}: {error}); please report it"
             return self._unchanged(why)
 
@@ -104,7 +104,7 @@ class TamperCheck:
         )
 
     def _checked_once_more(self) -> Integrity:
-        """Check, a second time where the store gave no answer: a git that was killed leaves no lasting doubt."""
+        """Check, with one retry if the store fails, so that a killed process leaves no lasting doubt."""
         try:
             return self._checked()
         except StoreError:
@@ -136,7 +136,7 @@ class TamperCheck:
     # Which tests have to be run again.
 
     def _references(self, head: int) -> dict[str, int]:
-        """Return the files that decide about tests and are not in their reference form, with the iteration of that."""
+        """Return the files that affect tests and differ from their reference form, with the iteration of that form."""
         before = self._state.lineage.references
         after = {path: number for path, number in before.items() if path in self._differing(number)}
         for change in self._kept.changed:
@@ -148,19 +148,19 @@ class TamperCheck:
         return {path: number for path, number in after.items() if path not in self._put_back}
 
     def _runner_part_differs(self, path: str, change: Change) -> bool:
-        """Return whether the runner's part of a settings file differs; what the source needs of it is not put back."""
+        """Return whether the runner's part of a settings file differs; the source's part is not put back."""
         (file,) = self._contents([change]) or [FileChange(path, None, None)]
         parts = [None if data is None else settings_part(path, _text(data)) for data in (file.old, file.new)]
         return parts[0] is not None and parts[0] != parts[1]
 
     @cached_property
     def _put_back(self) -> frozenset[str]:
-        """Return the files that are again as they were before an edit that a finding stands for: that is no edit."""
+        """Return the files restored to their state before an edit with an open finding: that is not an edit."""
         asked = (each for each in self._open if each.rule in RERUN_RULES and each.against is not None)
         return frozenset(each.file for each in asked if each.file not in self._differing(each.against or 0))
 
     def _edited_in(self, references: Mapping[str, int]) -> dict[str, int]:
-        """Return the iteration that took each file from its reference form: the one after that on the lineage."""
+        """Return the iteration that changed each file from its reference form: the next one in the lineage."""
         numbers = [each for first, last in self._state.lineage.segments for each in range(first, last + 1)]
         numbers.append(self._state.iteration + 1)
         return {path: next(each for each in numbers if each > number) for path, number in references.items()}
@@ -182,7 +182,7 @@ class TamperCheck:
         return kind_of(path) is not None or path in self._called
 
     def _rerun_due(self, references: Mapping[str, int]) -> list[EarlierFile]:
-        """Return the earlier forms of the files that are put over this source, [] where nothing has to be run."""
+        """Return the earlier files to put over this source, [] if nothing has to be run."""
         if self._runner is None or self._tests is None or not references:
             return []
         if self._only_touched and references == self._state.lineage.references:
@@ -190,7 +190,7 @@ class TamperCheck:
         return list(self._earlier(references))
 
     def _earlier(self, references: Mapping[str, int]) -> Iterator[EarlierFile]:
-        """Yield the earlier forms; new test files that have the same name, or declare the same, are taken away."""
+        """Yield the earlier files; new test files with the same name or the same declarations are removed."""
         back: set[tuple[str, int]] = set()
         for path, number in sorted(references.items()):
             change = self._differing(number).get(path)
@@ -205,7 +205,7 @@ class TamperCheck:
         yield from self._declaring_again(references)
 
     def _declaring_again(self, references: Mapping[str, int]) -> Iterator[EarlierFile]:
-        """Yield new test files that declare what an earlier form of their package does: both do not compile."""
+        """Yield new test files that redeclare names of an earlier file in their package, which does not compile."""
         packages = {(path.rpartition("/")[0], number) for path, number in references.items() if shares_names(path)}
         for folder, number in sorted(packages):
             changes = {
@@ -222,7 +222,7 @@ class TamperCheck:
                     yield EarlierFile(changes[file.path].path, None, None, number)
 
     def _earlier_form(self, path: str, change: Change, number: int) -> EarlierFile:
-        """Return the earlier form of a file; of settings, that of the runner's part in the present file."""
+        """Return the earlier form of a file; of settings, the current file with the earlier runner's part."""
         content = None
         if kind_of(path) == "settings" and change.new_id is not None:
             for file in self._contents([change]):
@@ -231,7 +231,7 @@ class TamperCheck:
         return EarlierFile(change.path, change.old_mode, change.old_id, number, content)
 
     def _concerned(self, earlier: Iterable[EarlierFile]) -> set[str] | None:
-        """Return the test files whose outcome the earlier forms may change, None for all of them."""
+        """Return the test files whose outcome the earlier files may change, None for all."""
         concerned: set[str] = set()
         for each in earlier:
             path = as_utf8(each.path)
@@ -250,7 +250,7 @@ class TamperCheck:
         return concerned
 
     def _test_files_near(self, path: str) -> set[str]:
-        """Return the test files below the nearest folder above a path that has any."""
+        """Return the test files below the nearest parent folder that has any."""
         folder = path.rpartition("/")[0]
         while folder:
             found = {each for each in self._test_files if each.startswith(f"{folder}/")}
@@ -265,13 +265,13 @@ class TamperCheck:
 
     @cached_property
     def _test_files(self) -> frozenset[str]:
-        """Return the test files of this tree, and of the earlier forms that are gone from it."""
+        """Return the test files of this tree, and earlier ones that are gone from it."""
         gone = (path for path in self._state.lineage.references if kind_of(path) == "test")
         changed = (as_utf8(change.path) for change in self._kept.changed)
         there = (path for path in (*self._paths, *changed) if kind_of(path) == "test")
         return frozenset((*gone, *there))
 
-    # What they show.
+    # What the runs show.
 
     def _shown(
         self,
@@ -280,7 +280,7 @@ class TamperCheck:
         matches: Mapping[str, tuple[str, ...]],
         found: Iterable[Finding],
     ) -> tuple[RerunFindings, list[tuple[TestResults, Rerun]]]:
-        """Return what the earlier forms show on this source, and the runs; without any, what outcomes alone show."""
+        """Return what earlier tests show on this source, and the runs; without runs, what outcomes alone show."""
         runs: list[tuple[TestResults, Rerun]] = []
         if earlier and self._runner is not None and self._tests is not None:
             ran = self._runner.run(self._kept.snapshot.tree, earlier, self._concerned(earlier), self._reported)
@@ -317,13 +317,13 @@ class TamperCheck:
 
     @cached_property
     def _last_seen(self) -> Mapping[str, str]:
-        """Return how each test of the lineage ended when it was last reported, by its name in the reports."""
+        """Return the last reported outcome of each test in the lineage, by its reported name."""
         known = self._state.known
         return {**known.gone, **known.present} if known.gone else known.present
 
     @cached_property
     def _reported(self) -> Mapping[str, str]:
-        """Return the outcomes of this iteration; a test of a file that does not load is not hidden: it fails."""
+        """Return the outcomes of this iteration; a test whose file does not load counts as failing."""
         now = {} if self._tests is None else dict(self._tests.outcomes)
         if self._not_loaded:
             lost = (name for name in self._last_seen if name not in now)
@@ -335,7 +335,7 @@ class TamperCheck:
 
     @cached_property
     def _files_of_tests(self) -> Mapping[str, str | None]:
-        from ralph_tracker.integrity.report_ids import files_of  # noqa: PLC0415  # where tests were run again
+        from ralph_tracker.integrity.report_ids import files_of  # noqa: PLC0415  # only after a re-run
 
         tests, paths = {*self._last_seen, *self._reported}, sorted(self._test_files)
         found = files_of(tests, paths)
@@ -343,8 +343,8 @@ class TamperCheck:
 
     @cached_property
     def _edited_tests(self) -> "list[SourceTest]":
-        """Return the tests of the test files that differ from what earlier tests are taken from, old and new forms."""
-        from ralph_tracker.integrity.source_tests import tests_of  # noqa: PLC0415  # where ids name no file (Go)
+        """Return the old and new tests of the test files that differ from their reference form."""
+        from ralph_tracker.integrity.source_tests import tests_of  # noqa: PLC0415  # only if ids name no file (Go)
 
         numbers = {*self._state.lineage.references.values(), *(each.against for each in self._open)}
         numbers.add(self._state.lineage.head or 0)
@@ -364,7 +364,7 @@ class TamperCheck:
         ]
 
     def _missing(self, failure: str) -> str | None:
-        """Return a name that a failure misses and that the source had before and has no more, None for none."""
+        """Return a name in a failure that the source used to have and no longer has, None if there is none."""
         names = missing_names(failure)
         if not names:
             return None
@@ -373,7 +373,7 @@ class TamperCheck:
 
     @cached_property
     def _source_texts(self) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-        """Return the changed source, before and after, since the earliest reference."""
+        """Return the changed source, old and new, since the earliest reference."""
         numbers = {*self._state.lineage.references.values(), self._state.lineage.head or 0}
         changes = [each for path, each in self._differing(min(numbers)).items() if not self._decides(path)]
         contents = self._contents(changes)
@@ -387,7 +387,7 @@ class TamperCheck:
     def _standing(
         self, reruns: list[tuple[TestResults, Rerun]], earlier: list[EarlierFile]
     ) -> tuple[list[Finding], list[Rerun]]:
-        """Ask each open finding again: by running its tests, or by looking for its line."""
+        """Check each open finding again, by running its tests or by looking for its line."""
         still = [each for each in self._open if each.rule in _STANDS_WITH_ITS_LINE and self._line_stands(each)]
         asked = [each for each in self._open if each.rule in RERUN_RULES]
         if not asked:
@@ -403,7 +403,7 @@ class TamperCheck:
                 own |= {path for path in self._differing(number) if kind_of(path) == "test"}
             again = list(self._earlier(dict.fromkeys(self._beside(own, number), number)))
             if not again:
-                continue  # the tests are in their earlier form again: the report itself is the answer
+                continue  # the tests are in their earlier form, so the report itself answers it
             if again == earlier and reruns:
                 ran_tests, rerun = reruns[0]
             else:
@@ -420,13 +420,13 @@ class TamperCheck:
         return still, more
 
     def _beside(self, own: Collection[str], number: int) -> Iterator[str]:
-        """Yield what is put back to ask findings again: their tests, and what stood beside them at that time."""
+        """Yield the files to put back for a finding: its tests, and the related files of that time."""
         for path in self._differing(number):
             if path in own or kind_of(path) in {"support", "data", "settings"}:
                 yield path
 
     def _line_stands(self, finding: Finding) -> bool:
-        """Return whether the line that a rule named is in its file still; a file that nobody touched has it."""
+        """Return whether the line that a rule named still exists; an unchanged file has it."""
         change = self._differing(self._state.lineage.head or 0).get(finding.file)
         if change is None:
             return True
@@ -437,11 +437,11 @@ class TamperCheck:
         text = _text(self._keeper.objects([change.new_id])[change.new_id])
         return _one_line(finding.new).rstrip("…") in _one_line(text)
 
-    # The rules, the matches, the records.
+    # Rules, matches and records.
 
     def _inspected(self) -> tuple[tuple[Finding, ...], Mapping[SuppressionKind, int], Mapping[str, str]]:
-        """Return what the rules find in the change, or another tool in their place, and what could not be read."""
-        from ralph_tracker.integrity.engine import inspect  # noqa: PLC0415  # what nobody changed needs no rules
+        """Return what our rules or another tool find in the change, and what could not be read."""
+        from ralph_tracker.integrity.engine import inspect  # noqa: PLC0415  # only if something changed
 
         changes = self._contents(self._kept.changed)
         if not changes:
@@ -449,7 +449,7 @@ class TamperCheck:
         inspection = inspect(changes, self._before, self._reported, self._unchanged_tests())
         if self._tool is None:
             return inspection.findings, inspection.suppressions, inspection.unread
-        from ralph_tracker.integrity.foreign.tools import read  # noqa: PLC0415  # where somebody uses one
+        from ralph_tracker.integrity.foreign.tools import read  # noqa: PLC0415  # only if another tool is used
 
         name, judged = self._tool
         if not isinstance(judged, bytes):
@@ -462,12 +462,12 @@ class TamperCheck:
 
     @cached_property
     def _before(self) -> Mapping[str, str]:
-        """Return how tests ended before; one that was not believed did not pass, whatever was reported."""
+        """Return the previous outcomes; a test that was not believed counts as not passed."""
         disbelieved = dict.fromkeys((test for each in self._open for test in each.disbelieved), FAILED)
         return {**self._last_seen, **disbelieved} if disbelieved else self._last_seen
 
     def _unchanged_tests(self) -> dict[str, str]:
-        """Return the texts of the test files that did not change and hold a test that turned green."""
+        """Return the unchanged test files' texts that have a test that newly passes."""
         now = self._reported
         green = [test for test, how in self._before.items() if how == FAILED and now.get(test) == PASSED]
         if not green or not self._source_changed:
@@ -478,7 +478,7 @@ class TamperCheck:
         return {file: _text(self._keeper.read(tree, file)[:MAX_BYTES]) for file in sorted(files)}
 
     def _matches(self) -> Mapping[str, tuple[str, ...]]:
-        """Return, for the tests that are gone, those that stand for them now."""
+        """Return, for each missing test, the tests that may replace it."""
         if self._tests is None:
             return {}
         before, now = {**self._state.lineage.not_collected_before, **self._state.known.present}, self._reported
@@ -486,7 +486,7 @@ class TamperCheck:
         if not gone:
             return {}
         from ralph_tracker.integrity.source_tests import tests_of  # noqa: PLC0415
-        from ralph_tracker.integrity.test_matching import matches  # noqa: PLC0415  # most iterations keep their tests
+        from ralph_tracker.integrity.test_matching import matches  # noqa: PLC0415  # only if tests are missing
 
         added = {test: how for test, how in now.items() if test not in before}
         files = self._contents(self._kept.changed)
@@ -498,7 +498,7 @@ class TamperCheck:
         return changed_files(self._keeper, changes)
 
     def _not_parted(self) -> dict[str, str]:
-        """Say which changed files hold tests beside source: an earlier form of these tests cannot be run alone."""
+        """Return which changed files mix tests with source, so that their earlier tests cannot be run alone."""
         if self._runner is None:
             return {}
         sources = [
@@ -517,7 +517,7 @@ class TamperCheck:
         return tuple(finding for alert in self._state.lineage.open_alerts for finding in alert.findings)
 
     def _edited(self, head: int) -> Iterator[Finding]:
-        """Yield what of our own records is not as sealed: of the latest iteration, and of those found before."""
+        """Yield findings for edited records of ours: of the latest iteration, and of those found before."""
         for number in sorted({0, head, *(int(f.about) for f in self._open if f.rule == RECORDS_EDITED)}):
             for path in self._keeper.edited(number):
                 message = f"not as it was sealed with iteration {number}; `ralph-tracker verify` checks all of them"
@@ -531,12 +531,12 @@ def _sum(before: Mapping[SuppressionKind, int], more: Mapping[SuppressionKind, i
 
 
 def may_hold_tests_beside(path: str) -> bool:
-    """Return whether tests may stand beside the source of a file, by its language."""
+    """Return whether a file's language allows tests in source files."""
     return language_of(path) in _BESIDE_SOURCE
 
 
 def _bodies(path: str, text: str) -> set[str]:
-    from ralph_tracker.integrity.source_tests import tests_of  # noqa: PLC0415  # few languages have them
+    from ralph_tracker.integrity.source_tests import tests_of  # noqa: PLC0415  # only for few languages
 
     return {test.text for test in tests_of(path, text)}
 

@@ -1,4 +1,4 @@
-"""The metrics that take more than a report: one table, each with its function of what was observed."""
+"""Compute the metrics that need more than a report, such as the kept files."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -12,7 +12,7 @@ from ralph_tracker.store.iteration_files import IterationFiles, KeptFiles
 
 
 class Observed(NamedTuple):
-    """One iteration as such a metric sees it: the kept files, the counted code, the coverage (None: not measured)."""
+    """The input of these metrics: the kept files, the counted code, the coverage (None: not measured)."""
 
     root: Path
     keeper: IterationFiles
@@ -21,16 +21,16 @@ class Observed(NamedTuple):
     coverage: CoverageReport | None = None
 
     def new_lines(self) -> Mapping[str, frozenset[int]]:
-        """Return the lines that are new since the baseline, by path; of a file that is no text there are none."""
-        from ralph_tracker.integrity.changes import ChangedFile, added_lines, read  # noqa: PLC0415  # who asks for them
+        """Return the lines added since the baseline, by path; files that are not text have none."""
+        from ralph_tracker.integrity.changes import ChangedFile, added_lines, read  # noqa: PLC0415  # only if asked for
 
         files = map(read, changed_files(self.keeper, self.kept.since_baseline))
         return added_lines(file for file in files if isinstance(file, ChangedFile))
 
     def covered_lines(self) -> Mapping[str, Mapping[int, bool]]:
-        """Return whether each line that can be covered was, by the paths of the tree; {} where no report lists lines.
+        """Return whether each coverable line was covered, by path in the tree; {} if no report lists lines.
 
-        A file that the report names otherwise than from the root on is left out, and so are Go's blocks of statements.
+        Files that a report does not name relative to the root are left out, as are Go's statement blocks.
         """
         files = {} if self.coverage is None else self.coverage.files or {}
         roots = {f"{self.root}/", f"{self.root.resolve()}/"}
@@ -51,5 +51,5 @@ TREE_METRICS: Final[Mapping[str, Callable[[Observed], Value | None]]] = {
 
 
 def tree_values(observed: Observed) -> dict[str, Any]:
-    """Return each of these metrics by its name, None where it was not measured."""
+    """Return each of these metrics by name, None if not measured."""
     return {name: take(observed) for name, take in TREE_METRICS.items()}

@@ -1,4 +1,4 @@
-"""Measure a kept iteration once more, beside the project, and compare with its record."""
+"""Measure a kept iteration again, in a temporary copy, and compare it with its record."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
@@ -23,7 +23,7 @@ _IGNORED: Final = "What git ignores was not there; without --verify it is applie
 
 
 class _Restored(IterationFiles):
-    """Stand for the keeper of a tree that has just been restored: there is nothing to keep of it."""
+    """The files of a tree that was just restored, of which nothing is kept."""
 
     def __init__(self, committed: LoopRecords, number: int) -> None:
         super().__init__(committed)
@@ -39,10 +39,10 @@ class _Restored(IterationFiles):
 
 
 def verify_again(loop: LoopReader, number: int, environment: Mapping[str, str], progress: Progress | None) -> None:
-    """Restore an iteration into a temporary folder, run the loop's checks there and compare with the record.
+    """Measure an iteration again in a temporary folder, and compare the result with its record.
 
-    Raises NotReproducedError if anything differs, InputError for metrics that were handed in and for a project that
-    cannot be measured elsewhere, StoreError and NoSnapshotError for what cannot be restored.
+    Raises NotReproducedError if anything differs, InputError for metrics handed in or a project that cannot be measured
+    elsewhere, StoreError and NoSnapshotError if it cannot be restored.
     """
     if loop.origin == "given":
         raise InputError(_GIVEN)
@@ -53,7 +53,7 @@ def verify_again(loop: LoopReader, number: int, environment: Mapping[str, str], 
     keeper.refuse_damaged(number)
     root = loop.store.paths.root
     with scratch_folder(root) as scratch:
-        copy = scratch / "copy" / root.name  # some tools go by the folder's name
+        copy = scratch / "copy" / root.name  # some tools use the folder's name
         keeper.export(number, copy)
         lent = link_environments(root, copy, checks_from(loop.config.document), environment)
         place = place_of(loop.config, copy, scratch, scratch / CODE_CACHE, lent)
@@ -66,7 +66,7 @@ def verify_again(loop: LoopReader, number: int, environment: Mapping[str, str], 
 
 
 def differences(recorded: Measurement, seen: TreeMeasurement) -> tuple[str, ...]:
-    """Say what was measured otherwise than on record: metrics to their recorded decimals, then tests by name."""
+    """Return the differences from the record: metrics at recorded precision, then tests by name."""
     return (*_metrics(recorded.metrics, seen.metrics), *_outcomes(recorded.tests, seen.tests))
 
 
@@ -78,7 +78,7 @@ def _metrics(before: Metrics, now: Metrics) -> Iterator[str]:
 
 
 def _recorded(value: Value | None, decimals: int) -> str:
-    """Write a value as it is recorded, so that what differs is what a reader would see."""
+    """Return a value as text at recorded precision."""
     if value is None:
         return _ABSENT
     return value if isinstance(value, str) else plain_number(half_up(value, decimals))
@@ -94,7 +94,7 @@ def _outcomes(before: TestResults | None, now: TestResults | None) -> Iterator[s
 def rerun_again(
     committed: LoopRecords, number: int, reruns: Sequence[Rerun], environment: Mapping[str, str]
 ) -> Iterator[RerunResult]:
-    """Yield each re-run of an iteration, run once more. Raises LoopError if its files are not kept any more."""
+    """Run the re-runs of an iteration again and yield the results. Raises LoopError if its files are no longer kept."""
     keeper = IterationFiles(committed)
     config = LoopReader.read(LoopStore(committed.paths), lambda _: frozenset()).config.document
     timeout = seconds("integrity.rerun_timeout", config["integrity"]["rerun_timeout"])

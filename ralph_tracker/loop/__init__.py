@@ -1,1 +1,1 @@
-"""One loop as it lives: how it starts, how it ends, what is kept of it."""
+"""Start and finish loops, and clean up what is kept of them."""

@@ -1,4 +1,4 @@
-"""What stays when an output has been selected: the document, the two reports, the loop's status."""
+"""Finish a loop after selection: write the document and both reports, and set its status."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from ralph_tracker.store.record_history import Listed, RecordHistory
 
 @dataclass(frozen=True, slots=True)
 class FinishedLoop:
-    """A selection with its document and the files that tell of it; `problems` name what could not be read."""
+    """A selection with its document and report files; `problems` name what could not be read."""
 
     selection: Selection
     document: Document
@@ -33,7 +33,7 @@ class FinishedLoop:
 
 
 def contender_of(row: Mapping[str, Any], scorer: Scorer) -> SelectionCandidate:
-    """Return an iteration as the selection sees it, by its line of the trajectory."""
+    """Return an iteration as a candidate for selection, from its line of the trajectory."""
     candidate = decode(Candidate, row["candidate"])
     adjusted = scorer.score(candidate.iteration, candidate.adjusted_parts)
     return SelectionCandidate(candidate, row["timestamp"], Metrics(**row["metrics"]), adjusted)
@@ -50,7 +50,7 @@ def close(
     *,
     finish: bool,
 ) -> FinishedLoop:
-    """Write selection.yaml and both reports, then mark the loop as finished where `finish` says so."""
+    """Write selection.yaml and both reports, then mark the loop as finished if `finish`."""
     listed = list(RecordHistory(store).all())
     problems = tuple(record.problem for record in listed if record.problem is not None)
     problems += tuple(f"iteration {number}: what was measured is damaged; it is left out" for number in lost)

@@ -1,4 +1,4 @@
-"""Clean up a loop: which kept files nobody needs any more, and their way out; records always stay."""
+"""Find and remove kept files of a loop that are no longer needed; records always stay."""
 
 import os
 import re
@@ -26,7 +26,7 @@ from ralph_tracker.store.snapshots.objects import STAGING
 from ralph_tracker.store.snapshots.values import ITERATIONS, SAFETY
 
 _IN_STORE: Final = "store/"
-# Nobody but a writer that was killed leaves these; the ones in the store go when that is swept.
+# Left only by killed writers; those in the store are removed by its sweep.
 _LEFTOVERS: Final = (
     *("tmp/*", ".tmp-*", "*/.tmp-*"),
     *("store.new", f"store/{STAGING}/*"),
@@ -35,17 +35,17 @@ _AGAIN: Final = "run `ralph-tracker gc --yes` again"
 
 
 class Collector(IterationFiles):
-    """Look at what one loop keeps and take parts of it away; the caller holds the loop's lock."""
+    """The files of a loop for clean-up; the caller holds the loop's lock."""
 
     def held(self) -> Mapping[int, int]:
-        """Return the iterations of which files are kept, each with the bytes of its plain files."""
+        """Return the iterations whose files are kept, with the size of their plain files in bytes."""
         names = (name for name in self._store.references() if name.startswith(ITERATIONS))
         named = {int(name.removeprefix(ITERATIONS)) for name in names}
         plain = {number for number in range(self._committed.latest() + 1) if any(map(_is_there, self._plain(number)))}
         return {number: sum(map(occupied, self._plain(number))) for number in sorted(named | plain)}
 
     def undos(self) -> tuple[str, ...]:
-        """Return the undo ids of the safety snapshots, oldest first; those that no event names come before others."""
+        """Return the undo ids of the safety snapshots, oldest first; those that no event names come first."""
         kept = {name.removeprefix(SAFETY) for name in self._store.references() if name.startswith(SAFETY)}
         events = self._committed.events()
         latest_first = (event.get("undo") for event in reversed(events) if event["event"] == "rollback")
@@ -53,16 +53,16 @@ class Collector(IterationFiles):
         return (*sorted(kept.difference(known)), *reversed(known))
 
     def leftovers(self) -> tuple[str, ...]:
-        """Return what writers that were killed have left, relative to the loop's folder."""
+        """Return what killed writers left, relative to the loop's folder."""
         folder = self.paths.folder
         with told_plainly(folder, _AGAIN):
             found = {path for pattern in _LEFTOVERS for path in folder.glob(pattern)}
         return tuple(sorted(path.relative_to(folder).as_posix() for path in found))
 
     def take_away(self, numbers: Iterable[int], undos: Iterable[str], leftovers: Iterable[str]) -> None:
-        """Delete the names and the plain files of iterations, safety snapshots and leftovers.
+        """Delete the names and plain files of iterations, safety snapshots and leftovers.
 
-        What is gone already is no error, so that a call that was killed is ended by the next one.
+        What is already gone is not an error, so that the next call can finish a killed one.
         """
         numbers = tuple(numbers)
         named = set(self._store.references())
@@ -77,7 +77,7 @@ class Collector(IterationFiles):
                     _remove(self.paths.folder / name)
 
     def sweep(self) -> None:
-        """Throw away what nothing names any more, and pack the rest. Raises StoreError if the disk refuses."""
+        """Delete what nothing refers to, and pack the rest. Raises StoreError if the disk refuses."""
         self._store.sweep()
 
     def _plain(self, number: int) -> tuple[Path, ...]:
@@ -85,7 +85,7 @@ class Collector(IterationFiles):
 
 
 def occupied(path: Path) -> int:
-    """Return the bytes of the files below a folder; one that is somebody else's too, by a hard link, costs nothing."""
+    """Return the bytes used by the files below a folder; files with other hard links count as 0."""
     total = 0
     for place, _, names in os.walk(path):
         for name in names:
@@ -112,11 +112,11 @@ _OF_ALERT: Final = re.compile(r"it(\d+)-")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Collection:
-    """Say what of a loop's kept files goes, or went where `freed` is not None: the bytes that the loop takes less.
+    """The kept files to remove, or removed if `freed` (bytes saved) is not None.
 
-    `going` are iterations with the bytes of their plain files, `staying` the others with the reasons; `undos` are the
-    ids of safety snapshots, `leftovers` of killed writers are relative to the loop's folder. `keeps_files` is False
-    for a loop that has none to collect.
+    `going` are iterations with the bytes of their plain files, `staying` the others with the reasons; `undos` are ids
+    of safety snapshots, `leftovers` of killed writers are relative to the loop's folder. `keeps_files` is False for a
+    loop that keeps none.
     """
 
     loop_id: str
@@ -129,7 +129,7 @@ class Collection:
 
     @property
     def is_empty(self) -> bool:
-        """Return whether nothing is there to go."""
+        """Return whether there is nothing to remove."""
         return not (self.going or self.undos or self.leftovers)
 
 
@@ -142,10 +142,10 @@ def collect(
     carry_out: bool = False,
     keep_last: int = KEEP_LAST,
 ) -> Collection:
-    """Return which kept files of a loop go; with `carry_out`, take them away.
+    """Return which kept files of a loop are no longer needed; with `carry_out`, remove them.
 
-    Raises LoopError if there is no loop, RecordError for one that cannot be read, StoreError where the disk
-    refuses, and for a loop whose store is lost: its plain files are all that is left.
+    Raises LoopError if there is no loop, RecordError if it cannot be read, StoreError if the disk refuses, or if the
+    store is lost, since the plain files are then all that is left.
     """
     store = LoopStore(paths_of(root, loop_id, environment))
     collector = Collector(store)
@@ -157,7 +157,7 @@ def collect(
         leftovers = collector.leftovers()
         if not carry_out:
             loop, summary = LoopReader.read(store, configured_by), summary_at(store.paths)
-            state = LoopRecords(store.paths).state(summary, loop.config.rules)  # a reader's: nothing is fixed
+            state = LoopRecords(store.paths).state(summary, loop.config.rules)  # for a reader: nothing is repaired
             return _planned(collector, store, summary, state, keep_last, leftovers)
     with store.writing("gc") as unfinished:
         loop = LoopReader.read(store, configured_by)
@@ -191,7 +191,7 @@ def _planned(
 
 
 def _by_state(summary: Summary, state: LoopState, keep_last: int) -> Iterator[tuple[int, str]]:
-    """Yield which iterations the loop may come back to, and why; one may have several reasons."""
+    """Yield the iterations that the loop may return to, with the reason; one may have several."""
     yield 0, "the baseline"
     target = summary.decision["target_iteration"]
     for number, why in (
@@ -215,7 +215,7 @@ def _by_state(summary: Summary, state: LoopState, keep_last: int) -> Iterator[tu
 
 
 def _by_events(events: Sequence[Mapping[str, Any]], undos: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Yield the iterations that were selected, and those to which an undo that stays leads back."""
+    """Yield the selected iterations, and those that a remaining undo leads back to."""
     for event in events:
         if event["event"] == "selection" and isinstance(event.get("iteration"), int):
             yield event["iteration"], "it was selected"
@@ -224,7 +224,7 @@ def _by_events(events: Sequence[Mapping[str, Any]], undos: Sequence[str]) -> Ite
 
 
 def _carried_out(collector: Collector, store: LoopStore, plan: Collection, at: str) -> Collection:
-    """Put on record what goes, then let it go: a call that was killed is ended by the next one."""
+    """Record what is to be removed, then remove it, so that the next call can finish a killed one."""
     before = occupied(store.paths.folder)
     new = sorted(plan.going.keys() - store.collected())
     if new:
@@ -235,7 +235,7 @@ def _carried_out(collector: Collector, store: LoopStore, plan: Collection, at: s
 
 
 def collection_document(found: Collection) -> dict[str, Any]:
-    """Return it as a document; `freed_bytes` is None if nothing was carried out."""
+    """Return it as a document; `freed_bytes` is None if nothing was removed."""
     return {
         "loop_id": found.loop_id,
         "keeps_files": found.keeps_files,

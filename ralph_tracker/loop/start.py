@@ -1,4 +1,4 @@
-"""Start a loop: its baseline, its frozen configuration, and what becomes of the loop that was running."""
+"""Start a loop: measure the baseline, freeze the configuration, and end or replace a running loop."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -37,10 +37,9 @@ TakenOver = Literal["abandoned", "rebaselined"]
 class Start:
     """The circumstances of a new loop.
 
-    `named` is its id, None for the next default one. `taken_over` is what becomes of a loop that is still running,
-    None refuses where there is one. `allow_missing` lets the command of a check be absent and tests
-    unmeasured. `limits` are keys of `loop` in the configuration, over those of the file, `checks` sections beside
-    those of the file.
+    `named` is its id, None for the next default one. `taken_over` is the status for a loop that is still running; with
+    None such a loop is an error. `allow_missing` lets the command of a check be absent and tests unmeasured. `limits`
+    override keys of `loop` in the configuration file, `checks` are added to those of the file.
     """
 
     project: Project
@@ -54,7 +53,7 @@ class Start:
     checks: Mapping[str, Any] = field(default_factory=dict)
 
     def baseline(self, metrics: Source | None) -> IterationRecord:
-        """Capture the baseline, or end what a killed call for the same one has begun.
+        """Record the baseline, or finish what a killed call for the same one began.
 
         Raises LoopError for a loop that exists or is unfinished, InputError and ConfigError for bad input.
         """
@@ -106,7 +105,7 @@ class Start:
         return judgement.record
 
     def _begun(self, given: MeasuredIteration | None) -> LoopStore | None:
-        """Return the loop that a killed call for the same baseline has begun, None if there is none."""
+        """Return the loop that a killed call for the same baseline began, None if there is none."""
         loop_id = self.named or self.project.last_id()
         store = None if loop_id is None else self.project.store(loop_id)
         if store is None or attempted(store.paths) != 0:
@@ -122,7 +121,7 @@ class Start:
         return store if same else None
 
     def _replaced(self, begun: LoopStore | None) -> LoopStore | None:
-        """Return the unfinished loop that the new one takes the place of; refuse where nobody said so."""
+        """Return the unfinished loop to replace; raise LoopError unless the caller allowed that."""
         current = self.project.current()
         if current is None or not self.project.store(current).exists:
             return None
@@ -141,15 +140,15 @@ class Start:
 
 
 def without_given(config: Config) -> Mapping[str, Any]:
-    """Return the configuration without the checks that came with the command: they may measure what is yet to be."""
+    """Return the configuration without the checks given on the command line: they may cover future work."""
     checks = {name: check for name, check in config.document["checks"].items() if name not in config.given}
     return {**config.document, "checks": checks}
 
 
 def refuse_unmeasured(measurement: Measurement, configured: frozenset[Group]) -> None:
-    """Raise ConfigError for a baseline without what its iterations would be compared with.
+    """Raise ConfigError for a baseline without the values that iterations are compared with.
 
-    That is one whose tests are `configured` and were not measured, or in which nothing that is configured was.
+    That is: `configured` tests were not measured, or nothing that is configured was.
     """
     missing = measurement.missing
     if Group.TESTS in configured and Group.TESTS in missing:

@@ -1,4 +1,4 @@
-"""One run of the agent: start it, follow it, and say what became of it."""
+"""Run the agent once: start it, follow its output, and classify how it ended."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -18,26 +18,26 @@ from ralph_tracker.store.layout import LoopPaths, iteration_name
 
 PROMPT: Final = "{prompt}"
 PROMPT_FILE: Final = "{prompt_file}"
-# Linux takes no longer argument: 32 pages with the byte that ends it.
+# Linux's limit for an argument: 32 pages, including the final NUL.
 _LONGEST_ARGUMENT: Final = 131_071
 _AT_ONCE: Final = 1 << 16
 FOLDER: Final = "agent"
 _CAP: Final = 50_000_000
-# A provider's limit lasts longer than what made an agent fail.
+# How many times longer to wait for a provider's limit than after a failed agent.
 _LIMIT_TIMES: Final = 6
 _LONGEST_PAUSE_S: Final = 600.0
 _LONGEST_WAIT_S: Final = 1800.0
 
 
 class Prepared(NamedTuple):
-    """What is started: `argv`, and the file that is its standard input, None for an empty one."""
+    """The command to start: `argv`, and the file for its standard input, None for an empty one."""
 
     argv: tuple[str, ...]
     stdin: Path | None
 
 
 def prepared(command: Sequence[str], prompt: str, prompt_file: Path) -> Prepared:
-    """Put the prompt where the command wants it; `prompt_file` holds the same text.
+    """Put the prompt into the command; `prompt_file` holds the same text.
 
     `{prompt}` becomes the text and `{prompt_file}` the absolute path, also inside a word. A command with neither gets
     the prompt on its standard input. Raises InputError for a text that is too long for an argument, or has a NUL.
@@ -47,7 +47,7 @@ def prepared(command: Sequence[str], prompt: str, prompt_file: Path) -> Prepared
         return Prepared(tuple(command), prompt_file)
     if any(PROMPT in word for word in placed):
         _refuse_unfit(prompt)
-    # The path first: a prompt may speak of placeholders, a path of ours does not.
+    # The path first, because a prompt may contain placeholders and our path does not.
     argv = (word.replace(PROMPT_FILE, str(prompt_file)).replace(PROMPT, prompt) for word in command)
     return Prepared(tuple(argv), None)
 
@@ -64,17 +64,17 @@ def _refuse_unfit(prompt: str) -> None:
 
 
 class Stream(NamedTuple):
-    """Name a file that grows, and who hears of every piece of it, in order."""
+    """A growing file, and the function that gets each new piece of it, in order."""
 
     path: Path
     hear: Sequence[Callable[[bytes], None]]
 
 
 class Follower:
-    """Hand on what is added to files, at every look.
+    """A follower that passes on what is added to files, at every look.
 
-    Where nothing was added for `silence_s` seconds (None: no limit), `ended` is set and `silent_s` says how long it
-    was. `printed` tells whether anything ever came.
+    If nothing is added for `silence_s` seconds (None: no limit), `ended` is set and `silent_s` is the time without
+    output. `printed` is whether there ever was any.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class Follower:
         self._heard = clock()
 
     def look(self) -> None:
-        """Hand on what is there by now, and judge the silence."""
+        """Pass on what was added, and check the time without output."""
         if self._read_all():
             self._heard = self._clock()
         silent_s = self._clock() - self._heard
@@ -100,7 +100,7 @@ class Follower:
             self._ended.set()
 
     def last_look(self) -> None:
-        """Hand on the rest, to the last byte."""
+        """Pass on the rest, to the last byte."""
         while self._read_all():
             pass
 
@@ -110,7 +110,7 @@ class Follower:
 
     def _read(self, index: int, stream: Stream) -> bool:
         with stream.path.open("rb", buffering=0) as file:
-            place = min(self._places[index], os.fstat(file.fileno()).st_size)  # it may have been cut to its cap
+            place = min(self._places[index], os.fstat(file.fileno()).st_size)  # it may be truncated
             file.seek(place)
             piece = file.read(_AT_ONCE)
         self._places[index] = place + len(piece)
@@ -122,21 +122,21 @@ class Follower:
 
 
 class Logs(NamedTuple):
-    """Name the files that keep what the agent printed in one run; each is at most 50 MB."""
+    """The files that keep the agent's output of one run; each is at most 50 MB."""
 
     out: Path
     err: Path
 
 
 class Limits(NamedTuple):
-    """Bound one run of the agent, in seconds; None is no limit."""
+    """The time limits of one run of the agent, in seconds; None is no limit."""
 
     timeout_s: float | None
     silence_s: float | None
 
 
 class AttemptResult(NamedTuple):
-    """How a run ended and what its output told; `silent_s` as of the follower."""
+    """How a run ended and what its output says; `silent_s` as in Follower."""
 
     finished: Finished
     told: RunReport
@@ -151,7 +151,7 @@ def logs_of(paths: LoopPaths, iteration: int, tried: int) -> Logs:
 
 
 def environment_of(base: Mapping[str, str], loop_id: str, iteration: int, tried: int) -> dict[str, str]:
-    """Return the agent's environment: the user's, and what it works on; it says that the loop is driven already."""
+    """Return the agent's environment: the user's, with variables that name the loop and iteration."""
     own = {"RALPH_LOOP_ID": loop_id, "RALPH_ITERATION": str(iteration), "RALPH_ATTEMPT": str(tried), DRIVEN: "1"}
     return {**base, **own}
 
@@ -165,7 +165,7 @@ def run_agent(
     screen: Screen,
     status: Callable[[], str],
 ) -> AttemptResult:
-    """Run the agent to its end, or to a limit; nothing of its group is left then.
+    """Run the agent to its end or to a limit; none of its process group is left afterwards.
 
     Raises StoreError if its output cannot be kept.
     """
@@ -198,7 +198,7 @@ def run_agent(
 
 
 def told_by(logs: Logs) -> RunReport:
-    """Return what the kept output of a run tells whose end nobody saw."""
+    """Return the report in the kept output of a run that was killed with us."""
     listener = Listener()
     for log, hear in zip(logs, (listener.hear, listener.hear_error), strict=True):
         if log.exists():
@@ -209,13 +209,13 @@ def told_by(logs: Logs) -> RunReport:
 
 
 def _with_time(told: RunReport, finished: Finished) -> RunReport:
-    """Take the time by our own clock: agents tell it in different ways, or not at all."""
+    """Use our own clock for the time, because agents report it in different ways or not at all."""
     return told._replace(usage=told.usage._replace(duration_s=round(finished.duration_s, 3)))
 
 
 def is_startable(command: str, cwd: Path, environment: Mapping[str, str]) -> bool:
     """Return whether there is such a command, as the system would look for it."""
-    import shutil  # noqa: PLC0415  # once a run
+    import shutil  # noqa: PLC0415  # once per run
 
     if os.sep in command:
         return os.access(cwd / command, os.X_OK)
@@ -223,7 +223,7 @@ def is_startable(command: str, cwd: Path, environment: Mapping[str, str]) -> boo
 
 
 class Verdict(StrEnum):
-    """Name how a run of the agent ended; the word stands in notes, logs and `status`."""
+    """How a run of the agent ended; the value is used in notes, logs and `status`."""
 
     DONE = "done"
     UNCHANGED = "changed nothing"
@@ -237,10 +237,10 @@ class Verdict(StrEnum):
 
 
 class AgentRun(NamedTuple):
-    """What is known of one run: how the command ended, what its output told, and what came of it.
+    """What is known of one run: how the command ended, its output, and its result.
 
-    `silent_s` is set where we ended it because it had been silent for so many seconds. `printed` tells of anything on
-    either stream, `changed` of the tree.
+    `silent_s` is set if we ended it after that many seconds without output. `printed` is whether there was output on
+    either stream, `changed` whether the tree changed.
     """
 
     finished: Finished
@@ -251,7 +251,7 @@ class AgentRun(NamedTuple):
 
 
 class RetryLimits(NamedTuple):
-    """Bound the runs again: how many after the first, the first pause (seconds), and all waiting for a limit."""
+    """Limits for further runs: how many after the first, the first pause (seconds), and the total wait for limits."""
 
     retries: int = 3
     pause_s: float = 10.0
@@ -261,8 +261,8 @@ class RetryLimits(NamedTuple):
 class Step(NamedTuple):
     """What to do after a run.
 
-    `measure` takes the tree as the iteration, with the notes. `again` runs the agent once more after `pause_s`
-    seconds. `block` measures and says that a person is needed.
+    `measure` records the tree as the iteration, with the notes. `again` runs the agent again after `pause_s` seconds.
+    `block` measures and reports that a person is needed.
     """
 
     do: Literal["measure", "again", "block"]
@@ -271,7 +271,7 @@ class Step(NamedTuple):
 
 
 def verdict_of(ran: AgentRun) -> Verdict:
-    """Name how a run ended: the first that holds, what the agent cannot help before what it did."""
+    """Return the first verdict that applies; causes outside of the agent come first."""
     return next(verdict for verdict, holds in _BY_RULE if holds(ran))
 
 
@@ -289,7 +289,7 @@ _BY_RULE: Final[tuple[tuple[Verdict, Callable[[AgentRun], bool]], ...]] = (
 
 
 def described(verdict: Verdict, ran: AgentRun) -> str:
-    """Say in a few words what became of a run."""
+    """Return a few words on how a run ended."""
     how = f"silent for {ran.silent_s:.0f} s" if ran.silent_s is not None else ran.finished.summary
     if verdict is Verdict.SILENT:
         return f"printed nothing and changed nothing ({how})"
@@ -301,11 +301,11 @@ _BY_ITS_WORD: Final = frozenset({Verdict.DONE, Verdict.UNCHANGED, Verdict.OUT_OF
 
 
 def step_after(verdict: Verdict, ran: AgentRun, tried: int, waited_s: float, patience: RetryLimits, now: float) -> Step:
-    """Return what to do after the run number `tried` of an iteration, the first is 1; `now` is epoch seconds.
+    """Return what to do after run number `tried` (from 1) of an iteration; `now` is epoch seconds.
 
-    What changed the tree is work and is measured, however it ended. What changed nothing is worth another try, where
-    it was no decision of the agent's: with pauses that double. A limit of the provider's is waited for, as long as it
-    says, in all (`waited_s` so far) no longer than the patience.
+    If the tree changed, it is measured, however the run ended. If nothing changed and the agent did not decide so, the
+    run is repeated after a pause that doubles. A provider's limit is waited for as long as the provider says, but in
+    total (`waited_s` so far) no longer than `patience` allows.
     """
     why = described(verdict, ran)
     if verdict in {Verdict.NEEDS_PERSON, Verdict.NOT_STARTED}:

@@ -1,4 +1,4 @@
-"""How far a run has come: one small file beside the loop, replaced as a whole before and after every step."""
+"""Keep the progress of a run in one small file beside the loop, replaced before and after every step."""
 
 import json
 from typing import Any, Final, Literal, NamedTuple, Self, get_args
@@ -15,10 +15,10 @@ Phase = Literal["agent", "measure", "decide", "select", "ended"]
 
 
 class Plan(NamedTuple):
-    """What a run was told to do; it is the same for all iterations.
+    """The settings of a run, the same for all iterations.
 
     `command` is the agent's, with its placeholders; `prompt_file` is None if the command has its own prompt. Times
-    are seconds, None is no limit. `apply` says where the files of the selected iteration go.
+    are seconds, None is no limit. `apply` is where the files of the selected iteration go.
     """
 
     command: tuple[str, ...]
@@ -31,12 +31,12 @@ class Plan(NamedTuple):
 
 
 class Journal(NamedTuple):
-    """Where a run stands, so that it can go on from there after whatever ended it.
+    """The state of a run, from which it can continue whatever ended it.
 
-    `iteration` is the one at work in `phase`. `tried` counts the agent's runs for it, the one that is going on
-    included: `at_work` says that there is one. `waited_s` is what was waited between them. `usage`, `notes`
-    and `blocked` (why a person is needed) are of this iteration, over all of its runs. `stalls` counts the decisions in
-    a row to end the loop for a stall, of which the agent is told first.
+    `iteration` is the current one, in `phase`. `tried` counts the agent's runs for it, including a running one, if
+    `at_work`. `waited_s` is the time waited between them. `usage`, `notes` and `blocked` (why a person is needed) are
+    of this iteration, over all of its runs. `stalls` counts the consecutive decisions to end the loop for a stall; the
+    agent is warned first.
     """
 
     loop_id: str
@@ -52,7 +52,7 @@ class Journal(NamedTuple):
     stalls: int = 0
 
     def next_iteration(self) -> Self:
-        """Return the journal of the iteration after this one."""
+        """Return the journal of the next iteration."""
         return self._replace(
             iteration=self.iteration + 1,
             phase="agent",
@@ -74,9 +74,9 @@ class Journal(NamedTuple):
 
 
 def read_journal(paths: LoopPaths) -> Journal | None:
-    """Return where the run of a loop stands, None if there was none.
+    """Return the journal of a loop's run, None if there was none.
 
-    Raises RecordError if the file is damaged, NewerSchemaError where a newer version wrote it.
+    Raises RecordError if the file is damaged, NewerSchemaError if a newer version wrote it.
     """
     path = paths.folder / FILE
     plain = read_json(path)
@@ -90,7 +90,7 @@ def read_journal(paths: LoopPaths) -> Journal | None:
         ) from None
 
 
-def _journal(plain: Any) -> Journal:  # noqa: ANN401  # whatever the file held
+def _journal(plain: Any) -> Journal:  # noqa: ANN401  # any JSON value
     values = {"stalls": 0} | {name: plain[name] for name in Journal._fields if name != "stalls" or name in plain}
     plan = Plan(**{**plain["plan"], "command": tuple(plain["plan"]["command"])})
     usage = Usage(**{name: plain["usage"].get(name) for name in Usage._fields})
@@ -101,7 +101,7 @@ def _journal(plain: Any) -> Journal:  # noqa: ANN401  # whatever the file held
 
 
 def added(one: Usage, other: Usage) -> Usage:
-    """Return the usage of both together: the sum of what is known, None if neither knows."""
+    """Return the sum of two usages; a value is None if neither has it."""
     sums: dict[str, Any] = {}
     for name in Usage._fields:
         known = [value for value in (getattr(one, name), getattr(other, name)) if value is not None]

@@ -1,4 +1,4 @@
-"""What a task of a plan has to come to: its checks as checks of its loop, and what an iteration still lacks."""
+"""Run the tasks of a plan, each as a loop of its own until its checks pass."""
 
 import asyncio
 import re
@@ -44,22 +44,22 @@ _UNKNOWN: Final = (
     "{plan}: task {task}: neither a check nor a command is named {word!r}{near}; fix it, or say --allow-missing"
 )
 _UNUSABLE: Final = re.compile(r"[^a-z0-9._-]+")
-_LONGEST_ID: Final = 56  # what LOOP_ID takes, without the number behind it
+_LONGEST_ID: Final = 56  # the limit of LOOP_ID, without the number after it
 _CENTS_OF_NOTHING: Final = 1e-9
 _FROZEN: Final = "{names}: the limits of loop {loop} are frozen with it, these count from the next task on"
 
 
 class TaskCheck(NamedTuple):
-    """A check of a task as it was written in the plan, and the configured check that it is."""
+    """A check of a task as written in the plan, and the configured check it refers to."""
 
     word: str
     check: Check
 
 
 def added_checks(task: Task, config: Config) -> dict[str, Any]:
-    """Return the commands among the checks of a task as sections of the configuration, each by a name that is free.
+    """Return the commands among a task's checks as sections of the configuration, each with an unused name.
 
-    They have no kind: as a build that fails they would leave the baseline unverified, and nothing to go back to.
+    They have no kind: a failing build would leave the baseline unverified, with nothing to roll back to.
     """
     sections = config.document["checks"]
     commands = [word for word in dict.fromkeys(task.checks) if _configured(word, sections) is None]
@@ -69,14 +69,14 @@ def added_checks(task: Task, config: Config) -> dict[str, Any]:
 
 
 def _configured(word: str, sections: Mapping[str, Any]) -> str | None:
-    """Return the name of the check that a word of a plan means, None if it means none of those."""
+    """Return the name of the check that a word of a plan refers to, None if there is none."""
     if word in sections:
         return word
     return next((name for name, section in sections.items() if section["run"] == word), None)
 
 
 def named_checks(task: Task, document: Mapping[str, Any]) -> tuple[TaskCheck, ...]:
-    """Return what has to hold for a task by the configuration that its loop was frozen with; () there means all."""
+    """Return the checks of a task according to its loop's frozen configuration; () means all."""
     checks = {check.name: check for check in checks_from(document)}
     if not task.checks:
         return tuple(TaskCheck(name, check) for name, check in checks.items())
@@ -85,9 +85,9 @@ def named_checks(task: Task, document: Mapping[str, Any]) -> tuple[TaskCheck, ..
 
 
 def refuse_unknown(plan: Path, tasks: Sequence[Task], config: Config, root: Path, env: Mapping[str, str]) -> None:
-    """Raise InputError if a check of a task is neither configured nor a command that is there.
+    """Raise InputError if a check of a task is neither configured nor an existing command.
 
-    A path that is not absolute may be what a task is to make.
+    A relative path may be a file that a task will create.
     """
     sections, environment = config.document["checks"], environment_for_checks(env)
     for task in tasks:
@@ -102,11 +102,11 @@ def refuse_unknown(plan: Path, tasks: Sequence[Task], config: Config, root: Path
 
 
 def unmet(committed: LoopRecords, named: Sequence[TaskCheck], record: IterationRecord) -> tuple[str, ...]:
-    """Say what an iteration lacks to complete a task, one line each; () where nothing is held against it.
+    """Return what an iteration lacks to complete a task, one line each; () if nothing.
 
-    Each check has to have ended with 0 and to have been measured; its tests may not fail. An iteration with an open
-    CRITICAL alert, as each has that was tampered with, or a HIGH one of the rules about tests (a red test that is
-    skipped is no better than one deleted) completes nothing, nor does one that needed a person.
+    Each check must have ended with 0 and been measured, without failing tests. An iteration with an open CRITICAL alert
+    (as after tampering) or a HIGH one about tests (skipping a failing test is as bad as deleting it) does not complete
+    a task, nor does one that needed a person.
     """
     ends = {each["name"]: each for each in checks_of(committed, record.iteration) or ()}
     measured = committed.measurement(record.iteration)
@@ -126,7 +126,7 @@ def _holds_back(alert: Alert) -> bool:
 def _why_not(
     named: TaskCheck, end: Mapping[str, Any] | None, missing: Mapping[str, str], output: Path, record: IterationRecord
 ) -> str | None:
-    """Say why a check does not hold, None if it does."""
+    """Return why a check does not pass, None if it does."""
     check, kind = named.check, kind_of(named.check)
     if end is None:
         return f"{named.word}: not run"
@@ -142,19 +142,19 @@ def _why_not(
 
 
 def outcome_of(tracker: Tracker, begun: PlanTask) -> tuple[TaskOutcome, str]:
-    """Return what came of a task whose loop has ended, and that in a line: which iteration the files are, and why.
+    """Return the outcome of a task whose loop has ended, and a line on which iteration's files are there and why.
 
     Raises as the tracker does.
     """
     store = tracker.store()
     loop, summary = LoopReader.read(store, configured_by), store.summary()
     records = [judgement.record for judgement in loop.judged()]
-    # Where the line stands is what the files are: the last iteration, or the peak that was put there.
+    # The files are those of the lineage's head: the last iteration, or the peak that was applied.
     kept = next(record for record in records if record.iteration == summary.head)
     named = named_checks(begun.task, loop.config.document)
     lacks = unmet(store, named, kept)
     is_complete = not (kept.is_baseline or lacks or kept.decision.action == "rollback")
-    # Back at the baseline nothing may lack: what the last iteration lacked is why it came to nothing.
+    # The baseline may lack nothing; then what the last iteration lacked is the reason.
     lacks = unmet(store, named, records[-1]) if kept.is_baseline else lacks
     why = "" if is_complete else "; ".join((summary.decision["reason"], *lacks))
     head = head_of(tracker.root)
@@ -192,7 +192,7 @@ def _rolled_back(records: Sequence[IterationRecord]) -> tuple[str, ...]:
 
 
 def spent_on(tracker: Tracker, loops: Sequence[str]) -> float | None:
-    """Return the USD that loops have cost together, as far as that is known; None if nobody told."""
+    """Return the known cost of loops together in USD; None if none is known."""
     known = [cost for loop_id in loops if (cost := _cost_of(tracker._replace(loop_id=loop_id))) is not None]
     return sum(known) if known else None
 
@@ -201,18 +201,18 @@ def _cost_of(tracker: Tracker) -> float | None:
     try:
         return tracker.store().summary().cost_usd
     except LoopError:
-        return None  # it was never begun
+        return None  # never begun
 
 
 class PlanOutcome(NamedTuple):
-    """How a plan ended, and whether it was Ctrl-C that stopped it."""
+    """How a plan ended, and whether Ctrl-C stopped it."""
 
     ended: PlanEnded
     was_asked: bool = False
 
 
 def loop_id_of(plan: Path, task_id: str, is_taken: Callable[[str], bool]) -> str:
-    """Return the id of a new loop for a task: of the plan's name and the task's, with a number where it is taken."""
+    """Return a new loop's id from the names of the plan and the task, with a number if it is taken."""
     words = _UNUSABLE.sub("-", f"{plan.stem}-{task_id}".lower())
     base = re.sub(r"\.{2,}", ".", words).strip("._-")[:_LONGEST_ID].rstrip("._-") or "plan"
     number, name = 1, base
@@ -226,9 +226,9 @@ def loop_id_of(plan: Path, task_id: str, is_taken: Callable[[str], bool]) -> str
 def plan_opened(
     file: Path, tracker: Tracker, asked: RunRequest, screen: Screen, person: Person | None
 ) -> Iterator["PlanRun"]:
-    """Hold a plan while the body runs it.
+    """Hold a plan's lock while the body runs it.
 
-    Raises StoreError if another one holds it, InputError and ConfigError for what cannot be used.
+    Raises StoreError if another process holds it, InputError and ConfigError for unusable input.
     """
     kept = read_plan(file)
     with plan_held(file, "run"):
@@ -245,7 +245,7 @@ def plan_opened(
 
 @dataclass(slots=True)
 class PlanRun:
-    """Drive one plan, from wherever its state stands; `rules` have the cost that the whole of it may have."""
+    """The run of one plan from its stored state; `rules` have the cost limit of the whole plan."""
 
     file: Path
     state: PlanState
@@ -261,9 +261,9 @@ class PlanRun:
         self._is_new = self.asked.new
 
     def drive(self) -> PlanOutcome:
-        """Run what is left of the plan. Raises as the tracker does; a later run goes on inside of the task at work."""
+        """Run the rest of the plan. Raises as the tracker does; a later run continues within the current task."""
         calls = PlanCalls(self._run_task, self._save, self.screen.line, self.person, self._begin)
-        # A loop of our own: `asyncio.run` would keep the first Ctrl-C from whoever asks a person.
+        # `asyncio.run` would take the first Ctrl-C, which a prompt to the person needs.
         with closing(asyncio.new_event_loop()) as loop:
             ended = loop.run_until_complete(drive_plan(self.state, self.rules, calls))
         return PlanOutcome(ended, self._was_asked)
@@ -272,16 +272,16 @@ class PlanRun:
         write_plan_state(self.file, plain)
 
     def _begin(self, state: PlanState, task: PlanTask, is_resumed: bool) -> PlanTask:  # noqa: FBT001  # as called
-        """Return a task with the loop that is to work on it: that of an earlier run, or a new one.
+        """Return a task with the loop to work on it: an earlier run's, or a new one.
 
-        A loop is gone on with only where no other task has changed the files since.
+        An earlier loop is continued only if no other task has changed the files since.
         """
         self.state, is_new, self._is_new = state, self._is_new, False
         status = None if not task.loops else self._status(task.loops[-1])
         is_over = status in {"abandoned", "rebaselined"} or (is_new and status == "running")
         if is_resumed and task.loops and not is_over:
             return task
-        # One that was never begun has no loop, and its id is free still.
+        # A loop that was never begun keeps its id free.
         given_up = task.loops if status is not None else task.loops[:-1]
         name = loop_id_of(self.file, task.id, lambda name: name in given_up or self.tracker.project.is_taken(name))
         head = task.head if is_resumed and task.loops else head_of(self.tracker.root)
@@ -306,7 +306,7 @@ class PlanRun:
         return outcome
 
     def _refined(self, tracker: Tracker, assignment: Assignment, asked: RunRequest) -> TaskOutcome | None:
-        """Run the loop of a task to its end; return what came of the task where the loop has none yet."""
+        """Run the loop of a task; return its outcome if it was interrupted, None if the loop has ended."""
         screen = PlanScreen(self.screen, assignment)
         with opened(tracker, asked, screen) as run:
             store = tracker.store()
@@ -319,7 +319,7 @@ class PlanRun:
         return TaskOutcome("stopped", reason=outcome.reason)
 
     def _asked_for(self, tracker: Tracker, assignment: Assignment, begun: PlanTask, left: float | None) -> RunRequest:
-        """Return what is asked of the loop of a task: to go on where it has begun, else to begin."""
+        """Return the request for a task's loop: to continue, or else to begin."""
         prompt = write_plan_prompt(self.file, assignment.prompt).resolve()
         plan = {**self.asked.plan, "prompt_file": str(prompt), "apply": "worktree"}
         asked = self.asked._replace(plan=plan, limits={}, new=False)
@@ -330,7 +330,7 @@ class PlanRun:
             if self.asked.limits:
                 self.screen.line(_FROZEN.format(loop=begun.loops[-1], names=named_options(self.asked.limits)))
             return asked._replace(resume=True)
-        # The checks say when a task is done, not a score.
+        # Checks decide when a task is done, not a score.
         limits = {"target_score": None, **self.asked.limits, **({} if left is None else {"max_cost_usd": left})}
         config = self._config()
         return asked._replace(
@@ -338,7 +338,7 @@ class PlanRun:
         )
 
     def _takes_over(self, current: str | None) -> bool:
-        """Return whether the current loop has to be given up. Raises LoopError if it is not ours to give up."""
+        """Return whether the current loop must be given up. Raises LoopError if it is not ours."""
         summary = None if current is None else self._summary(current)
         if summary is None or summary.status != "running":
             return False
@@ -352,7 +352,7 @@ class PlanRun:
         return with_detected_checks(load_config(root), root, self.tracker.environment)
 
     def _left(self, assignment: Assignment, begun: PlanTask) -> float | None:
-        """Return how many USD are left of what the plan may cost, None if that has no limit."""
+        """Return how many USD the plan may still cost, None if there is no limit."""
         if self.rules.max_cost_usd is None:
             return None
         spent = assignment.summary.cumulative_cost or 0.0
@@ -374,17 +374,17 @@ class PlanRun:
 
 @dataclass(slots=True)
 class PlanScreen:
-    """Show the run of a task, its status after the plan's place and percent."""
+    """The output of a task's run, with the plan's position and percentage before its status."""
 
     screen: Screen
     assignment: Assignment
 
     def output(self, piece: bytes) -> None:
-        """Show what the agent printed on its standard output."""
+        """Show the agent's standard output."""
         self.screen.output(piece)
 
     def errors(self, piece: bytes) -> None:
-        """Show what the agent printed on its standard error."""
+        """Show the agent's standard error."""
         self.screen.errors(piece)
 
     def line(self, text: str) -> None:
@@ -392,7 +392,7 @@ class PlanScreen:
         self.screen.line(text)
 
     def status(self, text: Callable[[], str]) -> None:
-        """Show how it stands now."""
+        """Show the current status."""
         self.screen.status(lambda: f"{self._place()} {text()}")
 
     def _place(self) -> str:

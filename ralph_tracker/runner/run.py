@@ -1,4 +1,4 @@
-"""Ctrl-C: once finishes the iteration, twice stops now."""
+"""Drive a loop with an agent; Ctrl-C once finishes the iteration, twice stops now."""
 
 import signal
 import time
@@ -52,7 +52,7 @@ _HEADING: Final = "What ralph-tracker measured before this iteration, the number
 _LACKS: Final = "Not done before these hold:"
 _RUNS: Final = "The run before this one in the same iteration: {why}. What it left in the files is still there."
 _PROMPT: Final = "prompt.md"
-# An agent is told of a stall before it ends the loop: none of seven real loops ends too early so (docs/judgement.md).
+# The agent is warned of a stall before it ends the loop: none of seven real loops ends too early (docs/judgement.md).
 _STALLED_AFTER_TOLD: Final = 2
 _NO_COST: Final = (
     "what iteration {number} cost is unknown: the agent's output does not tell, the limit cannot act on it"
@@ -64,7 +64,7 @@ _START: Final = "start with `ralph-tracker run -- AGENT COMMAND`"
 
 
 class Interrupts:
-    """Take Ctrl-C while the body runs: the first sets `asked`, and `told` is called; the second raises.
+    """Handling of Ctrl-C while the body runs: the first sets `asked` and calls `told`, the second raises.
 
     Raises KeyboardInterrupt at the second one, wherever the body is.
     """
@@ -75,11 +75,11 @@ class Interrupts:
 
     @property
     def asked(self) -> bool:
-        """Return whether the run is to end after this iteration."""
+        """Return whether the run should end after this iteration."""
         return self._event.is_set()
 
     def wait(self, seconds: float) -> bool:
-        """Wait so long, or until Ctrl-C; tell whether the whole time has passed."""
+        """Wait for that time or Ctrl-C; return whether the whole time has passed."""
         return not self._event.wait(seconds)
 
     def __enter__(self) -> Self:
@@ -99,13 +99,13 @@ class Interrupts:
 
 
 def record_of(tracker: Tracker) -> IterationRecord:
-    """Return the latest record of the loop, judged as of now. Raises as the tracker does."""
+    """Return the latest record of the loop, with current judgement. Raises as the tracker does."""
     loop = LoopReader.read(tracker.store(), configured_by)
     return loop.record(loop.store.summary().iteration)
 
 
 def tree_of_now(paths: LoopPaths) -> str | None:
-    """Name the content of the project's files as they stand, None if the loop keeps no files.
+    """Return the id of the project's current tree, None if the loop keeps no files.
 
     Nothing of the loop is written. Raises StoreError if the tree cannot be read.
     """
@@ -136,7 +136,7 @@ def _shown_time(seconds: float) -> str:
 
 
 def user_prompt(path: str | None, root: Path) -> str:
-    """Return the user's prompt, read anew for each iteration as people edit it meanwhile; empty without a file.
+    """Return the user's prompt, read again for each iteration as people edit it; empty without a file.
 
     Raises InputError if it cannot be read.
     """
@@ -154,7 +154,7 @@ def user_prompt(path: str | None, root: Path) -> str:
 def prompt_of(user: str, finding: str, number: int, before: Sequence[str], lacks: Sequence[str] = ()) -> str:
     """Return the whole prompt of an iteration.
 
-    `before` says what became of runs that were for it already, `lacks` what has to hold and does not.
+    `before` says how earlier runs for it ended, `lacks` what is required and missing.
     """
     told = [_HEADING.format(number=number), finding]
     if lacks:
@@ -166,7 +166,7 @@ def prompt_of(user: str, finding: str, number: int, before: Sequence[str], lacks
 
 
 class Outcome(NamedTuple):
-    """How a run ended: by a `stop` (then `closed` is its selection), an `escalate`, or as Ctrl-C `asked`."""
+    """How a run ended: with `stop` (then `closed` is its selection), `escalate`, or Ctrl-C (`asked`)."""
 
     how: Literal["stop", "escalate", "asked"]
     reason: str
@@ -175,10 +175,10 @@ class Outcome(NamedTuple):
 
 @dataclass(slots=True)
 class Run:
-    """Drive one loop whose baseline is on record.
+    """The run of one loop whose baseline is recorded.
 
-    `unmet` says what an iteration still lacks: where that is nothing, it is kept as it stands and the loop ends. None
-    leaves the end to the decisions alone.
+    `unmet` says what an iteration still lacks; if nothing, it is kept and the loop ends. None leaves the end to the
+    decisions.
     """
 
     tracker: Tracker
@@ -193,9 +193,9 @@ class Run:
     unmet: Callable[[IterationRecord], Sequence[str]] | None = None
 
     def drive(self) -> Outcome:
-        """Go on from where the journal stands, to the end of the loop or until a person is needed.
+        """Continue from the journal, to the end of the loop or until a person is needed.
 
-        Raises as the tracker does; what is on record stays on record, and a later run goes on.
+        Raises as the tracker does; all records are kept, and a later run continues.
         """
         self._settle()
         self.screen.line(self._status())
@@ -214,7 +214,7 @@ class Run:
                     return self._select()
 
     def _settle(self) -> None:
-        """Take what a run that was killed has told of its cost, and say that it was."""
+        """Take over the cost that a killed run reported, and note that it was killed."""
         journal = self.journal
         if not journal.at_work:
             return
@@ -222,7 +222,7 @@ class Run:
         self._go(at_work=False, usage=added(journal.usage, told.usage), notes=(*journal.notes, _INTERRUPTED))
 
     def _worked(self) -> bool:
-        """Run the agent until there is something to measure; False where Ctrl-C came first."""
+        """Run the agent until there is something to measure; return False after Ctrl-C."""
         step = self._try_once()
         while step.do == "again":
             if not self._paused(step):
@@ -259,7 +259,7 @@ class Run:
         return step
 
     def _paused(self, step: Step) -> bool:
-        """Wait before the next try; False where Ctrl-C came first, or ended the wait."""
+        """Wait before the next attempt; return False after Ctrl-C."""
         if self.interrupts.asked:
             return False
         self._go(waited_s=self.journal.waited_s + step.pause_s)
@@ -270,7 +270,7 @@ class Run:
 
     def _measure(self) -> None:
         journal = self.journal
-        if self.tracker.store().summary().iteration < journal.iteration:  # else a killed run got as far as that
+        if self.tracker.store().summary().iteration < journal.iteration:  # else a killed run has recorded it
             usage = journal.usage
             self.screen.line(f"iteration {journal.iteration}: measuring")
             recorded = self.tracker.post_iteration(
@@ -327,7 +327,7 @@ class Run:
         left = _STALLED_AFTER_TOLD + 1 - journal.stalls if decided.decision.is_stall else 0
         said = finding(record, decided, failing_tests(self.paths, record.iteration), iterations_left=left)
         user = user_prompt(journal.plan.prompt_file, self.tracker.root)
-        # What was rolled back is not what the files lack now.
+        # What a rolled-back iteration lacked does not apply to the current files.
         lacks = () if self.unmet is None or decided.carried_out else self.unmet(record)
         return prompt_of(user, said, journal.iteration, journal.notes, lacks)
 
@@ -343,7 +343,7 @@ class Run:
         return self.record
 
     def _time_left(self) -> float | None:
-        """Return what a run of the agent may take: its own limit, or what is left of the loop's."""
+        """Return the time limit of an agent's run: its own, or what is left of the loop's."""
         limit = self.journal.plan.agent_timeout_s
         if self.limits.max_minutes is None:
             return limit
@@ -364,10 +364,10 @@ class Run:
 
 
 class RunRequest(NamedTuple):
-    """What a command line asks for.
+    """The request of a command line.
 
-    `command` is the agent's, empty: as before. `plan` are the other parts of the plan that were named, `limits` keys of
-    `loop` in the configuration, `checks` further ones of this loop.
+    `command` is the agent's, empty to keep the earlier one. `plan` are the other given parts of the plan, `limits`
+    override keys of `loop` in the configuration, `checks` are added for this loop.
     """
 
     command: tuple[str, ...]
@@ -381,7 +381,7 @@ class RunRequest(NamedTuple):
 
 @contextmanager
 def opened(tracker: Tracker, asked: RunRequest, screen: Screen) -> Iterator[Run]:
-    """Begin a loop, or take one up, and be the only run of it while the body runs.
+    """Begin or continue a loop, as its only run while the body runs.
 
     Raises StoreError if another run drives it, else as `begin` and `take_up` do.
     """
@@ -397,9 +397,9 @@ def opened(tracker: Tracker, asked: RunRequest, screen: Screen) -> Iterator[Run]
 
 
 def begin(tracker: Tracker, asked: RunRequest) -> Journal:
-    """Take the baseline of a new loop.
+    """Record the baseline of a new loop.
 
-    Raises LoopError if one is running, InputError for a command or a prompt that cannot be used.
+    Raises LoopError if one is running, InputError for an unusable command or prompt.
     """
     plan = Plan(asked.command)._replace(**asked.plan)
     _refuse_unusable(tracker, plan)
@@ -413,7 +413,7 @@ def begin(tracker: Tracker, asked: RunRequest) -> Journal:
 
 
 def still_running(summary: Summary) -> LoopError:
-    """Return the refusal of a run beside a loop that has not ended."""
+    """Return the error for starting a run while a loop is still running."""
     return LoopError(
         f"loop {summary.loop_id} is still running; go on with `ralph-tracker run --resume`, end it with "
         "`ralph-tracker hook post-loop`, or say --new (abandon it)"
@@ -421,9 +421,9 @@ def still_running(summary: Summary) -> LoopError:
 
 
 def take_up(tracker: Tracker, asked: RunRequest) -> Journal:
-    """Return where an earlier run of the loop stands; with a command and no loop yet, begin one.
+    """Return the journal of an earlier run of the loop; with a command and no loop yet, begin one.
 
-    Raises LoopError if there is nothing to go on with, InputError for limits, which are frozen with their loop.
+    Raises LoopError if there is nothing to continue, InputError for limits, which are frozen with their loop.
     """
     summary = meant(tracker)
     if summary is None:
@@ -440,7 +440,7 @@ def take_up(tracker: Tracker, asked: RunRequest) -> Journal:
 
 
 def named_options(limits: Mapping[str, Any]) -> str:
-    """Return limits as they are written on a command line."""
+    """Return limits as command-line options."""
     return ", ".join(f"--{name.replace('_', '-')}" for name in limits)
 
 
@@ -457,7 +457,7 @@ def _journal(paths: LoopPaths, summary: Summary, command: tuple[str, ...]) -> Jo
 
 
 def _readable(paths: LoopPaths, command: tuple[str, ...]) -> Journal | None:
-    """Return the journal, None if there is none, or where a new command stands in for one that is damaged."""
+    """Return the journal, None if there is none, or it is damaged and a new command was given."""
     try:
         return read_journal(paths)
     except RecordError:
@@ -467,7 +467,7 @@ def _readable(paths: LoopPaths, command: tuple[str, ...]) -> Journal | None:
 
 
 def _matched(journal: Journal, summary: Summary) -> Journal:
-    """Go on after what is on record: somebody may have recorded by hand meanwhile."""
+    """Return the journal adjusted to the records, as somebody may have recorded by hand."""
     following = summary.iteration + 1
     behind = journal.phase == "agent" and journal.iteration < following
     if behind or journal.iteration > following:
@@ -476,7 +476,7 @@ def _matched(journal: Journal, summary: Summary) -> Journal:
 
 
 def meant(tracker: Tracker) -> Summary | None:
-    """Return where the loop stands that is meant, None if there is none."""
+    """Return the status of the loop that is meant, None if there is none."""
     try:
         return summary_at(paths_of(tracker.root, tracker.loop_id, tracker.environment))
     except LoopError:

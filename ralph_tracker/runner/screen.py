@@ -1,4 +1,4 @@
-"""What a person sees of a run: the agent's output as it comes, lines of ours, and a status line on a terminal."""
+"""Show a run to the user: the agent's output, our own lines, and a status line on a terminal."""
 
 import os
 from collections.abc import Callable
@@ -11,14 +11,14 @@ _QUIET_S: Final = 1.0
 
 
 class Screen(Protocol):
-    """Show a run."""
+    """The display of a run."""
 
     def output(self, piece: bytes) -> None:
-        """Show what the agent printed on its standard output."""
+        """Show the agent's standard output."""
         ...
 
     def errors(self, piece: bytes) -> None:
-        """Show what the agent printed on its standard error."""
+        """Show the agent's standard error."""
         ...
 
     def line(self, text: str) -> None:
@@ -26,15 +26,15 @@ class Screen(Protocol):
         ...
 
     def status(self, text: Callable[[], str]) -> None:
-        """Show how it stands now, until the next thing is shown; `text` is asked only where it is shown."""
+        """Show a status until something else is shown; `text` is called only if it is shown."""
         ...
 
 
 class Terminal:
-    """Show a run on our own streams: the agent's as they are, our lines and the status on standard error.
+    """The display on our own streams: the agent's output unchanged, our lines and the status on standard error.
 
-    The status line is shown on a terminal only, and only while nothing else comes. A stream that nobody reads any
-    more is let go: the run goes on without it.
+    The status line is only shown on a terminal, while nothing else is printed. If a stream is closed, the run continues
+    without it.
     """
 
     def __init__(self) -> None:
@@ -54,14 +54,14 @@ class Terminal:
         self._pass_on(2, piece)
 
     def line(self, text: str) -> None:
-        """Print a line of ours on standard error, harmless for a terminal, on a line of its own."""
+        """Print a line of ours on standard error, escaped for the terminal, on a line of its own."""
         from ralph_tracker.report.text import for_terminal  # noqa: PLC0415  # as in cli/output.py
 
         start = b"" if self._at_start else b"\n"
         self._pass_on(2, start + for_terminal(text).encode("utf-8", "backslashreplace") + b"\n")
 
     def status(self, text: Callable[[], str]) -> None:
-        """Show the status where nothing was shown for a second, and where the agent has ended its line."""
+        """Show the status if nothing was shown for a second and the agent's last line has ended."""
         if self._live and self._at_start and monotonic() - self._last >= _QUIET_S:
             self._write(2, _ERASE + text().encode())
             self._shown, self._last = True, monotonic()

@@ -1,6 +1,6 @@
-"""Steer a session while it runs: everything here folds one stream of its events and knows no agent.
+"""Steer a running session by its stream of events, independent of the agent.
 
-Importing this package does nothing: each name brings its own module when it is first asked for.
+Importing this package is cheap: each public name imports its module on first access.
 """
 
 from typing import Any, Final
@@ -90,7 +90,7 @@ __all__ = list(_WHERE)
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  # whichever public name it is
-    """Import a public name when it is first asked for."""
+    """Import the module of a public name on first access."""
     if name not in _WHERE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module  # noqa: PLC0415  # as above

@@ -1,4 +1,4 @@
-"""A session that a person sees and stops (seed interactive-agent-progress, steering.md § 3).
+"""Let a person watch and stop a session (steering.md § 3).
 
     interaction = Interaction(callbacks)
     if not await interaction.feed(ToolStarted("1", "grep")):   # before the tool runs
@@ -26,16 +26,16 @@ _Answer = TypeVar("_Answer")
 _Given = TypeVarTuple("_Given")
 
 
-"""How many tools a log shows one by one; those before them are counted."""
+"""The number of tools that a log lists; earlier ones are only counted."""
 
 
 def tool_line(name: str, success: bool | None) -> str:  # noqa: FBT001  # as on_tool_end has it
-    """Return the line of a tool; `success` is None while it runs."""
+    """Return the log line of a tool; `success` is None while it runs."""
     return f"🔧 {name} {_SYMBOLS[success]}"
 
 
 class ToolLog:
-    """Keep what ran: the last tools by name and outcome, those before them by their number."""
+    """The log of tools: the last ones by name and outcome, earlier ones as a count."""
 
     __slots__ = ("_earlier", "_tools")
 
@@ -45,17 +45,17 @@ class ToolLog:
 
     @property
     def running(self) -> int:
-        """Return how many of the tools shown have not ended."""
+        """Return how many of the listed tools are still running."""
         return sum(tool.success is None for tool in self._tools)
 
     def start(self, name: str, call: str | None = None) -> None:
-        """Note that a tool starts; `call` tells this very call from others of that name, None if nobody knows."""
+        """Record that a tool starts; `call` identifies the call among others of that name, None if unknown."""
         self._add(_Tool(name, call, None))
 
     def end(self, name: str, success: bool, call: str | None = None) -> bool:  # noqa: FBT001  # as on_tool_end has it
-        """Note how a tool ended, and return whether its start was seen.
+        """Record how a tool ended, and return whether its start was recorded.
 
-        Without `call` it is the one of that name that has run longest. One whose start nobody saw gets a line too.
+        Without `call` it is the longest running one of that name. A tool without a recorded start gets a line too.
         """
         for tool in self._tools:
             if tool.success is None and tool.name == name and call in {None, tool.call}:
@@ -65,12 +65,12 @@ class ToolLog:
         return False
 
     def lines(self) -> list[str]:
-        """Return the log as a person sees it: `🔧 name ...`, then `✓` or `✗` for the dots."""
+        """Return the log for a person: `🔧 name ...`, with `✓` or `✗` for the dots at the end."""
         shown = [tool_line(tool.name, tool.success) for tool in self._tools]
         return [f"({self._earlier} earlier)", *shown] if self._earlier else shown
 
     def summary(self) -> str:
-        """Return what a cancelled session was working on, in one line; what was still running did not succeed."""
+        """Return what a cancelled session was working on, in one line; tools still running count as failed."""
         shown = [f"{tool.name} {_SYMBOLS[tool.success is True]}" for tool in self._tools]
         if not shown:
             return "Cancelled. No tool had run yet."
@@ -90,11 +90,11 @@ class _Tool:
 
 
 class AgentCallbacks(NamedTuple):
-    """What a transport does while a session runs (seed, "Callback Interface"); None is left out.
+    """What a transport does while a session runs; None is skipped.
 
-    `on_tool_start(name)` and `on_tool_end(name, success)` show a tool. `check_cancelled()` is asked before each tool
-    and after each batch. `on_checkpoint(tools_used)` holds the session and tells whether it goes on; without it there
-    are no checkpoints.
+    `on_tool_start(name)` and `on_tool_end(name, success)` show a tool. `check_cancelled()` is called before each tool
+    and after each batch. `on_checkpoint(tools_used)` pauses the session and returns whether it continues; without it
+    there are no checkpoints.
     """
 
     on_tool_start: Callable[[str], Awaitable[None]] | None = None
@@ -104,23 +104,23 @@ class AgentCallbacks(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """How a session ended: with its answer, or cancelled, and then `text` is the summary of what it was working on."""
+    """How a session ended: with its answer, or cancelled with a summary of its work as `text`."""
 
     text: str
     cancelled: bool = False
 
 
 class Interaction:
-    """Fold the events of one session through the callbacks of a transport.
+    """A session whose events are passed to the callbacks of a transport.
 
-    Without callbacks nothing is asked and nothing ends: the plain loop. A callback that raises is logged, and the
-    session goes on; only `on_checkpoint` counts as no then. State stays as it was: `approve` lets it go on.
+    Without callbacks it never ends the session. A callback that raises is logged, and the session continues; only for
+    `on_checkpoint` it counts as a no. After a cancellation, `approve` lets it continue.
     """
 
     __slots__ = ("_callbacks", "_cancelled", "_every", "_log", "_since", "_tasks", "_turn")
 
     def __init__(self, callbacks: AgentCallbacks | None = None, every: int = TOOLS_PER_CHECKPOINT) -> None:
-        """`every`: tool calls from the start, or from an approval, to the next checkpoint."""
+        """Create it; `every` is the number of tool calls from the start, or an approval, to the next checkpoint."""
         self._callbacks = callbacks
         self._every = every
         self._log = ToolLog()
@@ -131,7 +131,7 @@ class Interaction:
 
     @property
     def cancelled(self) -> bool:
-        """Return whether the session is to end: a word, a no, or silence at a checkpoint."""
+        """Return whether the session should end: a cancel word, or a no or no answer at a checkpoint."""
         return self._cancelled
 
     @property
@@ -144,14 +144,14 @@ class Interaction:
         return self._log.summary()
 
     def approve(self) -> None:
-        """Let a session that was cancelled go on, with a fresh budget of tools."""
+        """Let a cancelled session continue, with a fresh budget of tools."""
         self._cancelled = False
         self._since = 0
 
     async def feed(self, event: Event) -> bool:
-        """Take an event, and return whether the session goes on.
+        """Handle an event, and return whether the session continues.
 
-        A ToolStarted comes before its tool runs: False says that it must not. Calls of one batch may come at once.
+        Send a ToolStarted before its tool runs: False means that it must not run. Calls of one batch may come at once.
         """
         if self._callbacks is None:
             return True
@@ -166,16 +166,17 @@ class Interaction:
         return not self._cancelled
 
     async def refuse(self, tool: ToolStarted) -> str | None:
-        """Take a tool that is about to run; return the summary where it must not, None if it may."""
-        if self._tasks:  # what ended before it comes first
+        """Handle a tool that is about to run; return the summary if it must not, None if it may."""
+        if self._tasks:  # earlier tool ends come first
             await wait(self._tasks)
         may_run = await self.feed(tool)
         return None if may_run else self.summary()
 
     def fold(self, event: Event) -> None:
-        """Take an event where nobody can wait, beside `refuse`, which takes the starts; callbacks follow in the loop.
+        """Handle an event without waiting, when `refuse` handles the starts; callbacks run later in the event loop.
 
-        The next tool waits in `refuse` for a checkpoint that an end leads to. Raises RuntimeError without a loop.
+        If a tool's end leads to a checkpoint, the next tool waits for it in `refuse`. Raises RuntimeError without a
+        loop.
         """
         if isinstance(event, ToolEnded | PersonSaid):
             task = get_running_loop().create_task(self.feed(event))
@@ -184,7 +185,7 @@ class Interaction:
 
     async def _start(self, callbacks: AgentCallbacks, event: ToolStarted) -> None:
         await self._look(callbacks)
-        # A batch runs through; one longer than a whole budget, or ends that never come, put nothing off for ever.
+        # A batch runs through, unless it is longer than a whole budget or its ends never come.
         if self._since >= 2 * self._every:
             await self._hold(callbacks)
         if self._cancelled:
@@ -227,9 +228,9 @@ async def _heard(callback: Callable[[*_Given], Awaitable[_Answer]], *given: *_Gi
 
 
 async def follow(events: AsyncIterator[Event], interaction: Interaction) -> Outcome:
-    """Run an agent that yields its events, a ToolStarted before its tool runs, to its answer or until it is cancelled.
+    """Run an agent that yields its events (ToolStarted before the tool runs) until it answers or is cancelled.
 
-    The answer is what the last turn said. A cancelled agent is closed where it stands.
+    The answer is the text of the last turn. A cancelled agent is closed immediately.
     """
     said = ""
     try:

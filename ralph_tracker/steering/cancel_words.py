@@ -1,4 +1,4 @@
-"""What a person says to stop a session or to let it go on (seed interactive-agent-progress, steering.md § 3)."""
+"""Recognize what a person says to stop a session or to let it continue (steering.md § 3)."""
 
 from collections.abc import Awaitable, Callable
 from typing import Final
@@ -9,16 +9,16 @@ SILENCE_S: Final = 15 * 60.0
 _ENDINGS: Final = " \t\r\n.!"
 
 
-"""How long a checkpoint waits for a word, in seconds."""
+"""How long a checkpoint waits for an answer, in seconds."""
 
 
 def is_cancel(text: str) -> bool:
-    """Return whether a whole message, in any case, is a word that cancels; a final full stop is none of it."""
+    """Return whether a whole message cancels; case and a final full stop are ignored."""
     return _word(text) in CANCEL_WORDS
 
 
 def is_approval(text: str) -> bool:
-    """Return whether a whole message, in any case, is a word that lets a session go on."""
+    """Return whether a whole message approves; case and a final full stop are ignored."""
     return _word(text) in CONTINUE_WORDS
 
 
@@ -34,10 +34,10 @@ def checkpoint_text(tools_used: int) -> str:
 async def hold_checkpoint(
     tools_used: int, ask: Callable[[str, int], Awaitable[None]], reply: Callable[[], Awaitable[str | None]]
 ) -> bool:
-    """Ask until the answer is clear, and return whether the session goes on.
+    """Ask until the answer is clear, and return whether the session continues.
 
-    `ask(question, times)` shows the question; `times` counts how often it was asked before. `reply()` is the next
-    message, None after SILENCE_S without one or where nobody is there any more, which is no.
+    `ask(question, times)` shows the question; `times` is how often it was asked before. `reply()` is the next message,
+    None after SILENCE_S without one or if nobody is there, which counts as a no.
     """
     times = 0
     while True:

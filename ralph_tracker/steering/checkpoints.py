@@ -1,4 +1,4 @@
-"""When a plan pauses, what it shows then, and what the answer means (seed: checkpoints-and-ux, 4.2)."""
+"""Decide when a plan pauses, what it shows then, and what the answer means."""
 
 from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple
@@ -11,7 +11,7 @@ BY_SEVERITY: Final[tuple[Trigger, ...]] = ("budget-critical", "test-failure", "b
 CHOICES: Final = "[Continue] [Adjust plan] [Abort]"
 CRITICAL_SHARE: Final = 0.9
 _ONCE: Final[frozenset[Trigger]] = frozenset({"budget-critical", "budget-warning"})
-# Sums of costs are binary fractions: $0.10 and $0.20 have to reach $0.30.
+# Sums of costs are binary fractions: $0.10 plus $0.20 must reach $0.30.
 _CENTS_OF_NOTHING: Final = 1e-9
 _WORDS: Final[Mapping[str, Choice]] = {
     **dict.fromkeys(("continue", "c", "1", "yes", "go", "ok"), "continue"),
@@ -21,10 +21,10 @@ _WORDS: Final[Mapping[str, Choice]] = {
 
 
 class CheckpointRules(NamedTuple):
-    """Say when a plan pauses.
+    """When a plan pauses.
 
-    `every` is after how many tasks, None never; `unattended` is the answer where nobody can be asked. `warn_at_usd` and
-    `max_cost_usd` (the seed's warnAtUsd and hardLimitUsd) are USD for the whole plan, None is no limit.
+    `every` is a number of tasks, None for never; `unattended` is the answer if nobody can be asked. `warn_at_usd` and
+    `max_cost_usd` are USD for the whole plan, None is no limit.
     """
 
     every: int | None = None
@@ -42,21 +42,21 @@ class Checkpoint(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Return the three lines of a checkpoint: where the plan stands, the trigger, the choices."""
+        """Return the three lines of a checkpoint: the plan's progress, the trigger, the choices."""
         return format_checkpoint(self)
 
 
 def checkpoint_rules(document: Mapping[str, Any]) -> CheckpointRules:
-    """Return the rules that a validated configuration holds; a key that it does not know is as by default."""
+    """Return the rules in a validated configuration, with defaults for missing keys."""
     budget = {name: document.get("loop", {}).get(name) for name in ("warn_at_usd", "max_cost_usd")}
     return CheckpointRules(**{**document.get("checkpoints", {}), **budget})
 
 
 def checkpoint_triggers(state: PlanState, rules: CheckpointRules, failed: str | None = None) -> tuple[Trigger, ...]:
-    """Return what asks for a pause after a task, the most severe first; nothing does where no task is left.
+    """Return what triggers a pause after a task, most severe first; nothing if no task is left.
 
-    `failed` names what failed in validation of that task. A budget trigger that has fired is not returned again. Where
-    a cost is not known, what is known of it counts.
+    `failed` names what failed in validation of that task. A budget trigger fires only once. Tasks of unknown cost are
+    ignored.
     """
     if not state.pending:
         return ()
@@ -76,9 +76,9 @@ def _reached(spent: float, limit: float | None) -> bool:
 
 
 def with_checkpoint(state: PlanState, rules: CheckpointRules, failed: str | None = None) -> PlanState:
-    """Return the state with the checkpoint that is due after a task, as it is where none is.
+    """Return the state with the checkpoint that is due after a task, unchanged if none is.
 
-    Of several triggers the most severe is shown; all count as fired.
+    The most severe trigger is shown; all count as fired.
     """
     triggers = checkpoint_triggers(state, rules, failed)
     if not triggers:
@@ -91,9 +91,9 @@ def with_checkpoint(state: PlanState, rules: CheckpointRules, failed: str | None
 
 
 def checkpoint_of(state: PlanState) -> Checkpoint | None:
-    """Return the checkpoint that waits for an answer, with the numbers of now; None if none does.
+    """Return the checkpoint waiting for an answer, with current numbers; None if there is none.
 
-    Where no task is left there is nothing to ask.
+    Without remaining tasks there is none.
     """
     if state.checkpoint is None or not state.pending:
         return None
@@ -101,7 +101,7 @@ def checkpoint_of(state: PlanState) -> Checkpoint | None:
 
 
 def format_checkpoint(checkpoint: Checkpoint) -> str:
-    """Return where the plan stands, the trigger and the choices, a line each, no line break at the end."""
+    """Return the plan's progress, the trigger and the choices, one line each, without a final line break."""
     trigger = checkpoint.trigger.replace("-", " ")
     if checkpoint.trigger == "test-failure" and checkpoint.failed:
         trigger += f" in {' '.join(checkpoint.failed.split())}"
@@ -109,9 +109,9 @@ def format_checkpoint(checkpoint: Checkpoint) -> str:
 
 
 def choice_of(answer: str | None) -> Choice | None:
-    """Return what an answer means; None for one that is unclear, which is asked again.
+    """Return the meaning of an answer; None if it is unclear and must be asked again.
 
-    No answer at all, a closed dialog or the end of input, is an abort: nobody has said that it may go on.
+    No answer (a closed dialog, or the end of input) aborts, because nobody approved.
     """
     if answer is None:
         return "abort"

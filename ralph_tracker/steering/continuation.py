@@ -1,4 +1,4 @@
-"""Whether a session that wants to end goes on: what is measured of it, what its rules say, and the words it is told."""
+"""Decide whether a session continues, by metrics of its events, and what to tell the agent."""
 
 import re
 from collections import deque
@@ -23,7 +23,7 @@ COMPLEXITIES: Final[tuple[Complexity, ...]] = get_args(Complexity)
 
 
 class ComplexityLimits(NamedTuple):
-    """What a task of one complexity is allowed: nudges, turns, tool calls, and its share of the score, 0 to 1."""
+    """The limits for tasks of one complexity: nudges, turns, tool calls, and their share of the score, 0 to 1."""
 
     max_interventions: Count
     max_iterations: Count
@@ -32,7 +32,7 @@ class ComplexityLimits(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """A number for each part of the score: its weight, its value from 0 to 1, or both multiplied."""
+    """One number for each part of the score: its weight, its value from 0 to 1, or their product."""
 
     velocity: Share
     not_stuck: Share
@@ -42,10 +42,10 @@ class Parts(NamedTuple):
 
 
 class TokenBudget(NamedTuple):
-    """How much of the context window, in tokens, may be used; the limits are shares of it.
+    """The usable part of the context window, in tokens; the limits are shares of it.
 
-    From `soft` on a session without progress is nudged, from `hard` on any session is forced. `synthesis` is what the
-    final answer needs: it stays free even where `hard` would take it.
+    From `soft` on a session without progress is nudged, from `hard` on any session is forced. `synthesis` is reserved
+    for the final answer, and lowers `hard` if necessary.
     """
 
     context_window: Count = 128_000
@@ -55,30 +55,30 @@ class TokenBudget(NamedTuple):
 
     @property
     def problem(self) -> str | None:
-        """Return why the shares cannot be used together, None where they can."""
+        """Return why the shares contradict each other, None if they do not."""
         if self.soft > self.hard:
             return f"soft is {self.soft:g}, more than hard, {self.hard:g}; a session is nudged before"
         return None
 
     @property
     def limit(self) -> float:
-        """Return the share of the window at which the session is forced."""
+        """Return the share of the window at which the session is forced to finish."""
         return min(self.hard, 1 - self.synthesis)
 
     def used(self, context_tokens: int) -> float:
-        """Return the share of the window that is taken; over 1 where the agent's window is larger than was said."""
+        """Return the used share of the window; over 1 if the agent's window is larger than configured."""
         return context_tokens / self.context_window
 
     def should_nudge_synthesis(self, context_tokens: int | None) -> bool:
-        """Return whether the soft limit is reached; nothing is reached where the tokens are not known (None)."""
+        """Return whether the soft limit is reached; False if the tokens are unknown (None)."""
         return context_tokens is not None and self.used(context_tokens) >= self.soft
 
     def should_force_synthesis(self, context_tokens: int | None) -> bool:
-        """Return whether the hard limit is reached; None as above."""
+        """Return whether the hard limit is reached; False if the tokens are unknown (None)."""
         return context_tokens is not None and self.used(context_tokens) >= self.limit
 
     def room(self, context_tokens: int | None) -> float:
-        """Return 1 up to the soft limit, falling to 0 at the hard one; 1 where the tokens are not known (None)."""
+        """Return 1 up to the soft limit, falling to 0 at the hard one; 1 if the tokens are unknown (None)."""
         if context_tokens is None:
             return 1.0
         used = self.used(context_tokens)
@@ -88,7 +88,7 @@ class TokenBudget(NamedTuple):
 
 
 class ProgressRules(NamedTuple):
-    """Over how many turns velocity is taken, where it scores in full (progress events a turn), when it is stuck."""
+    """The window for velocity, the velocity that scores 1 (progress events a turn), the repeats of a stuck loop."""
 
     velocity_turns: Annotated[int, Bounds(1, 100)] = 5
     full_velocity: Annotated[float, Bounds(above=0), OtherNames(("min_files_per_intervention",))] = 0.5
@@ -96,7 +96,7 @@ class ProgressRules(NamedTuple):
 
 
 class ComplexityRules(NamedTuple):
-    """The limits of a session by how large its task is; from how many tokens of context on it is complex."""
+    """The limits of a session by its task's complexity, and the context in tokens from which a task is complex."""
 
     simple: ComplexityLimits = ComplexityLimits(5, 10, 10, 0.25)
     medium: ComplexityLimits = ComplexityLimits(10, 25, 25, 0.50)
@@ -105,13 +105,13 @@ class ComplexityRules(NamedTuple):
     large_context: Count = 100_000
 
     def limits(self, complexity: Complexity) -> ComplexityLimits:
-        """Return what a task of that complexity is allowed."""
+        """Return the limits for tasks of that complexity."""
         limits: ComplexityLimits = getattr(self, complexity)
         return limits
 
 
 class VerdictRules(NamedTuple):
-    """From which score on a session goes on, or is nudged and not forced; the first turns are left alone."""
+    """The lowest scores to continue and to be nudged, below which a session is forced; the first turns are exempt."""
 
     continue_from: Share = 0.6
     nudge_from: Share = 0.3
@@ -119,14 +119,14 @@ class VerdictRules(NamedTuple):
 
     @property
     def problem(self) -> str | None:
-        """Return why the scores cannot be used together, None where they can."""
+        """Return why the scores contradict each other, None if they do not."""
         if self.nudge_from > self.continue_from:
             return f"nudge_from is {self.nudge_from:g}, more than continue_from, {self.continue_from:g}"
         return None
 
 
 class ContinuationRules(NamedTuple):
-    """When a session is nudged or forced to come to its result: the section `continuation` of the configuration."""
+    """The thresholds for nudging and forcing a session: the section `continuation` of the configuration."""
 
     progress: ProgressRules = ProgressRules()
     complexity: ComplexityRules = ComplexityRules()
@@ -136,7 +136,7 @@ class ContinuationRules(NamedTuple):
 
 
 def continuation_rules_of(section: Mapping[str, Any]) -> ContinuationRules:
-    """Return the thresholds of the section `continuation` of a validated configuration."""
+    """Return the thresholds in the section `continuation` of a validated configuration."""
     return decode(ContinuationRules, {name: section[name] for name in ContinuationRules._fields})
 
 
@@ -144,7 +144,7 @@ _SEVERAL: Final = 2
 _SPACES: Final = re.compile(r"[^\S\n]+")
 _MAKES: Final = "write|create|generate|implement|scaffold|draft"
 _CHANGES: Final = "build|add|fix|refactor|document|test|migrate|update|convert|port|deploy|remove|rename"
-# Where a clause begins that may say what to do: "how to write" does not ask for writing.
+# The start of a clause that may be a request: "how to write" does not ask for writing.
 _CLAUSES: Final = re.compile(r"[.!?;:,](?=\s)|\n|\b(?:please|and|then|also|now)\b", re.IGNORECASE)
 _MARKS: Final = " \t-*•0123456789.)"
 _ASKED: Final = re.compile(
@@ -168,15 +168,15 @@ _PATH: Final = re.compile(r"(?:^|[\s`'\"(])(?:[\w.~-]*/[\w./-]+|[\w-]{2,}\.[A-Za
 _QUESTION: Final = re.compile(
     r"^\s*(?:what|how|why|which|who|whose|when|where|is|are|was|does|do(?!\s+not)|did|has|have|should)\b", re.IGNORECASE
 )
-_READ: Final = 20_000  # of a prompt: what it asks for stands there
+_READ: Final = 20_000  # characters of a prompt, enough to contain the request
 
 
 def classify_task_complexity(
     prompt: str, context_size: int | None = None, rules: ContinuationRules | None = None
 ) -> Complexity:
-    """Return how large a task is.
+    """Return the complexity of a task.
 
-    `context_size` is what it comes with, in tokens, None if that is not known. `rules` None are the defaults.
+    `context_size` is the size of its context in tokens, None if unknown. `rules` None are the defaults.
     """
     text = _SPACES.sub(" ", prompt[:_READ])
     asked = [found for clause in _CLAUSES.split(text) if (found := _ASKED.match(clause.lstrip(_MARKS)))]
@@ -199,11 +199,11 @@ def _is_question(text: str) -> bool:
     return text.rstrip().endswith("?") or _QUESTION.match(text) is not None
 
 
-_KEPT: Final = 2048  # what came before is forgotten, and would count as new: memory stays the same
+_KEPT: Final = 2048  # bounds the memory; older things are forgotten and count as new
 
 
 class _Known:
-    """Remember the last things that came."""
+    """The most recent things seen."""
 
     __slots__ = ("_hashes",)
 
@@ -211,7 +211,7 @@ class _Known:
         self._hashes: dict[int, None] = {}
 
     def meet(self, thing: Hashable) -> bool:
-        """Return whether a thing is known, and know it from now on."""
+        """Return whether a thing is known, and remember it."""
         mark = hash(thing)
         known = mark in self._hashes
         if known:
@@ -223,11 +223,11 @@ class _Known:
 
 
 class ProgressMetrics:
-    """Fold the events of a session into counts; none of them is ever unknown, what no event told is 0.
+    """The metrics of a session, counted from its events; what no event reported is 0.
 
     `unique_files_read`, `total_file_reads` and `files_revisited` (reads of a known file) count reads, `tools_used`
-    calls that ended, `total_iterations` turns. `iterations_without_tools` are the last turns in a row that used none,
-    `consecutive_file_revisits` the last repeats in a row, of whatever tool.
+    calls that ended, `total_iterations` turns. `iterations_without_tools` are the latest consecutive turns without a
+    tool, `consecutive_file_revisits` the latest consecutive repeats, of any tool.
     """
 
     __slots__ = (
@@ -254,15 +254,15 @@ class ProgressMetrics:
     )
 
     def __init__(self, rules: ContinuationRules | None = None) -> None:
-        """Begin a session; None stands for the default thresholds."""
+        """Begin a session; `rules` None are the defaults."""
         self._rules = rules or ContinuationRules()
         self.unique_files_read = self.total_file_reads = self.files_revisited = 0
         self.tools_used = self.total_iterations = 0
         self.iterations_without_tools = self.consecutive_file_revisits = 0
         self._files, self._calls, self._passing, self._trees = _Known(), _Known(), _Known(), _Known()
-        self._told: str | None = None  # the last tree that was named
-        self._epoch = 0  # changes that were told without a name
-        self._change_is_told = False  # and no call has ended since that could have named the tree
+        self._told: str | None = None  # the last tree that was reported
+        self._epoch = 0  # counts changes reported without a tree
+        self._change_is_told = False  # and no call has ended since that could have reported the tree
         self._has_tools = False
         self._tools_before = 0
         self._news = 0
@@ -279,21 +279,21 @@ class ProgressMetrics:
 
     @property
     def progress_velocity(self) -> float:
-        """Return the progress events a turn, over the last turns; 1 before any turn has ended."""
+        """Return the progress events per turn, over the last turns; 1 before any turn has ended."""
         return sum(self._window) / len(self._window) if self._window else 1.0
 
     @property
     def is_making_progress(self) -> bool:
-        """Return whether something was new in the last turns, or no turn has ended yet."""
+        """Return whether something was new in the last turns; True before any turn has ended."""
         return self.progress_velocity > 0
 
     @property
     def is_stuck_loop(self) -> bool:
-        """Return whether the last calls only repeat."""
+        """Return whether the last calls are only repeats."""
         return self.consecutive_file_revisits >= self._rules.progress.stuck_repeats
 
     def fold(self, event: Event) -> None:
-        """Take an event in."""
+        """Count an event."""
         act = self._by_kind.get(type(event))
         if act is not None:
             act(event)
@@ -308,7 +308,7 @@ class ProgressMetrics:
         self._repeat(self._calls.meet((event.name, event.arguments, event.result, self._told, self._epoch)))
 
     def _look_at_tree(self, tree: str | None) -> None:
-        """Take in what a call says of the tree: a name tells whether a change that was told is one."""
+        """Compare a reported tree with the last one; a reported change without a new tree is none."""
         if tree is None:
             if self._change_is_told:
                 self._new_epoch()
@@ -323,7 +323,7 @@ class ProgressMetrics:
         self.total_file_reads += 1
         if self._files.meet(event.path):
             self.files_revisited += 1
-            if not self._has_tools:  # a host that tells of files alone: else the call is what repeats
+            if not self._has_tools:  # if a host reports only files; else the call itself is the repeat
                 self._repeat(self._calls.meet((event.path, self._told, self._epoch)))
             return
         if not self._has_tools:
@@ -351,7 +351,7 @@ class ProgressMetrics:
         self._news = 0
 
     def _said(self, _event: PersonSaid) -> None:
-        self.consecutive_file_revisits = 0  # who is asked to do it again is not stuck
+        self.consecutive_file_revisits = 0  # a person may ask for a repetition
 
     def _new_epoch(self) -> None:
         self._epoch += 1
@@ -361,7 +361,7 @@ class ProgressMetrics:
         self._news += 1
         self.consecutive_file_revisits = 0
 
-    def _repeat(self, is_one: bool) -> None:  # noqa: FBT001  # the count goes on or begins anew
+    def _repeat(self, is_one: bool) -> None:  # noqa: FBT001  # whether to count on or reset
         self.consecutive_file_revisits = self.consecutive_file_revisits + 1 if is_one else 0
 
 
@@ -376,10 +376,10 @@ _WORDS: Final = {
 
 
 class Verdict(NamedTuple):
-    """What is to be done after a turn.
+    """The verdict on a turn.
 
-    `score` is from 0 to 1, the sum of `parts`; `terms` are these before they are weighted, each from 0 to 1.
-    `reasons` say what speaks against going on; none where nothing does, or the first turns are left alone.
+    `score` is from 0 to 1, the sum of `parts`; `terms` are the same before weighting, each from 0 to 1. `reasons` say
+    why not to continue; empty if there are none, or in the first turns.
     """
 
     turn: int
@@ -391,21 +391,21 @@ class Verdict(NamedTuple):
 
     @property
     def message(self) -> str | None:
-        """Return what the agent is told, None if it is left alone."""
+        """Return the message for the agent, None if there is none."""
         return message_of(self.action, *self.reasons)
 
 
 def message_of(action: Action, *reasons: str) -> str | None:
-    """Return what an agent is told that is to be nudged or forced, None if it goes on."""
+    """Return the message for an agent that is nudged or forced, None if it continues."""
     words = _WORDS.get(action)
     return None if words is None else words.format(why="; ".join(reasons))
 
 
 class Continuation:
-    """Fold a session's events; memory and the time for an event stay the same however long it lasts.
+    """The decision on a session, from its events; memory and time per event are constant.
 
-    `interventions` counts the nudges and forces that were given. `context_tokens` is what the agent's context took at
-    the last turn that told it, None until one does: nothing is held against a session then.
+    `interventions` counts the nudges and forces that were given. `context_tokens` is the size of the agent's context in
+    the last turn that reported it, None until then, which is never held against a session.
     """
 
     __slots__ = ("_before", "_nudged", "_nudged_at", "context_tokens", "interventions", "limits", "metrics", "rules")
@@ -417,7 +417,7 @@ class Continuation:
         rules: ContinuationRules | None = None,
         context_window: int | None = None,
     ) -> None:
-        """Begin a session; `rules` None are the defaults, `context_window` None, in tokens, is that of the rules."""
+        """Begin a session; `rules` None are the defaults, `context_window` (tokens) None is that of the rules."""
         rules = rules or ContinuationRules()
         if context_window is not None:
             rules = rules._replace(token_budgets=rules.token_budgets._replace(context_window=context_window))
@@ -426,13 +426,13 @@ class Continuation:
         self.metrics = ProgressMetrics(rules)
         self.context_tokens: int | None = None
         self.interventions = 0
-        self._nudged = _NEVER  # the streaks that were nudged and have not ended
-        self._nudged_at = 0  # the repeats in a row when that was
+        self._nudged = _NEVER  # the streaks that were nudged and still last
+        self._nudged_at = 0  # the number of consecutive repeats at that time
         self._before = (_NEVER, 0)
 
     @property
     def terms(self) -> Parts:
-        """Return the parts of the score as they stand now, each from 0 to 1, before they are weighted."""
+        """Return the current parts of the score, each from 0 to 1, before weighting."""
         metrics, rules, limits = self.metrics, self.rules, self.limits
         return Parts(
             velocity=min(1.0, metrics.progress_velocity / rules.progress.full_velocity),
@@ -444,13 +444,13 @@ class Continuation:
 
     @property
     def score(self) -> float:
-        """Return the score as it stands now, from 0 to 1."""
+        """Return the current score, from 0 to 1."""
         return _sum(_weighted(self.terms, self.rules.weights))
 
     def fold(self, event: Event) -> Verdict | None:
-        """Take an event in, and return what is to be done where it ends a turn; None everywhere else.
+        """Handle an event, and return the verdict if it ends a turn, else None.
 
-        A nudge or force that is returned counts as given: pass its message on, or call `not_given`.
+        A returned nudge or force counts as given: pass its message on, or call `not_given`.
         """
         self.metrics.fold(event)
         if not isinstance(event, TurnEnded):
@@ -465,7 +465,7 @@ class Continuation:
         return Verdict(self.metrics.total_iterations, action, score, parts, terms, reasons)
 
     def not_given(self) -> None:
-        """Take back that the last nudge or force was given: the next turn that asks for it gives it again."""
+        """Undo that the last nudge or force counts as given, so that the next turn may give it again."""
         self._nudged, self._nudged_at = self._before
         self.interventions = max(0, self.interventions - 1)
 
@@ -482,14 +482,14 @@ class Continuation:
             return "force_synthesis", forced
         reasons = idle + spent
         if _IDLE in self._nudged or not reasons:
-            self._nudged |= {_SPENT} if spent else _NEVER  # it was told to come to its result: once is enough
+            self._nudged |= {_SPENT} if spent else _NEVER  # one nudge to finish is enough
         elif idle or _SPENT not in self._nudged:
             self._nudged, self._nudged_at = frozenset(each for each in holds if holds[each]), repeats
             return "nudge_synthesis", reasons
         return "continue", (*reasons, "it was nudged for that already") if reasons else ()
 
     def _forced(self, score: float, *, is_warm: bool) -> tuple[str, ...]:
-        """Return why there is no more going on at all."""
+        """Return why the session must finish now, () if it need not."""
         metrics, tokens, most = self.metrics, self.rules.token_budgets, self.limits.max_iterations
         is_stuck, is_nudged = metrics.is_stuck_loop, _IDLE in self._nudged
         reasons = []
@@ -505,7 +505,7 @@ class Continuation:
         return tuple(reasons)
 
     def _idle(self, score: float, *, is_warm: bool) -> tuple[str, ...]:
-        """Return what speaks for a nudge because the session gets nowhere."""
+        """Return the reasons for a nudge because the session makes no progress."""
         metrics, rules = self.metrics, self.rules
         reasons = []
         if metrics.is_stuck_loop:
@@ -529,9 +529,9 @@ class Continuation:
 async def steer(
     events: AsyncIterable[Event], continuation: Continuation, say: Callable[[str], Awaitable[object]]
 ) -> AsyncIterator[Verdict]:
-    """Fold a running session and say every nudge and force to the agent; yield each turn's verdict after that.
+    """Handle the events of a session and send every nudge and force to the agent; yield each turn's verdict afterwards.
 
-    Where `say` raises, it is logged, the session goes on, and the next turn tries again.
+    If `say` raises, that is logged, and the next turn tries again.
     """
     async for event in events:
         verdict = continuation.fold(event)
@@ -541,7 +541,7 @@ async def steer(
             try:
                 await say(verdict.message)
             except Exception:  # whatever a channel to an agent raises
-                import logging  # noqa: PLC0415  # hooks that fold a session at every turn do without
+                import logging  # noqa: PLC0415  # keeps hooks that run at every turn fast
 
                 log = logging.getLogger(__name__)
                 log.exception("%s at turn %d was not delivered", verdict.action, verdict.turn)
@@ -554,4 +554,4 @@ def _weighted(terms: Parts, weights: Parts) -> Parts:
 
 
 def _sum(parts: Parts) -> float:
-    return round(sum(parts), 9)  # 0.6 is 0.6, in whatever order it was added up
+    return round(sum(parts), 9)  # avoids results that depend on the order of summands

@@ -1,7 +1,7 @@
-"""Evaluators of progress that are ready to be used (seed progress-evaluation-hooks, steering.md § 1).
+"""Provide ready-made evaluators of progress (steering.md § 1).
 
-`SimpleProgressEvaluator` computes, `LLMProgressEvaluator` asks a model, `QualityProgressEvaluator` the tracker's own
-record; `InteractiveProgressEvaluator` asks a person (interactive.py), `AllAgree` composes (evaluating.py).
+`SimpleProgressEvaluator` computes, `LLMProgressEvaluator` asks a model, `QualityProgressEvaluator` uses the tracker's
+records; `InteractiveProgressEvaluator` asks a person (interactive.py), `AllAgree` combines evaluators.
 """
 
 import asyncio
@@ -24,17 +24,17 @@ _SHOWN: Final = 200
 
 
 class SimpleProgressEvaluator(NamedTuple):
-    """Stop a session that is slow, repeats itself or costs too much (seed, "Pattern 1").
+    """An evaluator that stops a session which is slow, repeats itself or costs too much.
 
-    `min_tokens_per_second` is not judged at 0 ms nor where tokens are not known, `max_cost_usd` not where no cost is;
-    None switches either off. A repetition is a run of 20 words, in any case and spacing, seen 4 times.
+    `min_tokens_per_second` is ignored at 0 ms or if tokens are unknown, `max_cost_usd` if no cost is known; None
+    disables either. A repetition is a run of 20 words, in any case and spacing, seen 4 times.
     """
 
     min_tokens_per_second: float | None = 1.0
     max_cost_usd: float | None = 10.0
 
     async def should_continue(self, info: ProgressInfo) -> tuple[bool, str]:
-        """Return whether it goes on, and why."""
+        """Return whether the session continues, and why."""
         if self._is_slow(info):
             return False, "Generation too slow"
         if _repeats(info.recent_output):
@@ -57,21 +57,21 @@ def _repeats(text: str) -> bool:
 
 
 def _has_letters(run: tuple[str, ...]) -> bool:
-    """Return whether a run is one of words: a table of zeros repeats nothing."""
+    """Return whether a run contains words: a table of zeros is not a repetition."""
     return any(not word.isdigit() for word in run)
 
 
 class LLMProgressEvaluator(NamedTuple):
-    """Ask a model, and go by the first word of its answer: YES or NO (seed, "Pattern 2").
+    """An evaluator that asks a model and uses the first word of its answer: YES or NO.
 
-    `ask(prompt)` is whatever returns an answer; ready-made ones are in `ralph_tracker.agents.claude_events`. An answer
-    that begins with neither word is unclear: the session goes on, and the reason says so.
+    `ask(prompt)` returns an answer; ready-made ones are in `ralph_tracker.agents.claude_events`. After any other first
+    word the session continues, and the reason says so.
     """
 
     ask: Callable[[str], Awaitable[str]]
 
     async def should_continue(self, info: ProgressInfo) -> tuple[bool, str]:
-        """Return whether it goes on, and why."""
+        """Return whether the session continues, and why."""
         answer = await self.ask(evaluation_prompt(info))
         first = _FIRST_WORD.search(answer)
         match first.group().casefold() if first else "":
@@ -84,7 +84,7 @@ class LLMProgressEvaluator(NamedTuple):
 
 
 def evaluation_prompt(info: ProgressInfo) -> str:
-    """Return what a model is asked."""
+    """Return the prompt for the model."""
     turns = info.turns_completed if info.total_turns is None else f"{info.turns_completed}/{info.total_turns}"
     return (
         "Evaluate if this session is making meaningful progress:\n"
@@ -97,14 +97,14 @@ def evaluation_prompt(info: ProgressInfo) -> str:
 
 
 class QualityState(NamedTuple):
-    """What the tracker has on record of the latest iteration: its class, and its open CRITICAL alerts in words."""
+    """The tracker's record of the latest iteration: its class, and its open CRITICAL alerts in words."""
 
     classification: str
     critical_alerts: tuple[str, ...] = ()
 
 
 class QualityProgressEvaluator(NamedTuple):
-    """Stop on an open CRITICAL alert or a stalled loop, by the tracker's own record (steering.md § 1).
+    """An evaluator that stops on an open CRITICAL alert or a stalled loop, by the tracker's records (steering.md § 1).
 
     `state()` returns that record, None if there is none yet, which stops nothing.
     """
@@ -112,11 +112,11 @@ class QualityProgressEvaluator(NamedTuple):
     state: Callable[[], QualityState | None]
 
     async def should_continue(self, info: ProgressInfo) -> tuple[bool, str]:  # noqa: ARG002  # the record says all
-        """Return whether it goes on, and why."""
+        """Return whether the session continues, and why."""
         return self.judged()
 
     def judged(self) -> tuple[bool, str]:
-        """Return the same to a host that cannot wait; the record says all."""
+        """Return the same without awaiting."""
         state = self.state()
         if state is None:
             return True, "Nothing on record yet"
@@ -134,11 +134,11 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 class SessionResponse(NamedTuple):
-    """What a session gave (seed, `SessionResponse`).
+    """The result of a session.
 
-    `content` is what its turns said, its last million characters. `error` is `Stopped by progress evaluator: reason`,
-    None if nobody stopped it. `info` is how far it got, `result` what the host says of the whole, None if it
-    says nothing.
+    `content` is the text of its turns, at most the last million characters. `error` is
+    `Stopped by progress evaluator: reason`, None if it was not stopped. `info` is its progress, `result` the host's own
+    result, None if it has none.
     """
 
     content: str
@@ -150,9 +150,9 @@ class SessionResponse(NamedTuple):
 async def ask_evaluator(
     evaluator: ProgressEvaluator, info: ProgressInfo, timeout_s: float | None = EVALUATION_TIMEOUT_S
 ) -> tuple[bool, str]:
-    """Ask one evaluator; one that raises, takes too long or answers nonsense is logged, and the session goes on.
+    """Ask one evaluator; if it raises, takes too long or returns nonsense, that is logged and the session continues.
 
-    `timeout_s` (None: no limit) gives way to an attribute of that name that the evaluator has.
+    An attribute `timeout_s` of the evaluator overrides `timeout_s` (None: no limit).
     """
     name = type(evaluator).__name__
     try:
@@ -163,28 +163,28 @@ async def ask_evaluator(
     except TimeoutError:
         _LOG.warning("%s did not answer in time; the session goes on", name)
         return True, f"{name} did not answer in time"
-    except Exception as error:  # noqa: BLE001  # whatever it is, no work is lost for it
+    except Exception as error:  # noqa: BLE001  # no error of an evaluator may lose work
         _LOG.exception("%s failed; the session goes on", name)
         return True, f"{name} failed: {error!r}"
     return goes_on, str(reason)
 
 
 class AllAgree:
-    """Ask evaluators in turn: all must agree, the first that does not stops the session (steering.md § 1).
+    """A combination of evaluators: the first that does not agree stops the session (steering.md § 1).
 
-    Each has its own time, `timeout_s` seconds where it names none itself; one that fails does not hinder the others.
+    Each has `timeout_s` seconds unless it sets its own; an error in one does not affect the others.
     """
 
     __slots__ = ("_evaluators", "_timeout_s")
     timeout_s: Final[None] = None
 
     def __init__(self, *evaluators: ProgressEvaluator, each_timeout_s: float | None = EVALUATION_TIMEOUT_S) -> None:
-        """Put those first that cost least: who comes after a stop is not asked."""
+        """Combine evaluators, cheapest first, since none is asked after a stop."""
         self._evaluators = evaluators
         self._timeout_s = each_timeout_s
 
     async def should_continue(self, info: ProgressInfo) -> tuple[bool, str]:
-        """Return whether it goes on, and why."""
+        """Return whether the session continues, and why."""
         reasons = []
         for evaluator in self._evaluators:
             goes_on, reason = await ask_evaluator(evaluator, info, self._timeout_s)
@@ -195,9 +195,9 @@ class AllAgree:
 
 
 class ProgressMonitor:
-    """Fold the events of a session, and ask the evaluator at its intervals.
+    """A monitor that tracks the events of a session and asks the evaluator at intervals.
 
-    An evaluation is not a turn, and time aside the same info is not asked twice.
+    An evaluation is not a turn, and unless more than the time has changed the evaluator is not asked again.
     """
 
     __slots__ = (
@@ -226,9 +226,9 @@ class ProgressMonitor:
     ) -> None:
         """Begin before the first turn.
 
-        `evaluator`: None asks nobody. `now()` are seconds that only grow, from wherever (`time.monotonic`).
-        `evaluation_interval` and `total_turns` are turns (None: no limit of them); `timeout_s` is what one evaluation
-        may take in seconds, None as long as it takes. Raises InputError for an interval below 1.
+        `evaluator` may be None. `now()` is a monotonic time in seconds (`time.monotonic`). `evaluation_interval` and
+        `total_turns` are turns (None: no limit); `timeout_s` limits one evaluation in seconds, None is no limit. Raises
+        InputError for an interval below 1.
         """
         if evaluation_interval < 1:
             raise InputError(f"evaluation_interval is {evaluation_interval}; give 1 turn or more")
@@ -246,12 +246,12 @@ class ProgressMonitor:
         self._verdict = True, ""
 
     def begin(self) -> None:
-        """Let time run from now on, if it does not yet; the first event does it too."""
+        """Start the clock, unless it runs; the first event does so too."""
         if self._began is None:
             self._began = self._now()
 
     def fold(self, event: Event) -> None:
-        """Take an event in; it asks nobody, so that a batch of them may come at once."""
+        """Handle an event, without asking the evaluator, so that events may come in batches."""
         self.begin()
         self._progress.fold(event)
         if isinstance(event, TurnEnded) and event.text:
@@ -264,22 +264,22 @@ class ProgressMonitor:
             self._characters -= len(self._said.popleft()) + 1
 
     def settle(self, cost_usd: float | None = None, tokens_generated: int | None = None) -> None:
-        """Put what the host says of the whole session in the place of what turns told; None leaves that as it is."""
+        """Replace the sums over turns by the host's values for the whole session; None leaves a sum."""
         self._progress.settle(cost_usd, tokens_generated)
 
     @property
     def due(self) -> bool:
-        """Return whether a multiple of the interval was reached or passed since the last evaluation."""
+        """Return whether an interval has ended since the last evaluation."""
         turns = self._progress.turns_completed
         return self._evaluator is not None and turns // self._interval > self._evaluated // self._interval
 
     def info(self) -> ProgressInfo:
-        """Return how far the session has got, now."""
+        """Return the current progress of the session."""
         elapsed_s = 0.0 if self._began is None else self._now() - self._began
         return self._progress.info(int(elapsed_s * 1000), self._total_turns)
 
     async def evaluate(self) -> tuple[bool, str]:
-        """Return whether the session goes on, and why; asks the evaluator unless the same info was asked before."""
+        """Return whether the session continues, and why; asks the evaluator unless it was asked for the same info."""
         info = self.info()
         self._evaluated = info.turns_completed
         untimed = info._replace(time_elapsed_ms=0)
@@ -289,7 +289,7 @@ class ProgressMonitor:
         return self._verdict
 
     def response(self, error: str | None = None, result: Any = None) -> SessionResponse:  # noqa: ANN401  # the host's own
-        """Return what the session has given so far."""
+        """Return the result of the session so far."""
         return SessionResponse("\n".join(self._said), error, self.info(), result)
 
 
@@ -300,10 +300,10 @@ async def run_evaluated(
     *,
     drain_s: float = DRAIN_S,
 ) -> SessionResponse:
-    """Follow a session, any async iterator of events, to its end or until the evaluator stops it.
+    """Follow a session, any async iterator of events, until it ends or the evaluator stops it.
 
-    On a stop `stop()` is awaited, and what still comes is taken in for `drain_s` seconds; without it the iterator is
-    closed there and then. What the iterator raises is raised; `monitor.response()` has the work up to there.
+    On a stop `stop()` is awaited, and further events are handled for `drain_s` seconds; without it the iterator is
+    closed immediately. Errors of the iterator are raised; `monitor.response()` has the work until then.
     """
 
     async def folding() -> AsyncGenerator[None, None]:
@@ -318,7 +318,7 @@ async def run_evaluated(
 
 
 async def close_iterator(iterator: AsyncIterable[Any]) -> None:
-    """Let an iterator end what it runs, where it has a way to."""
+    """Close an iterator if it can be closed."""
     close = getattr(iterator, "aclose", None)
     if close is not None:
         await close()
@@ -331,7 +331,7 @@ async def drive(
     *,
     drain_s: float = DRAIN_S,
 ) -> SessionResponse:
-    """Go through the steps of a session, each of which folds its events by itself; else as `run_evaluated`."""
+    """Run the steps of a session, each of which handles its events itself; else as `run_evaluated`."""
     monitor.begin()
     error: str | None = None
     limit = asyncio.timeout(None)
@@ -358,7 +358,7 @@ async def _stopped(monitor: ProgressMonitor) -> str | None:
 
 
 async def _told_to_stop(stop: Callable[[], Awaitable[None]] | None) -> bool:
-    """Stop the host, and return whether there is anything to wait for; one that cannot be stopped is left."""
+    """Stop the host, and return whether to wait for further events; False if it cannot be stopped."""
     if stop is None:
         return False
     try:

@@ -1,7 +1,7 @@
-"""The events of a session: one stream that everything here folds, whatever agent or chat platform it comes from.
+"""Define the events of a session, whatever agent or chat platform they come from.
 
-A host's binding makes them, `simulate` reads them back from JSON lines. Arguments and results go by digest: what a
-fold keeps does not grow with what a tool prints.
+Bindings to hosts create them, and `simulate` reads them from JSON lines. Arguments and results are digests, so that
+memory does not grow with a tool's output.
 """
 
 import hashlib
@@ -14,14 +14,14 @@ from ralph_tracker.errors import InputError
 
 _DIGEST_CHARACTERS: Final = 16
 _SPACE: Final = re.compile(r"\s+")
-# What differs between two calls that ask the same, by the names that hosts give it.
+# Keys in which two equal calls may differ, as various hosts name them.
 _PASSING: Final = frozenset(
     {
         *("id", "call_id", "tool_use_id", "request_id", "timestamp", "time", "description"),
         *("duration", "duration_ms", "durationMs", "durationSeconds", "totalDurationMs", "elapsed", "elapsed_ms"),
     }
 )
-# "in 0.12s", "3 ms", "0:01:05", "2026-01-31T12:00:00Z": how long or when it ran, as tools print it.
+# "in 0.12s", "3 ms", "0:01:05", "2026-01-31T12:00:00Z": durations and times as tools print them.
 _TIMES: Final = re.compile(
     r"(?<![\w.:-])(?:\d+(?:\.\d+)? ?(?:[mµun]?s|secs?|seconds?|min|minutes?)\b"
     r"|(?:\d{4}-\d\d-\d\d[T ])?\d?\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?(?![\w:]))"
@@ -29,7 +29,7 @@ _TIMES: Final = re.compile(
 
 
 class ToolStarted(NamedTuple):
-    """A tool is about to run; `call` names this very call, `arguments` is the digest of what it is asked."""
+    """A tool is about to run; `call` identifies the call, `arguments` is the digest of its arguments."""
 
     call: str
     name: str
@@ -39,8 +39,8 @@ class ToolStarted(NamedTuple):
 class ToolEnded(NamedTuple):
     """A tool has ended.
 
-    `success` is the host's own error flag or exit status, never guessed from words. `result` is the digest of what it
-    gave, `tree` the name of the content of the tree after it, None if nobody looked.
+    `success` is the host's error flag or exit status, never guessed from words. `result` is the digest of its output,
+    `tree` the id of the tree afterwards, None if unknown.
     """
 
     call: str
@@ -54,8 +54,8 @@ class ToolEnded(NamedTuple):
 class TurnEnded(NamedTuple):
     """The model has answered; a turn without a tool counts too.
 
-    `text` is what it said. `output_tokens` and `cost_usd` (USD) are of this turn, `context_tokens` what its whole
-    context takes; each None if the host does not tell.
+    `text` is its answer. `output_tokens` and `cost_usd` are of this turn, `context_tokens` is the size of the whole
+    context; each None if the host does not report it.
     """
 
     text: str = ""
@@ -77,7 +77,7 @@ class FileChanged(NamedTuple):
 
 
 class TestsPassed(NamedTuple):
-    """Tests pass that did not before: the tracker's or the agent's own run says so."""
+    """Tests that did not pass before pass, according to the tracker or the agent's own run."""
 
     names: tuple[str, ...]
 
@@ -88,7 +88,7 @@ class PersonSaid(NamedTuple):
     text: str
 
 
-TestsPassed.__test__ = False  # type: ignore[attr-defined]  # for pytest, which takes it for tests by its name
+TestsPassed.__test__ = False  # type: ignore[attr-defined]  # pytest would collect it because of its name
 Event = ToolStarted | ToolEnded | TurnEnded | FileRead | FileChanged | TestsPassed | PersonSaid
 KINDS: Final[Mapping[str, type[Event]]] = {
     "tool_started": ToolStarted,
@@ -111,10 +111,10 @@ _NAMES: Final = {kind: name for name, kind in KINDS.items()}
 
 
 def digest_of(value: Any, *, is_result: bool = False) -> str:  # noqa: ANN401  # whatever a host hands over
-    """Return a short digest of arguments or a result: the same for what means the same.
+    """Return a short digest of arguments or a result, equal for equal meaning.
 
-    Keys are sorted, white space is squashed, and ids, times and descriptions of the call are left out. Of a result
-    durations and times of day within its texts are left out too: the same failure took another while.
+    Keys are sorted, white space is collapsed, and ids, times and descriptions of the call are left out. Durations and
+    times in the texts of a result are left out too, so that the same failure has the same digest.
     """
     text = json.dumps(_canonical(value, is_result), sort_keys=True, ensure_ascii=False, default=str)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_CHARACTERS]
@@ -131,13 +131,13 @@ def _canonical(value: Any, is_result: bool) -> Any:  # noqa: ANN401, FBT001  # a
 
 
 def event_to_plain(event: Event) -> dict[str, Any]:
-    """Return an event as it stands in a line of JSON; what is not known is left out."""
+    """Return an event as an object for a line of JSON, without unknown values."""
     fields = {name: value for name, value in event._asdict().items() if value is not None}
     return {"event": _NAMES[type(event)], **fields}
 
 
-def event_from_plain(plain: Any) -> Event:  # noqa: ANN401  # whatever a line held
-    """Return the event that a document holds. Raises ValueError, in a few words, for anything else."""
+def event_from_plain(plain: Any) -> Event:  # noqa: ANN401  # any JSON value
+    """Return the event in a document. Raises ValueError, in a few words, for anything else."""
     word = plain.get("event") if isinstance(plain, dict) else None
     kind = KINDS.get(word) if isinstance(word, str) else None
     if kind is None:
@@ -157,7 +157,7 @@ def event_from_plain(plain: Any) -> Event:  # noqa: ANN401  # whatever a line he
     return kind(**values)
 
 
-def _is_fit(name: str, value: Any) -> bool:  # noqa: ANN401  # whatever a line held
+def _is_fit(name: str, value: Any) -> bool:  # noqa: ANN401  # any JSON value
     match _SHOULD_BE.get(name, "text"):
         case "text":
             return isinstance(value, str) or (value is None and name == "tree")
@@ -171,7 +171,7 @@ def _is_fit(name: str, value: Any) -> bool:  # noqa: ANN401  # whatever a line h
 
 
 def read_events(lines: Iterable[str], name: str) -> Iterator[Event]:
-    """Yield the events of JSON lines; `name` is how an error calls the file. Raises InputError with the line."""
+    """Yield the events in JSON lines; `name` is the file's name for errors. Raises InputError with the line."""
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue

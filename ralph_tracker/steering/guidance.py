@@ -1,7 +1,7 @@
-"""What continuation says, held until the agent can hear it (seed continuation-strategy; steering.md § 2).
+"""Hold the messages of continuation until the agent can receive them (steering.md § 2).
 
-A host that talks to its agent only beside a tool, as hooks do, asks for `nudge()` after a tool and for `refuse()`
-before one.
+A host that can only talk to its agent at a tool call, as hooks do, calls `nudge()` after a tool and `refuse()` before
+one.
 """
 
 from ralph_tracker.steering.continuation import Continuation
@@ -9,9 +9,9 @@ from ralph_tracker.steering.events import Event, ToolStarted, TurnEnded
 
 
 class Guidance:
-    """Fold a session's events through continuation, and hold its words for the next tool.
+    """A session's continuation, with its message for the next tool call.
 
-    Words that no tool came for count as not given: the agent has come to its result, or the next turn says it again.
+    A message that no tool call came for counts as not given, so that a later turn may give it again.
     """
 
     __slots__ = ("_continuation", "_is_forced", "_said", "_words")
@@ -23,7 +23,7 @@ class Guidance:
         self._words: str | None = None
 
     def fold(self, event: Event) -> None:
-        """Take an event in."""
+        """Handle an event."""
         if isinstance(event, TurnEnded) and self._words is not None:
             self._continuation.not_given()
             self._words = None
@@ -39,12 +39,12 @@ class Guidance:
         return self._is_forced
 
     def nudge(self) -> str | None:
-        """Return what the agent is to be told beside the result of a tool, once; None if nothing is."""
+        """Return the message to add to a tool's result, only once; None if there is none."""
         words, self._words = self._words, None
         return words
 
     async def refuse(self, _tool: ToolStarted) -> str | None:
-        """Return why a tool must not run, None if it may: none runs from a force until a turn without one."""
+        """Return why a tool must not run, None if it may: none runs from a force until a turn without tools."""
         if not self._is_forced:
             return None
         self._words = None

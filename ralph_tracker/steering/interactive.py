@@ -1,4 +1,4 @@
-"""The evaluator that asks a person (seed progress-evaluation-hooks, "Pattern 3"; steering.md § 1)."""
+"""Provide the evaluator that asks a person (steering.md § 1)."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -14,19 +14,19 @@ _NO: Final = frozenset({"n", "no", "stop", "cancel"})
 
 
 async def ask_at_terminal(question: str) -> str | None:
-    """Show a question on standard output and return the line that is typed; None at the end of input."""
+    """Print a question and return the line that is typed; None at the end of input."""
     loop = asyncio.get_running_loop()
     answered: asyncio.Future[str | None] = loop.create_future()
 
     def read() -> None:
         try:
             line = input(question)
-        except (EOFError, OSError, ValueError, RuntimeError):  # closed, in one way or another
+        except (EOFError, OSError, ValueError, RuntimeError):  # closed in some way
             line = None
-        with suppress(RuntimeError):  # the loop has ended meanwhile
+        with suppress(RuntimeError):  # the event loop has ended
             loop.call_soon_threadsafe(_answer, answered, line)
 
-    # A daemon: nobody can be made to press Enter, and a program that is interrupted ends without that.
+    # A daemon, so that an interrupted program ends without waiting for Enter.
     Thread(target=read, daemon=True).start()
     return await answered
 
@@ -37,21 +37,21 @@ def _answer(future: "asyncio.Future[str | None]", line: str | None) -> None:
 
 
 class InteractiveProgressEvaluator:
-    """Ask a person; Enter continues (seed, "Pattern 3").
+    """An evaluator that asks a person; Enter continues.
 
-    It waits as long as it takes. What is neither yes nor no is asked again; the end of input stops, because nobody is
-    there who would let it go on.
+    It waits without a limit. An answer that is neither yes nor no is asked again; the end of input stops, because
+    nobody approved.
     """
 
     __slots__ = ("_ask",)
     timeout_s: Final[None] = None
 
     def __init__(self, ask: Callable[[str], Awaitable[str | None]] = ask_at_terminal) -> None:
-        """`ask(question)` returns what was replied, None if nobody is there any more."""
+        """Create it; `ask(question)` returns the reply, None if nobody is there."""
         self._ask = ask
 
     async def should_continue(self, info: ProgressInfo) -> tuple[bool, str]:
-        """Return whether it goes on, and why."""
+        """Return whether the session continues, and why."""
         question = progress_question(info)
         while True:
             reply = await self._ask(question)
@@ -66,7 +66,7 @@ class InteractiveProgressEvaluator:
 
 
 def progress_question(info: ProgressInfo) -> str:
-    """Return what a person is asked, with nothing in it that would control a terminal."""
+    """Return the question for a person, without terminal control characters."""
     cost = "unknown" if info.cost_so_far is None else f"${info.cost_so_far:.2f}"
     recent = " ".join(info.recent_output[-_SHOWN:].split())
     return (

@@ -1,4 +1,4 @@
-"""A plan and how far it has come (seed: checkpoints-and-ux): values, and the steps from one state to the next."""
+"""Define a plan, its tasks and its progress, and the steps from one state to the next."""
 
 import hashlib
 import json
@@ -10,7 +10,7 @@ Trigger = Literal["scheduled", "test-failure", "budget-warning", "budget-critica
 TRIGGERS: Final[tuple[Trigger, ...]] = get_args(Trigger)
 Status = Literal["pending", "complete", "failed", "skipped"]
 STATUSES: Final[tuple[Status, ...]] = get_args(Status)
-SKIP: Final = "skip"  # the word that marks a line of a plan that is revised
+SKIP: Final = "skip"  # the word that marks a line of an edited plan
 _ID: Final = re.compile(r"\w(?:[\w.-]*\w)?")
 RAN: Final[frozenset[Status]] = frozenset({"complete", "failed"})
 SCHEMA_VERSION: Final = 1
@@ -19,10 +19,10 @@ _LISTS: Final = ("changed_files", "failing_tests", "open_alerts", "rolled_back")
 
 
 class Task(NamedTuple):
-    """One task of a plan as a person wrote it.
+    """A task of a plan as a person wrote it.
 
-    `id` is what it is matched by and never changes. `checks` are commands, or names of configured checks, that have to
-    hold; () leaves it to those of the configuration.
+    `id` identifies it and never changes. `checks` are commands, or names of configured checks, that must pass; () means
+    those of the configuration.
     """
 
     id: str
@@ -32,20 +32,20 @@ class Task(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """A plan as a person wrote it; `context` is told to the agent with every task, empty for nothing."""
+    """A plan as a person wrote it; `context` is part of every task's prompt, empty for none."""
 
     tasks: tuple[Task, ...]
     context: str = ""
 
 
 class TaskOutcome(NamedTuple):
-    """What came of a task.
+    """The outcome of a task.
 
-    `status` is complete where its checks hold, failed where they were given up, stopped where the work was ended from
-    outside: then `reason` says by what, and the task is still to do. `cost_usd` (USD) is that of all work on it, None
-    where nobody told. `commit` is None if nothing was committed. `fix_cycles` counts the rounds after the first.
-    `validation_failure` names what failed when everything was validated after it, None if nothing did.
-    `failing_tests`, `open_alerts` and `rolled_back` (what was tried and taken back) are the tracker's findings.
+    `status` is complete if its checks pass, failed if they were given up, stopped if the work was interrupted: then
+    `reason` says why, and the task is still pending. `cost_usd` is for all work on it, None if unknown. `commit` is
+    None if nothing was committed. `fix_cycles` counts the rounds after the first. `validation_failure` names what
+    failed in the validation after it, None if nothing did. `failing_tests`, `open_alerts` and `rolled_back` are the
+    tracker's findings.
     """
 
     status: Literal["complete", "failed", "stopped"]
@@ -61,10 +61,10 @@ class TaskOutcome(NamedTuple):
 
 
 class PlanTask(NamedTuple):
-    """A task of a plan that runs; `outcome` is None before it ran.
+    """A task of a plan in progress; `outcome` is None before it ran.
 
-    `loops` are the ids of the loops that work on it, the last one is at work; those before were given up. `head` is the
-    commit that it was begun on, None if that is not known.
+    `loops` are the ids of its loops, the last one is current; those before were given up. `head` is the commit that it
+    began on, None if unknown.
     """
 
     task: Task
@@ -80,20 +80,19 @@ class PlanTask(NamedTuple):
 
 
 class OpenCheckpoint(NamedTuple):
-    """A checkpoint that waits for its answer; `failed` names what failed in validation, None if nothing."""
+    """A checkpoint waiting for its answer; `failed` names what failed in validation, None if nothing."""
 
     trigger: Trigger
     failed: str | None = None
 
 
 class PlanState(NamedTuple):
-    """How far a plan has come: everything that a later run needs to go on.
+    """The progress of a plan: everything that a later run needs to continue.
 
-    `current` is the id of the task at work, or that was when a run ended in it, None between tasks; it is still
-    pending, since only its end makes it anything else. `fired` are the budget triggers that have fired,
-    `scheduled_at` how many tasks had run at the last scheduled checkpoint. `checkpoint` is the one that waits for an
-    answer, None if none does. `dropped` are the ids of the tasks that were taken out. `digest` names the plan as it
-    was begun, empty where that is not known.
+    `current` is the id of the current task, also after an interrupted run, None between tasks; it is still pending.
+    `fired` are the budget triggers that have fired, `scheduled_at` is how many tasks had run at the last scheduled
+    checkpoint. `checkpoint` is the one waiting for an answer, None if there is none. `dropped` are the ids of removed
+    tasks. `digest` is that of the plan as it was begun, empty if unknown.
     """
 
     tasks: tuple[PlanTask, ...]
@@ -107,48 +106,48 @@ class PlanState(NamedTuple):
 
     @property
     def pending(self) -> tuple[Task, ...]:
-        """Return the tasks that are still to do, in the order in which they will run."""
+        """Return the remaining tasks in the order in which they will run."""
         return tuple(each.task for each in self.tasks if each.status == "pending")
 
     @property
     def ran(self) -> tuple[PlanTask, ...]:
-        """Return the tasks that were worked on to an end, in their order."""
+        """Return the tasks that ran to an end, in order."""
         return tuple(each for each in self.tasks if each.status in RAN)
 
     def named(self, task_id: str) -> PlanTask:
-        """Return a task with how far it has come. Raises ValueError for one that is not there."""
+        """Return a task with its progress. Raises ValueError for an unknown id."""
         return self.tasks[self.position(task_id) - 1]
 
     def position(self, task_id: str) -> int:
-        """Return the place of a task in the plan; the first is 1. Raises ValueError for one that is not there."""
+        """Return the position of a task in the plan, from 1. Raises ValueError for an unknown id."""
         return [each.id for each in self.tasks].index(task_id) + 1
 
 
 def is_usable_id(task_id: str) -> bool:
-    """Return whether an id can be told in a list that is edited: one word, and not the one that skips."""
+    """Return whether an id can be used in an edited list: one word, other than SKIP."""
     return _ID.fullmatch(task_id) is not None and task_id.casefold() != SKIP
 
 
 def begun(plan: Plan, digest: str = "") -> PlanState:
-    """Return the state of a plan of which nothing has run yet."""
+    """Return the state of a plan before anything has run."""
     return PlanState(tuple(PlanTask(task) for task in plan.tasks), context=plan.context, digest=digest)
 
 
 def next_task(state: PlanState) -> Task | None:
-    """Return the task that runs next, None if none is left.
+    """Return the next task to run, None if none is left.
 
-    It is found by its status, never by a place that is kept: no change of the order can make it miss one.
+    It is found by status, not by a stored position, so that reordering cannot skip one.
     """
     return next(iter(state.pending), None)
 
 
 def with_task(state: PlanState, task: PlanTask) -> PlanState:
-    """Return the state with another word on one of its tasks."""
+    """Return the state with one of its tasks replaced."""
     return state._replace(tasks=tuple(task if each.id == task.id else each for each in state.tasks))
 
 
 def finished(state: PlanState, task_id: str, outcome: TaskOutcome) -> PlanState:
-    """Return the state after a task has ended; one that was stopped is still at work."""
+    """Return the state after a task has ended; a stopped one stays current."""
     if outcome.status == "stopped":
         return state
     done = state.named(task_id)._replace(status=outcome.status, outcome=outcome)
@@ -156,12 +155,12 @@ def finished(state: PlanState, task_id: str, outcome: TaskOutcome) -> PlanState:
 
 
 def plan_digest(plan: Plan) -> str:
-    """Return the sha256 of a plan as it is understood: of what it says, not of how it is written."""
+    """Return the sha256 of a plan's content, independent of its formatting."""
     return hashlib.sha256(json.dumps(plan).encode()).hexdigest()
 
 
 def state_to_plain(state: PlanState) -> dict[str, Any]:
-    """Return the state as a document of plain values; what is not known is left out."""
+    """Return the state as a document, without unknown values."""
     plain: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
         "digest": state.digest,
@@ -190,11 +189,11 @@ def _known(plain: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in plain.items() if value is not None}
 
 
-def state_from_plain(plain: Any) -> PlanState:  # noqa: ANN401  # whatever a file held
-    """Return the state that a document holds.
+def state_from_plain(plain: Any) -> PlanState:  # noqa: ANN401  # any document
+    """Return the state in a document.
 
-    Everything but a task's id and title may be missing: an older version did not know it. Raises ValueError, in a few
-    words, for what is no such document.
+    All but a task's id and title may be missing, as in older versions. Raises ValueError, in a few words, for an
+    invalid document.
     """
     _demand(isinstance(plain, dict) and isinstance(plain.get("tasks"), list), "no list of tasks")
     tasks = tuple(_task_from_plain(each) for each in plain["tasks"])

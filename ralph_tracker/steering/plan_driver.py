@@ -1,6 +1,6 @@
-"""Drive a plan: one task after another, a summary after each, a pause where one is due (seed: checkpoints-and-ux).
+"""Drive a plan: one task after another, with a summary after each, and pauses at checkpoints.
 
-What a task, a person and a file are is passed in: the driver folds their answers into the state of the plan.
+The caller provides how a task runs, a person is asked and the state is saved.
 """
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -45,10 +45,10 @@ _UNCLEAR = "not understood; answer continue, adjust or abort"
 
 
 class PriorTaskContext(NamedTuple):
-    """What later tasks are told of one that has ended: no output, only what it changed and what was found.
+    """What the prompts of later tasks say about a task that has ended: its changes and findings, no output.
 
-    `commit_sha` is None if nothing was committed. `failing_tests` and `open_alerts` stood after it, `rolled_back` is
-    what was tried in it and taken back.
+    `commit_sha` is None if nothing was committed. `failing_tests` and `open_alerts` are those after it, `rolled_back`
+    is what was tried and undone.
     """
 
     title: str
@@ -61,7 +61,7 @@ class PriorTaskContext(NamedTuple):
 
 
 def prior_task_contexts(state: PlanState) -> tuple[PriorTaskContext, ...]:
-    """Return what is forwarded of the last five tasks that ran, the oldest first; skipped ones changed nothing."""
+    """Return the context of the last five tasks that ran, oldest first; skipped ones changed nothing."""
     found = []
     for each in state.ran[-PRIOR_TASKS:]:
         outcome = each.outcome
@@ -83,9 +83,9 @@ def prior_task_contexts(state: PlanState) -> tuple[PriorTaskContext, ...]:
 
 
 def build_impl_prompt(task: Task, plan_context: str = "", prior_tasks: Sequence[PriorTaskContext] = ()) -> str:
-    """Return the prompt of a task: what is to be done, what has to hold, and what the last five tasks before it did.
+    """Return the prompt of a task: its goal, its checks, and what the last five tasks before it did.
 
-    Tests that fail and alerts that are open are those after the last of them: what stood before may be fixed since.
+    Failing tests and open alerts are those after the last of them, because earlier ones may be fixed.
     """
     return without_held_back("\n".join(_lines(task, plan_context, prior_tasks[-PRIOR_TASKS:])) + "\n")
 
@@ -120,21 +120,21 @@ def _listed(title: str, items: Sequence[str], most: int) -> Iterator[str]:
 
 
 def _some(items: Sequence[str], most: int) -> list[str]:
-    """Return the first items, each on one line, and how many more there are."""
+    """Return the first items, one per line, and how many more there are."""
     rest = len(items) - most
     return [*map(_cut, items[:most]), *([f"and {rest} more"] if rest > 0 else [])]
 
 
 def _cut(text: str) -> str:
-    """Put a text on one line, without what a terminal would act on, cut where it is too long."""
+    """Return a text in one line, without terminal control characters, cut if too long."""
     plain = "".join(char if char.isprintable() else "?" for char in " ".join(text.split()))
     return plain if len(plain) <= _ROOM else f"{plain[: _ROOM - 1]}…"
 
 
 class Assignment(NamedTuple):
-    """A task that is to run: its place in the plan (the first is 1), its prompt, and how the plan stands.
+    """A task to run: its position in the plan (from 1), its prompt, and the plan's progress.
 
-    `is_resumed` tells whether an earlier run ended while it was at work. `begun` is the task as `begin` left it.
+    `is_resumed` is whether an earlier run was interrupted in it. `begun` is the task as `begin` returned it.
     """
 
     task: Task
@@ -146,11 +146,10 @@ class Assignment(NamedTuple):
 
 
 class Person(NamedTuple):
-    """How a person is asked.
+    """The ways to ask a person.
 
-    `ask` shows a checkpoint and returns the answer, None if the dialog was closed or the input has ended. `edit`
-    lets them edit a text, None if that was cancelled; it may raise InputError. `confirm` asks a question of yes or
-    no.
+    `ask` shows a checkpoint and returns the answer, None if the dialog was closed or the input has ended. `edit` lets
+    them edit a text, None if cancelled; it may raise InputError. `confirm` asks a yes-or-no question.
     """
 
     ask: Callable[[Checkpoint], Awaitable[str | None]]
@@ -159,11 +158,11 @@ class Person(NamedTuple):
 
 
 class PlanCalls(NamedTuple):
-    """What a driver calls.
+    """The callbacks of a driver.
 
-    `run_task` refines a task until its checks hold or it is given up. `save` keeps the state, a plain document, before
-    it returns. `tell` shows a line. `person` is None if nobody can be asked. `begin` adds to a task what a later run
-    has to know of it, and is told whether an earlier one ended in it; what it returns is saved before the task runs.
+    `run_task` refines a task until its checks pass or it is given up. `save` stores the state, a plain document. `tell`
+    shows a line. `person` is None if nobody can be asked. `begin` adds to a task what a later run has to know, given
+    whether an earlier one was interrupted in it; the result is saved before the task runs.
     """
 
     run_task: Callable[[Assignment], Awaitable[TaskOutcome]]
@@ -176,7 +175,7 @@ class PlanCalls(NamedTuple):
 class PlanEnded(NamedTuple):
     """How a plan ended: with all tasks `done`, `aborted` at a checkpoint, or `stopped` in a task, and why.
 
-    The state is kept in each case, and a later run goes on from it; a checkpoint that was aborted is asked again then.
+    The state is saved in each case, so that a later run continues; it asks an aborted checkpoint again.
     """
 
     how: Literal["done", "aborted", "stopped"]
@@ -185,9 +184,9 @@ class PlanEnded(NamedTuple):
 
 
 async def drive_plan(state: PlanState, rules: CheckpointRules, calls: PlanCalls) -> PlanEnded:
-    """Run what is left of a plan, from wherever its state stands.
+    """Run the rest of a plan from its state.
 
-    Whatever `run_task` raises passes through; the state was saved before, and that task runs again in a later run.
+    Errors of `run_task` are raised; the state was saved before, and a later run repeats that task.
     """
     while True:
         checkpoint = checkpoint_of(state)
@@ -219,7 +218,7 @@ def _assignment(state: PlanState, task: Task, *, is_resumed: bool) -> Assignment
 
 
 def _after(state: PlanState, task: Task, outcome: TaskOutcome, rules: CheckpointRules) -> PlanState:
-    """Return the state after a task, with the checkpoint that is due at this very one."""
+    """Return the state after a task, with the checkpoint that is due then."""
     state = finished(state, task.id, outcome)
     if outcome.status == "stopped":
         return state
@@ -239,7 +238,7 @@ def _abort_reason(checkpoint: Checkpoint, person: Person | None) -> str:
 async def _paused(
     state: PlanState, checkpoint: Checkpoint, rules: CheckpointRules, calls: PlanCalls
 ) -> PlanState | None:
-    """Return the state to go on with, None if the plan is aborted."""
+    """Return the state to continue with, None if the plan is aborted."""
     person = calls.person
     if person is None:
         for line in checkpoint.text.splitlines():
@@ -261,7 +260,7 @@ async def _asked(checkpoint: Checkpoint, person: Person, tell: Callable[[str], N
     while True:
         try:
             answer = await person.ask(checkpoint)
-        except Exception as error:  # noqa: BLE001  # a dialog of somebody else's: no work is lost for it
+        except Exception as error:  # noqa: BLE001  # no error of a dialog may lose work
             tell(f"the checkpoint was not answered: {type(error).__name__}: {error}")
             answer = None
         choice = choice_of(answer)
@@ -273,9 +272,9 @@ async def _asked(checkpoint: Checkpoint, person: Person, tell: Callable[[str], N
 async def _adjusted(
     state: PlanState, draft: str | None, person: Person, tell: Callable[[str], None]
 ) -> tuple[str | None, PlanState | None]:
-    """Let a person revise what is left.
+    """Let a person revise the remaining tasks.
 
-    Return their draft where it was not taken, so that nothing has to be typed twice, and the state where it was.
+    Return the draft if it was rejected, so that it can be corrected, and the new state if it was accepted.
     """
     try:
         edited = await person.edit(plan_revision_text(state) if draft is None else draft)

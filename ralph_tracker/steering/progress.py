@@ -1,4 +1,4 @@
-"""How far a session and a plan have got, as an evaluator and a person are told (steering.md § 1)."""
+"""Compute the progress of a session and of a plan, for evaluators and people (steering.md § 1)."""
 
 from collections import deque
 from typing import Final, NamedTuple, Protocol
@@ -8,17 +8,17 @@ from ralph_tracker.steering.events import Event, TurnEnded
 from ralph_tracker.steering.plan import STATUSES, PlanState
 
 EVALUATION_INTERVAL: Final = 5
-"""Every how many turns an evaluator is asked."""
+"""The number of turns between evaluations."""
 _OUTPUTS: Final = 3
 _RECENT_CHARACTERS: Final = 500
 
 
 class ProgressInfo(NamedTuple):
-    """What is known of a session (seed, `ProgressInfo`).
+    """The progress of a session.
 
-    `total_turns` is the limit of turns, None if there is none. `tokens_generated` is None if a turn did not tell
-    its own. `cost_so_far` (USD) is what is known of the cost, at least that; None if no turn told any.
-    `recent_output` are the last 500 characters of the last 3 outputs; a turn that says nothing is no output.
+    `total_turns` is the limit of turns, None if there is none. `tokens_generated` is None if a turn did not report it.
+    `cost_so_far` (USD) is the known cost, a lower bound; None if no turn reported any. `recent_output` are the last 500
+    characters of the last 3 outputs; turns without text are ignored.
     """
 
     turns_completed: int
@@ -30,18 +30,18 @@ class ProgressInfo(NamedTuple):
 
 
 class ProgressEvaluator(Protocol):
-    """Return whether a session is to go on (seed, `ProgressEvaluator`).
+    """An evaluator that decides whether a session continues.
 
-    An attribute `timeout_s` is how long it may take, in seconds; None: as long as it takes, because a person is asked.
+    An attribute `timeout_s` limits its time in seconds; None is no limit, as for a person.
     """
 
     async def should_continue(self, info: ProgressInfo) -> tuple[bool, str]:
-        """Return whether it goes on, and why."""
+        """Return whether the session continues, and why."""
         ...
 
 
 class SessionProgress:
-    """Fold the events of a session into what ProgressInfo tells; it does not grow with the session."""
+    """The progress of a session, from its events; memory is constant."""
 
     __slots__ = ("_cost_usd", "_outputs", "_tokens", "turns_completed")
 
@@ -52,7 +52,7 @@ class SessionProgress:
         self._outputs: deque[str] = deque(maxlen=_OUTPUTS)
 
     def fold(self, event: Event) -> None:
-        """Take an event in; only the end of a turn tells anything here."""
+        """Handle an event; only ends of turns matter."""
         if not isinstance(event, TurnEnded):
             return
         told, tokens = event.cost_usd, self._tokens
@@ -66,12 +66,12 @@ class SessionProgress:
             self._outputs.append(event.text[-_RECENT_CHARACTERS:])
 
     def settle(self, cost_usd: float | None = None, tokens_generated: int | None = None) -> None:
-        """Put what the host says of the whole in the place of what turns told; None leaves that as it is."""
+        """Replace the sums over turns by the host's values for the whole session; None leaves a sum."""
         self._cost_usd = self._cost_usd if cost_usd is None else cost_usd
         self._tokens = self._tokens if tokens_generated is None else tokens_generated
 
     def info(self, time_elapsed_ms: int, total_turns: int | None = None) -> ProgressInfo:
-        """Return what is known after that many milliseconds; `total_turns` is None if nothing limits them."""
+        """Return the progress after that many milliseconds; `total_turns` is None if there is no limit."""
         return ProgressInfo(
             turns_completed=self.turns_completed,
             total_turns=total_turns,
@@ -86,12 +86,12 @@ UNKNOWN = "unknown"
 
 
 class TaskProgressSummary(NamedTuple):
-    """How far a plan has come.
+    """The progress of a plan.
 
-    Costs are USD. `cumulative_cost` is None if tasks have run and none told its cost; `cost_is_partial` says that
-    some did not, so that it is a lower bound. `estimated_remaining_cost` is cost / completed × remaining, None before
-    the first completion and where a cost is missing. `current_task_title` is the task at work, or else the next one;
-    None if none is left. Skipped and failed tasks are neither completed nor remaining.
+    Costs are USD. `cumulative_cost` is None if tasks have run and no cost is known; `cost_is_partial` is whether some
+    are unknown, so that it is a lower bound. `estimated_remaining_cost` is cost / completed × remaining, None before
+    the first completion and if a cost is missing. `current_task_title` is the current task, or else the next one; None
+    if none is left. Skipped and failed tasks are neither completed nor remaining.
     """
 
     tasks_completed: int
@@ -107,12 +107,12 @@ class TaskProgressSummary(NamedTuple):
 
     @property
     def tasks_total(self) -> int:
-        """Return how many tasks the plan has now, without those that were dropped."""
+        """Return how many tasks the plan has, without dropped ones."""
         return self.tasks_completed + self.tasks_remaining + self.tasks_skipped + self.tasks_failed
 
 
 def compute_progress_summary(state: PlanState) -> TaskProgressSummary:
-    """Return how far a plan has come, from its state alone."""
+    """Return the progress of a plan, from its state alone."""
     count = dict.fromkeys(STATUSES, 0)
     for each in state.tasks:
         count[each.status] += 1
@@ -145,14 +145,14 @@ def _current(state: PlanState) -> str | None:
 
 
 def format_standing(summary: TaskProgressSummary) -> str:
-    """Return tasks done, cost, and estimated cost in one line, as a checkpoint shows it."""
+    """Return tasks done, cost, and estimated cost in one line, for a checkpoint."""
     done = f"{summary.tasks_completed}/{summary.tasks_total} tasks done"
     remaining = _usd(summary.estimated_remaining_cost)
     return f"{done} | {_spent(summary)} | ~{remaining} remaining"
 
 
 def format_progress_summary(summary: TaskProgressSummary) -> str:
-    """Return the one line that is shown after every task."""
+    """Return the line shown after every task."""
     parts = [format_standing(summary), f"{summary.tasks_remaining} to do"]
     parts += [
         f"{count} {word}"
@@ -178,9 +178,9 @@ def _usd(amount: float | None) -> str:
 
 
 class LiveProgress:
-    """Follow the cost of a plan while one of its tasks runs; what it keeps does not grow with the session.
+    """The cost of a plan while one of its tasks runs; memory is constant.
 
-    `task_cost` (USD) is what the turns of this task have told so far, None if none told; `turns` counts them.
+    `task_cost` (USD) is the cost that the turns of this task reported so far, None if none did; `turns` counts them.
     """
 
     __slots__ = ("_before", "task_cost", "turns")
@@ -191,7 +191,7 @@ class LiveProgress:
         self.turns = 0
 
     def hear(self, event: Event) -> None:
-        """Take the next event of the session."""
+        """Handle the next event of the session."""
         if isinstance(event, TurnEnded):
             self.turns += 1
             if event.cost_usd is not None:
@@ -199,12 +199,12 @@ class LiveProgress:
 
     @property
     def percent(self) -> int:
-        """Return how many percent of the plan's tasks need no more work: completed, failed or skipped."""
+        """Return the percentage of tasks that need no more work: completed, failed or skipped."""
         total = self._before.tasks_total
         return 100 * (total - self._before.tasks_remaining) // total if total else 100
 
     def line(self) -> str:
-        """Return percent, tasks, cost and the task at work in one line."""
+        """Return percentage, tasks, cost and the current task in one line."""
         before = self._before
         is_partial = before.cost_is_partial or (bool(self.turns) and self.task_cost is None)
         known = [cost for cost in (before.cumulative_cost, self.task_cost) if cost is not None]

@@ -1,4 +1,4 @@
-"""Revise what is left of a plan as a list: only to take away or to reorder (seed: checkpoints-and-ux, 4.3)."""
+"""Revise the remaining tasks of a plan as a list: they can be removed or reordered."""
 
 import re
 from collections.abc import Collection, Iterable
@@ -18,10 +18,9 @@ _UNCHANGED: Final = "nothing was changed"
 
 
 class PlanAdjustment(NamedTuple):
-    """What a person changed of the remaining tasks, all by their ids.
+    """The changes to the remaining tasks, by id.
 
-    `reordered` is the new order of the remaining tasks; those that it does not name come after it in their old order.
-    None leaves the order.
+    `reordered` is the new order; tasks that it does not contain come after it in their old order. None keeps the order.
     """
 
     dropped: tuple[str, ...] = ()
@@ -35,22 +34,21 @@ class PlanAdjustment(NamedTuple):
 
 
 class Revision(NamedTuple):
-    """What an edited list means: the adjustment, and a note for each edit that was ignored."""
+    """The meaning of an edited list: the adjustment, and a note for each ignored edit."""
 
     adjustment: PlanAdjustment
     notes: tuple[str, ...] = ()
 
 
 def plan_revision_text(state: PlanState) -> str:
-    """Return the remaining tasks as the list that a person edits, one a line."""
+    """Return the remaining tasks as a list to edit, one per line."""
     return _HEAD + "".join(f"{task.id}: {_one_line(task.title)}\n" for task in state.pending)
 
 
 def parse_plan_revision(state: PlanState, text: str) -> Revision:
-    """Return what an edited list means.
+    """Return the meaning of an edited list.
 
-    Raises InputError, with the number of the line, for an id that is not that of a remaining task, or that stands
-    twice.
+    Raises InputError, with the line number, for an id that is not a remaining task's, or is repeated.
     """
     titles = {task.id: _one_line(task.title) for task in state.pending}
     lines: dict[str, int] = {}
@@ -75,7 +73,7 @@ def parse_plan_revision(state: PlanState, text: str) -> Revision:
 
 
 def _known_in(entry: str, titles: Collection[str], state: PlanState, number: int) -> tuple[str, str]:
-    """Return the id that a line begins with, and the text behind it."""
+    """Return the id at the start of a line, and the text after it."""
     head, _, told = entry.partition(":")
     task_id = head.strip()
     if task_id in titles:
@@ -99,7 +97,7 @@ def _cut(text: str, room: int = 40) -> str:
 
 
 def format_adjustment(state: PlanState, adjustment: PlanAdjustment) -> str:
-    """Return the question that a person confirms before an adjustment is applied."""
+    """Return the question to confirm an adjustment."""
     after = apply_plan_adjustment(state, adjustment)
     told = []
     if adjustment.dropped:
@@ -118,10 +116,10 @@ def _named(ids: Collection[str]) -> str:
 
 
 def apply_plan_adjustment(state: PlanState, adjustment: PlanAdjustment) -> PlanState:
-    """Return the state with an adjustment applied; the one that is given stays as it is.
+    """Return a new state with an adjustment applied.
 
-    Tasks that ran or were skipped keep their places, the pending ones share the places between them in the new order,
-    so that each of those kept runs once. Raises InputError for an id that is unknown, stands twice, or is not pending.
+    Tasks that ran or were skipped keep their places, the pending ones share the other places in the new order, so that
+    each kept one runs once. Raises InputError for an id that is unknown, repeated, or not pending.
     """
     _refuse_impossible(state, adjustment)
     dropped, skipped = frozenset(adjustment.dropped), frozenset(adjustment.skipped)

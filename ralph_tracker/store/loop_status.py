@@ -53,7 +53,7 @@ class Summary(NamedTuple):
         return {"schema_version": SCHEMA_VERSION, **self._asdict()}
 
 
-def summary_from(plain: Any) -> Summary | None:  # noqa: ANN401  # whatever the file held
+def summary_from(plain: Any) -> Summary | None:  # noqa: ANN401  # any JSON value
     """Return the summary, None if the document is damaged."""
     if not isinstance(plain, dict) or plain.get("schema_version") != SCHEMA_VERSION:
         return None
@@ -118,7 +118,7 @@ def _no_loop(project: ProjectPaths) -> str:
 def summary_at(paths: LoopPaths) -> Summary:
     """Return the status of a loop, rebuilt from the committed records if state.json is damaged or outdated.
 
-    Raises RecordError if neither can be read, NewerSchemaError where a newer version wrote it.
+    Raises RecordError if neither can be read, NewerSchemaError if a newer version wrote it.
     """
     plain = read_json(paths.state)
     summary = summary_from(plain)
@@ -149,7 +149,7 @@ def with_events(summary: Summary, events: Iterable[Any]) -> Summary:
     return summary
 
 
-def _tells_more(event: Any) -> bool:  # noqa: ANN401  # whatever the line held
+def _tells_more(event: Any) -> bool:  # noqa: ANN401  # any JSON value
     """Return whether an event adds to the records."""
     kind = event.get("event") if isinstance(event, dict) else None
     wanted = EVENTS.get(kind) if isinstance(kind, str) else None
@@ -167,7 +167,7 @@ def latest_iteration(paths: LoopPaths) -> int:
 
 
 def state_after(paths: LoopPaths, number: int) -> dict[str, Any]:
-    """Return the state after an iteration, as amended by acceptances; {} where it is damaged."""
+    """Return the state after an iteration, as amended by acceptances; {} if it is damaged."""
     for path in (paths.amended(number), paths.iteration(number) / "state.json"):
         plain = read_json(path)
         if isinstance(plain, dict):

@@ -36,7 +36,7 @@ def read_bytes(path: Path) -> bytes | None:
         raise StoreError(f"{path}: cannot be read ({error.strerror}); fix that and try again") from None
 
 
-def refuse_newer(plain: Any, name: str) -> Any:  # noqa: ANN401  # whatever the file held
+def refuse_newer(plain: Any, name: str) -> Any:  # noqa: ANN401  # any JSON value
     """Return the document unchanged. Raises NewerSchemaError if a newer version wrote it."""
     version = plain.get("schema_version") if isinstance(plain, dict) else None
     if isinstance(version, int) and version > SCHEMA_VERSION:

@@ -69,7 +69,7 @@ class RecordHistory:
             return None
 
 
-def _sealed(seal: Any, *keys: str) -> Any:  # noqa: ANN401  # whatever the seal holds there
+def _sealed(seal: Any, *keys: str) -> Any:  # noqa: ANN401  # any JSON value
     for key in keys:
         seal = seal.get(key) if isinstance(seal, dict) else None
     return seal

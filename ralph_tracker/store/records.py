@@ -127,7 +127,7 @@ class LoopRecords:
         return latest_iteration(self.paths)
 
     def after(self, number: int) -> Plain:
-        """Return the state after an iteration, as amended by acceptances; {} where it is damaged."""
+        """Return the state after an iteration, as amended by acceptances; {} if it is damaged."""
         return state_after(self.paths, number)
 
     def damaged(self, number: int) -> RecordError:
@@ -280,7 +280,7 @@ class LoopRecords:
         return rows, lost
 
 
-def _is_event(plain: Any) -> bool:  # noqa: ANN401  # whatever the line held
+def _is_event(plain: Any) -> bool:  # noqa: ANN401  # any JSON value
     kind = plain.get("event") if isinstance(plain, dict) else None
     if not isinstance(kind, str) or kind not in _EVENTS:
         return False
@@ -292,7 +292,7 @@ def _is_event(plain: Any) -> bool:  # noqa: ANN401  # whatever the line held
         return False
 
 
-def _is_row(plain: Any) -> TypeGuard[Plain]:  # noqa: ANN401  # as above
+def _is_row(plain: Any) -> TypeGuard[Plain]:  # noqa: ANN401  # any JSON value
     if not isinstance(plain, dict) or not plain.keys() >= _ROW or not isinstance(plain["iteration"], int):
         return False
     try:

@@ -1,7 +1,7 @@
-"""The hook of Claude Code: an event on standard input, an answer in that host's form or none.
+"""Answer the hooks of Claude Code: an event on standard input, an answer in its JSON form or none.
 
-Whatever goes wrong here ends with exit 0 and no answer: exit 2 would keep the agent from stopping, and for no reason
-that it could fix. What went wrong is noted in the loop's folder.
+After any error the exit code is 0 with no answer, since exit 2 would block the agent for a reason that it cannot fix.
+The error is logged in the loop's folder.
 """
 
 import json
@@ -18,7 +18,7 @@ _TOOLS: Final = frozenset({"PostToolUse", "PostToolUseFailure", "PostToolBatch",
 
 
 def answer(environment: Mapping[str, str], descriptor: int = 0) -> str:
-    """Read an event, do what it asks for, and return what to print: one document of JSON, or nothing."""
+    """Read an event, handle it, and return what to print: one JSON document or nothing."""
     began = time.time()
 
     def act(where: Presence, descriptor: int) -> str:
@@ -29,15 +29,15 @@ def answer(environment: Mapping[str, str], descriptor: int = 0) -> str:
 
 
 def within(environment: Mapping[str, str], descriptor: int, what: str, act: Callable[[Presence, int], str]) -> str:
-    """Return what `act` does in a session of a loop, "" outside of one; "" too where it fails, which is noted."""
+    """Return the result of `act` in a session of a loop, "" outside of one or after an error, which is logged."""
     where: Presence | None = None
     try:
         where = presence(environment, _here())
         if where is not None:
             return act(where, descriptor)
         _drain(descriptor)
-    except BaseException as error:  # noqa: BLE001  # as above: an agent is never held by a fault of ours
-        from ralph_tracker.agents.claude_code.journal import note_trouble  # noqa: PLC0415  # after a fault only
+    except BaseException as error:  # noqa: BLE001  # our errors must never block an agent
+        from ralph_tracker.agents.claude_code.journal import note_trouble  # noqa: PLC0415  # only after an error
 
         note_trouble(None if where is None else where.loop, what, error)
     return ""
@@ -50,38 +50,38 @@ def _handled(
     if name in _TOOLS:
         return None if where.loop is None else _tool_heard(event, where, environment)
     if name == "UserPromptSubmit" and where.loop is not None:
-        from ralph_tracker.agents.claude_code.session import prompted  # noqa: PLC0415  # once a prompt
+        from ralph_tracker.agents.claude_code.session import prompted  # noqa: PLC0415  # once per prompt
 
         prompted(where.loop, event)
         return None
     if where.driven:
         return None
     if name == "SessionStart":
-        from ralph_tracker.agents.claude_code.session import session_started  # noqa: PLC0415  # once a session
+        from ralph_tracker.agents.claude_code.session import session_started  # noqa: PLC0415  # once per session
 
         return session_started(event, where, environment)
     if name == "Stop" and where.loop is not None:
-        from ralph_tracker.agents.claude_code.stop_hook import stopped  # noqa: PLC0415  # it imports what measures
+        from ralph_tracker.agents.claude_code.stop_hook import stopped  # noqa: PLC0415  # it imports the measuring code
 
         return stopped(event, where.root, where.loop, environment, began)
     return None
 
 
 def _tool_heard(event: Mapping[str, Any], where: Presence, environment: Mapping[str, str]) -> dict[str, Any] | None:
-    """Note an event of a tool; the end of a turn is answered, with the words of the continuation or not at all."""
+    """Log a tool event; the end of a turn is answered with continuation's message, if any."""
     assert where.loop is not None  # noqa: S101  # as it is called
     if event.get("hook_event_name") == "PostToolBatch" and event.get("agent_id") is None:
-        from ralph_tracker.agents.claude_code.turn_guidance import turn_ended  # noqa: PLC0415  # once a turn
+        from ralph_tracker.agents.claude_code.turn_guidance import turn_ended  # noqa: PLC0415  # once per turn
 
         return turn_ended(event, where.root, where.loop, environment)
-    from ralph_tracker.agents.claude_code.journal import note_event  # noqa: PLC0415  # of a loop only
+    from ralph_tracker.agents.claude_code.journal import note_event  # noqa: PLC0415  # only within a loop
 
     note_event(where.loop, event)
     return None
 
 
 def read_event(descriptor: int) -> dict[str, Any]:
-    """Read the JSON object on standard input. Raises ValueError for what is none."""
+    """Return the JSON object on standard input. Raises ValueError for anything else."""
     if os.isatty(descriptor):
         raise ValueError("no event on standard input: Claude Code calls this by itself")
     chunks, size = [], 0
@@ -98,7 +98,7 @@ def read_event(descriptor: int) -> dict[str, Any]:
 
 
 def _drain(descriptor: int) -> None:
-    """Take what the client writes, so that it does not meet a closed pipe."""
+    """Read all that the client writes, so that it does not get a broken pipe."""
     if os.isatty(descriptor):
         return
     while os.read(descriptor, _CHUNK):
@@ -107,6 +107,6 @@ def _drain(descriptor: int) -> None:
 
 def _here() -> str:
     try:
-        return os.getcwd()  # noqa: PTH109  # pathlib costs more than all of this
-    except OSError:  # the folder is gone
+        return os.getcwd()  # noqa: PTH109  # pathlib is slower than all of this
+    except OSError:  # the folder was deleted
         return "/"

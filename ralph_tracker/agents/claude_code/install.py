@@ -1,4 +1,4 @@
-"""Put the tracker into Claude Code's settings or into a plugin folder, and take exactly that back."""
+"""Install the tracker in Claude Code's settings or a plugin folder, and uninstall exactly that."""
 
 import json
 import re
@@ -21,7 +21,7 @@ _SCALAR: Final = re.compile(r"[^\s,\]}]+")
 _INDENT: Final = "  "
 HOOK: Final = " agent hook claude-code"
 STATUS_LINE: Final = " agent status-line claude-code"
-# In seconds. The end of a turn and, where a loop is wanted, the start of a session run the project's checks.
+# In seconds. The end of a turn, and the start of a session that wants a loop, run the project's checks.
 TIMEOUTS: Final[Mapping[str, int]] = {
     "SessionStart": 1800,
     "UserPromptSubmit": 30,
@@ -43,7 +43,7 @@ _OWNERS: Final = 0o644
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """A value within another: its key (None in an array), where it begins, with its key, and the value."""
+    """A value within another: its key (None in an array), where it begins (including the key), and the value."""
 
     key: str | None
     start: int
@@ -52,7 +52,7 @@ class Child:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """Where a value stands in the text, `end` exclusive, and what it holds."""
+    """A JSON value and its position in the text, `end` exclusive."""
 
     kind: Literal["object", "array", "scalar"]
     start: int
@@ -60,17 +60,17 @@ class Value:
     children: tuple[Child, ...] = ()
 
     def child(self, key: str) -> "Value | None":
-        """Return the value of a key, the last one where it stands twice, as JSON readers do."""
+        """Return the value of a key, the last one if it is repeated, as JSON readers do."""
         return next((each.value for each in reversed(self.children) if each.key == key), None)
 
     def plain(self, text: str) -> Any:  # noqa: ANN401  # any JSON value
-        """Return what it says."""
+        """Return the parsed value."""
         return json.loads(text[self.start : self.end])
 
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How a text is laid out: its line ends, one step of indentation, and whether it has lines at all."""
+    """The layout of a text: its line ends, one level of indentation, and whether it has line breaks."""
 
     newline: str
     indent: str
@@ -78,7 +78,7 @@ class Style:
 
 
 def places(text: str) -> Value:
-    """Return the value that a text is. Raises ValueError, with the line, for a text that is not JSON."""
+    """Return the value in a JSON text. Raises ValueError, with the line, for invalid JSON."""
     json.loads(text, parse_constant=_no_constant)
     return _value(text, _skip(text, 0))
 
@@ -119,7 +119,7 @@ def _container(text: str, start: int) -> Value:
 
 
 def style_of(text: str, root: Value) -> Style:
-    """Return how a text is laid out; an empty document has no style, and gets lines of its own."""
+    """Return the layout of a text; for an empty document, a layout with line breaks."""
     newline = "\r\n" if "\r\n" in text else "\n"
     if not root.children:
         return Style(newline, _INDENT, lines=True)
@@ -131,7 +131,7 @@ def style_of(text: str, root: Value) -> Style:
 
 
 def put_in(text: str, container: Value, key: str | None, value: Any, style: Style) -> tuple[int, str]:  # noqa: ANN401
-    """Return where in the text to insert, and what, so that the container has one more value at its end."""
+    """Return where to insert which text to append a value to a container."""
     name = "" if key is None else f"{json.dumps(key, ensure_ascii=False)}: "
     if container.children:
         first, last = container.children[0], container.children[-1]
@@ -149,7 +149,7 @@ def put_in(text: str, container: Value, key: str | None, value: Any, style: Styl
 
 
 def cut_out(container: Value, child: Child) -> tuple[int, int]:
-    """Return from where to where to cut, so that a container is without one of its values."""
+    """Return the range of the text to cut to remove a value from a container."""
     index = container.children.index(child)
     if len(container.children) == 1:
         return container.start + 1, container.end - 1
@@ -169,19 +169,19 @@ def _indentation(text: str, at: int) -> str:
 
 
 class EditedText(NamedTuple):
-    """A text, and each insertion that led to it, in their order: where, and how many characters."""
+    """A text, with the insertions that led to it, in order: positions and lengths."""
 
     text: str
     inserted: tuple[tuple[int, int], ...] = ()
 
     def put(self, container: Value, key: str | None, value: Any, style: Style) -> "EditedText":  # noqa: ANN401
-        """Return it with one more value in a container."""
+        """Return it with a value appended to a container."""
         at, more = put_in(self.text, container, key, value, style)
         return EditedText(self.text[:at] + more + self.text[at:], (*self.inserted, (at, len(more))))
 
 
 def hooks_of(program: str) -> dict[str, list[dict[str, Any]]]:
-    """Return our hooks by event; `program` is a word of the shell."""
+    """Return our hooks by event; `program` is quoted for the shell."""
     return {
         event: [{"hooks": [{"type": "command", "command": program + HOOK, "timeout": timeout}]}]
         for event, timeout in TIMEOUTS.items()
@@ -189,9 +189,9 @@ def hooks_of(program: str) -> dict[str, list[dict[str, Any]]]:
 
 
 def merged(text: str, program: str, name: str, *, status_line: bool) -> EditedText:
-    """Put our entries behind what is there; `status_line` where the user has none, who else keeps it.
+    """Append our entries to a settings file; `status_line` is whether to add one, if the user has none.
 
-    `name` is how an error calls the file. Raises InputError for what is no settings file.
+    `name` is the file's name for errors. Raises InputError for an invalid settings file.
     """
     edited = EditedText(text.removeprefix(_BOM))
     if not edited.text.strip():
@@ -228,7 +228,7 @@ def _status_line(program: str) -> dict[str, Any]:
 
 
 def unmerged(edited: EditedText) -> str:
-    """Take the insertions back: the text before them, to the byte."""
+    """Return the text before the insertions, byte for byte."""
     text = edited.text
     for at, size in reversed(edited.inserted):
         text = text[:at] + text[at + size :]
@@ -236,9 +236,9 @@ def unmerged(edited: EditedText) -> str:
 
 
 def without_ours(text: str, name: str, kept: Collection[str] = ()) -> str:
-    """Take our entries out of a text that was edited since, and what is empty without them.
+    """Remove our entries from a text that was edited since, and what is empty without them.
 
-    `kept` names what was there before, as `containers` does, and stays although it is empty. Raises InputError.
+    `kept` are containers, as returned by `containers`, that stay even if empty. Raises InputError.
     """
     start = len(text) - len(text.removeprefix(_BOM))
     bom, text = text[:start], text[start:]
@@ -251,7 +251,7 @@ def without_ours(text: str, name: str, kept: Collection[str] = ()) -> str:
 
 
 def containers(text: str) -> list[str]:
-    """Return what of that which holds our hooks is in a settings file: "hooks" and events in it."""
+    """Return the containers for hooks in a settings file: "hooks" and its events."""
     try:
         hooks = json.loads(text.removeprefix(_BOM)).get("hooks")
     except (ValueError, AttributeError, RecursionError):
@@ -260,7 +260,7 @@ def containers(text: str) -> list[str]:
 
 
 def hooks_of_ours(text: str, name: str) -> set[tuple[str, str]]:
-    """Return our hooks in a settings file as (event, command). Raises InputError for what is no settings file."""
+    """Return our hooks in a settings file as (event, command). Raises InputError for an invalid settings file."""
     text = text.removeprefix(_BOM)
     hooks = _root(text, name).child(_HOOKS)
     plain = None if hooks is None else hooks.plain(text)
@@ -269,12 +269,12 @@ def hooks_of_ours(text: str, name: str) -> set[tuple[str, str]]:
 
 
 def is_whole(found: set[tuple[str, str]], program: str) -> bool:
-    """Return whether these are our hooks for every event, and all call this program (a word of the shell)."""
+    """Return whether these are our hooks for all events, and all call `program` (quoted for the shell)."""
     return found == {(event, program + HOOK) for event in TIMEOUTS}
 
 
 def has_status_line(text: str) -> bool:
-    """Return whether a settings file has a status line; one that cannot be read has none."""
+    """Return whether a settings file has a status line; False if it cannot be read."""
     try:
         return "statusLine" in json.loads(text.removeprefix(_BOM))
     except (ValueError, TypeError, RecursionError):
@@ -294,7 +294,7 @@ def _root(text: str, name: str) -> Value:
 
 def _hooks(text: str, name: str) -> Value:
     hooks = _root(text, name).child(_HOOKS)
-    assert hooks is not None  # noqa: S101  # it was there, and nothing is taken out here
+    assert hooks is not None  # noqa: S101  # it was there, and nothing is removed here
     _refuse_other(hooks, "object", "hooks", name)
     return hooks
 
@@ -305,7 +305,7 @@ def _refuse_other(value: Value, kind: str, key: str, name: str) -> None:
 
 
 def _ours(text: str, root: Value, kept: Collection[str]) -> Iterator[tuple[Value, Child]]:
-    """Yield what can be cut out at once: the largest part that is ours alone first."""
+    """Yield what can be removed in one cut, with the largest parts that contain only ours."""
     for child in root.children:
         if child.key == "statusLine" and _is_ours(child.value.plain(text)):
             yield root, child
@@ -314,7 +314,7 @@ def _ours(text: str, root: Value, kept: Collection[str]) -> Iterator[tuple[Value
 
 
 def _ours_within(text: str, container: Value, child: Child, kept: Collection[str]) -> Iterator[tuple[Value, Child]]:
-    """Yield a part that holds nothing but our hooks, or else such parts within it."""
+    """Yield a part that contains only our hooks, or else such parts within it."""
     whole = child.value.plain(text)
     if child.key not in kept and (_is_ours(whole) or _all_ours(whole)):
         yield container, child
@@ -325,7 +325,7 @@ def _ours_within(text: str, container: Value, child: Child, kept: Collection[str
 
 
 def _all_ours(value: Any) -> bool:  # noqa: ANN401  # any JSON value
-    """Return whether a part of the hooks holds ours and no others: a list, a group, an event, all of them."""
+    """Return whether a part of the hooks (list, group, event or all) contains only ours."""
     if isinstance(value, list):
         return bool(value) and all(_is_ours(each) or _all_ours(each) for each in value)
     if isinstance(value, dict):
@@ -349,38 +349,38 @@ def _is_ours(handler: Any) -> bool:  # noqa: ANN401  # any JSON value
 
 
 class Installation(NamedTuple):
-    """The settings file that is meant, and other files whose status line would be hidden by one in it."""
+    """The settings file to edit, and other files whose status line one in it would hide."""
 
     settings: Path
     others: tuple[Path, ...] = ()
 
     @classmethod
     def of_project(cls, root: Path, environment: Mapping[str, str]) -> "Installation":
-        """Return that of a project."""
+        """Return the installation for a project."""
         folder = root / FOLDER
         return cls(folder / SETTINGS, (folder / "settings.local.json", user_folder(environment) / SETTINGS))
 
     @classmethod
     def of_user(cls, environment: Mapping[str, str]) -> "Installation":
-        """Return that of a user: it counts for every project, and stays out of those without a loop."""
+        """Return the installation for a user: it applies to every project, and does nothing in those without a loop."""
         return cls(user_folder(environment) / SETTINGS)
 
     @property
     def note(self) -> Path:
-        """Return the file that says what was put in where."""
+        """Return the file that records what was inserted where."""
         return self.settings.parent / NOTE
 
     def install(self, program: Path) -> str:
-        """Merge our entries into the settings, and return in words what was done.
+        """Merge our entries into the settings, and return what was done, in words.
 
-        Raises InputError for a file that is no settings file, StoreError where the disk refuses.
+        Raises InputError for an invalid settings file, StoreError if the disk refuses.
         """
         word, name = shlex.quote(str(program)), str(self.settings)
         text = self._text()
         known = set() if text is None or not text.strip() else hooks_of_ours(text, name)
         if is_whole(known, word):
             return f"{name}: installed already, nothing was changed"
-        if known:  # by another ralph-tracker, or not all of them: in their place
+        if known:  # of another ralph-tracker, or incomplete: replace them
             self.uninstall()
             text = self._text()
         status_line = not any(has_status_line(self._read(other) or "") for other in self.others)
@@ -400,7 +400,7 @@ class Installation(NamedTuple):
         return f"{name}: hooks added" + (", status line added" if _adds_line(text or "", edited) else "")
 
     def uninstall(self) -> str:
-        """Take our entries out again, and return in words what was done. Raises as `install` does."""
+        """Remove our entries, and return what was done, in words. Raises as `install` does."""
         text, name = self._text(), str(self.settings)
         note = self._note()
         if text is None or not (note or text.strip()):
@@ -418,7 +418,7 @@ class Installation(NamedTuple):
                 self._write(before)
             self.note.unlink(missing_ok=True)
             if gone and note is not None and note["new_folder"]:
-                with suppress(OSError):  # something else is there by now
+                with suppress(OSError):  # not empty
                     self.settings.parent.rmdir()
         return f"{name}: taken out" if before != text else f"{name}: nothing of ours is there"
 
@@ -434,7 +434,7 @@ class Installation(NamedTuple):
             raise InputError(f"{path}: not UTF-8; save it as UTF-8; nothing was changed") from None
 
     def _write(self, text: str) -> None:
-        """Write the settings where they are, behind a link too, with the rights that they have."""
+        """Write the settings in place, keeping permissions and following a link."""
         with told_plainly(self.settings):
             target = self.settings.resolve()
             mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else _OWNERS
@@ -451,13 +451,13 @@ def _adds_line(before: str, edited: EditedText) -> bool:
 
 
 def user_folder(environment: Mapping[str, str]) -> Path:
-    """Return the folder of the client's own settings."""
+    """Return the folder of the client's user settings."""
     named = environment.get("CLAUDE_CONFIG_DIR")
     return Path(named) if named else Path(environment.get("HOME", "~")).expanduser() / FOLDER
 
 
 def plugin_files(program: Path) -> dict[str, str]:
-    """Return the files of a plugin folder that calls this program."""
+    """Return the files of a plugin that calls this program."""
     about = "Measures every turn of a refine-until-done loop, and tells the agent what fails"
     manifest = {"name": PLUGIN, "version": __version__, "description": about}
     hooks = {"description": about, "hooks": hooks_of(shlex.quote(str(program)))}
@@ -466,7 +466,7 @@ def plugin_files(program: Path) -> dict[str, str]:
 
 
 def install_plugin(folder: Path, program: Path) -> str:
-    """Write a plugin folder, or bring ours up to date. Raises InputError for a folder that is something else."""
+    """Write a plugin folder, or update ours. Raises InputError if the folder is something else."""
     _refuse_foreign(folder)
     for name, text in plugin_files(program).items():
         with told_plainly(folder / name):
@@ -475,14 +475,14 @@ def install_plugin(folder: Path, program: Path) -> str:
 
 
 def uninstall_plugin(folder: Path) -> str:
-    """Take our plugin away, and the folders that are empty without it. Raises as `install_plugin` does."""
+    """Remove our plugin and then empty folders. Raises as `install_plugin` does."""
     _refuse_foreign(folder)
     if not (folder / ".claude-plugin" / "plugin.json").exists():
         return f"{folder}: nothing of ours is there"
     with told_plainly(folder):
         for name in plugin_files(Path(PLUGIN)):
             (folder / name).unlink(missing_ok=True)
-            with suppress(OSError):  # something else is in it
+            with suppress(OSError):  # not empty
                 (folder / name).parent.rmdir()
         with suppress(OSError):
             folder.rmdir()
@@ -490,7 +490,7 @@ def uninstall_plugin(folder: Path) -> str:
 
 
 def _refuse_foreign(folder: Path) -> None:
-    """Raise InputError for a folder that holds something else than our plugin."""
+    """Raise InputError if a folder contains anything but our plugin."""
     if not folder.exists():
         return
     if not folder.is_dir():

@@ -1,7 +1,7 @@
-"""What the hooks note down in the loop's folder: the session's events, and what went wrong in us.
+"""Log the session's events and our errors in the loop's folder.
 
-One line of JSON each, appended in one write, so that hooks that run side by side do not mix. Nothing here is heavy: it
-runs at every tool call. The file of events is put aside once it is large, in the place of the one before it.
+Each is a line of JSON, appended in one write, so that concurrent hooks do not mix. Imports are light, because this runs
+at every tool call. A large events file is renamed, replacing the previous one.
 """
 
 import json
@@ -26,16 +26,16 @@ _MOST: Final = 1 << 20
 
 
 def note_event(loop: str, event: Mapping[str, Any], **more: object) -> dict[str, Any]:
-    """Append an event of a session, told by digests: which tool, with what, with which result; return it so."""
+    """Append an event of a session (tool, and digests of arguments and result), and return its line."""
     if _size(f"{loop}/{EVENTS}") >= MOST_EVENTS:
-        os.replace(f"{loop}/{EVENTS}", f"{loop}/{EARLIER}")  # noqa: PTH105  # pathlib costs more than all of this
+        os.replace(f"{loop}/{EVENTS}", f"{loop}/{EARLIER}")  # noqa: PTH105  # pathlib is slower than all of this
     line = {**_event(event), **more}
     _append(loop, EVENTS, line)
     return line
 
 
 def note_trouble(loop: str | None, event: str, error: BaseException | str) -> None:
-    """Append what went wrong, or say it on standard error where no loop has a folder; it never raises."""
+    """Log an error in the loop's folder, or on standard error without a loop; never raises."""
     text = error if isinstance(error, str) else f"{type(error).__name__}: {error}"
     line = {"event": _cut(event), "error": _cut(" ".join(text.split()), 2 * _SHOWN)}
     try:
@@ -46,12 +46,12 @@ def note_trouble(loop: str | None, event: str, error: BaseException | str) -> No
         pass
     try:
         sys.stderr.write(f"ralph-tracker: {ascii(line['error'])[1:-1]}\n")
-    except (OSError, ValueError, AttributeError):  # closed, or none at all
+    except (OSError, ValueError, AttributeError):  # standard error is closed or missing
         return
 
 
 def _event(event: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the line of an event; every text is cut, what a tool was given and gave is a digest."""
+    """Return the line of an event; texts are cut, a tool's arguments and result are digests."""
     names = {"session": "session_id", "prompt": "prompt_id", "agent": "agent_id", "tool": "tool_name"}
     line: dict[str, Any] = {"event": _cut(event.get("hook_event_name"))}
     line |= {name: _cut(event[key]) for name, key in names.items() if key in event}
@@ -94,6 +94,6 @@ def _append(loop: str, name: str, line: Mapping[str, Any]) -> None:
 
 def _size(path: str) -> int:
     try:
-        return os.stat(path).st_size  # noqa: PTH116  # pathlib costs more than all of this
+        return os.stat(path).st_size  # noqa: PTH116  # pathlib is slower than all of this
     except OSError:
         return 0

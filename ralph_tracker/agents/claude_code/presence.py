@@ -1,4 +1,4 @@
-"""Whether a session is one of a loop. It is asked at every tool call of every session: it imports next to nothing."""
+"""Decide whether a session belongs to a loop, with few imports because it runs at every tool call of every session."""
 
 import os
 from collections.abc import Mapping
@@ -9,10 +9,10 @@ DRIVEN = "RALPH_TRACKER_DRIVEN"
 
 
 class Presence(NamedTuple):
-    """Which project a session works in.
+    """The project and loop of a session.
 
-    `loop` is the folder of the loop that is running there, None if one is wanted and there is none yet. `driven`
-    tells that `ralph-tracker run` is the one that measures.
+    `loop` is the folder of its running loop, None if one is wanted but not started yet. `driven` is whether
+    `ralph-tracker run` does the measuring.
     """
 
     root: str
@@ -21,10 +21,10 @@ class Presence(NamedTuple):
 
 
 def presence(environment: Mapping[str, str], folder: str) -> Presence | None:
-    """Return where the session of a hook stands, None for one that is of no loop.
+    """Return the project and loop of a hook's session, None if it belongs to no loop.
 
-    `folder` is the working directory, for a client that does not name the project. RALPH_TRACKER_LOOP=1 asks for a
-    loop, 0 keeps a session out of one that is running.
+    `folder` is the working directory, for clients that do not name the project. RALPH_TRACKER_LOOP=1 asks for a loop, 0
+    excludes a session from a running one.
     """
     wish = environment.get(WANTED)
     if wish == "0":
@@ -37,8 +37,8 @@ def presence(environment: Mapping[str, str], folder: str) -> Presence | None:
 
 
 def _running(root: str, environment: Mapping[str, str]) -> str | None:
-    """Return the folder of the running loop; state.json that cannot be read leaves it to those who fix it."""
-    base = os.path.join(root, ".aiwg", "ralph")  # noqa: PTH118  # pathlib costs more than all of this
+    """Return the folder of the running loop, also if state.json cannot be read, since others repair that."""
+    base = os.path.join(root, ".aiwg", "ralph")  # noqa: PTH118  # pathlib is slower than all of this
     name = environment.get("RALPH_LOOP_ID") or _read(base + "/current").strip()
     if not name or "/" in name or name.startswith("."):
         return None
@@ -48,7 +48,7 @@ def _running(root: str, environment: Mapping[str, str]) -> str | None:
     state = _read(loop + "/state.json")
     if not state and not os.path.isdir(loop + "/iterations"):  # noqa: PTH112  # as above
         return None
-    import json  # noqa: PLC0415  # most sessions are of no loop
+    import json  # noqa: PLC0415  # most sessions belong to no loop
 
     try:
         status = json.loads(state)["status"]

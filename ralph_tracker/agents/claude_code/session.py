@@ -1,4 +1,4 @@
-"""How a session begins: the state of the loop is told, and a person's prompt is noted."""
+"""Handle the start of a session and a person's prompt."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,13 +12,13 @@ from ralph_tracker.errors import RalphTrackerError
 from ralph_tracker.steering.continuation import classify_task_complexity
 from ralph_tracker.store.loop_status import paths_of, running, summary_at
 
-# Else the client speaks in its own name: work in the background has ended. Older ones tell no source.
+# Other sources are the client itself, such as ended background work. Older clients send no source.
 _BY_A_PERSON: Final = frozenset({None, "user", "sdk"})
 _BY_THE_CLIENT: Final = "<task-notification>"
 
 
 def prompted(loop: str, event: Mapping[str, Any]) -> None:
-    """Note that something new is asked for; from here on the continuation begins anew."""
+    """Log a new prompt, at which continuation starts again."""
     prompt, source = event.get("prompt"), event.get("source")
     if not isinstance(prompt, str) or source not in _BY_A_PERSON or prompt.startswith(_BY_THE_CLIENT):
         return
@@ -28,22 +28,22 @@ def prompted(loop: str, event: Mapping[str, Any]) -> None:
 
 
 def session_started(event: Mapping[str, Any], where: Presence, environment: Mapping[str, str]) -> dict[str, Any] | None:
-    """Return the state of the loop for the agent; take the baseline where a loop is wanted and none is running.
+    """Return the status of the loop for the agent; measure the baseline if a loop is wanted and none is running.
 
-    A session that goes on after its context was compacted begins no loop. Raises as `Tracker.pre_loop` does.
+    A session that resumes after compaction does not start a loop. Raises as `Tracker.pre_loop` does.
     """
     root = Path(where.root)
     if where.loop is None:
         if event.get("source") == "compact":
             return None
-        from ralph_tracker.tracker import Tracker  # noqa: PLC0415  # most sessions take no baseline
+        from ralph_tracker.tracker import Tracker  # noqa: PLC0415  # few sessions measure a baseline
 
         Tracker(root, environment=environment).pre_loop(None)
     paths = paths_of(root, None, environment)
     summary = running(summary_at(paths))
     try:
         failing = failing_tests(paths, summary.head)
-    except RalphTrackerError:  # the state is worth telling without the names
+    except RalphTrackerError:  # show the status without the names
         failing = None
     text = standing_told(summary, failing)
     return {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": text}}

@@ -1,4 +1,4 @@
-"""The status line of Claude Code: one line on where the loop stands, and the cost that its payload brings."""
+"""Print the status line of Claude Code: the loop's status, and the cost in its payload."""
 
 import json
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from ralph_tracker.agents.claude_code.usage import costs_of, take_context, take_
 
 
 def line(environment: Mapping[str, str], descriptor: int = 0) -> str:
-    """Return the line, nothing for a session that is of no loop; what goes wrong is noted, and nothing returned."""
+    """Return the line, "" if the session belongs to no loop or after an error, which is logged."""
     return within(environment, descriptor, "statusLine", _line)
 
 
@@ -19,12 +19,12 @@ def _line(where: Presence, descriptor: int) -> str:
     payload = read_event(descriptor)
     if where.loop is None:
         return ""
-    with open(f"{where.loop}/state.json", encoding="utf-8") as file:  # noqa: PTH123  # asked for often
+    with open(f"{where.loop}/state.json", encoding="utf-8") as file:  # noqa: PTH123  # called often
         state = json.load(file)
     try:
         take_cost(where.loop, payload, state["started_at"])
         take_context(where.loop, payload)
-    except OSError as error:  # the line is worth showing all the same
+    except OSError as error:  # show the line without the cost
         note_trouble(where.loop, "statusLine", error)
     return " · ".join(_parts(state, _cost(where.loop, state))) + "\n"
 
@@ -39,13 +39,13 @@ def _parts(state: Mapping[str, Any], cost: float | None) -> list[str]:
 
 
 def _cost(loop: str, state: Mapping[str, Any]) -> float | None:
-    """Return what is on record and what came since, in USD; None if nothing is known."""
+    """Return the recorded cost plus the cost since then, in USD; None if nothing is known."""
     spent = costs_of(loop)
     if not spent:
         known = state["cost_usd"]
         return None if known is None else float(known)
     try:
-        with open(f"{loop}/agent-turns.json", encoding="utf-8") as file:  # noqa: PTH123  # asked for often
+        with open(f"{loop}/agent-turns.json", encoding="utf-8") as file:  # noqa: PTH123  # called often
             recorded = json.load(file)["cost"]
     except (OSError, ValueError, KeyError):
         recorded = {}

@@ -1,4 +1,4 @@
-"""The end of a turn: the iteration is measured, and the agent is let go or told to go on."""
+"""Measure the iteration at the end of a turn, and let the agent stop or make it continue."""
 
 import json
 import os
@@ -36,11 +36,11 @@ Answer = dict[str, Any] | None
 
 @dataclass(slots=True)
 class Turns:
-    """What is known of the stops so far.
+    """The stops so far.
 
-    `blocks` are those in a row of this prompt, with no tool between them, up to `events` bytes of the journal. `ended`
-    is when the last Stop of the session was answered, in seconds since 1970. `cost` is what of the sessions' cost is
-    on record, in USD.
+    `blocks` counts the consecutive blocked stops of this prompt with no tool call between them, up to `events` bytes of
+    the journal. `ended` is when the session's last Stop was answered (epoch seconds). `cost` is the part of the
+    sessions' cost that is recorded, in USD.
     """
 
     session: str = ""
@@ -53,7 +53,7 @@ class Turns:
 
     @classmethod
     def read(cls, loop: Path) -> Self:
-        """Return what is remembered in a loop's folder; nothing where it is damaged."""
+        """Return the stored values of a loop; defaults if they are damaged."""
         plain = read_json(loop / TURNS)
         try:
             return cls(
@@ -69,7 +69,7 @@ class Turns:
             return cls()
 
     def write(self, loop: Path) -> None:
-        """Remember it. Raises OSError if the disk refuses."""
+        """Store the values. Raises OSError if the disk refuses."""
         plain = {
             "schema_version": _SCHEMA,
             "session": self.session,
@@ -83,7 +83,7 @@ class Turns:
         write_whole(loop / TURNS, to_json(plain))
 
     def begin(self, event: Mapping[str, Any], loop: Path) -> None:
-        """Count blocks from none for another prompt, a first stop, or where a tool was called since the last one."""
+        """Reset the blocks for another prompt, a first stop, or after a tool call."""
         session, prompt = str(event.get("session_id", "")), str(event.get("prompt_id", ""))
         same = (session, prompt) == (self.session, self.prompt)
         if not (same and event.get("stop_hook_active") is True) or _worked(loop, self.events, session):
@@ -91,7 +91,7 @@ class Turns:
         self.session, self.prompt = session, prompt
 
     def usage(self, event: Mapping[str, Any], loop: Path, since: str) -> dict[str, float]:
-        """Return what came since the last iteration on record, and remember it as on record; {} where unknown."""
+        """Return the usage since the last recorded iteration, and mark it as recorded; {} if unknown."""
         found: dict[str, float] = {}
         taken = self._tokens(Path(str(event.get("transcript_path") or "")), since)
         if taken is not None:
@@ -105,7 +105,7 @@ class Turns:
         return found
 
     def _tokens(self, transcript: Path, since: str) -> TokenUse | None:
-        """Return what the session took, None if its transcript cannot be read; since when, for files not known."""
+        """Return the session's tokens, None if its transcript cannot be read; `since` applies to unknown files."""
         total: TokenUse | None = None
         for path in transcripts_of(transcript) if transcript.name else ():
             known = self.readings.pop(str(path), None)
@@ -120,7 +120,7 @@ class Turns:
 
 
 def events_size(loop: Path) -> int:
-    """Return how far the journal goes by now."""
+    """Return the current size of the journal."""
     try:
         return (loop / EVENTS).stat().st_size
     except OSError:
@@ -128,10 +128,10 @@ def events_size(loop: Path) -> int:
 
 
 def _worked(loop: Path, offset: int, session: str) -> bool:
-    """Return whether the journal has a tool of this session behind a place."""
+    """Return whether the journal has a tool call of this session after an offset."""
     try:
         with (loop / EVENTS).open("rb") as file:
-            file.seek(offset if offset <= file.seek(0, 2) else 0)  # the file before it was put aside
+            file.seek(offset if offset <= file.seek(0, 2) else 0)  # the file was rotated
             return any(_is_tool(line, session) for line in file)
     except OSError:
         return False
@@ -146,14 +146,14 @@ def _is_tool(line: bytes, session: str) -> bool:
 
 
 class Wiggum(NamedTuple):
-    """The state of a loop that the plugin drives; None is what its file does not say."""
+    """The state of a loop that the plugin drives; None for what its file does not contain."""
 
     iteration: int | None = None
     max_iterations: int | None = None
 
 
 def wiggum_loop(root: Path, session: str) -> Wiggum | None:
-    """Return the plugin's loop, None if there is none, it is switched off, or another session has it."""
+    """Return the plugin's loop, None if there is none, it is inactive, or it is another session's."""
     try:
         with (root / STATE).open(encoding="utf-8", errors="replace") as file:
             text = file.read(_READ)
@@ -166,7 +166,7 @@ def wiggum_loop(root: Path, session: str) -> Wiggum | None:
 
 
 def _front_matter(text: str) -> dict[str, str]:
-    """Return the keys of the front matter with their values as words; a file without any has none."""
+    """Return the keys of the front matter with their values as text, {} without one."""
     first, *lines = text.splitlines() or [""]
     if first.strip() != "---":
         return {}
@@ -184,10 +184,10 @@ def _number(word: str | None) -> int | None:
 
 
 def stopped(event: Mapping[str, Any], root: str, loop: str, environment: Mapping[str, str], began: float) -> Answer:
-    """Measure the iteration and return the answer; None lets the agent go.
+    """Measure the iteration and return the answer; None lets the agent stop.
 
-    A stop with work in the background is a pause, and one that only planned is none of the loop: neither is measured.
-    `began` is when this hook was called, in seconds since 1970. Raises as `Tracker.post_iteration` does.
+    A stop with background work is a pause, and one in plan mode is not part of the loop: neither is measured. `began`
+    is when this hook was called (epoch seconds). Raises as `Tracker.post_iteration` does.
     """
     if event.get("background_tasks") or event.get("permission_mode") == "plan":
         return None
@@ -195,7 +195,7 @@ def stopped(event: Mapping[str, Any], root: str, loop: str, environment: Mapping
     with locked(folder / "agent.lock", "agent hook", PATIENCE_S):
         turns = Turns.read(folder)
         if turns.session == event.get("session_id") and turns.ended > began:
-            return None  # installed twice: the other hook has measured this very stop
+            return None  # installed twice, and the other hook has measured this stop
         turns.begin(event, folder)
         answer = _measured(Stop(event, Path(root), folder, environment, began), turns)
         turns.events, turns.ended = events_size(folder), time.time()
@@ -204,7 +204,7 @@ def stopped(event: Mapping[str, Any], root: str, loop: str, environment: Mapping
 
 
 class Stop:
-    """One stop of an agent: the event, the project, the loop's folder."""
+    """A stop of an agent: the event, the project, and the loop's folder."""
 
     def __init__(
         self, event: Mapping[str, Any], root: Path, folder: Path, environment: Mapping[str, str], began: float
@@ -216,23 +216,23 @@ class Stop:
         self.wiggum: Wiggum | None = wiggum_loop(root, str(event.get("session_id", "")))
 
     def usage(self, turns: Turns) -> dict[str, float] | None:
-        """Return what the iteration took, None if nobody knows; it never raises."""
+        """Return the usage of the iteration, None if unknown; never raises."""
         try:
             _wait_for_client(self.event, str(self.folder), self.began)
             return turns.usage(self.event, self.folder, summary_at(self.paths).updated_at) or None
-        except Exception as error:  # noqa: BLE001  # an iteration is worth more than what it took
+        except Exception as error:  # noqa: BLE001  # unknown usage must not lose the iteration
             note_trouble(str(self.folder), "Stop", error)
             return None
 
     def note(self, record: IterationRecord, **more: object) -> None:
-        """Note down what came of the stop."""
+        """Log the result of the stop."""
         note_event(str(self.folder), self.event, iteration=record.iteration, **more)
 
 
 def _measured(stop: Stop, turns: Turns) -> Answer:
     usage = stop.usage(turns)
     record = stop.tracker.post_iteration(None, usage=usage).record
-    turns.write(stop.folder)  # whatever fails from here on, what the iteration took is on record
+    turns.write(stop.folder)  # the usage counts as recorded even after a later failure
     if stop.wiggum is not None:
         stop.note(record, action=record.decision.action, driven_by="ralph-wiggum", driven_at=stop.wiggum.iteration)
         return None
@@ -247,7 +247,7 @@ def _measured(stop: Stop, turns: Turns) -> Answer:
 
 
 def _held(stop: Stop, turns: Turns, record: IterationRecord, decided: Decided) -> Answer:
-    """Tell the agent to go on, unless the client would end the turn all the same."""
+    """Make the agent continue, unless the client would end the turn anyway."""
     cap = block_cap(stop.environment)
     action = decided.decision.action
     if cap is not None and turns.blocks >= cap:
@@ -269,14 +269,14 @@ def _told_cap(cap: int) -> str:
 
 
 def block_cap(environment: Mapping[str, str]) -> int | None:
-    """Return how often in a row the client lets a hook hold the agent, None for no limit."""
+    """Return how many consecutive stops the client lets a hook block, None for no limit."""
     number = re.match(r"\s*[+-]?\d+", environment.get(CAP, ""))
     cap = int(number[0]) if number else DEFAULT_CAP
     return cap if cap > 0 else None
 
 
 def _wait_for_client(event: Mapping[str, Any], loop: str, began: float) -> None:
-    """Wait a moment for what the client tells behind its back: the last answer written down, the cost shown."""
+    """Wait briefly for what the client writes in the background: the last answer, and the cost."""
     deadline = time.monotonic() + _LAG_S
     while not (_written(event) and _shown(event, loop, began)) and time.monotonic() < deadline:
         time.sleep(_PAUSE_S)
@@ -288,5 +288,5 @@ def _written(event: Mapping[str, Any]) -> bool:
 
 
 def _shown(event: Mapping[str, Any], loop: str, began: float) -> bool:
-    """Return whether the status line of this session, if it has one, has brought a cost since the turn ended."""
+    """Return whether this session's status line, if it has one, has reported a cost since the turn ended."""
     return event.get("session_id") not in costs_of(loop) or os.stat(f"{loop}/{COSTS}").st_mtime >= began  # noqa: PTH116

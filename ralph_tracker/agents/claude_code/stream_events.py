@@ -1,7 +1,7 @@
-"""The events of a session in what `claude -p --output-format stream-json --verbose` printed.
+"""Read a session's events from the output of `claude -p --output-format stream-json --verbose`.
 
-It prints the messages of claude-agent-sdk as JSON; `ClaudeEvents` hears both. Output tokens are told with
-`--include-partial-messages` only: what stands in the messages is a placeholder.
+Its messages are those of claude-agent-sdk as JSON, which `ClaudeEvents` reads. Output tokens are only known with
+`--include-partial-messages`: those in the messages are placeholders.
 """
 
 import json
@@ -15,13 +15,13 @@ from ralph_tracker.steering.events import Event
 
 
 class TextBlock(NamedTuple):
-    """What was said; this and the others have the names and fields of claude-agent-sdk."""
+    """A text; this and the others have the names and fields of claude-agent-sdk."""
 
     text: str
 
 
 class ToolUseBlock(NamedTuple):
-    """A tool that is asked for."""
+    """A request to call a tool."""
 
     id: str
     name: str
@@ -29,7 +29,7 @@ class ToolUseBlock(NamedTuple):
 
 
 class ToolResultBlock(NamedTuple):
-    """What a tool gave."""
+    """The result of a tool."""
 
     tool_use_id: str
     content: Any
@@ -37,7 +37,7 @@ class ToolResultBlock(NamedTuple):
 
 
 class AssistantMessage(NamedTuple):
-    """A block of an answer, or several."""
+    """One or more blocks of an answer."""
 
     content: list[Any]
     model: str
@@ -47,21 +47,21 @@ class AssistantMessage(NamedTuple):
 
 
 class UserMessage(NamedTuple):
-    """What tools gave back."""
+    """Results of tools."""
 
     content: list[Any]
     parent_tool_use_id: object
 
 
 class StreamEvent(NamedTuple):
-    """A piece of an answer while it is given."""
+    """A piece of an answer in progress."""
 
     event: Object
     parent_tool_use_id: object
 
 
 class ResultMessage(NamedTuple):
-    """The end; `total_cost_usd` is None if it is not told."""
+    """The end; `total_cost_usd` is None if unknown."""
 
     total_cost_usd: float | None
 
@@ -70,7 +70,7 @@ _END: Final = ResultMessage(None)
 
 
 def is_stream(lines: list[str]) -> bool:
-    """Tell from its first lines whether a file is such output: its objects have a `type`, where events have `event`."""
+    """Return whether a file, by its first lines, is such output: its objects have a `type`, not an `event`."""
     try:
         first = json.loads("".join(lines))
     except (ValueError, RecursionError):
@@ -79,7 +79,7 @@ def is_stream(lines: list[str]) -> bool:
 
 
 def read_stream(lines: Iterable[str], name: str) -> Iterator[Event]:
-    """Yield the events in lines of such output; `name` is how an error calls it. Raises InputError with the line."""
+    """Yield the events in such output; `name` is the file's name for errors. Raises InputError with the line."""
     heard: list[Event] = []
     session = ClaudeEvents(heard.append)
     for number, line in enumerate(lines, 1):
@@ -87,7 +87,7 @@ def read_stream(lines: Iterable[str], name: str) -> Iterator[Event]:
             session.message(_message(_object(line, f"{name}, line {number}")))
             yield from heard
             heard.clear()
-    session.message(_END)  # where the output was cut
+    session.message(_END)  # if the output was cut
     yield from heard
 
 
@@ -102,7 +102,7 @@ def _object(line: str, where: str) -> Object:
 
 
 def _message(given: Object) -> tuple[Any, ...] | None:
-    """Return a line's object as a message, None for what is not about the session's course."""
+    """Return a line's object as a message, None if it is not one of the session."""
     message, parent = inner(given, "message"), given.get("parent_tool_use_id")
     blocks = [block for each in objects(message.get("content")) if (block := _block(each)) is not None]
     match word(given, "type"):

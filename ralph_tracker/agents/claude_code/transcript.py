@@ -1,8 +1,8 @@
-"""What a session took, from its transcript: JSON lines that the client writes, some time after the fact.
+"""Read a session's token usage from its transcript, JSON lines that the client writes with a delay.
 
-An answer of the model is one line for each block of its content, and each repeats the usage of the whole: what counts
-is told by the message's id with the request's. While an answer is being written (`stop_reason` is null) its output is a
-placeholder, which is unknown. No line says what it cost.
+An answer has a line for each content block, and each repeats the usage of the whole answer: duplicates are recognized
+by message id and request id. In an unfinished answer (`stop_reason` is null) the output tokens are a placeholder and
+count as unknown. No line has the cost.
 """
 
 import json
@@ -15,7 +15,7 @@ from typing import Any, Final, Self
 from ralph_tracker.agents.output.formats.anthropic_events import input_tokens
 from ralph_tracker.agents.output.values import count
 
-# Blocks of one answer stand close together: a repeat further away than this many answers is not looked for.
+# Blocks of one answer are close together: duplicates further apart than this many answers are not recognized.
 _REMEMBERED: Final = 64
 _LONGEST_LINE: Final = 4 << 20
 _TAIL: Final = 1 << 18
@@ -26,14 +26,14 @@ _Tokens = tuple[int, int | None]
 
 @dataclass(slots=True)
 class Reading:
-    """Read one transcript on from where it was left; `counted` are the latest answers, their tokens in and out."""
+    """The position in a transcript; `counted` are the latest answers with their input and output tokens."""
 
     offset: int = 0
     counted: OrderedDict[str, _Tokens] = field(default_factory=OrderedDict)
 
     @classmethod
     def of(cls, plain: Any) -> Self:  # noqa: ANN401  # whatever was stored
-        """Return what was stored by `plain`; the beginning for anything else."""
+        """Return what `plain` stored; the start of the file for anything else."""
         try:
             counted = ((key, (int(i), None if o is None else int(o))) for key, i, o in plain["counted"])
             return cls(int(plain["offset"]), OrderedDict(counted))
@@ -41,15 +41,15 @@ class Reading:
             return cls()
 
     def plain(self) -> dict[str, Any]:
-        """Return it as it is stored."""
+        """Return it as a plain document."""
         return {"offset": self.offset, "counted": [[key, *taken] for key, taken in self.counted.items()]}
 
 
 @dataclass(frozen=True, slots=True)
 class TokenUse:
-    """Count what answers of the model took: tokens in (those of the cache too), tokens out, answers.
+    """The token usage of answers: input (including the cache), output, and the number of answers.
 
-    `unfinished` are answers whose output is unknown; below 0 where more have become known than have begun.
+    `unfinished` are answers whose output is unknown; negative if earlier ones became known.
     """
 
     input_tokens: int = 0
@@ -72,10 +72,10 @@ def transcripts_of(path: Path) -> list[Path]:
 
 
 def read_on(path: Path, reading: Reading, since: str) -> TokenUse:
-    """Return what the lines took that came after those that were read, and not before `since` (UTC, ISO 8601).
+    """Return the usage in lines after `reading` that are not older than `since` (UTC, ISO 8601).
 
-    Both are told to the second. The reading goes on behind the last whole line. Raises OSError for a file that cannot
-    be read.
+    Both times have a precision of seconds. Afterwards `reading` is behind the last whole line. Raises OSError if the
+    file cannot be read.
     """
     taken = TokenUse()
     for line in _whole_lines(path, reading):
@@ -93,7 +93,7 @@ def read_on(path: Path, reading: Reading, since: str) -> TokenUse:
 
 
 def _more(before: _Tokens | None, now: _Tokens) -> TokenUse:
-    """Return what an answer took beyond what was counted of it."""
+    """Return the usage of an answer beyond what was already counted."""
     known = (0, None) if before is None else before
     unfinished = int(now[1] is None) - int(before is not None and before[1] is None)
     return TokenUse(now[0] - known[0], (now[1] or 0) - (known[1] or 0), int(before is None), unfinished)
@@ -124,8 +124,8 @@ def _whole_lines(path: Path, reading: Reading) -> Iterator[bytes]:
         while line := file.readline(_LONGEST_LINE):
             if not line.endswith(b"\n"):
                 if len(line) < _LONGEST_LINE:
-                    return  # it is being written
-                while line and not line.endswith(b"\n"):  # what a tool gave back may be of any size
+                    return  # still being written
+                while line and not line.endswith(b"\n"):  # a tool's output may be of any size
                     line = file.readline(_LONGEST_LINE)
                 if not line:
                     return
@@ -135,7 +135,7 @@ def _whole_lines(path: Path, reading: Reading) -> Iterator[bytes]:
 
 
 def _answer(line: bytes, since: str) -> tuple[str, _Tokens] | None:
-    """Return the key of an answer of the model, and its tokens in and out; None for any other line."""
+    """Return the key of a model's answer with its input and output tokens; None for any other line."""
     if b'"usage"' not in line:
         return None
     try:

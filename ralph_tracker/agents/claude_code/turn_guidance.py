@@ -1,8 +1,8 @@
-"""The end of a turn in a loop: the session's journal is folded, and what continuation says goes to the agent.
+"""Evaluate the session's journal at the end of a turn, and pass continuation's message to the agent.
 
-A hook is a process of its own. What it has to know of the session stands in the journal, which every hook appends to
-in one write: it is read from its end, at most 256 KiB, and folded again, as `simulate` does it. A prompt and a measured
-stop begin anew: what is judged is the work of one iteration. Neither YAML nor pydantic is imported here.
+Each hook is a new process, so the session's state is in the journal, to which hooks append in one write: its last 256
+KiB are evaluated again, as `simulate` does. A prompt or a measured stop starts again, because the work of one iteration
+is judged. YAML and pydantic are not imported here.
 """
 
 import json
@@ -45,9 +45,9 @@ def _without_turns(rules: ContinuationRules) -> ContinuationRules:
 
 
 class Steering(NamedTuple):
-    """What the frozen configuration says of sessions: by which thresholds, and by the tracker's record or not.
+    """The frozen configuration for sessions: thresholds, and whether the tracker's records are used.
 
-    The limits of turns and tool calls are among those only where the configuration asks for it (`turn_limits`).
+    Limits of turns and tool calls are only included if the configuration asks for it (`turn_limits`).
     """
 
     rules: ContinuationRules = _without_turns(ContinuationRules())
@@ -56,9 +56,9 @@ class Steering(NamedTuple):
 
 
 def continuation_of(loop: str) -> Steering:
-    """Return what `pre_loop` froze in a loop's folder, the defaults where that cannot be read."""
+    """Return the settings frozen by `pre_loop`, the defaults if they cannot be read."""
     try:
-        with open(f"{loop}/{RULES}", encoding="utf-8") as file:  # noqa: PTH123  # it runs at every turn
+        with open(f"{loop}/{RULES}", encoding="utf-8") as file:  # noqa: PTH123  # called at every turn
             section = json.load(file)["continuation"]
         rules = continuation_rules_of(section)
         if section["turn_limits"] is not True:
@@ -69,9 +69,9 @@ def continuation_of(loop: str) -> Steering:
 
 
 def turn_ended(event: Mapping[str, Any], root: str, loop: str, environment: Mapping[str, str]) -> dict[str, Any] | None:
-    """Note the end of a turn and return the answer: words for the agent beside its tools' results, or None.
+    """Log the end of a turn and return the answer: a message beside the tools' results, or None.
 
-    No tool is kept from running, and no session from going on: that is decided at its stop.
+    It never blocks a tool or ends the session, which is decided at the stop.
     """
     session = str(event.get("session_id"))
     steering = continuation_of(loop)
@@ -94,7 +94,7 @@ def turn_ended(event: Mapping[str, Any], root: str, loop: str, environment: Mapp
 
 
 def _unheard(event: Mapping[str, Any], lines: Iterable[Line]) -> Iterator[dict[str, Any]]:
-    """Yield the calls of a turn that no other hook heard, as failed ones: the client did not let them run."""
+    """Yield the calls of a turn that no other hook reported, as failed: the client did not allow them."""
     heard, calls = {line.get("call") for line in lines}, event.get("tool_calls")
     for call in calls if isinstance(calls, list) else ():
         if isinstance(call, dict) and isinstance(call.get("tool_name"), str) and call.get("tool_use_id") not in heard:
@@ -104,7 +104,7 @@ def _unheard(event: Mapping[str, Any], lines: Iterable[Line]) -> Iterator[dict[s
 
 
 class TurnGuidance(NamedTuple):
-    """Where a session stands after its last turn: how many, what the agent is told (None: nothing), forced."""
+    """The result of a session's last turn: number of turns, message for the agent (None: none), whether forced."""
 
     turns: int = 0
     words: str | None = None
@@ -112,7 +112,7 @@ class TurnGuidance(NamedTuple):
 
 
 def folded(lines: Sequence[Line], rules: ContinuationRules) -> TurnGuidance:
-    """Fold a session's lines; what was said at earlier turns counts as said."""
+    """Evaluate a session's lines; messages of earlier turns count as given."""
     window = next((size for line in reversed(lines) if (size := _whole(line.get("context_window")))), None)
     complexity: Any = "medium"
     continuation = Continuation(complexity, rules=rules, context_window=window)
@@ -130,7 +130,7 @@ def folded(lines: Sequence[Line], rules: ContinuationRules) -> TurnGuidance:
 
 
 def events_of(line: Line) -> Iterator[Event]:
-    """Yield the events that a line of the journal tells of; one of an older version tells what it has."""
+    """Yield the events in a line of the journal; lines of an older version may have fewer."""
     name = str(line.get("event"))
     if name == _TURN:
         yield TurnEnded(context_tokens=_whole(line.get("context_tokens")))
@@ -143,7 +143,7 @@ def events_of(line: Line) -> Iterator[Event]:
 
 
 def lines_of(loop: str, session: str) -> Iterator[Line]:
-    """Yield the last lines of a session itself, not of its subagents; what is no line is passed over."""
+    """Yield the last lines of a session, without its subagents and without invalid lines."""
     wanted = f'"session":{json.dumps(session)}'.encode()
     if not os.path.exists(f"{loop}/{EVENTS}"):  # noqa: PTH110  # as above
         return
@@ -151,7 +151,7 @@ def lines_of(loop: str, session: str) -> Iterator[Line]:
         size = file.seek(0, 2)
         file.seek(max(0, size - _TAIL))
         if size > _TAIL:
-            file.readline()  # the rest of one
+            file.readline()  # skip an incomplete line
         for line in file:
             if wanted not in line:
                 continue
@@ -168,8 +168,8 @@ def _whole(value: Any) -> int | None:  # noqa: ANN401  # whatever a line holds
 
 
 def _stopped_by_the_record(root: str, environment: Mapping[str, str]) -> str | None:
-    """Return what the agent is told where the tracker's record stops it, None if it goes on."""
-    from ralph_tracker.agents.recorded import recorded_quality  # noqa: PLC0415  # where it is configured only
+    """Return the message if the tracker's record stops the agent, None otherwise."""
+    from ralph_tracker.agents.recorded import recorded_quality  # noqa: PLC0415  # only if configured
     from ralph_tracker.steering.evaluators import QualityProgressEvaluator  # noqa: PLC0415  # as above
 
     goes_on, reason = QualityProgressEvaluator(recorded_quality(root, None, environment)).judged()

@@ -1,4 +1,4 @@
-"""What the status line's payloads tell of a session: its cost, and how full its context is; no hook tells either."""
+"""Store a session's cost and context size from the status line's payloads; hooks do not get either."""
 
 import json
 import os
@@ -15,9 +15,9 @@ _PERCENT: Final = 100
 
 
 def costs_of(loop: str) -> dict[str, dict[str, float]]:
-    """Return, by session, what it has cost in this loop (`spent`, USD) and its counter (`total`); {} where unknown."""
+    """Return, by session, its cost in this loop (`spent`, USD) and its counter (`total`); {} if unknown."""
     try:
-        with open(f"{loop}/{COSTS}", encoding="utf-8") as file:  # noqa: PTH123  # the status line is asked for often
+        with open(f"{loop}/{COSTS}", encoding="utf-8") as file:  # noqa: PTH123  # the status line runs often
             sessions = json.load(file)["sessions"]
         return {str(name): {key: float(each[key]) for key in ("total", "spent")} for name, each in sessions.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -25,9 +25,9 @@ def costs_of(loop: str) -> dict[str, dict[str, float]]:
 
 
 def take_cost(loop: str, payload: Mapping[str, Any], started_at: str) -> None:
-    """Add what a session has cost since its last payload; `started_at` is when the loop began (UTC, ISO 8601).
+    """Add a session's cost since its last payload; `started_at` is when the loop began (UTC, ISO 8601).
 
-    A session that is older than the loop counts from its first payload. Raises OSError if the disk refuses.
+    A session older than the loop counts from its first payload. Raises OSError if the disk refuses.
     """
     session, cost = payload.get("session_id"), payload.get("cost")
     if not isinstance(session, str) or not isinstance(cost, dict):
@@ -48,11 +48,11 @@ def take_cost(loop: str, payload: Mapping[str, Any], started_at: str) -> None:
 
 
 def _older(cost: Mapping[str, Any], started_at: str) -> bool:
-    """Return whether a session is older than the loop; one of unknown age is."""
+    """Return whether a session is older than the loop; True if its age is unknown."""
     age = cost.get("total_duration_ms")
     if not isinstance(age, int | float):
         return True
-    import calendar  # noqa: PLC0415  # once a session
+    import calendar  # noqa: PLC0415  # once per session
 
     try:
         began = calendar.timegm(time.strptime(started_at, "%Y-%m-%dT%H:%M:%SZ"))
@@ -62,7 +62,7 @@ def _older(cost: Mapping[str, Any], started_at: str) -> bool:
 
 
 def write_sessions(loop: str, name: str, sessions: Mapping[str, Any]) -> None:
-    """Replace a file in a loop's folder by what is known of the last sessions. Raises OSError."""
+    """Replace a file in a loop's folder by the data of the latest sessions. Raises OSError."""
     temporary = f"{loop}/.tmp-{name}-{os.getpid()}"
     kept = dict(list(sessions.items())[-_SESSIONS:])
     with open(temporary, "w", encoding="utf-8") as file:  # noqa: PTH123  # as above
@@ -71,7 +71,7 @@ def write_sessions(loop: str, name: str, sessions: Mapping[str, Any]) -> None:
 
 
 def context_of(loop: str, session: str) -> dict[str, int]:
-    """Return `context_tokens` and `context_window` of a session, both in tokens; {} where they are not known."""
+    """Return `context_tokens` and `context_window` of a session; {} if unknown."""
     known = _known(loop).get(session)
     if not isinstance(known, dict):
         return {}
@@ -82,7 +82,7 @@ def context_of(loop: str, session: str) -> dict[str, int]:
 
 
 def take_context(loop: str, payload: Mapping[str, Any]) -> None:
-    """Keep what a payload tells of the context, where it is new. Raises OSError if the disk refuses."""
+    """Store a payload's context size if it has changed. Raises OSError if the disk refuses."""
     session, told = payload.get("session_id"), payload.get("context_window")
     if not isinstance(session, str) or not isinstance(told, dict):
         return
@@ -99,7 +99,7 @@ def take_context(loop: str, payload: Mapping[str, Any]) -> None:
 
 def _known(loop: str) -> dict[str, Any]:
     try:
-        with open(f"{loop}/{CONTEXT}", encoding="utf-8") as file:  # noqa: PTH123  # the status line is asked for often
+        with open(f"{loop}/{CONTEXT}", encoding="utf-8") as file:  # noqa: PTH123  # the status line runs often
             sessions = json.load(file)["sessions"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return {}

@@ -1,4 +1,4 @@
-"""What an agent's output tells: usage and cost of a run, and how it ended. registry.py is the table of formats."""
+"""Read an agent's output: usage and cost of a run, and how it ended. listener.py has the table of formats."""
 
 from ralph_tracker.agents.output.listener import Listener
 from ralph_tracker.agents.output.run_report import Ending, RunReport

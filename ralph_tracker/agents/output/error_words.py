@@ -1,6 +1,6 @@
-"""When an agent may be tried again, in its own words: a span ("try again in 5 minutes") or a time.
+"""Recognize an agent's error messages, and when it may be tried again: after a span ("in 5 minutes") or at a time.
 
-A time of day alone ("resets 3pm") names no day: it stays in the words for whoever has a clock.
+A time of day alone ("resets 3pm") has no date, and is not converted.
 """
 
 import re
@@ -78,7 +78,7 @@ _STATUSES: Final = {
     503: Ending.RATE_LIMITED,
     529: Ending.RATE_LIMITED,
 }
-# How a known message goes on where it is no prose: not at all, or after punctuation.
+# What may follow a known message that is not prose: nothing, or punctuation.
 _CLOSED: Final = r"(?=\W*$|\s?[·:.,;|(\[—–-](?!\w))"
 _YOUR_LIMIT: Final = r"you(?:['’]ve| have) (?:hit|reached|exceeded|exhausted) your [\w -]{0,30}(?:limit|quota)"
 _KNOWN: Final = (
@@ -116,14 +116,14 @@ _ASKING_END: Final = 300
 
 
 class When(NamedTuple):
-    """A span in seconds and a time in epoch seconds, each None if it is not said."""
+    """A span in seconds and a time in epoch seconds, each None if not given."""
 
     after_s: float | None = None
     at: float | None = None
 
 
 def when(words: str) -> When:
-    """Return when the words say that it may be tried again."""
+    """Return when to try again, according to the message."""
     return When(_span(words), _time(words))
 
 
@@ -151,7 +151,7 @@ def _time(words: str) -> float | None:
         if iso:
             return datetime.fromisoformat(iso["iso"].upper()).astimezone(UTC).timestamp()
         if date:
-            # Without a zone it is the local time of the machine on which the agent runs, which is this one.
+            # Without a zone it is local time, as the agent runs on this machine.
             said = f"{date['month']} {date['day']} {date['rest']}"
             return datetime.strptime(said, "%b %d %Y %I:%M %p").astimezone().timestamp()
     except (ValueError, OverflowError):
@@ -160,29 +160,29 @@ def _time(words: str) -> float | None:
 
 
 def verdict(words: str, status: int | None = None) -> Verdict:
-    """Return what an error's words mean, else what its HTTP status does; FAILED where neither tells."""
+    """Return the meaning of an error's message, else of its HTTP status; FAILED if neither is known."""
     read = words[:_READ]
     ending = _meaning(read) or _STATUSES.get(status or 0, Ending.FAILED)
     return _made(ending, read)
 
 
 def complaint(line: str) -> Verdict | None:
-    """Return what a line means that begins as an error's line does, None for any other and where it means no more."""
+    """Return the meaning of a line that begins like an error's, None for any other and without a known meaning."""
     read = line[:_READ]
-    half = read.startswith(("{", "[{")) and isinstance(parse_json(read), Unreadable)  # a stream that was cut
+    half = read.startswith(("{", "[{")) and isinstance(parse_json(read), Unreadable)  # a truncated stream
     ending = _meaning(read[:_SHORT]) if not half and _BEGINS_AS_ERROR.match(read) else None
     return None if ending is None else _made(ending, read)
 
 
 def nothing_but(message: str) -> Verdict | None:
-    """Return what a message means that is a known complaint and nothing else, None for any other."""
+    """Return the meaning of a message that is only a known complaint, None for any other."""
     whole = message.strip()
     ending = _meaning(whole) if len(whole) <= _SHORT and _ITSELF.fullmatch(whole) else None
     return None if ending is None else _made(ending, whole)
 
 
 def asks_permission(message: str) -> str | None:
-    """Return the last line of a message whose end asks to be allowed something, None if it asks nothing."""
+    """Return the last line of a message that ends by asking for permission, None if it does not."""
     end = plain(message[-_ASKING_END:]).strip()
     return end.rsplit("\n", 1)[-1] if _ASKS.search(end) else None
 

@@ -1,14 +1,13 @@
-"""Listening to a run: bytes of its two streams in, what they told out. No files, no processes, no clock.
+"""Read the bytes of an agent's two output streams, and report usage and result. No files, processes or clock.
 
-How a run ended is what its last event says. Only where that is missing, or the exit code contradicts it, do the exit
-code and the words decide, and words only so far:
+The last event says how a run ended. Only if it is missing or the exit code contradicts it, the exit code and messages
+decide, with these limits:
 
-- In a format of events the prose of the agent is never asked. What it struggled with when the stream ended (an event
-  of a retry), the last lines of standard error, and lines of standard output that are no events count, if the exit
-  code is not 0.
-- In plain text a line counts if the exit code is not 0, it is among the last 5 of standard output or the last 20 of
-  standard error, and it begins as an error's line does. With exit code 0 the output counts if it is a known
-  complaint and nothing else. A question for permission counts at the very end, whatever the exit code.
+- In an event format the agent's prose is ignored. What it was retrying when the stream ended, the last lines of
+standard error, and lines of standard output that are not events count, if the exit code is not 0. - In plain text a
+line counts if the exit code is not 0, it is among the last 5 of standard output or the last 20 of standard error, and
+it begins like an error. With exit code 0 the output counts if it is only a known complaint. A question for permission
+counts at the very end, with any exit code.
 """
 
 import re
@@ -32,7 +31,7 @@ _LONGEST: Final = 4_000
 
 
 class PlainText:
-    """The last lines of a text, each cut at 4,000 characters, and its whole where that is short."""
+    """The last lines of a text, each cut at 4,000 characters, and all of it if that is short."""
 
     def __init__(self, kept: int) -> None:
         self.said = False
@@ -41,7 +40,7 @@ class PlainText:
         self._whole: str | None = ""
 
     def take(self, line: str) -> None:
-        """Hear a line that is not blank."""
+        """Add a line that is not blank."""
         self.said = True
         self._end.append(line[:_LONGEST])
         self._tail = f"{self._tail}\n{line[-_LONGEST:]}"[-_LONGEST:]
@@ -51,20 +50,20 @@ class PlainText:
 
     @property
     def tail(self) -> str | None:
-        """The end of the text, at most 4,000 characters; None if there is none."""
+        """Return the end of the text, at most 4,000 characters; None if there is none."""
         return self._tail.strip() or None
 
     @property
     def last_line(self) -> str | None:
-        """The last line, None if there is none."""
+        """Return the last line, None if there is none."""
         return self._end[-1] if self._end else None
 
     def complaint(self) -> Verdict | None:
-        """Return what the latest of the last lines means that begins as an error's line does; None without."""
+        """Return the meaning of the latest line that begins like an error's; None if there is none."""
         return next(self._complaints(), None)
 
     def nothing_but(self) -> Verdict | None:
-        """Return what the text means where it is a known complaint and nothing else."""
+        """Return the meaning of the text if it is only a known complaint, else None."""
         return nothing_but(self._whole) if self._whole else None
 
     def _complaints(self) -> Iterator[Verdict]:
@@ -75,9 +74,9 @@ class PlainText:
 
 
 class Lines:
-    """Cut bytes at newlines and carriage returns, which progress lines end with; what is no UTF-8 is replaced.
+    """A splitter of bytes at newlines and carriage returns, which end progress lines; invalid UTF-8 is replaced.
 
-    A line of more than 1 MiB is dropped; `dropped` is how many were.
+    Lines of more than 1 MiB are dropped and counted in `dropped`.
     """
 
     def __init__(self) -> None:
@@ -86,7 +85,7 @@ class Lines:
         self._dropping = False
 
     def take(self, chunk: bytes) -> Iterator[str]:
-        """Yield the lines that end within the chunk, without their ends; blank ones are passed over."""
+        """Yield the lines that end within the chunk, without line ends and blank lines."""
         start = 0
         for end in _END.finditer(chunk):
             self._add(memoryview(chunk)[start : end.start()])
@@ -95,7 +94,7 @@ class Lines:
         self._add(memoryview(chunk)[start:])
 
     def end(self) -> Iterator[str]:
-        """Yield the line that was begun, if there is one."""
+        """Yield the incomplete last line, if there is one."""
         line = bytes(self._begun).decode(errors="replace")
         self._begun.clear()
         self._dropping = False
@@ -114,14 +113,14 @@ class Lines:
 
 
 class Document:
-    """Put together a JSON object that was printed over several lines, as long as it has at most 1 MiB."""
+    """A JSON object printed over several lines, of at most 1 MiB."""
 
     def __init__(self) -> None:
         self._lines: list[str] = []
         self._size = 0
 
     def take(self, line: str) -> str | None:
-        """Return the object's text where the line ends it, None otherwise."""
+        """Return the object's text if the line ends it, None otherwise."""
         if line == "{":
             self._lines, self._size = [], 0
         elif not self._lines:
@@ -138,7 +137,7 @@ class Document:
 
 
 class _Events(Protocol):
-    """What the file of a format of events has."""
+    """The interface of the file of an event format."""
 
     Reader: Callable[[], EventReader]
 
@@ -146,7 +145,7 @@ class _Events(Protocol):
 
 
 class Events(NamedTuple):
-    """Describe a format of events; the file of its name is imported when it is tried."""
+    """An event format; the file of its name is imported when it is tried."""
 
     name: str
 
@@ -155,7 +154,7 @@ class Events(NamedTuple):
         return self._module.sniff(event)
 
     def reader(self) -> EventReader:
-        """Return a reader that has heard nothing yet."""
+        """Return a new reader."""
         return self._module.Reader()
 
     @property
@@ -163,7 +162,7 @@ class Events(NamedTuple):
         return cast("_Events", _file(self.name))
 
 
-# Those that imitate Claude Code's events are tried before it.
+# Formats that imitate Claude Code's are tried before it.
 EVENTS: Final[tuple[Events, ...]] = (
     Events("qwen-code"),
     Events("amp"),
@@ -179,16 +178,16 @@ TEXTS: Final[tuple[str, ...]] = ("aider", "copilot-text")
 
 
 def recognise(event: Object) -> Events | None:
-    """Return the format of which the object is an event, None if it is of none."""
+    """Return the format of an event, None if it is unknown."""
     return next((each for each in EVENTS if each.sniff(event)), None)
 
 
 def text_readers() -> tuple[TextReader, ...]:
-    """Return a reader for each format of text."""
+    """Return a reader for each text format."""
     return tuple(cast("TextReader", _file(name).Reader()) for name in TEXTS)
 
 
-def _file(name: str) -> Any:  # noqa: ANN401  # what a module has is said where it is cast
+def _file(name: str) -> Any:  # noqa: ANN401  # cast by the callers
     return import_module(f"ralph_tracker.agents.output.formats.{name.replace('-', '_')}")
 
 
@@ -197,9 +196,9 @@ _LAST_OF_ERRORS: Final = 20
 
 
 class Listener:
-    """Hear what a run of an agent writes, in chunks of any size, and tell at its end what that told.
+    """A listener to an agent's output, in chunks of any size, that reports on the run at its end.
 
-    Holds a bounded state, however much is written, and never raises, whatever is.
+    Its state is bounded, and it never raises, whatever the agent writes.
     """
 
     def __init__(self) -> None:
@@ -207,20 +206,20 @@ class Listener:
         self._errors = _Stream(_LAST_OF_ERRORS)
 
     def hear(self, chunk: bytes) -> None:
-        """Hear a chunk of standard output."""
+        """Read a chunk of standard output."""
         self._output.take(chunk)
 
     def hear_error(self, chunk: bytes) -> None:
-        """Hear a chunk of standard error."""
+        """Read a chunk of standard error."""
         self._errors.take(chunk)
 
     @property
     def dropped(self) -> int:
-        """How many lines were dropped because they have more than 1 MiB."""
+        """Return how many lines were dropped because they have more than 1 MiB."""
         return self._output.dropped + self._errors.dropped
 
     def told(self, exit_code: int | None) -> RunReport:
-        """Return what was told, once the run has ended; an exit code of None is a run that a signal ended, or we."""
+        """Return the report on the run; `exit_code` is None if a signal ended it, or we did."""
         self._output.end()
         self._errors.end()
         events = self._output.events or self._errors.events
@@ -272,7 +271,7 @@ def _otherwise(asked: str | None, exit_code: int | None, last_line: str | None) 
 
 
 class _Stream:
-    """Hear one of the two streams: its events go to the reader of their format, all else is text."""
+    """One of the two streams: its events go to the reader of their format, all else is text."""
 
     def __init__(self, kept: int) -> None:
         self.events: EventReader | None = None
@@ -287,7 +286,7 @@ class _Stream:
 
     @property
     def said(self) -> bool:
-        """Whether there was anything at all, dropped lines included."""
+        """Return whether there was any output, including dropped lines."""
         return self.text.said or self.events is not None or self._lines.dropped > 0
 
     def take(self, chunk: bytes) -> None:
@@ -295,12 +294,12 @@ class _Stream:
             self._line(line)
 
     def end(self) -> None:
-        """Hear the line that was begun."""
+        """Read the incomplete last line."""
         for line in self._lines.end():
             self._line(line)
 
     def of_text(self) -> StreamReport | None:
-        """Return what was heard in a format of text, None if it is of none."""
+        """Return the report of a text format, None if there is none."""
         return next((heard for each in self._texts if (heard := each.heard()) is not None), None)
 
     def _line(self, raw: str) -> None:
@@ -317,7 +316,7 @@ class _Stream:
             each.take(line)
 
     def _events(self, words: str) -> bool:
-        """Hear the object, or each of a list of objects; False where they are of no known format."""
+        """Read the object, or each of a list of objects; return False if their format is unknown."""
         value = parse_json(words)
         parts = [value] if isinstance(value, dict) else objects(value)
         for event in parts:

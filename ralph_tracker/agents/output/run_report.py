@@ -1,4 +1,4 @@
-"""What one reader hands over: what it heard in its format, before the exit code is asked."""
+"""Define what readers report on a run, before the exit code is considered."""
 
 from enum import StrEnum
 from typing import NamedTuple, Protocol
@@ -8,7 +8,7 @@ from ralph_tracker.core.metrics import Usage
 
 
 class Ending(StrEnum):
-    """How a run ended; OUT_OF_BUDGET is the agent's own limit of turns or money, UNKNOWN that nothing tells."""
+    """How a run ended; OUT_OF_BUDGET is the agent's own limit of turns or money."""
 
     DONE = "done"
     RATE_LIMITED = "rate_limited"
@@ -19,11 +19,10 @@ class Ending(StrEnum):
 
 
 class RunReport(NamedTuple):
-    """What a run told; None is "not told".
+    """The report on a run; None is "not reported".
 
     `why` is one line in the agent's words, at most 200 characters. `retry_after_s` (seconds) and `retry_at` (epoch
-    seconds) are when it says that it may be tried again. `last_message` is the end of its last words, at most 2,000
-    characters.
+    seconds) are when it may be tried again. `last_message` is the end of its last message, at most 2,000 characters.
     """
 
     usage: Usage
@@ -35,7 +34,7 @@ class RunReport(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """How a run ended or what it struggles with, why, and when it may be tried again, as `RunReport` does."""
+    """How a run ended or what it was retrying, why, and when it may be tried again, as in `RunReport`."""
 
     ending: Ending
     why: str | None = None
@@ -44,11 +43,11 @@ class Verdict(NamedTuple):
 
 
 class StreamReport(NamedTuple):
-    """What a stream of one format said.
+    """The content of a stream of one format.
 
-    `verdict` is how the run ended in the format's own words, None if its last event is missing. `trouble` is what
-    the agent struggled with when the stream ended (a retry, say): it counts only where the run did not end well.
-    `exits` says what the program's exit codes mean.
+    `verdict` is how the run ended in the format's words, None if its last event is missing. `trouble` is what the agent
+    was retrying when the stream ended: it only counts if the run did not end well. `exits` is the meaning of the
+    program's exit codes.
     """
 
     usage: Usage
@@ -59,7 +58,7 @@ class StreamReport(NamedTuple):
 
 
 class EventReader(Protocol):
-    """Hear the events of one run: JSON objects, in order. Never raises, holds a bounded state."""
+    """A reader of one run's events, JSON objects in order. Never raises; its state is bounded."""
 
     def take(self, event: Object, /) -> None: ...
 
@@ -67,10 +66,10 @@ class EventReader(Protocol):
 
 
 class TextReader(Protocol):
-    """Hear the lines of one run that are no events. Never raises, holds a bounded state."""
+    """A reader of one run's lines that are not events. Never raises; its state is bounded."""
 
     def take(self, line: str, /) -> None: ...
 
     def heard(self) -> StreamReport | None:
-        """Return what was heard, None if the text is not of the format."""
+        """Return the content of the stream, None if the text is not of the format."""
         ...

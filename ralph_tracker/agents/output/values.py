@@ -1,4 +1,4 @@
-"""Values out of foreign events: what is not what it should be is None, and texts are bounded and free of control."""
+"""Read values from other programs' events: invalid ones are None, texts are bounded, without control characters."""
 
 import math
 import re
@@ -13,12 +13,12 @@ _MESSAGE: Final = 2_000
 _GREATEST: Final = 2**53
 _MILLISECONDS: Final = 1_000
 _ESCAPE: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])")
-# Control characters but tab and newline, halves of surrogate pairs, and what turns the direction of writing.
+# Control characters but tab and newline, surrogates, and bidirectional control characters.
 _CONTROL: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
 
 
 def count(value: object) -> int | None:
-    """Return a whole number of 0 or more, None for anything else."""
+    """Return an integer of 0 or more, None for anything else."""
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _GREATEST else None
 
 
@@ -30,7 +30,7 @@ def amount(value: object) -> float | None:
 
 
 def seconds(milliseconds: object) -> float | None:
-    """Return seconds, None for what is no number of milliseconds."""
+    """Return milliseconds as seconds, None for anything but a number."""
     value = amount(milliseconds)
     return None if value is None else value / _MILLISECONDS
 
@@ -41,7 +41,7 @@ def text(value: object) -> str | None:
 
 
 def inner(owner: Object, *keys: str) -> Object:
-    """Return the object that the path of keys leads to, an empty one where there is none."""
+    """Return the object at the path of keys, {} if there is none."""
     for key in keys:
         value = owner.get(key)
         if not isinstance(value, dict):
@@ -51,25 +51,25 @@ def inner(owner: Object, *keys: str) -> Object:
 
 
 def objects(value: object) -> list[Object]:
-    """Return the objects in a list, none where it is no list."""
+    """Return the objects in a list, [] if it is not one."""
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
 def total(values: Iterable[int | None]) -> int | None:
-    """Return the sum, None if nothing is known or any part is unknown."""
+    """Return the sum, None if it is empty or a part is unknown."""
     parts = list(values)
     known = [each for each in parts if each is not None]
     return sum(known) if known and len(known) == len(parts) else None
 
 
 def word(owner: Object, key: str) -> str:
-    """Return the text of that name, "" if there is none: it may be looked up in any table."""
+    """Return the text of that key, "" if there is none, so that it can be looked up in a table."""
     value = owner.get(key)
     return value if isinstance(value, str) else ""
 
 
 def plain(words: str) -> str:
-    """Take colours, other escape sequences and control characters out; tabs and newlines stay."""
+    """Return the words without colours, other escape sequences and control characters but tabs and newlines."""
     return _CONTROL.sub("", _ESCAPE.sub("", words) if "\x1b" in words else words)
 
 
@@ -95,6 +95,6 @@ _FACTORS: Final = {"k": 1_000, "m": 1_000_000}
 
 
 def rounded(number: str) -> int:
-    """Return the count that such a number stands for."""
+    """Return the count that a rounded number (such as 1.2k) means."""
     factor = _FACTORS.get(number[-1].lower(), 1)
     return round(float(number.rstrip("kKmM").replace(",", "")) * factor)

@@ -1,4 +1,4 @@
-"""The hook of ralph-orchestrator: an event on standard input, iterations on record, a few words for its log."""
+"""Answer the hooks of ralph-orchestrator: an event on standard input, iterations recorded, a few words for its log."""
 
 import json
 import os
@@ -27,7 +27,7 @@ _SCHEMA: Final = 1
 
 
 class Event(NamedTuple):
-    """What matters of an event: its name, the runner's loop and process, its number of the iteration."""
+    """The relevant parts of an event: its name, the runner's loop and process, and its iteration number."""
 
     name: str
     loop: str
@@ -37,7 +37,7 @@ class Event(NamedTuple):
 
     @classmethod
     def of(cls, payload: Any) -> Self:  # noqa: ANN401  # any JSON value
-        """Return the event of a payload. Raises InputError for what is none, or of another version."""
+        """Return the event of a payload. Raises InputError if it is invalid or of another version."""
         try:
             version, loop = payload["schema_version"], payload["loop"]
             workspace = loop.get("workspace")
@@ -60,14 +60,14 @@ class Event(NamedTuple):
 
     @property
     def done(self) -> int:
-        """Return how many iterations of this run are done; one that is interrupted counts."""
+        """Return how many iterations of this run are done, including an interrupted one."""
         return self.current - 1 if self.name == ITERATION else self.current
 
 
 class RunnerState(NamedTuple):
-    """Where a run of the runner stands.
+    """The state of a run of the runner.
 
-    `base` is the iteration on record when the run began, `started` how many iterations of it have been started.
+    `base` is the last recorded iteration when the run began, `started` how many of its iterations have started.
     """
 
     loop: str = ""
@@ -77,25 +77,25 @@ class RunnerState(NamedTuple):
 
     @classmethod
     def at(cls, event: Event, latest: int) -> Self:
-        """Return where the run stands once its event has been answered."""
+        """Return the run's state after an event was answered."""
         return cls(event.loop, event.pid, latest - event.done, event.current)
 
     def same_run(self, event: Event) -> bool:
-        """Return whether an event is of this run."""
+        """Return whether an event belongs to this run."""
         return (self.loop, self.pid) == (event.loop, event.pid)
 
     def due(self, event: Event, latest: int) -> bool:
-        """Return whether work was done that is not on record; `latest` is the last iteration that is."""
+        """Return whether there is unrecorded work; `latest` is the last recorded iteration."""
         done = event.done if self.same_run(event) else self.started
         return latest < self.base + done
 
 
 def calls_for(event: Event, standing: RunnerState | None, latest: int | None) -> tuple[Call, ...]:
-    """Return what to do, in order.
+    """Return the calls to make, in order.
 
-    `standing` is what is remembered of the loop, None for one that this runner has not been seen in. `latest` is the
-    last iteration on record, None if no loop is running. A call that is repeated gets nothing to do, or the same
-    again. `close` ends a loop of another task, `select` leaves one running, for a run that goes on with it.
+    `standing` is the stored state, None if this runner has not used the loop. `latest` is the last recorded iteration,
+    None if no loop is running. A repeated event gives no call or the same one. `close` ends a loop of another task,
+    `select` leaves one running for a run that continues it.
     """
     if event.name not in EVENTS:
         return ()
@@ -109,7 +109,7 @@ def calls_for(event: Event, standing: RunnerState | None, latest: int | None) ->
 
 
 def answer(environment: Mapping[str, str], descriptor: int = 0) -> str:
-    """Read an event, do what it asks for, and return what was done, a line each. Raises as the tracker does."""
+    """Read an event, handle it, and return what was done, one line each. Raises as the tracker does."""
     event = Event.of(_payload(descriptor))
     if event.name not in EVENTS:
         return ""
@@ -131,7 +131,7 @@ def _carried_out(tracker: Tracker, call: Call) -> str:
 
 
 def _loop(tracker: Tracker) -> tuple[LoopPaths | None, int | None]:
-    """Return the loop that is meant, and its last iteration where it is running."""
+    """Return the loop that is meant, and its last iteration if it is running."""
     try:
         paths = paths_of(tracker.root, None, tracker.environment)
     except LoopError:
@@ -149,7 +149,7 @@ def _standing(paths: LoopPaths) -> RunnerState | None:
 
 
 def _remember(tracker: Tracker, event: Event) -> None:
-    """Write down where the run stands, last of all: an event whose call was killed before that is answered again."""
+    """Store the run's state at the end, so that an event whose call was killed is answered again."""
     paths, latest = _loop(tracker)
     if paths is not None and latest is not None:
         plain = {"schema_version": _SCHEMA, **RunnerState.at(event, latest)._asdict()}

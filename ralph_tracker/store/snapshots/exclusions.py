@@ -1,4 +1,4 @@
-"""What of a tree is not kept, and why: each path that is left out has a reason that a person reads."""
+"""Decide which files of a tree are not kept; each reason is shown to the user."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from ralph_tracker.errors import StoreError
 from ralph_tracker.store.snapshots.values import Limits
 
 LOOP_FOLDER: Final = ".aiwg"
-# Folders that tools fill and can fill again; left out only where nothing in them is tracked.
+# Folders that tools create and can recreate; left out only if nothing in them is tracked.
 TOOL_CACHES: Final = frozenset(
     {
         "__pycache__",
@@ -35,7 +35,7 @@ TOOL_CACHES: Final = frozenset(
         "node_modules",
     }
 )
-# Folders that are not looked into for anything.
+# Folders that are never looked into.
 PASSED_OVER: Final = TOOL_CACHES | {".git", LOOP_FOLDER}
 CACHE_FILES: Final = (".coverage", ".coverage.*")
 SECRETS: Final = (
@@ -57,7 +57,7 @@ SECRETS: Final = (
     ".netrc",
     ".pgpass",
 )
-# What stands beside a secret and shows its form; these are meant to be shared.
+# Templates of secret files, meant to be shared.
 NO_SECRETS: Final = (".env.example", ".env.sample", ".env.template", ".env.dist")
 TEMPORARY_PREFIX: Final = ".ralph-tracker-"
 TEMPORARY_SUFFIX: Final = ".tmp"
@@ -77,7 +77,7 @@ _KINDS: Final[tuple[tuple[Callable[[int], bool], str], ...]] = (
 
 
 def folder_reason(name: str) -> str | None:
-    """Return why a folder of that name is left out where nothing in it is tracked, None if it is not."""
+    """Return why a folder of that name is left out if nothing in it is tracked, None if it is not."""
     if name == LOOP_FOLDER:
         return OWN_FOLDER
     if name in TOOL_CACHES:
@@ -91,7 +91,7 @@ def kind_reason(status: os.stat_result) -> str | None:
 
 
 def file_reason(path: str, status: os.stat_result, limits: Limits) -> str | None:
-    """Return why a file or link cannot be kept, tracked or not; None if it can. Reading rights are not asked for."""
+    """Return why a file or link cannot be kept, tracked or not; None if it can. Permissions are not checked."""
     kind = kind_reason(status)
     if kind:
         return kind
@@ -106,7 +106,7 @@ def untracked_reason(path: str) -> str | None:
     """Return why an untracked file of that name is left out, None if it is kept."""
     name = path.rpartition("/")[2]
     if name == LOOP_FOLDER:
-        return OWN_FOLDER  # as a link
+        return OWN_FOLDER  # a symbolic link
     if _one_of(CACHE_FILES)(name):
         return TOOL_CACHE
     if name.startswith(TEMPORARY_PREFIX) and name.endswith(TEMPORARY_SUFFIX):
@@ -118,19 +118,19 @@ def untracked_reason(path: str) -> str | None:
 
 @cache
 def _one_of(patterns: tuple[str, ...]) -> Callable[[str], object]:
-    """Compile patterns as one: a first snapshot asks about every file."""
+    """Compile patterns into one, because a first snapshot matches every file."""
     return re.compile("|".join(map(translate, patterns))).match
 
 
 def _is_unstorable(path: str, status: os.stat_result) -> bool:
-    """Git leaves out `.git` in any case with exit status 0, and refuses `.gitmodules` as a link."""
+    """Return whether git cannot store the path: it skips `.git` in any case, and refuses `.gitmodules` as a link."""
     parts = path.lower().split("/")
     return ".git" in parts or (stat.S_ISLNK(status.st_mode) and parts[-1] == ".gitmodules")
 
 
 def refuse_root(root: Path, folder: Path) -> None:
-    """Raise StoreError for a tree that nobody means to keep as a whole, or that would keep the store in itself."""
-    home = Path(os.path.expanduser("~")).resolve()  # noqa: PTH111  Path.home() fails where nobody has one
+    """Raise StoreError for a tree that is too broad to keep (such as the home folder) or would contain the store."""
+    home = Path(os.path.expanduser("~")).resolve()  # noqa: PTH111  Path.home() fails for a user without one
     if home.is_relative_to(root):
         raise StoreError(
             f"{root} is {'your home folder' if root == home else 'above your home folder'}: run it in a project"

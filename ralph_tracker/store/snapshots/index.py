@@ -1,6 +1,6 @@
-"""The tree as it was last seen, with what tells that a file has not changed since, so that it need not be read.
+"""Remember the tree as last seen, so that unchanged files need not be read again.
 
-It is written whole after each snapshot: a section for each folder, which is copied as it is where nothing has changed.
+The file is rewritten after each snapshot, one section per folder; sections of unchanged folders are copied.
 """
 
 import os
@@ -28,7 +28,7 @@ Print = tuple[int, int, int, int]
 
 
 class Seen(NamedTuple):
-    """A file as it was kept; without `print` it is read again whatever the system says of it."""
+    """A file as it was kept; without `print` it is always read again."""
 
     mode: str
     object_id: str
@@ -38,9 +38,9 @@ class Seen(NamedTuple):
 
 @dataclass(slots=True)
 class Listed:
-    """The files that lie directly in a folder, by name; `tree` is its id, None if that is not known.
+    """The files directly in a folder, by name; `tree` is its id, None if not known.
 
-    `section` is how the index file has it, None if that has changed.
+    `section` is its encoded form in the index file, None if that has changed.
     """
 
     prints: dict[str, Print | None] = field(default_factory=dict)
@@ -50,7 +50,7 @@ class Listed:
 
     @property
     def facts(self) -> dict[str, tuple[int, int, bytes]]:
-        """Return mode, size and sha256 by name, for most folders not asked for."""
+        """Return mode, size and sha256 by name; decoded on demand, since most folders never need it."""
         if self._facts is None:
             rows = self.section[len(self.section) - len(self.prints) * _FACTS.size :] if self.section else b""
             self._facts = dict(zip(self.prints, _FACTS.iter_unpack(rows), strict=True))
@@ -81,8 +81,8 @@ class Listed:
         return Listed(dict(self.prints), self.tree, self.section, self._facts and dict(self._facts))
 
     def forget_tree(self) -> None:
-        """Take another id for the folder than the one that is known: something in it or below it has changed."""
-        _ = self.facts  # the section has them otherwise
+        """Drop the folder's known id, because something in it or below it has changed."""
+        _ = self.facts  # decode them before the section is dropped
         self.tree = self.section = None
 
     def encoded(self, path: str) -> bytes:
@@ -99,14 +99,14 @@ class Listed:
 
 @dataclass(slots=True)
 class Index:
-    """The folders of the tree by their paths, all above each too."""
+    """The folders of the tree by path, including all parents."""
 
     folders: dict[str, Listed] = field(default_factory=lambda: {"": Listed()})
     is_saved: bool = False
 
     @property
     def tree(self) -> str | None:
-        """Return the id of the tree, None if that is not known."""
+        """Return the id of the tree, None if not known."""
         return self.folders[""].tree
 
     def get(self, path: str) -> Seen | None:
@@ -115,7 +115,7 @@ class Index:
         return self.folders[folder].get(name) if folder in self.folders else None
 
     def put(self, path: str, seen: Seen) -> None:
-        """Take a file in; the tree stays the same where only its time is another one."""
+        """Add or replace a file; the tree's id is kept if only the file's time has changed."""
         folder, _, name = path.rpartition("/")
         if folder not in self.folders:
             self.folders[folder] = Listed()
@@ -123,13 +123,13 @@ class Index:
         self._changed(folder)
 
     def drop(self, path: str) -> None:
-        """Take a file out."""
+        """Remove a file."""
         folder, _, name = path.rpartition("/")
         self.folders[folder].drop(name)
         self._changed(folder)
 
     def write(self, add: Callable[[bytes], str]) -> str:
-        """Write the folders that have changed with `add`, which returns the id of each, and return that of the tree."""
+        """Write the changed folders with `add`, which returns the id of each, and return the tree's id."""
         if self.tree is not None:
             return self.tree
         changed = [path for path, listed in self.folders.items() if listed.tree is None]
@@ -150,7 +150,7 @@ class Index:
         return self.folders[""].tree or ""
 
     def object_ids(self) -> Iterator[str]:
-        """Yield the ids of all that the index names."""
+        """Yield all ids that the index refers to."""
         for listed in self.folders.values():
             yield from (file.object_id for file in listed.files())
             if listed.tree:
@@ -160,7 +160,7 @@ class Index:
         return Index({path: listed.copy() for path, listed in self.folders.items()}, self.is_saved)
 
     def _changed(self, folder: str) -> None:
-        """Forget the ids of all above a folder whose own is not known any more."""
+        """Drop the ids of all parents of a folder whose own id was dropped."""
         self.is_saved = False
         if self.folders[folder].tree is not None:
             return
@@ -170,21 +170,21 @@ class Index:
 
 
 def print_of(status: os.stat_result) -> Print:
-    """Return what changes when a file does: also an edit that puts size and time back sets its ctime."""
+    """Return a fingerprint of a file; it includes ctime, which reveals edits that restore size and time."""
     return status.st_size, status.st_mtime_ns, status.st_ino, status.st_ctime_ns
 
 
 def settled_print(status: os.stat_result, began: int) -> Print | None:
-    """Return the print of a file, None for one that may change once more without a sign.
+    """Return the print of a file, None if a further change might go unnoticed.
 
-    `began` is the time (ns) of the file system before the tree was looked at. What changes after that has a later
-    time, if only the file had an earlier one.
+    `began` is the time (ns) of the file system before the tree was looked at: a later change has a later time, unless
+    the file's own time is not earlier.
     """
     return print_of(status) if max(status.st_mtime_ns, status.st_ctime_ns) < began else None
 
 
 def load(folder: Path) -> Index:
-    """Read the index of a store; one that is missing, damaged or of another version is empty: every file is read."""
+    """Read the index of a store; a missing, damaged or outdated one is empty, so that every file is read."""
     data = read_bytes(folder / NAME) or b""
     start = len(_MAGIC) + _HEAD.size
     if not data.startswith(_MAGIC) or len(data) < start:
@@ -197,7 +197,7 @@ def load(folder: Path) -> Index:
 
 
 def save(index: Index, folder: Path, staging: Path) -> None:
-    """Write the index where it has changed; every object that it names has to be durable by now."""
+    """Write the index if it has changed; every object it refers to must already be durable."""
     if index.is_saved:
         return
     body = b"".join(listed.encoded(path) for path, listed in index.folders.items())

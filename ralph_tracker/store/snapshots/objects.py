@@ -1,6 +1,6 @@
-"""Contents by their sha256, compressed: a few in files of their own below two letters of it, many in one pack.
+"""Store contents by sha256, compressed: a few as loose files below two letters of the hash, many in one pack.
 
-Each file is written whole before it has its name.
+Each file is complete before it gets its name.
 """
 
 import hashlib
@@ -24,27 +24,27 @@ _END: Final = struct.Struct(">Q32s")  # rows, sha256 of the table
 _KEY: Final = 32
 _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _BUFFER: Final = 1 << 18
-_SMALL: Final = 1 << 20  # bytes that are copied in no time
+_SMALL: Final = 1 << 20  # bytes that are cheap to copy
 OBJECTS: Final = "objects"
 STAGING: Final = "tmp"
 _PACKS: Final = "pack"
-# A third of the bytes at a tenth of a millisecond a file; higher levels cost more than they save.
+# Compresses to a third, at 0.1 ms per file; higher levels cost more than they save.
 _LEVEL: Final = 1
 _LETTERS: Final = 2
 _DIGITS: Final = 64
-# More contents than that, or more bytes than CHUNK, become a pack: one file to sync in the place of each.
+# More contents than that, or more bytes than CHUNK, become a pack: a single file to sync.
 _FEW: Final = 16
 _DRAFT: Final = "draft"
 _TRIES: Final = 5
 
 
 def new_file(path: Path) -> BinaryIO:
-    """Open a file that must not be there yet and that nobody writes to later."""
+    """Open a new, read-only file for writing. Raises if it exists."""
     return open(os.open(path, _NEW, 0o444), "wb", _BUFFER)  # noqa: PTH123  # a descriptor, and the caller closes it
 
 
 class Place(NamedTuple):
-    """Tell where a compressed content lies; `length` in bytes is None if it is a whole file."""
+    """The location of a compressed content; `length` in bytes is None if it is a whole file."""
 
     path: str
     offset: int = 0
@@ -52,7 +52,7 @@ class Place(NamedTuple):
 
 
 class Draft:
-    """Write a pack that nobody reads yet. Raises OSError if the system refuses."""
+    """A pack being written, not yet visible to readers. Raises OSError."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -63,7 +63,7 @@ class Draft:
 
     @property
     def size(self) -> int:
-        """Return the bytes that were written."""
+        """Return the number of bytes written."""
         return self._end
 
     def add(self, object_id: str, data: bytes) -> None:
@@ -72,28 +72,28 @@ class Draft:
         self.name(object_id, len(data))
 
     def write(self, data: bytes) -> int:
-        """Append a part of a content that has its name later, and return its length."""
+        """Append a part of a content that is named later, and return its length."""
         return self._file.write(data)
 
     def name(self, object_id: str, length: int) -> None:
-        """Name what was written last."""
+        """Name the content written last."""
         self.places[object_id] = Place(os.fspath(self.path), self._end, length)
         self._end += length
 
     def take_back(self) -> None:
-        """Drop what was written and has no name."""
+        """Drop what was written and not named."""
         self._file.seek(self._end)
         self._file.truncate()
 
     def flush(self) -> None:
-        """Let what was written be read."""
+        """Flush what was written, so that it can be read."""
         self._file.flush()
 
     def close(self) -> None:
         self._file.close()
 
     def finish(self) -> str:
-        """Append the table, make all of it durable, and return the name that the pack gets."""
+        """Append the table, sync the pack, and return the name it gets."""
         rows = sorted((bytes.fromhex(name), place.offset, place.length) for name, place in self.places.items())
         table = b"".join(_ROW.pack(*row) for row in rows)
         digest = hashlib.sha256(table)
@@ -106,7 +106,7 @@ class Draft:
 
 
 class Pack:
-    """Find contents in a pack; one whose table is damaged holds nothing. Raises OSError if the system refuses."""
+    """The index of a pack, to find contents in it; with a damaged table it is empty. Raises OSError."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -114,11 +114,11 @@ class Pack:
 
     @property
     def is_intact(self) -> bool:
-        """Return whether it has a table that can be trusted."""
+        """Return whether its table is valid."""
         return bool(self._table)
 
     def find(self, object_id: str) -> Place | None:
-        """Return where a content lies, None if it is not in this pack."""
+        """Return the location of a content, None if it is not in this pack."""
         key, table = bytes.fromhex(object_id), self._table
         count = len(table) // _ROW.size
         row = bisect_left(range(count), key, key=lambda row: table[row * _ROW.size : row * _ROW.size + _KEY])
@@ -128,15 +128,15 @@ class Pack:
         return Place(self.path, offset, length) if found == key else None
 
     def rows(self) -> Iterator[tuple[str, Place]]:
-        """Yield all that it holds, in the order in which it was written."""
+        """Yield all entries in the order they were written."""
         for key, offset, length in sorted(_ROW.iter_unpack(self._table), key=lambda row: row[1]):
             yield key.hex(), Place(self.path, offset, length)
 
 
 def too_small(packs: Iterable[Pack], loose: int) -> list[Pack]:
-    """Return the packs to put into one with so many bytes of loose contents.
+    """Return the packs to merge with `loose` bytes of loose contents.
 
-    What stays is at least twice as large as that, so that a content is copied no more often than the packs double.
+    The others are at least twice that size, so that a content is copied only as often as the total doubles.
     """
     found: list[Pack] = []
     total = loose
@@ -149,7 +149,7 @@ def too_small(packs: Iterable[Pack], loose: int) -> list[Pack]:
 
 
 def _read_table(path: str) -> tuple[bytes, int]:
-    """Return the table of a pack, nothing where it is damaged, and the bytes of the whole file."""
+    """Return the table of a pack, empty if it is damaged, and the size of the file in bytes."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         size = os.fstat(descriptor).st_size
@@ -165,9 +165,9 @@ def _read_table(path: str) -> tuple[bytes, int]:
 
 
 class Objects:
-    """Keep contents in a store's folder; those of `lenders`, other stores, are read where they lie.
+    """The contents in a store's folder; those of `lenders`, other stores, are read in place.
 
-    What is added is staged, and there for every reader once it is published. Raises OSError if the system refuses.
+    An added content is staged, and visible to readers once published. Raises OSError.
     """
 
     def __init__(self, folder: Path, lenders: Sequence[Path] = ()) -> None:
@@ -184,7 +184,7 @@ class Objects:
         return object_id
 
     def add_chunks(self, chunks: Iterable[bytes]) -> tuple[str, int]:
-        """Stage a content that need not fit into memory, and return its id and its size."""
+        """Stage a content that may not fit into memory, and return its id and its size."""
         packer, digest, size, length = zlib.compressobj(_LEVEL), hashlib.sha256(), 0, 0
         draft = self._draft()
         for chunk in chunks:
@@ -200,7 +200,7 @@ class Objects:
         return object_id, size
 
     def publish(self) -> None:
-        """Give what is staged its names, durably: every file is synced before it has its name, its folder after."""
+        """Publish what is staged: every file is synced before it gets its name, and its folder after."""
         draft, self._staged = self._staged, None
         if draft is None:
             return
@@ -210,19 +210,19 @@ class Objects:
             self._publish_each(draft)
 
     def clear(self) -> None:
-        """Drop what is staged, also what a killed writer has left; the store's lock must be held."""
+        """Drop what is staged, also by a killed writer; the store's lock must be held."""
         if self._staged is not None:
-            with suppress(OSError):  # it goes, whatever of it could be written
+            with suppress(OSError):  # delete it, however incomplete
                 self._staged.close()
         self._staged = self._packs = None
         cleared(self.staging)
 
     def has(self, object_id: str) -> bool:
-        """Return whether a content is there, or staged."""
+        """Return whether a content is there or staged."""
         return self._is_known(object_id) or self._find_anew(object_id) is not None
 
     def chunks(self, object_id: str) -> Iterator[bytes]:
-        """Yield a content in parts; raise StoreError for one that is missing or damaged, as far as that is seen."""
+        """Yield a content in parts; raise StoreError if it is missing or found to be damaged."""
         file, left = self._opened(object_id)
         unpacker = zlib.decompressobj()
         try:
@@ -241,14 +241,14 @@ class Objects:
             raise _damaged(object_id)
 
     def read(self, object_id: str) -> bytes:
-        """Return a content; raise StoreError for one that is not what its id says."""
+        """Return a content; raise StoreError if it does not match its id."""
         data = b"".join(self.chunks(object_id))
         if hashlib.sha256(data).hexdigest() != object_id:
             raise _damaged(object_id)
         return data
 
     def is_intact(self, object_id: str) -> bool:
-        """Return whether a content is there and is what its id says."""
+        """Return whether a content is there and matches its id."""
         digest = hashlib.sha256()
         try:
             for chunk in self.chunks(object_id):
@@ -258,7 +258,7 @@ class Objects:
         return digest.hexdigest() == object_id
 
     def pack(self) -> None:
-        """Put the contents that are files of their own, and packs that are small beside them, into one pack."""
+        """Merge loose contents, and packs that are small beside them, into one pack."""
         loose = dict(self._loose())
         small = too_small(self._own_packs(), sum(Path(place.path).stat().st_size for place in loose.values()))
         if loose or len(small) > 1:
@@ -266,7 +266,7 @@ class Objects:
             self._replace({**packed, **loose}, [place.path for place in loose.values()], small)
 
     def remove_others(self, wanted: set[str]) -> None:
-        """Throw away every content of this store that is not wanted."""
+        """Delete every content of this store that is not in `wanted`."""
         for object_id, place in self._loose():
             if object_id not in wanted:
                 Path(place.path).unlink()
@@ -314,7 +314,7 @@ class Objects:
         draft.path.unlink()
 
     def _replace(self, places: Mapping[str, Place], loose: Iterable[str], packs: Iterable[Pack]) -> None:
-        """Copy contents into one pack; once that is durable, the files and the packs they were in go."""
+        """Copy contents into one pack; once it is durable, delete the files and packs they were in."""
         path = None
         if places:
             draft = self._draft()
@@ -326,16 +326,16 @@ class Objects:
             if gone != path:
                 Path(gone).unlink()
         for folder in self._letters():
-            with suppress(OSError):  # it holds something still
+            with suppress(OSError):  # not empty
                 folder.rmdir()
         self._packs = None
 
     def _is_known(self, object_id: str) -> bool:
-        """Return whether a content is there, as far as this process knows the packs: under the lock it knows all."""
+        """Return whether a content is in the packs that this process knows; under the lock, those are all."""
         return (self._staged is not None and object_id in self._staged.places) or self._find(object_id) is not None
 
     def _opened(self, object_id: str) -> tuple[BinaryIO, int]:
-        """Open the file that holds a content at its place, and return the bytes that it has there at the most."""
+        """Open the file that holds a content at its offset, and return the maximal number of bytes to read."""
         for _ in range(_TRIES):
             place = self._place(object_id)
             if place is None:
@@ -343,7 +343,7 @@ class Objects:
             try:
                 file = open(place.path, "rb")  # noqa: PTH123, SIM115  # a path as text; the caller closes it
                 file.seek(place.offset)
-            except FileNotFoundError:  # packed meanwhile
+            except FileNotFoundError:  # packed by another process
                 self._packs = None
                 continue
             except OSError as error:
@@ -371,13 +371,13 @@ class Objects:
         return next((place for pack in self._packs.values() if (place := pack.find(object_id))), None)
 
     def _find_anew(self, object_id: str) -> Place | None:
-        """Look at packs that have come since: another process has put there what was a file of its own."""
+        """Look for packs that are new: another process may have packed a loose file."""
         known = self._packs or {}
         self._packs = self._listed(known)
         return None if self._packs.keys() == known.keys() else self._find(object_id)
 
     def _listed(self, known: Mapping[str, Pack]) -> dict[str, Pack]:
-        """Return the packs that there are; those that another process replaces meanwhile are listed again."""
+        """Return the existing packs; if another process replaces one meanwhile, they are listed again."""
         for _ in range(_TRIES):
             try:
                 return {path: known.get(path) or Pack(path) for path in self._pack_paths()}
@@ -393,7 +393,7 @@ class Objects:
                 yield from (os.fspath(path) for path in (place / _PACKS).iterdir() if path.suffix == SUFFIX)
 
     def _own_packs(self) -> list[Pack]:
-        """List the packs to work on; one whose table is damaged stays as it is, since somebody may fix it."""
+        """List the packs to work on, without those whose table is damaged, as somebody may repair them."""
         found = self._listed({}).values()
         return [pack for pack in found if pack.path.startswith(f"{self.places[0]}/") and pack.is_intact]
 
@@ -409,7 +409,7 @@ class Objects:
 
 
 def staging_in(objects: Objects) -> Take:
-    """Return what stages a content read from a tree; a small one in one piece, as it may be there already."""
+    """Return a function that stages contents read from a tree, small ones in one piece."""
 
     def take(chunks: Iterator[bytes]) -> tuple[str, int]:
         first = next(chunks, b"")
@@ -421,7 +421,7 @@ def staging_in(objects: Objects) -> Take:
 
 
 def hash_only(chunks: Iterator[bytes]) -> tuple[str, int]:
-    """Keep nothing, and tell what the id would be."""
+    """Return the id and size of a content without storing it."""
     size, name = measured(chunks)
     return name, size
 
@@ -432,7 +432,7 @@ def _with_first(first: bytes, chunks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _bytes_at(object_id: str, place: Place) -> bytes:
-    """Return what lies at a place, as it lies there."""
+    """Return the raw bytes at a location."""
     with open(place.path, "rb") as file:  # noqa: PTH123  # a path as text
         file.seek(place.offset)
         data = file.read(-1 if place.length is None else place.length)

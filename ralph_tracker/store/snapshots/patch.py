@@ -1,4 +1,4 @@
-"""What changed in each file between two kept trees, renames found, with a patch that a person reads."""
+"""Compare two kept trees file by file, with renames and a readable patch."""
 
 import os
 import re
@@ -24,7 +24,7 @@ STATUS: Final[dict[str, FileStatus]] = {
     "R": "renamed",
     "T": "type_changed",
 }
-# A rename of many files into many others costs the product of both; beyond this only equal contents are matched.
+# Comparing renames costs the product of old and new files; beyond this only equal contents are matched.
 _RENAMES: Final = 200
 _ALIKE: Final = 0.5
 _EMPTY: Final = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
@@ -38,9 +38,9 @@ _ESCAPES: Final = {"\t": "\\t", "\n": "\\n", "\r": "\\r", '"': '\\"', "\\": "\\\
 class FileChange:
     """How one file differs between two kept trees.
 
-    Modes are git's (100755 is executable, 120000 a symbolic link), None if the file is absent; `old_path` is set
-    for a rename only. Lines `added` and `deleted` and the `patch` are None if the content is no text, or larger
-    than a person reads (`large`).
+    Modes are git's (100755 is executable, 120000 a symbolic link), None if the file is absent; `old_path` is set for a
+    rename only. Lines `added` and `deleted` and the `patch` are None if the content is not text or too large to read
+    (`large`).
     """
 
     path: str
@@ -55,7 +55,7 @@ class FileChange:
 
 
 def kind_of(chunks: Iterable[bytes]) -> Kind:
-    """Tell what a content is to a person who wants to read it."""
+    """Return whether a content is text, binary, or too large for a person to read."""
     first, size = b"", 0
     for chunk in chunks:
         first, size = first or chunk[:_BINARY_LOOK], size + len(chunk)
@@ -65,17 +65,17 @@ def kind_of(chunks: Iterable[bytes]) -> Kind:
 
 
 def is_text(first: bytes) -> bool:
-    """Return whether a content that begins so is text, as git does."""
+    """Return whether a content that begins so is text, by git's rule."""
     return b"\0" not in first[:_BINARY_LOOK]
 
 
 def kind_of_both(kinds: Iterable[Kind]) -> Kind:
-    """Return what a change is by its two contents: one that is no text, or large, makes both so."""
+    """Return the kind of a change: binary or large if either of its contents is."""
     return max(kinds, key=_KINDS.index)
 
 
 def counted(patch: str) -> tuple[int, int]:
-    """Count the lines that a patch adds and takes away; before its first hunk `+++` and `---` name the files."""
+    """Count the lines that a patch adds and removes; before its first hunk `+++` and `---` name the files."""
     added = deleted = 0
     for line in _in_hunks(patch):
         added += line.startswith("+")
@@ -92,7 +92,7 @@ def _in_hunks(patch: str) -> Iterator[str]:
 
 
 class _Pair(NamedTuple):
-    """A file before and after; what is absent is "", and `alike` the share of a renamed file that stayed."""
+    """A file before and after; an absent one is "", and `alike` is the share of a renamed file that is unchanged."""
 
     old_path: str
     path: str
@@ -109,7 +109,7 @@ class _Pair(NamedTuple):
 
 
 class _Contents:
-    """Tell what kept contents are, each looked at once."""
+    """The kinds and texts of kept contents, each read once."""
 
     def __init__(self, kept: KeptTrees) -> None:
         self._kept = kept
@@ -125,7 +125,7 @@ class _Contents:
         return self._kept.objects.read(object_id) if object_id else b""
 
     def alike(self, one: str, other: str) -> float:
-        """Return the share of the larger content that the other one has too, by whole lines; 0 for what is no text."""
+        """Return the share of the larger content that both have, by whole lines; 0 if one is not text."""
         if self.kind(one) != "text" or self.kind(other) != "text":
             return 0.0
         before, after = self._believed_now(one), self._believed_now(other)
@@ -157,7 +157,7 @@ def file_changes(kept: KeptTrees, before: str, after: str) -> tuple[FileChange, 
 
 
 def _unchanged(gone: Sequence[Difference], come: Sequence[Difference]) -> Iterator[_Pair]:
-    """Match files that moved as they are, first those that kept their name; empty ones are like any other."""
+    """Match files that moved unchanged, first those that kept their name."""
     rest = [item for item in gone if item.old_id != _EMPTY]
     for new in come:
         alike = [old for old in rest if old.old_id == new.new_id and _same_type(old, new)]
@@ -168,7 +168,7 @@ def _unchanged(gone: Sequence[Difference], come: Sequence[Difference]) -> Iterat
 
 
 def _edited(gone: Sequence[Difference], come: Sequence[Difference], contents: _Contents) -> Iterator[_Pair]:
-    """Match files that moved and changed, the most alike first."""
+    """Match files that moved and changed, the most similar first."""
     if not gone or not come or len(gone) * len(come) > _RENAMES**2:
         return
     ways = ((contents.alike(old.old_id, new.new_id), old, new) for old in gone for new in come if _are_files(old, new))
@@ -224,7 +224,7 @@ def _change(pair: _Pair, contents: _Contents) -> FileChange:
 
 
 def _sections(pair: _Pair, contents: _Contents) -> Iterator[str]:
-    """Yield the patch; a change of type is a deletion and an addition there."""
+    """Yield the patch; a change of type is shown as a deletion and an addition."""
     if pair.status == "T":
         yield from _sections(pair._replace(status="D", new_mode="", new_id=""), contents)
         yield from _sections(pair._replace(status="A", old_mode="", old_id=""), contents)
@@ -258,20 +258,20 @@ def _sides(pair: _Pair) -> Iterator[str]:
 
 
 def _hunks(before: bytes, after: bytes) -> Iterator[str]:
-    """Yield the lines of the hunks; bytes that are no UTF-8 stay what they are."""
+    """Yield the lines of the hunks; bytes that are not UTF-8 are kept."""
     old, new, left_out = _without_ends(_lines(before), _lines(after))
     lines = unified_diff(old, new, n=_AROUND)
     for number, line in enumerate(lines):
         if line.startswith("@@"):
             yield _STARTS.sub(lambda start: f"{start[1]}{int(start[2]) + left_out}", line)
-        elif number > 1:  # the first two would name the files
+        elif number > 1:  # the first two are the file headers
             yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
 
 
 def _without_ends(old: list[str], new: list[str]) -> tuple[list[str], list[str], int]:
-    """Leave out what two files begin and end with, but for what is shown around a change; comparing costs squares.
+    """Cut the common beginning and end of two files, except the context lines, as comparing is quadratic.
 
-    Returns the number of lines that were left out at the beginning too.
+    Also returns the number of lines cut at the beginning.
     """
     shorter = min(len(old), len(new))
     start = next((at for at in range(shorter) if old[at] != new[at]), shorter)
@@ -287,7 +287,7 @@ def _lines(data: bytes) -> list[str]:
 
 
 def _quoted(name: str) -> str:
-    """Write a path as git does: in quotes where a letter would break the line or the quotes."""
+    """Return a path quoted as git does if it contains special characters."""
     escaped = "".join(_ESCAPES.get(letter) or _printable(letter) for letter in name)
     return name if escaped == name else f'"{escaped}"'
 

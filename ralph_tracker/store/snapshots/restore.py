@@ -1,7 +1,7 @@
-"""Make a working tree exactly one that was kept, after keeping what that would destroy.
+"""Restore a working tree to a kept state, after saving whatever that would destroy.
 
-Only what a snapshot covers is touched. An ignored file in the way of one that is written goes into the safety snapshot
-first; what cannot be kept (a socket, the git folder of a nested repository) ends the restore before it began.
+Only what a snapshot covers is touched. An ignored file in the way of a written one is added to the safety snapshot;
+anything that cannot be kept (a socket, the git folder of a nested repository) aborts the restore before it begins.
 """
 
 import os
@@ -22,10 +22,10 @@ from ralph_tracker.store.snapshots.working_tree import DurableTreeWriter, TreeRe
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What a restore does.
+    """The steps of a restore.
 
-    `folders` are empty ones to make, `emptied` those to remove where nothing is left in them, `in_the_way` what stands
-    where a file will be written without being part of any snapshot: files first, then folders from the innermost.
+    `folders` are empty ones to create, `emptied` those to remove if empty, `in_the_way` paths outside of all snapshots
+    where a file will be written: files first, then folders from the innermost.
     """
 
     writes: tuple[Difference, ...]
@@ -38,16 +38,16 @@ class _Plan:
 
     @property
     def touched(self) -> Iterator[str]:
-        """Yield the files whose permission bits the safety snapshot has to hold."""
+        """Yield the files whose permission bits the safety snapshot must record."""
         yield from (item.path for item in self.writes)
         yield from self.deletes
         yield from self.in_the_way
 
 
 class Restore:
-    """One restore of the tree at `root` from what is kept.
+    """A restore of the tree at `root`.
 
-    `index` is the store's, `scanner_for` compares the tree with an index, `save` makes an index that of the store.
+    `index` is the store's, `scanner_for` compares the tree with an index, `save` stores a new index.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Restore:
         self._save = save
 
     def run(self, now: Captured, goal: Content, begun: Begun | None) -> str:
-        """Make the tree, which stands as `now`, the kept one, and return the id that undoes it."""
+        """Turn the tree, now `now`, into `goal`, and return the id that undoes it."""
         if not now.quiescent:
             raise StoreError(f"{self._root} is being written to: stop what writes there, then restore again")
         plan = self._plan(now, goal)
@@ -84,9 +84,9 @@ class Restore:
         return undo_id
 
     def _plan(self, now: Captured, goal: Content) -> _Plan:
-        """Compare the tree as it stands with what it shall be.
+        """Compare the current tree with the goal.
 
-        Raises StoreError, with nothing touched, for what is in the way and cannot be kept, and for damaged objects.
+        Raises StoreError before anything is touched, for files in the way that cannot be kept and for damaged objects.
         """
         note = goal.note or Note()
         found = [item for item, _ in self._kept.differing(now.tree, goal.tree)]
@@ -114,7 +114,7 @@ class Restore:
         )
 
     def _safety_note(self, now: Captured, plan: _Plan) -> Note:
-        """Return the note of the safety snapshot, which brings back all that the plan destroys."""
+        """Return the note of the safety snapshot, which restores all that the plan destroys."""
         view = TreeView(self._root)
         modes = {}
         for path in plan.touched:
@@ -131,7 +131,7 @@ class Restore:
         )
 
     def _tree_with(self, tree: str, more: Sequence[str]) -> str:
-        """Keep more files than the index has, which stays as it is, and return the tree with them."""
+        """Keep more files than the index has, without changing it, and return the tree with them."""
         if not more:
             return tree
         index = self._index.copy()
@@ -141,7 +141,7 @@ class Restore:
         return index.write(self._kept.objects.add)
 
     def _name_safety(self, tree: str, note: Note) -> str:
-        """Keep what stands there under the undo id that is returned, durable before anything is touched."""
+        """Keep the current tree durably under the undo id that is returned."""
         commit = self._kept.objects.add(encode_snapshot(tree, note))
         self._kept.objects.publish()
         self._save(self._index)
@@ -150,7 +150,7 @@ class Restore:
         return undo_id
 
     def _carry_out(self, plan: _Plan, undo_id: str) -> None:
-        """Change the working tree durably; raise StoreError naming the undo id where the system refuses."""
+        """Change the working tree durably; raise StoreError naming the undo id if the system refuses."""
         try:
             with DurableTreeWriter(self._root) as writer:
                 for path in (*plan.deletes, *plan.in_the_way):
@@ -169,7 +169,7 @@ class Restore:
             ) from error
 
     def _adopt(self, tree: str) -> Sequence[str]:
-        """Make the index a tree that was restored; return the paths that are not what was kept, by their hashes."""
+        """Set the index to a restored tree; return the paths whose content differs from it."""
         goal = self._index.copy()
         for item, size in self._kept.differing(goal.write(self._kept.objects.add), tree):
             if size is None:
@@ -178,7 +178,7 @@ class Restore:
                 goal.put(item.path, Seen(item.new_mode, item.new_id, size, None))
         scanner = self._scanner_for(goal)
         scan = scanner.scan()
-        touched = {path: seen for path in scan.paths if (seen := goal.get(path))}  # what is ignored counts as removed
+        touched = {path: seen for path in scan.paths if (seen := goal.get(path))}  # ignored: as removed
         with TreeReader(self._root, hash_only) as reader:
             wrong = [path for path, seen in touched.items() if _read(reader, path) != seen[:-1]]
         if not wrong:
@@ -190,7 +190,7 @@ class Restore:
         return sorted(wrong)
 
     def _narrow(self, tree: str) -> None:
-        """Make the index hold no more than a tree."""
+        """Limit the index to the files of a tree."""
         for item, size in self._kept.differing(self._index.write(self._kept.objects.add), tree):
             if size is None:
                 self._index.drop(item.path)
@@ -208,7 +208,7 @@ def _read(reader: TreeReader, path: str) -> tuple[str, str, int] | None:
 def _in_the_way(
     view: TreeView, writes: Sequence[str], wanted: Sequence[str], known: set[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the folders and the files that no snapshot has, where a file is written or an empty folder is wanted."""
+    """Return the folders and files outside of all snapshots that are in the way of files or empty folders to write."""
     files: dict[str, None] = {}
     folders: dict[str, None] = {}
     blockers = [*(_blocker(view, path) for path in writes), *(_not_folder(view, path) for path in wanted)]
@@ -225,12 +225,12 @@ def _in_the_way(
 
 
 def _blocker(view: TreeView, path: str) -> str | None:
-    """Return what stands at a path or in the place of one of its parent folders, None if nothing does."""
+    """Return the path, or that of its parents, which is in the way, None if there is none."""
     return path if view.is_folder(path) else _not_folder(view, path)
 
 
 def _not_folder(view: TreeView, path: str) -> str | None:
-    """Return what stands in the place of a folder or of one of its parents, None if nothing does."""
+    """Return the path of a folder, or that of its parents, which is not a folder, None if there is none."""
     parts = path.split("/")
     steps = ("/".join(parts[:depth]) for depth in range(1, len(parts) + 1))
     step = next((step for step in steps if not view.is_folder(step)), None)

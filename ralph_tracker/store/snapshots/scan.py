@@ -1,6 +1,6 @@
-"""Read what changed in a tree since the index was written, until the tree holds still.
+"""Find what changed in a tree since the index was written, retrying until the tree is stable.
 
-The scope was frozen when the store was made: the ignore rules, and the files that git tracked in spite of them.
+The scope (ignore rules, and the ignored files that git tracks) was frozen when the store was created.
 """
 
 import os
@@ -31,7 +31,7 @@ _WHILE_MOVING: Final = 30
 
 
 class Scan(NamedTuple):
-    """What has to happen to an index so that it is the tree; `prints` tell whether what was seen has changed since."""
+    """What to change in an index so that it matches the tree; `prints` detect later changes."""
 
     added: tuple[str, ...]
     removed: tuple[str, ...]
@@ -45,7 +45,7 @@ class Scan(NamedTuple):
 
 
 class Captured(NamedTuple):
-    """The tree that the index now is, and what of the working tree is not in it."""
+    """The tree that the index now matches, and what of the working tree is not in it."""
 
     tree: str
     skipped: tuple[Skipped, ...]
@@ -54,11 +54,11 @@ class Captured(NamedTuple):
 
 
 def capture(scanner: "Scanner", take_in: Callable[[Scan], None], write: Callable[[], str]) -> Captured:
-    """Bring an index up to the tree; try again, three times in all, where what is read changes meanwhile.
+    """Update an index to match the tree; retry, up to three times, if files change meanwhile.
 
-    A file that is cut short under the reader's eyes is tried more often: an agent that never rests costs no iteration.
-    `take_in` does to the index what a scan found, `write` returns the tree that it is then. That is the tree as the
-    scan saw it: what changes later in a file that the scan found unchanged belongs to the next snapshot.
+    A file that is truncated while being read is retried more often, so that a busy agent does not cost an iteration.
+    `take_in` applies a scan to the index, `write` returns the resulting tree. That is the tree as the scan saw it: a
+    later change to a file that the scan found unchanged belongs to the next snapshot.
     """
     restless: tuple[str, ...] = ()
     tries = failures = 0
@@ -68,7 +68,7 @@ def capture(scanner: "Scanner", take_in: Callable[[Scan], None], write: Callable
         scan = scanner.scan()
         try:
             take_in(scan)
-        except StoreError:  # what was read has changed its kind, was cut short or is gone, or there is a real trouble
+        except StoreError:  # a file changed type, was truncated or vanished, or there is a real error
             failures += 1
             moving = moving or scanner.prints(scan.paths) != scan.prints
             if failures >= (_WHILE_MOVING if moving else _TRIES):
@@ -81,7 +81,7 @@ def capture(scanner: "Scanner", take_in: Callable[[Scan], None], write: Callable
 
 
 def refuse_too_many(root: Path, count: int, limits: Limits) -> None:
-    """Raise StoreError if a tree holds more files than the limit allows."""
+    """Raise StoreError if a tree has more files than the limit."""
     if count > limits.max_files:
         raise StoreError(
             f"{root} holds {count} files to keep, over the limit of {limits.max_files}: "
@@ -90,9 +90,9 @@ def refuse_too_many(root: Path, count: int, limits: Limits) -> None:
 
 
 class Scanner:
-    """Compare the tree at `root` with an index, and bring that up to it.
+    """A comparison of the tree at `root` with an index, and the index's update.
 
-    `began` is the time (ns) of the file system before the first look.
+    `began` is the file system's time (ns) before the first look.
     """
 
     def __init__(self, root: Path, scope: Scope, limits: Limits, index: Index, began: int) -> None:
@@ -104,7 +104,7 @@ class Scanner:
         self._walk = _Walk(root, scope, limits, index)
 
     def scan(self) -> Scan:
-        """List what changed; raise StoreError for more files than the limit allows."""
+        """List the changes; raise StoreError if there are more files than the limit."""
         self._walk = walk = _Walk(self._root, self._scope, self._limits, self._index)
         walk.run()
         removed = tuple(walk.removed)
@@ -114,24 +114,24 @@ class Scanner:
         return Scan(tuple(walk.added), removed, skipped, tuple(sorted(walk.empty)), prints)
 
     def prints(self, paths: Collection[str]) -> Prints:
-        """Return what tells whether paths have changed since, as they are now."""
+        """Return the current fingerprints of paths, to detect changes."""
         return TreeView(self._root).prints(paths)
 
     def take_in(self, scan: Scan, reader: TreeReader) -> None:
-        """Read what a scan found new or changed, and make the index the tree. Raises StoreError as the reader does."""
+        """Read the new and changed files of a scan into the index. Raises StoreError as the reader does."""
         for path in scan.removed:
             self._index.drop(path)
         for path in scan.added:
             self._index.put(path, Seen(*reader.read(path), self.settled(path)))
 
     def settled(self, path: str) -> Print | None:
-        """Return the print of a file that the last scan found new or changed, None for one to look at again."""
+        """Return the print of a new or changed file of the last scan, None if it must be read again next time."""
         status = self._walk.added.get(path)
         return None if status is None else settled_print(status, self._began)
 
 
 class _Walk:
-    """Look at every folder of a tree once; links are not followed."""
+    """A walk over every folder of a tree; links are not followed."""
 
     def __init__(self, root: Path, scope: Scope, limits: Limits, index: Index) -> None:
         self._view = TreeView(root)
@@ -140,7 +140,7 @@ class _Walk:
         self._limits = limits
         self._known = index.folders
         self._tracked_folders = scope.folders
-        self._closed: set[str] = set()  # ignored folders, of which only tracked files are kept
+        self._closed: set[str] = set()  # ignored folders, in which only tracked files are kept
         self._waiting: list[str] = []
         self.count = 0
         self.added: dict[str, os.stat_result] = {}
@@ -164,7 +164,7 @@ class _Walk:
         known = listed.prints if listed else _NOTHING
         try:
             descriptor = os.open(f"{self._root}/{folder}", _FOLDER)
-        except (FileNotFoundError, NotADirectoryError):  # gone meanwhile: what it held is
+        except (FileNotFoundError, NotADirectoryError):  # deleted meanwhile, with its content
             self._remove(start, known)
             return
         except OSError:
@@ -181,9 +181,9 @@ class _Walk:
             self._remove(start, known.keys() - same)
 
     def _compare(self, start: str, entries: Iterable[os.DirEntry[str]], known: Mapping[str, Print | None]) -> list[str]:
-        """Return the names of the files that stay in the tree as they are.
+        """Return the names of the unchanged files.
 
-        Here all files pass by: what costs a microsecond costs a hundredth of a second in a tree of ten thousand.
+        Every file passes here: a microsecond each is a hundredth of a second for ten thousand files.
         """
         same = []
         is_empty = True
@@ -194,7 +194,7 @@ class _Walk:
             if wanted is not None:
                 try:
                     status = entry.stat(follow_symlinks=False)
-                except OSError:  # gone meanwhile
+                except OSError:  # deleted meanwhile
                     continue
                 if wanted == (status.st_size, status.st_mtime_ns, status.st_ino, status.st_ctime_ns):
                     same.append(name)
@@ -205,7 +205,7 @@ class _Walk:
         return same
 
     def _other(self, path: str, entry: os.DirEntry[str], *, is_known: bool) -> None:
-        """Look at what is not as the index has it."""
+        """Handle an entry that differs from the index."""
         if entry.name == _GIT:
             self._git_folder(path)
         elif entry.is_dir(follow_symlinks=False):
@@ -214,16 +214,16 @@ class _Walk:
             self._file(path, entry, is_known=is_known)
 
     def _remove(self, start: str, names: Iterable[str]) -> None:
-        """Name files of the index that are not in the tree any more; those with another content still are."""
+        """Record files of the index that are no longer in the tree."""
         self.removed += [path for path in (start + name for name in names) if path not in self.added]
 
     def _git_folder(self, path: str) -> None:
-        """Leave out what git keeps of a repository; that of the tree itself goes without saying."""
+        """Skip the git folder of a nested repository, and report it; that of the tree itself is not reported."""
         if path != _GIT:
             self.skipped[path] = NESTED
 
     def _folder(self, path: str, name: str) -> None:
-        """Look into a folder later, or name it as left out."""
+        """Queue a folder for the walk, or report it as left out."""
         reason = folder_reason(name)
         is_ignored = self._is_ignored(path, is_folder=True)
         if path in self._tracked_folders:
@@ -235,21 +235,21 @@ class _Walk:
                 self._name_special(path)
         elif reason is None:
             self._waiting.append(path)
-        elif self._view.empty_folders(path) is None:  # without a file nothing is skipped
+        elif self._view.empty_folders(path) is None:  # an empty folder is not reported
             self.skipped[f"{path}/"] = reason
 
     def _is_ignored(self, path: str, *, is_folder: bool) -> bool:
         return path.rpartition("/")[0] in self._closed or self._scope.rules.leave_out(path, is_folder=is_folder)
 
     def _name_special(self, folder: str) -> None:
-        """Name what nobody could keep also where it is ignored."""
+        """Report special files, which cannot be kept, even if they are ignored."""
         for path, status in self._view.special_files(PASSED_OVER, folder):
             self.skipped[path] = kind_reason(status) or UNREADABLE
 
     def _file(self, path: str, entry: os.DirEntry[str], *, is_known: bool) -> None:
         try:
             status = entry.stat(follow_symlinks=False)
-        except OSError:  # gone meanwhile
+        except OSError:  # deleted meanwhile
             return
         reason = self._reason(path, status, is_known=is_known)
         if reason is None:

@@ -1,6 +1,6 @@
-"""Which files of a tree are kept: the ignore rules in force when a loop begins, and what git tracks in spite of them.
+"""Decide which files of a tree are kept: the ignore rules when the loop begins, and ignored files that git tracks.
 
-Both are frozen then: what an agent writes into a `.gitignore` later hides nothing.
+Both are frozen then, so that an agent cannot hide files by editing a `.gitignore`.
 """
 
 import os
@@ -21,7 +21,7 @@ from ralph_tracker.store.snapshots.user_repository import (
 )
 
 _BOM: Final = b"\xef\xbb\xbf"
-# What stands between [: and :] in a bracket; bytes beyond ASCII belong to none.
+# Named character classes, as in [[:alpha:]]; bytes beyond ASCII are in none.
 _CLASSES: Final = {
     "alnum": string.ascii_letters + string.digits,
     "alpha": string.ascii_letters,
@@ -45,7 +45,7 @@ _STARS: Final = re.compile(r"(?:\*\*/)+")
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule: the pattern without its marks."""
+    """An ignore rule: its pattern without the markers."""
 
     pattern: str
     negated: bool
@@ -53,12 +53,12 @@ class Rule:
     folders_only: bool
 
     def line(self, pattern: str) -> str:
-        """Write the rule with another pattern, which says itself where it is fixed."""
+        """Return the rule's line with another pattern, which contains its own anchor."""
         return ("!" if self.negated else "") + pattern + ("/" if self.folders_only else "")
 
 
 def rules_in(text: bytes) -> Iterator[Rule]:
-    """Read an ignore file."""
+    """Yield the rules of an ignore file."""
     for raw in text.removeprefix(_BOM).split(b"\n"):
         line = _trimmed(os.fsdecode(raw.removesuffix(b"\r")))
         if not line or line.startswith("#"):
@@ -72,13 +72,13 @@ def rules_in(text: bytes) -> Iterator[Rule]:
 
 
 def rules_below(text: bytes, folder: str) -> list[str]:
-    """Carry the rules of a file in `folder`, which is the root ("") or below it, up to the root."""
+    """Rewrite the rules of a file in `folder` ("" is the root) relative to the root."""
     start = "/" + "".join(_escaped(name) + "/" for name in folder.split("/") if name)
     return [rule.line(start + ("" if rule.anchored else "**/") + rule.pattern) for rule in rules_in(text)]
 
 
 def rules_above(text: bytes, way: Sequence[str]) -> list[str]:
-    """Carry the rules of a file above the root down to it; `way` names the folders from that file to the root."""
+    """Rewrite the rules of a file above the root relative to it; `way` are the folders from the file to the root."""
     lines: list[str] = []
     for rule in rules_in(text):
         if rule.anchored:
@@ -89,7 +89,7 @@ def rules_above(text: bytes, way: Sequence[str]) -> list[str]:
 
 
 def _behind(pattern: Sequence[str], way: Sequence[str]) -> list[str]:
-    """Return what of a pattern is left to match behind a way; nothing where it ends before or names other folders."""
+    """Return what remains of a pattern after matching `way`; nothing if it ends earlier or does not match."""
     if not way:
         return ["/".join(pattern)] if pattern else []
     if not pattern:
@@ -100,7 +100,7 @@ def _behind(pattern: Sequence[str], way: Sequence[str]) -> list[str]:
 
 
 def _expression(pattern: str) -> str:
-    """Translate the pattern of one name."""
+    """Translate the pattern of one path component."""
     parts: list[str] = []
     position = 0
     while position < len(pattern):
@@ -121,27 +121,27 @@ def _expression(pattern: str) -> str:
 
 
 def _escaped(name: str) -> str:
-    """Write a folder's name as a pattern; a line break cannot be written, so any letter stands for it."""
+    """Return a folder's name as a pattern; a line break is written as `?`, since rules are lines."""
     return re.sub(r"([*?\[\\])", r"\\\1", name).replace("\n", "?")
 
 
 def _trimmed(line: str) -> str:
-    """Cut spaces at the end, as far as no backslash keeps one."""
+    """Strip trailing spaces that are not escaped by a backslash."""
     while line.endswith(" ") and not line.endswith("\\ "):
         line = line[:-1]
     return line
 
 
 class IgnoreRules:
-    """Tell which paths a list of rules leaves out; the folders above a path are to be asked about first."""
+    """A list of compiled ignore rules; check the parent folders of a path first."""
 
     def __init__(self, lines: bytes) -> None:
         self._rules = [(_compiled(rule), rule) for rule in rules_in(lines)]
         positive = "|".join(f"(?:{pattern.pattern})" for pattern, rule in self._rules if not rule.negated)
-        self._any = re.compile(positive or _NEVER, re.DOTALL)  # asked first: most paths match no rule at all
+        self._any = re.compile(positive or _NEVER, re.DOTALL)  # checked first: most paths match no rule
 
     def leave_out(self, path: str, *, is_folder: bool) -> bool:
-        """Return whether a file, link or folder at that path below the root is ignored."""
+        """Return whether the file, link or folder at that path below the root is ignored."""
         name = os.fsencode(path).decode("latin-1")
         if not self._any.fullmatch(name):
             return False
@@ -156,10 +156,10 @@ def _compiled(rule: Rule) -> re.Pattern[str]:
 
 
 def _pieces(pattern: str) -> Iterator[str]:
-    """Translate a pattern part by part.
+    """Translate a pattern component by component.
 
-    What stands before the first star, question mark, bracket or backslash git compares by itself, and takes what
-    follows for a pattern of its own: `a**/b` means `ab` too.
+    Git compares the text before the first star, question mark, bracket or backslash literally, and matches the rest as
+    a pattern of its own: `a**/b` also matches `ab`.
     """
     start = len(pattern) - len(_PLAIN.sub("", pattern, count=1))
     at = 0
@@ -170,7 +170,7 @@ def _pieces(pattern: str) -> Iterator[str]:
             yield _ANY_FOLDERS
             at = stars.end()
         elif begins and pattern[at:] == "**":
-            yield ".*"  # all that is below
+            yield ".*"  # everything below
             return
         elif pattern[at] == "[":
             piece, at = _bracket(pattern, at + 1)
@@ -183,13 +183,13 @@ def _pieces(pattern: str) -> Iterator[str]:
 
 
 def _letter(letter: str, *, is_plain: bool) -> str:
-    """Translate one letter; nothing follows a backslash at the end, and nothing matches that."""
+    """Translate one letter; a trailing backslash matches nothing."""
     special = None if is_plain else {"*": "[^/]*", "?": "[^/]"}.get(letter)
     return special or re.escape(letter) or _NEVER
 
 
 def _bracket(pattern: str, at: int) -> tuple[str, int]:
-    """Translate what follows a [ and return it with the place behind its ]; without one nothing ever matches."""
+    """Translate what follows a [, and return it with the index after its ]; an unclosed one never matches."""
     negated = pattern[at : at + 1] in {"!", "^"} and at < len(pattern)
     at += negated
     letters: set[str] = set()
@@ -221,7 +221,7 @@ def _one_of(letters: set[str], *, negated: bool) -> str:
 
 
 class Scope(NamedTuple):
-    """All that no rule leaves out, and the `tracked` files that one would."""
+    """All files that no rule excludes, and the `tracked` ones that a rule would."""
 
     rules: IgnoreRules
     tracked: frozenset[str] = frozenset()
@@ -233,27 +233,27 @@ class Scope(NamedTuple):
 
 
 class FrozenScope(NamedTuple):
-    """A scope as it is written: one list of rules, and tracked paths; None if git could not be asked for them."""
+    """A scope as stored: one list of rules, and the tracked paths; None if git could not be asked for them."""
 
     rules: bytes
     tracked: tuple[str, ...] | None
 
 
 def freeze(root: Path) -> FrozenScope:
-    """Return the scope in force for a tree; without a repository it is what the `.gitignore` files of the tree say."""
+    """Return the current scope of a tree; outside of a repository only its `.gitignore` files count."""
     repository = repository_of(root)
     if repository is None:
         return FrozenScope(_one_list(_rules_inside(root)), ())
     try:
         user_file, tracked = repository.user_ignore_file(), repository.tracked()
-    except StoreError:  # no git, or one that cannot read this repository
+    except StoreError:  # git is missing or cannot read this repository
         user_file, tracked = default_user_ignore_file(), None
     rules = _one_list([*_rules_outside(repository, user_file), *_rules_inside(root)])
     return FrozenScope(rules, None if tracked is None else tuple(_left_out(tracked, IgnoreRules(rules))))
 
 
 def repository_of(root: Path) -> UserRepository | None:
-    """Return the repository that a tree belongs to, None if there is none or that one ignores the whole tree."""
+    """Return the repository of a tree, None if there is none or it ignores the whole tree."""
     repository = repository_around(root)
     if repository is None or not repository.prefix:
         return repository
@@ -269,7 +269,7 @@ def repository_of(root: Path) -> UserRepository | None:
 
 
 def _left_out(tracked: list[str], rules: IgnoreRules) -> Iterator[str]:
-    """Yield the tracked paths that would be left out if they were not."""
+    """Yield the tracked paths that the rules would exclude."""
     closed = {"": False}
     for path in tracked:
         folders = list(_folders_above(path))
@@ -285,14 +285,14 @@ def _left_out(tracked: list[str], rules: IgnoreRules) -> Iterator[str]:
 
 
 def _rules_outside(repository: UserRepository, user_file: Path) -> Iterator[str]:
-    """Yield the rules of the user, of the repository, and of the folders between its top and the tree."""
+    """Yield the rules of the user, the repository, and the folders between its top and the tree."""
     for folder, file in _files_around(repository, user_file):
         way = repository.prefix.removeprefix(folder).strip("/")
         yield from rules_above(bytes_of(file), way.split("/") if way else [])
 
 
 def _files_around(repository: UserRepository, user_file: Path) -> Iterator[tuple[str, Path]]:
-    """Yield the ignore files outside of a tree that concern it, weakest first, each with its folder below the top.
+    """Yield the ignore files outside of a tree that apply to it, weakest first, each with its folder below the top.
 
     A folder is "" or ends with a slash.
     """

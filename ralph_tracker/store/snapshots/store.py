@@ -1,6 +1,6 @@
-"""The snapshot store: contents by their hash, below the loop's folder, in plain Python.
+"""Keep snapshots of a working tree, as contents by their hash in the loop's folder, in plain Python.
 
-It holds no absolute path: it moves with the tree. It reads no setting: whatever lies in its folder is data.
+The store holds no absolute paths, so it can be moved, and reads no settings.
 """
 
 import contextlib
@@ -42,7 +42,7 @@ from ralph_tracker.store.snapshots.values import (
 )
 from ralph_tracker.store.snapshots.working_tree import TreeReader
 
-# The frozen scope, beside contents, names and the index.
+# The frozen ignore rules.
 RULES: Final = "ignore"
 TRACKED: Final = "tracked"
 _WITHOUT_GIT: Final = (
@@ -52,12 +52,12 @@ _WITHOUT_GIT: Final = (
 
 
 class SnapshotStore:
-    """Keep and bring back states of the tree at `root` in `folder`.
+    """The snapshots of the tree at `root`, kept in `folder`.
 
     `content` is always the id of a tree or of a snapshot.
 
-    Every method raises StoreError where the system refuses, and NoSnapshotError for what is not kept. `lenders` are
-    stores whose contents are read where they lie.
+    Every method raises StoreError for an OSError, and NoSnapshotError for what is not kept. `lenders` are stores whose
+    contents are read in place.
     """
 
     def __init__(self, folder: Path, root: Path, limits: Limits | None = None, lenders: Sequence[Path] = ()) -> None:
@@ -80,12 +80,12 @@ class SnapshotStore:
 
     @property
     def note(self) -> str | None:
-        """Return what a person has to know of what is kept, None for nothing."""
+        """Return a message about the store for the user, None for nothing."""
         repository = None if (self._folder / TRACKED).exists() else repository_of(self._root)
         return _WITHOUT_GIT.format(repository.trouble() or "git") if repository else None
 
     def create(self) -> None:
-        """Make the store; one that exists stays as it is, with the scope it was made with."""
+        """Create the store; an existing one is left unchanged."""
         refuse_root(self._root, self._folder.resolve())
         if self.exists:
             return
@@ -103,7 +103,7 @@ class SnapshotStore:
             sync_folder(self._folder.parent)
 
     def link_environments(self, folder: Path) -> Self:
-        """Make a store in `folder` that begins as this one stands, which is not written to; it knows no names."""
+        """Create a store in `folder` that reads this one, which is not written to; it has no names."""
         self._require()
         with told_plainly(self._folder):
             _make_folders(folder)
@@ -113,9 +113,9 @@ class SnapshotStore:
         return type(self)(folder, self._root, self._limits, (self._folder,))
 
     def snapshot(self, previous: str | None = None, message: str = "", number: int | None = None) -> Snapshot:
-        """Keep the tree as it is; with a number also under that one, as `keep` does.
+        """Keep the tree as it is, and name it with `number` if given, as `keep` does.
 
-        `previous` is the tree or snapshot that `changed` is counted from.
+        `changed` of the result is relative to `previous`, a tree or snapshot.
         """
         with self._held() as clock:
             index = self._index()
@@ -134,7 +134,7 @@ class SnapshotStore:
         return snapshot_of(seen.tree, commit, note, changed)
 
     def look(self, known: str) -> tuple[str, tuple[str, ...]]:
-        """Return the tree as it is now, for nobody to come back to, and the paths that differ from the tree `known`."""
+        """Return the current tree, without naming it, and the paths that differ from the tree `known`."""
         with self._held() as clock:
             index = self._index()
             seen = self._capture(index, clock())
@@ -142,7 +142,7 @@ class SnapshotStore:
             return seen.tree, () if seen.tree == known else self._differing(known, seen.tree)
 
     def keep(self, number: int, commit: str) -> None:
-        """Name a snapshot as that of an iteration, once; the same again is no change, another one is refused."""
+        """Name a snapshot as that of an iteration; repeating it is fine, a different snapshot is refused."""
         with self._held():
             self._keep(number, commit)
 
@@ -151,44 +151,44 @@ class SnapshotStore:
         return snapshot_named(number, self._describe(f"{ITERATIONS}{number}"))
 
     def commit_of(self, content: str) -> str | None:
-        """Return the snapshot that an id or a name leads to, None for one of a tree. Raises NoSnapshotError."""
+        """Return the snapshot of an id or name, None if it is a tree. Raises NoSnapshotError."""
         return self._describe(content).commit
 
     def changes(self, before: str | None, after: str | None) -> tuple[Change, ...]:
-        """Compare two kept contents; None is the tree without files."""
+        """Compare two kept contents; None is the empty tree."""
         return self._reading().changes(before, after)
 
     def contents(self, object_ids: Iterable[str], at_most: int) -> dict[str, bytes]:
-        """Return kept contents by the ids that a change names, each cut after `at_most` bytes."""
+        """Return contents by the ids in a change, each cut after `at_most` bytes."""
         return self._reading().beginnings(object_ids, at_most)
 
     def file_changes(self, before: str, after: str) -> tuple[FileChange, ...]:
-        """Compare two kept contents file by file, with a patch of what is text; renames are found."""
+        """Compare two kept contents file by file, with renames, and patches of text files."""
         return file_changes(self._reading(), before, after)
 
     def read(self, content: str, path: str) -> bytes:
-        """Return one kept file; for a symbolic link its text."""
+        """Return one kept file; for a symbolic link its target."""
         return self._reading().read(content, path)
 
     def paths(self, content: str) -> tuple[str, ...]:
-        """Return the paths of the files of a kept content."""
+        """Return the file paths of a kept content."""
         return tuple(file.path for file in self._reading().files(content))
 
     def export(self, content: str, destination: Path) -> None:
-        """Write the files of a kept content into an empty folder, which is made where it is missing."""
+        """Write the files of a kept content into an empty or new folder."""
         with told_plainly(destination, AGAIN):
             self._reading().export(content, destination)
 
     def write_changed(self, changes: Iterable[Change], destination: Path) -> None:
-        """Write what changed files hold now into an empty folder, which is made where it is missing."""
+        """Write the new contents of changed files into an empty or new folder."""
         with told_plainly(destination, AGAIN):
             write_changed(self._reading().each, changes, destination)
 
     def restore(self, content: str, begun: Begun | None = None) -> str:
-        """Make the working tree exactly what was kept and return the id that undoes it.
+        """Make the working tree equal to what was kept, and return the id that undoes it.
 
-        A snapshot brings back its empty folders too and leaves alone what it had skipped; a tree is its files only.
-        `begun` is called when what stands there is kept, before anything is touched.
+        A snapshot also restores its empty folders and leaves alone the paths it had skipped; a tree is only files.
+        `begun` is called once the current state is saved, before anything is touched.
         """
         with self._held() as clock:
             goal = self._describe(content)
@@ -198,11 +198,11 @@ class SnapshotStore:
             return restore.run(seen, goal, begun)
 
     def undo(self, undo_id: str, begun: Begun | None = None) -> str:
-        """Bring back what stood there before a restore, and return the id that undoes this."""
+        """Bring back the tree from before a restore, and return the id that undoes this."""
         return self.restore(f"{SAFETY}{checked_undo_id(undo_id)}", begun)
 
     def branch(self, content: str, name: str) -> str:
-        """Make a branch with that content on top of HEAD in the user's repository, and return its commit."""
+        """Create a branch with that content on top of HEAD in the user's repository, and return its commit."""
         kept = self._describe(content)
         repository = repository_of(self._root)
         if repository is None:
@@ -216,25 +216,25 @@ class SnapshotStore:
         return self._kept.damaged(self._describe(content))
 
     def pack(self) -> None:
-        """Put what is a file of its own, and small packs, into one pack; nothing is thrown away."""
+        """Merge loose contents and small packs into one pack; nothing is deleted."""
         with self._held():
             self._objects.pack()
 
     def references(self) -> tuple[str, ...]:
-        """Return the full name of everything that is kept: iterations, and what stood there before a restore."""
+        """Return the full names of all that is kept: iterations, and the safety snapshots of restores."""
         self._require()
         with told_plainly(self._folder, AGAIN):
             return tuple(self._names.all())
 
     def forget(self, names: Sequence[str]) -> None:
-        """Take names away; what nothing else names goes with the next `sweep`."""
+        """Remove names; the next `sweep` deletes what nothing else refers to."""
         with self._held():
             self._names.forget(names)
 
     def sweep(self) -> None:
-        """Throw away every content that neither a name nor the index leads to.
+        """Delete every content that neither a name nor the index refers to.
 
-        Raises StoreError, with nothing thrown away, where something that has a name is damaged.
+        Raises StoreError, with nothing deleted, if something named is damaged.
         """
         with self._held():
             index = self._index()
@@ -289,16 +289,16 @@ class SnapshotStore:
         return Scanner(self._root, scope, self._limits, index, began)
 
     def _index(self) -> Index:
-        """Return the index of now; what this process has written last need not be read."""
+        """Return the current index, from memory if this process wrote it last."""
         stamp = self._stamp()
         if self._known is None or self._known[0] != stamp:
             self._known = stamp, indexes.load(self._folder)
         known = self._known[1]
-        self._known = None  # until it is saved
+        self._known = None  # until the new one is saved
         return known
 
     def _save(self, index: Index) -> None:
-        """Write what was staged, then the index, which names it."""
+        """Publish what was staged, then write the index, which refers to it."""
         self._objects.publish()
         indexes.save(index, self._folder, self._objects.staging)
         self._known = self._stamp(), index
@@ -312,7 +312,7 @@ class SnapshotStore:
 
     @contextlib.contextmanager
     def _held(self) -> Iterator[Callable[[], int]]:
-        """Hold the store's lock, and yield the clock (ns) that stamps the files of this file system."""
+        """Hold the store's lock, and yield the clock (ns) of its file system."""
         self._require()
         with told_plainly(self._folder, AGAIN), hold(self._folder) as descriptor:
             self._objects.clear()
@@ -323,7 +323,7 @@ class SnapshotStore:
 
 
 def make_store(folder: Path, rules: bytes, tracked: bytes | None) -> None:
-    """Make a store with that scope; `tracked` is None if nobody could say what git tracks."""
+    """Create a store with that scope; `tracked` is None if git could not be asked."""
     _make_folders(folder)
     write_new(folder / RULES, rules)
     if tracked is not None:

@@ -1,4 +1,4 @@
-"""Folders, trees and snapshots as kept documents, and what is read from them."""
+"""Encode folders, trees and snapshots as documents, and read kept trees."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -36,14 +36,14 @@ _FOLDER_MODE: Final = "040000"
 MODES: Final = (FILE_MODE, EXEC_MODE, LINK_MODE)
 # Yields the content of each object in chunks.
 Read = Callable[[Sequence[str]], Iterator[Iterator[bytes]]]
-# Ids that git gave to what an earlier version kept with it are names of what they stood for.
+# Names of the ids that git gave to what an earlier version kept.
 OF_GIT: Final = "refs/git/"
 NAME_FOLDERS: Final = (ITERATIONS.rstrip("/"), SAFETY.rstrip("/"), OF_GIT.rstrip("/"))
 _FOLDERS_REMEMBERED: Final = 1000
 
 
 class File(NamedTuple):
-    """One file of a tree, with the bytes of its content (of a link its text)."""
+    """A file of a tree, with the size of its content (for a link, its target) in bytes."""
 
     path: str
     mode: str
@@ -52,9 +52,9 @@ class File(NamedTuple):
 
 
 class Folder(NamedTuple):
-    """What lies directly in a folder, by the names: files whose path is the name, and the ids of folders.
+    """The direct content of a folder by name: files, whose path is the name, and the ids of folders.
 
-    `names` are all of them in the order of the bytes of the paths below, a folder with a slash at its end.
+    `names` are all of them, sorted by the bytes of the paths, with a slash at the end of folders.
     """
 
     names: list[str]
@@ -69,14 +69,14 @@ NO_FILES: Final = Folder([], {}, {})
 
 
 def encode_folder(files: Iterable[File], folders: Mapping[str, str]) -> bytes:
-    """Write a folder; of the files and the folders in it the names."""
+    """Return the document of a folder, with names only."""
     lines = [(os.fsencode(name), f"{mode} {size} {object_id}".encode()) for name, mode, object_id, size in files]
     lines += [(os.fsencode(f"{name}/"), f"{_FOLDER_MODE} - {tree}".encode()) for name, tree in folders.items()]
     return _FOLDER + b"".join(b"%b\t%b\0" % (about, name) for name, about in sorted(lines))
 
 
 def decode_folder(document: bytes) -> Folder | None:
-    """Read a folder; None for what is none."""
+    """Read a folder; None if it is not one."""
     if not document.startswith(_FOLDER):
         return None
     files: dict[str, File] = {}
@@ -100,7 +100,7 @@ def encode_snapshot(tree: str, note: Note) -> bytes:
 
 
 def decode_snapshot(document: bytes, object_id: str) -> Content | None:
-    """Read a snapshot; None for what is none. Raises StoreError as `decode_note` does."""
+    """Read a snapshot; None if it is not one. Raises StoreError as `decode_note` does."""
     if not document.startswith(_SNAPSHOT):
         return None
     tree, _, message = document[len(_SNAPSHOT) :].partition(b"\n")
@@ -115,7 +115,7 @@ class Differing(NamedTuple):
 
 
 def files_of(read: ReadFolder, tree: str, start: str = "") -> Iterator[File]:
-    """Yield the files of a tree, in the order of the bytes of their paths."""
+    """Yield the files of a tree, sorted by the bytes of their paths."""
     folder = read(tree)
     for name in folder.names:
         if name in folder.files:
@@ -125,7 +125,7 @@ def files_of(read: ReadFolder, tree: str, start: str = "") -> Iterator[File]:
 
 
 def differing(read: ReadFolder, before: str | None, after: str | None) -> list[Differing]:
-    """Compare two trees, None for one without files; sorted by the bytes of the paths. Equal folders are not read."""
+    """Compare two trees (None is empty), sorted by the bytes of the paths. Equal folders are not read."""
     found: list[Differing] = []
     waiting = [("", before, after)]
     while waiting:
@@ -151,9 +151,9 @@ def _differing(path: str, old: File | None, new: File | None) -> Differing:
 
 @contextmanager
 def into_empty_folder(destination: Path) -> Iterator[TreeWriter]:
-    """Yield what writes into a folder, which is made where it is missing; raise StoreError for one that holds anything.
+    """Yield a writer for an empty or new folder; raise StoreError if the folder is not empty.
 
-    What fails then may leave a part behind.
+    After a failure, some files may remain.
     """
     destination.mkdir(parents=True, exist_ok=True)
     if any(destination.iterdir()):
@@ -169,26 +169,26 @@ def write_files(each: Read, entries: Sequence[Entry], writer: TreeWriter) -> Non
 
 
 def write_changed(each: Read, changes: Iterable[Change], destination: Path) -> None:
-    """Write what changed files hold now into an empty folder; those that are gone are passed over."""
+    """Write the new contents of changed files into an empty folder; deleted ones are ignored."""
     now = [Entry(each.path, each.new_mode, each.new_id) for each in changes if each.new_mode and each.new_id]
     with into_empty_folder(destination) as writer:
         write_files(each, now, writer)
 
 
 class Names:
-    """Read and write the names in a store's folder."""
+    """The names in a store's folder."""
 
     def __init__(self, folder: Path, staging: Path) -> None:
         self._folder = folder
         self._staging = staging
 
     def read(self, name: str) -> str | None:
-        """Return the id that a name leads to, None if there is none."""
+        """Return the id of a name, None if there is none."""
         data = read_bytes(self._folder / name)
         return None if data is None else data.decode("ascii", "replace").strip()
 
     def write(self, name: str, object_id: str) -> None:
-        """Name what is durable by now."""
+        """Name an id, whose content must already be durable."""
         write_whole(self._folder / name, f"{object_id}\n".encode(), self._staging)
 
     def all(self) -> Iterator[str]:
@@ -203,7 +203,7 @@ class Names:
 
 
 class KeptTrees:
-    """Answer questions about what is kept; content is the id of a tree or a snapshot, or a name.
+    """The kept trees of a store; `content` is a name, or the id of a tree or snapshot.
 
     Raises NoSnapshotError for what is not kept, StoreError for what is damaged.
     """
@@ -214,7 +214,7 @@ class KeptTrees:
         self._folders: dict[str, Folder] = {}
 
     def describe(self, content: str) -> Content:
-        """Look up an id or a name."""
+        """Return the tree, and for a snapshot the note, of an id or name."""
         name = f"{OF_GIT}{checked(content)}" if len(content) == GIT_DIGITS else checked(content)
         object_id = self.names.read(name) if name.startswith("refs/") else name
         if object_id is None or not self.objects.has(object_id):
@@ -228,11 +228,11 @@ class KeptTrees:
         return found
 
     def files(self, content: str) -> list[File]:
-        """Return the files of a content, in the order of the bytes of their paths."""
+        """Return the files of a content, sorted by the bytes of their paths."""
         return list(files_of(self.folder, self.describe(content).tree))
 
     def differing(self, before: str | None, after: str | None) -> list[Differing]:
-        """Compare two contents; None is the tree without files."""
+        """Compare two contents; None is the empty tree."""
         trees = (content and self.describe(content).tree for content in (before, after))
         return differing(self.folder, *trees)
 
@@ -241,7 +241,7 @@ class KeptTrees:
         return tuple(item.change(size, item.new_id or None) for item, size in self.differing(before, after))
 
     def read(self, content: str, path: str) -> bytes:
-        """Return one file; of a link its text."""
+        """Return a file; for a link its target."""
         folder = self.folder(self.describe(content).tree)
         *way, name = path.split("/")
         for step in way:
@@ -277,7 +277,7 @@ class KeptTrees:
                 writer.make_folder(path)
 
     def collect(self, tree: str | None, found: set[str]) -> None:
-        """Add the ids of all that a tree is made of; the folders whose id is there already have been looked into."""
+        """Add the ids of all parts of a tree to `found`; folders already in it are not read again."""
         waiting = [tree] if tree else []
         while waiting:
             here = waiting.pop()
@@ -287,7 +287,7 @@ class KeptTrees:
                 waiting += folder.folders.values()
 
     def damaged(self, content: Content) -> tuple[str, ...]:
-        """Return the paths whose content is missing or is not what its id says, "/" for the tree itself."""
+        """Return the paths whose content is missing or does not match its id, "/" for the tree itself."""
         self._folders.clear()
         try:
             files = self.files(content.tree)
@@ -300,7 +300,7 @@ class KeptTrees:
         return {object_id for object_id in object_ids if not self.objects.is_intact(object_id)}
 
     def folder(self, tree: str) -> Folder:
-        """Return a kept folder by its id; the last ones are remembered, as one tree is compared with several."""
+        """Return a kept folder by its id; recent ones are cached, as one tree is compared with several."""
         known = self._folders.get(tree)
         if known is not None:
             return known

@@ -1,7 +1,7 @@
-"""The user's own git repository around a tree, through GitPython, which only this module imports.
+"""Read the user's git repository around a tree, with GitPython, which only this module imports.
 
-It is found and read; only `make_branch` writes to it. A kept file never depends on it: ignore rules and the list of
-tracked files are copied when a loop begins.
+Only `make_branch` writes to it. Kept files never depend on it: ignore rules and the list of tracked files are copied
+when a loop begins.
 """
 
 import hashlib
@@ -25,14 +25,14 @@ _SHA256_DIGITS: Final = 64
 _NOT_FOUND: Final = 127
 _AGAIN: Final = "fix that, then run it again"
 _NO_GIT: Final = "git was not found: install git, so that it is on PATH"
-# Options in front of each verb: nothing that is set in the repository starts a program.
+# Options before each git command, so that no repository setting starts a program.
 _QUIET: Final = (
     *("-c", "core.fsmonitor=false"),
     *("-c", "core.hooksPath=/dev/null"),
     *("-c", "gc.auto=0"),
     *("-c", "maintenance.auto=0"),
 )
-_WORDS: Final = {"LANGUAGE": "C", "LC_ALL": "C"}  # git's messages, as we read them
+_WORDS: Final = {"LANGUAGE": "C", "LC_ALL": "C"}  # git's messages in English, because we parse them
 _NOBODY: Final = {
     "GIT_AUTHOR_NAME": "ralph-tracker",
     "GIT_AUTHOR_EMAIL": "ralph-tracker@localhost",
@@ -51,7 +51,7 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True)
 class UserRepository:
-    """A repository: its folder, the one that worktrees share, its top, and the path of the tree in it.
+    """A repository: its folder, the folder shared by its worktrees, its top, and the path of the tree in it.
 
     `prefix` is "" at the top and ends with a slash below it. Raises StoreError if git is missing or fails.
     """
@@ -63,24 +63,24 @@ class UserRepository:
 
     @cached_property
     def environment(self) -> dict[str, str]:
-        """Return the variables git runs with; naming the folder outright passes its question about the owner."""
+        """Return git's environment variables; setting GIT_DIR avoids its check of the owner."""
         return {
             **_WORDS,
             "GIT_DIR": str(self.folder),
             "GIT_WORK_TREE": str(self.top),
             "GIT_OPTIONAL_LOCKS": "0",
             "GIT_NO_LAZY_FETCH": "1",
-            "GIT_ALLOW_PROTOCOL": "none",  # older ones do not know GIT_NO_LAZY_FETCH, and would fetch by a program
+            "GIT_ALLOW_PROTOCOL": "none",  # older versions do not know GIT_NO_LAZY_FETCH and would fetch
             "GIT_TERMINAL_PROMPT": "0",
         }
 
     def ask(self, *words: str, stdin: bytes = b"", more: Mapping[str, str] | None = None) -> Answer:
-        """Run git and return how it ends; `more` are further variables."""
+        """Run git and return its result; `more` are additional environment variables."""
         environment = {**self.environment, **(more or {})}
         return _run_git(words, Path(environment["GIT_WORK_TREE"]), environment, stdin)
 
     def run(self, *words: str, stdin: bytes = b"", more: Mapping[str, str] | None = None) -> bytes:
-        """Run git and return what it prints. Raises StoreError if it does not end with 0."""
+        """Run git and return its output. Raises StoreError unless it exits with 0."""
         answer = self.ask(*words, stdin=stdin, more=more)
         if answer.status:
             lines = answer.error.splitlines()
@@ -89,16 +89,16 @@ class UserRepository:
         return answer.out
 
     def head(self) -> str | None:
-        """Return the commit of HEAD, None if nothing was committed yet."""
+        """Return the commit of HEAD, None if there are no commits."""
         answer = self.ask("rev-parse", "-q", "--verify", "HEAD^{commit}")
         return None if answer.status else answer.out.decode().strip()
 
     def tracked(self) -> list[str]:
-        """Return the paths of the tree that git tracks, submodules left out."""
+        """Return the paths of the tree that git tracks, without submodules."""
         return [entry.path for entry in self._entries() if entry.mode != GITLINK_MODE]
 
     def user_ignore_file(self) -> Path:
-        """Return the file that `core.excludesFile` names, else the one git looks for by itself."""
+        """Return the file set by `core.excludesFile`, else git's default."""
         answer = self.ask("config", "--includes", "--type=path", "--get", "core.excludesFile")
         name = os.fsdecode(answer.out.rstrip(b"\n"))
         return Path(name) if not answer.status and name else default_user_ignore_file()
@@ -112,7 +112,7 @@ class UserRepository:
         return None
 
     def _entries(self, more: Mapping[str, str] | None = None) -> list[Entry]:
-        """List what the index holds of the tree; paths from its root."""
+        """List the index entries of the tree; paths are relative to its root."""
         listed = self.run("ls-files", "-s", "-z", more=more).split(b"\0")
         entries = (_entry(item) for item in listed if item)
         start = self.prefix
@@ -130,7 +130,7 @@ def repository_around(root: Path) -> UserRepository | None:
 
 
 def head_of(root: Path) -> str | None:
-    """Return the commit of HEAD in the repository around a folder, None if there is none, or no git."""
+    """Return the commit of HEAD in the repository around a folder, None if there is no repository or no git."""
     found = repository_around(root.resolve())
     try:
         return found.head() if found else None
@@ -139,7 +139,7 @@ def head_of(root: Path) -> str | None:
 
 
 def default_user_ignore_file() -> Path:
-    """Return the user's own ignore file, where no setting names another one."""
+    """Return git's default for the user's ignore file."""
     base = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")  # noqa: PTH111  "~" may stay
     return Path(base) / "git" / "ignore"
 
@@ -158,7 +158,7 @@ def _common(folder: Path) -> Path:
 
 
 def bytes_of(file: Path) -> bytes:
-    """Return what a file holds; nothing where it cannot be read."""
+    """Return a file's content, empty if it cannot be read."""
     try:
         return file.read_bytes()
     except OSError:
@@ -167,11 +167,11 @@ def bytes_of(file: Path) -> bytes:
 
 def _run_git(words: Sequence[str], where: Path, environment: Mapping[str, str], stdin: bytes) -> Answer:
     try:
-        from git.cmd import Git  # noqa: PLC0415  # costs 147 ms, which few commands need to pay
+        from git.cmd import Git  # noqa: PLC0415  # takes 147 ms, and few commands need it
         from git.exc import GitCommandNotFound  # noqa: PLC0415  # as above
     except ImportError as error:
         raise StoreError(_NO_GIT) from error
-    # GitPython hands on the whole environment: `env` takes out what the caller's shell or a git hook has set.
+    # GitPython passes the whole environment: `env` removes what the caller's shell or a git hook has set.
     foreign = sorted(name for name in os.environ if name.startswith("GIT_") and name not in environment)
     clean = ["env", *(part for name in foreign for part in ("-u", name))] if foreign else []
     with tempfile.TemporaryFile() as feed:
@@ -195,10 +195,10 @@ def _run_git(words: Sequence[str], where: Path, environment: Mapping[str, str], 
 
 
 def make_branch(repository: UserRepository, goal: Sequence[Entry], each: Read, note: Note, name: str) -> str:
-    """Put the files of a kept tree onto a new branch on top of HEAD, which stays where it is; return the commit.
+    """Create a branch with the files of a kept tree on top of HEAD, which is not moved; return the commit.
 
-    The commit is made as `git add` would make it there, with the user's line endings and filters. Index and working
-    tree are temporary. Raises StoreError for a name that is taken or none.
+    Files are stored as `git add` would, with the user's line endings and filters. Index and working tree are temporary.
+    Raises StoreError if the name is taken or invalid.
     """
     _refuse_name(repository, name)
     head = repository.head()
@@ -213,7 +213,7 @@ def make_branch(repository: UserRepository, goal: Sequence[Entry], each: Read, n
         with TreeWriter(below) as writer:
             for entry, chunks in zip(written, each([entry.object_id for entry in written]), strict=True):
                 writer.write(entry.path, entry.mode, chunks)
-        # `--remove` would not do: it refuses a path behind a symbolic link.
+        # `--remove` refuses a path behind a symbolic link.
         gone = b"".join(b"0 %s\t%s\0" % (_NO_OBJECT.encode(), path) for path in _from_top(repository, removed))
         repository.run("update-index", "-z", "--index-info", stdin=gone, more=place)
         added = b"".join(path + b"\0" for path in _from_top(repository, (entry.path for entry in written)))
@@ -235,7 +235,7 @@ def _refuse_name(repository: UserRepository, name: str) -> None:
 
 
 def _identity(repository: UserRepository) -> Mapping[str, str]:
-    """Commit as the user where git knows who that is, else as ralph-tracker."""
+    """Return the environment to commit as the user if git knows one, else as ralph-tracker."""
     keys = ("user.name", "user.email")
     known = all(not repository.ask("config", "--includes", "--get", key).status for key in keys)
     return {} if known else _NOBODY
@@ -244,9 +244,9 @@ def _identity(repository: UserRepository) -> Mapping[str, str]:
 def _edit(
     repository: UserRepository, goal: Sequence[Entry], each: Read, note: Note, place: Mapping[str, str]
 ) -> tuple[list[Entry], list[str]]:
-    """Return what to write and what to remove so that HEAD's tree becomes the kept one; paths from the root.
+    """Return what to write and what to remove to turn HEAD's tree into the kept one; paths are relative to the root.
 
-    What no snapshot holds stays: submodules, our folder, skipped files, what is not checked out.
+    What snapshots never hold stays: submodules, our folder, skipped files, and files not checked out.
     """
     head = {entry.path: entry for entry in repository._entries(place)}  # noqa: SLF001  # of this module
     modules = {path for path, entry in head.items() if entry.mode == GITLINK_MODE}
@@ -263,7 +263,7 @@ def _edit(
 
 
 def _blob_ids(each: Read, entries: Sequence[Entry], *, is_sha256: bool) -> Iterator[str]:
-    """Yield the id that git gives to each content."""
+    """Yield git's blob id of each content."""
     for chunks in each([entry.object_id for entry in entries]):
         data = b"".join(chunks)
         digest = hashlib.sha256() if is_sha256 else hashlib.sha1(usedforsecurity=False)
@@ -278,7 +278,7 @@ def _is_below(path: str, folders: set[str]) -> bool:
 
 
 def _not_checked_out(repository: UserRepository) -> Iterator[str]:
-    """Yield what the user's index says is not checked out, as a sparse checkout leaves it."""
+    """Yield the paths that are not checked out, by the user's index, as in a sparse checkout."""
     for item in repository.run("ls-files", "-t", "-z").split(b"\0"):
         path = os.fsdecode(item[2:])
         if item.startswith(b"S ") and path.startswith(repository.prefix):

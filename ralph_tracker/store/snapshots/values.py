@@ -1,7 +1,7 @@
-"""What a kept tree is: its values, its limits, the note of a snapshot, and the names under which one is found.
+"""The values of the snapshot store: entries, limits, snapshots, changes, notes and names.
 
-Paths are relative to the root with forward slashes, as `os.fsdecode` gives them: bytes that are no UTF-8 stand as
-surrogates, and `os.fsencode` brings them back. A path that ends with a slash names a folder as a whole.
+Paths are relative to the root with forward slashes, as from `os.fsdecode`: bytes that are not UTF-8 are surrogates. A
+path that ends with a slash names a whole folder.
 """
 
 import json
@@ -12,15 +12,15 @@ from typing import Any, Final, Literal, NamedTuple
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
 
-# Modes as git writes them, and everything here.
+# Modes as git writes them; used everywhere here.
 FILE_MODE: Final = "100644"
 EXEC_MODE: Final = "100755"
 LINK_MODE: Final = "120000"
-# Where what stood in the tree before a restore is kept, by its undo id.
+# The prefix of safety snapshots, followed by the undo id.
 SAFETY: Final = "refs/safety/"
-# Where the snapshot of an iteration is kept, by its number.
+# The prefix of iterations' snapshots, followed by the number.
 ITERATIONS: Final = "refs/iterations/"
-# Of an id, and of one by which git knew what an earlier version kept.
+# The length of an id, and of a git id in an earlier version.
 DIGITS: Final = 64
 GIT_DIGITS: Final = 40
 _SCHEMA: Final = 1
@@ -29,12 +29,12 @@ _UNDO_ID: Final = re.compile(r"undo-[0-9a-f]{12}")
 _HEX: Final = re.compile(r"[0-9a-f]+")
 _TAKEN: Final = "iteration {} is kept already as {}: give the next number"
 Status = Literal["A", "M", "D", "T"]
-# Called with the undo id and the tree that stands there, before a restore touches anything.
+# Called with the undo id and the current tree, before a restore touches anything.
 Begun = Callable[[str, str], None]
 
 
 class Entry(NamedTuple):
-    """One file of a tree or an index."""
+    """A file of a tree or an index."""
 
     path: str
     mode: str
@@ -42,25 +42,25 @@ class Entry(NamedTuple):
 
 
 class Skipped(NamedTuple):
-    """Name a path that stands in the tree and is not kept, with the reason that a person reads."""
+    """A path of the working tree that is not kept, with the reason for the user."""
 
     path: str
     reason: str
 
 
 class Limits(NamedTuple):
-    """What a snapshot refuses: more files than `max_files`, and skips: files over `max_file_bytes`."""
+    """Limits of a snapshot: more than `max_files` files are refused, files over `max_file_bytes` are skipped."""
 
     max_files: int = 200_000
     max_file_bytes: int = 50_000_000
 
 
 class Snapshot(NamedTuple):
-    """One kept state of the tree.
+    """A kept state of the tree.
 
-    `tree` names the content alone: two equal trees have the same id. `commit` also carries what a git tree cannot:
-    the skipped paths and the empty folders. `changed` are the paths that differ from the previous snapshot, () where
-    none was given. `quiescent` is False where the tree was still being written to in every try at reading it.
+    `tree` identifies the content only: equal trees have the same id. `commit` also has the skipped paths and the empty
+    folders. `changed` are the paths that differ from the previous snapshot, () if none was given. `quiescent` is False
+    if the tree was still being written to at every attempt to read it.
     """
 
     tree: str
@@ -75,9 +75,9 @@ class Change(NamedTuple):
     """How one path differs between two trees.
 
     The status is A added, M modified (content or exec bit), D deleted, T another type (file or link). Modes are git's:
-    100644, 100755, 120000 for a symbolic link; None if the path is absent. `size` in bytes and `sha256` are those of
-    the new content (the link's text for a link), None for a deletion. The ids name both contents in the store, None
-    where the path is absent.
+    100644, 100755, 120000 for a symbolic link; None if the path is absent. `size` (bytes) and `sha256` are those of the
+    new content (a link's target), None for a deletion. The ids name both contents in the store, None if the path is
+    absent.
     """
 
     path: str
@@ -91,22 +91,22 @@ class Change(NamedTuple):
 
 
 def shown(path: str) -> str:
-    """Return a path as one printable line: control characters and bytes that are no UTF-8 are escaped."""
+    """Return a path in printable form: control characters and bytes that are not UTF-8 are escaped."""
     text = os.fsencode(path).decode("utf-8", "backslashreplace")
     return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
 
 
 def as_utf8(path: str) -> str:
-    """Write a path as UTF-8; bytes that are none stay readable by their numbers."""
+    """Return a path as valid UTF-8; other bytes are escaped."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 class Note(NamedTuple):
-    """What a tree cannot.
+    """The part of a snapshot that a tree cannot hold.
 
-    The last three are those of a safety snapshot: `modes` are permission bits of the files it was made for, `created`
-    are paths that did not exist before the restore, and `scope` is the tree that the index held, where the safety
-    snapshot keeps more than that.
+    The last three are only for safety snapshots: `modes` are permission bits of the saved files, `created` are paths
+    that did not exist before the restore, and `scope` is the tree that the index held, if the safety snapshot has more
+    files.
     """
 
     message: str = ""
@@ -117,7 +117,7 @@ class Note(NamedTuple):
     scope: str | None = None
 
     def encode(self) -> bytes:
-        """Write the message of a commit; JSON in ASCII, as paths may hold bytes that are no UTF-8."""
+        """Return the note as ASCII JSON, because paths may hold bytes that are not UTF-8."""
         document: dict[str, object] = {"schema_version": _SCHEMA, "quiescent": self.quiescent}
         document["skipped"] = [list(skip) for skip in self.skipped]
         document["empty_directories"] = list(self.empty_directories)
@@ -128,7 +128,7 @@ class Note(NamedTuple):
 
 
 class Content(NamedTuple):
-    """What an id names: a tree, and the commit with its note where the id was that of a commit."""
+    """A tree, and the commit with its note if the id was that of a commit."""
 
     tree: str
     commit: str | None
@@ -136,7 +136,7 @@ class Content(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """One path that differs between two trees; modes and ids of an absent path are ""."""
+    """A path that differs between two trees; modes and ids of an absent path are ""."""
 
     path: str
     status: Status
@@ -146,13 +146,13 @@ class Difference(NamedTuple):
     new_id: str
 
     def change(self, size: int | None, sha256: str | None) -> Change:
-        """Return it as callers see it, with size and hash of the new content."""
+        """Return it as a public Change, with size and hash of the new content."""
         old_mode, new_mode, old_id, new_id = (each or None for each in self[2:])
         return Change(self.path, self.status, old_mode, new_mode, size, sha256, old_id, new_id)
 
 
 def decode_note(message: bytes) -> Note:
-    """Read the message of a commit; raise StoreError where it is none of ours."""
+    """Read a note; raise StoreError if it is not one of ours."""
     title, _, line = message.rstrip(b"\n").rpartition(b"\n\n")
     try:
         return _note(title.decode("utf-8", "replace"), json.loads(line))
@@ -174,7 +174,7 @@ def _note(title: str, document: Mapping[str, Any]) -> Note:
 
 
 def snapshot_of(tree: str, commit: str, note: Note, changed: tuple[str, ...] = ()) -> Snapshot:
-    """Put together what callers see of a kept commit."""
+    """Return the public Snapshot of a kept commit."""
     return Snapshot(
         tree=tree,
         commit=commit,
@@ -186,14 +186,14 @@ def snapshot_of(tree: str, commit: str, note: Note, changed: tuple[str, ...] = (
 
 
 def snapshot_named(number: int, content: Content) -> Snapshot:
-    """Return the snapshot that an iteration's name leads to; raise StoreError where that is a tree alone."""
+    """Return the snapshot of an iteration; raise StoreError if its name leads to a tree only."""
     if content.commit is None or content.note is None:
         raise StoreError(f"the snapshot of iteration {number} is no commit; run `ralph-tracker verify`")
     return snapshot_of(content.tree, content.commit, content.note)
 
 
 def checked(content: str) -> str:
-    """Return an id, or the full name of a reference; raise NoSnapshotError for what is neither."""
+    """Return a valid id or full name of a reference; raise NoSnapshotError for anything else."""
     is_id = len(content) in {DIGITS, GIT_DIGITS} and _HEX.fullmatch(content)
     if not is_id and not _REFERENCE.fullmatch(content):
         raise NoSnapshotError(f"{shown(content)} is not the id of a tree or a commit")
@@ -201,19 +201,19 @@ def checked(content: str) -> str:
 
 
 def checked_undo_id(undo_id: str) -> str:
-    """Return what can be an undo id; raise NoSnapshotError for what cannot."""
+    """Return a well-formed undo id; raise NoSnapshotError for anything else."""
     if not _UNDO_ID.fullmatch(undo_id):
         raise NoSnapshotError(f"{shown(undo_id)} is no undo id: they look like undo-0123456789ab")
     return undo_id
 
 
 def undo_id_of(commit: str) -> str:
-    """Return the id that undoes a restore, from its safety snapshot."""
+    """Return the id that undoes a restore, derived from its safety snapshot."""
     return f"undo-{commit[:12]}"
 
 
 def not_kept(content: str) -> NoSnapshotError:
-    """Say that nothing is kept under a name."""
+    """Return the error that nothing is kept under a name."""
     number = content.removeprefix(ITERATIONS)
     if number != content:
         return NoSnapshotError(f"iteration {number} has no snapshot; `ralph-tracker history` names those")
@@ -221,6 +221,6 @@ def not_kept(content: str) -> NoSnapshotError:
 
 
 def refuse_taken(number: int, known: str, commit: str) -> None:
-    """Raise StoreError if an iteration is kept already, as another commit."""
+    """Raise StoreError if an iteration already has a different commit."""
     if known != commit:
         raise StoreError(_TAKEN.format(number, known))

@@ -21,15 +21,15 @@ Take = Callable[[Iterator[bytes]], tuple[str, int]]
 Prints = Mapping[str, tuple[int, ...] | None]
 _NOTHING: Final[Prints] = {}
 _NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-# On their way to the disk together: each holds a descriptor, and room beside what it replaces.
+# The number of files synced together: each holds a descriptor, and disk space beside the file it replaces.
 _TOGETHER: Final = 100
 _NO_FOLDER: Final = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 
 
 class TreeSteps:
-    """The root of a tree open, and the folder that was asked for last.
+    """The open root of a tree, and the folder opened last.
 
-    `changed` are the folders in which one was made, and those that the caller names.
+    `changed` are the folders in which a folder was created, and those that the caller adds.
     """
 
     def __init__(self, root: Path) -> None:
@@ -42,7 +42,7 @@ class TreeSteps:
         os.close(self._root)
 
     def open(self, folder: str, *, make: bool = False) -> int:
-        """Return a descriptor of a folder below the root, "" is the root; raise OSError where a step is none."""
+        """Return a descriptor of a folder below the root ("" is the root); raise OSError if a step is not a folder."""
         if not folder:
             return self._root
         if self._last and self._last[0] == folder:
@@ -61,14 +61,14 @@ class TreeSteps:
         return here
 
     def forget(self) -> None:
-        """Close what was asked for last: it may be another folder soon."""
+        """Close the folder opened last, because its path may soon lead elsewhere."""
         if self._last:
             os.close(self._last[1])
         self._last = None
 
 
 def _step(here: int, name: str, *, make: bool) -> tuple[int, bool]:
-    """Open a folder, and return whether it had to be made."""
+    """Open a folder, and return whether it had to be created."""
     try:
         return os.open(name, _FOLDER, dir_fd=here), False
     except FileNotFoundError:
@@ -80,7 +80,7 @@ def _step(here: int, name: str, *, make: bool) -> tuple[int, bool]:
 
 
 class Content(NamedTuple):
-    """What a file was when it was read."""
+    """The facts of a file when it was read."""
 
     mode: str
     object_id: str
@@ -88,9 +88,9 @@ class Content(NamedTuple):
 
 
 class TreeReader:
-    """Read files and links below a root; `take` gets each content and returns its id and size.
+    """A reader of files and links below a root; `take` gets each content and returns its id and size.
 
-    Raises StoreError for what is neither, or gone.
+    Raises StoreError if a path is neither or is gone.
     """
 
     def __init__(self, root: Path, take: Take) -> None:
@@ -128,7 +128,7 @@ class TreeReader:
 
 
 def _parts(descriptor: int, size: int) -> Iterator[bytes]:
-    """Yield parts of a file, each but the last of full length; room is made for about `size` bytes."""
+    """Yield parts of a file, all but the last of full length; the buffer fits about `size` bytes."""
     room = min(size + 1, CHUNK)
     while data := _part(descriptor, room):
         yield data
@@ -144,14 +144,14 @@ def _part(descriptor: int, room: int) -> bytes:
 
 
 class TreeView:
-    """Answer what stands at a path; for one short look, as it remembers which folders are real ones."""
+    """A short-lived view of a tree, which caches which folders are real ones."""
 
     def __init__(self, root: Path) -> None:
         self._root = os.fspath(root)
         self._folders: dict[str, bool] = {"": True}
 
     def status(self, path: str) -> os.stat_result | None:
-        """Return what stands at a path, None if nothing does or a parent is no real folder."""
+        """Return the status of a path, None if it does not exist or a parent is not a real folder."""
         return self._look(path) if self.is_folder(path.rpartition("/")[0]) else None
 
     def is_folder(self, path: str) -> bool:
@@ -169,9 +169,9 @@ class TreeView:
         return known
 
     def prints(self, paths: Collection[str], known: Prints = _NOTHING) -> Prints:
-        """Return what tells whether paths or the folders that hold them have changed since, content unread.
+        """Return fingerprints of paths and their folders, without reading contents, to detect changes.
 
-        What is `known` is not looked at again.
+        Paths in `known` are not looked at again.
         """
         folders = {path.rpartition("/")[0] for path in paths} - {""}
         return {path: known[path] if path in known else print_of(self.status(path)) for path in (*paths, *folders)}
@@ -182,7 +182,7 @@ class TreeView:
     def empty_folders(self, folder: str) -> list[str] | None:
         """Return the innermost folders at or below `folder` if it holds nothing else; None if it holds any file.
 
-        None too where it is no folder or cannot be listed, and for the root.
+        Also None if it is not a folder or cannot be listed, and for the root.
         """
         if not folder:
             return None
@@ -199,7 +199,7 @@ class TreeView:
         return sorted(found)
 
     def special_files(self, leave_out: Collection[str], start: str = "") -> Iterator[tuple[str, os.stat_result]]:
-        """Yield what is no file, folder or link below a folder; folders named in `leave_out` are not looked into."""
+        """Yield special files below a folder; the folders in `leave_out` are skipped."""
         waiting = [start]
         while waiting:
             folder = waiting.pop()
@@ -214,7 +214,7 @@ class TreeView:
                         waiting.append(path)
 
     def walk(self, folder: str) -> Iterator[tuple[str, os.stat_result]]:
-        """Yield all that is at or below `folder`, each folder before what it holds; links are not followed."""
+        """Yield everything at or below `folder`, folders before their content; links are not followed."""
         waiting = [folder]
         while waiting:
             path = waiting.pop()
@@ -233,7 +233,7 @@ class TreeView:
             return None
 
     def _subfolders(self, folder: str) -> list[str] | None:
-        """List the folders in a folder, None if it holds anything else or cannot be listed."""
+        """List the subfolders of a folder, None if it holds anything else or cannot be listed."""
         if not self.is_folder(folder):
             return None
         try:
@@ -249,14 +249,14 @@ class TreeView:
 
 
 def print_of(status: os.stat_result | None) -> tuple[int, ...] | None:
-    """Return what changes with every change of a file, None for nothing at all."""
+    """Return a fingerprint that changes with every change of a file, None if it does not exist."""
     if status is None:
         return None
     return status.st_mode, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 class Unnamed(NamedTuple):
-    """A file that is written and has a temporary name so far; `descriptor` is None for a link."""
+    """A written file that still has a temporary name; `descriptor` is None for a link."""
 
     path: str
     temporary: str
@@ -264,7 +264,7 @@ class Unnamed(NamedTuple):
 
 
 class TreeWriter:
-    """Change the tree at `root`, with every parent opened step by step.
+    """A writer for the tree at `root`, which opens every parent step by step.
 
     All methods raise OSError, whose `filename` is the path from the root.
     """
@@ -279,10 +279,10 @@ class TreeWriter:
         self._steps.close()
 
     def write(self, path: str, mode: str, chunks: Iterable[bytes], permissions: int | None = None) -> None:
-        """Put a file or a link in the place of what file or link stands there; parents are made.
+        """Create or replace a file or a link, creating its parents.
 
-        `mode` is git's. A file that stood there hands on its permission bits as far as the exec bit allows;
-        `permissions` overrides both.
+        `mode` is git's. A replaced file passes on its permission bits, except the exec bits; `permissions` overrides
+        both.
         """
         folder, name = _split(path)
         temporary = f"{TEMPORARY_PREFIX}{os.urandom(8).hex()}{TEMPORARY_SUFFIX}"
@@ -295,12 +295,12 @@ class TreeWriter:
                 else:
                     is_executable = mode == EXEC_MODE
                     bits = _inherited(parent, name, is_executable=is_executable) if permissions is None else permissions
-                    default = 0o777 if is_executable else 0o666  # what the umask leaves of it
+                    default = 0o777 if is_executable else 0o666  # before the umask
                     descriptor = _filled(os.open(temporary, _NEW_FILE, default, dir_fd=parent), chunks, bits)
         self._go_on(Unnamed(path, temporary, descriptor))
 
     def remove(self, path: str) -> None:
-        """Remove a file or link; nothing happens where none stands."""
+        """Remove a file or link if it exists."""
         folder, name = _split(path)
         with _about(path), contextlib.suppress(FileNotFoundError):
             os.unlink(name, dir_fd=self._steps.open(folder))
@@ -320,18 +320,18 @@ class TreeWriter:
         return True
 
     def make_folder(self, path: str) -> None:
-        """Make a folder and its parents; one that is there already will do."""
+        """Create a folder and its parents unless they exist."""
         with _about(path):
             self._steps.open(path, make=True)
 
     def _go_on(self, unnamed: Unnamed) -> None:
-        """Do what comes after the writing of a file."""
+        """Finish a file that was written."""
         if unnamed.descriptor is not None:
             os.close(unnamed.descriptor)
         self._name(unnamed)
 
     def _name(self, unnamed: Unnamed) -> None:
-        """Put a file in its place; where that fails the file goes."""
+        """Rename a file into place; if that fails, delete it."""
         folder, name = _split(unnamed.path)
         with _about(unnamed.path):
             parent = self._steps.open(folder)
@@ -340,7 +340,7 @@ class TreeWriter:
         self._steps.changed.add(folder)
 
     def _drop(self, unnamed: Unnamed) -> None:
-        """Take a file away that got no name."""
+        """Delete a file that was not renamed."""
         with contextlib.suppress(OSError):
             os.unlink(unnamed.temporary, dir_fd=self._steps.open(_split(unnamed.path)[0]))
 
@@ -357,7 +357,7 @@ def _gone_on_failure(parent: int, temporary: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _about(path: str) -> Iterator[None]:
-    """Name the whole path in what the system refuses, which knows its last part only."""
+    """Put the whole path into an OSError, which has only its last part."""
     try:
         yield
     except OSError as error:
@@ -366,7 +366,7 @@ def _about(path: str) -> Iterator[None]:
 
 
 def _inherited(parent: int, name: str, *, is_executable: bool) -> int | None:
-    """Return the permission bits of the file that stands there with the exec bit set right, None if none stands."""
+    """Return the permission bits of the existing file with the exec bits adjusted, None if there is none."""
     try:
         status = os.stat(name, dir_fd=parent, follow_symlinks=False)
     except FileNotFoundError:
@@ -400,10 +400,9 @@ def _split(path: str) -> tuple[str, str]:
 
 
 class DurableTreeWriter(TreeWriter):
-    """Sync every file before it gets its name, and every folder after.
+    """A writer that syncs every file before it gets its name, and every folder after.
 
-    Files get their names many at a time, the last ones where the writer is left. Left without an error all is on the
-    disk.
+    Files are renamed in batches, the last one when the context is left; after that without an error, all is durable.
     """
 
     def __init__(self, root: Path) -> None:
@@ -438,7 +437,7 @@ class DurableTreeWriter(TreeWriter):
             _close(unnamed)
 
     def _sync_folders(self) -> None:
-        """Sync those that are still there; what has gone since was a change of its parent."""
+        """Sync the changed folders that still exist; a deleted one was a change of its parent."""
         for folder in sorted(self._steps.changed):
             try:
                 os.fsync(self._steps.open(folder))

@@ -1,1 +1,1 @@
-"""One file is one format of output; registry.py is the table."""
+"""Read the output formats of agents, one per file; listener.py has the table."""

@@ -1,12 +1,11 @@
 """Aider's lines: `Tokens: 1.2k sent, 300 received. Cost: $0.01 message, $0.02 session.`
 
-From aider/coders/base_coder.py, aider/utils.py and aider/exceptions.py of aider-chat 0.86.2; by hand, not from a run.
-There is one such line for each message that a person or a test sends, and the tokens of all are added up; the cost
-of the session is the sum already, and missing where the price of the model is not known. Errors of the service are
-lines that begin with `litellm.` and the name of an exception, or with that name, and it tries again or goes on, exit
-code 0.
+From aider/coders/base_coder.py, aider/utils.py and aider/exceptions.py of aider-chat 0.86.2; written by hand, not from
+a run. There is one such line per message, and their tokens are added up; the cost of the session is a sum already, and
+missing if the model's price is unknown. Errors of the service are lines that begin with `litellm.` and the name of an
+exception, or with that name; aider then retries or continues, and exits with 0.
 
-Input tokens: with what was read from and written to the cache.
+Input tokens include cache reads and writes.
 """
 
 import re
@@ -27,7 +26,7 @@ _ERROR: Final = re.compile(r"(?:litellm\.)+(?P<name>\w{1,60}(?:Error|Exception|T
 
 
 class Reader:
-    """Hear its lines."""
+    """A reader of its lines."""
 
     def __init__(self) -> None:
         self._messages = 0

@@ -1,9 +1,8 @@
 """Amp, `amp --execute … --stream-json`: Claude Code's events without a cost, and `error` as a text.
 
-From the types of @sourcegraph/amp-sdk 0.1.0-20260126121723; not seen in a run, which needs an account.
+From the types of @sourcegraph/amp-sdk 0.1.0-20260126121723; not tested in a run, which needs an account.
 
-Input tokens: with what was read from and written to the cache, which its field is taken to leave out as Anthropic's
-does.
+Input tokens include cache reads and writes; its field is assumed to exclude them, like Anthropic's.
 """
 
 from ralph_tracker.agents.output.formats.anthropic_events import Reader, session
@@ -13,5 +12,5 @@ __all__ = ["Reader", "sniff"]
 
 
 def sniff(event: Object) -> bool:
-    """Whether it is an event of a thread: its sessions are called T-…."""
+    """Return whether it is an event of a thread: its session ids begin with T-."""
     return session(event) and str(event.get("session_id")).startswith("T-")

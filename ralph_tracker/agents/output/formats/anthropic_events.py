@@ -1,9 +1,8 @@
-"""The events that Claude Code prints and others imitate: `system`, `assistant`, `user`, and `result` as the last.
+"""Read the events that Claude Code prints and others imitate: `system`, `assistant`, `user`, and a final `result`.
 
-A message is printed once for each block of its content, and again with every resumed part, each time with the usage
-of the whole message as far as it was known: it counts once, by its id. While a message is being written its output
-tokens are a placeholder (`stop_reason` is null), which is unknown, not a small number. A `result` has the sums of
-everything before it; a stream that was cut has the messages only, and no cost.
+A message is printed once per content block, and again after resuming, each time with the usage of the whole message so
+far: it counts once, by id. In an unfinished message (`stop_reason` is null) the output tokens are a placeholder and
+count as unknown. A `result` has the sums of everything; a stream that was cut has only messages, and no cost.
 """
 
 from collections import OrderedDict
@@ -39,9 +38,9 @@ _Tokens = tuple[int | None, int | None]
 
 
 def input_tokens(usage: Object) -> int | None:
-    """Return the input with what was read from and written to the cache, None if it is not told.
+    """Return the input tokens including cache reads and writes, None if unknown.
 
-    Anthropic's field leaves the cache out. Where there is a total it is of a program whose field has it within.
+    Anthropic's field excludes the cache. If there is a total, it is from a program whose field includes it.
     """
     fresh, whole, output = (count(usage.get(key)) for key in ("input_tokens", "total_tokens", "output_tokens"))
     if fresh is None:
@@ -53,7 +52,7 @@ def input_tokens(usage: Object) -> int | None:
 
 
 class _Messages:
-    """Count messages once by id, however often they are printed; the last 4,096 are remembered."""
+    """The messages by id, each counted once; the last 4,096 are remembered."""
 
     def __init__(self) -> None:
         self.input: int | None = None
@@ -66,7 +65,7 @@ class _Messages:
         return len(self._seen)
 
     def add(self, name: str, usage: Object, *, finished: bool, main: bool) -> None:
-        """Count a message, or the newer usage of one that was counted before."""
+        """Count a message, or update the usage of one that was counted before."""
         before = self._seen.pop(name, None)
         if before is None:
             self._open += 1
@@ -84,14 +83,14 @@ class _Messages:
 
     @property
     def usage(self) -> Usage:
-        """What they say; the output is unknown while that of any is."""
+        """Return the usage; the output is unknown if that of any message is."""
         return Usage(
             input_tokens=self.input, output_tokens=None if self._open else self.output, turns=self.main or None
         )
 
 
 class Reader:
-    """Hear such events."""
+    """A reader of such events."""
 
     def __init__(self) -> None:
         self._messages = _Messages()
@@ -149,7 +148,7 @@ class Reader:
             self._say(message)
         name, usage = text(message.get("id")), inner(message, "usage")
         if name is not None and usage:
-            # A message whose total is told is a whole one, whatever is said of why it stopped.
+            # A message with a total is complete, whatever its stop reason.
             finished = message.get("stop_reason") is not None or "total_tokens" in usage
             self._messages.add(name, usage, finished=finished, main=main)
 
@@ -200,7 +199,7 @@ class Reader:
     def _tokens(self, event: Object) -> _Tokens:
         models = objects(list(inner(event, "modelUsage").values()))
         usage = inner(event, "usage")
-        if models:  # the one sum that has subagents and the message at which a budget ran out, as the cost has
+        if models:  # the only sum that includes subagents and the message that exhausted the budget, like the cost
             keys = ("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
             read = total(count(each.get(key, 0)) for each in models for key in keys)
             return read, total(count(each.get("outputTokens")) for each in models)
@@ -242,12 +241,12 @@ def _grown(sum_: int | None, before: int | None, now: int | None) -> int | None:
 
 
 def session(event: Object) -> bool:
-    """Whether it is one of these events."""
+    """Return whether it is one of these events."""
     return word(event, "type") in _TYPES and text(event.get("session_id")) is not None
 
 
 def initial(event: Object) -> Object:
-    """Return the event with which a session begins, an empty one for any other."""
+    """Return the event that begins a session, {} for any other."""
     return event if event.get("type") == "system" and event.get("subtype") == "init" else NOTHING
 
 

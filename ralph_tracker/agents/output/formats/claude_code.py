@@ -1,11 +1,11 @@
 """Claude Code, `claude -p … --output-format stream-json --verbose` or `json`.
 
-Seen in runs of @anthropic-ai/claude-code 2.1.197 against a stand-in for its service: subtypes, `api_error_status`,
-`errors`, the kinds of errors of `<synthetic>` messages, `api_retry`, and that the `usage` of a result leaves out the
-message at which a budget ran out while `modelUsage` and `total_cost_usd` have it. `rate_limit_event` is from the text
-of that program and the types of claude-agent-sdk 0.2.187. With `json --verbose` the events are one array.
+Tested in runs of @anthropic-ai/claude-code 2.1.197 against a mock server: subtypes, `api_error_status`, `errors`, the
+kinds of errors of `<synthetic>` messages, `api_retry`, and that the `usage` of a result excludes the message that
+exhausted the budget while `modelUsage` and `total_cost_usd` include it. `rate_limit_event` is from that program's text
+and the types of claude-agent-sdk 0.2.187. With `json --verbose` the events are one array.
 
-Input tokens: with what was read from and written to the cache, which Anthropic's own field leaves out.
+Input tokens include cache reads and writes, which Anthropic's field excludes.
 """
 
 from ralph_tracker.agents.output.formats.anthropic_events import Reader, session
@@ -15,5 +15,5 @@ __all__ = ["Reader", "sniff"]
 
 
 def sniff(event: Object) -> bool:
-    """Whether it is an event of a session; programs that imitate these are tried before."""
+    """Return whether it is an event of a session; programs that imitate these are checked first."""
     return session(event)

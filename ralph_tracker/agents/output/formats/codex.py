@@ -1,11 +1,10 @@
 """Codex, `codex exec --json`.
 
-Seen in runs of @openai/codex 0.169.0 against a stand-in: `turn.completed` with usage, `error` while it connects again,
+Tested in runs of @openai/codex 0.169.0 against a mock server: `turn.completed` with usage, `error` while it reconnects,
 then `error` and `turn.failed` with the same message. The kinds of items are from codex-rs/exec/src/exec_events.rs.
-No cost, and no count of calls of the model: one run is one turn.
+There is no cost, and no number of model calls: a run is one turn.
 
-Input tokens: with what was read from the cache (`cached_input_tokens` is a part of them). Output tokens: with
-reasoning.
+Input tokens include cache reads (`cached_input_tokens` is a part of them). Output tokens include reasoning.
 """
 
 from typing import Final
@@ -29,12 +28,12 @@ _TYPES: Final = frozenset(
 
 
 def sniff(event: Object) -> bool:
-    """Whether it is an event of a thread."""
+    """Return whether it is an event of a thread."""
     return word(event, "type") in _TYPES
 
 
 class Reader:
-    """Hear its events."""
+    """A reader of its events."""
 
     def __init__(self) -> None:
         self._input: int | None = None

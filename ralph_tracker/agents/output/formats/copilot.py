@@ -1,8 +1,8 @@
 """GitHub Copilot CLI, `copilot -p … --output-format json`.
 
-Seen in runs of @github/copilot 1.0.102 against a stand-in: `assistant.message`, `session.error` with the HTTP status,
-`model.call_failure` at each attempt, and `result` with the exit code. The result counts premium requests, not money,
-and no tokens: they are unknown. A turn is one call of the model (`assistant.turn_end`).
+Tested in runs of @github/copilot 1.0.102 against a mock server: `assistant.message`, `session.error` with the HTTP
+status, `model.call_failure` at each attempt, and `result` with the exit code. The result has premium requests, but no
+cost and no tokens. A turn is one model call (`assistant.turn_end`).
 """
 
 from typing import Final
@@ -17,13 +17,13 @@ _PREFIXES: Final = ("session.", "assistant.", "model.", "user.", "tool.")
 
 
 def sniff(event: Object) -> bool:
-    """Whether it is an event of a session: a dotted kind, data, and the event before it."""
+    """Return whether it is an event of a session: a dotted kind, data, and the previous event."""
     named = word(event, "type").startswith(_PREFIXES) and isinstance(event.get("data"), dict) and "id" in event
     return named or (event.get("type") == "result" and "sessionId" in event and "exitCode" in event)
 
 
 class Reader:
-    """Hear its events."""
+    """A reader of its events."""
 
     def __init__(self) -> None:
         self._turns = 0

@@ -1,9 +1,9 @@
 """GitHub Copilot CLI, `copilot -p …`: what it prints on standard error after its answer.
 
-Seen in runs of @github/copilot 1.0.102 against a stand-in: `Tokens     ↑ 1.2k (500 cached) • ↓ 80 (20 reasoning)` and
-`Duration   2s`. Money is not told. Numbers are rounded to two digits or so, as printed.
+Tested in runs of @github/copilot 1.0.102 against a mock server: `Tokens     ↑ 1.2k (500 cached) • ↓ 80 (20 reasoning)`
+and `Duration   2s`. There is no cost. Numbers are rounded to about two digits.
 
-Input tokens: with what was read from the cache. Output tokens: with reasoning.
+Input tokens include cache reads, output tokens include reasoning.
 """
 
 import re
@@ -18,7 +18,7 @@ _DURATION: Final = re.compile(r"Duration\s+(?:(?P<h>\d{1,4})h ?)?(?:(?P<m>\d{1,4
 
 
 class Reader:
-    """Hear its lines."""
+    """A reader of its lines."""
 
     def __init__(self) -> None:
         self._usage: Usage | None = None

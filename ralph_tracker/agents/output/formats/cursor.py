@@ -1,10 +1,10 @@
 """Cursor's agent, `cursor-agent -p … --output-format stream-json` or `json`: much like Claude Code's events.
 
-From the vendor's page on output formats and from public programs that read them (October 2026); not seen in a run,
-which needs an account. A run that fails prints no result: its exit code and standard error tell. The usage of a
-result (`inputTokens` …) is not on the vendor's page and younger than it. No cost, no count of turns.
+From the vendor's page on output formats and from public programs that read them (October 2026); not tested in a run,
+which needs an account. A failed run prints no result, only its exit code and standard error. The usage of a result
+(`inputTokens` …) is newer than the vendor's page. There is no cost and no number of turns.
 
-Input tokens: with what was read from and written to the cache, which its field is taken to leave out.
+Input tokens include cache reads and writes; its field is assumed to exclude them.
 """
 
 from typing import Final
@@ -23,7 +23,7 @@ _NAMES: Final = {
 
 
 def sniff(event: Object) -> bool:
-    """Whether it begins a session without saying which tools there are, or is a kind that only this program has."""
+    """Return whether it begins a session without a list of tools, or is a kind that only this program has."""
     first = initial(event)
     alone = event.get("type") == "result" and "request_id" in event and "num_turns" not in event
     return session({**event, "type": "user"}) and (
@@ -32,7 +32,7 @@ def sniff(event: Object) -> bool:
 
 
 class Reader(anthropic_events.Reader):
-    """Hear its events."""
+    """A reader of its events."""
 
     def take(self, event: Object) -> None:
         usage = {_NAMES[key]: value for key, value in inner(event, "usage").items() if key in _NAMES}

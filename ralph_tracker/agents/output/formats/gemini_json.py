@@ -1,9 +1,9 @@
-"""Gemini CLI, `gemini -p … --output-format json`: one object over several lines, on standard error where it failed.
+"""Gemini CLI, `gemini -p … --output-format json`: one object over several lines, on standard error after a failure.
 
-Seen in runs of @google/gemini-cli 0.61.0 against a stand-in (`session_id`, `response`, `stats.models.*.tokens`);
-`error` and exit codes are from the text of that program. No cost and no count of turns.
+Tested in runs of @google/gemini-cli 0.61.0 against a mock server (`session_id`, `response`, `stats.models.*.tokens`);
+`error` and exit codes are from that program's text. There is no cost and no number of turns.
 
-Input tokens: `prompt`, which has what was read from the cache. Output tokens: `candidates` and `thoughts`.
+Input tokens: `prompt`, which includes cache reads. Output tokens: `candidates` and `thoughts`.
 """
 
 from ralph_tracker.agents.output.error_words import verdict
@@ -14,14 +14,14 @@ from ralph_tracker.core.metrics import Usage
 
 
 def sniff(event: Object) -> bool:
-    """Whether it is such an object."""
+    """Return whether it is such an object."""
     answered = "response" in event and isinstance(event.get("stats"), dict)
     failed = "session_id" in event and {"type", "message"} <= inner(event, "error").keys()
     return "type" not in event and (answered or failed)
 
 
 class Reader:
-    """Hear the object."""
+    """A reader of the object."""
 
     def __init__(self) -> None:
         self._heard = StreamReport(Usage(), exits=EXITS)

@@ -1,11 +1,11 @@
 """Gemini CLI, `gemini -p … --output-format stream-json`.
 
-Seen in runs of @google/gemini-cli 0.61.0 against a stand-in: `result` with `status` and `stats`. An error of its
-service is a result too; while it tries again it says so on standard error only. Exit codes are from the text of that
-program. No cost and no count of turns.
+Tested in runs of @google/gemini-cli 0.61.0 against a mock server: `result` with `status` and `stats`, also for an error
+of its service; retries are reported on standard error only. Exit codes are from that program's text. There is no cost
+and no number of turns.
 
-Input tokens: with what was read from the cache (`cached` is a part of them). Output tokens: with thoughts, as all that
-is not input, for the field leaves them out.
+Input tokens include cache reads (`cached` is a part of them). Output tokens are all that is not input, since the field
+excludes thoughts.
 """
 
 from typing import Final
@@ -21,7 +21,7 @@ _SAID: Final = 8_000
 
 
 def sniff(event: Object) -> bool:
-    """Whether it begins a session, or is a later event with the time as a text, as no other program has them."""
+    """Return whether it begins a session, or is a later event with the time as text, which only this program has."""
     kind = word(event, "type")
     if kind == "init":
         return "session_id" in event and "model" in event
@@ -30,7 +30,7 @@ def sniff(event: Object) -> bool:
 
 
 class Reader:
-    """Hear its events."""
+    """A reader of its events."""
 
     def __init__(self) -> None:
         self._usage = Usage()
@@ -66,7 +66,7 @@ class Reader:
         read, written, whole = (count(stats.get(key)) for key in ("input_tokens", "output_tokens", "total_tokens"))
         if None not in {read, written, whole}:
             written = max(written or 0, (whole or 0) - (read or 0))
-        # A result that reports an error has a duration of 0, which it did not measure.
+        # A result with an error has an unmeasured duration of 0.
         self._usage = Usage(
             input_tokens=read, output_tokens=written, duration_s=seconds(stats.get("duration_ms")) or None
         )

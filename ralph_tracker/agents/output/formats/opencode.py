@@ -1,11 +1,10 @@
 """opencode, `opencode run --format json`.
 
-Seen in runs of opencode-ai 1.18.33 against a stand-in: `step_finish` with tokens and cost for each call of the model,
-`text`, and `error` with the HTTP status of its service. While its service is overloaded it tries again and prints
-nothing. A cost of 0 for tokens is a model whose price it does not know: unknown. No duration.
+Tested in runs of opencode-ai 1.18.33 against a mock server: `step_finish` with tokens and cost for each model call,
+`text`, and `error` with the service's HTTP status. It retries an overloaded service without output. A cost of 0 for
+tokens means that the model's price is unknown. There is no duration.
 
-Input tokens: with what was read from and written to the cache, which its field leaves out. Output tokens: with
-reasoning, which its field leaves out.
+Input tokens include cache reads and writes, output tokens include reasoning, both of which its fields exclude.
 """
 
 from typing import Final
@@ -20,12 +19,12 @@ _KINDS: Final = {"ProviderAuthError": Ending.NEEDS_PERSON}
 
 
 def sniff(event: Object) -> bool:
-    """Whether it is an event of a session, spelled as this program does."""
+    """Return whether it is an event of a session, in this program's spelling."""
     return word(event, "type") in _TYPES and text(event.get("sessionID")) is not None
 
 
 class Reader:
-    """Hear its events."""
+    """A reader of its events."""
 
     def __init__(self) -> None:
         self._steps = 0
