@@ -114,7 +114,7 @@ mutants: $(VENV)/.mutants ## mutate the core and list what the tests let live
 	$(BIN)/python -m mutmut results
 
 bless: $(VENV)/.test ## rewrite the golden files from what is printed now
-	$(BIN)/python -m pytest -q --bless
+	$(BIN)/python -m pytest -q --bless $(ARGS)
 
 release: check ## make wheel, sdist and the notes of the version in dist/, ready to be tagged
 	$(BIN)/python tools/release.py
