@@ -109,7 +109,7 @@ mutants: $(VENV)/.test ## try small errors, sampled by a printed seed, and list 
 	$(BIN)/python tools/mutants.py $(ARGS)
 
 bless: $(VENV)/.test ## rewrite the golden files from what is printed now
-	$(BIN)/python -m pytest -q --bless
+	$(BIN)/python -m pytest -q --bless $(ARGS)
 
 release: check ## make wheel, sdist and the notes of the version in dist/, ready to be tagged
 	$(BIN)/python tools/release.py
