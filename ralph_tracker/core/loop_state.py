@@ -38,6 +38,6 @@ class LoopState(NamedTuple):
     def scorer(self) -> Scorer:
         """Return the scorer of the loop as of now."""
         if self.basis is None:
-            msg = "a loop without a baseline has no yardstick"
+            msg = "a loop without a baseline has no scorer"
             raise ValueError(msg)
         return Scorer(test_weights(self.basis), self.seen)

@@ -62,7 +62,7 @@ class Gate:
     @property
     def alerts(self) -> tuple[Alert, ...]:
         """Return the new and open alerts that were not accepted, worst first."""
-        return self.record.standing_alerts
+        return self.record.unaccepted_alerts
 
     @property
     def findings(self) -> tuple[Alert, ...]:

@@ -15,7 +15,7 @@ def test_before_the_baseline_nothing_is_known():
 
 
 def test_no_yardstick_without_a_baseline():
-    with pytest.raises(ValueError, match="no yardstick"):
+    with pytest.raises(ValueError, match="no scorer"):
         _ = FRESH.scorer
 
 
