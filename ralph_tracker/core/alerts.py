@@ -328,4 +328,4 @@ def none_fails(metrics: Metrics) -> bool:
 
 def removed_tests(alert: Alert) -> frozenset[str]:
     """Return the tests that an accepted alert says are gone for good."""
-    return frozenset(alert.tests) if alert.kind.name in OF_A_REMOVAL else frozenset()
+    return frozenset(alert.tests) if alert.type in OF_A_REMOVAL else frozenset()
