@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 from enum import IntEnum
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, cast
 
 Verdict = Literal["PASS", "SUSPECT", "TAMPERED", "UNPROVEN"]
 SuppressionKind = Literal["lint", "types", "coverage"]
+SeverityWord = Literal["CRITICAL", "HIGH", "MEDIUM"]
 # Our own rules look at the change, no other tool (integrity.tool).
 BUILTIN: Final = "builtin"
 # What the re-run of earlier tests shows; these findings are asked again, by running, in every later iteration.
@@ -26,6 +27,11 @@ class Severity(IntEnum):
     CRITICAL = 0
     HIGH = 1
     MEDIUM = 2
+
+    @property
+    def word(self) -> SeverityWord:
+        """Return its name, as documents have it."""
+        return cast("SeverityWord", self.name)  # mypy knows the name of one member, not of any
 
 
 class Finding(NamedTuple):

@@ -138,6 +138,8 @@ class Outcome(StrEnum):
     SKIPPED = "skipped"
 
 
+OutcomeWord = Literal["passed", "failed", "skipped"]
+
 # The plain words are what is compared once for each of 100,000 tests: reading a member of an enumeration costs more.
 PASSED: Final[str] = Outcome.PASSED.value
 FAILED: Final[str] = Outcome.FAILED.value
