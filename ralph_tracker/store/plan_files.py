@@ -1,6 +1,6 @@
 """A plan's file, and the state that is kept beside it, where no snapshot takes it and no rollback puts it back."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -87,7 +87,7 @@ def read_plan(path: Path) -> KeptPlan:
     return KeptPlan(state, is_begun=True, has_changed=state.digest not in {"", digest})
 
 
-def write_plan_state(path: Path, plain: dict[str, Any]) -> None:
+def write_plan_state(path: Path, plain: Mapping[str, Any]) -> None:
     """Replace the state of the plan file `path`. Raises StoreError where the disk refuses."""
     kept = state_path(path)
     with told_plainly(kept, "the state of the plan is as it was before"):
