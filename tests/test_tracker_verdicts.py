@@ -78,7 +78,7 @@ class TestAcceptance:
     def test_lasts_through_later_iterations(self, deleted):
         deleted.tracker.accept(DELETION, "merged")
         record = deleted.turn(test_count=8, tests_passed=8, coverage_percentage=99.0, lint_errors=0)
-        assert ([alert.kind.name for alert in record.open_alerts], record.verified) == ([], True)
+        assert ([alert.type for alert in record.open_alerts], record.verified) == ([], True)
         assert stored(deleted)["accepted"] == ["it2-functionality_loss", DELETION]
 
     def test_survives_the_loss_of_what_was_stored_beside_the_latest_record(self, deleted):

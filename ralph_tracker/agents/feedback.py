@@ -110,7 +110,7 @@ def _headline(record: IterationRecord) -> str:
 
 def _tests(record: IterationRecord, failing: Collection[str] | None) -> Iterator[str]:
     """List the failing tests, those that passed before first."""
-    broken = {name for alert in record.alerts if alert.kind.name in _BREAKS for name in alert.tests}
+    broken = {name for alert in record.alerts if alert.type in _BREAKS for name in alert.tests}
     known = broken if failing is None else set(failing)
     count = record.metrics.tests_failed if failing is None else len(known)
     hidden = {name for name in known if name.startswith(HELD_BACK)}

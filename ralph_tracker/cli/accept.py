@@ -1,12 +1,24 @@
 """ralph-tracker accept: mark an alert as accepted, with a reason."""
 
 from pathlib import Path
+from typing import TypedDict
 
 import click
 
 from ralph_tracker.cli.next_step import next_step, say_next
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import say_json, say_wrapped
+from ralph_tracker.core.documents import DecisionDocument
+
+
+class AcceptanceDocument(TypedDict):
+    """`accepted_with` are alerts of the same removal of tests; `decision` is the one of now."""
+
+    accepted: str
+    accepted_with: list[str]
+    reason: str
+    best_iteration: int | None
+    decision: DecisionDocument
 
 
 @click.command("accept")
@@ -20,17 +32,16 @@ def command(alert_id: str, root: Path, loop_id: str | None, as_json: bool, reaso
     tracker = Tracker(root, loop_id)
     summary = tracker.accept(alert_id, reason)
     others = [event["id"] for event in tracker.store().acceptances() if event.get("with") == alert_id]
-    decision = {key: value for key, value in summary.decision.items() if key != "rule"}
+    decision = summary.recommendation
     if as_json:
-        say_json(
-            {
-                "accepted": alert_id,
-                "accepted_with": others,
-                "reason": reason,
-                "best_iteration": summary.best_iteration,
-                "decision": decision,
-            }
-        )
+        document: AcceptanceDocument = {
+            "accepted": alert_id,
+            "accepted_with": others,
+            "reason": reason,
+            "best_iteration": summary.best_iteration,
+            "decision": decision,
+        }
+        say_json(document)
         return
     say_wrapped(f"Accepted {alert_id}: {reason}")
     if others:

@@ -48,9 +48,7 @@ def record_next(
 def say_record(record: "IterationRecord", *, as_json: bool) -> None:
     """Print an iteration and the next step, or its whole record as JSON."""
     if as_json:
-        from ralph_tracker.core.documents import record_document
-
-        say_json(record_document(record))
+        say_json(record.to_dict())
         return
     say_wrapped(record.message)
     say_wrapped(
@@ -90,7 +88,7 @@ def answer(root: Path, loop_id: str | None, *, as_json: bool, apply: bool) -> in
     paths = paths_of(root, loop_id, os.environ)
     summary = running(summary_at(paths))
     refuse_unrecorded(paths, summary)
-    decision = {key: value for key, value in summary.decision.items() if key != "rule"}
+    decision = summary.recommendation
     restored = None if summary.carried_out is None else summary.carried_out["target"]
     rollback = apply and decision["action"] == "rollback"
     if rollback and restored is None:

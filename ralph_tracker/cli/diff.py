@@ -101,7 +101,7 @@ def command(before: int, after: int | None, root: Path, loop_id: str | None, as_
     differences = differences_of(found.committed, one.number, other.number)
     diff = side_by_side(document_of(one), document_of(other), differences)
     if as_json:
-        say_json({"loop_id": found.loop_id, **diff_document(diff, patches=not stat)})
+        say_json(diff_document(found.loop_id, diff, patches=not stat))
         return
     _say(found.loop_id, diff)
     if not stat:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal, TypedDict
 
 import click
 
@@ -14,9 +14,21 @@ from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import say, say_json
 from ralph_tracker.errors import EXIT_FAILURE, EXIT_OK, LoopError, RalphTrackerError
 
-Line = dict[str, str | None]
+State = Literal["ok", "warning", "missing"]
 _WITH_GIT: Final = "install git: what a repository tracks is read with it, and a branch is made with it"
 _REQUIREMENT: Final = re.compile(r"(?P<name>[\w.-]+)\s*>=\s*(?P<oldest>[\d.]+)(?P<marker>.*)")
+
+
+class Line(TypedDict):
+    what: str
+    state: State
+    found: str
+    next_step: str | None
+
+
+class ExaminationDocument(TypedDict):
+    healthy: bool
+    lines: list[Line]
 
 
 @click.command("doctor")
@@ -33,7 +45,8 @@ def command(root: Path, loop_id: str | None, as_json: bool) -> int:
     lines += packages(requirements_of("ralph-tracker"), version_of_package)
     healthy = all(line["state"] != "missing" for line in lines)
     if as_json:
-        say_json({"healthy": healthy, "lines": lines})
+        document: ExaminationDocument = {"healthy": healthy, "lines": lines}
+        say_json(document)
     for line in () if as_json else lines:
         say(f"{line['state']:<7}  {line['what']}: {line['found']}")
         if line["next_step"]:
@@ -41,7 +54,7 @@ def command(root: Path, loop_id: str | None, as_json: bool) -> int:
     return EXIT_OK if healthy else EXIT_FAILURE
 
 
-def _line(state: str, what: str, found: str, next_step: str | None = None) -> Line:
+def _line(state: State, what: str, found: str, next_step: str | None = None) -> Line:
     return {"what": what, "state": state, "found": found, "next_step": next_step}
 
 
@@ -84,6 +97,7 @@ def _tools(root: Path, environment: Mapping[str, str], *, needed: bool) -> list[
     from ralph_tracker.measure.detect import detect
     from ralph_tracker.measure.ecosystems.found import version_of
 
+    state: State
     found, lines = detect(root, environment), []
     for each in found.ecosystems:
         if each.version is not None:

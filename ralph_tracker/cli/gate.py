@@ -17,7 +17,7 @@ from ralph_tracker.core.alert_types import TYPES, Alert
 from ralph_tracker.core.findings import Severity
 from ralph_tracker.core.metrics import METRICS, Measure
 from ralph_tracker.errors import EXIT_NOT_MEASURED, EXIT_OK, EXIT_REGRESSION, StoreError
-from ralph_tracker.iteration.gate import PASS, Gate, Verdict, told
+from ralph_tracker.iteration.gate import PASS, ExitCode, Gate, Verdict, told
 from ralph_tracker.report.text import for_markdown, for_terminal, number, score, signed
 
 SHOWN: Final = 10  # the number of errors, and of warnings, that GitHub shows per step
@@ -36,7 +36,11 @@ RULES: Final = "ralph-tracker.rules"
 CHECKS: Final = "ralph-tracker.checks"
 CLASS_RULE: Final = "class_regression"
 _NO_XML: Final = re.compile("[\ufffe\uffff]")
-EXIT_OF: Final = {"pass": EXIT_OK, "regression": EXIT_REGRESSION, "not_measured": EXIT_NOT_MEASURED}
+EXIT_OF: Final[Mapping[Verdict, ExitCode]] = {
+    "pass": EXIT_OK,
+    "regression": EXIT_REGRESSION,
+    "not_measured": EXIT_NOT_MEASURED,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,7 +181,7 @@ def _section(title: str, lines: Iterable[str]) -> Iterator[str]:
 def _alert_lines(gate: Gate) -> Iterator[str]:
     for alert in gate.findings:
         since = "" if gate.is_new(alert) else f" (open since iteration {alert.iteration})"
-        yield f"**{alert.severity.name}** {for_markdown(f'{alert.kind.name}: {told(alert)}{since}')}"
+        yield f"**{alert.severity.name}** {for_markdown(f'{alert.type}: {told(alert)}{since}')}"
         yield from (f"  - {for_markdown(test)}" for test in sorted(alert.tests))
 
 
@@ -211,8 +215,8 @@ def _class_rule(gate: Gate) -> TestCase:
 def _rule(gate: Gate, name: str) -> TestCase:
     """Return one rule; alerts of the same type share a case, since most readers allow one result per case."""
     case = TestCase(name, RULES)
-    raised = [alert for alert in gate.alerts if alert.kind.name == name]
-    accepted = [alert for alert in gate.accepted if alert.kind.name == name]
+    raised = [alert for alert in gate.alerts if alert.type == name]
+    accepted = [alert for alert in gate.accepted if alert.type == name]
     if raised:
         failure = Failure(_text("; ".join(told(alert) for alert in raised)), raised[0].severity.name)
         failure.text = _text("\n".join(test for alert in raised for test in _named(alert)))
@@ -307,7 +311,7 @@ def lines(found: Any) -> list[str]:  # noqa: ANN401  # a Gate
     ]
     printed += [f"  class regression: {found.fall}"] if found.regressed else []
     for alert in found.findings:
-        name = alert.kind.name if found.is_new(alert) else f"{alert.id} (still open)"
+        name = alert.type if found.is_new(alert) else f"{alert.id} (still open)"
         printed.append(f"  {alert.severity.name} {name}: {told(alert)}")
     if found.suspected:
         printed.append("  SUSPECT does not pass, since --strict was asked for")

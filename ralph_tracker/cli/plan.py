@@ -82,15 +82,14 @@ def show(file: Path, as_json: bool) -> None:
     """Show the progress of plan FILE and its cost."""
     from ralph_tracker.cli.output import say_table
     from ralph_tracker.steering.checkpoints import checkpoint_of
-    from ralph_tracker.steering.plan import state_to_plain
-    from ralph_tracker.steering.progress import compute_progress_summary, format_progress_summary
+    from ralph_tracker.steering.progress import compute_progress_summary, format_progress_summary, plan_document
     from ralph_tracker.store.plan_files import plan_holder, read_plan
 
     kept = read_plan(file)
     state = kept.state
     summary = compute_progress_summary(state)
     if as_json:
-        say_json(state_to_plain(state) | {"summary": summary._asdict()})
+        say_json(plan_document(state, summary))
         return
     say_changed(file, kept)
     holder = plan_holder(file)

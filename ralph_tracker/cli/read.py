@@ -2,16 +2,65 @@
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal, TypedDict
 
 import click
 
 from ralph_tracker.cli.output import complain, say, say_json
 from ralph_tracker.errors import EXIT_FAILURE, EXIT_OK
+from ralph_tracker.formats.report import CoverageReport, Kind, LintReport, Report, TestReport, TypeReport, Unreadable
 
 STANDARD_INPUT: Final = "-"
-Understood = dict[str, Any]
+
+
+class CasesDocument(TypedDict):
+    tests: int
+    passed: int
+    failed: int
+    errors: int
+    skipped: int
+
+
+class CoverageDocument(TypedDict):
+    lines_covered: int
+    lines_total: int
+    percent: float | None
+
+
+class LintDocument(TypedDict):
+    results: int
+    errors: int
+    warnings: int
+    notes: int
+    suppressed: int
+
+
+class TypesDocument(TypedDict):
+    errors: int
+    warnings: int
+
+
+class _NumbersDocument(TypedDict, total=False):
+    tests: CasesDocument
+    coverage: CoverageDocument
+    lint: LintDocument
+    types: TypesDocument
+
+
+class ReadDocument(_NumbersDocument):
+    """`kind` names the key that has the numbers; `why`, `line` and `column` say where it cannot be read."""
+
+    path: str
+    status: Literal["ok", "unreadable"]
+    kind: Kind | None
+    format: str | None
+    why: str | None
+    line: int | None
+    column: int | None
+    contradiction: str | None
+    note: str | None
 
 
 @click.command("read")
@@ -32,12 +81,11 @@ def command(files: tuple[str, ...], name: str | None, as_json: bool) -> int:
     return EXIT_OK if all(each["status"] == "ok" for each in understood) else EXIT_FAILURE
 
 
-def understand(path: str, name: str | None) -> Understood:
-    """Return the content of a report, or why and where it cannot be read.
+def understand(path: str, name: str | None) -> ReadDocument:
+    """Return what a file holds; one that cannot be read says why, and where.
 
     coverage.py's own data is combined with the sources in the working directory.
     """
-    from ralph_tracker.formats.damage import Unreadable
     from ralph_tracker.formats.registry import Reading, examine
     from ralph_tracker.measure.coverage_data import as_json, is_data
 
@@ -47,26 +95,41 @@ def understand(path: str, name: str | None) -> Understood:
         data, name = (made.why, None) if isinstance(made, Unreadable) else (made, "coveragepy-json")
     reading = examine(data, format=name) if isinstance(data, bytes) else Reading(None, Unreadable(data))
     result, form = reading.result, reading.format
-    bad = isinstance(result, Unreadable)
+    bad = result if isinstance(result, Unreadable) else None
     return {
         "path": os.fsencode(path).decode(errors="backslashreplace"),
-        "status": "unreadable" if bad else "ok",
+        "status": "ok" if bad is None else "unreadable",
         "kind": form.kind if form else None,
         "format": form.name if form else None,
-        "why": result.why if isinstance(result, Unreadable) else None,
-        "line": result.line if isinstance(result, Unreadable) else None,
-        "column": result.column if isinstance(result, Unreadable) else None,
+        "why": bad.why if bad else None,
+        "line": bad.line if bad else None,
+        "column": bad.column if bad else None,
         "contradiction": getattr(result, "contradiction", None),
         "note": getattr(result, "note", None),
-    } | ({form.kind: {key: getattr(result, key) for key in NUMBERS[form.kind]}} if form and not bad else {})
+        **_numbers(result),
+    }
 
 
-NUMBERS: Final = {
-    "tests": ("tests", "passed", "failed", "errors", "skipped"),
-    "coverage": ("lines_covered", "lines_total", "percent"),
-    "lint": ("results", "errors", "warnings", "notes", "suppressed"),
-    "types": ("errors", "warnings"),
-}
+def _numbers(report: Report | Unreadable) -> _NumbersDocument:
+    match report:
+        case TestReport(tests=tests, passed=passed, failed=failed, errors=errors, skipped=skipped):
+            return {"tests": {"tests": tests, "passed": passed, "failed": failed, "errors": errors, "skipped": skipped}}
+        case CoverageReport(lines_covered=covered, lines_total=total, percent=percent):
+            return {"coverage": {"lines_covered": covered, "lines_total": total, "percent": percent}}
+        case LintReport():
+            return {
+                "lint": {
+                    "results": report.results,
+                    "errors": report.errors,
+                    "warnings": report.warnings,
+                    "notes": report.notes,
+                    "suppressed": report.suppressed,
+                }
+            }
+        case TypeReport(errors=errors, warnings=warnings):
+            return {"types": {"errors": errors, "warnings": warnings}}
+        case Unreadable():
+            return {}
 
 
 def _bytes_of(path: str) -> bytes | str:
@@ -85,14 +148,16 @@ def _bytes_of(path: str) -> bytes | str:
         return f"cannot be opened ({getattr(error, 'strerror', None) or error})"
 
 
-def line(understood: Understood) -> str:
-    """Return it as one line."""
+def line(understood: ReadDocument) -> str:
+    """Say it in a line."""
     path, kind = understood["path"], understood["kind"]
-    if understood["status"] != "ok":
-        place = "".join(f", {name} {understood[name]}" for name in ("line", "column") if understood[name] is not None)
+    if understood["status"] != "ok" or kind is None:
+        places = (("line", understood["line"]), ("column", understood["column"]))
+        place = "".join(f", {name} {number}" for name, number in places if number is not None)
         asked = f" as {understood['format']}" if understood["format"] else ""
         return f"{path}: unreadable{asked}: {understood['why']}{place}"
-    numbers = ", ".join(f"{_shown(value)} {name.replace('_', ' ')}" for name, value in understood[kind].items())
+    values: Mapping[str, Any] = understood[kind]
+    numbers = ", ".join(f"{_shown(value)} {name.replace('_', ' ')}" for name, value in values.items())
     said = f"; it contradicts itself: {understood['contradiction']}" if understood["contradiction"] else ""
     note = f"; {understood['note']}" if understood["note"] else ""
     return f"{path}: {kind} ({understood['format']}): {numbers}{said}{note}"

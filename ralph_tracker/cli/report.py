@@ -2,12 +2,19 @@
 
 import sys
 from pathlib import Path
+from typing import Literal, TypedDict
 
 import click
 
 from ralph_tracker.cli.next_step import say_next
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import say_text
+
+
+class ReportDocument(TypedDict):
+    iteration: int
+    format: Literal["md"]
+    text: str
 
 
 @click.command("report")
@@ -36,7 +43,8 @@ def command(
         with told_plainly(output):
             output.write_text(text, encoding="utf-8", errors="replace")
     elif as_json:
-        say_json({"iteration": record.number, "format": "md", "text": text})
+        document: ReportDocument = {"iteration": record.number, "format": "md", "text": text}
+        say_json(document)
     else:
         say_text(text)
         if sys.stdout is not None and sys.stdout.isatty():  # a file or pipe gets only the report

@@ -1,11 +1,20 @@
 """ralph-tracker restore: restore the working tree to an earlier iteration."""
 
 from pathlib import Path
+from typing import TypedDict
 
 import click
 
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import say, say_json
+
+
+class RestoreDocument(TypedDict):
+    """`undo` is the id that brings back what stood there before."""
+
+    iteration: int | None
+    undone: str | None
+    undo: str
 
 
 @click.command("restore")
@@ -24,7 +33,8 @@ def command(number: int | None, root: Path, loop_id: str | None, as_json: bool, 
     tracker = Tracker(root, loop_id)
     undo_id = tracker.undo(undo) if undo is not None else tracker.restore(number or 0)
     if as_json:
-        say_json({"iteration": number, "undone": undo, "undo": undo_id})
+        document: RestoreDocument = {"iteration": number, "undone": undo, "undo": undo_id}
+        say_json(document)
         return
     if undo is None:
         say(f"The working tree is iteration {number} now; the next iteration goes on from it")

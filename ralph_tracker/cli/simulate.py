@@ -4,15 +4,17 @@ import sys
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
+from typing import IO, TYPE_CHECKING, Final, NamedTuple, TypedDict
 
 import click
 
 from ralph_tracker.cli.output import say, say_json
+from ralph_tracker.core.documents import SCHEMA_VERSION, SchemaVersion
 from ralph_tracker.errors import EXIT_OK, InputError
+from ralph_tracker.steering.continuation import Action, Complexity
 
 if TYPE_CHECKING:
-    from ralph_tracker.steering.continuation import Complexity, Continuation, Verdict
+    from ralph_tracker.steering.continuation import Continuation, Parts, Verdict
     from ralph_tracker.steering.events import Event
 
 STANDARD_INPUT: Final = "-"
@@ -48,7 +50,7 @@ class Turn(NamedTuple):
 def command(
     file: str,
     prompt: str | None,
-    complexity: "Complexity | None",
+    complexity: Complexity | None,
     context_window: int | None,
     evaluation_interval: int,
     as_json: bool,
@@ -82,29 +84,104 @@ def command(
     return EXIT_OK
 
 
-def document(turns: list[Turn], complexity: str, continuation: "Continuation") -> dict[str, Any]:
-    """Return the JSON document to print."""
-    metrics = continuation.metrics
-    counts = ("unique_files_read", "total_file_reads", "files_revisited", "tools_used", "total_iterations")
+class PartsDocument(TypedDict):
+    velocity: float
+    not_stuck: float
+    tokens: float
+    interventions: float
+    complexity: float
+
+
+class EvaluationDocument(TypedDict):
+    should_continue: bool
+    reason: str
+
+
+class TurnDocument(TypedDict):
+    """`score` is the sum of `parts`; `terms` are these before they are weighted. All are 0 to 1."""
+
+    turn: int
+    action: Action
+    score: float
+    parts: PartsDocument
+    terms: PartsDocument
+    reasons: list[str]
+    message: str | None
+    evaluation: EvaluationDocument | None
+
+
+class LimitsDocument(TypedDict):
+    max_interventions: int
+    max_iterations: int
+    tool_budget: int
+    share: float
+
+
+class ProgressDocument(TypedDict):
+    unique_files_read: int
+    total_file_reads: int
+    files_revisited: int
+    tools_used: int
+    total_iterations: int
+
+
+class SimulationDocument(TypedDict):
+    schema_version: SchemaVersion
+    complexity: Complexity
+    limits: LimitsDocument
+    context_window: int
+    context_tokens: int | None
+    interventions: int
+    progress: ProgressDocument
+    turns: list[TurnDocument]
+
+
+def document(turns: list[Turn], complexity: Complexity, continuation: "Continuation") -> SimulationDocument:
+    """Return what is printed as JSON."""
+    metrics, limits = continuation.metrics, continuation.limits
     return {
-        "schema_version": 1,
+        "schema_version": SCHEMA_VERSION,
         "complexity": complexity,
-        "limits": continuation.limits._asdict(),
+        "limits": {
+            "max_interventions": limits.max_interventions,
+            "max_iterations": limits.max_iterations,
+            "tool_budget": limits.tool_budget,
+            "share": limits.share,
+        },
         "context_window": continuation.rules.token_budgets.context_window,
         "context_tokens": continuation.context_tokens,
         "interventions": continuation.interventions,
-        "progress": {name: getattr(metrics, name) for name in counts},
+        "progress": {
+            "unique_files_read": metrics.unique_files_read,
+            "total_file_reads": metrics.total_file_reads,
+            "files_revisited": metrics.files_revisited,
+            "tools_used": metrics.tools_used,
+            "total_iterations": metrics.total_iterations,
+        },
         "turns": [_plain(*turn) for turn in turns],
     }
 
 
-def _plain(verdict: "Verdict", evaluation: tuple[bool, str] | None) -> dict[str, Any]:
+def _plain(verdict: "Verdict", evaluation: tuple[bool, str] | None) -> TurnDocument:
     return {
-        **verdict._asdict(),
-        "parts": verdict.parts._asdict(),
-        "terms": verdict.terms._asdict(),
+        "turn": verdict.turn,
+        "action": verdict.action,
+        "score": verdict.score,
+        "parts": _parts(verdict.parts),
+        "terms": _parts(verdict.terms),
+        "reasons": list(verdict.reasons),
         "message": verdict.message,
         "evaluation": None if evaluation is None else {"should_continue": evaluation[0], "reason": evaluation[1]},
+    }
+
+
+def _parts(parts: "Parts") -> PartsDocument:
+    return {
+        "velocity": parts.velocity,
+        "not_stuck": parts.not_stuck,
+        "tokens": parts.tokens,
+        "interventions": parts.interventions,
+        "complexity": parts.complexity,
     }
 
 

@@ -28,7 +28,9 @@ def command(root: Path, loop_id: str | None, as_json: bool) -> None:
     begun = unrecorded(paths, summary)
     step = next_step(summary, begun, paths)
     if as_json:
-        say_json({**summary.plain(), "unrecorded": begun, "next_step": step})
+        from ralph_tracker.store.status_document import status_document
+
+        say_json(status_document(summary, begun, step))
         return
     _say(summary, begun)
     say_next(step)

@@ -1,12 +1,20 @@
 """ralph-tracker verify: check everything that is kept against its seals."""
 
 from pathlib import Path
+from typing import TypedDict
 
 import click
 
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import say, say_json
 from ralph_tracker.errors import EXIT_FAILURE, EXIT_OK
+
+
+class VerificationDocument(TypedDict):
+    """`damaged` names files by the number of the iteration; of what gc collected only the records are there."""
+
+    damaged: dict[str, list[str]]
+    collected: list[int]
 
 
 @click.command("verify")
@@ -19,7 +27,9 @@ def command(root: Path, loop_id: str | None, as_json: bool) -> int:
     tracker = Tracker(root, loop_id)
     damage, collected = tracker.verify(), sorted(tracker.store().collected())
     if as_json:
-        say_json({"damaged": {str(number): list(files) for number, files in damage.items()}, "collected": collected})
+        damaged = {str(number): list(files) for number, files in damage.items()}
+        document: VerificationDocument = {"damaged": damaged, "collected": collected}
+        say_json(document)
         return EXIT_FAILURE if damage else EXIT_OK
     for number, files in damage.items():
         say(f"iteration {number}: damaged or missing: {', '.join(files)}")

@@ -9,9 +9,10 @@ from ralph_tracker.core.identities import NO_ALIASES, Aliases, restored
 from ralph_tracker.core.metrics import Metrics, TestResults
 
 _ROLL_BACK, _FLAG, _REVIEW = "immediate_alert_and_rollback", "alert_and_flag_iteration", "alert_and_review"
-AlertState = Literal["new", "open", "closed", "accepted"]
-# The alerts that one removal of tests can raise, with or without the tests' names.
-REMOVAL_ALERTS: Final = frozenset({"test_deletion", "tests_replaced", "functionality_loss"})
+StandingState = Literal["new", "open", "accepted"]
+AlertState = Literal[StandingState, "closed"]
+# What one removal of tests raises, by the names of the tests or by counts alone.
+OF_A_REMOVAL: Final = frozenset({"test_deletion", "tests_replaced", "functionality_loss"})
 
 
 class AlertType(NamedTuple):
@@ -202,10 +203,15 @@ class Alert(NamedTuple):
     severity_override: Annotated[Severity | None, OtherNames(("rated",))] = None
 
     @property
+    def type(self) -> str:
+        """Return the name of its type."""
+        return self.kind.name
+
+    @property
     def id(self) -> str:
         """Return the id used to accept it; unique per type and iteration, or per group."""
         suffix = f"-{self.group}" if self.group else ""
-        return f"it{self.iteration}-{self.kind.name}{suffix}"
+        return f"it{self.iteration}-{self.type}{suffix}"
 
     @property
     def severity(self) -> Severity:
@@ -214,8 +220,8 @@ class Alert(NamedTuple):
 
     @property
     def lasting(self) -> bool:
-        """Return whether it stays open until it is fixed; `tests_replaced` does if the tests were matched by name."""
-        return self.kind.lasting or (self.kind.name == "tests_replaced" and self.severity_override is not None)
+        """Tell whether it stays open until it is fixed; tests that were replaced do where names were matched."""
+        return self.kind.lasting or (self.type == "tests_replaced" and self.rated is not None)
 
     @property
     def triggered_at(self) -> str:
@@ -225,12 +231,12 @@ class Alert(NamedTuple):
 
 def in_order(alerts: Iterable[Alert]) -> tuple[Alert, ...]:
     """Sort by severity, then type, then age."""
-    return tuple(sorted(alerts, key=lambda a: (a.severity, a.kind.name, a.iteration, a.group or "")))
+    return tuple(sorted(alerts, key=lambda a: (a.severity, a.type, a.iteration, a.group or "")))
 
 
 def same_event(alert: Alert, alerts: Iterable[Alert]) -> tuple[Alert, ...]:
-    """Return the alert and those that the same iteration raised about the same removal of tests."""
-    if alert.kind.name not in REMOVAL_ALERTS:
+    """Return the alert, and those that its iteration raised about the same removal of tests."""
+    if alert.type not in OF_A_REMOVAL:
         return (alert,)
     others = (each for each in alerts if each.iteration == alert.iteration and each.kind.name in REMOVAL_ALERTS)
     about = (each for each in others if each.id != alert.id and each.tests.keys() <= alert.tests.keys())
@@ -259,8 +265,8 @@ class ClosingFacts(NamedTuple):
         count is back; or once none of its findings holds.
         """
         if alert.findings:
-            return self._remaining_findings(alert)
-        if alert.kind.name == "build_broken":
+            return self._standing(alert)
+        if alert.type == "build_broken":
             return None if self.loads else self._unloaded(alert)
         if alert.group is not None:
             return None if alert.group in self.groups else alert

@@ -326,5 +326,5 @@ def none_fails(metrics: Metrics) -> bool:
 
 
 def removed_tests(alert: Alert) -> frozenset[str]:
-    """Return the tests whose removal is accepted with the alert."""
-    return frozenset(alert.tests) if alert.kind.name in REMOVAL_ALERTS else frozenset()
+    """Return the tests that an accepted alert says are gone for good."""
+    return frozenset(alert.tests) if alert.type in OF_A_REMOVAL else frozenset()

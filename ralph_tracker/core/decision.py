@@ -85,7 +85,7 @@ class Facts(NamedTuple):
             return False
         if alert.iteration == self.iteration:
             return True
-        if alert.kind.name == "test_deletion":
+        if alert.type == "test_deletion":
             return False
         if alert.rollback_to is None:
             return True
@@ -246,7 +246,7 @@ _RULES: Final[tuple[Callable[[Facts, Rules], Decision | None], ...]] = (
 
 
 def _has(facts: Facts, kind: str) -> bool:
-    return any(alert.kind.name == kind for alert in facts.alerts)
+    return any(alert.type == kind for alert in facts.alerts)
 
 
 def _why(alerts: list[Alert] | tuple[Alert, ...]) -> str:

@@ -1,97 +1,152 @@
-"""Records as documents: the seed's shape, one mapping for YAML, JSON and the command line."""
+"""What an iteration measured and was judged by, as documents: one mapping for YAML, JSON and the command line.
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, get_args
+Each document is a TypedDict, which is its JSON Schema too (`ralph-tracker schema`).
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final, Literal, NotRequired, TypedDict, get_args
 
 from ralph_tracker.core.alert_types import Alert, AlertState
-from ralph_tracker.core.decision import Decision
-from ralph_tracker.core.findings import Finding, Rerun, SuppressionKind
+from ralph_tracker.core.decision import Action, Decision
+from ralph_tracker.core.findings import Finding, Rerun, SeverityWord, SuppressionKind, Verdict
 from ralph_tracker.core.integrity import IntegrityRecord
-from ralph_tracker.core.metrics import METRICS, SECTIONS, Metrics
-from ralph_tracker.core.records import BestTracker, IterationRecord
-from ralph_tracker.core.rounding import SCORE_DECIMALS, half_up
-
-if TYPE_CHECKING:
-    from ralph_tracker.core.selection import Selection, SelectionCandidate
+from ralph_tracker.core.metrics import METRICS, SECTIONS, Metrics, Usage, Value
 
 SCHEMA_VERSION: Final = 1
+SchemaVersion = Literal[1]
 TESTS_LISTED: Final = 20
 FINDINGS_LISTED: Final = 50
 Document = dict[str, Any]
+Numbers = dict[str, float]
 
 
-def record_document(record: IterationRecord) -> Document:
-    """Return the record as the seed's `iteration_metrics` document."""
-    document: Document = {"schema_version": SCHEMA_VERSION, "iteration_metrics": _iteration(record)}
-    if record.is_baseline:
-        document |= {"baseline_stored": True, "next_action": "await_iteration_1"}
-    document["best_iteration_tracker"] = tracker_document(record.best, record)
-    document["recommendation"] = decision_document(record.decision)
-    document["message"] = record.message
-    return document
+if TYPE_CHECKING:  # mypy knows no TypedDict that is made; these are what their values say that was measured
+    TestingDocument = dict[str, Value]
+    QualityDocument = dict[str, Value]
+    CodebaseDocument = dict[str, Value]
+    UsageDocument = Numbers
+else:
+
+    def _measured(name: str, values: type, fields: Iterable[str]) -> type:
+        """Return the document of some fields of a value that are None, and left out, where they are not known."""
+        known = {field: get_args(values.__annotations__[field])[0] for field in fields}
+        return TypedDict(name, known, total=False)
+
+    TestingDocument, QualityDocument, CodebaseDocument = (
+        _measured(f"{section.title()}Document", Metrics, [each.name for each in METRICS if each.section == section])
+        for section in SECTIONS
+    )
+    UsageDocument = _measured("UsageDocument", Usage, Usage._fields)
 
 
-def _iteration(record: IterationRecord) -> Document:
-    document: Document = {
-        "loop_id": record.loop_id,
-        "iteration": record.iteration,
-        "previous_iteration": record.previous,
-        "timestamp": record.timestamp,
-        "classification": record.classification,
-    }
-    document |= metrics_document(record.metrics)
-    if not record.is_baseline:
-        document["deltas"] = {
-            "from_previous": dict(record.from_previous),
-            "from_baseline": dict(record.from_baseline),
-        }
-    document |= {
-        "quality_score": record.quality_score,
-        "adjusted_score": record.adjusted_score,
-        "adjusted_because": record.adjusted_because or None,
-        "score": "given" if record.score_given else "computed",
-        "breakdown": _rounded(record.dimensions),
-        "weights": _rounded(record.weights),
-        "components": _rounded(record.components),
-        "evidence": half_up(record.evidence, SCORE_DECIMALS),
-        "tests_ever_seen": record.tests_ever_seen,
-        "verified": record.verified,
-        "is_best_iteration": record.is_best,
-        "alerts": [alert_document(a, _state(a, record, "new")) for a in record.alerts],
-        "open_alerts": [carried_document(a, _state(a, record, "open")) for a in record.open_alerts],
-        "closed_alerts": list(record.closed_alerts),
-        "integrity": trust_document(record.integrity),
-        "plan": None if record.plan is None else {"done": record.plan[0], "open": record.plan[1]},
-        "usage": record.usage.measured() if record.usage else None,
-        "blocked": record.blocked,
-        "tree": record.tree,
-        "notes": list(record.notes),
-    }
-    return document
+class MetricsDocument(TypedDict, total=False):
+    testing: TestingDocument
+    quality: QualityDocument
+    codebase: CodebaseDocument
 
 
-def _rounded(values: Any) -> Document:  # noqa: ANN401  # a mapping of floats or None, whichever it holds
-    return {name: None if value is None else half_up(value, SCORE_DECIMALS) for name, value in values.items()}
+class FindingDocument(TypedDict):
+    """`line` stands in the new text, null where it is gone; `reference` is the iteration compared with."""
+
+    rule: str
+    severity: SeverityWord
+    message: str
+    file: str
+    line: int | None
+    test: str | None
+    tests: list[str]
+    old: str | None
+    new: str | None
+    reference: int | None
+    failure: str | None
+    command: str | None
 
 
-def _state(alert: Alert, record: IterationRecord, state: AlertState) -> AlertState:
-    return "accepted" if alert.id in record.accepted else state
+class AlertDocument(TypedDict):
+    """An open alert is in short: its own record has the action, the note, the tests and the findings."""
+
+    id: str
+    severity: SeverityWord
+    type: str
+    message: str
+    action: NotRequired[str]
+    triggered_at: str
+    state: AlertState
+    note: NotRequired[str]
+    tests: NotRequired[list[str]]
+    tests_total: NotRequired[int]
+    findings: NotRequired[list[FindingDocument]]
+    findings_total: NotRequired[int]
 
 
-def metrics_document(metrics: Metrics) -> Document:
+class RerunDocument(TypedDict):
+    """Earlier tests against this source: `references` maps files to the iteration whose form of them was run."""
+
+    references: dict[str, int]
+    files: list[str]
+    whole: bool
+    commands: list[str]
+    duration_s: float
+    tests: int
+    failed: int
+    flaky: list[str]
+    problem: str | None
+
+
+class SuppressionsDocument(TypedDict):
+    """How many are new since the baseline; fewer than there were is below 0."""
+
+    lint: int
+    types: int
+    coverage: int
+
+
+class TrustDocument(TypedDict):
+    """`union_rate` is the share of all tests ever seen that pass here, in percent."""
+
+    verdict: Verdict
+    verdict_recorded: NotRequired[Verdict]
+    union_rate: float | None
+    reruns: list[RerunDocument]
+    findings: list[FindingDocument]
+    findings_total: int
+    tests_matched: int
+    suppressions: SuppressionsDocument
+    unread: dict[str, str]
+
+
+class DecisionDocument(TypedDict):
+    """`confidence` is 0 to 1; `target_iteration` is set for a rollback only."""
+
+    action: Action
+    target_iteration: int | None
+    reason: str
+    confidence: float
+    alternatives: list[str]
+
+
+class StoredDecisionDocument(DecisionDocument):
+    """`rule` is the row of the decision table that decided."""
+
+    rule: int
+
+
+def metrics_document(metrics: Metrics) -> MetricsDocument:
     """Return what was measured in the three sections of the seed; absent values are left out."""
-    measured = metrics.measured()
-    names = {section: [spec.name for spec in METRICS if spec.section == section] for section in SECTIONS}
-    found = {s: {n: measured[n] for n in members if n in measured} for s, members in names.items()}
-    return {section: values for section, values in found.items() if values}
+    measured, document = metrics.measured(), MetricsDocument()
+    for section in SECTIONS:
+        names = [spec.name for spec in METRICS if spec.section == section and spec.name in measured]
+        if names:
+            document[section] = {name: measured[name] for name in names}
+    return document
 
 
-def alert_document(alert: Alert, state: AlertState) -> Document:
+def alert_document(alert: Alert, state: AlertState) -> AlertDocument:
     """Return an alert with everything that a person needs to act on it; long lists of tests are cut."""
-    document: Document = {
+    document: AlertDocument = {
         "id": alert.id,
-        "severity": alert.severity.name,
-        "type": alert.kind.name,
+        "severity": alert.severity.word,
+        "type": alert.type,
         "message": alert.message,
         "action": alert.kind.action,
         "triggered_at": alert.triggered_at,
@@ -108,11 +163,11 @@ def alert_document(alert: Alert, state: AlertState) -> Document:
     return document
 
 
-def finding_document(finding: Finding) -> Document:
+def finding_document(finding: Finding) -> FindingDocument:
     """Return a finding with its place and both texts; long lists of tests are cut."""
     return {
         "rule": finding.rule,
-        "severity": finding.severity.name,
+        "severity": finding.severity.word,
         "message": finding.message,
         "file": finding.file,
         "line": finding.line,
@@ -126,7 +181,7 @@ def finding_document(finding: Finding) -> Document:
     }
 
 
-def trust_document(trust: IntegrityRecord | None) -> Document | None:
+def trust_document(trust: IntegrityRecord | None) -> TrustDocument | None:
     """Return how far an iteration is believed, None where nobody compared its files and tests."""
     if trust is None:
         return None
@@ -143,47 +198,39 @@ def trust_document(trust: IntegrityRecord | None) -> Document | None:
     }
 
 
-def rerun_document(rerun: Rerun) -> Document:
+def rerun_document(rerun: Rerun) -> RerunDocument:
     """Return a run of earlier tests: which form of which files, by what command, what it gave."""
     return {
-        **rerun._asdict(),
         "references": dict(rerun.references),
         "files": list(rerun.files[:TESTS_LISTED]),
+        "whole": rerun.whole,
         "commands": list(rerun.commands),
+        "duration_s": rerun.duration_s,
+        "tests": rerun.tests,
+        "failed": rerun.failed,
         "flaky": list(rerun.flaky[:TESTS_LISTED]),
+        "problem": rerun.problem,
     }
 
 
-def suppressions_document(counts: Mapping[SuppressionKind, int]) -> Document:
+def suppressions_document(counts: Mapping[SuppressionKind, int]) -> SuppressionsDocument:
     """Return how many suppressions of each kind are new since the baseline; fewer than there were is below 0."""
-    return {kind: counts.get(kind, 0) for kind in get_args(SuppressionKind)}
+    return {"lint": counts.get("lint", 0), "types": counts.get("types", 0), "coverage": counts.get("coverage", 0)}
 
 
-def carried_document(alert: Alert, state: AlertState) -> Document:
+def carried_document(alert: Alert, state: AlertState) -> AlertDocument:
     """Return an open alert in short: its own record has the rest."""
     return {
         "id": alert.id,
-        "severity": alert.severity.name,
-        "type": alert.kind.name,
+        "severity": alert.severity.word,
+        "type": alert.type,
         "message": alert.message,
         "triggered_at": alert.triggered_at,
         "state": state,
     }
 
 
-def tracker_document(best: BestTracker, record: IterationRecord) -> Document:
-    """Return the seed's best_iteration_tracker."""
-    return {
-        "current_best": None if best.iteration is None else f"iteration_{best.iteration}",
-        "best_quality_score": best.score,
-        "current_iteration_score": record.quality_score,
-        "adjusted_best_quality_score": best.adjusted,
-        "adjusted_current_iteration_score": record.adjusted_score,
-        "best_is_verified": best.verified if best.iteration is not None else None,
-    }
-
-
-def decision_document(decision: Decision) -> Document:
+def decision_document(decision: Decision) -> DecisionDocument:
     """Return the seed's recommendation, with what the orchestrator may try instead."""
     return {
         "action": decision.action,
@@ -194,75 +241,13 @@ def decision_document(decision: Decision) -> Document:
     }
 
 
-def selection_document(selection: "Selection", folder: str, applied: Document, report: str) -> Document:
-    """Return the seed's best_output_selection document; `folder` is the loop's, as users see it."""
-    selected, final = selection.selected, selection.final
-    later = [c for c in selection.contenders if c.iteration > 0]
+def stored_decision(decision: Decision) -> StoredDecisionDocument:
+    """Return the decision as state.json holds it."""
     return {
-        "schema_version": SCHEMA_VERSION,
-        "best_output_selection": {
-            "loop_id": selection.loop_id,
-            "total_iterations": selection.total_iterations,
-            "selected_iteration": selected.iteration,
-            "final_iteration": final.iteration,
-            "mode": selection.mode,
-            "accepted": selection.accepted,
-            "verified": selected.candidate.verified,
-            "integrity": selected.candidate.verdict,
-            "override_reason": selection.override_reason,
-            "quality_trajectory": {f"iteration_{c.iteration}": c.candidate.quality_score for c in later},
-            "adjusted_quality_trajectory": {f"iteration_{c.iteration}": c.adjusted for c in later},
-            "peak_by_quality_score": selection.peak_by_quality_score,
-            "selection_criteria": _criteria(selection),
-            "selected_iteration_details": _details(selected, folder),
-            "comparison_to_final": _comparison(selection),
-            "selection_rationale": list(selection.rationale),
-            "degradation_analysis": {
-                "degradation_started": _iteration_name(selection.degradation.started),
-                "pattern": selection.degradation.pattern,
-                "iterations_after_peak": selection.degradation.iterations_after_peak,
-                "quality_loss": selection.degradation.loss,
-            },
-            "artifacts_applied": applied,
-            "report_generated": report,
-        },
-        "message": selection.message,
-    }
-
-
-def _iteration_name(number: int | None) -> str | None:
-    return None if number is None else f"iteration_{number}"
-
-
-def _criteria(selection: "Selection") -> Document:
-    recent = selection.mode == "most_recent_above_threshold"
-    return {
-        "primary": "most_recent_above_threshold" if recent else "highest_quality_score",
-        "threshold": selection.threshold,
-        "verification_required": selection.mode != "highest_quality",
-    }
-
-
-def _details(selected: "SelectionCandidate", folder: str) -> Document:
-    details: Document = {
-        "iteration": selected.iteration,
-        "quality_score": selected.candidate.quality_score,
-        "adjusted_score": selected.adjusted,
-        "timestamp": selected.timestamp,
-    }
-    details |= metrics_document(selected.metrics)
-    details["artifacts_path"] = f"{folder}/iterations/iteration-{selected.iteration:03d}/"
-    return details
-
-
-def _comparison(selection: "Selection") -> Document:
-    selected, final = selection.selected, selection.final
-    return {
-        "final_quality": final.candidate.quality_score,
-        "selected_quality": selected.candidate.quality_score,
-        "adjusted_final_quality": final.adjusted,
-        "adjusted_selected_quality": selected.adjusted,
-        "delta": selection.delta,
-        "improvement_percentage": selection.improvement_percentage,
-        "reason_final_not_selected": selection.why_not_final,
+        "action": decision.action,
+        "reason": decision.reason,
+        "confidence": decision.confidence,
+        "target_iteration": decision.target_iteration,
+        "alternatives": list(decision.alternatives),
+        "rule": decision.rule,
     }

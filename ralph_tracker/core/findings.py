@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from enum import IntEnum
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, cast
 
 Verdict = Literal["PASS", "SUSPECT", "TAMPERED", "UNPROVEN"]
 SuppressionKind = Literal["lint", "types", "coverage"]
-# The tool name of our own rules, which look at changes (integrity.tool).
+SeverityWord = Literal["CRITICAL", "HIGH", "MEDIUM"]
+# Our own rules look at the change, no other tool (integrity.tool).
 BUILTIN: Final = "builtin"
 # Found by running earlier tests again; such findings are checked in every later iteration by another run.
 RERUN_RULES: Final = ("failure_hidden", "green_by_edit", "demand_changed", "outcome_forged")
@@ -26,6 +27,11 @@ class Severity(IntEnum):
     CRITICAL = 0
     HIGH = 1
     MEDIUM = 2
+
+    @property
+    def word(self) -> SeverityWord:
+        """Return its name, as documents have it."""
+        return cast("SeverityWord", self.name)  # mypy knows the name of one member, not of any
 
 
 class Finding(NamedTuple):

@@ -152,8 +152,8 @@ def _ran(metrics: Metrics) -> bool:
 
 
 def raises_doubt(alert: Alert) -> bool:
-    """Return whether the verdict depends on an alert: it reports findings or missing tests."""
-    return bool(alert.findings) or alert.kind.name in ABOUT_GONE_TESTS
+    """Tell whether the verdict of integrity hangs on an alert: it stands for findings, or for tests that are gone."""
+    return bool(alert.findings) or alert.type in ABOUT_GONE_TESTS
 
 
 def disbelieved_tests(integrity: Integrity | None, accepted: frozenset[str]) -> frozenset[str]:

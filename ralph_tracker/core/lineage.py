@@ -13,7 +13,8 @@ from ralph_tracker.core.rounding import SCORE_DECIMALS, half_up
 from ralph_tracker.core.rules import CyclingRules
 from ralph_tracker.core.score import AdjustedParts, TestWeights, adjusted_score
 
-Classification = Literal["baseline", "forward", "plateau", "regression", "stalled"]
+Judged = Literal["forward", "plateau", "regression", "stalled"]
+Classification = Literal["baseline", Judged]
 Signature = tuple[float | None, ...]
 FLAT: Final[frozenset[str]] = frozenset({"plateau", "stalled"})
 PERIODS: Final = (2, 3)
@@ -72,9 +73,9 @@ class Lineage(NamedTuple):
         return self.segments[-1][1] if self.segments else None
 
     @property
-    def not_collected_before(self) -> dict[str, str]:
-        """Return the tests that are not collected because something does not load, with their outcome before."""
-        broken = (alert for alert in self.open_alerts if alert.kind.name == "build_broken")
+    def awaited(self) -> dict[str, str]:
+        """Return the tests that are not collected since something does not load, with their outcome before."""
+        broken = (alert for alert in self.open_alerts if alert.type == "build_broken")
         return {test: was for alert in broken for test, was in alert.tests.items()}
 
     def extended(self, iteration: int) -> tuple[tuple[int, int], ...]:

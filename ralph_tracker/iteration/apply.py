@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
 
-from ralph_tracker.core.documents import Document
+from ralph_tracker.core.selection_document import AppliedDocument
 from ralph_tracker.errors import CollectedError, InputError, NoSnapshotError, StoreError
 from ralph_tracker.store.files import file_digest, sync_below, sync_folder, told_plainly
 from ralph_tracker.store.iteration_files import IterationFiles
@@ -30,7 +30,7 @@ class Applied:
     `verified_again` is whether the iteration was measured again first.
     """
 
-    document: Document
+    document: AppliedDocument
     text: str
     undo: str | None = None
     verified_again: bool = False
@@ -96,7 +96,7 @@ def _write_output(keeper: IterationFiles, changes: Sequence[Change]) -> None:
         shutil.rmtree(scratch)
 
 
-def _document(source: str | None, destination: str | None, changes: Sequence[Change], note: str) -> Document:
+def _document(source: str | None, destination: str | None, changes: Sequence[Change], note: str) -> AppliedDocument:
     return {
         "source": source,
         "destination": destination,

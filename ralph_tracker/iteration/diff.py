@@ -1,19 +1,29 @@
 """Compare two iterations of a loop (scores, metrics, tests, files) for the command line and the reports."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Final, Literal, get_args
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypedDict, cast, get_args
 
 from ralph_tracker.core.alert_types import TYPE_BY_NAME
 from ralph_tracker.core.deltas import delta, errors_at_size
-from ralph_tracker.core.metrics import FAILED, METRICS, PASSED, SECTIONS, Direction, MetricSpec, TestResults, Value
+from ralph_tracker.core.metrics import (
+    FAILED,
+    METRICS,
+    PASSED,
+    SECTIONS,
+    Direction,
+    MetricSpec,
+    OutcomeWord,
+    TestResults,
+    Value,
+)
 from ralph_tracker.core.rounding import SCORE_DECIMALS, half_up, plain_number, without_noise
 from ralph_tracker.core.rules import Rules
 from ralph_tracker.core.score import COMPONENT_BY_NAME
 from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.records import LoopRecords
-from ralph_tracker.store.snapshots.patch import FileChange
+from ralph_tracker.store.snapshots.patch import FileChange, FileStatus, Kind
 from ralph_tracker.store.snapshots.values import as_utf8
 
 Document = Mapping[str, Any]
@@ -219,8 +229,8 @@ class OutcomeChange:
     """A test whose outcome differs; None if the report does not have it."""
 
     id: str
-    before: str | None
-    after: str | None
+    before: OutcomeWord | None
+    after: OutcomeWord | None
 
 
 OutcomeChanges = Mapping[OutcomeKind, tuple[OutcomeChange, ...]]
@@ -265,8 +275,8 @@ def _verdict(change: float, direction: Direction) -> Verdict:
     return "better" if (change > 0) is (direction is Direction.UP_IS_BETTER) else "worse"
 
 
-def outcome_changes(before: Mapping[str, str], after: Mapping[str, str]) -> OutcomeChanges:
-    """Sort the tests with a different outcome into kinds, each by name; no test is in two.
+def outcome_changes(before: Mapping[str, OutcomeWord], after: Mapping[str, OutcomeWord]) -> OutcomeChanges:
+    """Sort the tests whose outcome differs into kinds, each by name; no test is in two.
 
     A test in both reports is `broken` if it fails now, `fixed` if it passes now, else `newly_skipped`.
     """
@@ -333,7 +343,8 @@ def differences_of(committed: LoopRecords | None, before: int, after: int) -> Di
         return Differences(tests_note=NOT_OURS, files_note=NOT_OURS)
     sides = [_tests(committed, number) for number in (before, after)]
     unknown = next((side for side in sides if isinstance(side, str)), None)
-    outcomes = [side.outcomes for side in sides if isinstance(side, TestResults)]
+    # Reports are read as these words, which are plain text where they are stored.
+    outcomes = [cast("Mapping[str, OutcomeWord]", side.outcomes) for side in sides if isinstance(side, TestResults)]
     files, why = _files(committed, before, after)
     return Differences(
         tests=None if unknown else outcome_changes(*outcomes),
@@ -358,32 +369,117 @@ def _files(committed: LoopRecords, before: int, after: int) -> tuple[tuple[FileC
         return None, str(error)
 
 
-def diff_document(diff: IterationDiff, *, patches: bool = True) -> dict[str, Any]:
-    """Return the comparison as a document; without `patches` those are None."""
+class SideDocument(TypedDict):
+    iteration: int
+    classification: str | None
+
+
+class ChangeDocument(TypedDict):
+    """The verdict goes by the direction of the metric: `changed` where it has none."""
+
+    name: str
+    before: float | str | None
+    after: float | str | None
+    change: float | None
+    verdict: Verdict
+
+
+class OutcomeDocument(TypedDict):
+    id: str
+    before: OutcomeWord | None
+    after: OutcomeWord | None
+
+
+class OutcomesDocument(TypedDict):
+    """The tests whose outcome differs; no test is in two."""
+
+    broken: list[OutcomeDocument]
+    fixed: list[OutcomeDocument]
+    newly_skipped: list[OutcomeDocument]
+    new: list[OutcomeDocument]
+    gone: list[OutcomeDocument]
+
+
+class FileDocument(TypedDict):
+    """Modes are git's, null where the file is absent; lines and patch are null where the content is no text."""
+
+    path: str
+    status: FileStatus
+    old_path: str | None
+    old_mode: str | None
+    new_mode: str | None
+    content: Kind
+    added: int | None
+    deleted: int | None
+    patch: str | None
+
+
+class DifferencesDocument(TypedDict):
+    """Where tests or files are not known they are null, and the note says why."""
+
+    tests: OutcomesDocument | None
+    tests_note: str | None
+    files: list[FileDocument] | None
+    files_note: str | None
+
+
+class DiffDocument(DifferencesDocument):
+    loop_id: str
+    before: SideDocument
+    after: SideDocument
+    scores: list[ChangeDocument]
+    metrics: list[ChangeDocument]
+
+
+def diff_document(loop_id: str, diff: IterationDiff, *, patches: bool = True) -> DiffDocument:
+    """Return it as a document; without `patches` those are None."""
     return {
+        "loop_id": loop_id,
         "before": {"iteration": diff.before, "classification": diff.classes[0]},
         "after": {"iteration": diff.after, "classification": diff.classes[1]},
-        "scores": [asdict(score) for score in diff.scores],
-        "metrics": [asdict(metric) for metric in diff.metrics],
+        "scores": [_change(score) for score in diff.scores],
+        "metrics": [_change(metric) for metric in diff.metrics],
         **differences_document(diff.differences, patches=patches),
     }
 
 
-def differences_document(found: Differences, *, patches: bool) -> dict[str, Any]:
+def differences_document(found: Differences, *, patches: bool) -> DifferencesDocument:
     """Return the tests and the files as a document."""
     tests, files = found.tests, found.files
     return {
-        "tests": None if tests is None else {kind: [asdict(test) for test in all_] for kind, all_ in tests.items()},
+        "tests": None if tests is None else _outcomes(tests),
         "tests_note": found.tests_note,
         "files": None if files is None else [_file(change, patches=patches) for change in files],
         "files_note": found.files_note,
     }
 
 
-def _file(change: FileChange, *, patches: bool) -> dict[str, Any]:
+def _change(of: MetricChange) -> ChangeDocument:
+    return {"name": of.name, "before": of.before, "after": of.after, "change": of.change, "verdict": of.verdict}
+
+
+def _outcomes(tests: OutcomeChanges) -> OutcomesDocument:
+    def listed(kind: OutcomeKind) -> list[OutcomeDocument]:
+        return [{"id": test.id, "before": test.before, "after": test.after} for test in tests[kind]]
+
     return {
-        **asdict(change),
+        "broken": listed("broken"),
+        "fixed": listed("fixed"),
+        "newly_skipped": listed("newly_skipped"),
+        "new": listed("new"),
+        "gone": listed("gone"),
+    }
+
+
+def _file(change: FileChange, *, patches: bool) -> FileDocument:
+    return {
         "path": as_utf8(change.path),
+        "status": change.status,
         "old_path": None if change.old_path is None else as_utf8(change.old_path),
+        "old_mode": change.old_mode,
+        "new_mode": change.new_mode,
+        "content": change.content,
+        "added": change.added,
+        "deleted": change.deleted,
         "patch": change.patch if patches else None,
     }

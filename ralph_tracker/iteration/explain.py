@@ -1,24 +1,26 @@
 """Explain the result of one iteration: score, alerts, decision, changes, and the checks that ran."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, TypedDict
 
 from ralph_tracker.core.best import Candidate, why_best
 from ralph_tracker.core.codec import decode
 from ralph_tracker.core.metrics import Group
+from ralph_tracker.core.records import RecordDocument
 from ralph_tracker.core.rules import Rules
 from ralph_tracker.errors import RecordError, StoreError
 from ralph_tracker.iteration.diff import (
     ComponentShare,
     Differences,
+    DifferencesDocument,
     component_shares,
     condition_of,
     differences_document,
     differences_of,
     why_raised,
 )
-from ralph_tracker.store.iteration_files import CHECKS
+from ralph_tracker.store.iteration_files import CHECKS, CheckDocument
 from ralph_tracker.store.layout import iteration_name
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
@@ -26,7 +28,6 @@ from ralph_tracker.store.reading import read_json
 from ralph_tracker.store.records import LoopRecords
 
 Document = Mapping[str, Any]
-_CHECK: Final = frozenset({"name", "exit_code", "signal", "timed_out", "problem", "duration_s", "summary"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +47,7 @@ class Explanation:
     compared_with: int | None
     best: tuple[str, ...]
     differences: Differences
-    checks: tuple[Document, ...] | None
+    checks: tuple[CheckDocument, ...] | None
     output: str | None
     problem: str | None
 
@@ -102,11 +103,12 @@ def _rule(committed: LoopRecords, number: int, rules: Rules) -> tuple[int, str] 
     return rule, condition_of(rule, rules)
 
 
-def checks_of(committed: LoopRecords, number: int) -> tuple[Document, ...] | None:
-    """Return the result of each check of an iteration, None if unknown."""
+def checks_of(committed: LoopRecords, number: int) -> tuple[CheckDocument, ...] | None:
+    """Return how each check of an iteration ended, None where that is not known."""
     kept = read_json(committed.paths.iteration(number) / CHECKS)
     checks = kept.get("checks") if isinstance(kept, dict) else None
-    whole = isinstance(checks, list) and all(isinstance(each, dict) and each.keys() >= _CHECK for each in checks)
+    keys = CheckDocument.__required_keys__
+    whole = isinstance(checks, list) and all(isinstance(each, dict) and each.keys() >= keys for each in checks)
     return tuple(checks) if isinstance(checks, list) and whole else None
 
 
@@ -115,10 +117,41 @@ def _output(committed: LoopRecords, number: int) -> str | None:
     return f"{committed.paths.shown}/iterations/{iteration_name(number)}/output" if there else None
 
 
-def explanation_document(found: Explanation) -> dict[str, Any]:
-    """Return the explanation as a document."""
+class ShareDocument(TypedDict):
+    """`value` is 0 to 100; `contribution` is what it brings to the score of 0 to 1."""
+
+    name: str
+    dimension: str
+    value: float | None
+    weight: float
+    contribution: float
+
+
+class RuleDocument(TypedDict):
+    number: int
+    condition: str
+
+
+class ExplanationDocument(DifferencesDocument):
+    """`rule` is the row of the decision table; `output` is the folder of what the checks printed."""
+
+    components: list[ShareDocument]
+    alerts: dict[str, str]
+    rule: RuleDocument | None
+    compared_with: int | None
+    best: list[str]
+    checks: list[CheckDocument] | None
+    output: str | None
+
+
+class ExplainedDocument(RecordDocument):
+    explanation: ExplanationDocument
+
+
+def explanation_document(found: Explanation) -> ExplanationDocument:
+    """Return it as a document."""
     return {
-        "components": [asdict(share) for share in found.components],
+        "components": [_share(share) for share in found.components],
         "alerts": dict(found.alerts),
         "rule": None if found.rule is None else {"number": found.rule[0], "condition": found.rule[1]},
         "compared_with": found.compared_with,
@@ -126,4 +159,14 @@ def explanation_document(found: Explanation) -> dict[str, Any]:
         **differences_document(found.differences, patches=False),
         "checks": None if found.checks is None else list(found.checks),
         "output": found.output,
+    }
+
+
+def _share(share: ComponentShare) -> ShareDocument:
+    return {
+        "name": share.name,
+        "dimension": share.dimension,
+        "value": share.value,
+        "weight": share.weight,
+        "contribution": share.contribution,
     }

@@ -5,21 +5,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, NotRequired, TypedDict, cast
 
-from ralph_tracker.core.alert_types import Alert, AlertState, in_order
+from ralph_tracker.core.alert_types import Alert, StandingState, in_order
 from ralph_tracker.core.documents import (
     SCHEMA_VERSION,
-    Document,
+    FindingDocument,
+    MetricsDocument,
+    Numbers,
+    SchemaVersion,
+    TrustDocument,
     alert_document,
     metrics_document,
     trust_document,
 )
-from ralph_tracker.core.findings import Severity
+from ralph_tracker.core.findings import Severity, SeverityWord
 from ralph_tracker.core.identities import FailingTests, failing
 from ralph_tracker.core.integrity import raises_doubt
-from ralph_tracker.core.judge import excluded_tests, judge
-from ralph_tracker.core.metrics import BY_NAME, KEY_METRICS, Direction, Group, Measure
+from ralph_tracker.core.judge import judge, retiring_tests
+from ralph_tracker.core.lineage import Judged
+from ralph_tracker.core.metrics import BY_NAME, FOUR, Direction, Group, Measure
 from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.core.rounding import COMPLEXITY_DECIMALS, half_up, plain_number
 from ralph_tracker.core.score import COMPONENT_BY_NAME
@@ -34,6 +39,7 @@ from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.records import LoopRecords
 
 Verdict = Literal["pass", "regression", "not_measured"]
+ExitCode = Literal[0, 3, 4]
 PASS: Final[Verdict] = "pass"  # noqa: S105  # a verdict, no password
 REGRESSION: Final[Verdict] = "regression"
 NOT_MEASURED: Final[Verdict] = "not_measured"
@@ -121,8 +127,8 @@ class Gate:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Return why the gate does not pass, one line each; () if it passes."""
-        critical = [f"{alert.kind.name}: {told(alert)}" for alert in self.critical]
+        """Return why it does not pass, a line each; () where it passes."""
+        critical = [f"{alert.type}: {told(alert)}" for alert in self.critical]
         regressed = [f"class regression: {self.fall}"] if self.regressed else []
         suspected = [f"SUSPECT, and --strict was asked for: {told(alert)}" for alert in self.suspected]
         unmeasured = [f"{measure.name} could not be measured: {measure.why}" for measure in self.unmeasured]
@@ -210,11 +216,58 @@ def gate_of(
     return Gate(record=record, compared_with=compared_with, measures=(*known, *rest), failing=failing, strict=strict)
 
 
-def gate_document(gate: Gate, exit_code: int) -> Document:
-    """Return the gate as a document.
+class MeasureDocument(TypedDict):
+    name: str
+    measured: bool
+    why: str | None
+    accepted: bool
 
-    `integrity` is null if files and tests were not compared, `failing_tests` if no test names are known.
-    """
+
+class FailingDocument(TypedDict):
+    new: list[str]
+    still: list[str]
+
+
+class GateAlertDocument(TypedDict):
+    """What no iteration on record has raised has neither an id nor a time yet."""
+
+    id: str | None
+    severity: SeverityWord
+    type: str
+    message: str
+    action: str
+    triggered_at: str | None
+    state: StandingState
+    note: NotRequired[str]
+    tests: NotRequired[list[str]]
+    tests_total: NotRequired[int]
+    findings: NotRequired[list[FindingDocument]]
+    findings_total: NotRequired[int]
+
+
+class GateDocument(MetricsDocument):
+    """`integrity` is null where nobody compared files and tests, `failing_tests` where no names of tests are known."""
+
+    schema_version: SchemaVersion
+    verdict: Verdict
+    exit_code: ExitCode
+    loop_id: str
+    compared_with: int
+    classification: Judged
+    quality_score: float
+    adjusted_score: float
+    deltas: Numbers
+    reasons: list[str]
+    next_step: str | None
+    alerts: list[GateAlertDocument]
+    measures: list[MeasureDocument]
+    failing_tests: FailingDocument | None
+    integrity: TrustDocument | None
+    notes: list[str]
+
+
+def gate_document(gate: Gate, exit_code: ExitCode) -> GateDocument:
+    """Return what a gate found as a document."""
     failing = gate.failing
     record = gate.record
     return {
@@ -223,7 +276,7 @@ def gate_document(gate: Gate, exit_code: int) -> Document:
         "exit_code": exit_code,
         "loop_id": record.loop_id,
         "compared_with": gate.compared_with,
-        "classification": record.classification,
+        "classification": cast("Judged", record.classification),  # a gate compares, so that it is no baseline
         "quality_score": record.quality_score,
         "adjusted_score": record.adjusted_score,
         **metrics_document(record.metrics),
@@ -234,17 +287,20 @@ def gate_document(gate: Gate, exit_code: int) -> Document:
         "measures": [
             {"name": m.name, "measured": m.why is None, "why": m.why, "accepted": m.accepted} for m in gate.measures
         ],
-        "failing_tests": None if failing is None else {name: list(tests) for name, tests in failing._asdict().items()},
+        "failing_tests": None if failing is None else {"new": list(failing.new), "still": list(failing.still)},
         "integrity": trust_document(record.integrity),
         "notes": list(record.notes),
     }
 
 
-def _alert(gate: Gate, alert: Alert) -> Document:
-    """Return an alert; a new one has neither an id nor a time yet."""
-    state: AlertState = "accepted" if alert in gate.accepted else "new" if gate.is_new(alert) else "open"
-    document = alert_document(alert, state)
-    return document | {"id": None, "triggered_at": None} if gate.is_new(alert) else document
+def _alert(gate: Gate, alert: Alert) -> GateAlertDocument:
+    """Return an alert; one that no iteration on record has raised has neither an id nor a time yet."""
+    new = gate.is_new(alert)
+    state: StandingState = "accepted" if alert in gate.accepted else "new" if new else "open"
+    document: GateAlertDocument = {**alert_document(alert, state), "action": alert.kind.action, "state": state}
+    if new:
+        document["id"] = document["triggered_at"] = None
+    return document
 
 
 class SourceLine(NamedTuple):

@@ -24,9 +24,10 @@ from ralph_tracker.measure.code import count_code
 from ralph_tracker.measure.commands import checks_from, seconds
 from ralph_tracker.measure.environment import without_ours
 from ralph_tracker.measure.plan_boxes import count_tasks
+from ralph_tracker.measure.process import Finished
 from ralph_tracker.measure.results import configured_groups, read_results
 from ralph_tracker.store.files import to_json, told_plainly, write_new
-from ralph_tracker.store.iteration_files import CHECKS, IterationFiles, KeptFiles
+from ralph_tracker.store.iteration_files import CHECKS, CheckDocument, IterationFiles, KeptFiles
 from ralph_tracker.store.layout import SCHEMA_VERSION
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
@@ -204,10 +205,20 @@ def observe(
 
 
 def _checks_document(results: Sequence[CheckResult]) -> dict[str, Any]:
-    """Return how each check ended: `exit_code` or `signal`, neither if it could not be started."""
-    ends = ("exit_code", "signal", "timed_out", "problem", "duration_s", "summary")
-    checks = [{"name": each.check.name, **{key: getattr(each.finished, key) for key in ends}} for each in results]
+    checks = [_check_document(each.check.name, each.finished) for each in results]
     return {"schema_version": SCHEMA_VERSION, "checks": checks}
+
+
+def _check_document(name: str, end: Finished) -> CheckDocument:
+    return {
+        "name": name,
+        "exit_code": end.exit_code,
+        "signal": end.signal,
+        "timed_out": end.timed_out,
+        "problem": end.problem,
+        "duration_s": end.duration_s,
+        "summary": end.summary,
+    }
 
 
 def _refuse_missing(results: Sequence[CheckResult]) -> None:

@@ -4,9 +4,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from ralph_tracker.core.documents import Document, record_document
 from ralph_tracker.core.judge import Judgement
-from ralph_tracker.core.records import IterationRecord
+from ralph_tracker.core.records import IterationRecord, RecordDocument
 from ralph_tracker.errors import ConfigError, InputError, LoopError, RalphTrackerError
 from ralph_tracker.iteration.measure import IterationContext, MeasuredIteration, Source, refuse_other_origin
 from ralph_tracker.report.markdown import iteration_report
@@ -26,11 +25,13 @@ def judged(how: Callable[[], Judgement]) -> Judgement:
         raise InputError(f"metrics: {error}") from None
 
 
-def record_iteration(store: LoopStore, judgement: Judgement, taken: MeasuredIteration, started_at: str) -> Document:
-    """Commit an iteration with its files, and return its record. Raises StoreError if the disk refuses."""
+def record_iteration(
+    store: LoopStore, judgement: Judgement, taken: MeasuredIteration, started_at: str
+) -> RecordDocument:
+    """Commit an iteration with its files, and return its record. Raises StoreError where the disk refuses."""
     number = judgement.record.iteration
     entry = Entry(
-        document=record_document(judgement.record),
+        document=judgement.record.to_dict(),
         measurement=taken.measurement,
         state=judgement.state,
         candidate=judgement.candidate,

@@ -2,24 +2,25 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, TypedDict
 
-from ralph_tracker.core.alert_types import TYPE_BY_NAME, Alert
+from ralph_tracker.core.alert_types import TYPE_BY_NAME, Alert, StandingState
 from ralph_tracker.core.codec import decode
 from ralph_tracker.core.documents import (
     SCHEMA_VERSION,
-    Document,
+    FindingDocument,
+    RerunDocument,
+    SchemaVersion,
+    SuppressionsDocument,
     finding_document,
     rerun_document,
     suppressions_document,
 )
-from ralph_tracker.core.findings import Finding, Integrity, Verdict
+from ralph_tracker.core.findings import Finding, Integrity, SeverityWord, Verdict
 from ralph_tracker.core.integrity import raises_doubt
 from ralph_tracker.core.rounding import half_up
 from ralph_tracker.errors import LoopError
 from ralph_tracker.store.records import LoopRecords
-
-State = Literal["new", "open", "accepted"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class OpenAlert:
     """An alert that is held against an iteration, with its state."""
 
     alert: Alert
-    state: State
+    state: StandingState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,8 +110,44 @@ def _held(committed: LoopRecords, number: int) -> Iterator[OpenAlert]:
             yield OpenAlert(alert, "new" if alert.iteration == number else "open")
 
 
-def doubt_document(doubt: OpenFindings) -> Document:
-    """Return it as a complete document."""
+class HeldFindingDocument(FindingDocument):
+    alert: str | None
+    state: StandingState
+
+
+class HeldTestsDocument(TypedDict):
+    """`tests` maps those that are gone or skipped to their outcome before."""
+
+    alert: str
+    state: StandingState
+    type: str
+    severity: SeverityWord
+    message: str
+    tests: dict[str, str]
+
+
+class IntegrityDocument(TypedDict):
+    """`verdict` is the one of now, `verdict_recorded` that of the record; rates are in percent."""
+
+    schema_version: SchemaVersion
+    loop_id: str
+    iteration: int
+    verdict: Verdict
+    verdict_recorded: Verdict
+    pass_rate: float | None
+    union_rate: float | None
+    quality_score: float
+    adjusted_score: float
+    reruns: list[RerunDocument]
+    findings: list[HeldFindingDocument]
+    tests: list[HeldTestsDocument]
+    matched: dict[str, list[str]]
+    suppressions: SuppressionsDocument
+    unread: dict[str, str]
+
+
+def doubt_document(doubt: OpenFindings) -> IntegrityDocument:
+    """Return it as a document, nothing cut."""
     record = doubt.document["iteration_metrics"]
     return {
         "schema_version": SCHEMA_VERSION,
@@ -131,7 +168,7 @@ def doubt_document(doubt: OpenFindings) -> Document:
     }
 
 
-def _finding(finding: Finding, held: OpenAlert | None) -> Document:
+def _finding(finding: Finding, held: OpenAlert | None) -> HeldFindingDocument:
     return {
         **finding_document(finding),
         "tests": list(finding.tests),
@@ -140,13 +177,13 @@ def _finding(finding: Finding, held: OpenAlert | None) -> Document:
     }
 
 
-def _tests(held: OpenAlert) -> Document:
+def _tests(held: OpenAlert) -> HeldTestsDocument:
     alert = held.alert
     return {
         "alert": alert.id,
         "state": held.state,
-        "type": alert.kind.name,
-        "severity": alert.severity.name,
+        "type": alert.type,
+        "severity": alert.severity.word,
         "message": alert.message,
         "tests": dict(alert.tests),
     }

@@ -7,10 +7,11 @@ from typing import Any
 from ralph_tracker.config.yaml_io import dump_yaml
 from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.codec import decode
-from ralph_tracker.core.documents import Document, selection_document
+from ralph_tracker.core.documents import Document
 from ralph_tracker.core.lineage import Scorer
 from ralph_tracker.core.metrics import Metrics
-from ralph_tracker.core.selection import Selection, SelectionCandidate
+from ralph_tracker.core.selection import Contender, Selection
+from ralph_tracker.core.selection_document import SelectionDocument, selection_document
 from ralph_tracker.iteration.apply import Applied
 from ralph_tracker.report.markdown import loop_report, output_selection
 from ralph_tracker.report.selection_view import LoopStory
@@ -26,7 +27,7 @@ class FinishedLoop:
     """A selection with its document and report files; `problems` name what could not be read."""
 
     selection: Selection
-    document: Document
+    document: SelectionDocument
     files: tuple[str, ...]
     problems: tuple[str, ...]
     applied: str
@@ -67,12 +68,14 @@ def close(
     )
     paths = store.paths
     report = f"{paths.shown}/reports/output-selection.md"
-    document = selection_document(selection, paths.shown, applied.document, report)
-    document["best_output_selection"] |= {"verified_again": applied.verified_again, "unreadable": list(problems)}
+    again = applied.verified_again
+    document = selection_document(
+        selection, paths.shown, applied.document, report, verified_again=again, unreadable=problems
+    )
     store.write_text(paths.selection, dump_yaml(document))
     store.write_text(paths.reports / "output-selection.md", output_selection(selection, story, paths.root))
     store.write_text(paths.reports / "loop-report.md", loop_report(selection, story, paths.root))
-    store.append_event(_event(selection, at) | {"verified_again": applied.verified_again})
+    store.append_event(_event(selection, at) | {"verified_again": again})
     if finish and summary.status != "finished":
         store.set_status(summary, "finished", at)
     files = (f"{paths.shown}/selection.yaml", report, f"{paths.shown}/reports/loop-report.md")

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.errors import StoreError
@@ -234,8 +234,31 @@ def _carried_out(collector: Collector, store: LoopStore, plan: Collection, at: s
     return replace(plan, freed=max(0, before - occupied(store.paths.folder)))
 
 
-def collection_document(found: Collection) -> dict[str, Any]:
-    """Return it as a document; `freed_bytes` is None if nothing was removed."""
+class CollectedDocument(TypedDict):
+    iteration: int
+    bytes: int
+
+
+class KeptDocument(TypedDict):
+    iteration: int
+    reasons: list[str]
+
+
+class CollectionDocument(TypedDict):
+    """`freed_bytes` is null where nothing was carried out."""
+
+    loop_id: str
+    keeps_files: bool
+    collected: list[CollectedDocument]
+    kept: list[KeptDocument]
+    undo: list[str]
+    leftovers: list[str]
+    carried_out: bool
+    freed_bytes: int | None
+
+
+def collection_document(found: Collection) -> CollectionDocument:
+    """Return it as a document."""
     return {
         "loop_id": found.loop_id,
         "keeps_files": found.keeps_files,

@@ -26,7 +26,7 @@ from ralph_tracker.measure.results import kind_of
 from ralph_tracker.runner.run import RunRequest, meant, named_options, opened, still_running
 from ralph_tracker.runner.screen import Screen
 from ralph_tracker.steering.checkpoints import CheckpointRules, checkpoint_rules
-from ralph_tracker.steering.plan import PlanState, PlanTask, Task, TaskOutcome
+from ralph_tracker.steering.plan import PlanDocument, PlanState, PlanTask, Task, TaskOutcome
 from ralph_tracker.steering.plan_driver import Assignment, Person, PlanCalls, PlanEnded, drive_plan
 from ralph_tracker.steering.progress import LiveProgress
 from ralph_tracker.store.iteration_files import IterationFiles
@@ -268,7 +268,7 @@ class PlanRun:
             ended = loop.run_until_complete(drive_plan(self.state, self.rules, calls))
         return PlanOutcome(ended, self._was_asked)
 
-    def _save(self, plain: dict[str, Any]) -> None:
+    def _save(self, plain: PlanDocument) -> None:
         write_plan_state(self.file, plain)
 
     def _begin(self, state: PlanState, task: PlanTask, is_resumed: bool) -> PlanTask:  # noqa: FBT001  # as called

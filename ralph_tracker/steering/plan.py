@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, Final, Literal, NamedTuple, get_args
+from typing import Any, Final, Literal, NamedTuple, NotRequired, TypedDict, TypeVar, cast, get_args
 
 Trigger = Literal["scheduled", "test-failure", "budget-warning", "budget-critical"]
 TRIGGERS: Final[tuple[Trigger, ...]] = get_args(Trigger)
@@ -14,7 +14,8 @@ SKIP: Final = "skip"  # the word that marks a line of an edited plan
 _ID: Final = re.compile(r"\w(?:[\w.-]*\w)?")
 RAN: Final[frozenset[Status]] = frozenset({"complete", "failed"})
 SCHEMA_VERSION: Final = 1
-_OUTCOMES: Final = ("complete", "failed")
+Ended = Literal["complete", "failed"]
+_OUTCOMES: Final[tuple[Ended, ...]] = get_args(Ended)
 _LISTS: Final = ("changed_files", "failing_tests", "open_alerts", "rolled_back")
 
 
@@ -48,7 +49,7 @@ class TaskOutcome(NamedTuple):
     tracker's findings.
     """
 
-    status: Literal["complete", "failed", "stopped"]
+    status: Literal[Ended, "stopped"]
     cost_usd: float | None = None
     changed_files: tuple[str, ...] = ()
     commit: str | None = None
@@ -159,34 +160,116 @@ def plan_digest(plan: Plan) -> str:
     return hashlib.sha256(json.dumps(plan).encode()).hexdigest()
 
 
-def state_to_plain(state: PlanState) -> dict[str, Any]:
-    """Return the state as a document, without unknown values."""
-    plain: dict[str, Any] = {
+class OutcomeDocument(TypedDict):
+    """What came of a task; `rolled_back` is what was tried and taken back. Costs are in USD."""
+
+    status: Ended
+    cost_usd: NotRequired[float]
+    changed_files: list[str]
+    commit: NotRequired[str]
+    fix_cycles: int
+    validation_failure: NotRequired[str]
+    failing_tests: list[str]
+    open_alerts: list[str]
+    rolled_back: list[str]
+    reason: str
+
+
+class TaskDocument(TypedDict):
+    """`loops` work on the task, the last one is at work; `head` is the commit that it was begun on."""
+
+    id: str
+    title: str
+    description: str
+    checks: list[str]
+    status: Status
+    outcome: NotRequired[OutcomeDocument]
+    loops: NotRequired[list[str]]
+    head: NotRequired[str]
+
+
+class CheckpointDocument(TypedDict):
+    trigger: Trigger
+    failed: NotRequired[str]
+
+
+class PlanDocument(TypedDict):
+    """What is not known is left out."""
+
+    schema_version: Literal[1]
+    digest: str
+    context: str
+    current: NotRequired[str]
+    fired: list[Trigger]
+    scheduled_at: int
+    checkpoint: NotRequired[CheckpointDocument]
+    dropped: list[str]
+    tasks: list[TaskDocument]
+
+
+_Document = TypeVar("_Document", bound=Mapping[str, Any])
+
+
+def state_to_plain(state: PlanState) -> PlanDocument:
+    """Return the state as a document of plain values; what is not known is left out."""
+    document: PlanDocument = {
         "schema_version": SCHEMA_VERSION,
         "digest": state.digest,
         "context": state.context,
-        "current": state.current,
         "fired": list(state.fired),
         "scheduled_at": state.scheduled_at,
-        "checkpoint": state.checkpoint and _known(state.checkpoint._asdict()),
         "dropped": list(state.dropped),
         "tasks": [_task_to_plain(each) for each in state.tasks],
     }
-    return _known(plain)
+    if state.current is not None:
+        document["current"] = state.current
+    if state.checkpoint is not None:
+        document["checkpoint"] = {"trigger": state.checkpoint.trigger}
+        if state.checkpoint.failed is not None:
+            document["checkpoint"]["failed"] = state.checkpoint.failed
+    return _in_order(PlanDocument, document)
 
 
-def _task_to_plain(each: PlanTask) -> dict[str, Any]:
-    outcome = each.outcome and {
-        name: list(value) if isinstance(value, tuple) else value
-        for name, value in _known(each.outcome._asdict()).items()
+def _task_to_plain(each: PlanTask) -> TaskDocument:
+    task = each.task
+    document: TaskDocument = {
+        "id": task.id,
+        "title": task.title,
+        "description": task.description,
+        "checks": list(task.checks),
+        "status": each.status,
     }
-    task = each.task._asdict() | {"checks": list(each.task.checks)}
-    worked = {"loops": list(each.loops) or None, "head": each.head}
-    return _known({**task, "status": each.status, "outcome": outcome, **worked})
+    if each.outcome is not None:
+        document["outcome"] = _outcome_to_plain(each.outcome)
+    if each.loops:
+        document["loops"] = list(each.loops)
+    if each.head is not None:
+        document["head"] = each.head
+    return document
 
 
-def _known(plain: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in plain.items() if value is not None}
+def _outcome_to_plain(outcome: TaskOutcome) -> OutcomeDocument:
+    document: OutcomeDocument = {
+        "status": cast("Ended", outcome.status),  # a task that was stopped is still to do and has no outcome
+        "changed_files": list(outcome.changed_files),
+        "fix_cycles": outcome.fix_cycles,
+        "failing_tests": list(outcome.failing_tests),
+        "open_alerts": list(outcome.open_alerts),
+        "rolled_back": list(outcome.rolled_back),
+        "reason": outcome.reason,
+    }
+    if outcome.cost_usd is not None:
+        document["cost_usd"] = outcome.cost_usd
+    if outcome.commit is not None:
+        document["commit"] = outcome.commit
+    if outcome.validation_failure is not None:
+        document["validation_failure"] = outcome.validation_failure
+    return _in_order(OutcomeDocument, document)
+
+
+def _in_order(shape: type[_Document], document: _Document) -> _Document:
+    """Return a document with its keys in the order of its class, those too that were set last."""
+    return cast("_Document", {key: document[key] for key in shape.__annotations__ if key in document})
 
 
 def state_from_plain(plain: Any) -> PlanState:  # noqa: ANN401  # any document

@@ -4,7 +4,7 @@ The caller provides how a task runs, a person is asked and the state is saved.
 """
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from typing import Any, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from ralph_tracker.core.identities import without_held_back
 from ralph_tracker.errors import InputError
@@ -17,6 +17,7 @@ from ralph_tracker.steering.checkpoints import (
     with_checkpoint,
 )
 from ralph_tracker.steering.plan import (
+    PlanDocument,
     PlanState,
     PlanTask,
     Task,
@@ -166,7 +167,7 @@ class PlanCalls(NamedTuple):
     """
 
     run_task: Callable[[Assignment], Awaitable[TaskOutcome]]
-    save: Callable[[dict[str, Any]], None]
+    save: Callable[[PlanDocument], None]
     tell: Callable[[str], None]
     person: Person | None = None
     begin: Callable[[PlanState, PlanTask, bool], PlanTask] | None = None

@@ -1,11 +1,11 @@
 """Compute the progress of a session and of a plan, for evaluators and people (steering.md § 1)."""
 
 from collections import deque
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol, TypedDict
 
 from ralph_tracker.core.rounding import quantity
 from ralph_tracker.steering.events import Event, TurnEnded
-from ralph_tracker.steering.plan import STATUSES, PlanState
+from ralph_tracker.steering.plan import STATUSES, PlanDocument, PlanState, state_to_plain
 
 EVALUATION_INTERVAL: Final = 5
 """The number of turns between evaluations."""
@@ -109,6 +109,42 @@ class TaskProgressSummary(NamedTuple):
     def tasks_total(self) -> int:
         """Return how many tasks the plan has, without dropped ones."""
         return self.tasks_completed + self.tasks_remaining + self.tasks_skipped + self.tasks_failed
+
+
+class SummaryDocument(TypedDict):
+    """Costs are USD; `cost_is_partial` says that some tasks told none, so that it is a lower bound."""
+
+    tasks_completed: int
+    tasks_remaining: int
+    tasks_skipped: int
+    tasks_failed: int
+    cumulative_cost: float | None
+    cost_is_partial: bool
+    estimated_remaining_cost: float | None
+    changed_files_so_far: list[str]
+    fix_cycles_so_far: int
+    current_task_title: str | None
+
+
+class ShownPlanDocument(PlanDocument):
+    summary: SummaryDocument
+
+
+def plan_document(state: PlanState, summary: TaskProgressSummary) -> ShownPlanDocument:
+    """Return the state of a plan and how far it has come."""
+    told: SummaryDocument = {
+        "tasks_completed": summary.tasks_completed,
+        "tasks_remaining": summary.tasks_remaining,
+        "tasks_skipped": summary.tasks_skipped,
+        "tasks_failed": summary.tasks_failed,
+        "cumulative_cost": summary.cumulative_cost,
+        "cost_is_partial": summary.cost_is_partial,
+        "estimated_remaining_cost": summary.estimated_remaining_cost,
+        "changed_files_so_far": list(summary.changed_files_so_far),
+        "fix_cycles_so_far": summary.fix_cycles_so_far,
+        "current_task_title": summary.current_task_title,
+    }
+    return {**state_to_plain(state), "summary": told}
 
 
 def compute_progress_summary(state: PlanState) -> TaskProgressSummary:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypedDict
 
 from ralph_tracker.errors import CollectedError, NoSnapshotError, StoreError
 from ralph_tracker.store.files import to_json, told_plainly, write_new, write_whole
@@ -34,6 +34,18 @@ COLLECTABLE: Final = (ARTIFACTS, "reports")
 _PACKED_EVERY: Final = 25
 _WHOLE: Final = 1 << 40
 STORE: Final = "store.git"
+
+
+class CheckDocument(TypedDict):
+    """How a check ended; `exit_code` or `signal` is there, neither where it could not be started."""
+
+    name: str
+    exit_code: int | None
+    signal: str | None
+    timed_out: bool
+    problem: str | None
+    duration_s: float
+    summary: str
 
 
 class Restoring(NamedTuple):

@@ -8,7 +8,7 @@ from ralph_tracker.config.load import Config, changed_keys, frozen_config, valid
 from ralph_tracker.config.yaml_io import load_yaml
 from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.codec import encode
-from ralph_tracker.core.documents import SCHEMA_VERSION, Document, record_document
+from ralph_tracker.core.documents import SCHEMA_VERSION, Document
 from ralph_tracker.core.identities import KnownTests
 from ralph_tracker.core.judge import Judgement, judge, judge_baseline, rolled_back
 from ralph_tracker.core.lineage import Lineage
@@ -82,7 +82,7 @@ def rebuild(store: LoopStore, rules: Rules, started_at: str, configured: frozens
     rows = []
     for judgement in replayed.judgements:
         number = judgement.record.iteration
-        row = row_of(record_document(judgement.record), judgement.candidate)
+        row = row_of(judgement.record.to_dict(), judgement.candidate)
         rows.append(row)
         if number >= touched or not store.is_as_written(number) or not _counts_the_same(store, judgement):
             _keep(store, judgement.state, judgement.candidate, row, summary_of(judgement, started_at))

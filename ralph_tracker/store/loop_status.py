@@ -2,11 +2,15 @@
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, cast, get_args
 
 from ralph_tracker.errors import LoopError, NotRecordedError, RecordError, StoreError
 from ralph_tracker.store.layout import BASE, LOOP_ID, SCHEMA_VERSION, LoopPaths, ProjectPaths, iteration_name
 from ralph_tracker.store.reading import read_bytes, read_json, read_lines
+
+if TYPE_CHECKING:  # reading where a loop stands needs nothing of the core
+    from ralph_tracker.core.documents import AlertDocument, DecisionDocument, StoredDecisionDocument
+    from ralph_tracker.core.findings import Verdict
 
 Status = Literal["running", "finished", "abandoned", "rebaselined"]
 _DECISION: Final = frozenset({"action", "reason", "confidence", "target_iteration", "alternatives", "rule"})
@@ -41,12 +45,18 @@ class Summary(NamedTuple):
     best_quality_score: float
     best_adjusted_score: float
     verified: bool
-    decision: Mapping[str, Any]
-    alerts: tuple[Mapping[str, Any], ...] = ()
+    decision: "StoredDecisionDocument"
+    alerts: "tuple[AlertDocument, ...]" = ()
     accepted: tuple[str, ...] = ()
     cost_usd: float | None = None
     carried_out: Mapping[str, int] | None = None
-    integrity: str | None = None
+    integrity: "Verdict | None" = None
+
+    @property
+    def recommendation(self) -> "DecisionDocument":
+        """Return the decision as an orchestrator is told."""
+        # Its keys stay in the order in which they are stored.
+        return cast("DecisionDocument", {key: value for key, value in self.decision.items() if key != "rule"})
 
     def plain(self) -> dict[str, Any]:
         """Return it as a plain mapping, as it is stored."""

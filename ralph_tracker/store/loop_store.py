@@ -15,12 +15,12 @@ from typing import Any, Final, NamedTuple
 from ralph_tracker.config.yaml_io import dump_yaml
 from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.codec import encode
-from ralph_tracker.core.documents import Document, alert_document, carried_document
+from ralph_tracker.core.documents import AlertDocument, Document, alert_document, carried_document, stored_decision
 from ralph_tracker.core.identities import SeenTests
 from ralph_tracker.core.judge import Judgement
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Measurement
-from ralph_tracker.core.records import IterationRecord
+from ralph_tracker.core.records import IterationRecord, RecordDocument
 from ralph_tracker.core.rules import Rules
 from ralph_tracker.errors import RalphTrackerError, RecordError, StoreError
 from ralph_tracker.store import codec
@@ -82,7 +82,7 @@ def summary_of(judgement: Judgement, started_at: str) -> Summary:
         best_quality_score=best.score,
         best_adjusted_score=best.adjusted,
         verified=record.verified,
-        decision=decision_plain(record),
+        decision=stored_decision(record.decision),
         alerts=tuple(short_alerts(record)),
         accepted=tuple(sorted(judgement.state.accepted)),
         cost_usd=judgement.state.cost_usd,
@@ -90,21 +90,8 @@ def summary_of(judgement: Judgement, started_at: str) -> Summary:
     )
 
 
-def decision_plain(record: IterationRecord) -> Document:
-    """Return the decision as stored in state.json."""
-    decision = record.decision
-    return {
-        "action": decision.action,
-        "reason": decision.reason,
-        "confidence": decision.confidence,
-        "target_iteration": decision.target_iteration,
-        "alternatives": list(decision.alternatives),
-        "rule": decision.rule,
-    }
-
-
-def short_alerts(record: IterationRecord) -> Iterator[Document]:
-    """Yield the new and open alerts that were not accepted, in short."""
+def short_alerts(record: IterationRecord) -> Iterator[AlertDocument]:
+    """Yield the new and the open alerts that nobody accepted, in short."""
     for alert in record.alerts:
         if alert.id not in record.accepted:
             yield alert_document(alert, "new")
@@ -134,7 +121,7 @@ class Entry(NamedTuple):
     `fill` adds files to the iteration's folder before it is sealed.
     """
 
-    document: Document
+    document: RecordDocument
     measurement: Measurement
     state: LoopState
     candidate: Candidate

@@ -1,6 +1,6 @@
 """Read a plan's file, and keep its state beside it, where no snapshot or rollback touches it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -86,8 +86,8 @@ def read_plan(path: Path) -> KeptPlan:
     return KeptPlan(state, is_begun=True, has_changed=state.digest not in {"", digest})
 
 
-def write_plan_state(path: Path, plain: dict[str, Any]) -> None:
-    """Replace the state of the plan file `path`. Raises StoreError if the disk refuses."""
+def write_plan_state(path: Path, plain: Mapping[str, Any]) -> None:
+    """Replace the state of the plan file `path`. Raises StoreError where the disk refuses."""
     kept = state_path(path)
     with told_plainly(kept, "the state of the plan is as it was before"):
         write_whole(kept, to_json(plain) + b"\n")

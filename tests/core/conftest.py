@@ -140,16 +140,16 @@ class Loop:
     @property
     def kinds(self) -> list[str]:
         """Return the types of the latest record's new alerts, in their order."""
-        return [alert.kind.name for alert in self.last.alerts]
+        return [alert.type for alert in self.last.alerts]
 
     @property
     def open_kinds(self) -> list[str]:
         """Return the types of the latest record's carried alerts, in their order."""
-        return [alert.kind.name for alert in self.last.open_alerts]
+        return [alert.type for alert in self.last.open_alerts]
 
     def alert(self, kind: str) -> Alert:
         """Return the latest record's one new alert of that type."""
-        (found,) = [alert for alert in self.last.alerts if alert.kind.name == kind]
+        (found,) = [alert for alert in self.last.alerts if alert.type == kind]
         return found
 
 

@@ -1,9 +1,11 @@
 """The table of alert types, their order, and when a lasting one closes (semantics § 5)."""
 
+from typing import get_args
+
 import pytest
 
-from ralph_tracker.core.alert_types import TYPES, ClosingFacts, in_order
-from ralph_tracker.core.findings import Severity
+from ralph_tracker.core.alert_types import TYPES, Alert, ClosingFacts, in_order
+from ralph_tracker.core.findings import Severity, SeverityWord
 from ralph_tracker.core.metrics import Metrics, TestResults
 
 P, F, S = "passed", "failed", "skipped"
@@ -66,6 +68,14 @@ def test_which_stay_open_and_which_un_verify(flag, expected):
 
 def test_lower_is_worse():
     assert Severity.CRITICAL < Severity.HIGH < Severity.MEDIUM
+
+
+def test_documents_know_a_word_for_each_severity():
+    assert tuple(each.word for each in Severity) == get_args(SeverityWord)
+
+
+def test_an_alert_says_the_name_of_its_type():
+    assert Alert(kind=TYPES[0], iteration=2, message="").type == TYPES[0].name
 
 
 @pytest.mark.parametrize(("kind", "title"), [("coverage_regression", "Coverage regression"), ("stalled", "Stalled")])

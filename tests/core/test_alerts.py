@@ -13,7 +13,7 @@ def counts(count, passed, failed):
 
 def said(record):
     """Return the new alerts as severity, type and message."""
-    return [(alert.kind.severity.name, alert.kind.name, alert.message) for alert in record.alerts]
+    return [(alert.kind.severity.name, alert.type, alert.message) for alert in record.alerts]
 
 
 DELETED = ("CRITICAL", "test_deletion", "Test count decreased from 10 to 9")
@@ -75,7 +75,7 @@ def test_coverage_regression(start, before, now, message):
 def test_error_increase(start, errors, loc, rise, note):
     loop = start(base={"lint_errors": 10, "loc_total": 100})
     loop.turn(lint_errors=errors, loc_total=loc)
-    found = [(a.message, a.note) for a in loop.last.alerts if a.kind.name == "error_increase"]
+    found = [(a.message, a.note) for a in loop.last.alerts if a.type == "error_increase"]
     assert found == ([(f"Error count increased by {rise}", note)] if rise else [])
 
 

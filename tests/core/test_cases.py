@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ralph_tracker.core.documents import record_document, selection_document
 from ralph_tracker.core.rules import Rules
+from ralph_tracker.core.selection_document import selection_document
 
 OWN = Path(__file__).parents[2] / "fixtures" / "cases"
 SHARED = os.environ.get("RALPH_TRACKER_SHARED")
@@ -58,7 +58,7 @@ def flat(metrics):
 
 def view(record):
     """Return a record's document as the cases name its parts."""
-    document = record_document(record)
+    document = record.to_dict()
     metrics = document["iteration_metrics"]
     return {
         **metrics,

@@ -2,8 +2,8 @@
 
 import pytest
 
-from ralph_tracker.core.documents import record_document, selection_document
 from ralph_tracker.core.metrics import Usage
+from ralph_tracker.core.selection_document import selection_document
 
 P, F = "passed", "failed"
 OF_THE_SEED = [
@@ -29,7 +29,7 @@ def loop(start):
 
 class TestBaseline:
     def test_top_level(self, loop):
-        document = record_document(loop.records[0])
+        document = loop.records[0].to_dict()
         assert list(document) == [
             "schema_version",
             "iteration_metrics",
@@ -44,14 +44,14 @@ class TestBaseline:
         assert document["message"] == "Baseline captured, await iteration 1"
 
     def test_iteration_metrics_have_the_seed_s_fields_in_its_order(self, loop):
-        metrics = record_document(loop.records[0])["iteration_metrics"]
+        metrics = loop.records[0].to_dict()["iteration_metrics"]
         assert [key for key in metrics if key in OF_THE_SEED] == OF_THE_SEED
         assert (metrics["iteration"], metrics["classification"]) == (0, "baseline")
         assert metrics["is_best_iteration"] is False
         assert "deltas" not in metrics
 
     def test_no_best_yet(self, loop):
-        assert record_document(loop.records[0])["best_iteration_tracker"] == {
+        assert loop.records[0].to_dict()["best_iteration_tracker"] == {
             "current_best": None,
             "best_quality_score": 0.0,
             "current_iteration_score": loop.records[0].quality_score,
@@ -63,7 +63,7 @@ class TestBaseline:
 
 class TestIteration:
     def test_metrics_stand_in_the_three_sections_and_absent_ones_are_left_out(self, start):
-        document = record_document(start(base={"coverage_percentage": 65.0, "build_status": "success"}).turn())
+        document = start(base={"coverage_percentage": 65.0, "build_status": "success"}).turn().to_dict()
         metrics = document["iteration_metrics"]
         assert metrics["testing"] == {"coverage_percentage": 65.0}
         assert metrics["quality"] == {"build_status": "success"}
@@ -71,14 +71,14 @@ class TestIteration:
         assert "baseline_stored" not in document
 
     def test_deltas(self, loop):
-        deltas = record_document(loop.records[2])["iteration_metrics"]["deltas"]
+        deltas = loop.records[2].to_dict()["iteration_metrics"]["deltas"]
         assert list(deltas) == ["from_previous", "from_baseline"]
         assert deltas["from_previous"]["coverage_delta"] == -3.0
         assert deltas["from_baseline"]["coverage_delta"] == 2.0
         assert deltas["from_previous"]["tests_failed_delta"] == 1
 
     def test_scores_and_where_they_come_from(self, loop):
-        metrics = record_document(loop.records[1])["iteration_metrics"]
+        metrics = loop.records[1].to_dict()["iteration_metrics"]
         assert metrics["score"] == "computed"
         assert metrics["adjusted_score"] == loop.records[1].adjusted_score
         assert list(metrics["breakdown"]) == list(metrics["weights"])
@@ -87,29 +87,29 @@ class TestIteration:
         assert (metrics["evidence"], metrics["tests_ever_seen"], metrics["verified"]) == (1.0, 3, True)
 
     def test_dimension_scores_have_four_decimals(self, start):
-        metrics = record_document(start(tests_passed=7, tests_failed=3).last)["iteration_metrics"]
+        metrics = start(tests_passed=7, tests_failed=3).last.to_dict()["iteration_metrics"]
         assert metrics["breakdown"]["validation"] == 90.0
-        metrics = record_document(start(tests_passed=5, tests_failed=2, lint_errors=1).last)["iteration_metrics"]
+        metrics = start(tests_passed=5, tests_failed=2, lint_errors=1).last.to_dict()["iteration_metrics"]
         assert metrics["breakdown"]["validation"] == 81.6667
 
     def test_what_is_absent_is_null(self, start):
         record = start().turn(coverage_percentage=None)
-        metrics = record_document(record)["iteration_metrics"]
+        metrics = record.to_dict()["iteration_metrics"]
         assert metrics["components"]["coverage_percentage"] is None
         assert metrics["evidence"] == 0.9091
         assert metrics["adjusted_because"] is None
         assert (metrics["integrity"], metrics["usage"], metrics["blocked"], metrics["tree"]) == (None, None, None, None)
 
     def test_what_came_with_the_iteration(self, loop):
-        metrics = record_document(loop.records[2])["iteration_metrics"]
+        metrics = loop.records[2].to_dict()["iteration_metrics"]
         assert (metrics["usage"], metrics["tree"], metrics["previous_iteration"]) == ({"turns": 4}, "f00", 1)
 
     def test_a_given_score_has_no_breakdown(self, start):
-        metrics = record_document(start(score=0.5).last)["iteration_metrics"]
+        metrics = start(score=0.5).last.to_dict()["iteration_metrics"]
         assert (metrics["score"], metrics["breakdown"], metrics["weights"]) == ("given", {}, {})
 
     def test_recommendation(self, loop):
-        assert record_document(loop.records[2])["recommendation"] == {
+        assert loop.records[2].to_dict()["recommendation"] == {
             "action": "rollback",
             "target_iteration": 1,
             "reason": "Rollback to iteration 1 due to regression: Previously passing tests now failing: b",
@@ -118,7 +118,7 @@ class TestIteration:
         }
 
     def test_tracker(self, loop):
-        tracker = record_document(loop.records[2])["best_iteration_tracker"]
+        tracker = loop.records[2].to_dict()["best_iteration_tracker"]
         assert tracker["current_best"] == "iteration_1"
         assert tracker["best_quality_score"] == loop.records[1].quality_score
         assert tracker["current_iteration_score"] == loop.records[2].quality_score
@@ -127,7 +127,7 @@ class TestIteration:
 
 class TestAlerts:
     def test_a_new_one_has_all_that_a_person_needs(self, loop):
-        first, second = record_document(loop.records[2])["iteration_metrics"]["alerts"]
+        first, second = loop.records[2].to_dict()["iteration_metrics"]["alerts"]
         assert first == {
             "id": "it2-working_tests_failing",
             "severity": "CRITICAL",
@@ -144,19 +144,19 @@ class TestAlerts:
 
     def test_a_note_is_told(self, loop):
         loop.turn(tests={"a": P}, lint_errors=0)
-        deletion = record_document(loop.last)["iteration_metrics"]["alerts"][0]
+        deletion = loop.last.to_dict()["iteration_metrics"]["alerts"][0]
         assert (deletion["type"], deletion["note"]) == ("test_deletion", "gone: b, c")
 
     def test_a_long_list_of_tests_is_cut_and_counted(self, start):
         loop = start(tests={f"t{number:02d}": P for number in range(25)})
         loop.turn(tests={f"t{number:02d}": F for number in range(25)})
-        (alert,) = record_document(loop.last)["iteration_metrics"]["alerts"]
+        (alert,) = loop.last.to_dict()["iteration_metrics"]["alerts"]
         assert alert["tests"] == [f"t{number:02d}" for number in range(20)]
         assert alert["tests_total"] == 25
 
     def test_one_that_is_carried_is_told_in_short(self, loop):
         loop.turn(tests={"a": P, "b": F, "c": P}, coverage_percentage=82.0)
-        metrics = record_document(loop.last)["iteration_metrics"]
+        metrics = loop.last.to_dict()["iteration_metrics"]
         assert metrics["alerts"] == []
         assert metrics["open_alerts"] == [
             {
@@ -171,12 +171,12 @@ class TestAlerts:
 
     def test_one_that_closes_is_named(self, loop):
         loop.turn(tests={"a": P, "b": P, "c": P}, coverage_percentage=82.0)
-        metrics = record_document(loop.last)["iteration_metrics"]
+        metrics = loop.last.to_dict()["iteration_metrics"]
         assert (metrics["open_alerts"], metrics["closed_alerts"]) == ([], ["it2-working_tests_failing"])
 
     def test_an_accepted_one_says_so(self, loop):
         again = loop.again(loop.alert("working_tests_failing"))
-        alerts = record_document(again.last)["iteration_metrics"]["alerts"]
+        alerts = again.last.to_dict()["iteration_metrics"]["alerts"]
         assert [alert["state"] for alert in alerts] == ["accepted", "new"]
 
 

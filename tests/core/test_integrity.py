@@ -2,10 +2,10 @@
 
 import pytest
 
-from ralph_tracker.core.documents import record_document, selection_document
 from ralph_tracker.core.findings import Finding, Integrity, Rerun, Severity
 from ralph_tracker.core.metrics import Group
 from ralph_tracker.core.rules import SELECTION_MODES, Rules
+from ralph_tracker.core.selection_document import selection_document
 from ralph_tracker.iteration.gate import UNPROVEN, gate_document, gate_of
 
 P, F, S = "passed", "failed", "skipped"
@@ -361,7 +361,7 @@ class TestDocuments:
             reruns=(Rerun(references={"tests/test_box.py": 0}, files=("tests/test_box.py",), tests=3, failed=1),),
         )
         after = {name: P for name in TEN if name != "t9"} | {"t9 moved": P}
-        document = record_document(loop.turn(tests=after, integrity=told))["iteration_metrics"]
+        document = loop.turn(tests=after, integrity=told).to_dict()["iteration_metrics"]
         trust = document["integrity"]
         assert (trust["verdict"], trust["union_rate"]) == ("TAMPERED", 100.0)
         assert [(each["references"], each["failed"]) for each in trust["reruns"]] == [({"tests/test_box.py": 0}, 1)]
@@ -378,7 +378,7 @@ class TestDocuments:
         assert (alert["findings"], alert["findings_total"]) == ([listed], 1)
 
     def test_a_record_that_nobody_compared_says_nothing(self, start):
-        assert record_document(start(tests=TEN).last)["iteration_metrics"]["integrity"] is None
+        assert start(tests=TEN).last.to_dict()["iteration_metrics"]["integrity"] is None
 
     def test_the_selection_says_the_verdict_of_what_it_selects(self, loop):
         document = selection_document(loop.select(), "folder", {}, "report")
@@ -399,7 +399,7 @@ class TestGate:
         gate = gate_of(loop.turn(tests=TEN, integrity=integrity(found("R2", "CRITICAL"))), 0, {})
         assert gate.verdict == "regression"
         assert gate.reasons == ("runner_forged: tests/test_box.py:3: a fact",)
-        assert [alert.kind.name for alert in gate.findings] == ["runner_forged"]
+        assert [alert.type for alert in gate.findings] == ["runner_forged"]
 
     def test_suspect_passes_unless_it_is_strict(self, loop):
         record = loop.turn(tests=TEN, integrity=integrity(found("R5")))

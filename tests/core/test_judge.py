@@ -326,7 +326,7 @@ class TestAcceptance:
         loop = start(tests={"a": P, "b": P})
         loop.turn(tests={"a": P})
         again = loop.again(loop.alert("test_deletion"))
-        assert [alert.kind.name for alert in again.last.alerts] == ["test_deletion", "functionality_loss"]
+        assert [alert.type for alert in again.last.alerts] == ["test_deletion", "functionality_loss"]
 
     def test_without_names_takes_out_as_many_as_the_count_fell_by(self, start):
         loop = start()

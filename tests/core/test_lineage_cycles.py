@@ -17,7 +17,7 @@ def drive(start, pattern, **settings):
 
 
 def cycling(loop):
-    return [alert for alert in loop.last.alerts if alert.kind.name in {"metric_cycling", "infinite_loop"}]
+    return [alert for alert in loop.last.alerts if alert.type in {"metric_cycling", "infinite_loop"}]
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def cycling(loop):
 def test_up_to_iteration_10(start, pattern, repeats):
     loop = drive(start, pattern)
     number = len(pattern) - 1
-    found = [(alert.kind.name, alert.message) for alert in cycling(loop)]
+    found = [(alert.type, alert.message) for alert in cycling(loop)]
     wanted = ("metric_cycling", f"Metrics cycling: iteration {number} repeats iteration {repeats}")
     assert found == ([] if repeats is None else [wanted])
 
@@ -64,7 +64,7 @@ def test_up_to_iteration_10(start, pattern, repeats):
 def test_after_iteration_10_it_ends_the_loop(start, pattern, kind):
     loop = drive(start, pattern)
     (alert,) = cycling(loop)
-    assert alert.kind.name == kind
+    assert alert.type == kind
 
 
 def test_the_words_of_an_infinite_loop(start):
@@ -79,7 +79,7 @@ def test_the_window_is_a_rule(start):
     rules = start().rules._replace(cycling=CyclingRules(window=4, terminate_after=3))
     assert cycling(drive(start, "ABCAB", rules=rules)) == []
     (alert,) = cycling(drive(start, "CABAB", rules=rules))
-    assert alert.kind.name == "infinite_loop"
+    assert alert.type == "infinite_loop"
 
 
 def test_the_window_follows_the_line(start):
@@ -148,7 +148,7 @@ class TestAllTheSame:
     def test_five_times(self, start, before, expected):
         loop = self.loop(start, before=before)
         assert loop.last.iteration == before + 4
-        assert [alert.kind.name for alert in cycling(loop)] == expected
+        assert [alert.type for alert in cycling(loop)] == expected
 
     def test_four_times_is_not_enough(self, start):
         loop = start(base={"coverage_percentage": 80.0})
@@ -208,7 +208,7 @@ class TestSameTree:
         loop = start(tree="b")
         loop.turn(tree="a", tree_visits=2, tree_last=0, coverage_percentage=81.0)
         (alert,) = cycling(loop)
-        assert alert.kind.name == "metric_cycling"
+        assert alert.type == "metric_cycling"
         assert alert.message == "Metrics cycling: iteration 1 repeats iteration 0"
         assert alert.note == "the same tree for the third time"
 
@@ -220,7 +220,7 @@ class TestSameTree:
     def test_it_holds_without_any_part_of_a_signature(self, start):
         loop = start(base={}, score=0.5, tree="b")
         loop.turn(score=0.9, tree="a", tree_visits=2, tree_last=0)
-        assert [alert.kind.name for alert in cycling(loop)] == ["metric_cycling"]
+        assert [alert.type for alert in cycling(loop)] == ["metric_cycling"]
 
     def test_without_any_part_nothing_else_does(self, start):
         loop = start(base={}, score=0.5)
@@ -232,7 +232,7 @@ class TestSameTree:
         loop.turns(10, tree="b", coverage_percentage=85.0)
         loop.turn(tree="a", tree_visits=2, tree_last=3)
         (alert,) = cycling(loop)
-        assert (alert.kind.name, alert.note) == (
+        assert (alert.type, alert.note) == (
             "infinite_loop",
             "iteration 11 repeats iteration 3; the same tree for the third time",
         )

@@ -647,7 +647,7 @@ def begun(made):
 
 
 def kinds(record):
-    return {alert.kind.name for alert in record.alerts} - NOTES
+    return {alert.type for alert in record.alerts} - NOTES
 
 
 def unnoticed(record):
@@ -677,7 +677,7 @@ def test_tests_that_were_weakened_while_green_hide_no_later_break(name, begun):
     shop.write("notes.md", "nothing\n")
     still = shop.turn()
     assert (still.metrics.tests_failed, still.integrity.verdict) == (0, "PASS")
-    assert [alert.kind.name for alert in still.open_alerts] == ["demand_changed"]
+    assert [alert.type for alert in still.open_alerts] == ["demand_changed"]
     assert unnoticed(still) == set()
 
 

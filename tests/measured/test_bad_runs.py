@@ -51,7 +51,7 @@ def test_a_run_that_measures_nothing_is_one_alert_and_the_next_iteration_works(w
     shop.start()
     shop.write("measure.sh", script)
     broken = shop.turn()
-    assert [alert.kind.name for alert in broken.alerts] == ["metric_missing"]
+    assert [alert.type for alert in broken.alerts] == ["metric_missing"]
     assert why in str(broken.alerts[0])
     assert broken.metrics.test_count is None
     assert "\n" not in broken.alerts[0].message
@@ -121,7 +121,7 @@ def test_a_command_that_goes_missing_later_is_an_alert(workshop):
     shop.start()
     (shop.root / "measure.sh").unlink()
     record = shop.turn()
-    assert [alert.kind.name for alert in record.alerts] == ["metric_missing"]
+    assert [alert.type for alert in record.alerts] == ["metric_missing"]
     assert "command not found: ./measure.sh" in str(record.alerts[0])
     shop.write("measure.sh", f"#!/bin/sh\n{HANDS_ON}").chmod(0o755)
     assert shop.turn().metrics.test_count == 4

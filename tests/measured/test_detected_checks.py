@@ -33,7 +33,7 @@ def found(workshop):
 )
 def test_a_configuration_that_comes_later_is_told_by_what_it_changes(found, text, changed):
     found.write("ralph-tracker.yaml", text)
-    alerts = [alert for alert in found.turn().alerts if alert.kind.name == "config_changed"]
+    alerts = [alert for alert in found.turn().alerts if alert.type == "config_changed"]
     assert bool(alerts) == bool(changed)
     assert all(key in alerts[0].message for key in changed)
     assert all("checks" not in alert.message for alert in alerts if "checks.lint" not in changed)

@@ -92,7 +92,7 @@ def tried(shop, way):
 
 
 def kinds(record):
-    return {alert.kind.name for alert in record.alerts}
+    return {alert.type for alert in record.alerts}
 
 
 @pytest.fixture(scope="module")
@@ -257,7 +257,7 @@ def test_a_person_accepts_a_changed_demand_and_it_is_asked_no_more(workshop):
     shop.write("tests/test_shop.py", TESTS.replace("2148", "2647"))
     changed = shop.turn()
     (alert,) = [alert for alert in changed.alerts if alert.findings]
-    assert (changed.integrity.verdict, alert.kind.name) == ("SUSPECT", "demand_changed")
+    assert (changed.integrity.verdict, alert.type) == ("SUSPECT", "demand_changed")
     assert shop.turn().open_alerts
     shop.tracker.accept(alert.id, "shipping is charged both ways")
     after = shop.turn()

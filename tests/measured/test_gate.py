@@ -90,7 +90,7 @@ def test_a_tree_for_the_third_time_is_a_cycle_for_the_gate_too(workshop):
         workshop.turn()
     workshop.write("app.py", "a = 1\n")
     found = ask(workshop)
-    assert "metric_cycling" in {alert.kind.name for alert in found.alerts}
+    assert "metric_cycling" in {alert.type for alert in found.alerts}
     assert found.record.tree == workshop.turn().tree
 
 

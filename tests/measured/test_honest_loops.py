@@ -94,7 +94,7 @@ def taken(story):
 
 
 def kinds(alerts):
-    return {alert.kind.name for alert in alerts}
+    return {alert.type for alert in alerts}
 
 
 TSCONFIG = '{\n  "compilerOptions": {\n    "strict": true,\n    "skipLibCheck": %s\n  }\n}\n'

@@ -124,7 +124,7 @@ class TestRecords:
         assert (finding.rule, finding.file) == ("R6", f"{workshop.paths.shown}/{path}")
         again = workshop.turn()
         assert [alert.id for alert in again.open_alerts] == ["it2-records_edited"]
-        assert "records_edited" not in {alert.kind.name for alert in again.alerts}
+        assert "records_edited" not in {alert.type for alert in again.alerts}
         file.write_bytes(text)
         assert workshop.turn().closed_alerts == ("it2-records_edited",)
 

@@ -91,13 +91,13 @@ def test_counts_are_those_of_pytest(loop, name, counts):
     ],
 )
 def test_alerts_name_what_went_wrong(loop, name, kinds):
-    assert [alert.kind.name for alert in loop[1][name].alerts] == kinds
+    assert [alert.type for alert in loop[1][name].alerts] == kinds
 
 
 @pytest.mark.parametrize("name", ["zero collected", "no file", "collection error"])
 def test_a_deletion_stays_open_until_the_tests_are_back(loop, name):
     record = loop[1][name]
-    assert "test_deletion" in {alert.kind.name for alert in (*record.alerts, *record.open_alerts)}
+    assert "test_deletion" in {alert.type for alert in (*record.alerts, *record.open_alerts)}
     assert record.best.iteration != record.iteration
 
 

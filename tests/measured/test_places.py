@@ -68,7 +68,7 @@ def test_a_whole_loop_runs_there_and_touches_no_file_of_the_users_git(workshop_a
     assert shop.turn().alerts == ()
     peak = shop.files()
     (shop.root / "deep/new.txt").unlink()
-    assert [alert.kind.name for alert in shop.passing(1).turn().alerts] == ["test_deletion", "functionality_loss"]
+    assert [alert.type for alert in shop.passing(1).turn().alerts] == ["test_deletion", "functionality_loss"]
     words = [
         ["hook", "loop-decision", "--apply"],
         ["status"],

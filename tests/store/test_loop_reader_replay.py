@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.codec import decode
-from ralph_tracker.core.documents import record_document
 from ralph_tracker.core.rules import Rules
 from ralph_tracker.errors import RecordError
 from ralph_tracker.store.loop_reader import LoopReader, replay
@@ -85,7 +84,7 @@ class TestLaw:
             for judgement in replayed.judgements:
                 kept = loop.paths.iteration(judgement.record.iteration) / "metrics.json"
                 document = json.loads(kept.read_bytes().decode("utf-8", "surrogatepass"))
-                assert json.loads(json.dumps(record_document(judgement.record))) == document
+                assert json.loads(json.dumps(judgement.record.to_dict())) == document
             stands = store.state(summary, again.config.rules)
             assert (replayed.lost, replayed.state.seen, replayed.state.frontier) == ((), stands.seen, stands.frontier)
             if not loop.rolled_back_since:
