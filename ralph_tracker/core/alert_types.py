@@ -12,7 +12,7 @@ _ROLL_BACK, _FLAG, _REVIEW = "immediate_alert_and_rollback", "alert_and_flag_ite
 StandingState = Literal["new", "open", "accepted"]
 AlertState = Literal[StandingState, "closed"]
 # What one removal of tests raises, by the names of the tests or by counts alone.
-OF_A_REMOVAL: Final = frozenset({"test_deletion", "tests_replaced", "functionality_loss"})
+REMOVAL_ALERTS: Final = frozenset({"test_deletion", "tests_replaced", "functionality_loss"})
 
 
 class AlertType(NamedTuple):
@@ -221,7 +221,7 @@ class Alert(NamedTuple):
     @property
     def lasting(self) -> bool:
         """Tell whether it stays open until it is fixed; tests that were replaced do where names were matched."""
-        return self.kind.lasting or (self.type == "tests_replaced" and self.rated is not None)
+        return self.kind.lasting or (self.type == "tests_replaced" and self.severity_override is not None)
 
     @property
     def triggered_at(self) -> str:
@@ -236,9 +236,9 @@ def in_order(alerts: Iterable[Alert]) -> tuple[Alert, ...]:
 
 def same_event(alert: Alert, alerts: Iterable[Alert]) -> tuple[Alert, ...]:
     """Return the alert, and those that its iteration raised about the same removal of tests."""
-    if alert.type not in OF_A_REMOVAL:
+    if alert.type not in REMOVAL_ALERTS:
         return (alert,)
-    others = (each for each in alerts if each.iteration == alert.iteration and each.kind.name in REMOVAL_ALERTS)
+    others = (each for each in alerts if each.iteration == alert.iteration and each.type in REMOVAL_ALERTS)
     about = (each for each in others if each.id != alert.id and each.tests.keys() <= alert.tests.keys())
     return (alert, *about)
 
@@ -265,7 +265,7 @@ class ClosingFacts(NamedTuple):
         count is back; or once none of its findings holds.
         """
         if alert.findings:
-            return self._standing(alert)
+            return self._remaining_findings(alert)
         if alert.type == "build_broken":
             return None if self.loads else self._unloaded(alert)
         if alert.group is not None:

@@ -327,4 +327,4 @@ def none_fails(metrics: Metrics) -> bool:
 
 def removed_tests(alert: Alert) -> frozenset[str]:
     """Return the tests that an accepted alert says are gone for good."""
-    return frozenset(alert.tests) if alert.type in OF_A_REMOVAL else frozenset()
+    return frozenset(alert.tests) if alert.type in REMOVAL_ALERTS else frozenset()

@@ -396,7 +396,7 @@ def acceptance(state: LoopState, alert: Alert) -> LoopState:
     """
     seen = state.seen._replace(
         excluded=state.seen.excluded | raising.removed_tests(alert),
-        excluded_count=state.seen.excluded_count + (alert.fall if alert.type == "test_deletion" else 0),
+        excluded_count=state.seen.excluded_count + (alert.count_drop if alert.type == "test_deletion" else 0),
     )
     return state._replace(
         accepted=state.accepted | {alert.id},

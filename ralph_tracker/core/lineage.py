@@ -73,7 +73,7 @@ class Lineage(NamedTuple):
         return self.segments[-1][1] if self.segments else None
 
     @property
-    def awaited(self) -> dict[str, str]:
+    def not_collected_before(self) -> dict[str, str]:
         """Return the tests that are not collected since something does not load, with their outcome before."""
         broken = (alert for alert in self.open_alerts if alert.type == "build_broken")
         return {test: was for alert in broken for test, was in alert.tests.items()}

@@ -5,7 +5,7 @@ from typing import TypedDict
 
 from ralph_tracker.core.documents import SCHEMA_VERSION, MetricsDocument, Numbers, SchemaVersion, metrics_document
 from ralph_tracker.core.findings import Verdict
-from ralph_tracker.core.selection import Contender, Pattern, Selection
+from ralph_tracker.core.selection import Pattern, Selection, SelectionCandidate
 
 
 class CriteriaDocument(TypedDict):
@@ -140,7 +140,7 @@ def _criteria(selection: Selection) -> CriteriaDocument:
     }
 
 
-def _details(selected: Contender, folder: str) -> DetailsDocument:
+def _details(selected: SelectionCandidate, folder: str) -> DetailsDocument:
     return {
         "iteration": selected.iteration,
         "quality_score": selected.candidate.quality_score,

@@ -22,9 +22,9 @@ from ralph_tracker.core.documents import (
 from ralph_tracker.core.findings import Severity, SeverityWord
 from ralph_tracker.core.identities import FailingTests, failing
 from ralph_tracker.core.integrity import raises_doubt
-from ralph_tracker.core.judge import judge, retiring_tests
+from ralph_tracker.core.judge import excluded_tests, judge
 from ralph_tracker.core.lineage import Judged
-from ralph_tracker.core.metrics import BY_NAME, FOUR, Direction, Group, Measure
+from ralph_tracker.core.metrics import BY_NAME, KEY_METRICS, Direction, Group, Measure
 from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.core.rounding import COMPLEXITY_DECIMALS, half_up, plain_number
 from ralph_tracker.core.score import COMPONENT_BY_NAME

@@ -10,7 +10,7 @@ from ralph_tracker.core.codec import decode
 from ralph_tracker.core.documents import Document
 from ralph_tracker.core.lineage import Scorer
 from ralph_tracker.core.metrics import Metrics
-from ralph_tracker.core.selection import Contender, Selection
+from ralph_tracker.core.selection import Selection, SelectionCandidate
 from ralph_tracker.core.selection_document import SelectionDocument, selection_document
 from ralph_tracker.iteration.apply import Applied
 from ralph_tracker.report.markdown import loop_report, output_selection
