@@ -194,4 +194,4 @@ def test_every_file_of_a_format_is_in_the_table_and_says_where_its_facts_are_fro
     for name in names:
         docstring = (folder / f"{name.replace('-', '_')}.py").read_text(encoding="utf-8").split('"""')[1]
         assert "Input tokens" in docstring or "no tokens" in docstring
-        assert any(word in docstring for word in ("Seen in runs of", "From"))
+        assert any(word in docstring for word in ("Tested in runs of", "From"))
