@@ -9,6 +9,7 @@ from ralph_tracker.cli.next_step import next_step, say_next
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import say_json, say_wrapped
 from ralph_tracker.core.documents import DecisionDocument
+from ralph_tracker.tracker import Tracker
 
 
 class AcceptanceDocument(TypedDict):
@@ -27,8 +28,6 @@ class AcceptanceDocument(TypedDict):
 @click.option("--reason", required=True, metavar="WHY", help="Why the alert is accepted; it is kept and shown.")
 def command(alert_id: str, root: Path, loop_id: str | None, as_json: bool, reason: str) -> None:
     """Accept alert ID, so that it no longer counts; the decision is recomputed, the records are not changed."""
-    from ralph_tracker.tracker import Tracker
-
     tracker = Tracker(root, loop_id)
     summary = tracker.accept(alert_id, reason)
     others = [event["id"] for event in tracker.store().acceptances() if event.get("with") == alert_id]

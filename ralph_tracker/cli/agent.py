@@ -10,11 +10,13 @@ from typing import Any, Final
 
 import click
 
+from ralph_tracker.agents.claude_code.install import Installation, install_plugin, uninstall_plugin
 from ralph_tracker.cli.agent_hook import HOSTS, answer_host
 from ralph_tracker.cli.next_step import say_next
 from ralph_tracker.cli.output import say
 from ralph_tracker.config.wording import nearest
 from ralph_tracker.errors import InputError
+from ralph_tracker.store.loop_status import checked_root
 
 PROGRAM: Final = "ralph-tracker"
 INSTALLED: Final = ("claude-code",)  # the hosts whose settings we edit
@@ -57,8 +59,6 @@ def install(name: str, root: Path, plugin: Path | None, *, user: bool) -> None:
 
     Existing settings are kept.
     """
-    from ralph_tracker.agents.claude_code.install import Installation, install_plugin
-
     del name
     _refuse_both(plugin, user=user)
     program = program_path()
@@ -79,8 +79,6 @@ def uninstall(name: str, root: Path, plugin: Path | None, *, user: bool) -> None
 
     From the settings of agent NAME; later edits are kept.
     """
-    from ralph_tracker.agents.claude_code.install import Installation, uninstall_plugin
-
     del name
     _refuse_both(plugin, user=user)
     if plugin is not None:
@@ -119,7 +117,6 @@ def program_path() -> Path:
 
 
 def _installation(kind: Any, root: Path, *, user: bool) -> Any:  # noqa: ANN401  # an Installation, imported late
-    from ralph_tracker.store.loop_status import checked_root
 
     return kind.of_user(os.environ) if user else kind.of_project(checked_root(root), os.environ)
 

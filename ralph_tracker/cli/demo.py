@@ -6,7 +6,13 @@ from typing import Any
 
 import click
 
+from ralph_tracker.cli import history
+from ralph_tracker.cli.hook import say_selection
 from ralph_tracker.cli.output import flush, say
+from ralph_tracker.demo import sample
+from ralph_tracker.demo.sample import refine
+from ralph_tracker.iteration.apply import OUTPUT
+from ralph_tracker.tracker import Tracker
 
 WHERE = (
     ("one report an iteration", "reports"),
@@ -28,8 +34,6 @@ def command(folder: Path | None, keep: bool) -> None:
 
     The agent makes real edits, deletes a test on the way, and continues after the best iteration.
     """
-    from ralph_tracker.demo import sample
-
     root = sample.make_project(folder)
     try:
         tracker = _show(root, sample)
@@ -44,8 +48,6 @@ def command(folder: Path | None, keep: bool) -> None:
 
 
 def _show(root: Path, sample: Any) -> Any:  # noqa: ANN401  # the module, imported when it is needed; a Tracker
-    from ralph_tracker.demo.sample import refine
-    from ralph_tracker.tracker import Tracker
 
     say(f"A scripted agent refines a small Python library in {root}")
     python = sample.python_with_tools(root, _say_now)
@@ -84,8 +86,6 @@ def _say_now(line: str) -> None:
 
 
 def _select(tracker: Any, loop_id: str) -> None:  # noqa: ANN401  # a Tracker
-    from ralph_tracker.cli import history
-    from ralph_tracker.cli.hook import say_selection
 
     say_selection(tracker.select_output(apply="output"), as_json=False)
     say()
@@ -94,7 +94,6 @@ def _select(tracker: Any, loop_id: str) -> None:  # noqa: ANN401  # a Tracker
 
 
 def _say_where(tracker: Any) -> None:  # noqa: ANN401  # a Tracker
-    from ralph_tracker.iteration.apply import OUTPUT
 
     loop = tracker.store().paths.folder
     for what, path in WHERE:

@@ -6,9 +6,20 @@ from typing import Any, Final
 
 import click
 
+from ralph_tracker.cli.listing import as_of_now, document_of, listing
 from ralph_tracker.cli.options import loop_options
-from ralph_tracker.cli.output import say, say_json, say_source, say_wrapped
-from ralph_tracker.iteration.diff import Differences, OutcomeChange, OutcomeChanges
+from ralph_tracker.cli.output import say, say_json, say_source, say_table, say_wrapped
+from ralph_tracker.core.metrics import BY_NAME
+from ralph_tracker.core.rounding import SCORE_DECIMALS
+from ralph_tracker.iteration.diff import (
+    Differences,
+    OutcomeChange,
+    OutcomeChanges,
+    diff_document,
+    differences_of,
+    side_by_side,
+)
+from ralph_tracker.report.text import ABSENT, number, score, signed
 from ralph_tracker.store.snapshots.patch import FileChange
 from ralph_tracker.store.snapshots.values import as_utf8
 
@@ -93,9 +104,6 @@ def command(before: int, after: int | None, root: Path, loop_id: str | None, as_
 
     Current metrics and scores, tests that changed outcome, files, and the patch.
     """
-    from ralph_tracker.cli.listing import as_of_now, document_of, listing
-    from ralph_tracker.iteration.diff import diff_document, differences_of, side_by_side
-
     found = listing(root, loop_id)
     one, other = as_of_now(found, (found.one(before), found.one(after)))
     differences = differences_of(found.committed, one.number, other.number)
@@ -110,8 +118,6 @@ def command(before: int, after: int | None, root: Path, loop_id: str | None, as_
 
 
 def _say(loop_id: str, diff: Any) -> None:  # noqa: ANN401  # an IterationDiff
-    from ralph_tracker.cli.output import say_table
-    from ralph_tracker.report.text import ABSENT
 
     before, after = (name or ABSENT for name in diff.classes)
     say(f"{loop_id}: iteration {diff.before} ({before}) → {diff.after} ({after})")
@@ -122,9 +128,6 @@ def _say(loop_id: str, diff: Any) -> None:  # noqa: ANN401  # an IterationDiff
 
 
 def _row(change: Any) -> tuple[str, ...]:  # noqa: ANN401  # a MetricChange
-    from ralph_tracker.core.metrics import BY_NAME
-    from ralph_tracker.core.rounding import SCORE_DECIMALS
-    from ralph_tracker.report.text import number, score, signed
 
     verdict = {"same": "", "changed": "", "unknown": ""}.get(change.verdict, change.verdict)
     spec = BY_NAME.get(change.name)

@@ -4,6 +4,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from importlib.metadata import PackageNotFoundError, requires, version
 from itertools import takewhile
 from pathlib import Path
 from typing import Any, Final, Literal, TypedDict
@@ -12,7 +13,13 @@ import click
 
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import say, say_json
+from ralph_tracker.config.load import load_config
 from ralph_tracker.errors import EXIT_FAILURE, EXIT_OK, LoopError, RalphTrackerError
+from ralph_tracker.measure.commands import checks_from, command_of, is_there, located
+from ralph_tracker.measure.detect import detect
+from ralph_tracker.measure.ecosystems.found import version_of
+from ralph_tracker.store.loop_status import attempted, checked_root, paths_of
+from ralph_tracker.store.loop_store import LoopStore
 
 State = Literal["ok", "warning", "missing"]
 _WITH_GIT: Final = "install git: what a repository tracks is read with it, and a branch is made with it"
@@ -38,8 +45,6 @@ def command(root: Path, loop_id: str | None, as_json: bool) -> int:
 
     Exit code 1 if one is missing.
     """
-    from ralph_tracker.store.loop_status import checked_root
-
     folder = checked_root(root)
     lines = [*_configuration(folder, os.environ), _git(os.environ), _store(folder, loop_id)]
     lines += packages(requirements_of("ralph-tracker"), version_of_package)
@@ -60,9 +65,6 @@ def _line(state: State, what: str, found: str, next_step: str | None = None) -> 
 
 def _configuration(root: Path, environment: Mapping[str, str]) -> list[Line]:
     """Check what a loop would measure with: the configured checks, or else those that would be detected."""
-    from ralph_tracker.config.load import load_config
-    from ralph_tracker.measure.commands import checks_from
-
     try:
         config = load_config(root)
         checks = checks_from(config.document)
@@ -81,7 +83,6 @@ def _configuration(root: Path, environment: Mapping[str, str]) -> list[Line]:
 
 
 def _command(check: Any, root: Path, environment: Mapping[str, str]) -> Line:  # noqa: ANN401  # a Check
-    from ralph_tracker.measure.commands import command_of, is_there, located
 
     what, name = f"check {check.name}", command_of(check)
     if not is_there(check, root, environment):
@@ -94,9 +95,6 @@ def _command(check: Any, root: Path, environment: Mapping[str, str]) -> Line:  #
 
 def _tools(root: Path, environment: Mapping[str, str], *, needed: bool) -> list[Line]:
     """Check the project's own tools, which are required if no check is configured."""
-    from ralph_tracker.measure.detect import detect
-    from ralph_tracker.measure.ecosystems.found import version_of
-
     state: State
     found, lines = detect(root, environment), []
     for each in found.ecosystems:
@@ -113,17 +111,12 @@ def _tools(root: Path, environment: Mapping[str, str], *, needed: bool) -> list[
 
 def _git(environment: Mapping[str, str]) -> Line:
     """Check git, which is needed for branches but not for keeping files."""
-    from ralph_tracker.measure.ecosystems.found import version_of
-
     version = version_of(["git"], Path("/"), environment)
     return _line("ok", "git", version) if version else _line("warning", "git", "not found", _WITH_GIT)
 
 
 def _store(root: Path, loop_id: str | None) -> Line:
     """Check the loop that is meant, without taking its lock."""
-    from ralph_tracker.store.loop_status import attempted, paths_of
-    from ralph_tracker.store.loop_store import LoopStore
-
     try:
         paths = paths_of(root, loop_id, os.environ)
         summary = LoopStore(paths).summary()
@@ -157,8 +150,6 @@ def packages(requirements: Iterable[str], installed: Callable[[str], str | None]
 
 def requirements_of(name: str) -> Iterable[str]:
     """Return the requirements of an installed package, () if it runs from source."""
-    from importlib.metadata import PackageNotFoundError, requires
-
     try:
         return requires(name) or ()
     except PackageNotFoundError:
@@ -167,8 +158,6 @@ def requirements_of(name: str) -> Iterable[str]:
 
 def version_of_package(name: str) -> str | None:
     """Return the version of an installed package, None if it is not installed."""
-    from importlib.metadata import PackageNotFoundError, version
-
     try:
         return version(name)
     except PackageNotFoundError:

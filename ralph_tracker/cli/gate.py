@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path, PurePath
 from typing import Any, Final, Literal
 
@@ -15,9 +16,20 @@ from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import progress, say, say_json
 from ralph_tracker.core.alert_types import TYPES, Alert
 from ralph_tracker.core.findings import Severity
+from ralph_tracker.core.identities import names_in_short
 from ralph_tracker.core.metrics import METRICS, Measure
 from ralph_tracker.errors import EXIT_NOT_MEASURED, EXIT_OK, EXIT_REGRESSION, StoreError
-from ralph_tracker.iteration.gate import PASS, ExitCode, Gate, Verdict, told
+from ralph_tracker.iteration.gate import (
+    PASS,
+    ExitCode,
+    Gate,
+    Verdict,
+    gate,
+    gate_document,
+    metric_lines,
+    place_of,
+    told,
+)
 from ralph_tracker.report.text import for_markdown, for_terminal, number, score, signed
 
 SHOWN: Final = 10  # the number of errors, and of warnings, that GitHub shows per step
@@ -274,9 +286,6 @@ def command(
     forms = [name for name, asked in (("github", github), ("json", as_json), ("metric-lines", metric_lines)) if asked]
     if len(forms) > 1:
         raise click.UsageError(f"--{forms[0]} and --{forms[1]} both print to standard output; choose one")
-    from datetime import UTC, datetime
-
-    from ralph_tracker.iteration.gate import gate
 
     now = datetime.now(UTC)
     found = gate(root, loop_id, metrics, now=now, environment=os.environ, progress=progress(), strict=strict)
@@ -284,8 +293,6 @@ def command(
     if junit is not None:
         _write_junit(found, junit)
     if as_json:
-        from ralph_tracker.iteration.gate import gate_document
-
         say_json(gate_document(found, code))
     elif github:
         _say_for_github(found, root)
@@ -297,8 +304,6 @@ def command(
 
 def lines(found: Any) -> list[str]:  # noqa: ANN401  # a Gate
     """Return the lines for a person: verdict, reasons, alerts, measures without a result, next step."""
-    from ralph_tracker.iteration.gate import told
-
     record, against = found.record, f"iteration {found.compared_with} of {found.record.loop_id}"
     head = {
         "pass": f"pass: no regression against {against}",
@@ -323,14 +328,12 @@ def lines(found: Any) -> list[str]:  # noqa: ANN401  # a Gate
 
 
 def _failing_lines(failing: Any) -> list[str]:  # noqa: ANN401  # FailingTests or None
-    from ralph_tracker.core.identities import names_in_short
 
     told = {"now failing": failing.new, "still failing": failing.still} if failing is not None else {}
     return [f"  {words}: {names_in_short(tests)}" for words, tests in told.items() if tests]
 
 
 def _metric_lines(found: Any, *, asked: bool) -> list[str]:  # noqa: ANN401  # a Gate
-    from ralph_tracker.iteration.gate import metric_lines
 
     return metric_lines(found) if asked else []
 
@@ -363,8 +366,6 @@ def _say_for_github(found: Any, root: Path) -> None:  # noqa: ANN401  # a Gate
 
 def _locator(root: Path) -> Any:  # noqa: ANN401  # test → file and line
     """Return a function that locates a test, relative to the repository as GitHub requires."""
-    from ralph_tracker.iteration.gate import place_of
-
     prefix = _in_repository(root)
 
     def locate(test: str) -> tuple[str, int | None] | None:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Collection, Iterator
+from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from ralph_tracker.cli.next_step import say_next
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import say, say_json, say_wrapped
 from ralph_tracker.core.rounding import quantity
+from ralph_tracker.loop.retention import collect, collection_document
 
 
 @click.command("gc")
@@ -25,10 +27,6 @@ def command(root: Path, loop_id: str | None, as_json: bool, carry_out: bool, kee
 
     The baseline, the best, the latest, and those that an open alert, a selection or an undo needs are kept.
     """
-    from datetime import UTC, datetime
-
-    from ralph_tracker.loop.retention import collect, collection_document
-
     now = datetime.now(UTC)
     found = collect(root, loop_id, now=now, environment=os.environ, carry_out=carry_out, keep_last=keep_last)
     if as_json:

@@ -6,8 +6,12 @@ from typing import Any, Final
 
 import click
 
+from ralph_tracker.cli.listing import as_of_now, listing
 from ralph_tracker.cli.options import loop_options
-from ralph_tracker.cli.output import complain, say, say_json
+from ralph_tracker.cli.output import complain, cut, say, say_json, say_table
+from ralph_tracker.core.rounding import plain_number
+from ralph_tracker.report.text import ABSENT, cost_per_point, money
+from ralph_tracker.report.view import iteration_view
 
 COLUMNS: Final = (
     *("it.", "class", "tests", "coverage", "errors", "quality", "adjusted"),
@@ -42,8 +46,6 @@ def command(
 
     Damaged records are named. Columns that do not fit on the screen are left out, with a note.
     """
-    from ralph_tracker.cli.listing import as_of_now, listing
-
     found = listing(root, loop_id)
     records = as_of_now(found, found.all())
     for problem in (record.problem for record in records if record.problem is not None):
@@ -73,8 +75,6 @@ def _adjusted(document: Any) -> float | None:  # noqa: ANN401  # a record's docu
 
 
 def _say(records: Iterable[tuple[int, Any]], scores: Mapping[int, float | None]) -> None:
-    from ralph_tracker.cli.output import say_table
-    from ralph_tracker.report.text import ABSENT
 
     table = [COLUMNS, *(_line(number, document, scores) for number, document in records)]
     idle = {place for place in _OPTIONAL if all(row[place] in {"", ABSENT} for row in table[1:])}
@@ -86,10 +86,6 @@ def _say(records: Iterable[tuple[int, Any]], scores: Mapping[int, float | None])
 
 
 def _line(number: int, document: Any, scores: Mapping[int, float | None]) -> tuple[str, ...]:  # noqa: ANN401  # as above
-    from ralph_tracker.cli.output import cut
-    from ralph_tracker.core.rounding import plain_number
-    from ralph_tracker.report.text import ABSENT, cost_per_point, money
-    from ralph_tracker.report.view import iteration_view
 
     if document is None:
         return (str(number), "damaged", *("" for _ in COLUMNS[2:]))

@@ -7,6 +7,12 @@ from pathlib import Path
 import click
 
 from ralph_tracker.cli.output import say, say_wrapped
+from ralph_tracker.config.load import CONFIG_FILE, PYPROJECT, config_of, load_config
+from ralph_tracker.config.yaml_io import dump_yaml
+from ralph_tracker.errors import ConfigError
+from ralph_tracker.measure.detect import detect
+from ralph_tracker.store.files import told_plainly, write_new
+from ralph_tracker.store.loop_status import checked_root
 
 
 @click.command("init")
@@ -14,13 +20,6 @@ from ralph_tracker.cli.output import say, say_wrapped
 @click.option("--yes", is_flag=True, help="Ask nothing.")
 def command(root: Path, yes: bool) -> None:
     """Find the project's test runner, linter and type checker, and write ralph-tracker.yaml; nothing is overwritten."""
-    from ralph_tracker.config.load import CONFIG_FILE, PYPROJECT, config_of, load_config
-    from ralph_tracker.config.yaml_io import dump_yaml
-    from ralph_tracker.errors import ConfigError
-    from ralph_tracker.measure.detect import detect
-    from ralph_tracker.store.files import told_plainly, write_new
-    from ralph_tracker.store.loop_status import checked_root
-
     folder = checked_root(root)
     config = load_config(folder)
     source = config.source

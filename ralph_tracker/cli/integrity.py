@@ -6,9 +6,14 @@ from typing import Any, Final
 
 import click
 
+from ralph_tracker.cli.listing import as_of_now, document_of, listing
 from ralph_tracker.cli.options import loop_options
-from ralph_tracker.cli.output import say, say_json
+from ralph_tracker.cli.output import say, say_json, say_wrapped
+from ralph_tracker.core.documents import rerun_document
 from ralph_tracker.errors import LoopError
+from ralph_tracker.iteration.standing_findings import doubt_about, doubt_document
+from ralph_tracker.iteration.verify import rerun_again
+from ralph_tracker.report.view import rerun_line
 
 _TESTS_SHOWN: Final = 20
 _GRAVE: Final = frozenset({"SUSPECT", "TAMPERED"})
@@ -23,9 +28,6 @@ def command(number: int | None, rerun: bool, root: Path, loop_id: str | None, as
 
     The verdict is the current one; findings accepted since are marked.
     """
-    from ralph_tracker.cli.listing import as_of_now, document_of, listing
-    from ralph_tracker.iteration.standing_findings import doubt_about, doubt_document
-
     found = listing(root, loop_id)
     if found.committed is None:
         raise LoopError(f"loop {found.loop_id}: AIWG wrote it; nobody looked at its files and tests")
@@ -40,8 +42,6 @@ def command(number: int | None, rerun: bool, root: Path, loop_id: str | None, as
 
 
 def _say_rerun(found: Any, number: int, doubt: Any) -> None:  # noqa: ANN401  # a listing, a Doubt
-    from ralph_tracker.cli.output import say_wrapped
-    from ralph_tracker.iteration.verify import rerun_again
 
     if not doubt.found.reruns:
         say(f"iteration {number}: no earlier test was run on its source, since none differs from its reference")
@@ -59,14 +59,10 @@ def _say_rerun(found: Any, number: int, doubt: Any) -> None:  # noqa: ANN401  # 
 
 def _ran(rerun: Any) -> list[str]:  # noqa: ANN401  # a Rerun
     """Return what was run and its result, one line each."""
-    from ralph_tracker.core.documents import rerun_document
-    from ralph_tracker.report.view import rerun_line
-
     return [f"earlier tests: {rerun_line(rerun_document(rerun))}", *(f"  {each}" for each in rerun.commands)]
 
 
 def _say(doubt: Any) -> None:  # noqa: ANN401  # a Doubt
-    from ralph_tracker.cli.output import say_wrapped
 
     record = doubt.document["iteration_metrics"]
     recorded = "" if doubt.verdict == doubt.recorded else f" (recorded as {doubt.recorded})"
@@ -99,7 +95,6 @@ def rates(doubt: Any) -> str:  # noqa: ANN401  # as above
 
 
 def _say_tests(held: Any) -> None:  # noqa: ANN401  # a Held
-    from ralph_tracker.cli.output import say_wrapped
 
     alert = held.alert
     say_wrapped(f"{alert.severity.name} {alert.id} ({held.state}): {alert.message}", hang=4)
@@ -111,7 +106,6 @@ def _say_tests(held: Any) -> None:  # noqa: ANN401  # a Held
 
 
 def _say_finding(finding: Any, held: Any) -> None:  # noqa: ANN401  # a Finding, a Held or None
-    from ralph_tracker.cli.output import say_wrapped
 
     alert = "" if held is None else f" {held.alert.id} ({held.state})"
     say_wrapped(f"{finding.severity.name} {finding.rule}{alert}: {finding.place}: {finding.message}", hang=4)

@@ -2,18 +2,23 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
-from ralph_tracker.cli.output import harmless, say, say_json
+from ralph_tracker.cli.output import harmless, say, say_json, say_table
 from ralph_tracker.errors import InputError
-
-if TYPE_CHECKING:
-    from ralph_tracker.steering.checkpoints import Checkpoint
-    from ralph_tracker.steering.plan_driver import Person
-    from ralph_tracker.store.plan_files import KeptPlan
-
+from ralph_tracker.steering.checkpoints import Checkpoint, checkpoint_of
+from ralph_tracker.steering.plan import state_to_plain
+from ralph_tracker.steering.plan_driver import Person
+from ralph_tracker.steering.progress import compute_progress_summary, format_progress_summary, plan_document
+from ralph_tracker.steering.revision import (
+    apply_plan_adjustment,
+    format_adjustment,
+    parse_plan_revision,
+    plan_revision_text,
+)
+from ralph_tracker.store.plan_files import KeptPlan, plan_held, plan_holder, read_plan, state_path, write_plan_state
 
 _QUESTION: Final = "Continue, adjust or abort?"
 
@@ -46,8 +51,6 @@ def answered(checkpoint: "Checkpoint") -> str | None:
 
 def person_here() -> "Person | None":
     """Return the ways to ask the person at the terminal, None if there is none."""
-    from ralph_tracker.steering.plan_driver import Person
-
     if sys.stdin is None or not sys.stdin.isatty():
         return None
 
@@ -80,11 +83,6 @@ def command() -> None:
 @_file
 def show(file: Path, as_json: bool) -> None:
     """Show the progress of plan FILE and its cost."""
-    from ralph_tracker.cli.output import say_table
-    from ralph_tracker.steering.checkpoints import checkpoint_of
-    from ralph_tracker.steering.progress import compute_progress_summary, format_progress_summary, plan_document
-    from ralph_tracker.store.plan_files import plan_holder, read_plan
-
     kept = read_plan(file)
     state = kept.state
     summary = compute_progress_summary(state)
@@ -114,15 +112,6 @@ def edit(file: Path, yes: bool) -> None:
 
     The tasks are edited as a list, in $VISUAL or $EDITOR. None can be added, and finished tasks cannot be changed.
     """
-    from ralph_tracker.steering.plan import state_to_plain
-    from ralph_tracker.steering.revision import (
-        apply_plan_adjustment,
-        format_adjustment,
-        parse_plan_revision,
-        plan_revision_text,
-    )
-    from ralph_tracker.store.plan_files import plan_held, read_plan, write_plan_state
-
     read_plan(file)
     with plan_held(file, "plan edit"):
         kept = read_plan(file)
@@ -147,14 +136,11 @@ def edit(file: Path, yes: bool) -> None:
 
 def say_changed(file: Path, kept: "KeptPlan") -> None:
     """Print that a plan continues as it was begun, if its file has changed since."""
-    from ralph_tracker.store.plan_files import state_path
-
     if kept.has_changed:
         say(f"{file} has changed since it was begun; it goes on as begun (remove {state_path(file)} to begin anew)")
 
 
 def _confirmed(question: str, *, yes: bool) -> bool:
-    from ralph_tracker.errors import InputError
 
     if yes:
         say(question.removesuffix(" Confirm?"))

@@ -10,7 +10,10 @@ import click
 
 from ralph_tracker.cli.output import complain, say, say_json
 from ralph_tracker.errors import EXIT_FAILURE, EXIT_OK
+from ralph_tracker.formats.damage import DEFAULT_LIMITS
+from ralph_tracker.formats.registry import Reading, examine
 from ralph_tracker.formats.report import CoverageReport, Kind, LintReport, Report, TestReport, TypeReport, Unreadable
+from ralph_tracker.measure.coverage_data import as_json, is_data
 
 STANDARD_INPUT: Final = "-"
 
@@ -86,9 +89,6 @@ def understand(path: str, name: str | None) -> ReadDocument:
 
     coverage.py's own data is combined with the sources in the working directory.
     """
-    from ralph_tracker.formats.registry import Reading, examine
-    from ralph_tracker.measure.coverage_data import as_json, is_data
-
     data = _bytes_of(path)
     if isinstance(data, bytes) and is_data(data) and path != STANDARD_INPUT:
         made = as_json(Path(path), Path())
@@ -134,8 +134,6 @@ def _numbers(report: Report | Unreadable) -> _NumbersDocument:
 
 def _bytes_of(path: str) -> bytes | str:
     """Return a file's content, or why it cannot be read; reports have a maximal size."""
-    from ralph_tracker.formats.damage import DEFAULT_LIMITS
-
     try:
         if path == STANDARD_INPUT:
             return sys.stdin.buffer.read(DEFAULT_LIMITS.max_bytes + 1)

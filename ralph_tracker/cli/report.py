@@ -6,9 +6,12 @@ from typing import Literal, TypedDict
 
 import click
 
+from ralph_tracker.cli.listing import document_of, listing
 from ralph_tracker.cli.next_step import say_next
 from ralph_tracker.cli.options import loop_options
-from ralph_tracker.cli.output import say_text
+from ralph_tracker.cli.output import say_json, say_text
+from ralph_tracker.report.markdown import iteration_report
+from ralph_tracker.store.files import told_plainly
 
 
 class ReportDocument(TypedDict):
@@ -31,11 +34,6 @@ def command(
     output: Path | None,
 ) -> None:
     """Print the report of iteration NUMBER (default: the latest)."""
-    from ralph_tracker.cli.listing import document_of, listing
-    from ralph_tracker.cli.output import say_json
-    from ralph_tracker.report.markdown import iteration_report
-    from ralph_tracker.store.files import told_plainly
-
     del form
     record = listing(root, loop_id).one(number)
     text = iteration_report(document_of(record), root)

@@ -7,6 +7,7 @@ import click
 
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import say, say_json
+from ralph_tracker.tracker import Tracker
 
 
 class RestoreDocument(TypedDict):
@@ -26,8 +27,6 @@ def command(number: int | None, root: Path, loop_id: str | None, as_json: bool, 
 
     The current files are saved first, including ignored ones in the way; the printed id restores them.
     """
-    from ralph_tracker.tracker import Tracker
-
     if (number is None) == (undo is None):
         raise click.UsageError("name an iteration, or --undo ID")
     tracker = Tracker(root, loop_id)

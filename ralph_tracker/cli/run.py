@@ -2,21 +2,23 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 
+from ralph_tracker.cli.answers import tracker_of
+from ralph_tracker.cli.hook import TAKE_OVER, say_selection
 from ralph_tracker.cli.next_step import say_next
 from ralph_tracker.cli.options import place_options
 from ralph_tracker.cli.output import say
+from ralph_tracker.cli.plan import person_here, say_changed
 from ralph_tracker.errors import EXIT_ESCALATE, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_OK
-
-if TYPE_CHECKING:
-    from ralph_tracker.runner.run import RunRequest
-    from ralph_tracker.runner.screen import Screen
-    from ralph_tracker.steering.plan import PlanState
-    from ralph_tracker.tracker import Tracker
-
+from ralph_tracker.runner.plan_run import plan_opened
+from ralph_tracker.runner.run import RunRequest, opened
+from ralph_tracker.runner.screen import Screen, Terminal
+from ralph_tracker.steering.plan import PlanState
+from ralph_tracker.store.plan_files import read_plan
+from ralph_tracker.tracker import Tracker
 
 _SENSELESS: Final = {
     "prompt_file": "--prompt-file: the prompts of a plan are its tasks; put it into `context:` of the plan",
@@ -37,10 +39,6 @@ def refuse_senseless(loop_id: str | None, options: Mapping[str, Any]) -> None:
 
 def run_plan(file: Path, tracker: "Tracker", asked: "RunRequest", screen: "Screen") -> int:
     """Run what is left of a plan, say how it ended, and return the exit code; raise as the tracker does."""
-    from ralph_tracker.cli.plan import person_here, say_changed
-    from ralph_tracker.runner.plan_run import plan_opened
-    from ralph_tracker.store.plan_files import read_plan
-
     say_changed(file, read_plan(file))
     person = person_here()
     with plan_opened(file, tracker, asked, screen, person) as run:
@@ -104,10 +102,6 @@ def command(
     and the latest measurements. Ctrl-C once finishes the iteration, twice stops now. With --plan each task is a loop of
     its own, until its checks pass.
     """
-    from ralph_tracker.cli.answers import tracker_of
-    from ralph_tracker.runner.run import RunRequest, opened
-    from ralph_tracker.runner.screen import Terminal
-
     if not agent and (plan is not None or not options["resume"]):
         raise click.UsageError("no agent command; say it after `--`")
     asked = RunRequest(
@@ -127,8 +121,6 @@ def command(
     if outcome.closed is None:
         say_next(_RESUME)
     else:
-        from ralph_tracker.cli.hook import TAKE_OVER, say_selection
-
         say_selection(outcome.closed, TAKE_OVER if run.journal.plan.apply == "output" else "", as_json=False)
     return _EXIT_OF[outcome.how]
 

@@ -8,6 +8,7 @@ import click
 from ralph_tracker.cli.hook import APPLY, mode_option, refuse_idle_branch, say_selection
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import progress
+from ralph_tracker.tracker import Tracker
 
 
 @click.command("select-best")
@@ -31,8 +32,6 @@ def command(
     verify: bool,
 ) -> None:
     """Select the best iteration and report it; a running loop continues."""
-    from ralph_tracker.tracker import Tracker
-
     refuse_idle_branch(apply, branch)
     closed = Tracker(root, loop_id, progress=progress()).select_output(
         mode=mode, iteration=iteration, reason=reason, apply=apply, branch=branch, finish=False, verify=verify

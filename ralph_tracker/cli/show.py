@@ -5,8 +5,12 @@ from typing import Any, Final
 
 import click
 
+from ralph_tracker.cli.diff import say_differences
+from ralph_tracker.cli.listing import document_of, listing
 from ralph_tracker.cli.options import loop_options
-from ralph_tracker.cli.output import complain, say, say_json
+from ralph_tracker.cli.output import complain, say, say_json, say_table, say_wrapped
+from ralph_tracker.iteration.explain import explain, explanation_document
+from ralph_tracker.report.view import iteration_view, rerun_line
 
 _TESTS_SHOWN: Final = 5
 _FILES_SHOWN: Final = 20
@@ -17,9 +21,6 @@ _FILES_SHOWN: Final = 20
 @loop_options
 def command(number: int | None, root: Path, loop_id: str | None, as_json: bool) -> None:
     """Show iteration NUMBER as it was recorded (default: the latest), and how the result came about."""
-    from ralph_tracker.cli.listing import document_of, listing
-    from ralph_tracker.iteration.explain import explain, explanation_document
-
     found = listing(root, loop_id)
     document = document_of(found.one(number))
     explanation = None if found.committed is None else explain(found.committed, document)
@@ -33,8 +34,6 @@ def command(number: int | None, root: Path, loop_id: str | None, as_json: bool) 
 
 
 def _say(document: Any, explanation: Any) -> None:  # noqa: ANN401  # a record's document, an Explanation or None
-    from ralph_tracker.cli.output import say_wrapped
-    from ralph_tracker.report.view import iteration_view
 
     it = iteration_view(document)
     say(f"iteration {it.iteration} ({it.timestamp}): {it.classification}, verified: {it.verified}")
@@ -68,15 +67,12 @@ def _say_trust(record: Any) -> None:  # noqa: ANN401  # the part of a record's d
         union = "n/a" if trust["union_rate"] is None else f"{trust['union_rate']:g}%"
         more = "" if trust["verdict"] == "PASS" else f"; `ralph-tracker integrity {record['iteration']}` says why"
         say(f"integrity {trust['verdict']}, union rate {union}{more}")
-        from ralph_tracker.cli.output import say_wrapped
-        from ralph_tracker.report.view import rerun_line
 
         for rerun in trust.get("reruns") or ():
             say_wrapped(f"earlier tests: {rerun_line(rerun)}")
 
 
 def _say_metrics(it: Any) -> None:  # noqa: ANN401  # an IterationView
-    from ralph_tracker.cli.output import say_table
 
     header = ("metric", "now", "previous", "change", "baseline", "change")
     rows = [
@@ -87,7 +83,6 @@ def _say_metrics(it: Any) -> None:  # noqa: ANN401  # an IterationView
 
 
 def _say_score(it: Any, shares: Any) -> None:  # noqa: ANN401  # an IterationView, ComponentShares
-    from ralph_tracker.cli.output import say_table
 
     rows = [("score", "value", "weight", "adds")]
     for dimension in it.dimensions:
@@ -99,7 +94,6 @@ def _say_score(it: Any, shares: Any) -> None:  # noqa: ANN401  # an IterationVie
 
 
 def _say_decision(it: Any, explanation: Any) -> None:  # noqa: ANN401  # as above
-    from ralph_tracker.cli.output import say_wrapped
 
     say_wrapped(f"decision: {it.action} ({it.confidence}): {it.reason}")
     if explanation is not None and explanation.rule is not None:
@@ -110,7 +104,6 @@ def _say_decision(it: Any, explanation: Any) -> None:  # noqa: ANN401  # as abov
 
 
 def _say_changes(explanation: Any) -> None:  # noqa: ANN401  # an Explanation
-    from ralph_tracker.cli.diff import say_differences
 
     if explanation.compared_with is not None:
         say(f"since iteration {explanation.compared_with}")

@@ -1,21 +1,30 @@
 """ralph-tracker simulate: replay a recorded session turn by turn, with continuation's verdicts."""
 
+import asyncio
 import sys
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final, NamedTuple, TypedDict
+from typing import IO, Final, NamedTuple, TypedDict
 
 import click
 
-from ralph_tracker.cli.output import say, say_json
+from ralph_tracker.agents.claude_code.stream_events import is_stream, read_stream
+from ralph_tracker.cli.output import say, say_json, say_wrapped
+from ralph_tracker.config.load import load_config
 from ralph_tracker.core.documents import SCHEMA_VERSION, SchemaVersion
 from ralph_tracker.errors import EXIT_OK, InputError
-from ralph_tracker.steering.continuation import Action, Complexity
-
-if TYPE_CHECKING:
-    from ralph_tracker.steering.continuation import Continuation, Parts, Verdict
-    from ralph_tracker.steering.events import Event
+from ralph_tracker.steering.continuation import (
+    Action,
+    Complexity,
+    Continuation,
+    Parts,
+    Verdict,
+    classify_task_complexity,
+    continuation_rules_of,
+)
+from ralph_tracker.steering.evaluators import ProgressMonitor, SimpleProgressEvaluator
+from ralph_tracker.steering.events import Event, read_events
 
 STANDARD_INPUT: Final = "-"
 _LONGEST: Final = 16 << 20
@@ -62,9 +71,6 @@ def command(
     standard input. Thresholds are those of `continuation` in the configuration. The evaluator is the simple one, for
     repetition and cost.
     """
-    from ralph_tracker.config.load import load_config
-    from ralph_tracker.steering.continuation import Continuation, classify_task_complexity, continuation_rules_of
-
     rules = continuation_rules_of(load_config(root).document["continuation"])
     if complexity is None:
         complexity = "medium" if prompt is None else classify_task_complexity(prompt, rules=rules)
@@ -187,8 +193,6 @@ def _parts(parts: "Parts") -> PartsDocument:
 
 def say_turn(turn: Turn) -> None:
     """Print a turn in one line, and the reasons against continuing below it."""
-    from ralph_tracker.cli.output import say_wrapped
-
     verdict, evaluation = turn
     numbers = (f"{number:.2f}" for number in (verdict.score, *verdict.parts))
     say(" ".join(_cells((str(verdict.turn), *numbers, verdict.action))))
@@ -207,10 +211,6 @@ def _cells(cells: tuple[str, ...]) -> Iterator[str]:
 
 def _replayed(file: str, continuation: "Continuation", interval: int) -> Iterator[Turn]:
     """Yield the turns; a recording has no times, so the evaluator does not judge speed."""
-    import asyncio
-
-    from ralph_tracker.steering.evaluators import ProgressMonitor, SimpleProgressEvaluator
-
     monitor = ProgressMonitor(SimpleProgressEvaluator(), lambda: 0.0, evaluation_interval=interval)
     with asyncio.Runner() as runner:
         for event in _events(file):
@@ -235,8 +235,6 @@ def _events(file: str) -> Iterator["Event"]:
 
 
 def _read(stream: IO[bytes], name: str) -> Iterator["Event"]:
-    from ralph_tracker.agents.claude_code.stream_events import is_stream, read_stream
-    from ralph_tracker.steering.events import read_events
 
     lines = _lines(stream, name)
     before = []

@@ -6,11 +6,13 @@ from typing import Any, Final
 
 import click
 
+from ralph_tracker.cli.listing import listing
 from ralph_tracker.cli.next_step import next_step, say_next
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import say, say_json, say_wrapped
 from ralph_tracker.errors import LoopError
 from ralph_tracker.store.loop_status import Summary, paths_of, summary_at, unrecorded
+from ralph_tracker.store.status_document import status_document
 
 ALERTS_SHOWN: Final = 10
 
@@ -28,8 +30,6 @@ def command(root: Path, loop_id: str | None, as_json: bool) -> None:
     begun = unrecorded(paths, summary)
     step = next_step(summary, begun, paths)
     if as_json:
-        from ralph_tracker.store.status_document import status_document
-
         say_json(status_document(summary, begun, step))
         return
     _say(summary, begun)
@@ -38,8 +38,6 @@ def command(root: Path, loop_id: str | None, as_json: bool) -> None:
 
 def _say_foreign(root: Path, loop_id: str | None, *, as_json: bool) -> None:
     """Show a loop that AIWG wrote. Raises LoopError if there is no loop at all."""
-    from ralph_tracker.cli.listing import listing
-
     found = listing(root, loop_id)
     if as_json:
         raise LoopError(

@@ -5,9 +5,11 @@ from typing import TypedDict
 
 import click
 
+from ralph_tracker.cli.gc import numbers
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import say, say_json
 from ralph_tracker.errors import EXIT_FAILURE, EXIT_OK
+from ralph_tracker.tracker import Tracker
 
 
 class VerificationDocument(TypedDict):
@@ -21,9 +23,6 @@ class VerificationDocument(TypedDict):
 @loop_options
 def command(root: Path, loop_id: str | None, as_json: bool) -> int:
     """Check seals, hashes and kept files of every iteration; exit code 1 if something is damaged."""
-    from ralph_tracker.cli.gc import numbers
-    from ralph_tracker.tracker import Tracker
-
     tracker = Tracker(root, loop_id)
     damage, collected = tracker.verify(), sorted(tracker.store().collected())
     if as_json:
