@@ -119,14 +119,14 @@ class _Call(NamedTuple):
 class _Turn:
     """The current answer: it comes block by block, each as a message with the same id.
 
-    `is_told` is whether its end was sent already: a tool may end before the next block comes.
+    `end_sent` is whether its end was sent already: a tool may end before the next block comes.
     """
 
-    __slots__ = ("is_answered", "is_told", "model", "name", "said", "usage", "waiting")
+    __slots__ = ("end_sent", "is_answered", "model", "name", "said", "usage", "waiting")
 
-    def __init__(self, name: str | None, *, is_told: bool = False) -> None:
+    def __init__(self, name: str | None, *, end_sent: bool = False) -> None:
         self.name = name
-        self.is_told = is_told
+        self.end_sent = end_sent
         self.is_answered = False
         self.model = ""
         self.said: list[str] = []
@@ -185,7 +185,7 @@ class ClaudeEvents:
         """The cost of the whole session that the client last reported, in USD; None before that."""
 
     @contextmanager
-    def hearing(self, sink: Callable[[Event], object]) -> Iterator[None]:
+    def with_sink(self, sink: Callable[[Event], object]) -> Iterator[None]:
         """Add a sink within the context; a sink that is already there is not called twice."""
         is_new = sink not in self._sinks
         self._sinks += [sink] * is_new
@@ -268,7 +268,7 @@ class ClaudeEvents:
         name = message.message_id
         if turn is None or name is None or turn.name != name:
             self._end_turn()
-            turn = self._turn = _Turn(name, is_told=name is not None and name == self._told)
+            turn = self._turn = _Turn(name, end_sent=name is not None and name == self._told)
         turn.model, turn.usage = message.model, message.usage or turn.usage
         return turn
 
@@ -309,7 +309,7 @@ class ClaudeEvents:
         With None, `price` gives the turn's cost, if it can.
         """
         turn, self._turn = self._turn, None
-        if turn is None or turn.is_told:
+        if turn is None or turn.end_sent:
             return
         self._told = turn.name
         output = self._streamed[1] if turn.name is not None and self._streamed[0] == turn.name else None

@@ -49,7 +49,7 @@ async def run_session(
         finally:
             await close_iterator(stream)
 
-    with reading.hearing(monitor.fold):
+    with reading.with_sink(monitor.fold):
         monitor.begin()
         await client.query(prompt)
         response = await drive(messages(), monitor, client.interrupt, drain_s=drain_s)
@@ -64,9 +64,9 @@ def _totals(cost: float | None, tokens: int | None, result: Any, spent_usd: floa
 
     `spent_usd` is the client's reported cost before this prompt.
     """
-    told, output = result.total_cost_usd, (result.usage or {}).get("output_tokens")
+    reported, output = result.total_cost_usd, (result.usage or {}).get("output_tokens")
     return (
-        None if told is None or cost is None else cost + told - spent_usd,
+        None if reported is None or cost is None else cost + reported - spent_usd,
         None if output is None or tokens is None else tokens + output,
     )
 
@@ -75,7 +75,7 @@ async def events_of(messages: AsyncIterable[Any], reading: ClaudeEvents | None =
     """Yield the events in a stream of the SDK's messages, such as `query(…)`; `reading` as in `run_session`."""
     reading = ClaudeEvents() if reading is None else reading
     heard: list[Event] = []
-    with reading.hearing(heard.append):
+    with reading.with_sink(heard.append):
         try:
             async for message in messages:
                 reading.message(message)

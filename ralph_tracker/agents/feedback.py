@@ -42,7 +42,7 @@ def finding(
     return without_held_back("\n".join(_lines(record, decided, failing, iterations_left)))
 
 
-def standing_told(summary: Summary, failing: Collection[str] | None = None) -> str:
+def status_text(summary: Summary, failing: Collection[str] | None = None) -> str:
     """Return the status of a loop for an agent that begins a session, as plain text; `failing` as in `finding`."""
     return without_held_back("\n".join(_standing(summary, failing)))
 
@@ -79,22 +79,22 @@ def _lines(
         )
     if iterations_left:
         yield (
-            f"{decision.reason}: {_standing_still(record)}. The loop ends after "
+            f"{decision.reason}: {_unchanged(record)}. The loop ends after "
             f"{quantity(iterations_left, 'more iteration')} without progress. {'; '.join(decision.alternatives)}."
         )
         return
     yield f"Decision: {decision.action}: {_cut(decision.reason, _REASON_ROOM)}"
 
 
-def _standing_still(record: IterationRecord) -> str:
+def _unchanged(record: IterationRecord) -> str:
     """Return what has not changed, as far as measured."""
     metrics = record.metrics
-    told = [f"score {record.adjusted_score:.4g}"]
+    parts = [f"score {record.adjusted_score:.4g}"]
     if metrics.tests_passed is not None and metrics.test_count is not None:
-        told.append(f"{plain_number(metrics.tests_passed)} of {plain_number(metrics.test_count)} tests pass")
+        parts.append(f"{plain_number(metrics.tests_passed)} of {plain_number(metrics.test_count)} tests pass")
     if metrics.coverage_percentage is not None:
-        told.append(f"coverage {plain_number(metrics.coverage_percentage)} %")
-    return ", ".join(told)
+        parts.append(f"coverage {plain_number(metrics.coverage_percentage)} %")
+    return ", ".join(parts)
 
 
 def _headline(record: IterationRecord) -> str:

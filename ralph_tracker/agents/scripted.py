@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from ralph_tracker.config.yaml_io import load_yaml
 from ralph_tracker.errors import InputError
-from ralph_tracker.store.files import told_plainly
+from ralph_tracker.store.files import as_store_error
 
 
 class _Strict(BaseModel):
@@ -95,11 +95,11 @@ class ScriptedAgent:
         written = {**step.write, **{path: _replaced(root, path, step.replace[path]) for path in step.replace}}
         targets = {path: _inside(root, path) for path in (*written, *step.delete)}
         for path, text in written.items():
-            with told_plainly(targets[path]):
+            with as_store_error(targets[path]):
                 targets[path].parent.mkdir(parents=True, exist_ok=True)
                 targets[path].write_text(text, encoding="utf-8")
         for path in step.delete:
-            with told_plainly(targets[path]):
+            with as_store_error(targets[path]):
                 targets[path].unlink()
 
     def step(self, number: int, tried: int) -> Step | None:
@@ -112,7 +112,7 @@ class ScriptedAgent:
 
 def _replaced(root: Path, path: str, replacements: list[Replacement]) -> str:
     target = _inside(root, path)
-    with told_plainly(target):
+    with as_store_error(target):
         text = target.read_text(encoding="utf-8")
     for each in replacements:
         if text.count(each.find) != 1:

@@ -3,20 +3,24 @@
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ralph_tracker.cli.next_step import WORK, next_step, say_next
 from ralph_tracker.cli.output import complain, progress, say, say_json, say_wrapped
-from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.errors import EXIT_ESCALATE, EXIT_OK, EXIT_ROLLBACK, EXIT_STOP
 from ralph_tracker.store.loop_status import paths_of, refuse_unrecorded, running, summary_at
-from ralph_tracker.tracker import Tracker
+
+if TYPE_CHECKING:
+    from ralph_tracker.core.records import IterationRecord
+    from ralph_tracker.tracker import Tracker
 
 _SHOWN: Final = 5
 
 
 def tracker_of(root: Path, loop_id: str | None) -> "Tracker":
     """Return the tracker of a loop (None: the one that is meant), with progress shown on a terminal."""
+    from ralph_tracker.tracker import Tracker  # loop-decision does without it
+
     return Tracker(root, loop_id, progress=progress())
 
 
@@ -87,7 +91,7 @@ def answer(root: Path, loop_id: str | None, *, as_json: bool, apply: bool) -> in
     restored = None if summary.carried_out is None else summary.carried_out["target"]
     rollback = apply and decision["action"] == "rollback"
     if rollback and restored is None:
-        Tracker(root, loop_id).loop_decision(apply=True)
+        tracker_of(root, loop_id).loop_decision(apply=True)
         restored = decision["target_iteration"]
     if as_json:
         say_json(decision)

@@ -74,9 +74,9 @@ def _answered(arguments: list[str]) -> int:
         say(f"{PROGRAM} {__version__}")
         return EXIT_OK
     if arguments[:1] == ["hook"]:
-        from ralph_tracker.cli.plainly import answer_plainly
+        from ralph_tracker.cli.fast_path import answer_fast
 
-        code = answer_plainly(arguments)
+        code = answer_fast(arguments)
         if code is not None:
             return code
     from ralph_tracker.cli.verbs import dispatch

@@ -11,7 +11,7 @@ from ralph_tracker.config.load import CONFIG_FILE, PYPROJECT, config_of, load_co
 from ralph_tracker.config.yaml_io import dump_yaml
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.measure.detect import detect
-from ralph_tracker.store.files import told_plainly, write_new
+from ralph_tracker.store.files import as_store_error, write_new
 from ralph_tracker.store.loop_status import checked_root
 
 
@@ -42,7 +42,7 @@ def command(root: Path, yes: bool) -> None:
         say("Nothing was written")
         return
     checks = {name: dict(check) for name, check in found.checks.items()}
-    with told_plainly(folder / CONFIG_FILE):
+    with as_store_error(folder / CONFIG_FILE):
         write_new(folder / CONFIG_FILE, dump_yaml({"version": 1, "checks": checks}).encode())
     say(f"{CONFIG_FILE} written; commit it, and keep .aiwg/ out of version control")
     say("  next: ralph-tracker hook pre-loop")

@@ -11,7 +11,7 @@ from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import say, say_json, say_wrapped
 from ralph_tracker.core.documents import rerun_document
 from ralph_tracker.errors import LoopError
-from ralph_tracker.iteration.standing_findings import doubt_about, doubt_document
+from ralph_tracker.iteration.open_findings import open_findings, open_findings_document
 from ralph_tracker.iteration.verify import rerun_again
 from ralph_tracker.report.view import rerun_line
 
@@ -32,11 +32,11 @@ def command(number: int | None, rerun: bool, root: Path, loop_id: str | None, as
     if found.committed is None:
         raise LoopError(f"loop {found.loop_id}: AIWG wrote it; nobody looked at its files and tests")
     document = document_of(as_of_now(found, [found.one(number)])[0])
-    doubt = doubt_about(found.committed, document)
+    doubt = open_findings(found.committed, document)
     if rerun:
         _say_rerun(found, document["iteration_metrics"]["iteration"], doubt)
     elif as_json:
-        say_json(doubt_document(doubt))
+        say_json(open_findings_document(doubt))
     else:
         _say(doubt)
 

@@ -11,7 +11,7 @@ from ralph_tracker.cli.next_step import say_next
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import say_json, say_text
 from ralph_tracker.report.markdown import iteration_report
-from ralph_tracker.store.files import told_plainly
+from ralph_tracker.store.files import as_store_error
 
 
 class ReportDocument(TypedDict):
@@ -38,7 +38,7 @@ def command(
     record = listing(root, loop_id).one(number)
     text = iteration_report(document_of(record), root)
     if output is not None:
-        with told_plainly(output):
+        with as_store_error(output):
             output.write_text(text, encoding="utf-8", errors="replace")
     elif as_json:
         document: ReportDocument = {"iteration": record.number, "format": "md", "text": text}

@@ -21,7 +21,7 @@ from ralph_tracker.core.selection_document import SelectionDocument
 from ralph_tracker.iteration.diff import DiffDocument
 from ralph_tracker.iteration.explain import ExplainedDocument
 from ralph_tracker.iteration.gate import GateDocument
-from ralph_tracker.iteration.standing_findings import IntegrityDocument
+from ralph_tracker.iteration.open_findings import IntegrityDocument
 from ralph_tracker.loop.retention import CollectionDocument
 from ralph_tracker.measure.given_models import GivenMetrics, GivenUsage
 from ralph_tracker.steering.progress import ShownPlanDocument

@@ -181,7 +181,7 @@ def finding_document(finding: Finding) -> FindingDocument:
     }
 
 
-def trust_document(trust: IntegrityRecord | None) -> TrustDocument | None:
+def integrity_document(trust: IntegrityRecord | None) -> TrustDocument | None:
     """Return how far an iteration is believed, None where nobody compared its files and tests."""
     if trust is None:
         return None
@@ -218,7 +218,7 @@ def suppressions_document(counts: Mapping[SuppressionKind, int]) -> Suppressions
     return {"lint": counts.get("lint", 0), "types": counts.get("types", 0), "coverage": counts.get("coverage", 0)}
 
 
-def carried_document(alert: Alert, state: AlertState) -> AlertDocument:
+def open_alert_document(alert: Alert, state: AlertState) -> AlertDocument:
     """Return an open alert in short: its own record has the rest."""
     return {
         "id": alert.id,

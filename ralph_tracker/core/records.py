@@ -15,10 +15,10 @@ from ralph_tracker.core.documents import (
     TrustDocument,
     UsageDocument,
     alert_document,
-    carried_document,
     decision_document,
+    integrity_document,
     metrics_document,
-    trust_document,
+    open_alert_document,
 )
 from ralph_tracker.core.integrity import IntegrityRecord
 from ralph_tracker.core.lineage import Classification
@@ -202,9 +202,9 @@ def _iteration(record: IterationRecord) -> IterationDocument:
         "verified": record.verified,
         "is_best_iteration": record.is_best,
         "alerts": [alert_document(a, _state(a, record, "new")) for a in record.alerts],
-        "open_alerts": [carried_document(a, _state(a, record, "open")) for a in record.open_alerts],
+        "open_alerts": [open_alert_document(a, _state(a, record, "open")) for a in record.open_alerts],
         "closed_alerts": list(record.closed_alerts),
-        "integrity": trust_document(record.integrity),
+        "integrity": integrity_document(record.integrity),
         "plan": None if record.plan is None else {"done": record.plan[0], "open": record.plan[1]},
         "usage": record.usage.measured() if record.usage else None,
         "blocked": record.blocked,

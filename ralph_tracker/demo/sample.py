@@ -18,7 +18,7 @@ from ralph_tracker.agents.scripted import ScriptedAgent
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.errors import ConfigError, InputError
-from ralph_tracker.store.files import told_plainly
+from ralph_tracker.store.files import as_store_error
 from ralph_tracker.tracker import Tracker
 
 TOOLS: Final = ("pytest", "coverage", "ruff")
@@ -44,7 +44,7 @@ def make_project(folder: Path | None) -> Path:
     """
     if folder is None:
         folder = Path(tempfile.mkdtemp(prefix="ralph-tracker-demo-"))
-    with told_plainly(folder):
+    with as_store_error(folder):
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
             raise InputError(f"{folder} is not empty; name a new folder with --folder")
@@ -56,7 +56,7 @@ def make_project(folder: Path | None) -> Path:
 def configure(root: Path, python: str) -> None:
     """Write the project's configuration, with the interpreter for its checks."""
     text = (_HERE / _CONFIG).read_text(encoding="utf-8").replace(_PYTHON, json.dumps(python))
-    with told_plainly(root / _CONFIG):
+    with as_store_error(root / _CONFIG):
         (root / _CONFIG).write_text(text, encoding="utf-8")
 
 

@@ -114,7 +114,7 @@ class RerunFindings(NamedTuple):
 
 def show(run: RerunInputs) -> RerunFindings:
     """Return the result of the re-run, by the table of integrity.md."""
-    told: dict[tuple[str, str], list[str]] = {}
+    tests_by_rule: dict[tuple[str, str], list[str]] = {}
     unrunnable: dict[str, list[str]] = {}
     moved: set[str] = set()
     for test in sorted({*run.earlier.outcomes, *(name for name in run.old if name not in run.new)}):
@@ -131,8 +131,8 @@ def show(run: RerunInputs) -> RerunFindings:
         elif rule == REMOVED_WITH_CODE:
             unrunnable.setdefault(gone_name or "", []).append(test)
         elif not _is_told(run, rule, test, file or ""):
-            told.setdefault((rule, file or ""), []).append(test)
-    findings = [_finding(run, rule, file, tests) for (rule, file), tests in told.items()]
+            tests_by_rule.setdefault((rule, file or ""), []).append(test)
+    findings = [_finding(run, rule, file, tests) for (rule, file), tests in tests_by_rule.items()]
     findings += [_removed(run, name, tests) for name, tests in unrunnable.items()]
     raised = {path for each in findings for path in _files_of(run, each)}
     retired = (test for tests in unrunnable.values() for test in tests if run.old.get(test) == PASSED)
@@ -215,7 +215,7 @@ def _finding(run: RerunInputs, rule: str, file: str, tests: list[str]) -> Findin
     one = len(tests) == 1
     fails = "fails" if one else "fail"
     edit = f"{files} {'was' if len(edited) == 1 else 'were'} edited in iteration {since}"
-    told = {
+    messages = {
         "failure_hidden": fail.format(f"still {fails}") + f"; {'it is' if one else 'they are'} gone or skipped: {edit}",
         "green_by_edit": fail.format(f"still {fails}") + f"; {'it passes' if one else 'they pass'} here since {edit}",
         "demand_changed": fail.format(fails) + f"; {edit}",
@@ -225,7 +225,7 @@ def _finding(run: RerunInputs, rule: str, file: str, tests: list[str]) -> Findin
     return Finding(
         rule=rule,
         severity=Severity.CRITICAL if grave else Severity.HIGH,
-        message=told,
+        message=messages,
         file=file or edited[0],
         tests=tuple(tests),
         against=reference,

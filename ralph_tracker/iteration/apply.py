@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from ralph_tracker.core.selection_document import AppliedDocument
 from ralph_tracker.errors import CollectedError, InputError, NoSnapshotError, StoreError
-from ralph_tracker.store.files import file_digest, sync_below, sync_folder, told_plainly
+from ralph_tracker.store.files import as_store_error, file_digest, sync_below, sync_folder
 from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.snapshots.values import Change, shown
@@ -80,7 +80,7 @@ def _write_output(keeper: IterationFiles, changes: Sequence[Change]) -> None:
     """Write the files that differ from the baseline to a temporary folder, compare them, then rename it into place."""
     paths: LoopPaths = keeper.paths
     target = paths.root / OUTPUT
-    with told_plainly(target):
+    with as_store_error(target):
         paths.staging.mkdir(parents=True, exist_ok=True)
         scratch = Path(tempfile.mkdtemp(dir=paths.staging))
         present = [change for change in changes if change.status != "D"]

@@ -16,8 +16,8 @@ from ralph_tracker.core.documents import (
     SchemaVersion,
     TrustDocument,
     alert_document,
+    integrity_document,
     metrics_document,
-    trust_document,
 )
 from ralph_tracker.core.findings import Severity, SeverityWord
 from ralph_tracker.core.identities import FailingTests, failing
@@ -31,7 +31,7 @@ from ralph_tracker.core.score import COMPONENT_BY_NAME
 from ralph_tracker.errors import LoopError
 from ralph_tracker.iteration.measure import IterationContext, Progress, Source, configured_by, refuse_other_origin
 from ralph_tracker.iteration.record import judged
-from ralph_tracker.store.iteration_files import lookout
+from ralph_tracker.store.iteration_files import scratch_folder
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_status import paths_of, summary_at
@@ -288,7 +288,7 @@ def gate_document(gate: Gate, exit_code: ExitCode) -> GateDocument:
             {"name": m.name, "measured": m.why is None, "why": m.why, "accepted": m.accepted} for m in gate.measures
         ],
         "failing_tests": None if failing is None else {"new": list(failing.new), "still": list(failing.still)},
-        "integrity": trust_document(record.integrity),
+        "integrity": integrity_document(record.integrity),
         "notes": list(record.notes),
     }
 
@@ -368,7 +368,7 @@ def gate(
     refuse_other_origin(loop, metrics)
     summary = summary_at(loop.store.paths)
     state = LoopRecords(loop.store.paths).state(summary, loop.config.rules)  # for a reader: nothing is repaired
-    with lookout("gate") as folder:
+    with scratch_folder("gate") as folder:
         taken = IterationContext(now, loop).unrecorded(loop, state, metrics, environment, folder, progress=progress)
     retiring = excluded_tests(state, taken.measurement)
     if retiring:

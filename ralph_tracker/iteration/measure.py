@@ -17,7 +17,7 @@ from ralph_tracker.core.metrics import Group, Measure, Measurement, Metrics, Tes
 from ralph_tracker.errors import ConfigError, InputError, StoreError
 from ralph_tracker.formats.damage import DEFAULT_LIMITS
 from ralph_tracker.formats.lint.lint_report import Severity
-from ralph_tracker.iteration.rerun import lent, scratch_tree
+from ralph_tracker.iteration.rerun import linked_environments, scratch_tree
 from ralph_tracker.iteration.tree_metrics import Observed, tree_values
 from ralph_tracker.measure.checks import Check, CheckResult, command_text, environment_for_checks, run_checks
 from ralph_tracker.measure.code import count_code
@@ -26,7 +26,7 @@ from ralph_tracker.measure.environment import without_ours
 from ralph_tracker.measure.plan_boxes import count_tasks
 from ralph_tracker.measure.process import Finished
 from ralph_tracker.measure.results import configured_groups, read_results
-from ralph_tracker.store.files import to_json, told_plainly, write_new
+from ralph_tracker.store.files import as_store_error, to_json, write_new
 from ralph_tracker.store.iteration_files import CHECKS, CheckDocument, IterationFiles, KeptFiles
 from ralph_tracker.store.layout import SCHEMA_VERSION
 from ralph_tracker.store.loop_reader import LoopReader
@@ -60,7 +60,7 @@ def run_held_back(
     for check in checks:
         source = folder_of(check, keeper.paths.root)
         folder, copy = stack.enter_context(scratch_tree(keeper, tree))
-        variables = lent(keeper, copy, [check], environment, same_source=True)
+        variables = linked_environments(keeper, copy, [check], environment, same_source=True)
         shutil.copytree(source, copy, dirs_exist_ok=True, symlinks=True)
         results += run_checks(
             [check._replace(needs=())],
@@ -166,7 +166,7 @@ def observe(
         include=place.codebase["include"],
         exclude=place.codebase["exclude"],
     )
-    with told_plainly(place.scratch):
+    with as_store_error(place.scratch):
         shutil.rmtree(place.scratch, ignore_errors=True)
     results = run_checks(
         [check for check in place.checks if check.held_back is None],

@@ -10,7 +10,7 @@ from ralph_tracker.errors import ConfigError, InputError, LoopError, RalphTracke
 from ralph_tracker.iteration.measure import IterationContext, MeasuredIteration, Source, refuse_other_origin
 from ralph_tracker.report.markdown import iteration_report
 from ralph_tracker.store import codec
-from ralph_tracker.store.files import told_plainly
+from ralph_tracker.store.files import as_store_error
 from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_status import Summary, attempted, running, summary_at
@@ -49,7 +49,7 @@ def write_report(store: LoopStore, number: int, document: Mapping[str, Any]) -> 
     Raises StoreError if the disk refuses.
     """
     path, problem = store.paths.report(number), None
-    with told_plainly(path, ON_RECORD):
+    with as_store_error(path, ON_RECORD):
         try:
             text = iteration_report(document, store.paths.root)
         except ConfigError as error:
@@ -81,7 +81,7 @@ def repeated(
     if measured is None:
         raise loop.store.damaged(iteration)
     if metrics is None:
-        same = IterationFiles(loop.store).stands_at(iteration, measured[0].tree)
+        same = IterationFiles(loop.store).tree_equals(iteration, measured[0].tree)
     else:
         same = codec.state_of_work(taking.given(metrics).measurement) == codec.state_of_work(measured[0])
     if not same:

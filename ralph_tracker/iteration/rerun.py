@@ -108,8 +108,10 @@ class ScratchRunner(NamedTuple):
         self, tree: str, earlier: Sequence[EarlierFile], files: Collection[str] | None, rerun: Rerun
     ) -> tuple[TestResults, Rerun]:
         with scratch_tree(self.keeper, tree) as (folder, copy):
-            environment = lent(self.keeper, copy, self.checks, self.environment, same_source=self.same_source)
-            put_over(copy, earlier, self.keeper)
+            environment = linked_environments(
+                self.keeper, copy, self.checks, self.environment, same_source=self.same_source
+            )
+            write_earlier(copy, earlier, self.keeper)
             limited = [self._limited(check, files, copy) for check in needed(self.checks)]
             results = run_checks(
                 [check for check, _ in limited],
@@ -175,7 +177,7 @@ def scratch_tree(keeper: IterationFiles, tree: str) -> Iterator[tuple[Path, Path
         yield folder, copy
 
 
-def lent(
+def linked_environments(
     keeper: IterationFiles, copy: Path, checks: Sequence[Check], environment: Mapping[str, str], *, same_source: bool
 ) -> dict[str, str]:
     """Make the project's environments available in a scratch tree; what is built there is cached beside the loop."""
@@ -197,7 +199,7 @@ def needed(checks: Sequence[Check]) -> list[Check]:
     return [check for check in checks if check.name in found]
 
 
-def put_over(copy: Path, earlier: Sequence[EarlierFile], keeper: IterationFiles) -> None:
+def write_earlier(copy: Path, earlier: Sequence[EarlierFile], keeper: IterationFiles) -> None:
     """Write earlier files over a copy of a tree. Raises StoreError if a link is in the way."""
     contents = keeper.objects(each.object_id for each in earlier if each.object_id is not None)
     for each in earlier:

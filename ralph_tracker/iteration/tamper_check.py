@@ -92,7 +92,7 @@ class TamperCheck:
     def integrity(self) -> Integrity:
         """Return what was found; after a bug of ours that is reported, and open findings stay open."""
         try:
-            return self._checked_once_more()
+            return self._checked_with_retry()
         except Exception as error:  # noqa: BLE001  # a bug of ours must neither lose nor clear an iteration
             why = f"integrity could not be judged ({type(error).__name__}: {error}); please report it"
             return self._unchanged(why)
@@ -103,7 +103,7 @@ class TamperCheck:
             findings=self._open, suppressions=line.suppressions, unread={EVERYTHING: why}, references=line.references
         )
 
-    def _checked_once_more(self) -> Integrity:
+    def _checked_with_retry(self) -> Integrity:
         """Check, with one retry if the store fails, so that a killed process leaves no lasting doubt."""
         try:
             return self._checked()
@@ -388,7 +388,7 @@ class TamperCheck:
         self, reruns: list[tuple[TestResults, Rerun]], earlier: list[EarlierFile]
     ) -> tuple[list[Finding], list[Rerun]]:
         """Check each open finding again, by running its tests or by looking for its line."""
-        still = [each for each in self._open if each.rule in _STANDS_WITH_ITS_LINE and self._line_stands(each)]
+        still = [each for each in self._open if each.rule in _STANDS_WITH_ITS_LINE and self._line_exists(each)]
         asked = [each for each in self._open if each.rule in RERUN_RULES]
         if not asked:
             return still, []
@@ -425,7 +425,7 @@ class TamperCheck:
             if path in own or kind_of(path) in {"support", "data", "settings"}:
                 yield path
 
-    def _line_stands(self, finding: Finding) -> bool:
+    def _line_exists(self, finding: Finding) -> bool:
         """Return whether the line that a rule named still exists; an unchanged file has it."""
         change = self._differing(self._state.lineage.head or 0).get(finding.file)
         if change is None:

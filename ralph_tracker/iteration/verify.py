@@ -11,7 +11,7 @@ from ralph_tracker.iteration.measure import CODE_CACHE, Progress, TreeMeasuremen
 from ralph_tracker.iteration.rerun import EarlierFile, RerunResult, ScratchRunner
 from ralph_tracker.measure.commands import checks_from, seconds
 from ralph_tracker.measure.scratch import link_environments, scratch_folder
-from ralph_tracker.store.iteration_files import IterationFiles, KeptFiles, Visits
+from ralph_tracker.store.iteration_files import IterationFiles, KeptFiles, VisitCount
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.records import LoopRecords
@@ -32,7 +32,7 @@ class _Restored(IterationFiles):
     def capture(self, previous: int | None, segments: Sequence[tuple[int, int]]) -> KeptFiles:
         del previous, segments
         snapshot, since_baseline = self._snapshot(self._number), self.differs_from_baseline(self._number)
-        return KeptFiles(snapshot=snapshot, changed=(), since_baseline=since_baseline, visits=Visits(0, None))
+        return KeptFiles(snapshot=snapshot, changed=(), since_baseline=since_baseline, visits=VisitCount(0, None))
 
     def after_checks(self, kept: KeptFiles) -> KeptFiles:
         return kept
@@ -55,8 +55,8 @@ def verify_again(loop: LoopReader, number: int, environment: Mapping[str, str], 
     with scratch_folder(root) as scratch:
         copy = scratch / "copy" / root.name  # some tools use the folder's name
         keeper.export(number, copy)
-        lent = link_environments(root, copy, checks_from(loop.config.document), environment)
-        place = place_of(loop.config, copy, scratch, scratch / CODE_CACHE, lent)
+        linked_environments = link_environments(root, copy, checks_from(loop.config.document), environment)
+        place = place_of(loop.config, copy, scratch, scratch / CODE_CACHE, linked_environments)
         seen = observe(place, keeper, None, (), progress=progress)
     differing = differences(recorded[0], seen)
     if differing:

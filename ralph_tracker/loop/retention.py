@@ -15,7 +15,7 @@ from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.errors import StoreError
 from ralph_tracker.iteration.measure import configured_by, stamp
 from ralph_tracker.iteration.record import recovered
-from ralph_tracker.store.files import told_plainly
+from ralph_tracker.store.files import as_store_error
 from ralph_tracker.store.iteration_files import COLLECTABLE, IterationFiles
 from ralph_tracker.store.lock import locked
 from ralph_tracker.store.loop_reader import LoopReader
@@ -55,7 +55,7 @@ class Collector(IterationFiles):
     def leftovers(self) -> tuple[str, ...]:
         """Return what killed writers left, relative to the loop's folder."""
         folder = self.paths.folder
-        with told_plainly(folder, _AGAIN):
+        with as_store_error(folder, _AGAIN):
             found = {path for pattern in _LEFTOVERS for path in folder.glob(pattern)}
         return tuple(sorted(path.relative_to(folder).as_posix() for path in found))
 
@@ -68,7 +68,7 @@ class Collector(IterationFiles):
         named = set(self._store.references())
         gone = [*(f"{ITERATIONS}{number}" for number in numbers), *(f"{SAFETY}{undo}" for undo in undos)]
         self._store.forget([name for name in gone if name in named])
-        with told_plainly(self.paths.folder, _AGAIN):
+        with as_store_error(self.paths.folder, _AGAIN):
             for number in numbers:
                 for path in self._plain(number):
                     _remove(path)

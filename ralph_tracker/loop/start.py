@@ -115,7 +115,7 @@ class Start:
             return None
         if given is None:
             keeper = IterationFiles(store)
-            same = keeper.exists and keeper.stands_at(0, stored[0].tree)
+            same = keeper.exists and keeper.tree_equals(0, stored[0].tree)
         else:
             same = codec.state_of_work(stored[0]) == codec.state_of_work(given.measurement)
         return store if same else None

@@ -97,18 +97,20 @@ def link_environments(
     newer. Without `same_source` this raises InputError if an environment imports packages from the project's tree in a
     way that cannot be redirected.
     """
-    lent = list(_environments(root, copy))
-    for path in lent:
+    linked_environments = list(_environments(root, copy))
+    for path in linked_environments:
         if path.name == _NODE:
             _lend_packages(root, copy, path)
         else:
             (copy / path).symlink_to((root / path).absolute(), target_is_directory=True)
-    sources = [source for path in lent if path.name == _NODE for source in _linked_packages(root / path, root)]
+    sources = [
+        source for path in linked_environments if path.name == _NODE for source in _linked_packages(root / path, root)
+    ]
     if sources and not same_source:
         raise InputError(f"{sources[0]} is a link into the working tree: what is restored beside it cannot be measured")
     if same_source:
         _copy_files(root, copy)
-    prefixes = {*(root / path for path in lent), *_prefixes(root, checks, environment)}
+    prefixes = {*(root / path for path in linked_environments), *_prefixes(root, checks, environment)}
     own = dict.fromkeys(source for prefix in sorted(prefixes) for source in _editable(prefix, root, same_source))
     paths = [str(copy / source) for source in own]
     given = [environment["PYTHONPATH"]] if environment.get("PYTHONPATH") else []

@@ -13,7 +13,7 @@ from ralph_tracker.agents.output import Ending, Listener, RunReport
 from ralph_tracker.errors import InputError, StoreError
 from ralph_tracker.measure.process import Finished, Streams, run_command
 from ralph_tracker.runner.screen import Screen
-from ralph_tracker.store.files import told_plainly
+from ralph_tracker.store.files import as_store_error
 from ralph_tracker.store.layout import LoopPaths, iteration_name
 
 PROMPT: Final = "{prompt}"
@@ -73,7 +73,7 @@ class Stream(NamedTuple):
 class Follower:
     """A follower that passes on what is added to files, at every look.
 
-    If nothing is added for `silence_s` seconds (None: no limit), `ended` is set and `silent_s` is the time without
+    If nothing is added for `silence_s` seconds (None: no limit), `ended` is set and `idle_s` is the time without
     output. `printed` is whether there ever was any.
     """
 
@@ -85,7 +85,7 @@ class Follower:
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self.printed = False
-        self.silent_s: float | None = None
+        self.idle_s: float | None = None
         self._streams, self._places = tuple(streams), [0] * len(streams)
         self._ended, self._silence_s, self._clock = ended, silence_s, clock
         self._heard = clock()
@@ -94,9 +94,9 @@ class Follower:
         """Pass on what was added, and check the time without output."""
         if self._read_all():
             self._heard = self._clock()
-        silent_s = self._clock() - self._heard
-        if self._silence_s is not None and silent_s >= self._silence_s and not self._ended.is_set():
-            self.silent_s = silent_s
+        idle_s = self._clock() - self._heard
+        if self._silence_s is not None and idle_s >= self._silence_s and not self._ended.is_set():
+            self.idle_s = idle_s
             self._ended.set()
 
     def last_look(self) -> None:
@@ -136,12 +136,12 @@ class Limits(NamedTuple):
 
 
 class AttemptResult(NamedTuple):
-    """How a run ended and what its output says; `silent_s` as in Follower."""
+    """How a run ended and what its output says; `idle_s` as in Follower."""
 
     finished: Finished
-    told: RunReport
+    report: RunReport
     printed: bool
-    silent_s: float | None
+    idle_s: float | None
 
 
 def logs_of(paths: LoopPaths, iteration: int, tried: int) -> Logs:
@@ -170,12 +170,12 @@ def run_agent(
     Raises StoreError if its output cannot be kept.
     """
     listener, stop = Listener(), Event()
-    with told_plainly(logs.out, "the agent was not started"):
+    with as_store_error(logs.out, "the agent was not started"):
         logs.out.parent.mkdir(exist_ok=True)
         for log in logs:
             log.write_bytes(b"")
     follower = Follower(
-        (Stream(logs.out, (listener.hear, screen.output)), Stream(logs.err, (listener.hear_error, screen.errors))),
+        (Stream(logs.out, (listener.hear, screen.output)), Stream(logs.err, (listener.feed_stderr, screen.errors))),
         stop,
         limits.silence_s,
     )
@@ -193,24 +193,24 @@ def run_agent(
         raise StoreError(f"what the agent prints cannot be kept: {error}") from None
     follower.last_look()
     return AttemptResult(
-        finished, _with_time(listener.told(finished.exit_code), finished), follower.printed, follower.silent_s
+        finished, _with_time(listener.report(finished.exit_code), finished), follower.printed, follower.idle_s
     )
 
 
-def told_by(logs: Logs) -> RunReport:
+def report_from_logs(logs: Logs) -> RunReport:
     """Return the report in the kept output of a run that was killed with us."""
     listener = Listener()
-    for log, hear in zip(logs, (listener.hear, listener.hear_error), strict=True):
+    for log, hear in zip(logs, (listener.hear, listener.feed_stderr), strict=True):
         if log.exists():
-            with told_plainly(log), log.open("rb") as file:
+            with as_store_error(log), log.open("rb") as file:
                 while piece := file.read(1 << 16):
                     hear(piece)
-    return listener.told(None)
+    return listener.report(None)
 
 
-def _with_time(told: RunReport, finished: Finished) -> RunReport:
+def _with_time(report: RunReport, finished: Finished) -> RunReport:
     """Use our own clock for the time, because agents report it in different ways or not at all."""
-    return told._replace(usage=told.usage._replace(duration_s=round(finished.duration_s, 3)))
+    return report._replace(usage=report.usage._replace(duration_s=round(finished.duration_s, 3)))
 
 
 def is_startable(command: str, cwd: Path, environment: Mapping[str, str]) -> bool:
@@ -239,15 +239,15 @@ class Verdict(StrEnum):
 class AgentRun(NamedTuple):
     """What is known of one run: how the command ended, its output, and its result.
 
-    `silent_s` is set if we ended it after that many seconds without output. `printed` is whether there was output on
+    `idle_s` is set if we ended it after that many seconds without output. `printed` is whether there was output on
     either stream, `changed` whether the tree changed.
     """
 
     finished: Finished
-    told: RunReport
+    report: RunReport
     printed: bool
     changed: bool
-    silent_s: float | None = None
+    idle_s: float | None = None
 
 
 class RetryLimits(NamedTuple):
@@ -277,11 +277,11 @@ def verdict_of(ran: AgentRun) -> Verdict:
 
 _BY_RULE: Final[tuple[tuple[Verdict, Callable[[AgentRun], bool]], ...]] = (
     (Verdict.NOT_STARTED, lambda ran: ran.finished.problem is not None),
-    (Verdict.RATE_LIMITED, lambda ran: ran.told.ending is Ending.RATE_LIMITED),
-    (Verdict.NEEDS_PERSON, lambda ran: ran.told.ending is Ending.NEEDS_PERSON),
-    (Verdict.HUNG, lambda ran: ran.finished.timed_out or ran.silent_s is not None),
-    (Verdict.OUT_OF_BUDGET, lambda ran: ran.told.ending is Ending.OUT_OF_BUDGET),
-    (Verdict.CRASHED, lambda ran: not ran.finished.succeeded or ran.told.ending is Ending.FAILED),
+    (Verdict.RATE_LIMITED, lambda ran: ran.report.ending is Ending.RATE_LIMITED),
+    (Verdict.NEEDS_PERSON, lambda ran: ran.report.ending is Ending.NEEDS_PERSON),
+    (Verdict.HUNG, lambda ran: ran.finished.timed_out or ran.idle_s is not None),
+    (Verdict.OUT_OF_BUDGET, lambda ran: ran.report.ending is Ending.OUT_OF_BUDGET),
+    (Verdict.CRASHED, lambda ran: not ran.finished.succeeded or ran.report.ending is Ending.FAILED),
     (Verdict.DONE, lambda ran: ran.changed),
     (Verdict.UNCHANGED, lambda ran: ran.printed),
     (Verdict.SILENT, lambda _: True),
@@ -290,10 +290,10 @@ _BY_RULE: Final[tuple[tuple[Verdict, Callable[[AgentRun], bool]], ...]] = (
 
 def described(verdict: Verdict, ran: AgentRun) -> str:
     """Return a few words on how a run ended."""
-    how = f"silent for {ran.silent_s:.0f} s" if ran.silent_s is not None else ran.finished.summary
+    how = f"silent for {ran.idle_s:.0f} s" if ran.idle_s is not None else ran.finished.summary
     if verdict is Verdict.SILENT:
         return f"printed nothing and changed nothing ({how})"
-    said = f": {ran.told.why}" if ran.told.why else ""
+    said = f": {ran.report.why}" if ran.report.why else ""
     return f"{verdict}{said}" if verdict in _BY_ITS_WORD else f"{verdict}{said} ({how})"
 
 
@@ -311,7 +311,7 @@ def step_after(verdict: Verdict, ran: AgentRun, tried: int, waited_s: float, pat
     if verdict in {Verdict.NEEDS_PERSON, Verdict.NOT_STARTED}:
         return Step("block", why)
     if verdict is Verdict.RATE_LIMITED:
-        pause = _wait_for_limit(ran.told, tried, patience, now)
+        pause = _wait_for_limit(ran.report, tried, patience, now)
         if waited_s + pause > patience.limits_s:
             return Step("block", f"{why}; waited {waited_s / 60:.0f} minutes, {pause / 60:.0f} more are asked for")
         return Step("again", why, pause)
@@ -322,9 +322,9 @@ def step_after(verdict: Verdict, ran: AgentRun, tried: int, waited_s: float, pat
     return Step("block", f"{why}, {tried} times in a row" if tried > 1 else why)
 
 
-def _wait_for_limit(told: RunReport, tried: int, patience: RetryLimits, now: float) -> float:
-    if told.retry_at is not None:
-        return max(told.retry_at - now, 0.0) + 1.0
-    if told.retry_after_s is not None:
-        return told.retry_after_s
+def _wait_for_limit(report: RunReport, tried: int, patience: RetryLimits, now: float) -> float:
+    if report.retry_at is not None:
+        return max(report.retry_at - now, 0.0) + 1.0
+    if report.retry_after_s is not None:
+        return report.retry_after_s
     return min(_LIMIT_TIMES * patience.pause_s * 2.0 ** (tried - 1), _LONGEST_WAIT_S)

@@ -5,7 +5,7 @@ from typing import Any, Final, Literal, NamedTuple, Self, get_args
 
 from ralph_tracker.core.metrics import Usage
 from ralph_tracker.errors import RecordError
-from ralph_tracker.store.files import told_plainly, write_whole
+from ralph_tracker.store.files import as_store_error, write_whole
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.reading import read_json
 
@@ -68,7 +68,7 @@ class Journal(NamedTuple):
         """Replace the file, and return the journal. Raises StoreError if the disk refuses."""
         plain = self._asdict() | {"plan": self.plan._asdict(), "usage": self.usage.measured()}
         path = paths.folder / FILE
-        with told_plainly(path, "free that, then `ralph-tracker run --resume`"):
+        with as_store_error(path, "free that, then `ralph-tracker run --resume`"):
             write_whole(path, json.dumps({"schema_version": SCHEMA_VERSION, **plain}, indent=1).encode() + b"\n")
         return self
 

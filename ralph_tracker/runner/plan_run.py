@@ -293,7 +293,7 @@ class PlanRun:
             return TaskOutcome("stopped", reason=f"as asked, before task {begun.id}")
         tracker = self.tracker._replace(loop_id=begun.loops[-1])
         status = self._status(begun.loops[-1])
-        self._tell_begun(assignment, begun, is_resumed=status is not None)
+        self._announce(assignment, begun, is_resumed=status is not None)
         if status != "finished":
             left = self._left(assignment, begun)
             if status is None and left is not None and left <= _CENTS_OF_NOTHING:
@@ -358,7 +358,7 @@ class PlanRun:
         spent = assignment.summary.cumulative_cost or 0.0
         return self.rules.max_cost_usd - spent - (spent_on(self.tracker, begun.loops) or 0.0)
 
-    def _tell_begun(self, assignment: Assignment, begun: PlanTask, *, is_resumed: bool) -> None:
+    def _announce(self, assignment: Assignment, begun: PlanTask, *, is_resumed: bool) -> None:
         total = assignment.summary.tasks_total
         what = "goes on" if is_resumed else "begins"
         title = f"task {assignment.position} of {total}, {begun.id}: {begun.task.title}"

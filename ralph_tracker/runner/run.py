@@ -28,15 +28,15 @@ from ralph_tracker.runner.attempt import (
     is_startable,
     logs_of,
     prepared,
+    report_from_logs,
     run_agent,
     step_after,
-    told_by,
     verdict_of,
 )
 from ralph_tracker.runner.journal import Journal, Plan, added, read_journal
 from ralph_tracker.runner.screen import Screen
-from ralph_tracker.store.files import told_plainly
-from ralph_tracker.store.iteration_files import STORE, ReadOnlyFiles, lookout
+from ralph_tracker.store.files import as_store_error
+from ralph_tracker.store.iteration_files import STORE, ReadOnlyFiles, scratch_folder
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.lock import locked
 from ralph_tracker.store.loop_reader import LoopReader
@@ -53,7 +53,7 @@ _LACKS: Final = "Not done before these hold:"
 _RUNS: Final = "The run before this one in the same iteration: {why}. What it left in the files is still there."
 _PROMPT: Final = "prompt.md"
 # The agent is warned of a stall before it ends the loop: none of seven real loops ends too early (docs/judgement.md).
-_STALLED_AFTER_TOLD: Final = 2
+_ITERATIONS_AFTER_WARNING: Final = 2
 _NO_COST: Final = (
     "what iteration {number} cost is unknown: the agent's output does not tell, the limit cannot act on it"
 )
@@ -64,13 +64,13 @@ _START: Final = "start with `ralph-tracker run -- AGENT COMMAND`"
 
 
 class Interrupts:
-    """Handling of Ctrl-C while the body runs: the first sets `asked` and calls `told`, the second raises.
+    """Handling of Ctrl-C while the body runs: the first sets `asked` and calls `on_interrupt`, the second raises.
 
     Raises KeyboardInterrupt at the second one, wherever the body is.
     """
 
-    def __init__(self, told: Callable[[], None]) -> None:
-        self._event, self._told = Event(), told
+    def __init__(self, on_interrupt: Callable[[], None]) -> None:
+        self._event, self._on_interrupt = Event(), on_interrupt
         self._before: Any = None
 
     @property
@@ -95,7 +95,7 @@ class Interrupts:
         if self._event.is_set():
             raise KeyboardInterrupt
         self._event.set()
-        self._told()
+        self._on_interrupt()
 
 
 def record_of(tracker: Tracker) -> IterationRecord:
@@ -109,7 +109,7 @@ def tree_of_now(paths: LoopPaths) -> str | None:
 
     Nothing of the loop is written. Raises StoreError if the tree cannot be read.
     """
-    with lookout("run") as folder:
+    with scratch_folder("run") as folder:
         try:
             return ReadOnlyFiles(LoopRecords(paths), folder / STORE).now()
         except NoSnapshotError:
@@ -156,13 +156,13 @@ def prompt_of(user: str, finding: str, number: int, before: Sequence[str], lacks
 
     `before` says how earlier runs for it ended, `lacks` what is required and missing.
     """
-    told = [_HEADING.format(number=number), finding]
+    lines = [_HEADING.format(number=number), finding]
     if lacks:
-        told += [_LACKS, *(f"- {each}" for each in lacks)]
+        lines += [_LACKS, *(f"- {each}" for each in lacks)]
     if before:
-        told.append(_RUNS.format(why=before[-1]))
+        lines.append(_RUNS.format(why=before[-1]))
     own = user.rstrip("\n")
-    return "\n".join([own, "", *told, ""] if own else [*told, ""])
+    return "\n".join([own, "", *lines, ""] if own else [*lines, ""])
 
 
 class Outcome(NamedTuple):
@@ -218,8 +218,8 @@ class Run:
         journal = self.journal
         if not journal.at_work:
             return
-        told = told_by(logs_of(self.paths, journal.iteration, journal.tried))
-        self._go(at_work=False, usage=added(journal.usage, told.usage), notes=(*journal.notes, _INTERRUPTED))
+        report = report_from_logs(logs_of(self.paths, journal.iteration, journal.tried))
+        self._go(at_work=False, usage=added(journal.usage, report.usage), notes=(*journal.notes, _INTERRUPTED))
 
     def _worked(self) -> bool:
         """Run the agent until there is something to measure; return False after Ctrl-C."""
@@ -244,7 +244,7 @@ class Run:
         root = self.tracker.root.resolve()
         heard = run_agent(ready, root, environment, limits, logs, self.screen, self._status)
         changed = tree_of_now(self.paths) != before
-        ran = AgentRun(heard.finished, heard.told, heard.printed, changed, heard.silent_s)
+        ran = AgentRun(heard.finished, heard.report, heard.printed, changed, heard.idle_s)
         verdict = verdict_of(ran)
         patience = RetryLimits(plan.retries, plan.pause_s)
         step = step_after(verdict, ran, journal.tried, journal.waited_s, patience, self.now())
@@ -253,7 +253,7 @@ class Run:
         plain = verdict == "done" and journal.tried == 1
         self._go(
             at_work=False,
-            usage=added(journal.usage, heard.told.usage),
+            usage=added(journal.usage, heard.report.usage),
             notes=journal.notes if plain else (*journal.notes, said),
         )
         return step
@@ -295,11 +295,11 @@ class Run:
         if self.decided.carried_out:
             self.screen.line(f"  rolled back to iteration {decision.target_iteration}")
         stalls = done.stalls + 1 if decision.is_stall else 0
-        if (decision.action == "stop" and not 0 < stalls <= _STALLED_AFTER_TOLD) or self._is_done():
+        if (decision.action == "stop" and not 0 < stalls <= _ITERATIONS_AFTER_WARNING) or self._is_done():
             self._go(phase="select")
             return None
         if stalls:
-            left = quantity(_STALLED_AFTER_TOLD + 1 - stalls, "more iteration")
+            left = quantity(_ITERATIONS_AFTER_WARNING + 1 - stalls, "more iteration")
             self.screen.line(f"  the agent is told; the loop ends after {left} without progress")
         self.journal = done._replace(stalls=stalls).next_iteration().write(self.paths)
         if decision.action == "escalate":
@@ -324,7 +324,7 @@ class Run:
         journal = self.journal
         record = self._record()
         decided = self.decided or self.tracker.loop_decision()
-        left = _STALLED_AFTER_TOLD + 1 - journal.stalls if decided.decision.is_stall else 0
+        left = _ITERATIONS_AFTER_WARNING + 1 - journal.stalls if decided.decision.is_stall else 0
         said = finding(record, decided, failing_tests(self.paths, record.iteration), iterations_left=left)
         user = user_prompt(journal.plan.prompt_file, self.tracker.root)
         # What a rolled-back iteration lacked does not apply to the current files.
@@ -333,7 +333,7 @@ class Run:
 
     def _prompt_file(self, text: str) -> Path:
         path = self.paths.folder / _PROMPT
-        with told_plainly(path):
+        with as_store_error(path):
             path.write_bytes(text.encode("utf-8", "surrogateescape"))
         return path.resolve()
 

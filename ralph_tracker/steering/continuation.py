@@ -233,7 +233,7 @@ class ProgressMetrics:
     __slots__ = (
         "_by_kind",
         "_calls",
-        "_change_is_told",
+        "_change_reported",
         "_epoch",
         "_files",
         "_has_tools",
@@ -262,7 +262,7 @@ class ProgressMetrics:
         self._files, self._calls, self._passing, self._trees = _Known(), _Known(), _Known(), _Known()
         self._told: str | None = None  # the last tree that was reported
         self._epoch = 0  # counts changes reported without a tree
-        self._change_is_told = False  # and no call has ended since that could have reported the tree
+        self._change_reported = False  # and no call has ended since that could have reported the tree
         self._has_tools = False
         self._tools_before = 0
         self._news = 0
@@ -310,14 +310,14 @@ class ProgressMetrics:
     def _look_at_tree(self, tree: str | None) -> None:
         """Compare a reported tree with the last one; a reported change without a new tree is none."""
         if tree is None:
-            if self._change_is_told:
+            if self._change_reported:
                 self._new_epoch()
         elif tree != self._told:
             is_first, is_known = self._told is None, self._trees.meet(tree)
             self._told, self._epoch = tree, 0
             if not is_first and not is_known:
                 self._progress()
-        self._change_is_told = False
+        self._change_reported = False
 
     def _read(self, event: FileRead) -> None:
         self.total_file_reads += 1
@@ -335,7 +335,7 @@ class ProgressMetrics:
         if self._told is None:
             self._new_epoch()
         else:
-            self._change_is_told = True
+            self._change_reported = True
 
     def _passed(self, event: TestsPassed) -> None:
         known = [self._passing.meet(name) for name in event.names]

@@ -343,7 +343,7 @@ async def drive(
                 error = await _stopped(monitor)
                 if error is not None:
                     limit.reschedule(asyncio.get_running_loop().time() + drain_s)
-                    if not await _told_to_stop(stop):
+                    if not await _stop_host(stop):
                         break
     except TimeoutError:
         if not limit.expired():
@@ -357,7 +357,7 @@ async def _stopped(monitor: ProgressMonitor) -> str | None:
     return None if goes_on else f"Stopped by progress evaluator: {reason}"
 
 
-async def _told_to_stop(stop: Callable[[], Awaitable[None]] | None) -> bool:
+async def _stop_host(stop: Callable[[], Awaitable[None]] | None) -> bool:
     """Stop the host, and return whether to wait for further events; False if it cannot be stopped."""
     if stop is None:
         return False

@@ -24,7 +24,7 @@ _T = TypeVar("_T")
 
 
 @contextmanager
-def told_plainly(what: Path, consequence: str = "nothing was changed") -> Iterator[None]:
+def as_store_error(what: Path, consequence: str = "nothing was changed") -> Iterator[None]:
     """Turn an OSError into a StoreError of one line: the file, the reason and the consequence."""
     try:
         yield

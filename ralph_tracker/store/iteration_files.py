@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypedDict
 
 from ralph_tracker.errors import CollectedError, NoSnapshotError, StoreError
-from ralph_tracker.store.files import to_json, told_plainly, write_new, write_whole
+from ralph_tracker.store.files import as_store_error, to_json, write_new, write_whole
 from ralph_tracker.store.layout import BASE, SCHEMA_VERSION, LoopPaths
 from ralph_tracker.store.reading import read_json
 from ralph_tracker.store.records import LoopRecords
@@ -84,7 +84,7 @@ class RestoreMark:
 
     def clear(self) -> None:
         """Remove the mark. Raises StoreError if the disk refuses."""
-        with told_plainly(self._file):
+        with as_store_error(self._file):
             self._file.unlink(missing_ok=True)
 
     def resumed(self, store: SnapshotStore) -> Restoring | None:
@@ -107,7 +107,7 @@ class RestoreMark:
         return found
 
     def _clear_leftovers(self, skipped: Iterable[Skipped]) -> None:
-        with told_plainly(self._paths.root), TreeWriter(self._paths.root) as writer:
+        with as_store_error(self._paths.root), TreeWriter(self._paths.root) as writer:
             for skip in skipped:
                 if skip.reason == LEFTOVER:
                     writer.remove(skip.path)
@@ -155,7 +155,7 @@ def _change(change: Change) -> dict[str, Any]:
     }
 
 
-class Visits(NamedTuple):
+class VisitCount(NamedTuple):
     """How often the lineage returned to a tree from a different one, and when last (its iteration, None: never)."""
 
     times: int
@@ -173,7 +173,7 @@ class TreeVisits:
         known = self.iterations(tree)
         if number not in known:
             path = self._index(tree)
-            with told_plainly(path):
+            with as_store_error(path):
                 write_whole(path, to_json([*known, number]), self.paths.staging)
 
     def _index(self, tree: str) -> Path:
@@ -184,13 +184,13 @@ class TreeVisits:
         plain = read_json(self._index(tree))
         return [number for number in plain if isinstance(number, int)] if isinstance(plain, list) else []
 
-    def visits(self, tree: str, segments: Sequence[tuple[int, int]]) -> Visits:
+    def visits(self, tree: str, segments: Sequence[tuple[int, int]]) -> VisitCount:
         """Count the visits in a lineage; consecutive iterations with the same tree are one visit."""
         on_line = [n for n in self.iterations(tree) if any(first <= n <= last for first, last in segments)]
         follows = {last: following[0] for (_, last), following in pairwise(segments)}
         going_on = {follows.get(n, n + 1) for n in on_line}
         starts = [n for n in on_line if n not in going_on]
-        return Visits(len(starts), on_line[-1] if on_line else None)
+        return VisitCount(len(starts), on_line[-1] if on_line else None)
 
 
 class KeptFiles(NamedTuple):
@@ -204,7 +204,7 @@ class KeptFiles(NamedTuple):
     snapshot: Snapshot
     changed: tuple[Change, ...]
     since_baseline: tuple[Change, ...]
-    visits: Visits
+    visits: VisitCount
     after_checks: str | None = None
     changed_by_checks: tuple[str, ...] = ()
     note: str | None = None
@@ -343,7 +343,7 @@ class IterationFiles:
         """Return the id of the current tree. Raises StoreError if it cannot be read."""
         return self._store.snapshot().tree
 
-    def stands_at(self, number: int, tree: str | None) -> bool:
+    def tree_equals(self, number: int, tree: str | None) -> bool:
         """Return whether the working tree equals that iteration, before or after its checks."""
         manifest = read_json(self.paths.iteration(number) / MANIFEST)
         left = manifest.get("tree_after_checks") if isinstance(manifest, dict) else None
@@ -463,7 +463,7 @@ def _ref(number: int) -> str:
 
 
 @contextmanager
-def lookout(purpose: str) -> Iterator[Path]:
+def scratch_folder(purpose: str) -> Iterator[Path]:
     """Create a temporary folder for looking at a tree, and remove it afterwards."""
     with tempfile.TemporaryDirectory(prefix=f"ralph-tracker-{purpose}-", ignore_cleanup_errors=True) as scratch:
         # A name that is never kept, in case the temporary folder is inside the tree.

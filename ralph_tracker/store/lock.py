@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from ralph_tracker.errors import StoreError
-from ralph_tracker.store.files import told_plainly
+from ralph_tracker.store.files import as_store_error
 
 PATIENCE_S: Final = 30.0
 _PAUSE_S: Final = 0.02
@@ -23,11 +23,11 @@ def locked(path: Path, purpose: str, patience_s: float = PATIENCE_S) -> Iterator
 
     Raises StoreError naming the holder after that.
     """
-    with told_plainly(path):
+    with as_store_error(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
     try:
-        with told_plainly(path):
+        with as_store_error(path):
             _acquire(descriptor, path, patience_s)
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, json.dumps({"pid": os.getpid(), "purpose": purpose}).encode(), 0)

@@ -148,7 +148,7 @@ def derived_summary(paths: LoopPaths) -> Summary:
 
 def with_events(summary: Summary, events: Iterable[Any]) -> Summary:
     """Return the summary with what happened since the last record: rollbacks and changes of status."""
-    for event in filter(_tells_more, events):
+    for event in filter(_adds_to_records, events):
         if event["event"] == "status":
             summary = summary._replace(status=event["status"])
         elif event["after"] == summary.iteration:
@@ -159,7 +159,7 @@ def with_events(summary: Summary, events: Iterable[Any]) -> Summary:
     return summary
 
 
-def _tells_more(event: Any) -> bool:  # noqa: ANN401  # any JSON value
+def _adds_to_records(event: Any) -> bool:  # noqa: ANN401  # any JSON value
     """Return whether an event adds to the records."""
     kind = event.get("event") if isinstance(event, dict) else None
     wanted = EVENTS.get(kind) if isinstance(kind, str) else None

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 from ralph_tracker.config.yaml_io import dump_yaml
 from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.codec import encode
-from ralph_tracker.core.documents import AlertDocument, Document, alert_document, carried_document, stored_decision
+from ralph_tracker.core.documents import AlertDocument, Document, alert_document, open_alert_document, stored_decision
 from ralph_tracker.core.identities import SeenTests
 from ralph_tracker.core.judge import Judgement
 from ralph_tracker.core.loop_state import LoopState
@@ -26,6 +26,7 @@ from ralph_tracker.errors import RalphTrackerError, RecordError, StoreError
 from ralph_tracker.store import codec
 from ralph_tracker.store.files import (
     append_line,
+    as_store_error,
     cleared,
     digest,
     file_digest,
@@ -34,7 +35,6 @@ from ralph_tracker.store.files import (
     sync_folder,
     temporary_name,
     to_json,
-    told_plainly,
     write_new,
     write_whole,
 )
@@ -97,7 +97,7 @@ def short_alerts(record: IterationRecord) -> Iterator[AlertDocument]:
             yield alert_document(alert, "new")
     for alert in record.open_alerts:
         if alert.id not in record.accepted:
-            yield carried_document(alert, "open")
+            yield open_alert_document(alert, "open")
 
 
 def best_document(summary: Summary, paths: LoopPaths) -> Document:
@@ -149,7 +149,7 @@ class LoopStore(LoopRecords):
         The sign is the staging folder: a writer that ends well, or refuses before writing, removes it.
         """
         with locked(self.paths.lock, purpose):
-            with told_plainly(self.paths.folder):
+            with as_store_error(self.paths.folder):
                 unfinished = cleared(self.paths.staging)
             try:
                 yield unfinished
@@ -182,7 +182,7 @@ class LoopStore(LoopRecords):
             return None
         if self.paths.iteration(summary.iteration + 1).is_dir():
             return None
-        with told_plainly(self.paths.trajectory):
+        with as_store_error(self.paths.trajectory):
             return summary if self._last_row() == summary.iteration else None
 
     def _write(self, path: Path, data: bytes) -> None:
@@ -194,12 +194,12 @@ class LoopStore(LoopRecords):
 
     def begin(self, number: int) -> None:
         """Mark that an iteration is being recorded, so that a crash before the commit point is noticed."""
-        with told_plainly(self.paths.attempt, _NOT_RECORDED):
+        with as_store_error(self.paths.attempt, _NOT_RECORDED):
             self._write(self.paths.attempt, to_json({"schema_version": SCHEMA_VERSION, "iteration": number}))
 
     def done(self) -> None:
         """Remove the mark: the iteration is recorded."""
-        with told_plainly(self.paths.attempt, ON_RECORD):
+        with as_store_error(self.paths.attempt, ON_RECORD):
             self.paths.attempt.unlink(missing_ok=True)
 
     def commit(self, entry: Entry) -> None:
@@ -208,9 +208,9 @@ class LoopStore(LoopRecords):
         Raises StoreError if the disk refuses; before the commit point nothing of the iteration remains.
         """
         record = dump_yaml(entry.document).encode("utf-8", "surrogatepass")
-        with told_plainly(self.paths.folder, _NOT_RECORDED):
+        with as_store_error(self.paths.folder, _NOT_RECORDED):
             self._publish_folder(entry, record)
-        with told_plainly(self.paths.folder, ON_RECORD):
+        with as_store_error(self.paths.folder, ON_RECORD):
             sync_folder(self.paths.iterations)
             self._write(self.paths.record(entry.number), record)
             append_line(self.paths.trajectory, entry.row)
@@ -282,18 +282,18 @@ class LoopStore(LoopRecords):
 
     def write_summary(self, summary: Summary) -> None:
         """Write state.json and the document of the best iteration."""
-        with told_plainly(self.paths.state):
+        with as_store_error(self.paths.state):
             self._write(self.paths.best, dump_yaml(best_document(summary, self.paths)).encode())
             self._write(self.paths.state, to_json(summary.plain()))
 
     def write_trajectory(self, rows: list[Document]) -> None:
         """Write the whole trajectory."""
-        with told_plainly(self.paths.trajectory):
+        with as_store_error(self.paths.trajectory):
             self._write(self.paths.trajectory, b"".join(to_json(row) + b"\n" for row in rows))
 
     def append_event(self, event: Mapping[str, Any]) -> None:
         """Record a rollback, an acceptance, a selection or a change of status."""
-        with told_plainly(self.paths.events):
+        with as_store_error(self.paths.events):
             append_line(self.paths.events, {"schema_version": SCHEMA_VERSION, **event})
 
     def set_status(self, summary: Summary, status: Status, at: str) -> Summary:
@@ -320,12 +320,12 @@ class LoopStore(LoopRecords):
 
     def write_json(self, path: Path, document: Any) -> None:  # noqa: ANN401  # any plain document
         """Write a document as JSON."""
-        with told_plainly(path):
+        with as_store_error(path):
             self._write(path, to_json(document))
 
     def write_text(self, path: Path, text: str, consequence: str = "nothing was changed") -> None:
         """Write a report or a document for people."""
-        with told_plainly(path, consequence):
+        with as_store_error(path, consequence):
             self._write(path, text.encode("utf-8", "replace"))
 
     def is_as_written(self, number: int) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-from ralph_tracker.store.files import AGAIN, sync_below, told_plainly
+from ralph_tracker.store.files import AGAIN, as_store_error, sync_below
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.snapshots.index import Index, Seen
 from ralph_tracker.store.snapshots.objects import Objects
@@ -38,7 +38,7 @@ def _move(paths: LoopPaths, old: Path, remember: Callable[[str, int], None]) -> 
     """Build the new store under a temporary name and rename it at the end, so that a killed call changes nothing."""
     tracked = old / "info/tracked-ignored"  # missing if no repository lent its index
     with (
-        told_plainly(old, AGAIN),
+        as_store_error(old, AGAIN),
         tempfile.TemporaryDirectory(prefix=".tmp-", dir=paths.folder) as scratch,
         tempfile.TemporaryDirectory(prefix="ralph-tracker-") as place,
     ):

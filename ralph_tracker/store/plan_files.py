@@ -9,7 +9,7 @@ from ralph_tracker.config.schema import plan_of
 from ralph_tracker.config.yaml_io import load_yaml
 from ralph_tracker.errors import InputError, RecordError
 from ralph_tracker.steering.plan import Plan, PlanState, begun, plan_digest, state_from_plain
-from ralph_tracker.store.files import hide_from_git, to_json, told_plainly, write_whole
+from ralph_tracker.store.files import as_store_error, hide_from_git, to_json, write_whole
 from ralph_tracker.store.lock import holder_of, locked
 from ralph_tracker.store.reading import read_bytes, read_json
 from ralph_tracker.store.snapshots.exclusions import LOOP_FOLDER
@@ -89,7 +89,7 @@ def read_plan(path: Path) -> KeptPlan:
 def write_plan_state(path: Path, plain: Mapping[str, Any]) -> None:
     """Replace the state of the plan file `path`. Raises StoreError where the disk refuses."""
     kept = state_path(path)
-    with told_plainly(kept, "the state of the plan is as it was before"):
+    with as_store_error(kept, "the state of the plan is as it was before"):
         write_whole(kept, to_json(plain) + b"\n")
         hide_from_git(kept.parent)
 
@@ -97,6 +97,6 @@ def write_plan_state(path: Path, plain: Mapping[str, Any]) -> None:
 def write_plan_prompt(path: Path, text: str) -> Path:
     """Replace the current task's prompt of the plan `path`, and return its path. Raises StoreError."""
     kept = prompt_path(path)
-    with told_plainly(kept, "the task was not begun"):
+    with as_store_error(kept, "the task was not begun"):
         write_whole(kept, text.encode("utf-8", "surrogateescape"))
     return kept

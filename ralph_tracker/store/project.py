@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Final
 
 from ralph_tracker.errors import LoopError
-from ralph_tracker.store.files import TEMPORARY, hide_from_git, told_plainly, write_whole
+from ralph_tracker.store.files import TEMPORARY, as_store_error, hide_from_git, write_whole
 from ralph_tracker.store.layout import LOOP_ID, ProjectPaths
 from ralph_tracker.store.loop_status import checked_root, current_loop
 from ralph_tracker.store.loop_store import LoopStore
@@ -24,7 +24,7 @@ class Project:
 
     def set_current(self, loop_id: str) -> None:
         """Make a loop the current one."""
-        with told_plainly(self.paths.current, "the loop is on record; run the same command again"):
+        with as_store_error(self.paths.current, "the loop is on record; run the same command again"):
             write_whole(self.paths.current, f"{loop_id}\n".encode())
             hide_from_git(self.paths.base)
 
@@ -34,7 +34,7 @@ class Project:
 
     def clear(self) -> None:
         """Remove what a killed call left behind."""
-        with told_plainly(self.paths.base):
+        with as_store_error(self.paths.base):
             for path in self.paths.base.glob(f"{TEMPORARY}*"):
                 path.unlink()
 

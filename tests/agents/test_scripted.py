@@ -128,7 +128,7 @@ class TestCommand:
     def test_what_it_spends_is_told_as_claude_code_does(self, call):
         listener = Listener()
         listener.hear(call(4).communicate()[0].encode())
-        told = listener.told(0)
+        told = listener.report(0)
         assert told.usage == Usage(cost_usd=0.5, input_tokens=10, output_tokens=2, turns=3)
         assert (told.ending, told.last_message) == (Ending.DONE, "works")
 

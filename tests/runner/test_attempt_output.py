@@ -65,10 +65,10 @@ def test_silence_ends_the_agent_and_a_word_begins_it_anew(tmp_path):
     follower.look()
     now[0] = 18.0
     follower.look()
-    assert (follower.silent_s, ended.is_set()) == (None, False)
+    assert (follower.idle_s, ended.is_set()) == (None, False)
     now[0] = 19.0
     follower.look()
-    assert (follower.silent_s, ended.is_set()) == (10.0, True)
+    assert (follower.idle_s, ended.is_set()) == (10.0, True)
 
 
 def test_without_a_limit_silence_is_no_matter(tmp_path):
@@ -77,4 +77,4 @@ def test_without_a_limit_silence_is_no_matter(tmp_path):
     follower = Follower([heard_of(path, [])], ended, clock=lambda: now[0])
     now[0] = 1e9
     follower.look()
-    assert (follower.silent_s, ended.is_set()) == (None, False)
+    assert (follower.idle_s, ended.is_set()) == (None, False)

@@ -17,8 +17,8 @@ def told(ending=Ending.UNKNOWN, **more):
     return RunReport(**{"usage": Usage(), "ending": ending, **dict.fromkeys(RunReport._fields[2:]), **more})
 
 
-def ran(finished=WELL, ending=Ending.UNKNOWN, *, printed=True, changed=True, silent_s=None, **more):
-    return AgentRun(finished, told(ending, **more), printed, changed, silent_s)
+def ran(finished=WELL, ending=Ending.UNKNOWN, *, printed=True, changed=True, idle_s=None, **more):
+    return AgentRun(finished, told(ending, **more), printed, changed, idle_s)
 
 
 RUNS = {
@@ -30,7 +30,7 @@ RUNS = {
     "a signal": (ran(KILLED), Verdict.CRASHED),
     "a failure that is said with 0": (ran(WELL, Ending.FAILED), Verdict.CRASHED),
     "its time limit": (ran(LATE), Verdict.HUNG),
-    "silence": (ran(KILLED, silent_s=9.0), Verdict.HUNG),
+    "silence": (ran(KILLED, idle_s=9.0), Verdict.HUNG),
     "a provider's limit": (ran(FAILED, Ending.RATE_LIMITED), Verdict.RATE_LIMITED),
     "a provider's limit, said with 0": (ran(WELL, Ending.RATE_LIMITED), Verdict.RATE_LIMITED),
     "a provider's limit that it waited for too long": (ran(LATE, Ending.RATE_LIMITED), Verdict.RATE_LIMITED),
@@ -90,7 +90,7 @@ DESCRIBED = {
     "a crash with words": (ran(FAILED, why="no space"), "crashed: no space (exit 1 after 1.0 s)"),
     "a signal": (ran(KILLED), "crashed (killed by SIGKILL after 1.0 s)"),
     "a limit of time": (ran(LATE), "hung (ended at its time limit after 60.0 s)"),
-    "silence": (ran(KILLED, silent_s=90.2), "hung (silent for 90 s)"),
+    "silence": (ran(KILLED, idle_s=90.2), "hung (silent for 90 s)"),
     "a login": (ran(FAILED, Ending.NEEDS_PERSON, why="run /login"), "needs a person: run /login"),
     "no command": (ran(ABSENT), "not started (command not found: agent)"),
 }

@@ -12,13 +12,13 @@ import pytest
 from ralph_tracker.errors import StoreError
 from ralph_tracker.store.files import (
     append_line,
+    as_store_error,
     cleared,
     digest,
     file_digest,
     files_below,
     sync_below,
     to_json,
-    told_plainly,
     write_new,
     write_whole,
 )
@@ -135,16 +135,16 @@ class TestToldPlainly:
         ids=["names its file", "names none", "has no words"],
     )
     def test_names_the_file_the_reason_and_what_it_means(self, tmp_path, error, line):
-        with pytest.raises(StoreError) as refused, told_plainly(tmp_path / "here", "it was lost"):
+        with pytest.raises(StoreError) as refused, as_store_error(tmp_path / "here", "it was lost"):
             raise error
         assert str(refused.value).removeprefix(f"{tmp_path}/") == line
 
     def test_says_that_nothing_was_changed_where_nobody_says_more(self, tmp_path):
-        with pytest.raises(StoreError, match="nothing was changed"), told_plainly(tmp_path):
+        with pytest.raises(StoreError, match="nothing was changed"), as_store_error(tmp_path):
             (tmp_path / "missing").read_bytes()
 
     def test_lets_other_errors_pass(self, tmp_path):
-        with pytest.raises(KeyError), told_plainly(tmp_path):
+        with pytest.raises(KeyError), as_store_error(tmp_path):
             raise KeyError
 
 

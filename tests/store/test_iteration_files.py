@@ -7,7 +7,7 @@ import pytest
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.store.files import digest, to_json
-from ralph_tracker.store.iteration_files import IterationFiles, Visits
+from ralph_tracker.store.iteration_files import IterationFiles, VisitCount
 from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.loop_store import LoopStore
 
@@ -52,7 +52,7 @@ def bench(tmp_path: Path) -> Bench:
 
 def test_the_baseline_has_no_artifacts_and_changes_nothing(bench):
     kept = bench.record(0)
-    assert (kept.changed, kept.since_baseline, kept.visits) == ((), (), Visits(0, None))
+    assert (kept.changed, kept.since_baseline, kept.visits) == ((), (), VisitCount(0, None))
     assert bench.manifest(0)["since_baseline"] == []
     assert not (bench.store.paths.iteration(0) / "artifacts").exists()
 
@@ -84,22 +84,22 @@ def test_what_the_checks_changed_stands_beside_what_is_kept(bench):
 
 def test_the_tree_stands_where_it_was_found_and_where_its_checks_left_it(bench):
     tree = bench.record(0).snapshot.tree
-    assert bench.keeper.stands_at(0, tree)
+    assert bench.keeper.tree_equals(0, tree)
     bench.write("a.txt", "two\n")
-    assert not bench.keeper.stands_at(0, tree)
+    assert not bench.keeper.tree_equals(0, tree)
 
 
 @pytest.mark.parametrize(
     ("contents", "segments", "expected"),
     [
-        pytest.param("a", [(0, 0)], Visits(1, 0), id="still there"),
-        pytest.param("aaa", [(0, 2)], Visits(1, 2), id="three in a row are one visit"),
-        pytest.param("aba", [(0, 2)], Visits(2, 2), id="came back"),
-        pytest.param("abab", [(0, 3)], Visits(2, 2), id="and left again"),
-        pytest.param("aba", [(0, 1)], Visits(1, 0), id="what is off the line does not count"),
-        pytest.param("abaa", [(0, 0), (3, 3)], Visits(1, 3), id="went on after a rollback: one visit"),
-        pytest.param("abca", [(0, 1), (3, 3)], Visits(2, 3), id="came back after a rollback"),
-        pytest.param("bc", [(0, 1)], Visits(0, None), id="never"),
+        pytest.param("a", [(0, 0)], VisitCount(1, 0), id="still there"),
+        pytest.param("aaa", [(0, 2)], VisitCount(1, 2), id="three in a row are one visit"),
+        pytest.param("aba", [(0, 2)], VisitCount(2, 2), id="came back"),
+        pytest.param("abab", [(0, 3)], VisitCount(2, 2), id="and left again"),
+        pytest.param("aba", [(0, 1)], VisitCount(1, 0), id="what is off the line does not count"),
+        pytest.param("abaa", [(0, 0), (3, 3)], VisitCount(1, 3), id="went on after a rollback: one visit"),
+        pytest.param("abca", [(0, 1), (3, 3)], VisitCount(2, 3), id="came back after a rollback"),
+        pytest.param("bc", [(0, 1)], VisitCount(0, None), id="never"),
     ],
 )
 def test_visits_are_counted_on_the_line(bench, contents, segments, expected):

@@ -48,7 +48,7 @@ def _handled(
 ) -> dict[str, Any] | None:
     name = event.get("hook_event_name")
     if name in _TOOLS:
-        return None if where.loop is None else _tool_heard(event, where, environment)
+        return None if where.loop is None else _on_tool(event, where, environment)
     if name == "UserPromptSubmit" and where.loop is not None:
         from ralph_tracker.agents.claude_code.session import prompted  # noqa: PLC0415  # once per prompt
 
@@ -67,7 +67,7 @@ def _handled(
     return None
 
 
-def _tool_heard(event: Mapping[str, Any], where: Presence, environment: Mapping[str, str]) -> dict[str, Any] | None:
+def _on_tool(event: Mapping[str, Any], where: Presence, environment: Mapping[str, str]) -> dict[str, Any] | None:
     """Log a tool event; the end of a turn is answered with continuation's message, if any."""
     assert where.loop is not None  # noqa: S101  # as it is called
     if event.get("hook_event_name") == "PostToolBatch" and event.get("agent_id") is None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
 from ralph_tracker.errors import InputError
-from ralph_tracker.store.files import digest, told_plainly, write_whole
+from ralph_tracker.store.files import as_store_error, digest, write_whole
 from ralph_tracker.store.reading import read_bytes, read_json
 from ralph_tracker.version import __version__
 
@@ -130,7 +130,7 @@ def style_of(text: str, root: Value) -> Style:
     return Style(newline, own or _INDENT, lines=True)
 
 
-def put_in(text: str, container: Value, key: str | None, value: Any, style: Style) -> tuple[int, str]:  # noqa: ANN401
+def insertion(text: str, container: Value, key: str | None, value: Any, style: Style) -> tuple[int, str]:  # noqa: ANN401
     """Return where to insert which text to append a value to a container."""
     name = "" if key is None else f"{json.dumps(key, ensure_ascii=False)}: "
     if container.children:
@@ -148,7 +148,7 @@ def put_in(text: str, container: Value, key: str | None, value: Any, style: Styl
     return container.start + 1, f"{style.newline}{indent}{name}{_laid_out(value, indent, style)}{closing}"
 
 
-def cut_out(container: Value, child: Child) -> tuple[int, int]:
+def removal(container: Value, child: Child) -> tuple[int, int]:
     """Return the range of the text to cut to remove a value from a container."""
     index = container.children.index(child)
     if len(container.children) == 1:
@@ -176,7 +176,7 @@ class EditedText(NamedTuple):
 
     def put(self, container: Value, key: str | None, value: Any, style: Style) -> "EditedText":  # noqa: ANN401
         """Return it with a value appended to a container."""
-        at, more = put_in(self.text, container, key, value, style)
+        at, more = insertion(self.text, container, key, value, style)
         return EditedText(self.text[:at] + more + self.text[at:], (*self.inserted, (at, len(more))))
 
 
@@ -246,7 +246,7 @@ def without_ours(text: str, name: str, kept: Collection[str] = ()) -> str:
         found = next(_ours(text, _root(text, name), kept), None)
         if found is None:
             return bom + text
-        begin, end = cut_out(*found)
+        begin, end = removal(*found)
         text = text[:begin] + text[end:]
 
 
@@ -395,7 +395,7 @@ class Installation(NamedTuple):
             "new_file": text is None,
             "new_folder": new_folder,
         }
-        with told_plainly(self.note):
+        with as_store_error(self.note):
             write_whole(self.note, json.dumps(note).encode() + b"\n")
         return f"{name}: hooks added" + (", status line added" if _adds_line(text or "", edited) else "")
 
@@ -411,7 +411,7 @@ class Installation(NamedTuple):
         else:
             before = without_ours(text, name, note["kept"] if note else ()) if text.strip() else text
         gone = note is not None and note["new_file"] and before.strip() in {"", "{}"}
-        with told_plainly(self.settings):
+        with as_store_error(self.settings):
             if gone:
                 self.settings.unlink()
             elif before != text:
@@ -435,7 +435,7 @@ class Installation(NamedTuple):
 
     def _write(self, text: str) -> None:
         """Write the settings in place, keeping permissions and following a link."""
-        with told_plainly(self.settings):
+        with as_store_error(self.settings):
             target = self.settings.resolve()
             mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else _OWNERS
             write_whole(target, text.encode(), mode=mode)
@@ -469,7 +469,7 @@ def install_plugin(folder: Path, program: Path) -> str:
     """Write a plugin folder, or update ours. Raises InputError if the folder is something else."""
     _refuse_foreign(folder)
     for name, text in plugin_files(program).items():
-        with told_plainly(folder / name):
+        with as_store_error(folder / name):
             write_whole(folder / name, text.encode())
     return f"{folder}: plugin written"
 
@@ -479,7 +479,7 @@ def uninstall_plugin(folder: Path) -> str:
     _refuse_foreign(folder)
     if not (folder / ".claude-plugin" / "plugin.json").exists():
         return f"{folder}: nothing of ours is there"
-    with told_plainly(folder):
+    with as_store_error(folder):
         for name in plugin_files(Path(PLUGIN)):
             (folder / name).unlink(missing_ok=True)
             with suppress(OSError):  # not empty

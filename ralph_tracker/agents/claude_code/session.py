@@ -7,7 +7,7 @@ from typing import Any, Final
 from ralph_tracker.agents.claude_code.journal import note_event
 from ralph_tracker.agents.claude_code.presence import Presence
 from ralph_tracker.agents.claude_code.turn_guidance import continuation_of
-from ralph_tracker.agents.feedback import failing_tests, standing_told
+from ralph_tracker.agents.feedback import failing_tests, status_text
 from ralph_tracker.errors import RalphTrackerError
 from ralph_tracker.steering.continuation import classify_task_complexity
 from ralph_tracker.store.loop_status import paths_of, running, summary_at
@@ -45,5 +45,5 @@ def session_started(event: Mapping[str, Any], where: Presence, environment: Mapp
         failing = failing_tests(paths, summary.head)
     except RalphTrackerError:  # show the status without the names
         failing = None
-    text = standing_told(summary, failing)
+    text = status_text(summary, failing)
     return {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": text}}

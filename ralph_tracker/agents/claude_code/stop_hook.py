@@ -253,15 +253,15 @@ def _held(stop: Stop, turns: Turns, record: IterationRecord, decided: Decided) -
     if cap is not None and turns.blocks >= cap:
         turns.blocks = 0
         stop.note(record, action=action, blocked=False)
-        return {"systemMessage": f"ralph-tracker: iteration {record.iteration} is on record. {_told_cap(cap)}"}
+        return {"systemMessage": f"ralph-tracker: iteration {record.iteration} is on record. {_cap_text(cap)}"}
     turns.blocks += 1
     stop.note(record, action=action, blocked=True)
     text = finding(record, decided, failing_tests(stop.paths, record.iteration))
-    last = [f"This is the last time: {_told_cap(cap)}"] if cap is not None and turns.blocks == cap else []
+    last = [f"This is the last time: {_cap_text(cap)}"] if cap is not None and turns.blocks == cap else []
     return {"decision": "block", "reason": "\n".join([text, _GO_ON, *last])}
 
 
-def _told_cap(cap: int) -> str:
+def _cap_text(cap: int) -> str:
     return (
         f"Claude Code lets a hook hold an agent {cap} times in a row without a tool call; the loop is still running, "
         f"a new prompt goes on with it. {CAP} raises the limit."

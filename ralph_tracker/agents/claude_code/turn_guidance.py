@@ -80,11 +80,11 @@ def turn_ended(event: Mapping[str, Any], root: str, loop: str, environment: Mapp
         note_event(loop, event, **context)
         return None
     lines = [*lines_of(loop, session)]
-    lines += [note_event(loop, failed) for failed in _unheard(event, lines)]
+    lines += [note_event(loop, failed) for failed in _unreported_calls(event, lines)]
     lines.append(note_event(loop, event, **context))
-    told = folded(lines, steering.rules)
-    words, is_forced = told.words, told.is_forced
-    if steering.quality and not is_forced and told.turns % EVALUATION_INTERVAL == 0:
+    guidance = folded(lines, steering.rules)
+    words, is_forced = guidance.words, guidance.is_forced
+    if steering.quality and not is_forced and guidance.turns % EVALUATION_INTERVAL == 0:
         stop = _stopped_by_the_record(root, environment)
         words, is_forced = (words, False) if stop is None else (stop, True)
     if words is None:
@@ -93,7 +93,7 @@ def turn_ended(event: Mapping[str, Any], root: str, loop: str, environment: Mapp
     return {**answer, "systemMessage": f"ralph-tracker: {words}"} if is_forced else answer
 
 
-def _unheard(event: Mapping[str, Any], lines: Iterable[Line]) -> Iterator[dict[str, Any]]:
+def _unreported_calls(event: Mapping[str, Any], lines: Iterable[Line]) -> Iterator[dict[str, Any]]:
     """Yield the calls of a turn that no other hook reported, as failed: the client did not allow them."""
     heard, calls = {line.get("call") for line in lines}, event.get("tool_calls")
     for call in calls if isinstance(calls, list) else ():

@@ -83,10 +83,10 @@ def context_of(loop: str, session: str) -> dict[str, int]:
 
 def take_context(loop: str, payload: Mapping[str, Any]) -> None:
     """Store a payload's context size if it has changed. Raises OSError if the disk refuses."""
-    session, told = payload.get("session_id"), payload.get("context_window")
-    if not isinstance(session, str) or not isinstance(told, dict):
+    session, window_usage = payload.get("session_id"), payload.get("context_window")
+    if not isinstance(session, str) or not isinstance(window_usage, dict):
         return
-    window, used = told.get("context_window_size"), told.get("used_percentage")
+    window, used = window_usage.get("context_window_size"), window_usage.get("used_percentage")
     if not isinstance(window, int) or not isinstance(used, int | float) or not (window > 0 and 0 <= used < _PERCENT**2):
         return
     now = {"context_tokens": round(window * used / _PERCENT), "context_window": window}

@@ -209,7 +209,7 @@ class Listener:
         """Read a chunk of standard output."""
         self._output.take(chunk)
 
-    def hear_error(self, chunk: bytes) -> None:
+    def feed_stderr(self, chunk: bytes) -> None:
         """Read a chunk of standard error."""
         self._errors.take(chunk)
 
@@ -218,7 +218,7 @@ class Listener:
         """Return how many lines were dropped because they have more than 1 MiB."""
         return self._output.dropped + self._errors.dropped
 
-    def told(self, exit_code: int | None) -> RunReport:
+    def report(self, exit_code: int | None) -> RunReport:
         """Return the report on the run; `exit_code` is None if a signal ended it, or we did."""
         self._output.end()
         self._errors.end()

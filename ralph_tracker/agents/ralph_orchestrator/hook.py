@@ -90,10 +90,10 @@ class RunnerState(NamedTuple):
         return latest < self.base + done
 
 
-def calls_for(event: Event, standing: RunnerState | None, latest: int | None) -> tuple[Call, ...]:
+def calls_for(event: Event, stored: RunnerState | None, latest: int | None) -> tuple[Call, ...]:
     """Return the calls to make, in order.
 
-    `standing` is the stored state, None if this runner has not used the loop. `latest` is the last recorded iteration,
+    `stored` is the stored state, None if this runner has not used the loop. `latest` is the last recorded iteration,
     None if no loop is running. A repeated event gives no call or the same one. `close` ends a loop of another task,
     `select` leaves one running for a run that continues it.
     """
@@ -101,9 +101,9 @@ def calls_for(event: Event, standing: RunnerState | None, latest: int | None) ->
         return ()
     if latest is None:
         return ("begin",) if event.name == START else ()
-    measure: tuple[Call, ...] = ("measure",) if standing is not None and standing.due(event, latest) else ()
+    measure: tuple[Call, ...] = ("measure",) if stored is not None and stored.due(event, latest) else ()
     if event.name == START:
-        another = standing is not None and standing.loop != event.loop
+        another = stored is not None and stored.loop != event.loop
         return (*measure, "close", "begin") if another else measure
     return (*measure, _ENDS[event.name]) if event.name in _ENDS else measure
 
@@ -115,8 +115,8 @@ def answer(environment: Mapping[str, str], descriptor: int = 0) -> str:
         return ""
     tracker = Tracker(Path(event.workspace or "."), environment=environment)
     paths, latest = _loop(tracker)
-    standing = None if paths is None else _standing(paths)
-    lines = [_carried_out(tracker, call) for call in calls_for(event, standing, latest)]
+    stored = None if paths is None else _stored(paths)
+    lines = [_carried_out(tracker, call) for call in calls_for(event, stored, latest)]
     _remember(tracker, event)
     return "".join(f"{line}\n" for line in lines)
 
@@ -140,7 +140,7 @@ def _loop(tracker: Tracker) -> tuple[LoopPaths | None, int | None]:
     return (paths, summary.iteration) if summary.status == "running" else (None, None)
 
 
-def _standing(paths: LoopPaths) -> RunnerState | None:
+def _stored(paths: LoopPaths) -> RunnerState | None:
     plain = read_json(paths.folder / STANDING)
     try:
         return RunnerState(str(plain["loop"]), int(plain["pid"]), int(plain["base"]), int(plain["started"]))

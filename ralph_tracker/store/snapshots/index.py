@@ -174,7 +174,7 @@ def print_of(status: os.stat_result) -> Print:
     return status.st_size, status.st_mtime_ns, status.st_ino, status.st_ctime_ns
 
 
-def settled_print(status: os.stat_result, began: int) -> Print | None:
+def stable_print(status: os.stat_result, began: int) -> Print | None:
     """Return the print of a file, None if a further change might go unnoticed.
 
     `began` is the time (ns) of the file system before the tree was looked at: a later change has a later time, unless

@@ -18,7 +18,7 @@ from ralph_tracker.store.snapshots.exclusions import (
     kind_reason,
     untracked_reason,
 )
-from ralph_tracker.store.snapshots.index import Index, Print, Seen, settled_print
+from ralph_tracker.store.snapshots.index import Index, Print, Seen, stable_print
 from ralph_tracker.store.snapshots.scope import Scope
 from ralph_tracker.store.snapshots.values import Limits, Skipped
 from ralph_tracker.store.snapshots.working_tree import Prints, TreeReader, TreeView
@@ -127,7 +127,7 @@ class Scanner:
     def settled(self, path: str) -> Print | None:
         """Return the print of a new or changed file of the last scan, None if it must be read again next time."""
         status = self._walk.added.get(path)
-        return None if status is None else settled_print(status, self._began)
+        return None if status is None else stable_print(status, self._began)
 
 
 class _Walk:

@@ -77,26 +77,30 @@ def rules_below(text: bytes, folder: str) -> list[str]:
     return [rule.line(start + ("" if rule.anchored else "**/") + rule.pattern) for rule in rules_in(text)]
 
 
-def rules_above(text: bytes, way: Sequence[str]) -> list[str]:
-    """Rewrite the rules of a file above the root relative to it; `way` are the folders from the file to the root."""
+def rules_above(text: bytes, folders: Sequence[str]) -> list[str]:
+    """Rewrite the rules of a file above the root relative to it; `folders` lead from the file to the root."""
     lines: list[str] = []
     for rule in rules_in(text):
         if rule.anchored:
-            lines += [rule.line("/" + rest) for rest in _behind(rule.pattern.split("/"), way)]
+            lines += [rule.line("/" + rest) for rest in _remaining_pattern(rule.pattern.split("/"), folders)]
         else:
             lines.append(rule.line("**/" + rule.pattern))
     return lines
 
 
-def _behind(pattern: Sequence[str], way: Sequence[str]) -> list[str]:
-    """Return what remains of a pattern after matching `way`; nothing if it ends earlier or does not match."""
-    if not way:
+def _remaining_pattern(pattern: Sequence[str], folders: Sequence[str]) -> list[str]:
+    """Return what remains of a pattern after matching `folders`; nothing if it ends earlier or does not match."""
+    if not folders:
         return ["/".join(pattern)] if pattern else []
     if not pattern:
         return []
     if pattern[0] == "**":
-        return _behind(pattern[1:], way) + _behind(pattern, way[1:])
-    return _behind(pattern[1:], way[1:]) if re.fullmatch(_expression(pattern[0]), way[0], re.DOTALL) else []
+        return _remaining_pattern(pattern[1:], folders) + _remaining_pattern(pattern, folders[1:])
+    return (
+        _remaining_pattern(pattern[1:], folders[1:])
+        if re.fullmatch(_expression(pattern[0]), folders[0], re.DOTALL)
+        else []
+    )
 
 
 def _expression(pattern: str) -> str:
@@ -259,8 +263,8 @@ def repository_of(root: Path) -> UserRepository | None:
         return repository
     files = _files_around(repository, default_user_ignore_file())
     rules = IgnoreRules(_one_list([line for folder, file in files for line in rules_below(bytes_of(file), folder)]))
-    way = repository.prefix.rstrip("/")
-    if not any(rules.leave_out(folder, is_folder=True) for folder in (*_folders_above(way), way)):
+    folders = repository.prefix.rstrip("/")
+    if not any(rules.leave_out(folder, is_folder=True) for folder in (*_folders_above(folders), folders)):
         return repository
     try:
         return repository if repository.tracked() else None
@@ -287,8 +291,8 @@ def _left_out(tracked: list[str], rules: IgnoreRules) -> Iterator[str]:
 def _rules_outside(repository: UserRepository, user_file: Path) -> Iterator[str]:
     """Yield the rules of the user, the repository, and the folders between its top and the tree."""
     for folder, file in _files_around(repository, user_file):
-        way = repository.prefix.removeprefix(folder).strip("/")
-        yield from rules_above(bytes_of(file), way.split("/") if way else [])
+        folders = repository.prefix.removeprefix(folder).strip("/")
+        yield from rules_above(bytes_of(file), folders.split("/") if folders else [])
 
 
 def _files_around(repository: UserRepository, user_file: Path) -> Iterator[tuple[str, Path]]:
@@ -297,9 +301,9 @@ def _files_around(repository: UserRepository, user_file: Path) -> Iterator[tuple
     A folder is "" or ends with a slash.
     """
     yield from (("", user_file), ("", repository.common / "info" / "exclude"))
-    way = [name for name in repository.prefix.split("/") if name]
-    for depth, _ in enumerate(way):
-        yield "".join(f"{name}/" for name in way[:depth]), repository.top.joinpath(*way[:depth], ".gitignore")
+    folders = [name for name in repository.prefix.split("/") if name]
+    for depth, _ in enumerate(folders):
+        yield "".join(f"{name}/" for name in folders[:depth]), repository.top.joinpath(*folders[:depth], ".gitignore")
 
 
 def _rules_inside(root: Path) -> Iterator[str]:

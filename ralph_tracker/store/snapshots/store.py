@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, Self
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
-from ralph_tracker.store.files import AGAIN, sync_below, sync_folder, told_plainly, write_new
+from ralph_tracker.store.files import AGAIN, as_store_error, sync_below, sync_folder, write_new
 from ralph_tracker.store.lock import hold, touched
 from ralph_tracker.store.reading import read_bytes
 from ralph_tracker.store.snapshots import index as indexes
@@ -90,7 +90,7 @@ class SnapshotStore:
         if self.exists:
             return
         new = self._folder.with_name(self._folder.name + ".new")
-        with told_plainly(self._folder, AGAIN):
+        with as_store_error(self._folder, AGAIN):
             shutil.rmtree(new, ignore_errors=True)
             new.mkdir(mode=0o700, parents=True)
             frozen = freeze(self._root)
@@ -105,7 +105,7 @@ class SnapshotStore:
     def link_environments(self, folder: Path) -> Self:
         """Create a store in `folder` that reads this one, which is not written to; it has no names."""
         self._require()
-        with told_plainly(self._folder):
+        with as_store_error(self._folder):
             _make_folders(folder)
             for name in (RULES, TRACKED, indexes.NAME):
                 if (self._folder / name).exists():
@@ -176,12 +176,12 @@ class SnapshotStore:
 
     def export(self, content: str, destination: Path) -> None:
         """Write the files of a kept content into an empty or new folder."""
-        with told_plainly(destination, AGAIN):
+        with as_store_error(destination, AGAIN):
             self._reading().export(content, destination)
 
     def write_changed(self, changes: Iterable[Change], destination: Path) -> None:
         """Write the new contents of changed files into an empty or new folder."""
-        with told_plainly(destination, AGAIN):
+        with as_store_error(destination, AGAIN):
             write_changed(self._reading().each, changes, destination)
 
     def restore(self, content: str, begun: Begun | None = None) -> str:
@@ -208,7 +208,7 @@ class SnapshotStore:
         if repository is None:
             raise StoreError(f"{self._root} is in no git repository: apply it as output or worktree")
         goal = [Entry(file.path, file.mode, file.object_id) for file in self._kept.files(kept.tree)]
-        with told_plainly(repository.folder, AGAIN):
+        with as_store_error(repository.folder, AGAIN):
             return make_branch(repository, goal, self._kept.each, kept.note or Note(), name)
 
     def verify(self, content: str) -> tuple[str, ...]:
@@ -223,7 +223,7 @@ class SnapshotStore:
     def references(self) -> tuple[str, ...]:
         """Return the full names of all that is kept: iterations, and the safety snapshots of restores."""
         self._require()
-        with told_plainly(self._folder, AGAIN):
+        with as_store_error(self._folder, AGAIN):
             return tuple(self._names.all())
 
     def forget(self, names: Sequence[str]) -> None:
@@ -314,7 +314,7 @@ class SnapshotStore:
     def _held(self) -> Iterator[Callable[[], int]]:
         """Hold the store's lock, and yield the clock (ns) of its file system."""
         self._require()
-        with told_plainly(self._folder, AGAIN), hold(self._folder) as descriptor:
+        with as_store_error(self._folder, AGAIN), hold(self._folder) as descriptor:
             self._objects.clear()
             try:
                 yield partial(touched, descriptor)

@@ -255,7 +255,7 @@ def print_of(status: os.stat_result | None) -> tuple[int, ...] | None:
     return status.st_mode, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
-class Unnamed(NamedTuple):
+class PendingFile(NamedTuple):
     """A written file that still has a temporary name; `descriptor` is None for a link."""
 
     path: str
@@ -297,7 +297,7 @@ class TreeWriter:
                     bits = _inherited(parent, name, is_executable=is_executable) if permissions is None else permissions
                     default = 0o777 if is_executable else 0o666  # before the umask
                     descriptor = _filled(os.open(temporary, _NEW_FILE, default, dir_fd=parent), chunks, bits)
-        self._go_on(Unnamed(path, temporary, descriptor))
+        self._go_on(PendingFile(path, temporary, descriptor))
 
     def remove(self, path: str) -> None:
         """Remove a file or link if it exists."""
@@ -324,13 +324,13 @@ class TreeWriter:
         with _about(path):
             self._steps.open(path, make=True)
 
-    def _go_on(self, unnamed: Unnamed) -> None:
+    def _go_on(self, unnamed: PendingFile) -> None:
         """Finish a file that was written."""
         if unnamed.descriptor is not None:
             os.close(unnamed.descriptor)
         self._name(unnamed)
 
-    def _name(self, unnamed: Unnamed) -> None:
+    def _name(self, unnamed: PendingFile) -> None:
         """Rename a file into place; if that fails, delete it."""
         folder, name = _split(unnamed.path)
         with _about(unnamed.path):
@@ -339,7 +339,7 @@ class TreeWriter:
                 os.rename(unnamed.temporary, name, src_dir_fd=parent, dst_dir_fd=parent)
         self._steps.changed.add(folder)
 
-    def _drop(self, unnamed: Unnamed) -> None:
+    def _drop(self, unnamed: PendingFile) -> None:
         """Delete a file that was not renamed."""
         with contextlib.suppress(OSError):
             os.unlink(unnamed.temporary, dir_fd=self._steps.open(_split(unnamed.path)[0]))
@@ -407,7 +407,7 @@ class DurableTreeWriter(TreeWriter):
 
     def __init__(self, root: Path) -> None:
         super().__init__(root)
-        self._waiting: list[Unnamed] = []
+        self._waiting: list[PendingFile] = []
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         try:
@@ -418,7 +418,7 @@ class DurableTreeWriter(TreeWriter):
             self._drop_waiting()
             super().__exit__(kind, error, at)
 
-    def _go_on(self, unnamed: Unnamed) -> None:
+    def _go_on(self, unnamed: PendingFile) -> None:
         self._waiting.append(unnamed)
         if len(self._waiting) >= _TOGETHER:
             self._name_waiting()
@@ -446,6 +446,6 @@ class DurableTreeWriter(TreeWriter):
                     raise
 
 
-def _close(unnamed: Unnamed) -> None:
+def _close(unnamed: PendingFile) -> None:
     if unnamed.descriptor is not None:
         os.close(unnamed.descriptor)

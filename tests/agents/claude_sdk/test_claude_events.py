@@ -257,7 +257,7 @@ def test_calls_that_never_end_and_those_that_have_are_forgotten_in_the_end(sdk):
 def test_a_sink_may_come_for_a_while_and_hears_each_event_once(sdk):
     first, second = [], []
     reading = ClaudeEvents(first.append)
-    with reading.hearing(first.append), reading.hearing(second.append):
+    with reading.with_sink(first.append), reading.with_sink(second.append):
         reading.message(sdk.says("x", "m1"))
         reading.message(sdk.says("y", "m2"))
     reading.message(sdk.says("z", "m3"))

@@ -14,8 +14,8 @@ def told(*lines: object, exit_code: int | None = 0, errors: str = "") -> RunRepo
     for line in lines:
         text = line if isinstance(line, str) else json.dumps(line)
         listener.hear(f"{text}\n".encode())
-    listener.hear_error(errors.encode())
-    return listener.told(exit_code)
+    listener.feed_stderr(errors.encode())
+    return listener.report(exit_code)
 
 
 def claude(kind: str, **fields: object) -> dict[str, object]:

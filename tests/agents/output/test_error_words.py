@@ -8,8 +8,8 @@ from tests.tables import table
 def text(words: str, exit_code: int | None, errors: str = "") -> RunReport:
     listener = Listener()
     listener.hear(words.encode())
-    listener.hear_error(errors.encode())
-    return listener.told(exit_code)
+    listener.feed_stderr(errors.encode())
+    return listener.report(exit_code)
 
 
 LIMITED, PERSON = Ending.RATE_LIMITED, Ending.NEEDS_PERSON

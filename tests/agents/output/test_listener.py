@@ -70,8 +70,8 @@ def told(output: list[bytes], errors: list[bytes], exit_code: int | None) -> Run
     for chunk in output:
         listener.hear(chunk)
     for chunk in errors:
-        listener.hear_error(chunk)
-    return listener.told(exit_code)
+        listener.feed_stderr(chunk)
+    return listener.report(exit_code)
 
 
 def cut(stream: bytes, at: list[int]) -> list[bytes]:
@@ -112,7 +112,7 @@ def test_a_line_of_a_mebibyte_is_read_and_a_longer_one_is_dropped_and_counted() 
     listener.hear(fits + b" \n")
     listener.hear(b"z" * (2 * MAX_LINE))
     listener.hear(b"zzz\nDone.")
-    assert listener.told(0) == RunReport(Usage(), Ending.DONE, last_message="Done.")
+    assert listener.report(0) == RunReport(Usage(), Ending.DONE, last_message="Done.")
     assert listener.dropped == 2
 
 

@@ -59,11 +59,11 @@ CASES = (
 
 def heard(case: str, exit_code: int | None) -> RunReport:
     listener = Listener()
-    for suffix, hear in ((".out", listener.hear), (".err", listener.hear_error)):
+    for suffix, hear in ((".out", listener.hear), (".err", listener.feed_stderr)):
         path = RECORDED / f"{case}{suffix}"
         if path.exists():
             hear(path.read_bytes())
-    return listener.told(exit_code)
+    return listener.report(exit_code)
 
 
 def test_every_recording_is_looked_at() -> None:
@@ -106,7 +106,7 @@ def test_a_cut_stream_of_claude_code_counts_each_message_once_and_knows_no_cost(
     whole = (RECORDED / "claude-code-done.out").read_bytes().splitlines(keepends=True)
     listener = Listener()
     listener.hear(b"".join(whole[: lines - 1]) + whole[lines - 1][:-40])
-    told = listener.told(None)
+    told = listener.report(None)
     begun = {2: 0, 3: 1, 4: 1, 5: 1, 6: 2}[lines]
     assert told.ending is Ending.UNKNOWN
     assert told.usage == Usage(input_tokens=1730 * begun or None, turns=begun or None)

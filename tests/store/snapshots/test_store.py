@@ -11,7 +11,7 @@ import pytest
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.store.lock import hold
-from ralph_tracker.store.snapshots.index import load, save, settled_print
+from ralph_tracker.store.snapshots.index import load, save, stable_print
 from ralph_tracker.store.snapshots.objects import Pack
 from ralph_tracker.store.snapshots.store import SnapshotStore
 
@@ -86,8 +86,8 @@ def test_a_file_that_may_change_without_a_sign_is_read_again(tmp_path):
     (tmp_path / "f").touch()
     status = (tmp_path / "f").stat()
     latest = max(status.st_mtime_ns, status.st_ctime_ns)
-    assert settled_print(status, latest) is None
-    assert settled_print(status, latest + 1) is not None
+    assert stable_print(status, latest) is None
+    assert stable_print(status, latest + 1) is not None
 
 
 @pytest.mark.parametrize(
@@ -105,13 +105,13 @@ def test_what_is_lent_reads_and_leaves_the_lender_as_it_was(store, bare_project,
     first = store.snapshot(number=0)
     before = {p: p.read_bytes() for p in bare_project.folder.rglob("*") if p.is_file()}
     bare_project.write("a.txt", "three\n")
-    lent = store.link_environments(tmp_path / "lent")
-    second = lent.snapshot(previous=first.tree)
+    linked_environments = store.link_environments(tmp_path / "lent")
+    second = linked_environments.snapshot(previous=first.tree)
     assert second.changed == ("a.txt",)
-    assert lent.read(second.tree, "b/c.txt") == b"two\n"
+    assert linked_environments.read(second.tree, "b/c.txt") == b"two\n"
     assert {p: p.read_bytes() for p in bare_project.folder.rglob("*") if p.is_file()} == before
     with pytest.raises(NoSnapshotError):
-        lent.find(0)
+        linked_environments.find(0)
     assert store.link_environments(tmp_path / "lent").snapshot().tree == second.tree
 
 
@@ -265,11 +265,11 @@ def test_damage_in_a_pack_is_named_by_path(packed, bare_project):
 
 
 def test_what_is_lent_reads_the_packs_of_the_lender(packed, bare_project, tmp_path):
-    lent = packed.link_environments(tmp_path / "lent")
+    linked_environments = packed.link_environments(tmp_path / "lent")
     bare_project.write("a.txt", "three\n")
-    second = lent.snapshot(previous=packed.find(0).tree)
+    second = linked_environments.snapshot(previous=packed.find(0).tree)
     assert second.changed == ("a.txt",)
-    assert lent.read(second.tree, "many/7") == b"7\n"
+    assert linked_environments.read(second.tree, "many/7") == b"7\n"
 
 
 def test_a_folder_that_goes_leaves_the_index(packed, bare_project):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from ralph_tracker.cli.plainly import answer_plainly
+from ralph_tracker.cli.fast_path import answer_fast
 from ralph_tracker.cli.verbs import dispatch
 from ralph_tracker.hooks import pre_loop
 from tests.conftest import handed_in
@@ -29,11 +29,11 @@ from tests.tables import table
     ],
 )
 def test_what_is_not_plain_is_left_to_click(words):
-    assert answer_plainly(words.split()) is None
+    assert answer_fast(words.split()) is None
 
 
 def test_an_empty_value_is_left_to_click():
-    assert answer_plainly(["hook", "loop-decision", "--loop-id", ""]) is None
+    assert answer_fast(["hook", "loop-decision", "--loop-id", ""]) is None
 
 
 @pytest.mark.parametrize("phase", ["post-iteration", "post_iteration", "loop-decision", "loop_decision"])
@@ -43,7 +43,7 @@ def test_a_plain_hook_is_answered_as_click_answers_it(tmp_path, capsys, phase, f
     pre_loop(root=tmp_path, loop_id="one", metrics=handed_in())
     command = ["hook", phase, "--root", str(tmp_path), "--loop-id", "one", *flags]
     told = []
-    for answer in (answer_plainly, dispatch):
+    for answer in (answer_fast, dispatch):
         try:
             code = answer(command)
         except Exception as error:
@@ -57,5 +57,5 @@ def test_an_iteration_is_recorded(tmp_path, capsys, monkeypatch):
     (tmp_path / "ralph-tracker.yaml").write_text(json.dumps(checks))
     monkeypatch.chdir(tmp_path)
     pre_loop()
-    assert answer_plainly(["hook", "post-iteration", "--json"]) == 0
+    assert answer_fast(["hook", "post-iteration", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["iteration_metrics"]["iteration"] == 1

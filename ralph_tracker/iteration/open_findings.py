@@ -50,7 +50,7 @@ class OpenFindings:
     tests: tuple[OpenAlert, ...]
 
 
-def doubt_about(committed: LoopRecords, document: Mapping[str, Any]) -> OpenFindings:
+def open_findings(committed: LoopRecords, document: Mapping[str, Any]) -> OpenFindings:
     """Return what is held against an iteration. Raises LoopError if its files and tests were not compared."""
     record = document["iteration_metrics"]
     number, trust = record["iteration"], record.get("integrity")
@@ -61,7 +61,7 @@ def doubt_about(committed: LoopRecords, document: Mapping[str, Any]) -> OpenFind
             f"iteration {number}: nobody compared its files and tests, as its metrics were handed in and no files are "
             "kept; set codebase.keep: always for the next loop"
         )
-    held = {each.alert.id: each for each in (*_said_once(record, found), *_held(committed, number))}
+    held = {each.alert.id: each for each in (*_finding_alerts(record, found), *_held(committed, number))}
     by_key = {
         finding.key: each for each in held.values() for finding in each.alert.findings if each.state != "accepted"
     }
@@ -88,7 +88,7 @@ def _union_rate(committed: LoopRecords, number: int) -> float | None:
     return None if share is None else half_up(share * 100, 1)
 
 
-def _said_once(record: Mapping[str, Any], found: Integrity) -> Iterator[OpenAlert]:
+def _finding_alerts(record: Mapping[str, Any], found: Integrity) -> Iterator[OpenAlert]:
     """Yield the alerts raised for findings of an iteration, from its record, since later records may lack them."""
     for raised in record["alerts"]:
         kind = TYPE_BY_NAME[raised["type"]]
@@ -146,7 +146,7 @@ class IntegrityDocument(TypedDict):
     unread: dict[str, str]
 
 
-def doubt_document(doubt: OpenFindings) -> IntegrityDocument:
+def open_findings_document(doubt: OpenFindings) -> IntegrityDocument:
     """Return it as a document, nothing cut."""
     record = doubt.document["iteration_metrics"]
     return {

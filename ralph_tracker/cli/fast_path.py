@@ -11,7 +11,7 @@ _FLAGS: Final[Mapping[str, Collection[str]]] = {
 _VALUES: Final = ("--root", "--loop-id")
 
 
-def answer_plainly(arguments: list[str]) -> int | None:
+def answer_fast(arguments: list[str]) -> int | None:
     """Run a hook and return its exit code; None leaves the command to click."""
     verb, phase, *rest = (*arguments, "", "")[: max(2, len(arguments))]
     phase = phase.replace("_", "-")
