@@ -82,7 +82,8 @@ def _say(records: Iterable[tuple[int, Any]], scores: Mapping[int, float | None])
     yielding = [kept.index(place) for place in _YIELDING if place not in idle]
     left_out = say_table([tuple(row[place] for place in kept) for row in table], yielding=yielding)
     if left_out:
-        complain(f"no room for {', '.join(left_out)}; `COLUMNS=120 ralph-tracker history` has them")
+        names = ", ".join(left_out)
+        complain(f"columns left out, terminal too narrow: {names}; `COLUMNS=120 ralph-tracker history` shows them")
 
 
 def _line(number: int, document: Any, scores: Mapping[int, float | None]) -> tuple[str, ...]:  # noqa: ANN401  # as above

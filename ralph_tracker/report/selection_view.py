@@ -124,9 +124,9 @@ def why_peaks_differ(selection: Selection) -> str:
     if other.adjusted == other.candidate.quality_score:
         return ""
     return (
-        f"The formula alone names iteration {by_quality} (quality {score(other.candidate.quality_score)}); on equal "
-        f"ground, against every test the loop has ever seen and at the baseline's size, that one is worth "
-        f"{score(other.adjusted)} and iteration {selected.iteration} is worth {score(selected.adjusted)}."
+        f"The formula alone names iteration {by_quality} (quality {score(other.candidate.quality_score)}). Counting "
+        f"every test that the loop has ever seen, at the baseline's code size, it scores {score(other.adjusted)}; "
+        f"iteration {selected.iteration} scores {score(selected.adjusted)}."
     )
 
 
@@ -135,8 +135,8 @@ def _unverified(selection: Selection) -> str:
     if selection.selected.candidate.verified:
         return ""
     if any(contender.candidate.verified for contender in selection.contenders):
-        return "others of the loop are; this one was asked for"
-    return "no iteration of the loop is; the highest score stands in"
+        return "other iterations are; this one was asked for"
+    return "no iteration is; the one with the highest score was selected"
 
 
 def _candidates(contenders: Sequence[SelectionCandidate]) -> str:

@@ -135,8 +135,11 @@ def test_a_narrow_screen_shows_the_class_and_what_decides(project, monkeypatch, 
         assert {classification, "118/124", str(score), "TAMPERED", "rollback"} <= set(row.split())
     assert rows[2].endswith("← best")
     assert max(map(len, (head, *rows))) <= columns
-    had = f"ralph-tracker: no room for {', '.join(left_out)}; `COLUMNS=120 ralph-tracker history` has them\n"
-    assert answer.err == (had if left_out else "")
+    names = ", ".join(left_out)
+    had = (
+        f"ralph-tracker: columns left out, terminal too narrow: {names}; `COLUMNS=120 ralph-tracker history` shows them"
+    )
+    assert answer.err == (f"{had}\n" if left_out else "")
 
 
 def test_counts_that_are_null_are_not_measured(project):
