@@ -42,7 +42,7 @@ def read_metrics(source: Mapping[str, Any] | str | Path) -> tuple[Metrics, float
     name, raw = _raw(source, "metrics")
     given = _given(raw, name)
     tests = None if given.cases is None else _results(given.cases)
-    metrics = Metrics(**(given.values if tests is None else _believed_now(given.values, tests)))
+    metrics = Metrics(**(given.values if tests is None else _with_counts(given.values, tests)))
     problem = contradiction(metrics)
     if problem:
         raise InputError(f"{name}: {problem}")
@@ -83,7 +83,7 @@ def _results(cases: Cases) -> TestResults:
     return TestResults(outcomes, cases.durations, frozenset(flaky))
 
 
-def _believed_now(given: Values, tests: TestResults) -> Values:
+def _with_counts(given: Values, tests: TestResults) -> Values:
     """Return the values with missing counts computed from the tests."""
     outcomes = list(tests.outcomes.values())
     counts = {

@@ -30,13 +30,13 @@ def count_tasks(root: Path, named: str | None = None) -> tuple[int, int] | None:
     `named` is the plan of the configuration, relative to the root; else the first of the usual names that has tasks.
     """
     for name in (named,) if named else PLANS:
-        found = _believed_now(root / name)
+        found = _boxes_in(root / name)
         if found is not None:
             return found
     return None
 
 
-def _believed_now(path: Path) -> tuple[int, int] | None:
+def _boxes_in(path: Path) -> tuple[int, int] | None:
     try:
         if not path.is_file() or path.stat().st_size > _MOST:
             return None

@@ -34,17 +34,17 @@ def read(content: Content) -> LintReport:
     between two messages cannot be detected then. Raises DamageError.
     """
     findings: Counter[tuple[str, Severity]] = Counter()
-    skipped, severity_override = 0, False
+    skipped, rated = 0, False
     for line in map(plain, json_lines.lines(content)):
         found = _FINDING.match(line)
         if found:
             code = found["code"] or found["in_brackets"]
             findings[code, of_code(code)] += 1
         elif line.strip():
-            severity_override = severity_override or _RATING.match(line) is not None
+            rated = rated or _RATING.match(line) is not None
             skipped += 1
-    if not findings and not severity_override:
+    if not findings and not rated:
         raise DamageError("no line is a message of pylint")
-    if not severity_override and not content.text.endswith("\n"):
+    if not rated and not content.text.endswith("\n"):
         raise DamageError("cut short: the last line has no end, and pylint's rating is missing")
     return LintReport(findings=dict(findings), skipped_lines=skipped)

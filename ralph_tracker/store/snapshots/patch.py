@@ -128,11 +128,11 @@ class _Contents:
         """Return the share of the larger content that both have, by whole lines; 0 if one is not text."""
         if self.kind(one) != "text" or self.kind(other) != "text":
             return 0.0
-        before, after = self._believed_now(one), self._believed_now(other)
+        before, after = self._line_counts(one), self._line_counts(other)
         common = sum(len(line) * count for line, count in (before & after).items())
         return common / max(_size(before), _size(after), 1)
 
-    def _believed_now(self, object_id: str) -> Counter[bytes]:
+    def _line_counts(self, object_id: str) -> Counter[bytes]:
         if object_id not in self._lines:
             self._lines[object_id] = Counter(self.data(object_id).splitlines(keepends=True))
         return self._lines[object_id]
