@@ -7,7 +7,7 @@ from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.core.rules import SelectionMode
 from ralph_tracker.core.selection import Selection
-from ralph_tracker.iteration.apply import Apply
+from ralph_tracker.iteration.apply_selection import Apply
 from ralph_tracker.iteration.measure import Source
 from ralph_tracker.tracker import Tracker
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from ralph_tracker.config.wording import nearest
+from ralph_tracker.config.short_words import nearest
 from ralph_tracker.core.alert_types import same_event
 from ralph_tracker.core.codec import decode, encode
 from ralph_tracker.core.decision import Decision
@@ -27,7 +27,7 @@ from ralph_tracker.iteration.record import (
     write_report,
 )
 from ralph_tracker.store.iteration_files import IterationFiles
-from ralph_tracker.store.loop_reader import LoopReader
+from ralph_tracker.store.loop_recovery import LoopReader
 from ralph_tracker.store.loop_status import (
     NEXT_LOOP,
     Summary,
@@ -41,7 +41,7 @@ from ralph_tracker.store.project import Project
 
 # Imports that only the first or last call of a loop needs are inside it, to keep the other hooks fast.
 if TYPE_CHECKING:
-    from ralph_tracker.iteration.apply import Apply
+    from ralph_tracker.iteration.apply_selection import Apply
     from ralph_tracker.loop.finish import FinishedLoop
 
 
@@ -246,7 +246,7 @@ class Tracker(NamedTuple):
         NotReproducedError if it now measures differently; nothing is selected then.
         """
         from ralph_tracker.core.selection import select  # noqa: PLC0415  # as above
-        from ralph_tracker.iteration.apply import apply_iteration  # noqa: PLC0415  # as above
+        from ralph_tracker.iteration.apply_selection import apply_iteration  # noqa: PLC0415  # as above
         from ralph_tracker.iteration.verify import verify_again  # noqa: PLC0415  # as above
         from ralph_tracker.loop.finish import close, contender_of  # noqa: PLC0415  # as above
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from ralph_tracker.core.alert_types import Alert
-from ralph_tracker.core.identities import HELD_BACK, without_held_back
+from ralph_tracker.core.known_tests import HELD_BACK, without_held_back
 from ralph_tracker.core.metrics import FAILED
 from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.core.rounding import plain_number, quantity
@@ -31,7 +31,7 @@ def failing_tests(paths: LoopPaths, number: int) -> tuple[str, ...] | None:
     return None if tests is None else tuple(sorted(name for name, how in tests.outcomes.items() if how == FAILED))
 
 
-def finding(
+def iteration_feedback(
     record: IterationRecord, decided: "Decided", failing: Collection[str] | None = None, *, iterations_left: int = 0
 ) -> str:
     """Return the score, the failing tests, the open alerts, the rollback and the decision as plain text.

@@ -14,7 +14,7 @@ from ralph_tracker.agents.claude_code.install import Installation, install_plugi
 from ralph_tracker.cli.agent_hook import HOSTS, answer_host
 from ralph_tracker.cli.next_step import say_next
 from ralph_tracker.cli.output import say
-from ralph_tracker.config.wording import nearest
+from ralph_tracker.config.short_words import nearest
 from ralph_tracker.errors import InputError
 from ralph_tracker.store.loop_status import checked_root
 
@@ -116,8 +116,7 @@ def program_path() -> Path:
     return Path(found).absolute()
 
 
-def _installation(kind: Any, root: Path, *, user: bool) -> Any:  # noqa: ANN401  # an Installation, imported late
-
+def _installation(kind: Any, root: Path, *, user: bool) -> Any:  # noqa: ANN401  # an Installation of any host
     return kind.of_user(os.environ) if user else kind.of_project(checked_root(root), os.environ)
 
 

@@ -11,7 +11,7 @@ from ralph_tracker.cli.hook import say_selection
 from ralph_tracker.cli.output import flush, say
 from ralph_tracker.demo import sample
 from ralph_tracker.demo.sample import refine
-from ralph_tracker.iteration.apply import OUTPUT
+from ralph_tracker.iteration.apply_selection import OUTPUT
 from ralph_tracker.tracker import Tracker
 
 WHERE = (

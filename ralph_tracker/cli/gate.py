@@ -16,7 +16,7 @@ from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import progress, say, say_json
 from ralph_tracker.core.alert_types import TYPES, Alert
 from ralph_tracker.core.findings import Severity
-from ralph_tracker.core.identities import names_in_short
+from ralph_tracker.core.known_tests import names_in_short
 from ralph_tracker.core.metrics import METRICS, Measure
 from ralph_tracker.errors import EXIT_NOT_MEASURED, EXIT_OK, EXIT_REGRESSION, StoreError
 from ralph_tracker.iteration.gate import (

@@ -11,10 +11,10 @@ from ralph_tracker.config.load import config_of
 from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.codec import decode
 from ralph_tracker.errors import LoopError, RecordError
-from ralph_tracker.report.shape import why_not_showable
+from ralph_tracker.report.showable import why_not_showable
 from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.loop_status import checked_root, current_loop, paths_of
-from ralph_tracker.store.record_history import Listed, RecordHistory, foreign_folder, foreign_records
+from ralph_tracker.store.record_listing import Listed, RecordHistory, foreign_folder, foreign_records
 from ralph_tracker.store.records import LoopRecords
 
 _A_FEW: Final = 2

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from ralph_tracker.config.wording import shortened
+from ralph_tracker.config.regular_file import read_regular
+from ralph_tracker.config.short_words import shortened
 from ralph_tracker.config.yaml_io import dump_yaml, load_yaml
 from ralph_tracker.core.codec import decode
 from ralph_tracker.core.rules import Rules
@@ -138,9 +139,11 @@ def _find(root: Path) -> tuple[Path, bytes] | None:
     for name in (CONFIG_FILE, PYPROJECT):
         path = root / name
         try:
-            data = path.read_bytes()
+            data = read_regular(path, inside=root, name=name)
         except (FileNotFoundError, NotADirectoryError):
             continue
+        except InputError as error:
+            raise ConfigError(str(error)) from None
         except OSError as error:
             raise ConfigError(f"{name}: cannot be read ({error.strerror}); fix or remove it") from None
         if name == CONFIG_FILE or b"ralph-tracker" in data:

@@ -6,7 +6,7 @@ from typing import Any, Final, get_args, get_origin
 from pydantic import AliasChoices, BaseModel, ValidationError
 from typing_extensions import is_typeddict
 
-from ralph_tracker.config.wording import cut, nearest, shortened
+from ralph_tracker.config.short_words import cut, nearest, shortened
 
 _SELF_EXPLAINING: Final = frozenset({"extra_forbidden", "value_error", "missing"})
 _KEYS_AND_VALUES: Final = "should be keys and values"

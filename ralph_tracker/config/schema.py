@@ -16,9 +16,9 @@ from pydantic import (
 )
 
 from ralph_tracker.config.problems import first_problem
-from ralph_tracker.config.wording import shortened
-from ralph_tracker.core.bounds import Bounds, Share, other_names
+from ralph_tracker.config.short_words import shortened
 from ralph_tracker.core.rules import Rules, SelectionMode
+from ralph_tracker.core.setting_types import Bounds, Share, other_names
 from ralph_tracker.errors import ConfigError, InputError
 from ralph_tracker.formats.lint.lint_report import Severity
 from ralph_tracker.steering.continuation import ContinuationRules
@@ -174,6 +174,19 @@ class CheckSection(Section):
     needs: list[str] = []
     timeout: str | int = "15m"
     held_back: str | None = None
+
+    @model_validator(mode="after")
+    def _can_be_started(self) -> Self:
+        for name, value in self.env.items():
+            if not name or "=" in name or "\0" in name + value:
+                msg = (
+                    f"env: {shortened(name)} cannot be set; a name has letters, digits and `_`, and no value has a NUL"
+                )
+                raise ValueError(msg)
+        if self.cwd.startswith("/") or ".." in self.cwd.split("/"):
+            msg = f"cwd: {shortened(self.cwd)} is outside of the project; name a folder below it"
+            raise ValueError(msg)
+        return self
 
 
 class CodebaseSection(Section):

@@ -1,13 +1,14 @@
 """YAML in and out, with limits: what people write by hand may also be what an attacker wrote."""
 
+import re
 from functools import lru_cache
 from typing import Any, Final, cast
 
 import yaml
 
+from ralph_tracker.config.regular_file import MAX_BYTES
 from ralph_tracker.errors import InputError
 
-MAX_BYTES: Final = 64 * 1024 * 1024
 MAX_DEPTH: Final = 60
 MAX_NODES: Final = 5_000_000
 PYTHONS_ADVICE: Final = "; use sys.set_int_max_str_digits() to increase the limit"
@@ -53,7 +54,7 @@ def _tag_of(value: str) -> str:
 
 
 class _UniqueKeyLoader(_Loader):  # type: ignore[misc]  # the C loader where libyaml is there
-    """Refuse a key that stands twice: the second would silently win. Dates stay text."""
+    """Refuse a doubled key, whose second value would silently win. Dates and times stay text."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:  # noqa: FBT001, FBT002  # PyYAML's signature
         """Build a mapping, refusing doubled keys."""
@@ -68,8 +69,13 @@ class _UniqueKeyLoader(_Loader):  # type: ignore[misc]  # the C loader where lib
         return cast("dict[Any, Any]", super().construct_mapping(node, deep=deep))
 
 
+# YAML 1.1 reads 1:30 as 90: what has a colon is text here.
 _UniqueKeyLoader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+    first: [
+        (tag, re.compile(rf"(?![^:]*:){pattern.pattern}", pattern.flags))
+        for tag, pattern in resolvers
+        if tag != "tag:yaml.org,2002:timestamp"
+    ]
     for first, resolvers in _Loader.yaml_implicit_resolvers.items()
 }
 
@@ -81,7 +87,7 @@ def load_yaml(text: str, name: str) -> Any:  # noqa: ANN401  # any YAML document
     limits of size, depth and expanded aliases.
     """
     if len(text) > MAX_BYTES:
-        raise InputError(f"{name}: larger than {MAX_BYTES // 1024 // 1024} MiB; hand in less")
+        raise InputError(f"{name}: larger than {MAX_BYTES >> 20} MiB; hand in less")
     try:
         _check_limits(text, name)
         return yaml.load(text, Loader=_UniqueKeyLoader)  # noqa: S506  # a safe loader with fewer liberties

@@ -7,11 +7,11 @@ among nearly equal scores the latest.
 from collections.abc import Iterable
 from typing import Annotated, Final, NamedTuple
 
-from ralph_tracker.core.bounds import OtherNames
 from ralph_tracker.core.findings import Verdict, is_clean
 from ralph_tracker.core.lineage import Scorer
 from ralph_tracker.core.metrics import Metrics
 from ralph_tracker.core.score import AdjustedParts, size_factor
+from ralph_tracker.core.setting_types import OtherNames
 
 # Scores this close are nearly equal: the later iteration is taken.
 NEARLY_EQUAL: Final = 0.005

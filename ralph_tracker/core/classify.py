@@ -10,8 +10,8 @@ from ralph_tracker.core.alert_types import Alert, in_order
 from ralph_tracker.core.best import best_of
 from ralph_tracker.core.deltas import BUILD_FAILED, Readings, delta, errors_at_size
 from ralph_tracker.core.findings import NOTHING_FOUND, Severity
-from ralph_tracker.core.identities import IgnoredTests, compare
 from ralph_tracker.core.integrity import IntegrityAlerts, disbelieved_tests
+from ralph_tracker.core.known_tests import IgnoredTests, compare
 from ralph_tracker.core.lineage import FLAT, Classification, Lineage, PastIteration, Scorer, find_cycle
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import BY_NAME, KEY_METRICS, PASSED, Measurement, Metrics

@@ -7,7 +7,7 @@ from ralph_tracker.core import alerts as raising
 from ralph_tracker.core.alert_types import TYPE_BY_RULE, Alert, ClosingFacts, in_order
 from ralph_tracker.core.alerts import AlertFacts, until
 from ralph_tracker.core.findings import REMOVED_WITH_CODE, RERUN_RULES, Finding, Integrity, Severity, Verdict, is_clean
-from ralph_tracker.core.identities import SeenTests, names_in_short
+from ralph_tracker.core.known_tests import SeenTests, names_in_short
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Measurement, Metrics
 from ralph_tracker.core.rounding import half_up

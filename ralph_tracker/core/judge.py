@@ -13,8 +13,8 @@ from ralph_tracker.core.classify import Verdicts, View, alert_facts_of, is_verif
 from ralph_tracker.core.decision import Decision, Facts, decide, first_decision, message_of
 from ralph_tracker.core.deltas import deltas, read
 from ralph_tracker.core.findings import NOTHING_FOUND, Integrity
-from ralph_tracker.core.identities import KnownTests, SeenTests
 from ralph_tracker.core.integrity import IntegrityAlerts, integrity_alerts_of, integrity_record_of
+from ralph_tracker.core.known_tests import KnownTests, SeenTests
 from ralph_tracker.core.lineage import Lineage, PastIteration, Scorer, signature_of
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import BY_NAME, Group, Measurement, Metrics

@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from typing import Annotated, Final, Literal, NamedTuple
 
 from ralph_tracker.core.alert_types import Alert
-from ralph_tracker.core.bounds import OtherNames
 from ralph_tracker.core.deltas import NO_READINGS, Readings
 from ralph_tracker.core.findings import SuppressionKind
-from ralph_tracker.core.identities import SeenTests
+from ralph_tracker.core.known_tests import SeenTests
 from ralph_tracker.core.metrics import KEY_METRICS, Measurement, Metrics
 from ralph_tracker.core.rounding import SCORE_DECIMALS, half_up
 from ralph_tracker.core.rules import CyclingRules
 from ralph_tracker.core.score import AdjustedParts, TestWeights, adjusted_score
+from ralph_tracker.core.setting_types import OtherNames
 
 Judged = Literal["forward", "plateau", "regression", "stalled"]
 Classification = Literal["baseline", Judged]

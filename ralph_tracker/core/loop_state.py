@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from ralph_tracker.core.best import Candidate
-from ralph_tracker.core.identities import KnownTests, SeenTests
+from ralph_tracker.core.known_tests import KnownTests, SeenTests
 from ralph_tracker.core.lineage import Lineage, Scorer
 from ralph_tracker.core.rules import Rules
 from ralph_tracker.core.score import Basis, test_weights

@@ -6,7 +6,7 @@ Each field is a key of the configuration, which takes its type, bounds, default 
 from collections.abc import Mapping
 from typing import Annotated, Final, Literal, NamedTuple, get_args
 
-from ralph_tracker.core.bounds import Amount, Bounds, Count, OtherNames, Share
+from ralph_tracker.core.setting_types import Amount, Bounds, Count, OtherNames, Share
 
 DIMENSIONS: Final[tuple[str, ...]] = (
     "validation",

@@ -20,9 +20,9 @@ from ralph_tracker.core.documents import (
     metrics_document,
 )
 from ralph_tracker.core.findings import Severity, SeverityWord
-from ralph_tracker.core.identities import FailingTests, failing
 from ralph_tracker.core.integrity import raises_doubt
 from ralph_tracker.core.judge import excluded_tests, judge
+from ralph_tracker.core.known_tests import FailingTests, failing
 from ralph_tracker.core.lineage import Judged
 from ralph_tracker.core.metrics import BY_NAME, KEY_METRICS, Direction, Group, Measure
 from ralph_tracker.core.records import IterationRecord
@@ -31,9 +31,9 @@ from ralph_tracker.core.score import COMPONENT_BY_NAME
 from ralph_tracker.errors import LoopError
 from ralph_tracker.iteration.measure import IterationContext, Progress, Source, configured_by, refuse_other_origin
 from ralph_tracker.iteration.record import judged
-from ralph_tracker.store.iteration_files import scratch_folder
+from ralph_tracker.store.iteration_files import temporary_folder
 from ralph_tracker.store.layout import LoopPaths
-from ralph_tracker.store.loop_reader import LoopReader
+from ralph_tracker.store.loop_recovery import LoopReader
 from ralph_tracker.store.loop_status import paths_of, summary_at
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.records import LoopRecords
@@ -368,7 +368,7 @@ def gate(
     refuse_other_origin(loop, metrics)
     summary = summary_at(loop.store.paths)
     state = LoopRecords(loop.store.paths).state(summary, loop.config.rules)  # for a reader: nothing is repaired
-    with scratch_folder("gate") as folder:
+    with temporary_folder("gate") as folder:
         taken = IterationContext(now, loop).unrecorded(loop, state, metrics, environment, folder, progress=progress)
     retiring = excluded_tests(state, taken.measurement)
     if retiring:

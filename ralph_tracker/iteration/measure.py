@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from ralph_tracker.config.load import Config, config_of
 from ralph_tracker.core.findings import BUILTIN
-from ralph_tracker.core.identities import without_unloaded
+from ralph_tracker.core.known_tests import without_unloaded
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Group, Measure, Measurement, Metrics, TestResults, Usage
 from ralph_tracker.errors import ConfigError, InputError, StoreError
@@ -29,7 +29,7 @@ from ralph_tracker.measure.results import configured_groups, read_results
 from ralph_tracker.store.files import as_store_error, to_json, write_new
 from ralph_tracker.store.iteration_files import CHECKS, CheckDocument, IterationFiles, KeptFiles
 from ralph_tracker.store.layout import SCHEMA_VERSION
-from ralph_tracker.store.loop_reader import LoopReader
+from ralph_tracker.store.loop_recovery import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.snapshots.values import shown
 

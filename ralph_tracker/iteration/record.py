@@ -12,7 +12,7 @@ from ralph_tracker.report.markdown import iteration_report
 from ralph_tracker.store import codec
 from ralph_tracker.store.files import as_store_error
 from ralph_tracker.store.iteration_files import IterationFiles
-from ralph_tracker.store.loop_reader import LoopReader
+from ralph_tracker.store.loop_recovery import LoopReader
 from ralph_tracker.store.loop_status import Summary, attempted, running, summary_at
 from ralph_tracker.store.loop_store import ON_RECORD, Entry, LoopStore, summary_of
 
@@ -141,7 +141,7 @@ def recovered(loop: LoopReader, *, unfinished: bool) -> Summary:
     if unfinished and 0 < (attempted(store.paths) or 0) <= summary.iteration:
         store.done()  # not the baseline's mark: pre_loop has to finish that
     if unfinished and summary.iteration and not store.paths.report(summary.iteration).exists():
-        from ralph_tracker.store.record_history import RecordHistory  # noqa: PLC0415  # after a kill only
+        from ralph_tracker.store.record_listing import RecordHistory  # noqa: PLC0415  # after a kill only
 
         document = RecordHistory(store).one(summary.iteration).document
         if document is not None:

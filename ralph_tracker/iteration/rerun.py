@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
 from ralph_tracker.core.findings import Rerun
-from ralph_tracker.core.identities import names_in_short
+from ralph_tracker.core.known_tests import names_in_short
 from ralph_tracker.core.metrics import FAILED, PASSED, Group, TestResults
 from ralph_tracker.errors import RalphTrackerError, StoreError
 from ralph_tracker.measure.checks import Check, command_text, environment_for_checks, run_checks

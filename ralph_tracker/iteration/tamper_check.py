@@ -6,12 +6,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ralph_tracker.core.findings import RERUN_RULES, Finding, Integrity, Rerun, Severity, SuppressionKind
-from ralph_tracker.core.identities import belongs_to_any
+from ralph_tracker.core.known_tests import belongs_to_any
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import FAILED, PASSED, TestResults
 from ralph_tracker.errors import InputError, StoreError
 from ralph_tracker.integrity.changes import MAX_BYTES, FileChange
-from ralph_tracker.integrity.earlier_tests import (
+from ralph_tracker.integrity.languages import language_of
+from ralph_tracker.integrity.rerun_findings import (
     RerunFindings,
     RerunInputs,
     gone_from_source,
@@ -20,7 +21,6 @@ from ralph_tracker.integrity.earlier_tests import (
     show,
     still_failing,
 )
-from ralph_tracker.integrity.languages import language_of
 from ralph_tracker.integrity.test_files import (
     called,
     declare_the_same,

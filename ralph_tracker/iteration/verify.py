@@ -12,7 +12,7 @@ from ralph_tracker.iteration.rerun import EarlierFile, RerunResult, ScratchRunne
 from ralph_tracker.measure.commands import checks_from, seconds
 from ralph_tracker.measure.scratch import link_environments, scratch_folder
 from ralph_tracker.store.iteration_files import IterationFiles, KeptFiles, VisitCount
-from ralph_tracker.store.loop_reader import LoopReader
+from ralph_tracker.store.loop_recovery import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.records import LoopRecords
 
@@ -55,8 +55,8 @@ def verify_again(loop: LoopReader, number: int, environment: Mapping[str, str], 
     with scratch_folder(root) as scratch:
         copy = scratch / "copy" / root.name  # some tools use the folder's name
         keeper.export(number, copy)
-        linked_environments = link_environments(root, copy, checks_from(loop.config.document), environment)
-        place = place_of(loop.config, copy, scratch, scratch / CODE_CACHE, linked_environments)
+        variables = link_environments(root, copy, checks_from(loop.config.document), environment)
+        place = place_of(loop.config, copy, scratch, scratch / CODE_CACHE, variables)
         seen = observe(place, keeper, None, (), progress=progress)
     differing = differences(recorded[0], seen)
     if differing:

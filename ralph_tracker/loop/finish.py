@@ -12,14 +12,14 @@ from ralph_tracker.core.lineage import Scorer
 from ralph_tracker.core.metrics import Metrics
 from ralph_tracker.core.selection import Selection, SelectionCandidate
 from ralph_tracker.core.selection_document import SelectionDocument, selection_document
-from ralph_tracker.iteration.apply import Applied
+from ralph_tracker.iteration.apply_selection import Applied
 from ralph_tracker.report.markdown import loop_report, output_selection
 from ralph_tracker.report.selection_view import LoopStory
 from ralph_tracker.report.view import AlertRow, iteration_view
 from ralph_tracker.store.iteration_files import COLLECTED
 from ralph_tracker.store.loop_status import Summary
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.record_history import Listed, RecordHistory
+from ralph_tracker.store.record_listing import Listed, RecordHistory
 
 
 @dataclass(frozen=True, slots=True)

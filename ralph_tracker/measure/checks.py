@@ -17,7 +17,7 @@ from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from typing import Final, NamedTuple
 
-from ralph_tracker.config.wording import nearest
+from ralph_tracker.config.short_words import nearest
 from ralph_tracker.errors import ConfigError, StoreError
 from ralph_tracker.measure.process import OUTPUT_CAP, Finished, Streams, run_command
 from ralph_tracker.measure.report_files import (

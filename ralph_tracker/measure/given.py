@@ -5,11 +5,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
-from ralph_tracker.config.wording import shortened
-from ralph_tracker.config.yaml_io import MAX_BYTES, PYTHONS_ADVICE, load_yaml
+from ralph_tracker.config.regular_file import read_regular
+from ralph_tracker.config.short_words import shortened
+from ralph_tracker.config.yaml_io import PYTHONS_ADVICE, load_yaml
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, Metrics, TestResults, Usage
 from ralph_tracker.errors import InputError
-from ralph_tracker.measure.given_plain import OUTCOMES, Cases, Given, NotPlainError, Values, plain_metrics, plain_usage
+from ralph_tracker.measure.given_fast_path import (
+    OUTCOMES,
+    Cases,
+    Given,
+    NotPlainError,
+    Values,
+    plain_metrics,
+    plain_usage,
+)
 
 PASS_RATE_TOLERANCE: Final = 0.1
 _ROUNDING_SLACK: Final = 1e-9
@@ -100,8 +109,7 @@ def _raw(source: Mapping[str, Any] | str | Path, kind: str) -> tuple[str, Any]:
         return kind, dict(source)
     path = Path(source)
     try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
+        data = read_regular(path)
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}); name a YAML or JSON file of {kind}") from None
     raw = _parsed(data, str(path))
@@ -111,8 +119,6 @@ def _raw(source: Mapping[str, Any] | str | Path, kind: str) -> tuple[str, Any]:
 
 
 def _parsed(data: bytes, name: str) -> Any:  # noqa: ANN401  # any document
-    if len(data) > MAX_BYTES:
-        raise InputError(f"{name}: larger than {MAX_BYTES // 1024 // 1024} MiB; hand in less")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
 
-from ralph_tracker.core.identities import HELD_BACK
+from ralph_tracker.core.known_tests import HELD_BACK
 from ralph_tracker.core.metrics import Group, Measure, Metrics, TestResults
 from ralph_tracker.errors import StoreError
 from ralph_tracker.formats.damage import DEFAULT_LIMITS

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from ralph_tracker.agents.feedback import failing_tests
 from ralph_tracker.config.load import Config, load_config
-from ralph_tracker.config.wording import cut, nearest
+from ralph_tracker.config.short_words import cut, nearest
 from ralph_tracker.core.alert_types import Alert
 from ralph_tracker.core.findings import Severity
 from ralph_tracker.core.integrity import raises_doubt
@@ -31,7 +31,7 @@ from ralph_tracker.steering.plan_driver import Assignment, Person, PlanCalls, Pl
 from ralph_tracker.steering.progress import LiveProgress
 from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.layout import RESERVED
-from ralph_tracker.store.loop_reader import LoopReader
+from ralph_tracker.store.loop_recovery import LoopReader
 from ralph_tracker.store.loop_status import Summary
 from ralph_tracker.store.plan_files import plan_held, read_plan, write_plan_prompt, write_plan_state
 from ralph_tracker.store.records import LoopRecords

@@ -11,7 +11,8 @@ from threading import Event
 from types import FrameType, MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self
 
-from ralph_tracker.agents.feedback import failing_tests, finding
+from ralph_tracker.agents.feedback import failing_tests, iteration_feedback
+from ralph_tracker.config.regular_file import read_regular
 from ralph_tracker.core.metrics import Usage
 from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.core.rounding import quantity
@@ -36,10 +37,10 @@ from ralph_tracker.runner.attempt import (
 from ralph_tracker.runner.journal import Journal, Plan, added, read_journal
 from ralph_tracker.runner.screen import Screen
 from ralph_tracker.store.files import as_store_error
-from ralph_tracker.store.iteration_files import STORE, ReadOnlyFiles, scratch_folder
+from ralph_tracker.store.iteration_files import STORE, ReadOnlyFiles, temporary_folder
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.lock import locked
-from ralph_tracker.store.loop_reader import LoopReader
+from ralph_tracker.store.loop_recovery import LoopReader
 from ralph_tracker.store.loop_status import NEXT_LOOP, Summary, paths_of, summary_at
 from ralph_tracker.store.records import LoopRecords
 from ralph_tracker.tracker import Decided, Tracker
@@ -109,7 +110,7 @@ def tree_of_now(paths: LoopPaths) -> str | None:
 
     Nothing of the loop is written. Raises StoreError if the tree cannot be read.
     """
-    with scratch_folder("run") as folder:
+    with temporary_folder("run") as folder:
         try:
             return ReadOnlyFiles(LoopRecords(paths), folder / STORE).now()
         except NoSnapshotError:
@@ -144,7 +145,7 @@ def user_prompt(path: str | None, root: Path) -> str:
         return ""
     file = root / path
     try:
-        return file.read_bytes().decode("utf-8")
+        return read_regular(file, name=path).decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8 (byte {error.start}); save it as UTF-8") from None
     except OSError as error:
@@ -325,7 +326,7 @@ class Run:
         record = self._record()
         decided = self.decided or self.tracker.loop_decision()
         left = _ITERATIONS_AFTER_WARNING + 1 - journal.stalls if decided.decision.is_stall else 0
-        said = finding(record, decided, failing_tests(self.paths, record.iteration), iterations_left=left)
+        said = iteration_feedback(record, decided, failing_tests(self.paths, record.iteration), iterations_left=left)
         user = user_prompt(journal.plan.prompt_file, self.tracker.root)
         # What a rolled-back iteration lacked does not apply to the current files.
         lacks = () if self.unmet is None or decided.carried_out else self.unmet(record)

@@ -5,8 +5,8 @@ from collections import deque
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Hashable, Mapping
 from typing import Annotated, Any, Final, Literal, NamedTuple, get_args
 
-from ralph_tracker.core.bounds import Bounds, Count, OtherNames, Share
 from ralph_tracker.core.codec import decode
+from ralph_tracker.core.setting_types import Bounds, Count, OtherNames, Share
 from ralph_tracker.steering.events import (
     Event,
     FileChanged,

@@ -6,7 +6,7 @@ The caller provides how a task runs, a person is asked and the state is saved.
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Final, Literal, NamedTuple
 
-from ralph_tracker.core.identities import without_held_back
+from ralph_tracker.core.known_tests import without_held_back
 from ralph_tracker.errors import InputError
 from ralph_tracker.steering.checkpoints import (
     Checkpoint,

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from ralph_tracker.core.codec import Plain, decode, encode
-from ralph_tracker.core.identities import Aliases, KnownTests, Ranges, SeenTests
+from ralph_tracker.core.known_tests import Aliases, KnownTests, Ranges, SeenTests
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, Measurement, TestResults
 from ralph_tracker.core.score import COMPONENT_BY_NAME, ERROR_PARTS, Basis
 

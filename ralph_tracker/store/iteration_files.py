@@ -463,7 +463,7 @@ def _ref(number: int) -> str:
 
 
 @contextmanager
-def scratch_folder(purpose: str) -> Iterator[Path]:
+def temporary_folder(purpose: str) -> Iterator[Path]:
     """Create a temporary folder for looking at a tree, and remove it afterwards."""
     with tempfile.TemporaryDirectory(prefix=f"ralph-tracker-{purpose}-", ignore_cleanup_errors=True) as scratch:
         # A name that is never kept, in case the temporary folder is inside the tree.
@@ -482,7 +482,7 @@ class ReadOnlyFiles(IterationFiles):
         super().__init__(committed)
         if not self.exists:
             raise NoSnapshotError(f"nothing is kept in {self.paths.shown}: run `ralph-tracker hook pre-loop` first")
-        self._store = self._store.link_environments(folder)
+        self._store = self._store.read_only_copy(folder)
 
     def _content(self, number: int) -> str:
         """Return the id of an iteration's content if the store's names are not available."""

@@ -16,8 +16,8 @@ from ralph_tracker.config.yaml_io import dump_yaml
 from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.codec import encode
 from ralph_tracker.core.documents import AlertDocument, Document, alert_document, open_alert_document, stored_decision
-from ralph_tracker.core.identities import SeenTests
 from ralph_tracker.core.judge import Judgement
+from ralph_tracker.core.known_tests import SeenTests
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Measurement
 from ralph_tracker.core.records import IterationRecord, RecordDocument

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from ralph_tracker.config.regular_file import read_regular
 from ralph_tracker.config.schema import plan_of
 from ralph_tracker.config.yaml_io import load_yaml
 from ralph_tracker.errors import InputError, RecordError
@@ -59,7 +60,7 @@ def plan_held(plan: Path, purpose: str) -> Iterator[None]:
 def read_plan_file(path: Path) -> Plan:
     """Return the plan in a YAML file. Raises InputError, in one line, if it is unusable."""
     try:
-        data = path.read_bytes()
+        data = read_regular(path)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}; name a YAML file with tasks") from None
     try:

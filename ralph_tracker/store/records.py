@@ -9,8 +9,8 @@ from ralph_tracker.core.alert_types import Alert
 from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.codec import decode, encode
 from ralph_tracker.core.findings import NOTHING_FOUND
-from ralph_tracker.core.identities import KnownTests, SeenTests
 from ralph_tracker.core.judge import acceptance
+from ralph_tracker.core.known_tests import KnownTests, SeenTests
 from ralph_tracker.core.lineage import Lineage
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Measurement, Metrics

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tracker.agents.feedback import LIMIT, TESTS_SHOWN, failing_tests, finding
+from ralph_tracker.agents.feedback import LIMIT, TESTS_SHOWN, failing_tests, iteration_feedback
 from ralph_tracker.core.alert_types import TYPES, Alert
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.tracker import Decided
@@ -14,7 +14,7 @@ RED = {"test_add": "failed", "test_sub": "passed"}
 
 
 def told(record, *, carried_out=False, failing=None):
-    return finding(record, Decided(record.decision, carried_out=carried_out), failing).split("\n")
+    return iteration_feedback(record, Decided(record.decision, carried_out=carried_out), failing).split("\n")
 
 
 def test_a_first_iteration_with_a_failing_test_is_told_its_name(driven):
@@ -122,7 +122,7 @@ text = st.text(max_size=300)
 def test_whatever_it_holds_it_stays_short(record, names, messages, reason):
     alerts = tuple(Alert(kind=TYPES[0], iteration=1, message=message) for message in messages)
     decision = Decision(action="rollback", reason=reason, confidence=1.0, target_iteration=123456)
-    whole = finding(record._replace(alerts=alerts), Decided(decision, carried_out=True), names)
+    whole = iteration_feedback(record._replace(alerts=alerts), Decided(decision, carried_out=True), names)
     assert len(whole) <= LIMIT
     assert not whole.endswith("\n")
 

@@ -40,6 +40,18 @@ UNUSABLE = {
         "score: {weights: {validation: 0.5}}",
         "score.weights: the weights sum to 1.2, not to 1",
     ),
+    "time of day for a number": (
+        "loop: {max_minutes: 1:30}",
+        "loop.max_minutes: should be a valid number, found '1:30'",
+    ),
+    "folder outside of the project": (
+        "checks: {tests: {run: x, cwd: ../..}}",
+        "checks.tests: cwd: '../..' is outside of the project; name a folder below it",
+    ),
+    "name that no variable has": (
+        "checks: {tests: {run: x, env: {A=B: c}}}",
+        "checks.tests: env: 'A=B' cannot be set; a name has letters, digits and `_`, and no value has a NUL",
+    ),
     "unknown mode": (
         "selection: {mode: best}",
         f"selection.mode: should be {MODES}, found 'best'",

@@ -175,7 +175,7 @@ def test_metrics_that_are_no_file_are_refused(running, kind):
 
 
 def test_metrics_without_end_are_refused(running):
-    refused_by_both_hooks(running, "/dev/zero", "larger than 64 MiB; hand in less")
+    refused_by_both_hooks(running, "/dev/zero", "a pipe or a device, not a file; write it to a file first")
 
 
 @pytest.mark.parametrize("name", USAGE)

@@ -19,7 +19,7 @@ NOT_NEEDED = {
     "msgspec",
     "pydantic",
     "pygments",
-    "ralph_tracker.iteration.apply",
+    "ralph_tracker.iteration.apply_selection",
     "ralph_tracker.loop.finish",
     "ralph_tracker.config.schema",
     "ralph_tracker.core.selection",

@@ -3,7 +3,7 @@
 import pytest
 
 from ralph_tracker.core.best import Candidate, best_now, best_of, findings_of, kept, why_best
-from ralph_tracker.core.identities import SeenTests
+from ralph_tracker.core.known_tests import SeenTests
 from ralph_tracker.core.lineage import Scorer
 from ralph_tracker.core.metrics import Metrics
 from ralph_tracker.core.score import AdjustedParts, TestWeights

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tracker.core.identities import NO_ALIASES, Aliases, KnownTests, SeenTests, compare, restored
+from ralph_tracker.core.known_tests import NO_ALIASES, Aliases, KnownTests, SeenTests, compare, restored
 from ralph_tracker.core.metrics import TestResults
 from tests.tables import table
 

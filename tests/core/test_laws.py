@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from ralph_tracker.core.best import NEARLY_EQUAL, Candidate, best_now, best_of, kept
 from ralph_tracker.core.findings import Finding, Integrity, Severity
-from ralph_tracker.core.identities import KnownTests, SeenTests, compare
 from ralph_tracker.core.judge import judge
+from ralph_tracker.core.known_tests import KnownTests, SeenTests, compare
 from ralph_tracker.core.lineage import Scorer
 from ralph_tracker.core.metrics import KEY_METRICS, Metrics, TestResults
 from ralph_tracker.core.rules import DIMENSIONS, Rules, ScoreRules

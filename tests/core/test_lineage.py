@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tracker.core.identities import SeenTests
+from ralph_tracker.core.known_tests import SeenTests
 from ralph_tracker.core.lineage import Lineage, PastIteration, Scorer, signature_of
 from ralph_tracker.core.metrics import Metrics
 from ralph_tracker.core.score import AdjustedParts, TestWeights

@@ -12,7 +12,7 @@ from ralph_tracker.core.codec import decode, encode
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.deltas import Reading
 from ralph_tracker.core.findings import Finding, Integrity, Rerun, Severity
-from ralph_tracker.core.identities import Aliases, KnownTests, SeenTests
+from ralph_tracker.core.known_tests import Aliases, KnownTests, SeenTests
 from ralph_tracker.core.lineage import Lineage, PastIteration
 from ralph_tracker.core.metrics import METRICS, Group, Measurement, Metrics, TestResults, Usage
 from ralph_tracker.core.score import AdjustedParts, Basis

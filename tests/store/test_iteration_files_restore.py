@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.errors import StoreError
-from ralph_tracker.iteration.apply import apply_iteration
+from ralph_tracker.iteration.apply_selection import apply_iteration
 from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.snapshots.working_tree import DurableTreeWriter

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from ralph_tracker.core.identities import KnownTests
+from ralph_tracker.core.known_tests import KnownTests
 from ralph_tracker.core.rules import Rules
 from ralph_tracker.errors import NewerSchemaError, RecordError
 from ralph_tracker.store.records import LoopRecords

@@ -169,7 +169,7 @@ def _whole(value: Any) -> int | None:  # noqa: ANN401  # whatever a line holds
 
 def _stopped_by_the_record(root: str, environment: Mapping[str, str]) -> str | None:
     """Return the message if the tracker's record stops the agent, None otherwise."""
-    from ralph_tracker.agents.recorded import recorded_quality  # noqa: PLC0415  # only if configured
+    from ralph_tracker.agents.recorded_quality import recorded_quality  # noqa: PLC0415  # only if configured
     from ralph_tracker.steering.evaluators import QualityProgressEvaluator  # noqa: PLC0415  # as above
 
     goes_on, reason = QualityProgressEvaluator(recorded_quality(root, None, environment)).judged()

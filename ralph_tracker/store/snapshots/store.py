@@ -102,7 +102,7 @@ class SnapshotStore:
             new.rename(self._folder)
             sync_folder(self._folder.parent)
 
-    def link_environments(self, folder: Path) -> Self:
+    def read_only_copy(self, folder: Path) -> Self:
         """Create a store in `folder` that reads this one, which is not written to; it has no names."""
         self._require()
         with as_store_error(self._folder):

@@ -105,14 +105,14 @@ def test_what_is_lent_reads_and_leaves_the_lender_as_it_was(store, bare_project,
     first = store.snapshot(number=0)
     before = {p: p.read_bytes() for p in bare_project.folder.rglob("*") if p.is_file()}
     bare_project.write("a.txt", "three\n")
-    linked_environments = store.link_environments(tmp_path / "lent")
-    second = linked_environments.snapshot(previous=first.tree)
+    reader = store.read_only_copy(tmp_path / "lent")
+    second = reader.snapshot(previous=first.tree)
     assert second.changed == ("a.txt",)
-    assert linked_environments.read(second.tree, "b/c.txt") == b"two\n"
+    assert reader.read(second.tree, "b/c.txt") == b"two\n"
     assert {p: p.read_bytes() for p in bare_project.folder.rglob("*") if p.is_file()} == before
     with pytest.raises(NoSnapshotError):
-        linked_environments.find(0)
-    assert store.link_environments(tmp_path / "lent").snapshot().tree == second.tree
+        reader.find(0)
+    assert store.read_only_copy(tmp_path / "lent").snapshot().tree == second.tree
 
 
 def test_what_nothing_names_is_swept_and_the_rest_stays(store, bare_project):
@@ -265,11 +265,11 @@ def test_damage_in_a_pack_is_named_by_path(packed, bare_project):
 
 
 def test_what_is_lent_reads_the_packs_of_the_lender(packed, bare_project, tmp_path):
-    linked_environments = packed.link_environments(tmp_path / "lent")
+    reader = packed.read_only_copy(tmp_path / "lent")
     bare_project.write("a.txt", "three\n")
-    second = linked_environments.snapshot(previous=packed.find(0).tree)
+    second = reader.snapshot(previous=packed.find(0).tree)
     assert second.changed == ("a.txt",)
-    assert linked_environments.read(second.tree, "many/7") == b"7\n"
+    assert reader.read(second.tree, "many/7") == b"7\n"
 
 
 def test_a_folder_that_goes_leaves_the_index(packed, bare_project):

@@ -9,8 +9,8 @@ from ralph_tracker.config.yaml_io import load_yaml
 from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.codec import encode
 from ralph_tracker.core.documents import SCHEMA_VERSION, Document
-from ralph_tracker.core.identities import KnownTests
 from ralph_tracker.core.judge import Judgement, judge, judge_baseline, rolled_back
+from ralph_tracker.core.known_tests import KnownTests
 from ralph_tracker.core.lineage import Lineage
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Group

@@ -4,7 +4,7 @@ import pytest
 
 from ralph_tracker.core.findings import Finding, Severity
 from ralph_tracker.core.metrics import TestResults
-from ralph_tracker.integrity.earlier_tests import (
+from ralph_tracker.integrity.rerun_findings import (
     RerunInputs,
     gone_from_source,
     hidden_failures_without_rerun,

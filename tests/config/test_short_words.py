@@ -1,6 +1,6 @@
 """Values in a line, and the name that was probably meant."""
 
-from ralph_tracker.config.wording import nearest, shortened
+from ralph_tracker.config.short_words import nearest, shortened
 from tests.tables import table
 
 

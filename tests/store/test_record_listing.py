@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tracker.store.record_history import RecordHistory
+from ralph_tracker.store.record_listing import RecordHistory
 from ralph_tracker.store.records import LoopRecords
 
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from ralph_tracker.agents.recorded import recorded_quality
+from ralph_tracker.agents.recorded_quality import recorded_quality
 from ralph_tracker.steering.evaluators import QualityProgressEvaluator, QualityState
 from ralph_tracker.steering.progress import ProgressInfo
 from ralph_tracker.tracker import Tracker

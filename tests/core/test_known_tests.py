@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tracker.core.identities import (
+from ralph_tracker.core.known_tests import (
     Aliases,
     IgnoredTests,
     KnownTests,

@@ -9,6 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tracker.core.metrics import METRICS, SECTIONS
+from ralph_tracker.measure.given_fast_path import (
+    LONGEST_ID,
+    MOST,
+    Cases,
+    Given,
+    NotPlainError,
+    plain_metrics,
+    plain_usage,
+)
 from ralph_tracker.measure.given_models import (
     GIVEN_SECTIONS,
     GivenMetrics,
@@ -16,7 +25,6 @@ from ralph_tracker.measure.given_models import (
     validated_metrics,
     validated_usage,
 )
-from ralph_tracker.measure.given_plain import LONGEST_ID, MOST, Cases, Given, NotPlainError, plain_metrics, plain_usage
 from tests.tables import table
 
 # A count, a percentage, an amount, a share, a status, and what is none of them.
