@@ -111,7 +111,7 @@ def select(
         accepted=selected.adjusted >= rules.score.acceptance,
         delta=half_up(selected.adjusted - final.adjusted, SCORE_DECIMALS),
         improvement_percentage=_share(selected.adjusted - final.adjusted, final.adjusted),
-        why_not_final=_why_not_final(selected, final),
+        why_not_final=_why_not_final(selected, final, is_chosen=reason is None),
         degradation=degradation,
         rationale=_rationale(contenders, selected, degradation, reason, why),
         peak_by_quality_score=_peak_by_quality(contenders),
@@ -146,8 +146,11 @@ def _share(difference: float, whole: float) -> float | None:
     return half_up(difference / whole * 100, 1) if whole else None
 
 
-def _why_not_final(selected: SelectionCandidate, final: SelectionCandidate) -> str | None:
-    """Return the first reason that holds, None if the final one was selected or no reason applies."""
+def _why_not_final(selected: SelectionCandidate, final: SelectionCandidate, *, is_chosen: bool) -> str | None:
+    """Return the first reason that holds, None if the final one was selected or no reason applies.
+
+    `is_chosen` is False if a person named the iteration: then a tie is no reason.
+    """
     chosen, last = selected.candidate, final.candidate
     fewer = f"Final iteration: {last.believed} tests can be believed, {chosen.believed} in iteration {chosen.iteration}"
     reasons = (
@@ -155,7 +158,7 @@ def _why_not_final(selected: SelectionCandidate, final: SelectionCandidate) -> s
         (not last.verified, "Final iteration is not verified"),
         (not last.clean, f"Final iteration is {last.verdict}"),
         (last.believed < chosen.believed, fewer),
-        (final.adjusted == selected.adjusted, "Tie: the earlier iteration is kept"),
+        (is_chosen and final.adjusted == selected.adjusted, "Tie: the earlier iteration is kept"),
     )
     if selected.iteration == final.iteration:
         return None

@@ -384,6 +384,8 @@ class IterationContext(NamedTuple):
         store = loop.store
         if metrics is not None:
             given = self.given(metrics)
+            plan = with_plan(given.measurement, store.paths.root, loop.config.document.get("plan"))
+            given = given._replace(measurement=plan)
             if not IterationFiles(store).goes_on:
                 return given
             onlooker = ReadOnlyFiles(store, folder / STORE)

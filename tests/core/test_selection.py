@@ -117,6 +117,7 @@ class TestComparison:
             pytest.param((0.5, 0.8, 0.8), (2,), {}, "Final iteration is not verified", id="equal, not verified"),
             pytest.param((0.5, 0.8, 0.8), (), {}, "Tie: the earlier iteration is kept", id="a tie"),
             pytest.param((0.5, 0.7, 0.8), (), {"iteration": 1, "reason": "so"}, None, id="a person chose a lower one"),
+            pytest.param((0.5, 0.8, 0.8), (), {"iteration": 1, "reason": "so"}, None, id="a person chose an equal one"),
         ],
     )
     def test_reason_why_the_last_is_not_selected(self, scored, scores, broken, wishes, reason):

@@ -58,6 +58,12 @@ def test_the_verdict_and_why(driven, case):
     assert (found.next_step is None) == (verdict == "pass")
 
 
+def test_the_tasks_of_the_plan_count_beside_metrics_that_are_handed_in(driven):
+    (driven.tracker.root / "fix_plan.md").write_text("- [x] one\n- [ ] two\n")
+    driven.start()
+    assert driven.gate().record.plan == (1, 1)
+
+
 def test_a_score_that_fell_is_named_where_none_of_the_four_is_known(driven):
     driven.tracker.pre_loop({"quality_score": 0.8})
     unscored = dict.fromkeys(name for name in BY_NAME if name != "pass_rate")
