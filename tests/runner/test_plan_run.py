@@ -29,11 +29,9 @@ class TestTwoTasks:
         assert outcome.ended.how == "done"
         assert planned.statuses() == {"a": "complete", "b": "complete"}
         assert [len(planned.records(f"plan-{name}")) for name in "ab"] == [3, 3]
-        assert planned.report("plan-a", 1).startswith("# Task: Do a\n\nMend it.\n")
-        assert "## Done before this task\n- Do a (complete)\n  changed files: report.xml\n" in planned.report(
-            "plan-b", 1
-        )
-        assert "## The plan it is part of\nA box." in planned.report("plan-b", 1)
+        assert planned.told("plan-a", 1).startswith("# Task: Do a\n\nMend it.\n")
+        assert "## Done before this task\n- Do a (complete)\n  changed files: report.xml\n" in planned.told("plan-b", 1)
+        assert "## The plan it is part of\nA box." in planned.told("plan-b", 1)
         assert (planned.outcome("a").fix_cycles, planned.outcome("b").changed_files) == (1, ("done.txt",))
 
     def test_the_files_are_those_of_the_kept_iteration_and_nothing_is_put_elsewhere(self, planned):
@@ -98,7 +96,7 @@ class TestChecks:
         records = planned.records("plan-a")
         assert [len(each["notes"]) for each in records] == [1, 1, 0]
         assert records[1]["notes"][0].startswith("plan-1: exit 1 after ")
-        assert f"Not done before these hold:\n- {COMMAND}: exit 1 after " in planned.report("plan-a", 2)
+        assert f"Not done before these hold:\n- {COMMAND}: exit 1 after " in planned.told("plan-a", 2)
 
     def test_a_target_score_ends_no_task_whose_checks_do_not_hold(self, planned):
         planned.write({"id": "a", "checks": [COMMAND]})
