@@ -81,6 +81,29 @@ class TestShown:
         assert (finding.failure, finding.command) == ("assert 1 == 2", "ralph-tracker integrity 3 --rerun")
         assert (finding.file, finding.against, finding.tests) == (FILE, 1, ("box",))
 
+    @table(
+        ("raised", "more", "rules"),
+        [
+            ({("demand_changed", "box"): 2}, {}, []),
+            ({("demand_changed", "box"): 1}, {}, ["demand_changed"]),
+            ({("green_by_edit", "box"): 2}, {}, ["demand_changed"]),
+            ({("demand_changed", "lid"): 2}, {}, ["demand_changed"]),
+            ({("demand_changed", "box"): 2}, {"edited_in": {}}, ["demand_changed"]),
+            (
+                {("demand_changed", "box"): 2},
+                {"references": {"a.json": 1, "b.json": 1}, "edited_in": {"a.json": 1, "b.json": 2}},
+                [],
+            ),
+            (
+                {("demand_changed", "box"): 2},
+                {"references": {"a.json": 1, "b.json": 1}, "edited_in": {"a.json": 3, "b.json": 1}},
+                ["demand_changed"],
+            ),
+        ],
+    )
+    def test_an_open_finding_is_not_told_again_until_what_it_is_about_is_edited(self, raised, more, rules):
+        assert [each.rule for each in show(run(P, P, F, raised=raised, **more)).findings] == rules
+
     def test_several_tests_of_a_file_are_one_finding(self):
         two = run(P, P, F)._replace(
             old={"a": P, "b": P}, new={"a": P, "b": P}, earlier=TestResults({"a": F, "b": F}), file_of=lambda _: FILE

@@ -395,6 +395,15 @@ def test_a_value_that_a_test_expects_is_a_note_without_its_ids():
     assert (note.rule, note.severity, note.tests) == ("R4", Severity.MEDIUM, ())
 
 
+@table(
+    ("number", "is_rare"), [(-11, True), (-10, False), (0, False), (16, False), (17, True), (100, False), (101, True)]
+)
+def test_numbers_of_honest_code_do_not_tell_a_test(number, is_rare):
+    text = f"def test_lid():\n    assert lid(1) == {number}\n"
+    changes = [change("box.py", f"def lid(n):\n    return {number}\n", "\n")]
+    assert bool(inspect(changes, RED, GREEN, {"tests/test_box.py": text}).findings) is is_rare
+
+
 def test_the_same_branch_is_nothing_while_no_test_turned_green():
     test_path, text, test = TESTS["py"]
     changes = [change("box.py", "def lid(n):\n    if n == 4711:\n        return 815\n", "\n")]
@@ -617,6 +626,20 @@ def test_a_lowered_gate_is_named(path, new, old):
     assert alarms(found(path, new, old)) == ["R5"]
 
 
+@table(
+    ("path", "text", "levels"),
+    [
+        (".eslintrc.json", '{{"rules": {{"no-unused-vars": "{}"}}}}\n', ["off", "warn", "error"]),
+        (".eslintrc.json", '{{"rules": {{"no-unused-vars": {}}}}}\n', ["0", "1", "2"]),
+        ("Cargo.toml", '[lints.rust]\nunused = "{}"\n', ["allow", "warn", "deny", "forbid"]),
+    ],
+)
+def test_every_lower_level_of_a_rule_is_named_and_no_other(path, text, levels):
+    for before, old in enumerate(levels):
+        for now, new in enumerate(levels):
+            assert alarms(found(path, text.format(new), text.format(old))) == (["R5"] if now < before else [])
+
+
 @table(("path", "new", "old"), NOT_LOWERED)
 def test_settings_that_ask_for_as_much_are_not_named(path, new, old):
     assert found(path, new, old) == ()
@@ -768,6 +791,8 @@ def test_a_note_names_the_test_with_its_ids_and_both_texts():
         ("src/box.js", "/* istanbul ignore next */\nf();\n", "coverage"),
         ("box.go", "package box\nvar x = f() //nolint:errcheck\n", "lint"),
         ("src/lib.rs", "#[allow(dead_code)]\nfn f() {}\n", "lint"),
+        ("src/lib.rs", "#[coverage(off)]\nfn f() {}\n", "coverage"),
+        ("box.py", "@no_type_check\ndef f(): ...\n", "types"),
         ("src/main/java/Box.java", '@SuppressWarnings("unchecked") class Box {}\n', "lint"),
     ],
 )
@@ -776,6 +801,7 @@ def test_a_suppression_in_source_is_counted_and_no_finding(path, new, kind):
     assert inspection.findings == ()
     assert {key: value for key, value in inspection.suppressions.items() if value} == {kind: 1}
     assert inspect([change(path, None, new)], {}, {}).suppressions[kind] == -1
+    assert inspect([change(path, new * 3, new)], {}, {}).suppressions[kind] == 2
 
 
 @table(
