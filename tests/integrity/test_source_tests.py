@@ -170,6 +170,16 @@ def test_no_text_raises_or_takes_long(path, text):
     assert time.process_time() - began < 10
 
 
+@table(
+    ("below", "is_read"),
+    [("f();\n" * 1_100, True), ("[" * 1_000 + "]" * 1_000, True), ("[" * 1_001, False), ("[f()," * 1_001, False)],
+    ids=["many beside each other", "as deep as may be", "deeper", "deeper, with others that are closed"],
+)
+@table(("path", "test"), [("a.py", "def test_a(): pass\n"), ("a.js", "it('a', f);\n")])
+def test_a_text_is_read_unless_it_is_nested_deeper_than_a_thousand_brackets(path, test, below, is_read):
+    assert bool(read(path, test + below)) is is_read
+
+
 @given(st.sampled_from(list(OPENINGS)), st.text(alphabet="test_def ()[]{}:'\"`\n@#.,=>it fn", max_size=80))
 def test_any_text_gives_tests_that_stand_in_it(path, text):
     text = OPENINGS[path] + text

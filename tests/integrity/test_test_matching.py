@@ -390,6 +390,21 @@ OTHERS = {
         ["test_box::test_b"],
         {"test_box::test_a": ("test_box::test_b",)},
     ),
+    "the same values in other words": (
+        {BOX: (function("test_a"), function("test_b", "    crate.fill(3)\n    for each in crate: check(each < 90)\n"))},
+        ["test_box::test_a"],
+        ["test_box::test_b"],
+        {},
+    ),
+    "moved and changed": (
+        {
+            BOX: (function("test_a", OPENS + CLOSES), ""),
+            LID: ("", function("test_a", (OPENS + CLOSES).replace("90", "45"))),
+        },
+        ["tests.test_box::test_a"],
+        ["tests.test_lid::test_a"],
+        {"tests.test_box::test_a": ("tests.test_lid::test_a",)},
+    ),
     "nearly the same as two": (
         {
             BOX: (
