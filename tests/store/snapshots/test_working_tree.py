@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.store.snapshots.values import FILE_MODE, LINK_MODE
-from ralph_tracker.store.snapshots.working_tree import DurableTreeWriter
+from ralph_tracker.store.snapshots.working_tree import DurableTreeWriter, TreeSteps, TreeView
 
 from .projects import look, names
 
@@ -100,3 +100,64 @@ def test_a_folder_that_cannot_be_synced_is_an_error(root: Path, monkeypatch: pyt
         patch.setattr(os, "fsync", refuse)
         with pytest.raises(OSError, match="Input/output error"):
             writer.__exit__(None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("folder", "created_in"),
+    [("", []), ("a", []), ("a/b", []), ("a/new", ["a"]), ("new", [""]), ("a/b/new/er", ["a/b", "a/b/new"])],
+)
+def test_only_folders_in_which_one_was_created_have_changed(root: Path, folder: str, created_in: list[str]) -> None:
+    (root / "a/b").mkdir(parents=True)
+    steps = TreeSteps(root)
+    with contextlib.closing(steps):
+        assert os.path.samestat(os.fstat(steps.open(folder, make=True)), (root / folder).stat())
+    assert sorted(steps.changed) == created_in
+
+
+@pytest.mark.parametrize(
+    ("path", "is_folder", "is_there"),
+    [
+        ("a", True, True),
+        ("a/b", True, True),
+        ("a/b/file", False, True),
+        ("a/b/file/x", False, False),
+        ("a/gone", False, False),
+        ("l", False, True),
+        ("l/b", False, False),
+        ("l/b/file", False, False),
+        ("a/link", False, True),
+        ("a/link/file", False, False),
+    ],
+)
+def test_a_view_follows_no_link_at_any_depth(root: Path, path: str, is_folder: bool, is_there: bool) -> None:  # noqa: FBT001
+    (root / "a/b").mkdir(parents=True)
+    (root / "a/b/file").touch()
+    (root / "l").symlink_to("a")
+    (root / "a/link").symlink_to("b")
+    view = TreeView(root)
+    assert view.is_folder(path) is is_folder
+    assert (view.status(path) is not None) is is_there
+
+
+@pytest.mark.parametrize(
+    ("folder", "found"),
+    [
+        ("hollow", ["hollow"]),
+        ("nested", ["nested/one/deep", "nested/two"]),
+        ("full", None),
+        ("full/inner", ["full/inner"]),
+        ("full/file", None),
+        ("linked", None),
+        ("linked/link", None),
+        ("gone", None),
+        ("", None),
+    ],
+)
+def test_the_innermost_folders_are_told_of_one_that_holds_no_file(
+    root: Path, folder: str, found: list[str] | None
+) -> None:
+    for path in ("hollow", "nested/one/deep", "nested/two", "full/inner", "linked"):
+        (root / path).mkdir(parents=True)
+    (root / "full/file").touch()
+    (root / "linked/link").symlink_to("../hollow")
+    assert TreeView(root).empty_folders(folder) == found
