@@ -1,5 +1,6 @@
 """What differs between two kept trees, file by file, with a patch that nothing outside of the store can change."""
 
+import hashlib
 import stat
 
 import pytest
@@ -52,6 +53,27 @@ def test_a_change_of_text_has_its_patch_and_its_lines_counted(compared):
     head, _, hunk = change.patch.partition("@@ -1,3 +1,4 @@\n")
     assert head.startswith("diff --git a/a.txt b/a.txt\n")
     assert hunk == " one\n-two\n+2\n three\n+four\n"
+
+
+def short(content):
+    return hashlib.sha256(content.encode()).hexdigest()[:7]
+
+
+def test_the_head_of_a_patch_is_git_s_with_the_ids_of_the_store(compared):
+    one, two = short("one\n"), short("two\n")
+    found = compared(
+        {"changed": "one\n", "gone": "one\n", "now runs": "one\n"},
+        edits(write("changed", "two\n"), remove("gone"), write("new", "two\n"), write("now runs", "two\n", 0o755)),
+    )
+    assert {path: change.patch.partition("@@")[0].splitlines()[1:] for path, change in found.items()} == {
+        "changed": [f"index {one}..{two} 100644", "--- a/changed", "+++ b/changed"],
+        "gone": ["deleted file mode 100644", f"index {one}..0000000", "--- a/gone", "+++ /dev/null"],
+        "new": ["new file mode 100644", f"index 0000000..{two}", "--- /dev/null", "+++ b/new"],
+        "now runs": [
+            *("old mode 100644", "new mode 100755", f"index {one}..{two}"),
+            *("--- a/now runs\t", "+++ b/now runs\t"),
+        ],
+    }
 
 
 LONG = [f"{number}\n" for number in range(1, 101)]

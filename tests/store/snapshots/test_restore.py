@@ -277,6 +277,7 @@ def test_a_moving_tree_is_captured_and_says_so(project: Project, while_reading) 
     while_reading(lambda: project.write("moving.txt", lines.pop()) if len(lines) > 3 else None)
     snapshot = store.snapshot(number=1)
     assert not snapshot.quiescent
+    assert len(lines) == 9 - 3, "it is read three times"
     assert not store.find(1).quiescent
     lines.clear()
     assert store.snapshot().quiescent

@@ -11,8 +11,8 @@ import pytest
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.store.lock import hold
-from ralph_tracker.store.snapshots.index import load, save, stable_print
-from ralph_tracker.store.snapshots.objects import Pack
+from ralph_tracker.store.snapshots.index import Index, Seen, load, save, stable_print
+from ralph_tracker.store.snapshots.objects import Draft, Pack
 from ralph_tracker.store.snapshots.store import SnapshotStore
 
 from .projects import Project
@@ -80,6 +80,21 @@ def test_unchanged_files_are_not_read_again(store, bare_project):
     bare_project.store().snapshot()  # `look` would ask for the tree that was made up
     after = load(bare_project.folder)
     assert {path for path in ("a.txt", "b/c.txt") if after.get(path).object_id == "0" * 64} == known
+
+
+def test_an_index_that_did_not_change_is_not_written_again(tmp_path):
+    index, place = Index(), tmp_path / "index"
+    for path in ("a", "b/c"):
+        index.put(path, Seen("100644", ONE, 4, None))
+    index.write(name)
+    save(index, tmp_path, tmp_path)
+    written = place.stat().st_ino
+    for same in (index, load(tmp_path), index.copy()):
+        save(same, tmp_path, tmp_path)
+        assert place.stat().st_ino == written
+    index.drop("a")
+    save(index, tmp_path, tmp_path)
+    assert place.stat().st_ino != written
 
 
 def test_a_file_that_may_change_without_a_sign_is_read_again(tmp_path):
@@ -159,6 +174,17 @@ def test_many_new_contents_are_one_file(packed, bare_project):
     assert len(packed.paths(snapshot.tree)) == 52
     assert packed.read(snapshot.tree, "many/7") == b"7\n"
     assert packed.verify(snapshot.commit) == bare_project.store().verify(snapshot.commit) == ()
+
+
+def test_a_pack_lists_what_it_holds_in_the_order_of_writing(tmp_path):
+    draft = Draft(tmp_path / "draft")
+    contents = {name(data): data for data in (b"three", b"1", b"two")}
+    for object_id, data in contents.items():
+        draft.add(object_id, data)
+    draft.finish()
+    pack, data = Pack(str(tmp_path / "draft")), (tmp_path / "draft").read_bytes()
+    assert [(each, data[place.offset :][: place.length]) for each, place in pack.rows()] == [*contents.items()]
+    assert {each: pack.find(each) for each in contents} == dict(pack.rows())
 
 
 def test_a_large_content_is_a_pack_and_kept_once(store, bare_project):

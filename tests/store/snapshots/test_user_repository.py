@@ -86,6 +86,18 @@ def test_the_users_line_endings_and_filters_apply(project: Project) -> None:
     assert project.git("cat-file", "blob", "new:a.txt") == "one\ntwo\n"
 
 
+def test_an_unchanged_file_stays_as_head_has_it_whatever_filters_do_now(project: Project) -> None:
+    project.write(".gitattributes", "*.loud filter=shout\n")
+    project.write("old.loud", "one\n")
+    project.commit()
+    project.git("config", "filter.shout.clean", "tr a-z A-Z")
+    store = project.make_store()
+    project.write("new.loud", "two\n")
+    store.branch(store.snapshot().commit, "new")
+    assert project.git("cat-file", "blob", "new:old.loud") == "one\n"
+    assert project.git("cat-file", "blob", "new:new.loud") == "TWO\n"
+
+
 def test_what_no_snapshot_holds_stays_as_head_has_it(project: Project, tmp_path: Path) -> None:
     other = Project(tmp_path / "other")
     other.init()
