@@ -92,8 +92,8 @@ class TestAppendedLine:
         assert lines(tmp_path / "log") == [*({"n": n} for n in kept), {"n": 9}]
 
     def test_begins_the_file_and_its_folder(self, tmp_path):
-        append_line(tmp_path / "deep" / "log", {"text": "line\nbreak"})
-        assert lines(tmp_path / "deep" / "log") == [{"text": "line\nbreak"}]
+        append_line(tmp_path / "deep" / "er" / "log", {"text": "line\nbreak"})
+        assert lines(tmp_path / "deep" / "er" / "log") == [{"text": "line\nbreak"}]
 
     def test_is_taken_back_where_the_disk_is_full_halfway(self, tmp_path, together):
         path = tmp_path / "log"

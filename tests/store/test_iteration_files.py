@@ -1,6 +1,7 @@
 """The files of a loop's iterations, kept beside records that a test writes by hand."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,14 @@ def test_the_baseline_has_no_artifacts_and_changes_nothing(bench):
     assert not (bench.store.paths.iteration(0) / "artifacts").exists()
 
 
+def test_only_the_baseline_tells_what_the_store_does_not_see(tmp_path):
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    (tmp_path / ".git/index").write_text("damaged")
+    bench = Bench(tmp_path.resolve())
+    assert (bench.record(0).note or "").startswith("store: the git repository could not be read")
+    assert bench.record(1, 0, [(0, 0)]).note is None
+
+
 def test_artifacts_are_what_changed_and_the_manifest_what_differs_from_the_baseline(bench):
     bench.record(0)
     bench.write("b/new.txt", "new\n")
@@ -98,6 +107,7 @@ def test_the_tree_stands_where_it_was_found_and_where_its_checks_left_it(bench):
         pytest.param("abab", [(0, 3)], VisitCount(2, 2), id="and left again"),
         pytest.param("aba", [(0, 1)], VisitCount(1, 0), id="what is off the line does not count"),
         pytest.param("abaa", [(0, 0), (3, 3)], VisitCount(1, 3), id="went on after a rollback: one visit"),
+        pytest.param("abaab", [(0, 0), (3, 4)], VisitCount(1, 3), id="went on after a rollback, and left"),
         pytest.param("abca", [(0, 1), (3, 3)], VisitCount(2, 3), id="came back after a rollback"),
         pytest.param("bc", [(0, 1)], VisitCount(0, None), id="never"),
     ],

@@ -133,6 +133,16 @@ class TestReplay:
         assert [judgement.record.previous for judgement in replayed.judgements] == [None, 0, 1]
         assert replayed.state.iteration == 3
 
+    def test_stores_for_a_lost_iteration_what_held_before_it(self, driven):
+        driven.start()
+        for lint_errors in (3, 2, 1):
+            driven.turn(lint_errors=lint_errors)
+        (driven.paths.iteration(2) / "measurement.json").write_bytes(b"{")
+        opened(driven).rebuilt()
+        before, lost = (LoopStore(driven.paths).after(number) for number in (1, 2))
+        assert (lost["candidate"], lost["line"]) == (before["candidate"], before["line"])
+        assert lost["summary"] == before["summary"] | {"iteration": 2}
+
     def test_needs_the_baseline(self, driven):
         driven.start()
         driven.turn()
