@@ -638,6 +638,8 @@ def test_every_lower_level_of_a_rule_is_named_and_no_other(path, text, levels):
     for before, old in enumerate(levels):
         for now, new in enumerate(levels):
             assert alarms(found(path, text.format(new), text.format(old))) == (["R5"] if now < before else [])
+    assert alarms(found(path, text.format("unknown"), text.format(levels[-1]))) == ["R5"]
+    assert alarms(found(path, "\n", text.format(levels[-1]))) == []
 
 
 @table(("path", "new", "old"), NOT_LOWERED)
@@ -758,6 +760,9 @@ def test_a_test_that_asks_for_less_is_a_note(language, before, now, what):
         pytest.param(py, "x = 1\nassert a == x", "assert a == 1", id="in place"),
         pytest.param(py, "assert a == approx(1, abs=5)", "assert a == approx(1, abs=0.1)", id="a closer look"),
         pytest.param(py, "assert f() == 1", "try:\n    assert f() == 1\nfinally:\n    close()", id="cleaned up"),
+        pytest.param(py, "assert a == approx(1, abs=5)", "assert a == approx(2, abs=5)", id="as close a look"),
+        pytest.param(js, "expect(a).toBeCloseTo(1, 5);", "expect(a).toBeCloseTo(2, 5);", id="js, as many digits"),
+        pytest.param(js, "expect(a).toBeCloseTo(1, 5);", "expect(a).toBeCloseTo(1, 6);", id="js, more digits"),
         pytest.param(js, "expect(a).toBe(1);", "expect(a).toEqual(1);", id="js, another matcher"),
         pytest.param(go, 'if a != 1 { t.Error("x") }', 'if a != 2 { t.Errorf("%d", a) }', id="go, another message"),
         pytest.param(rust, "assert!(a == 1);", "assert_eq!(a, 1);", id="rust, the better macro"),

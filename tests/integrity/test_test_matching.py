@@ -277,6 +277,13 @@ KEPT = {
         ["test_box::test_a"],
         {"test_box::test_b": ("test_box::test_a",)},
     ),
+    "a double in one line is dropped": (
+        {"a.test.js": ("it('a', () => { check(7) });\nit('b', () => { check(7) });", "it('a', () => { check(7) });")},
+        ["a.test.js::b"],
+        [],
+        ["a.test.js::a"],
+        {"a.test.js::b": ("a.test.js::a",)},
+    ),
     "what says something else is no double": (
         {BOX: (function("test_a") + function("test_b", CLOSES), function("test_a"))},
         ["test_box::test_b"],

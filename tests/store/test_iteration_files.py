@@ -1,6 +1,7 @@
 """The files of a loop's iterations, kept beside records that a test writes by hand."""
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -162,6 +163,13 @@ def test_a_store_without_a_baseline_is_made_anew_and_one_with_a_baseline_stays(b
     tree = bench.record(0).snapshot.tree
     bench.keeper.create()
     assert bench.keeper.tree(0) == tree
+
+
+@pytest.mark.parametrize(("previous", "named"), [(None, 0), (0, 0), (7, 7)])
+def test_nothing_is_captured_once_the_store_is_gone_and_the_iteration_before_is_named(bench, previous, named):
+    shutil.rmtree(bench.store.paths.store)
+    with pytest.raises(NoSnapshotError, match=rf"\biteration {named}\b"):
+        bench.capture(previous)
 
 
 def test_an_iteration_that_is_not_what_was_sealed_is_refused_in_one_line(bench):

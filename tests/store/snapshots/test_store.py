@@ -223,6 +223,16 @@ def test_packing_leaves_one_file_and_the_names_whole(packed, bare_project):
     assert packs(bare_project) == kept
 
 
+def test_two_small_packs_become_one(packed, bare_project):
+    for number in range(50):
+        bare_project.write(f"more/{number}", f"more {number}\n")
+    packed.snapshot(number=1)
+    assert (len(packs(bare_project)), loose(bare_project)) == (2, [])
+    packed.pack()
+    assert len(packs(bare_project)) == 1
+    assert packed.verify("refs/iterations/0") == packed.verify("refs/iterations/1") == ()
+
+
 def test_packing_leaves_alone_what_is_large_beside_the_rest(packed, bare_project):
     bare_project.write("large.bin", os.urandom(2 << 20))
     packed.snapshot(number=1)
