@@ -200,6 +200,18 @@ class TestNewerSchema:
         )
 
 
+class TestAlteredRecord:
+    def test_is_one_that_is_sealed_and_differs_or_is_gone(self, three, committed):
+        record, name = three.paths.record(2), "progress/iteration-002-metrics.yaml"
+        assert committed.seals.altered_record(2) == ()
+        record.write_text("by hand\n")
+        assert committed.seals.altered_record(2) == (name,)
+        record.unlink()
+        assert committed.seals.altered_record(2) == (name,)
+        damage(three.paths.iteration(2) / "seal.json", lambda plain: plain.pop("record"))
+        assert committed.seals.altered_record(2) == ()
+
+
 class TestBrokenSeals:
     def test_are_none_of_an_iteration_that_is_as_it_was_written(self, committed):
         assert [committed.seals.broken(number) for number in range(3)] == [(), (), ()]
