@@ -20,7 +20,6 @@ from ralph_tracker.store.snapshots.values import Entry, Note, shown
 from ralph_tracker.store.snapshots.working_tree import TreeWriter
 
 GITLINK_MODE: Final = "160000"
-_NO_OBJECT: Final = "0" * 40
 _SHA256_DIGITS: Final = 64
 _NOT_FOUND: Final = 127
 _AGAIN: Final = "fix that, then run it again"
@@ -214,7 +213,8 @@ def make_branch(repository: UserRepository, goal: Sequence[Entry], each: Read, n
             for entry, chunks in zip(written, each([entry.object_id for entry in written]), strict=True):
                 writer.write(entry.path, entry.mode, chunks)
         # `--remove` refuses a path behind a symbolic link.
-        gone = b"".join(b"0 %s\t%s\0" % (_NO_OBJECT.encode(), path) for path in _from_top(repository, removed))
+        none = b"0" * len(head or "")  # ids of SHA-256 are longer
+        gone = b"".join(b"0 %s\t%s\0" % (none, path) for path in _from_top(repository, removed))
         repository.run("update-index", "-z", "--index-info", stdin=gone, more=place)
         added = b"".join(path + b"\0" for path in _from_top(repository, (entry.path for entry in written)))
         repository.run("update-index", "--add", "-z", "--stdin", stdin=added, more=place)
@@ -222,7 +222,7 @@ def make_branch(repository: UserRepository, goal: Sequence[Entry], each: Read, n
         parent = ("-p", head) if head else ()
         message = (note.message or "Kept by ralph-tracker").encode()
         commit = repository.run("commit-tree", tree, *parent, stdin=message, more=place).decode().strip()
-    repository.run("update-ref", f"refs/heads/{name}", commit, _NO_OBJECT)
+    repository.run("update-ref", f"refs/heads/{name}", commit, "0" * len(commit))
     return commit
 
 

@@ -47,6 +47,20 @@ def test_a_branch_holds_the_kept_files_on_top_of_head(project: Project) -> None:
     assert project.git("worktree", "list").count("\n") == 1
 
 
+def test_a_branch_in_a_repository_with_longer_ids(bare_project: Project) -> None:
+    project = bare_project
+    project.git("init", "-q", "-b", "main", "--object-format=sha256")
+    project.write("a.txt", "one\n")
+    project.write("b.txt")
+    project.commit()
+    store = project.make_store()
+    project.write("a.txt", "two\n")
+    project.remove("b.txt")
+    store.branch(store.snapshot().commit, "new")
+    assert project.git("show", "new:a.txt") == "two\n"
+    assert project.git("ls-tree", "--name-only", "new") == "a.txt\n"
+
+
 def test_a_branch_that_exists_is_refused(project: Project) -> None:
     store = project.make_store()
     snapshot = store.snapshot()
