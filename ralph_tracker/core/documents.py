@@ -62,21 +62,26 @@ class FindingDocument(TypedDict):
     command: str | None
 
 
-class AlertDocument(TypedDict):
-    """An open alert is in short: its own record has the action, the note, the tests and the findings."""
+class AlertFactsDocument(TypedDict):
+    """What is said of an alert, whether or not an iteration on record has raised it."""
 
-    id: str
     severity: SeverityWord
     type: str
     message: str
-    action: NotRequired[str]
-    triggered_at: str
-    state: AlertState
     note: NotRequired[str]
     tests: NotRequired[list[str]]
     tests_total: NotRequired[int]
     findings: NotRequired[list[FindingDocument]]
     findings_total: NotRequired[int]
+
+
+class AlertDocument(AlertFactsDocument):
+    """An open alert is in short: its own record has the action, the note, the tests and the findings."""
+
+    id: str
+    action: NotRequired[str]
+    triggered_at: str
+    state: AlertState
 
 
 class RerunDocument(TypedDict):

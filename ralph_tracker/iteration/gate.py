@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Final, Literal, NamedTuple, NotRequired, TypedDict, cast
+from typing import Final, Literal, NamedTuple, TypedDict, cast
 
 from ralph_tracker.core.alert_types import Alert, StandingState, in_order
 from ralph_tracker.core.documents import (
     SCHEMA_VERSION,
-    FindingDocument,
+    AlertFactsDocument,
     MetricsDocument,
     Numbers,
     SchemaVersion,
@@ -19,7 +19,7 @@ from ralph_tracker.core.documents import (
     integrity_document,
     metrics_document,
 )
-from ralph_tracker.core.findings import Severity, SeverityWord
+from ralph_tracker.core.findings import Severity
 from ralph_tracker.core.integrity import raises_doubt
 from ralph_tracker.core.judge import excluded_tests, judge
 from ralph_tracker.core.known_tests import FailingTests, failing
@@ -228,21 +228,13 @@ class FailingDocument(TypedDict):
     still: list[str]
 
 
-class GateAlertDocument(TypedDict):
+class GateAlertDocument(AlertFactsDocument):
     """What no iteration on record has raised has neither an id nor a time yet."""
 
     id: str | None
-    severity: SeverityWord
-    type: str
-    message: str
     action: str
     triggered_at: str | None
     state: StandingState
-    note: NotRequired[str]
-    tests: NotRequired[list[str]]
-    tests_total: NotRequired[int]
-    findings: NotRequired[list[FindingDocument]]
-    findings_total: NotRequired[int]
 
 
 class GateDocument(MetricsDocument):
