@@ -23,7 +23,7 @@ from ralph_tracker.iteration.gate import (
     PASS,
     ExitCode,
     Gate,
-    Verdict,
+    GateVerdict,
     gate,
     gate_document,
     metric_lines,
@@ -34,7 +34,7 @@ from ralph_tracker.report.text import for_markdown, for_terminal, number, score,
 
 SHOWN: Final = 10  # the number of errors, and of warnings, that GitHub shows per step
 SUMMARY_CAP: Final = 1024 * 1024  # the limit of a step's summary in bytes
-HEADINGS: Final[Mapping[Verdict, str]] = {
+HEADINGS: Final[Mapping[GateVerdict, str]] = {
     "pass": "pass",
     "regression": "regression",
     "not_measured": "could not measure",
@@ -48,7 +48,7 @@ RULES: Final = "ralph-tracker.rules"
 CHECKS: Final = "ralph-tracker.checks"
 CLASS_RULE: Final = "class_regression"
 _NO_XML: Final = re.compile("[\ufffe\uffff]")
-EXIT_OF: Final[Mapping[Verdict, ExitCode]] = {
+EXIT_OF: Final[Mapping[GateVerdict, ExitCode]] = {
     "pass": EXIT_OK,
     "regression": EXIT_REGRESSION,
     "not_measured": EXIT_NOT_MEASURED,

@@ -19,7 +19,7 @@ from ralph_tracker.steering.continuation import (
     Complexity,
     Continuation,
     Parts,
-    Verdict,
+    TurnVerdict,
     classify_task_complexity,
     continuation_rules_of,
 )
@@ -34,7 +34,7 @@ _HEAD: Final = ("turn", "score", "velocity", "not stuck", "tokens", "interventio
 class Turn(NamedTuple):
     """The verdicts on a turn of continuation, and of the evaluator, None if it is not asked."""
 
-    verdict: "Verdict"
+    verdict: "TurnVerdict"
     evaluation: tuple[bool, str] | None
 
 
@@ -168,7 +168,7 @@ def document(turns: list[Turn], complexity: Complexity, continuation: "Continuat
     }
 
 
-def _plain(verdict: "Verdict", evaluation: tuple[bool, str] | None) -> TurnDocument:
+def _plain(verdict: "TurnVerdict", evaluation: tuple[bool, str] | None) -> TurnDocument:
     return {
         "turn": verdict.turn,
         "action": verdict.action,

@@ -7,17 +7,17 @@ person's acceptance applied, by judging again.
 from typing import NamedTuple
 
 from ralph_tracker.core import alerts as raising
-from ralph_tracker.core.alert_types import Alert
-from ralph_tracker.core.best import Candidate, best_now, findings_of, kept
-from ralph_tracker.core.classify import Verdicts, View, alert_facts_of, is_verified, verdicts_of
+from ralph_tracker.core.alert_types import Alert, in_order
+from ralph_tracker.core.best import Candidate, best_now, best_of, findings_of, kept
+from ralph_tracker.core.classify import Scored, Step, classify, step_of
 from ralph_tracker.core.decision import Decision, Facts, decide, first_decision, message_of
-from ralph_tracker.core.deltas import deltas, read
-from ralph_tracker.core.findings import NOTHING_FOUND, Integrity
-from ralph_tracker.core.integrity import IntegrityAlerts, integrity_alerts_of, integrity_record_of
-from ralph_tracker.core.known_tests import KnownTests, SeenTests
-from ralph_tracker.core.lineage import Lineage, PastIteration, Scorer, signature_of
+from ralph_tracker.core.deltas import BUILD_FAILED, deltas, read
+from ralph_tracker.core.findings import NOTHING_FOUND, Integrity, Severity
+from ralph_tracker.core.integrity import IntegrityAlerts, disbelieved_tests, integrity_alerts_of, integrity_record_of
+from ralph_tracker.core.known_tests import IgnoredTests, KnownTests, SeenTests, compare
+from ralph_tracker.core.lineage import Classification, Lineage, PastIteration, Scorer, find_cycle, signature_of
 from ralph_tracker.core.loop_state import LoopState
-from ralph_tracker.core.metrics import BY_NAME, Group, Measurement, Metrics
+from ralph_tracker.core.metrics import BY_NAME, PASSED, Group, Measurement, Metrics
 from ralph_tracker.core.records import BestTracker, IterationRecord
 from ralph_tracker.core.rounding import half_up, plain_number, whole
 from ralph_tracker.core.score import (
@@ -113,6 +113,152 @@ def _growth(basis: Basis, now: Metrics) -> list[str]:
     return [f"code grew by {plain:.0f} %, counted as {judged:.0f} % beside {tests} times the passing tests"]
 
 
+class JudgementInputs(NamedTuple):
+    """The inputs of one judgement."""
+
+    state: LoopState
+    basis: Basis
+    metrics: Metrics
+    measurement: Measurement
+    score: Score
+    scorer: Scorer
+    point: PastIteration
+    at: raising.AlertFacts
+    doubts: IntegrityAlerts
+
+    @property
+    def number(self) -> int:
+        return self.point.iteration
+
+    @property
+    def adjusted(self) -> float:
+        return self.scorer.score(self.number, self.point.adjusted_parts)
+
+
+class Assessment(NamedTuple):
+    """The classification of an iteration, and its alerts by what becomes of them."""
+
+    classification: Classification
+    new: tuple[Alert, ...]
+    carried: tuple[Alert, ...]
+    closed: tuple[str, ...]
+    accepted: tuple[str, ...]
+    same_tree_cycle: bool
+
+    @property
+    def counting(self) -> tuple[Alert, ...]:
+        """Return the new and open alerts that nobody accepted, in order."""
+        return in_order(a for a in (*self.new, *self.carried) if a.id not in self.accepted)
+
+    @property
+    def lasting(self) -> tuple[Alert, ...]:
+        """Return the alerts that stay open; an accepted missing report stays, so that it is not raised again."""
+        known = in_order((*self.new, *self.carried))
+        return tuple(a for a in known if a.lasting and (a.group is not None or a.id not in self.accepted))
+
+
+def assess(inputs: JudgementInputs) -> Assessment:
+    state, line, doubts = inputs.state, inputs.state.lineage, inputs.doubts
+    if inputs.number == 0:
+        new = raising.raise_alerts(inputs.at, "baseline", None)
+        return Assessment("baseline", new, (), (), _accepted(new, state), same_tree_cycle=False)
+    scored = Scored(point=inputs.point, line=line, scorer=inputs.scorer, given=inputs.basis.given_score)
+    broke = raising.working_tests_failing(inputs.at) is not None or inputs.at.build_broke or _build_failed(inputs)
+    classification = classify(_step(inputs), scored, state.rules, broke=broke)
+    cycle = find_cycle(inputs.point, line, inputs.measurement, inputs.scorer, state.rules.cycling)
+    if cycle is not None and not cycle.same_tree and _passes_new_test(inputs):
+        cycle = None
+    target = best_of(state.frontier, inputs.scorer)
+    new = in_order(
+        alert._replace(rollback_to=target.iteration if target else None)
+        for alert in (*doubts.new, *raising.raise_alerts(inputs.at, classification, cycle))
+    )
+    return Assessment(
+        classification,
+        new,
+        doubts.carried,
+        tuple(alert.id for alert in doubts.fixed),
+        _accepted((*new, *doubts.carried), state),
+        same_tree_cycle=cycle is not None and cycle.same_tree,
+    )
+
+
+def _passes_new_test(inputs: JudgementInputs) -> bool:
+    """Return whether a believed test is new to the loop: then equal numbers are a coincidence."""
+    seen, tests, doubts = inputs.state.seen, inputs.measurement.tests, inputs.doubts
+    if tests is None or not doubts.clean:
+        return False
+    passing = {name for name, how in tests.outcomes.items() if how == PASSED and name not in doubts.disbelieved}
+    return not seen.ran.union(seen.excluded).issuperset(seen.aliases.roots(passing))
+
+
+def _step(inputs: JudgementInputs) -> Step:
+    """Return the step to classify; a test count that fell by merging alone counts as unchanged."""
+    step = step_of(inputs.metrics, inputs.state.lineage.readings, inputs.score.components)
+    at = inputs.at
+    step = step._replace(
+        gained=at.gained,
+        lost=at.lost,
+        named=at.tests is not None,
+        uncovered=(at.change("coverage_lines_covered") or 0) < 0,
+    )
+    return step.without_fall("test_count") if at.fall_is_explained else step
+
+
+def _build_failed(inputs: JudgementInputs) -> bool:
+    """Return whether the build fails and did not before; a status has no delta."""
+    before = inputs.state.lineage.readings.get(BUILD_FAILED)
+    return inputs.metrics.build_status == "failure" and before is not None and not before.value
+
+
+def _accepted(alerts: tuple[Alert, ...], state: LoopState) -> tuple[str, ...]:
+    return tuple(alert.id for alert in alerts if alert.id in state.accepted)
+
+
+def alert_facts_of(
+    state: LoopState, basis: Basis, metrics: Metrics, measurement: Measurement, score: Score
+) -> raising.AlertFacts:
+    line, seen = state.lineage, state.seen
+    uncounted = IgnoredTests(
+        no_tests=(measurement.integrity or NOTHING_FOUND).no_tests,
+        not_loaded=frozenset(measurement.not_loaded),
+        disbelieved=disbelieved_tests(measurement.integrity, state.accepted_findings),
+        not_collected_before={
+            name: was for name, was in line.not_collected_before.items() if name not in seen.excluded
+        },
+    )
+    return raising.AlertFacts(
+        iteration=state.iteration + 1,
+        previous=line.head or 0,
+        metrics=metrics,
+        readings=line.readings,
+        tests=compare(state.known, measurement.tests, seen.flaky, seen.aliases, uncounted),
+        components=score.components,
+        missing=measurement.missing,
+        basis=basis,
+        rules=state.rules,
+        config_changed=measurement.config_changed,
+        already_missing=frozenset(a.group for a in line.open_alerts if a.group is not None),
+        integrity=measurement.integrity,
+        open_findings=frozenset(f.key for alert in line.open_alerts for f in alert.findings),
+        accepted_findings=state.accepted_findings,
+        not_loaded={place: why for place, why in measurement.not_loaded.items() if place not in line.not_loaded},
+    )
+
+
+def is_verified(inputs: JudgementInputs, assessment: Assessment) -> bool:
+    """Return whether the build holds, tests were measured if the loop has them, and this iteration lost none.
+
+    Losses of earlier iterations show in the number of believed tests.
+    """
+    if inputs.metrics.build_status == "failure":
+        return False
+    if inputs.basis.has_tests and inputs.metrics.test_count is None and inputs.metrics.pass_rate is None:
+        return False
+    raised = (a for a in assessment.new if a.id not in assessment.accepted)
+    return not any(a.kind.about_tests or (a.kind.rule and a.severity is Severity.CRITICAL) for a in raised)
+
+
 class Judgement(NamedTuple):
     """A record and the state after it; `candidate` is what later selections keep of the iteration."""
 
@@ -174,23 +320,23 @@ def _judge(state: LoopState, measurement: Measurement, basis: Basis) -> Judgemen
     seen = known.after(number, metrics.test_count, measurement.tests) if doubts.clean else known
     scorer = Scorer(test_weights(basis), seen)
     point, candidate = _placed(number, basis, metrics, measurement, score, seen, doubts)
-    view = View(state, basis, metrics, measurement, score, scorer, point, at, doubts)
-    verdicts = verdicts_of(view)
-    candidate = candidate._replace(verified=is_verified(view, verdicts))
-    point = point._replace(classification=verdicts.classification)
-    view = view._replace(point=point)
+    inputs = JudgementInputs(state, basis, metrics, measurement, score, scorer, point, at, doubts)
+    assessment = assess(inputs)
+    candidate = candidate._replace(verified=is_verified(inputs, assessment))
+    point = point._replace(classification=assessment.classification)
+    inputs = inputs._replace(point=point)
     frontier = kept(state.frontier, candidate, scorer)
     best = _tracker(frontier, scorer, number)
     if not number:
-        state = state._replace(met_target=_meets_target(view))
-        view = view._replace(state=state)
+        state = state._replace(met_target=_meets_target(inputs))
+        inputs = inputs._replace(state=state)
     cost = _total_cost(state.cost_usd, measurement)
-    decision = _decision(view, verdicts, candidate, best, cost)
-    record = _record(view, verdicts, candidate, best, decision)
+    decision = _decision(inputs, assessment, candidate, best, cost)
+    record = _record(inputs, assessment, candidate, best, decision)
     after = state._replace(
         basis=basis,
         iteration=number,
-        lineage=_line_after(view, verdicts.lasting),
+        lineage=_line_after(inputs, assessment.lasting),
         known=state.known.after(measurement.tests),
         seen=seen,
         seen_at=state.seen_at if seen == before else number,
@@ -242,9 +388,9 @@ def _placed(
     return point, candidate
 
 
-def _meets_target(view: View) -> bool:
-    target = view.state.rules.loop.target_score
-    return target is not None and view.adjusted >= target
+def _meets_target(inputs: JudgementInputs) -> bool:
+    target = inputs.state.rules.loop.target_score
+    return target is not None and inputs.adjusted >= target
 
 
 def _passes(metrics: Metrics) -> int | None:
@@ -271,117 +417,121 @@ def _total_cost(before: float | None, measurement: Measurement) -> float | None:
     return before if cost is None else (before or 0.0) + cost
 
 
-def _decision(view: View, verdicts: Verdicts, candidate: Candidate, best: BestTracker, cost: float | None) -> Decision:
-    if view.number == 0:
+def _decision(
+    inputs: JudgementInputs, assessment: Assessment, candidate: Candidate, best: BestTracker, cost: float | None
+) -> Decision:
+    if inputs.number == 0:
         return first_decision()
     facts = Facts(
-        iteration=view.number,
-        classification=verdicts.classification,
-        alerts=verdicts.counting,
-        score=view.adjusted,
+        iteration=inputs.number,
+        classification=assessment.classification,
+        alerts=assessment.counting,
+        score=inputs.adjusted,
         best_score=best.adjusted,
         best_iteration=best.iteration or 0,
         verified=candidate.verified,
-        evidence=view.score.evidence,
-        trusted=view.doubts.verdict in {None, "PASS"},
-        target_tests_hold=not view.basis.has_tests or raising.none_fails(view.metrics),
-        same_tree_cycle=verdicts.same_tree_cycle,
+        evidence=inputs.score.evidence,
+        trusted=inputs.doubts.verdict in {None, "PASS"},
+        target_tests_hold=not inputs.basis.has_tests or raising.none_fails(inputs.metrics),
+        same_tree_cycle=assessment.same_tree_cycle,
         cost_usd=cost,
-        elapsed_s=view.measurement.elapsed_s,
-        rollbacks=view.state.rollbacks,
-        blocked=view.measurement.blocked,
-        scores={each.iteration: view.scorer.score(each.iteration, each.adjusted_parts) for each in view.state.frontier},
-        met_target=view.state.met_target,
-        open_tasks=None if view.measurement.plan is None else view.measurement.plan[1],
-        working=_ticked(view) or (view.basis.has_tests and not view.scorer.seen.union),
+        elapsed_s=inputs.measurement.elapsed_s,
+        rollbacks=inputs.state.rollbacks,
+        blocked=inputs.measurement.blocked,
+        scores={
+            each.iteration: inputs.scorer.score(each.iteration, each.adjusted_parts) for each in inputs.state.frontier
+        },
+        met_target=inputs.state.met_target,
+        open_tasks=None if inputs.measurement.plan is None else inputs.measurement.plan[1],
+        working=_ticked(inputs) or (inputs.basis.has_tests and not inputs.scorer.seen.union),
     )
-    return decide(facts, view.state.rules)
+    return decide(facts, inputs.state.rules)
 
 
-def _ticked(view: View) -> bool:
+def _ticked(inputs: JudgementInputs) -> bool:
     """Return whether a task of the plan was done since just before the window of a stall."""
-    window = view.state.lineage.points[-view.state.rules.stall.window :]
+    window = inputs.state.lineage.points[-inputs.state.rules.stall.window :]
     before = next((point.tasks_done for point in window if point.tasks_done is not None), None)
-    now = view.point.tasks_done
+    now = inputs.point.tasks_done
     return now is not None and before is not None and now > before
 
 
 def _record(
-    view: View, verdicts: Verdicts, candidate: Candidate, best: BestTracker, decision: Decision
+    inputs: JudgementInputs, assessment: Assessment, candidate: Candidate, best: BestTracker, decision: Decision
 ) -> IterationRecord:
-    baseline = {} if view.number == 0 else deltas(view.metrics, read(view.basis.baseline, 0))
+    baseline = {} if inputs.number == 0 else deltas(inputs.metrics, read(inputs.basis.baseline, 0))
     return IterationRecord(
-        loop_id=view.state.loop_id,
-        iteration=view.number,
-        previous=view.state.lineage.head,
-        timestamp=view.measurement.timestamp,
-        classification=verdicts.classification,
-        metrics=view.metrics,
-        quality_score=view.score.value,
-        adjusted_score=view.adjusted,
+        loop_id=inputs.state.loop_id,
+        iteration=inputs.number,
+        previous=inputs.state.lineage.head,
+        timestamp=inputs.measurement.timestamp,
+        classification=assessment.classification,
+        metrics=inputs.metrics,
+        quality_score=inputs.score.value,
+        adjusted_score=inputs.adjusted,
         adjusted_because=difference(
-            view.basis,
-            view.metrics,
-            view.score.value,
-            view.adjusted,
-            view.point.adjusted_parts,
-            view.scorer,
-            view.measurement.integrity,
+            inputs.basis,
+            inputs.metrics,
+            inputs.score.value,
+            inputs.adjusted,
+            inputs.point.adjusted_parts,
+            inputs.scorer,
+            inputs.measurement.integrity,
         ),
-        score_given=view.basis.given_score,
-        dimensions={} if view.basis.given_score else view.score.dimensions,
-        weights={} if view.basis.given_score else view.basis.weights,
-        components=view.score.components,
-        evidence=view.score.evidence,
+        score_given=inputs.basis.given_score,
+        dimensions={} if inputs.basis.given_score else inputs.score.dimensions,
+        weights={} if inputs.basis.given_score else inputs.basis.weights,
+        components=inputs.score.components,
+        evidence=inputs.score.evidence,
         verified=candidate.verified,
-        tests_ever_seen=view.scorer.seen.union,
+        tests_ever_seen=inputs.scorer.seen.union,
         best=best,
         decision=decision,
-        message=message_of(decision, verdicts.classification, verdicts.counting),
-        from_previous=deltas(view.metrics, view.state.lineage.readings),
+        message=message_of(decision, assessment.classification, assessment.counting),
+        from_previous=deltas(inputs.metrics, inputs.state.lineage.readings),
         from_baseline=baseline,
-        alerts=verdicts.new,
-        open_alerts=verdicts.carried,
-        closed_alerts=verdicts.closed,
-        accepted=verdicts.accepted,
-        usage=view.measurement.usage,
-        blocked=view.measurement.blocked,
-        tree=view.measurement.tree,
-        integrity=integrity_record_of(view.doubts, view.scorer.seen, view.measurement),
-        plan=view.measurement.plan,
-        notes=(*_notes(view), *view.measurement.notes),
+        alerts=assessment.new,
+        open_alerts=assessment.carried,
+        closed_alerts=assessment.closed,
+        accepted=assessment.accepted,
+        usage=inputs.measurement.usage,
+        blocked=inputs.measurement.blocked,
+        tree=inputs.measurement.tree,
+        integrity=integrity_record_of(inputs.doubts, inputs.scorer.seen, inputs.measurement),
+        plan=inputs.measurement.plan,
+        notes=(*_notes(inputs), *inputs.measurement.notes),
     )
 
 
-def _notes(view: View) -> tuple[str, ...]:
-    if view.number == 0 and view.state.met_target:
-        target = plain_number(view.state.rules.loop.target_score or 0)
+def _notes(inputs: JudgementInputs) -> tuple[str, ...]:
+    if inputs.number == 0 and inputs.state.met_target:
+        target = plain_number(inputs.state.rules.loop.target_score or 0)
         return (
             f"the baseline already meets the target of {target}, so the target does not stop this loop",
-            *_error_counts(view),
+            *_error_counts(inputs),
         )
-    return _error_counts(view)
+    return _error_counts(inputs)
 
 
-def _error_counts(view: View) -> tuple[str, ...]:
-    given, used = view.measurement.metrics.error_count, view.metrics.error_count
+def _error_counts(inputs: JudgementInputs) -> tuple[str, ...]:
+    given, used = inputs.measurement.metrics.error_count, inputs.metrics.error_count
     if given is None or given == used:
         return ()
     sums = "not recorded" if used is None else f"{used} is recorded"
     return (f"error_count {given} was given; this loop sums it from its parts since the baseline: {sums}",)
 
 
-def _line_after(view: View, lasting: tuple[Alert, ...]) -> Lineage:
-    line, point, rules, found = view.state.lineage, view.point, view.state.rules, view.measurement.integrity
+def _line_after(inputs: JudgementInputs, lasting: tuple[Alert, ...]) -> Lineage:
+    line, point, rules, found = inputs.state.lineage, inputs.point, inputs.state.rules, inputs.measurement.integrity
     after = Lineage(
         segments=line.extended(point.iteration),
-        readings=read(view.metrics, point.iteration, line.readings),
+        readings=read(inputs.metrics, point.iteration, line.readings),
         points=(*line.points, point)[-max(rules.stall.window, 1) :],
         complete=line.complete,
         open_alerts=lasting,
         suppressions=line.suppressions if found is None else found.suppressions,
         references=line.references if found is None else found.references,
-        not_loaded=frozenset(view.measurement.not_loaded),
+        not_loaded=frozenset(inputs.measurement.not_loaded),
     )
     if not point.has(after.parts()):
         return after

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from ralph_tracker.integrity.languages import Language, language_of
-from ralph_tracker.integrity.test_files import kind_of
+from ralph_tracker.integrity.test_files import kind_of_file
 
 MAX_BYTES: Final = 2_000_000
 MAX_LINE: Final = 100_000
@@ -97,7 +97,7 @@ class ChangedFile:
         self.old = Text(path, old or "")
         self.new = Text(path, new or "")
         self.language: Language | None = language_of(path)
-        self.kind = kind_of(path)
+        self.kind = kind_of_file(path)
 
     @property
     def is_source(self) -> bool:

@@ -15,7 +15,7 @@ from ralph_tracker.integrity.report_ids import definitions
 from ralph_tracker.integrity.rules import COMMANDS, RULES, Rule
 from ralph_tracker.integrity.source_tests import SourceTest, tests_of
 from ralph_tracker.integrity.special_cases import special_cased
-from ralph_tracker.integrity.test_files import kind_of
+from ralph_tracker.integrity.test_files import kind_of_file
 from ralph_tracker.integrity.weakened import weakened
 
 
@@ -180,7 +180,7 @@ def _became_unreadable(change: FileChange, reason: str) -> Iterator[Finding]:
     """Yield a finding for a file that decides about tests and that was readable before, but is not now."""
     if change.old is None or change.new is None or unreadable(change.old) is not None:
         return
-    if kind_of(change.path) is not None or _DECIDES.search(change.path):
+    if kind_of_file(change.path) is not None or _DECIDES.search(change.path):
         message = f"The file {reason} and cannot be checked any more; make it readable again."
         yield Finding("U", Severity.HIGH, message, change.path, about="unread")
 

@@ -67,7 +67,7 @@ _TEST_SCRIPT: Final = re.compile(r"(pre|post)?test\b")
 _NOT_PUT_BACK: Final = re.compile(r"(^|/)(pom\.xml|build\.gradle(\.kts)?|vite\.config\.\w+|\.cargo/config(\.toml)?)$")
 
 
-def kind_of(path: str) -> Kind | None:
+def kind_of_file(path: str) -> Kind | None:
     """Return how a file decides about tests, by its name; None if it does not.
 
     test: holds tests. support: code that tests load (conftest.py, helpers and fixtures below test folders). data: files
@@ -83,7 +83,7 @@ def is_code(path: str) -> bool:
 
 def is_test_path(path: str) -> bool:
     """Return whether a file belongs to the tests: holds them, or is loaded or read by them."""
-    return kind_of(path) in {"test", "support", "data"}
+    return kind_of_file(path) in {"test", "support", "data"}
 
 
 def why_inseparable(path: str, text: str) -> str | None:
@@ -91,7 +91,7 @@ def why_inseparable(path: str, text: str) -> str | None:
 
     Python's runners collect tests from test files only, whatever the names of functions in source.
     """
-    if kind_of(path) is not None or language_of(path) in {None, "python"}:
+    if kind_of_file(path) is not None or language_of(path) in {None, "python"}:
         return None
     count = len(tests_of(path, text))
     if not count:

@@ -44,7 +44,7 @@ _DECISIONS: Final[Mapping[int, Callable[[Rules], str]]] = {
     10: lambda _: "the loop has stalled, and no task of the plan was done meanwhile",
     11: lambda _: "no other rule holds",
 }
-Verdict = Literal["better", "worse", "same", "changed", "unknown"]
+ChangeVerdict = Literal["better", "worse", "same", "changed", "unknown"]
 OutcomeKind = Literal["broken", "fixed", "newly_skipped", "new", "gone"]
 OUTCOME_KINDS: Final[tuple[OutcomeKind, ...]] = get_args(OutcomeKind)
 _KIND_NOW: Final[Mapping[str, OutcomeKind]] = {FAILED: "broken", PASSED: "fixed"}
@@ -221,7 +221,7 @@ class MetricChange:
     before: Value | None
     after: Value | None
     change: float | None
-    verdict: Verdict
+    verdict: ChangeVerdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +251,7 @@ def _metric_change(spec: MetricSpec, before: Value | None, after: Value | None) 
     return MetricChange(spec.name, before, after, change, _verdict(change, spec.direction))
 
 
-def _verdict_of_words(spec: MetricSpec, before: Value, after: Value) -> Verdict:
+def _verdict_of_words(spec: MetricSpec, before: Value, after: Value) -> ChangeVerdict:
     if before == after:
         return "same"
     if before not in _BUILD_RANK or after not in _BUILD_RANK:
@@ -267,7 +267,7 @@ def score_change(name: str, before: float | None, after: float | None) -> Metric
     return MetricChange(name, before, after, change, _verdict(change, Direction.UP_IS_BETTER))
 
 
-def _verdict(change: float, direction: Direction) -> Verdict:
+def _verdict(change: float, direction: Direction) -> ChangeVerdict:
     if not change:
         return "same"
     if direction is Direction.NEUTRAL:
@@ -381,7 +381,7 @@ class ChangeDocument(TypedDict):
     before: float | str | None
     after: float | str | None
     change: float | None
-    verdict: Verdict
+    verdict: ChangeVerdict
 
 
 class OutcomeDocument(TypedDict):

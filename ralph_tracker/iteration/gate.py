@@ -38,11 +38,11 @@ from ralph_tracker.store.loop_status import paths_of, summary_at
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.records import LoopRecords
 
-Verdict = Literal["pass", "regression", "not_measured"]
+GateVerdict = Literal["pass", "regression", "not_measured"]
 ExitCode = Literal[0, 3, 4]
-PASS: Final[Verdict] = "pass"  # noqa: S105  # a verdict, no password
-REGRESSION: Final[Verdict] = "regression"
-NOT_MEASURED: Final[Verdict] = "not_measured"
+PASS: Final[GateVerdict] = "pass"  # noqa: S105  # a verdict, no password
+REGRESSION: Final[GateVerdict] = "regression"
+NOT_MEASURED: Final[GateVerdict] = "not_measured"
 UNPROVEN: Final = "integrity UNPROVEN: {why}"
 SIZE_CAP: Final = 1_000_000
 _SEPARATOR: Final = "::"
@@ -96,7 +96,7 @@ class Gate:
         return tuple(measure for measure in self.measures if measure.why is not None and not measure.accepted)
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> GateVerdict:
         """Return the verdict; a measured regression counts even if something else was not measured.
 
         TAMPERED is a regression, because it has a CRITICAL alert; UNPROVEN is "not measured".
@@ -241,7 +241,7 @@ class GateDocument(MetricsDocument):
     """`integrity` is null where nobody compared files and tests, `failing_tests` where no names of tests are known."""
 
     schema_version: SchemaVersion
-    verdict: Verdict
+    verdict: GateVerdict
     exit_code: ExitCode
     loop_id: str
     compared_with: int
@@ -367,7 +367,7 @@ def gate(
         state = loop.state_without(summary, retiring)
     judgement = judged(lambda: judge(state, taken.measurement))
     fails = failing(state.known, taken.measurement.tests, judgement.state.seen.aliases)
-    checks = () if taken.observation is None else taken.observation.measures
+    checks = () if taken.check_run is None else taken.check_run.measures
     return gate_of(judgement.record, summary.head, taken.measurement.missing, checks, fails, strict=strict)
 
 

@@ -18,7 +18,7 @@ from ralph_tracker.errors import ConfigError, InputError, StoreError
 from ralph_tracker.formats.damage import DEFAULT_LIMITS
 from ralph_tracker.formats.lint.lint_report import Severity
 from ralph_tracker.iteration.rerun import linked_environments, scratch_tree
-from ralph_tracker.iteration.tree_metrics import Observed, tree_values
+from ralph_tracker.iteration.tree_metrics import TreeFacts, tree_values
 from ralph_tracker.measure.checks import Check, CheckResult, command_text, environment_for_checks, run_checks
 from ralph_tracker.measure.code import count_code
 from ralph_tracker.measure.commands import checks_from, seconds
@@ -108,7 +108,7 @@ class MeasureTarget(NamedTuple):
     rerun_timeout_s: float = 600.0
 
 
-class TreeMeasurement(NamedTuple):
+class CheckRun(NamedTuple):
     """What was measured, the result of each check, and what was kept.
 
     `scratch` has the raw reports and the captured output of the checks that `ran`. `judged` is the report of a tool
@@ -147,7 +147,7 @@ def observe(
     *,
     allow_missing: bool = True,
     progress: Progress | None = None,
-) -> TreeMeasurement:
+) -> CheckRun:
     """Measure the current tree. `previous` and `segments` are the lineage that it descends from.
 
     The tree is kept before the checks run, because checks write; what they changed is named in the notes. Raises
@@ -184,13 +184,13 @@ def observe(
             tree, output = kept.snapshot.tree, place.scratch / "held-back"
             results += run_held_back(keeper, tree, held_back, place.environment, output, stack, progress)
         measured = read_results(results, place.severity, place.root)
-    metrics = measured.metrics._replace(**tree_values(Observed(place.root, keeper, kept, code, measured.coverage)))
+    metrics = measured.metrics._replace(**tree_values(TreeFacts(place.root, keeper, kept, code, measured.coverage)))
     kept = keeper.after_checks(kept)
     missing = dict(measured.missing)
     if code.complexity_score is None:
         missing[Group.CODE] = _NO_FUNCTION
     notes = (*measured.notes, *code.notes, *tree_notes(kept))
-    return TreeMeasurement(
+    return CheckRun(
         metrics=metrics,
         tests=measured.tests,
         missing=missing,
@@ -274,23 +274,23 @@ class MeasuredIteration(NamedTuple):
     measurement: Measurement
     keeper: IterationFiles | None = None
     kept: KeptFiles | None = None
-    observation: TreeMeasurement | None = None
+    check_run: CheckRun | None = None
 
     def fill(self, number: int) -> Callable[[Path], None] | None:
         """Return the function that writes the files into the iteration's folder, None if there are none."""
-        observation, keeper, kept = self.observation, self.keeper, self.kept
+        check_run, keeper, kept = self.check_run, self.keeper, self.kept
         if keeper is None or kept is None:
             return None
-        if observation is None:
+        if check_run is None:
             return lambda folder: keeper.fill(folder, kept, number)
-        return lambda folder: observation.fill(folder, keeper, number)
+        return lambda folder: check_run.fill(folder, keeper, number)
 
     def name(self, number: int) -> None:
         """Name the kept files as those of a recorded iteration, and remove leftovers."""
         if self.keeper is not None and self.kept is not None:
             self.keeper.name(number, self.kept)
-        if self.observation is not None:
-            shutil.rmtree(self.observation.scratch, ignore_errors=True)
+        if self.check_run is not None:
+            shutil.rmtree(self.check_run.scratch, ignore_errors=True)
 
     def tidy(self, number: int) -> None:
         """Pack the store from time to time; it never fails."""
@@ -427,7 +427,7 @@ class IterationContext(NamedTuple):
         kept: KeptFiles,
         state: LoopState,
         place: MeasureTarget | None = None,
-        seen: TreeMeasurement | None = None,
+        seen: CheckRun | None = None,
     ) -> Measurement:
         """Add the findings of integrity rules, and of a run of earlier tests if checks measure (`place`)."""
         from ralph_tracker.iteration.tamper_check import OtherTool, Reruns, TamperCheck  # noqa: PLC0415  as above

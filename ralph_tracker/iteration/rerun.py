@@ -14,7 +14,7 @@ from ralph_tracker.core.metrics import FAILED, PASSED, Group, TestResults
 from ralph_tracker.errors import RalphTrackerError, StoreError
 from ralph_tracker.measure.checks import Check, command_text, environment_for_checks, run_checks
 from ralph_tracker.measure.environment import without_ours
-from ralph_tracker.measure.results import kind_of, read_results
+from ralph_tracker.measure.results import measured_kind, read_results
 from ralph_tracker.measure.scratch import link_environments, scratch_folder
 from ralph_tracker.measure.test_selection import narrowed
 from ralph_tracker.store.iteration_files import IterationFiles
@@ -123,7 +123,7 @@ class ScratchRunner(NamedTuple):
             measured = read_results(results, root=copy)
             self._keep(folder)
         rerun = rerun._replace(
-            whole=files is None or any(whole for check, whole in limited if kind_of(check) == Group.TESTS),
+            whole=files is None or any(whole for check, whole in limited if measured_kind(check) == Group.TESTS),
             commands=tuple(command_text(check) for check, _ in limited),
         )
         tests = measured.tests or TestResults({})
@@ -148,7 +148,7 @@ class ScratchRunner(NamedTuple):
 
     def _limited(self, check: Check, files: Collection[str] | None, copy: Path) -> tuple[Check, bool]:
         check = check._replace(timeout_s=min(check.timeout_s, self.timeout_s))
-        if files is None or kind_of(check) != Group.TESTS:
+        if files is None or measured_kind(check) != Group.TESTS:
             return check, True
         there = sorted(file for file in files if (copy / file).is_file())
         limited = narrowed(check, there, copy)
@@ -189,7 +189,7 @@ def linked_environments(
 def needed(checks: Sequence[Check]) -> list[Check]:
     """Return the test checks and the checks they need, in order."""
     by_name = {check.name: check for check in checks}
-    wanted = [check.name for check in checks if kind_of(check) == Group.TESTS and check.held_back is None]
+    wanted = [check.name for check in checks if measured_kind(check) == Group.TESTS and check.held_back is None]
     found: set[str] = set()
     while wanted:
         name = wanted.pop()

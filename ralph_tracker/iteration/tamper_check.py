@@ -24,7 +24,7 @@ from ralph_tracker.integrity.rerun_findings import (
 from ralph_tracker.integrity.test_files import (
     called,
     declare_the_same,
-    kind_of,
+    kind_of_file,
     restored,
     settings_part,
     shares_names,
@@ -143,7 +143,7 @@ class TamperCheck:
             path = as_utf8(change.path)
             if change.old_id is None or path in before or not self._decides(path):
                 continue
-            if kind_of(path) != "settings" or self._runner_part_differs(path, change):
+            if kind_of_file(path) != "settings" or self._runner_part_differs(path, change):
                 after[path] = head
         return {path: number for path, number in after.items() if path not in self._put_back}
 
@@ -179,7 +179,7 @@ class TamperCheck:
         return {} if head is None else {head: {as_utf8(change.path): change for change in self._kept.changed}}
 
     def _decides(self, path: str) -> bool:
-        return kind_of(path) is not None or path in self._called
+        return kind_of_file(path) is not None or path in self._called
 
     def _rerun_due(self, references: Mapping[str, int]) -> list[EarlierFile]:
         """Return the earlier files to put over this source, [] if nothing has to be run."""
@@ -200,7 +200,7 @@ class TamperCheck:
                     back.add((path.rpartition("/")[2], number))
         for name, number in sorted(back):
             for path, change in sorted(self._differing(number).items()):
-                if change.old_id is None and path.rpartition("/")[2] == name and kind_of(path) == "test":
+                if change.old_id is None and path.rpartition("/")[2] == name and kind_of_file(path) == "test":
                     yield EarlierFile(change.path, None, None, number)
         yield from self._declaring_again(references)
 
@@ -224,7 +224,7 @@ class TamperCheck:
     def _earlier_form(self, path: str, change: Change, number: int) -> EarlierFile:
         """Return the earlier form of a file; of settings, the current file with the earlier runner's part."""
         content = None
-        if kind_of(path) == "settings" and change.new_id is not None:
+        if kind_of_file(path) == "settings" and change.new_id is not None:
             for file in self._contents([change]):
                 if file.old is not None and file.new is not None:
                     content = restored(path, _text(file.old), _text(file.new)).encode()
@@ -235,7 +235,7 @@ class TamperCheck:
         concerned: set[str] = set()
         for each in earlier:
             path = as_utf8(each.path)
-            kind = kind_of(path)
+            kind = kind_of_file(path)
             if each.object_id is None:
                 continue
             if kind == "test":
@@ -266,9 +266,9 @@ class TamperCheck:
     @cached_property
     def _test_files(self) -> frozenset[str]:
         """Return the test files of this tree, and earlier ones that are gone from it."""
-        gone = (path for path in self._state.lineage.references if kind_of(path) == "test")
+        gone = (path for path in self._state.lineage.references if kind_of_file(path) == "test")
         changed = (as_utf8(change.path) for change in self._kept.changed)
-        there = (path for path in (*self._paths, *changed) if kind_of(path) == "test")
+        there = (path for path in (*self._paths, *changed) if kind_of_file(path) == "test")
         return frozenset((*gone, *there))
 
     # What the runs show.
@@ -296,7 +296,7 @@ class TamperCheck:
             matches=matches,
             references={path: references[path] for path in put_back if path in references},
             edited_in=self._edited_in(references),
-            settings=frozenset(path for path in put_back if kind_of(path) in {"settings", None}),
+            settings=frozenset(path for path in put_back if kind_of_file(path) in {"settings", None}),
             hooked=frozenset(each.file for each in found if each.rule == "R2") & put_back,
             file_of=self._file_of,
             missing=self._missing,
@@ -352,7 +352,7 @@ class TamperCheck:
             change: None
             for number in sorted(each for each in numbers if each is not None)
             for path, change in self._differing(number).items()
-            if kind_of(path) == "test"
+            if kind_of_file(path) == "test"
         }
         contents = self._contents(changes)
         return [
@@ -400,14 +400,14 @@ class TamperCheck:
             own = {file for each in of_it for test in each.tests if (file := self._file_of(test)) is not None}
             own |= {each.file for each in of_it}
             if any(self._file_of(test) is None for each in of_it for test in each.tests):
-                own |= {path for path in self._differing(number) if kind_of(path) == "test"}
+                own |= {path for path in self._differing(number) if kind_of_file(path) == "test"}
             again = list(self._earlier(dict.fromkeys(self._beside(own, number), number)))
             if not again:
                 continue  # the tests are in their earlier form, so the report itself answers it
             if again == earlier and reruns:
                 ran_tests, rerun = reruns[0]
             else:
-                files = {path for path in own if kind_of(path) == "test"}
+                files = {path for path in own if kind_of_file(path) == "test"}
                 ran = self._runner.run(self._kept.snapshot.tree, again, files or None)
                 ran_tests, rerun = ran.tests, ran.rerun
                 more.append(rerun)
@@ -422,7 +422,7 @@ class TamperCheck:
     def _beside(self, own: Collection[str], number: int) -> Iterator[str]:
         """Yield the files to put back for a finding: its tests, and the related files of that time."""
         for path in self._differing(number):
-            if path in own or kind_of(path) in {"support", "data", "settings"}:
+            if path in own or kind_of_file(path) in {"support", "data", "settings"}:
                 yield path
 
     def _line_exists(self, finding: Finding) -> bool:
@@ -449,7 +449,7 @@ class TamperCheck:
         inspection = inspect(changes, self._before, self._reported, self._unchanged_tests())
         if self._tool is None:
             return inspection.findings, inspection.suppressions, inspection.unread
-        from ralph_tracker.integrity.foreign.tools import read  # noqa: PLC0415  # only if another tool is used
+        from ralph_tracker.integrity.foreign_tools import read  # noqa: PLC0415  # only if another tool is used
 
         name, judged = self._tool
         if not isinstance(judged, bytes):

@@ -11,7 +11,7 @@ from ralph_tracker.measure.code import CodeCount
 from ralph_tracker.store.iteration_files import IterationFiles, KeptFiles
 
 
-class Observed(NamedTuple):
+class TreeFacts(NamedTuple):
     """The input of these metrics: the kept files, the counted code, the coverage (None: not measured)."""
 
     root: Path
@@ -43,13 +43,13 @@ def _relative(path: str, roots: set[str]) -> str:
     return next((path.removeprefix(root) for root in roots if path.startswith(root)), path)
 
 
-TREE_METRICS: Final[Mapping[str, Callable[[Observed], Value | None]]] = {
+TREE_METRICS: Final[Mapping[str, Callable[[TreeFacts], Value | None]]] = {
     "file_count": lambda at: at.code.file_count,
     "loc_total": lambda at: at.code.loc_total,
     "complexity_score": lambda at: at.code.complexity_score,
 }
 
 
-def tree_values(observed: Observed) -> dict[str, Any]:
+def tree_values(facts: TreeFacts) -> dict[str, Any]:
     """Return each of these metrics by name, None if not measured."""
-    return {name: take(observed) for name, take in TREE_METRICS.items()}
+    return {name: take(facts) for name, take in TREE_METRICS.items()}

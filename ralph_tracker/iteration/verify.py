@@ -7,7 +7,7 @@ from ralph_tracker.core.findings import Rerun
 from ralph_tracker.core.metrics import METRICS, Measurement, Metrics, TestResults, Value
 from ralph_tracker.core.rounding import half_up, plain_number
 from ralph_tracker.errors import InputError, LoopError, NotReproducedError
-from ralph_tracker.iteration.measure import CODE_CACHE, Progress, TreeMeasurement, observe, place_of
+from ralph_tracker.iteration.measure import CODE_CACHE, CheckRun, Progress, observe, place_of
 from ralph_tracker.iteration.rerun import EarlierFile, RerunResult, ScratchRunner
 from ralph_tracker.measure.commands import checks_from, seconds
 from ralph_tracker.measure.scratch import link_environments, scratch_folder
@@ -65,7 +65,7 @@ def verify_again(loop: LoopReader, number: int, environment: Mapping[str, str], 
         raise NotReproducedError(f"iteration {number} measures {told}{more}; not applied. {_IGNORED}")
 
 
-def differences(recorded: Measurement, seen: TreeMeasurement) -> tuple[str, ...]:
+def differences(recorded: Measurement, seen: CheckRun) -> tuple[str, ...]:
     """Return the differences from the record: metrics at recorded precision, then tests by name."""
     return (*_metrics(recorded.metrics, seen.metrics), *_outcomes(recorded.tests, seen.tests))
 

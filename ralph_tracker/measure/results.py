@@ -41,7 +41,7 @@ _KIND: Final[Mapping[type, str]] = {
 }
 
 
-class Measured(NamedTuple):
+class CheckTotals(NamedTuple):
     """The measurements of one iteration.
 
     `missing` says per group why nothing was measured, `measures` per check in running order; `notes` are for a person
@@ -61,7 +61,7 @@ class Measured(NamedTuple):
     coverage: CoverageReport | None = None
 
 
-def kind_of(check: Check) -> str | None:
+def measured_kind(check: Check) -> str | None:
     """Return what a check measures: as configured, else by its format or name; None if its reports decide."""
     return _declared(check) or (check.name if check.name in {*_GROUPS, INTEGRITY} else None)
 
@@ -73,13 +73,13 @@ def _declared(check: Check) -> str | None:
 
 def configured_groups(checks: Sequence[Check]) -> frozenset[Group]:
     """Return the groups that the checks will measure, as far as the configuration shows."""
-    kinds = {kind_of(check) for check in checks}
+    kinds = {measured_kind(check) for check in checks}
     return frozenset(group for name, group in _GROUPS.items() if name in kinds)
 
 
 def read_results(
     results: Sequence[CheckResult], severity: Mapping[str, Severity] = _NO_OVERRIDES, root: Path | None = None
-) -> Measured:
+) -> CheckTotals:
     """Read every report of the checks and add up those of a kind; unreadable ones are noted, never counted.
 
     `severity` overrides that of lint findings, by prefix of their code. `root` is the folder of the sources, which
@@ -87,7 +87,7 @@ def read_results(
     """
     gathered = _Totals(severity, root)
     for result in results:
-        kind = kind_of(result.check)
+        kind = measured_kind(result.check)
         gathered.ran(result.check.name, kind)
         if kind == BUILD:
             gathered.build(result)
@@ -190,7 +190,7 @@ class _Totals:
         else:
             self._missing.setdefault(kind, why)
 
-    def measured(self) -> Measured:
+    def measured(self) -> CheckTotals:
         """Return the values; a group with one unreadable report is missing as a whole."""
         values: dict[str, Any] = {}
         tests = add_tests(self._tests) if self._tests and Group.TESTS not in self._missing else None
@@ -208,7 +208,7 @@ class _Totals:
         if self._builds and Group.BUILD not in self._missing:
             values["build_status"] = "success" if all(self._builds) else "failure"
         self._explain(values)
-        return Measured(
+        return CheckTotals(
             metrics=Metrics(**values),
             tests=None if tests is None or tests.results is None else self._told(tests.results),
             missing=self._missing,

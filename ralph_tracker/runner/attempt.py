@@ -222,7 +222,7 @@ def is_startable(command: str, cwd: Path, environment: Mapping[str, str]) -> boo
     return shutil.which(command, path=environment.get("PATH")) is not None
 
 
-class Verdict(StrEnum):
+class AttemptVerdict(StrEnum):
     """How a run of the agent ended; the value is used in notes, logs and `status`."""
 
     DONE = "done"
@@ -270,37 +270,41 @@ class Step(NamedTuple):
     pause_s: float = 0.0
 
 
-def verdict_of(ran: AgentRun) -> Verdict:
+def verdict_of(ran: AgentRun) -> AttemptVerdict:
     """Return the first verdict that applies; causes outside of the agent come first."""
     return next(verdict for verdict, holds in _BY_RULE if holds(ran))
 
 
-_BY_RULE: Final[tuple[tuple[Verdict, Callable[[AgentRun], bool]], ...]] = (
-    (Verdict.NOT_STARTED, lambda ran: ran.finished.problem is not None),
-    (Verdict.RATE_LIMITED, lambda ran: ran.report.ending is Ending.RATE_LIMITED),
-    (Verdict.NEEDS_PERSON, lambda ran: ran.report.ending is Ending.NEEDS_PERSON),
-    (Verdict.HUNG, lambda ran: ran.finished.timed_out or ran.idle_s is not None),
-    (Verdict.OUT_OF_BUDGET, lambda ran: ran.report.ending is Ending.OUT_OF_BUDGET),
-    (Verdict.CRASHED, lambda ran: not ran.finished.succeeded or ran.report.ending is Ending.FAILED),
-    (Verdict.DONE, lambda ran: ran.changed),
-    (Verdict.UNCHANGED, lambda ran: ran.printed),
-    (Verdict.SILENT, lambda _: True),
+_BY_RULE: Final[tuple[tuple[AttemptVerdict, Callable[[AgentRun], bool]], ...]] = (
+    (AttemptVerdict.NOT_STARTED, lambda ran: ran.finished.problem is not None),
+    (AttemptVerdict.RATE_LIMITED, lambda ran: ran.report.ending is Ending.RATE_LIMITED),
+    (AttemptVerdict.NEEDS_PERSON, lambda ran: ran.report.ending is Ending.NEEDS_PERSON),
+    (AttemptVerdict.HUNG, lambda ran: ran.finished.timed_out or ran.idle_s is not None),
+    (AttemptVerdict.OUT_OF_BUDGET, lambda ran: ran.report.ending is Ending.OUT_OF_BUDGET),
+    (AttemptVerdict.CRASHED, lambda ran: not ran.finished.succeeded or ran.report.ending is Ending.FAILED),
+    (AttemptVerdict.DONE, lambda ran: ran.changed),
+    (AttemptVerdict.UNCHANGED, lambda ran: ran.printed),
+    (AttemptVerdict.SILENT, lambda _: True),
 )
 
 
-def described(verdict: Verdict, ran: AgentRun) -> str:
+def described(verdict: AttemptVerdict, ran: AgentRun) -> str:
     """Return a few words on how a run ended."""
     how = f"silent for {ran.idle_s:.0f} s" if ran.idle_s is not None else ran.finished.summary
-    if verdict is Verdict.SILENT:
+    if verdict is AttemptVerdict.SILENT:
         return f"printed nothing and changed nothing ({how})"
     said = f": {ran.report.why}" if ran.report.why else ""
     return f"{verdict}{said}" if verdict in _BY_ITS_WORD else f"{verdict}{said} ({how})"
 
 
-_BY_ITS_WORD: Final = frozenset({Verdict.DONE, Verdict.UNCHANGED, Verdict.OUT_OF_BUDGET, Verdict.NEEDS_PERSON})
+_BY_ITS_WORD: Final = frozenset(
+    {AttemptVerdict.DONE, AttemptVerdict.UNCHANGED, AttemptVerdict.OUT_OF_BUDGET, AttemptVerdict.NEEDS_PERSON}
+)
 
 
-def step_after(verdict: Verdict, ran: AgentRun, tried: int, waited_s: float, patience: RetryLimits, now: float) -> Step:
+def step_after(
+    verdict: AttemptVerdict, ran: AgentRun, tried: int, waited_s: float, patience: RetryLimits, now: float
+) -> Step:
     """Return what to do after run number `tried` (from 1) of an iteration; `now` is epoch seconds.
 
     If the tree changed, it is measured, however the run ended. If nothing changed and the agent did not decide so, the
@@ -308,14 +312,14 @@ def step_after(verdict: Verdict, ran: AgentRun, tried: int, waited_s: float, pat
     total (`waited_s` so far) no longer than `patience` allows.
     """
     why = described(verdict, ran)
-    if verdict in {Verdict.NEEDS_PERSON, Verdict.NOT_STARTED}:
+    if verdict in {AttemptVerdict.NEEDS_PERSON, AttemptVerdict.NOT_STARTED}:
         return Step("block", why)
-    if verdict is Verdict.RATE_LIMITED:
+    if verdict is AttemptVerdict.RATE_LIMITED:
         pause = _wait_for_limit(ran.report, tried, patience, now)
         if waited_s + pause > patience.limits_s:
             return Step("block", f"{why}; waited {waited_s / 60:.0f} minutes, {pause / 60:.0f} more are asked for")
         return Step("again", why, pause)
-    if ran.changed or verdict in {Verdict.UNCHANGED, Verdict.OUT_OF_BUDGET, Verdict.DONE}:
+    if ran.changed or verdict in {AttemptVerdict.UNCHANGED, AttemptVerdict.OUT_OF_BUDGET, AttemptVerdict.DONE}:
         return Step("measure", why)
     if tried <= patience.retries:
         return Step("again", why, min(patience.pause_s * 2.0 ** (tried - 1), _LONGEST_PAUSE_S))

@@ -22,7 +22,7 @@ from ralph_tracker.iteration.measure import configured_by, with_detected_checks
 from ralph_tracker.measure.checks import Check, environment_for_checks
 from ralph_tracker.measure.commands import checks_from, command_of, is_there
 from ralph_tracker.measure.failure_reason import last_words
-from ralph_tracker.measure.results import kind_of
+from ralph_tracker.measure.results import measured_kind
 from ralph_tracker.runner.run import RunRequest, meant, named_options, opened, still_running
 from ralph_tracker.runner.screen import Screen
 from ralph_tracker.steering.checkpoints import CheckpointRules, checkpoint_rules
@@ -127,7 +127,7 @@ def _why_not(
     named: TaskCheck, end: Mapping[str, Any] | None, missing: Mapping[str, str], output: Path, record: IterationRecord
 ) -> str | None:
     """Return why a check does not pass, None if it does."""
-    check, kind = named.check, kind_of(named.check)
+    check, kind = named.check, measured_kind(named.check)
     if end is None:
         return f"{named.word}: not run"
     if end["exit_code"] != 0 or end["timed_out"] or end["problem"] is not None:

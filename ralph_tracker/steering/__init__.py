@@ -54,7 +54,7 @@ _WHERE: Final = {
     "ToolLog": "callbacks",
     "ToolStarted": "events",
     "TurnEnded": "events",
-    "Verdict": "continuation",
+    "TurnVerdict": "continuation",
     "VerdictRules": "continuation",
     "apply_plan_adjustment": "revision",
     "begun": "plan",

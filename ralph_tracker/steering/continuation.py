@@ -375,7 +375,7 @@ _WORDS: Final = {
 }
 
 
-class Verdict(NamedTuple):
+class TurnVerdict(NamedTuple):
     """The verdict on a turn.
 
     `score` is from 0 to 1, the sum of `parts`; `terms` are the same before weighting, each from 0 to 1. `reasons` say
@@ -447,7 +447,7 @@ class Continuation:
         """Return the current score, from 0 to 1."""
         return _sum(_weighted(self.terms, self.rules.weights))
 
-    def fold(self, event: Event) -> Verdict | None:
+    def fold(self, event: Event) -> TurnVerdict | None:
         """Handle an event, and return the verdict if it ends a turn, else None.
 
         A returned nudge or force counts as given: pass its message on, or call `not_given`.
@@ -462,7 +462,7 @@ class Continuation:
         score = _sum(parts)
         action, reasons = self._decide(score)
         self.interventions += action != "continue"
-        return Verdict(self.metrics.total_iterations, action, score, parts, terms, reasons)
+        return TurnVerdict(self.metrics.total_iterations, action, score, parts, terms, reasons)
 
     def not_given(self) -> None:
         """Undo that the last nudge or force counts as given, so that the next turn may give it again."""
@@ -528,7 +528,7 @@ class Continuation:
 
 async def steer(
     events: AsyncIterable[Event], continuation: Continuation, say: Callable[[str], Awaitable[object]]
-) -> AsyncIterator[Verdict]:
+) -> AsyncIterator[TurnVerdict]:
     """Handle the events of a session and send every nudge and force to the agent; yield each turn's verdict afterwards.
 
     If `say` raises, that is logged, and the next turn tries again.

@@ -10,7 +10,7 @@ from ralph_tracker.integrity.test_files import (
     called,
     declare_the_same,
     is_test_path,
-    kind_of,
+    kind_of_file,
     restored,
     settings_part,
     shares_names,
@@ -50,7 +50,7 @@ KINDS = {
 
 @table(("path", "kind"), [pytest.param(path, kind, id=path) for kind, paths in KINDS.items() for path in paths.split()])
 def test_a_file_is_known_by_its_name(path, kind):
-    assert kind_of(path) == kind
+    assert kind_of_file(path) == kind
     assert is_test_path(path) is (kind in {"test", "support", "data"})
 
 
@@ -69,7 +69,7 @@ def test_a_file_is_known_by_its_name(path, kind):
     ],
 )
 def test_what_a_check_calls_decides_too(path, command, decided):
-    assert (kind_of(path) is not None or path in called([command])) is decided
+    assert (kind_of_file(path) is not None or path in called([command])) is decided
 
 
 @table(

@@ -1,4 +1,4 @@
-"""One observation: the tree is kept and counted as the agent left it, before the checks run."""
+"""One run of the checks: the tree is kept and counted as the agent left it, before the checks run."""
 
 import os
 from pathlib import Path

@@ -6,7 +6,7 @@ import pytest
 
 from ralph_tracker.core.metrics import BY_NAME
 from ralph_tracker.formats.coverage.coverage_report import Block, CoverageReport
-from ralph_tracker.iteration.tree_metrics import TREE_METRICS, Observed
+from ralph_tracker.iteration.tree_metrics import TREE_METRICS, TreeFacts
 from ralph_tracker.measure.code import CodeCount
 from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.layout import ProjectPaths
@@ -31,10 +31,10 @@ def keeper(tmp_path: Path) -> IterationFiles:
 def observe(keeper):
     """Observe the tree as it is now, an iteration after the baseline, with the rows of a coverage report."""
 
-    def at(files=None) -> Observed:
+    def at(files=None) -> TreeFacts:
         coverage = None if files is None else CoverageReport(0, 0, None, files=files)
         root = keeper.paths.root
-        return Observed(root, keeper, keeper.capture(0, ((0, 0),)), CodeCount(1, 2, None, "a tool"), coverage)
+        return TreeFacts(root, keeper, keeper.capture(0, ((0, 0),)), CodeCount(1, 2, None, "a tool"), coverage)
 
     return at
 

@@ -10,7 +10,7 @@ from ralph_tracker.config.yaml_io import dump_yaml
 from ralph_tracker.measure.checks import in_order
 from ralph_tracker.measure.commands import checks_from
 from ralph_tracker.measure.detect import detect
-from ralph_tracker.measure.results import kind_of
+from ralph_tracker.measure.results import measured_kind
 
 PYTHON = """echo '["pytest", "coverage", "pytest_cov", "ruff", "mypy", "3.12.1"]'"""
 NODE = {
@@ -37,7 +37,7 @@ def test_each_ecosystem_has_checks_of_its_own_under_names_of_their_own(three):
     node = ["tests-node", "coverage-node", "lint-node", "types-node"]
     assert list(found.checks) == [*python, *node, "tests-go", "coverage-go"]
     document = {"checks": {name: dict(check) for name, check in found.checks.items()}}
-    kinds = {check.name: kind_of(check) for check in in_order(checks_from(document))}
+    kinds = {check.name: measured_kind(check) for check in in_order(checks_from(document))}
     assert kinds == {name: name.partition("-")[0] for name in found.checks}
     assert found.checks["coverage-node"]["needs"] == ["tests-node"]
     assert found.checks["coverage-go"]["needs"] == ["tests-go"]

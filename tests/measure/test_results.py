@@ -10,7 +10,7 @@ from ralph_tracker.formats.damage import DEFAULT_LIMITS
 from ralph_tracker.measure.checks import Check, CheckResult
 from ralph_tracker.measure.process import Finished
 from ralph_tracker.measure.report_files import FoundReport, Missing
-from ralph_tracker.measure.results import configured_groups, kind_of, read_results
+from ralph_tracker.measure.results import configured_groups, measured_kind, read_results
 from tests.tables import table
 
 PASSES = b'<testsuite tests="1"><testcase classname="t" name="a"/></testsuite>'
@@ -223,7 +223,7 @@ def test_a_report_that_contradicts_itself_is_told(ran):
     ],
 )
 def test_a_check_measures_what_it_says_by_kind_format_or_name(check, kind):
-    assert kind_of(check) == kind
+    assert measured_kind(check) == kind
 
 
 def test_what_checks_say_they_measure_belongs_to_the_loop():

@@ -3,7 +3,7 @@
 from ralph_tracker.agents.output import Ending, RunReport
 from ralph_tracker.core.metrics import Usage
 from ralph_tracker.measure.process import Finished
-from ralph_tracker.runner.attempt import AgentRun, RetryLimits, Verdict, described, step_after, verdict_of
+from ralph_tracker.runner.attempt import AgentRun, AttemptVerdict, RetryLimits, described, step_after, verdict_of
 from tests.tables import table
 
 WELL = Finished(exit_code=0, duration_s=1.0)
@@ -22,21 +22,21 @@ def ran(finished=WELL, ending=Ending.UNKNOWN, *, printed=True, changed=True, idl
 
 
 RUNS = {
-    "work that is done": (ran(), Verdict.DONE),
-    "work without a word": (ran(printed=False), Verdict.DONE),
-    "words without work": (ran(changed=False), Verdict.UNCHANGED),
-    "neither": (ran(changed=False, printed=False), Verdict.SILENT),
-    "a failure": (ran(FAILED), Verdict.CRASHED),
-    "a signal": (ran(KILLED), Verdict.CRASHED),
-    "a failure that is said with 0": (ran(WELL, Ending.FAILED), Verdict.CRASHED),
-    "its time limit": (ran(LATE), Verdict.HUNG),
-    "silence": (ran(KILLED, idle_s=9.0), Verdict.HUNG),
-    "a provider's limit": (ran(FAILED, Ending.RATE_LIMITED), Verdict.RATE_LIMITED),
-    "a provider's limit, said with 0": (ran(WELL, Ending.RATE_LIMITED), Verdict.RATE_LIMITED),
-    "a provider's limit that it waited for too long": (ran(LATE, Ending.RATE_LIMITED), Verdict.RATE_LIMITED),
-    "a login": (ran(FAILED, Ending.NEEDS_PERSON), Verdict.NEEDS_PERSON),
-    "its own limit of turns": (ran(FAILED, Ending.OUT_OF_BUDGET), Verdict.OUT_OF_BUDGET),
-    "no such command": (ran(ABSENT), Verdict.NOT_STARTED),
+    "work that is done": (ran(), AttemptVerdict.DONE),
+    "work without a word": (ran(printed=False), AttemptVerdict.DONE),
+    "words without work": (ran(changed=False), AttemptVerdict.UNCHANGED),
+    "neither": (ran(changed=False, printed=False), AttemptVerdict.SILENT),
+    "a failure": (ran(FAILED), AttemptVerdict.CRASHED),
+    "a signal": (ran(KILLED), AttemptVerdict.CRASHED),
+    "a failure that is said with 0": (ran(WELL, Ending.FAILED), AttemptVerdict.CRASHED),
+    "its time limit": (ran(LATE), AttemptVerdict.HUNG),
+    "silence": (ran(KILLED, idle_s=9.0), AttemptVerdict.HUNG),
+    "a provider's limit": (ran(FAILED, Ending.RATE_LIMITED), AttemptVerdict.RATE_LIMITED),
+    "a provider's limit, said with 0": (ran(WELL, Ending.RATE_LIMITED), AttemptVerdict.RATE_LIMITED),
+    "a provider's limit that it waited for too long": (ran(LATE, Ending.RATE_LIMITED), AttemptVerdict.RATE_LIMITED),
+    "a login": (ran(FAILED, Ending.NEEDS_PERSON), AttemptVerdict.NEEDS_PERSON),
+    "its own limit of turns": (ran(FAILED, Ending.OUT_OF_BUDGET), AttemptVerdict.OUT_OF_BUDGET),
+    "no such command": (ran(ABSENT), AttemptVerdict.NOT_STARTED),
 }
 
 

@@ -7,7 +7,7 @@ import re
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
-from ralph_tracker.agents.output.run_report import Ending, Verdict
+from ralph_tracker.agents.output.run_report import Ending, RunOutcome
 from ralph_tracker.agents.output.values import one_line, plain
 from ralph_tracker.formats.content import parse_json
 from ralph_tracker.formats.damage import Unreadable
@@ -159,14 +159,14 @@ def _time(words: str) -> float | None:
     return None
 
 
-def verdict(words: str, status: int | None = None) -> Verdict:
+def outcome(words: str, status: int | None = None) -> RunOutcome:
     """Return the meaning of an error's message, else of its HTTP status; FAILED if neither is known."""
     read = words[:_READ]
     ending = _meaning(read) or _STATUSES.get(status or 0, Ending.FAILED)
     return _made(ending, read)
 
 
-def complaint(line: str) -> Verdict | None:
+def complaint(line: str) -> RunOutcome | None:
     """Return the meaning of a line that begins like an error's, None for any other and without a known meaning."""
     read = line[:_READ]
     half = read.startswith(("{", "[{")) and isinstance(parse_json(read), Unreadable)  # a truncated stream
@@ -174,7 +174,7 @@ def complaint(line: str) -> Verdict | None:
     return None if ending is None else _made(ending, read)
 
 
-def nothing_but(message: str) -> Verdict | None:
+def nothing_but(message: str) -> RunOutcome | None:
     """Return the meaning of a message that is only a known complaint, None for any other."""
     whole = message.strip()
     ending = _meaning(whole) if len(whole) <= _SHORT and _ITSELF.fullmatch(whole) else None
@@ -191,6 +191,6 @@ def _meaning(words: str) -> Ending | None:
     return next((ending for pattern, ending in _MEANINGS if pattern.search(words)), None)
 
 
-def _made(ending: Ending, words: str) -> Verdict:
+def _made(ending: Ending, words: str) -> RunOutcome:
     retry = when(words)
-    return Verdict(ending, one_line(words), retry.after_s, retry.at)
+    return RunOutcome(ending, one_line(words), retry.after_s, retry.at)

@@ -17,7 +17,7 @@ from importlib import import_module
 from typing import Any, Final, NamedTuple, Protocol, cast
 
 from ralph_tracker.agents.output.error_words import asks_permission, complaint, nothing_but
-from ralph_tracker.agents.output.run_report import Ending, EventReader, RunReport, StreamReport, TextReader, Verdict
+from ralph_tracker.agents.output.run_report import Ending, EventReader, RunOutcome, RunReport, StreamReport, TextReader
 from ralph_tracker.agents.output.values import Object, last_words, objects, one_line, plain
 from ralph_tracker.core.metrics import Usage
 from ralph_tracker.formats.content import parse_json
@@ -58,15 +58,15 @@ class PlainText:
         """Return the last line, None if there is none."""
         return self._end[-1] if self._end else None
 
-    def complaint(self) -> Verdict | None:
+    def complaint(self) -> RunOutcome | None:
         """Return the meaning of the latest line that begins like an error's; None if there is none."""
         return next(self._complaints(), None)
 
-    def nothing_but(self) -> Verdict | None:
+    def nothing_but(self) -> RunOutcome | None:
         """Return the meaning of the text if it is only a known complaint, else None."""
         return nothing_but(self._whole) if self._whole else None
 
-    def _complaints(self) -> Iterator[Verdict]:
+    def _complaints(self) -> Iterator[RunOutcome]:
         for line in reversed(self._end):
             found = complaint(line.strip())
             if found is not None:
@@ -236,8 +236,8 @@ class Listener:
             last_message=last_words(heard.last_message or prose),
         )
 
-    def _conclude(self, heard: StreamReport, prose: str | None, exit_code: int | None) -> Verdict:
-        said = heard.verdict
+    def _conclude(self, heard: StreamReport, prose: str | None, exit_code: int | None) -> RunOutcome:
+        said = heard.outcome
         meant = dict(heard.exits).get(exit_code) if exit_code is not None else None
         if said is not None and said.ending is Ending.FAILED:
             return said._replace(ending=meant or said.ending)
@@ -247,16 +247,16 @@ class Listener:
         if exit_code == 0:
             return heard.trouble or self._at_exit_0(asked)
         if meant is not None:
-            return Verdict(meant, self._last_line)
+            return RunOutcome(meant, self._last_line)
         return self._complaint(heard) or _otherwise(asked, exit_code, self._last_line)
 
-    def _at_exit_0(self, asked: str | None) -> Verdict:
+    def _at_exit_0(self, asked: str | None) -> RunOutcome:
         if asked is not None:
-            return Verdict(Ending.NEEDS_PERSON, asked)
+            return RunOutcome(Ending.NEEDS_PERSON, asked)
         anything = self._output.said or self._errors.said
-        return self._output.text.nothing_but() or Verdict(Ending.DONE if anything else Ending.UNKNOWN)
+        return self._output.text.nothing_but() or RunOutcome(Ending.DONE if anything else Ending.UNKNOWN)
 
-    def _complaint(self, heard: StreamReport) -> Verdict | None:
+    def _complaint(self, heard: StreamReport) -> RunOutcome | None:
         return heard.trouble or self._errors.text.complaint() or self._output.text.complaint()
 
     @property
@@ -264,10 +264,10 @@ class Listener:
         return self._errors.text.last_line or self._output.text.last_line
 
 
-def _otherwise(asked: str | None, exit_code: int | None, last_line: str | None) -> Verdict:
+def _otherwise(asked: str | None, exit_code: int | None, last_line: str | None) -> RunOutcome:
     if asked is not None:
-        return Verdict(Ending.NEEDS_PERSON, asked)
-    return Verdict(Ending.UNKNOWN) if exit_code is None else Verdict(Ending.FAILED, last_line)
+        return RunOutcome(Ending.NEEDS_PERSON, asked)
+    return RunOutcome(Ending.UNKNOWN) if exit_code is None else RunOutcome(Ending.FAILED, last_line)
 
 
 class _Stream:

@@ -33,7 +33,7 @@ class RunReport(NamedTuple):
     last_message: str | None = None
 
 
-class Verdict(NamedTuple):
+class RunOutcome(NamedTuple):
     """How a run ended or what it was retrying, why, and when it may be tried again, as in `RunReport`."""
 
     ending: Ending
@@ -45,14 +45,14 @@ class Verdict(NamedTuple):
 class StreamReport(NamedTuple):
     """The content of a stream of one format.
 
-    `verdict` is how the run ended in the format's words, None if its last event is missing. `trouble` is what the agent
+    `outcome` is how the run ended in the format's words, None if its last event is missing. `trouble` is what the agent
     was retrying when the stream ended: it only counts if the run did not end well. `exits` is the meaning of the
     program's exit codes.
     """
 
     usage: Usage
-    verdict: Verdict | None = None
-    trouble: Verdict | None = None
+    outcome: RunOutcome | None = None
+    trouble: RunOutcome | None = None
     last_message: str | None = None
     exits: tuple[tuple[int, Ending], ...] = ()
 

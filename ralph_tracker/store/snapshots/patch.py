@@ -54,7 +54,7 @@ class FileChange:
     patch: str | None = None
 
 
-def kind_of(chunks: Iterable[bytes]) -> Kind:
+def content_kind(chunks: Iterable[bytes]) -> Kind:
     """Return whether a content is text, binary, or too large for a person to read."""
     first, size = b"", 0
     for chunk in chunks:
@@ -69,7 +69,7 @@ def is_text(first: bytes) -> bool:
     return b"\0" not in first[:_BINARY_LOOK]
 
 
-def kind_of_both(kinds: Iterable[Kind]) -> Kind:
+def common_kind(kinds: Iterable[Kind]) -> Kind:
     """Return the kind of a change: binary or large if either of its contents is."""
     return max(kinds, key=_KINDS.index)
 
@@ -118,7 +118,7 @@ class _Contents:
 
     def kind(self, object_id: str) -> Kind:
         if object_id not in self._kinds:
-            self._kinds[object_id] = kind_of(self._kept.objects.chunks(object_id))
+            self._kinds[object_id] = content_kind(self._kept.objects.chunks(object_id))
         return self._kinds[object_id]
 
     def data(self, object_id: str) -> bytes:
@@ -207,7 +207,7 @@ def _size(lines: Counter[bytes]) -> int:
 
 
 def _change(pair: _Pair, contents: _Contents) -> FileChange:
-    kind = kind_of_both(contents.kind(object_id) for object_id in pair.ids)
+    kind = common_kind(contents.kind(object_id) for object_id in pair.ids)
     patch = "".join(_sections(pair, contents)) if kind == "text" else None
     added, deleted = (None, None) if patch is None else counted(patch)
     return FileChange(

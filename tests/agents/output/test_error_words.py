@@ -1,7 +1,7 @@
 """Which words mean a limit, which need a person, and that prose about such things means nothing."""
 
 from ralph_tracker.agents.output import Ending, Listener, RunReport
-from ralph_tracker.agents.output.error_words import asks_permission, complaint, nothing_but, verdict
+from ralph_tracker.agents.output.error_words import asks_permission, complaint, nothing_but, outcome
 from tests.tables import table
 
 
@@ -105,7 +105,7 @@ def test_half_an_event_is_no_complaint() -> None:
     ],
 )
 def test_words_go_before_the_status(words, status, ending) -> None:
-    assert verdict(words, status).ending is ending
+    assert outcome(words, status).ending is ending
 
 
 @table(

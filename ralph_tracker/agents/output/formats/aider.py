@@ -11,8 +11,8 @@ Input tokens include cache reads and writes.
 import re
 from typing import Final
 
-from ralph_tracker.agents.output.error_words import verdict
-from ralph_tracker.agents.output.run_report import StreamReport, Verdict
+from ralph_tracker.agents.output.error_words import outcome
+from ralph_tracker.agents.output.run_report import RunOutcome, StreamReport
 from ralph_tracker.agents.output.values import NUMBER, amount, rounded
 from ralph_tracker.core.metrics import Usage
 
@@ -33,7 +33,7 @@ class Reader:
         self._sent = 0
         self._received = 0
         self._cost: float | None = None
-        self._trouble: Verdict | None = None
+        self._trouble: RunOutcome | None = None
 
     def take(self, line: str) -> None:
         stripped = line.strip()
@@ -47,7 +47,7 @@ class Reader:
         if cost and cost["cost"]:
             self._cost = amount(float(cost["cost"]))
         if _ERROR.match(stripped):
-            self._trouble = verdict(stripped)
+            self._trouble = outcome(stripped)
 
     def heard(self) -> StreamReport | None:
         if not self._messages and self._trouble is None:

@@ -8,8 +8,8 @@ count as unknown. A `result` has the sums of everything; a stream that was cut h
 from collections import OrderedDict
 from typing import Final
 
-from ralph_tracker.agents.output.error_words import asks_permission, nothing_but, verdict
-from ralph_tracker.agents.output.run_report import Ending, StreamReport, Verdict
+from ralph_tracker.agents.output.error_words import asks_permission, nothing_but, outcome
+from ralph_tracker.agents.output.run_report import Ending, RunOutcome, StreamReport
 from ralph_tracker.agents.output.values import (
     NOTHING,
     Object,
@@ -95,9 +95,9 @@ class Reader:
     def __init__(self) -> None:
         self._messages = _Messages()
         self._told: dict[str, Usage] = {}
-        self._verdict: Verdict | None = None
-        self._trouble: Verdict | None = None
-        self._limit: Verdict | None = None
+        self._outcome: RunOutcome | None = None
+        self._trouble: RunOutcome | None = None
+        self._limit: RunOutcome | None = None
         self._kind = ""
         self._last: str | None = None
         self._streamed: str | None = None
@@ -118,7 +118,7 @@ class Reader:
                 pass
 
     def heard(self) -> StreamReport:
-        return StreamReport(self._usage(), self._verdict, self._trouble or self._limit, self._last)
+        return StreamReport(self._usage(), self._outcome, self._trouble or self._limit, self._last)
 
     def _usage(self) -> Usage:
         parts = list(self._told.values())
@@ -141,7 +141,7 @@ class Reader:
             self._kind = word(event, "error")
             self._say(message)
             return
-        self._verdict = self._trouble = None
+        self._outcome = self._trouble = None
         self._kind = ""
         main = event.get("parent_tool_use_id") is None
         if main:
@@ -165,7 +165,7 @@ class Reader:
     def _system(self, event: Object) -> None:
         if word(event, "subtype") == "api_retry":
             words = f"{event.get('error')} (HTTP status {event.get('error_status')})"
-            found = verdict(words, count(event.get("error_status")))
+            found = outcome(words, count(event.get("error_status")))
             delay = seconds(event.get("retry_delay_ms"))
             self._trouble = found._replace(retry_after_s=delay) if found.ending is not Ending.FAILED else None
 
@@ -174,12 +174,12 @@ class Reader:
             self._limit = None
             return
         words = f"rate limit: {info.get('rateLimitType') or 'reached'}"
-        self._limit = Verdict(Ending.RATE_LIMITED, words, retry_at=amount(info.get("resetsAt")))
+        self._limit = RunOutcome(Ending.RATE_LIMITED, words, retry_at=amount(info.get("resetsAt")))
 
     def _result(self, event: Object) -> None:
         words = text(event.get("result"))
         self._last = words or self._last
-        self._verdict = self._ending(event, words)
+        self._outcome = self._ending(event, words)
         self._trouble = None
         name = text(event.get("session_id")) or ""
         if name in self._told or len(self._told) < _REMEMBERED:
@@ -207,23 +207,23 @@ class Reader:
             return input_tokens(usage), count(usage.get("output_tokens"))
         return self._messages.usage.input_tokens, self._messages.usage.output_tokens
 
-    def _ending(self, event: Object, words: str | None) -> Verdict:
+    def _ending(self, event: Object, words: str | None) -> RunOutcome:
         if event.get("is_error") is not True and word(event, "subtype") in {"", "success"}:
             return self._success(event, words or "")
         why = _errors(event) or words or text(event.get("subtype")) or ""
         if word(event, "subtype") in _LIMITS or word(event, "terminal_reason") in _LIMITS:
-            return Verdict(Ending.OUT_OF_BUDGET, why)
-        found = verdict(why, count(event.get("api_error_status")))
+            return RunOutcome(Ending.OUT_OF_BUDGET, why)
+        found = outcome(why, count(event.get("api_error_status")))
         found = found._replace(ending=_KINDS.get(self._kind, found.ending))
         if found.ending is Ending.RATE_LIMITED and self._limit is not None:
             return found._replace(retry_at=found.retry_at or self._limit.retry_at)
         return found
 
-    def _success(self, event: Object, words: str) -> Verdict:
+    def _success(self, event: Object, words: str) -> RunOutcome:
         asked = asks_permission(words) if event.get("permission_denials") else None
         if asked is not None:
-            return Verdict(Ending.NEEDS_PERSON, asked)
-        return nothing_but(words) or Verdict(Ending.DONE)
+            return RunOutcome(Ending.NEEDS_PERSON, asked)
+        return nothing_but(words) or RunOutcome(Ending.DONE)
 
 
 def _errors(event: Object) -> str | None:

@@ -9,8 +9,8 @@ Input tokens include cache reads (`cached_input_tokens` is a part of them). Outp
 
 from typing import Final
 
-from ralph_tracker.agents.output.error_words import verdict
-from ralph_tracker.agents.output.run_report import Ending, StreamReport, Verdict
+from ralph_tracker.agents.output.error_words import outcome
+from ralph_tracker.agents.output.run_report import Ending, RunOutcome, StreamReport
 from ralph_tracker.agents.output.values import Object, count, inner, text, word
 from ralph_tracker.core.metrics import Usage
 
@@ -38,8 +38,8 @@ class Reader:
     def __init__(self) -> None:
         self._input: int | None = None
         self._output: int | None = None
-        self._verdict: Verdict | None = None
-        self._trouble: Verdict | None = None
+        self._outcome: RunOutcome | None = None
+        self._trouble: RunOutcome | None = None
         self._last: str | None = None
 
     def take(self, event: Object) -> None:
@@ -47,11 +47,11 @@ class Reader:
             case "turn.completed":
                 self._completed(inner(event, "usage"))
             case "turn.failed":
-                self._verdict = verdict(text(inner(event, "error").get("message")) or "")
+                self._outcome = outcome(text(inner(event, "error").get("message")) or "")
             case "error":
-                self._trouble = verdict(text(event.get("message")) or "")
+                self._trouble = outcome(text(event.get("message")) or "")
             case "turn.started":
-                self._verdict = self._trouble = None
+                self._outcome = self._trouble = None
             case "item.completed":
                 self._item(inner(event, "item"))
             case _:
@@ -59,10 +59,10 @@ class Reader:
 
     def heard(self) -> StreamReport:
         usage = Usage(input_tokens=self._input, output_tokens=self._output)
-        return StreamReport(usage, self._verdict, self._trouble, self._last)
+        return StreamReport(usage, self._outcome, self._trouble, self._last)
 
     def _completed(self, usage: Object) -> None:
-        self._verdict, self._trouble = Verdict(Ending.DONE), None
+        self._outcome, self._trouble = RunOutcome(Ending.DONE), None
         read, written = count(usage.get("input_tokens")), count(usage.get("output_tokens"))
         self._input = self._input if read is None else (self._input or 0) + read
         self._output = self._output if written is None else (self._output or 0) + written

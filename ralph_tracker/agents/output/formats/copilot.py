@@ -7,8 +7,8 @@ cost and no tokens. A turn is one model call (`assistant.turn_end`).
 
 from typing import Final
 
-from ralph_tracker.agents.output.error_words import verdict
-from ralph_tracker.agents.output.run_report import Ending, StreamReport, Verdict
+from ralph_tracker.agents.output.error_words import outcome
+from ralph_tracker.agents.output.run_report import Ending, RunOutcome, StreamReport
 from ralph_tracker.agents.output.values import Object, count, inner, seconds, text, word
 from ralph_tracker.core.metrics import Usage
 
@@ -28,9 +28,9 @@ class Reader:
     def __init__(self) -> None:
         self._turns = 0
         self._duration: float | None = None
-        self._error: Verdict | None = None
-        self._verdict: Verdict | None = None
-        self._trouble: Verdict | None = None
+        self._error: RunOutcome | None = None
+        self._outcome: RunOutcome | None = None
+        self._trouble: RunOutcome | None = None
         self._last: str | None = None
 
     def take(self, event: Object) -> None:
@@ -42,9 +42,9 @@ class Reader:
             case "assistant.turn_end":
                 self._turns += 1
             case "model.call_failure":
-                self._trouble = verdict(text(data.get("errorMessage")) or "", count(data.get("statusCode")))
+                self._trouble = outcome(text(data.get("errorMessage")) or "", count(data.get("statusCode")))
             case "session.error":
-                found = verdict(text(data.get("message")) or "", count(data.get("statusCode")))
+                found = outcome(text(data.get("message")) or "", count(data.get("statusCode")))
                 self._error = found._replace(ending=_KINDS.get(word(data, "errorType"), found.ending))
             case "result":
                 self._result(event)
@@ -53,9 +53,9 @@ class Reader:
 
     def heard(self) -> StreamReport:
         usage = Usage(turns=self._turns or None, duration_s=self._duration)
-        return StreamReport(usage, self._verdict or self._error, self._trouble, self._last)
+        return StreamReport(usage, self._outcome or self._error, self._trouble, self._last)
 
     def _result(self, event: Object) -> None:
         self._duration = seconds(inner(event, "usage").get("sessionDurationMs"))
-        done = Verdict(Ending.DONE if event.get("exitCode") == 0 else Ending.FAILED)
-        self._verdict = self._error or done
+        done = RunOutcome(Ending.DONE if event.get("exitCode") == 0 else Ending.FAILED)
+        self._outcome = self._error or done

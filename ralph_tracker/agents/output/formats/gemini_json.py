@@ -6,9 +6,9 @@ Tested in runs of @google/gemini-cli 0.61.0 against a mock server (`session_id`,
 Input tokens: `prompt`, which includes cache reads. Output tokens: `candidates` and `thoughts`.
 """
 
-from ralph_tracker.agents.output.error_words import verdict
+from ralph_tracker.agents.output.error_words import outcome
 from ralph_tracker.agents.output.formats.gemini_stream import EXITS
-from ralph_tracker.agents.output.run_report import Ending, StreamReport, Verdict
+from ralph_tracker.agents.output.run_report import Ending, RunOutcome, StreamReport
 from ralph_tracker.agents.output.values import Object, count, inner, objects, text, total
 from ralph_tracker.core.metrics import Usage
 
@@ -28,7 +28,9 @@ class Reader:
 
     def take(self, event: Object) -> None:
         error = inner(event, "error")
-        ending = verdict(text(error.get("message")) or "", count(error.get("code"))) if error else Verdict(Ending.DONE)
+        ending = (
+            outcome(text(error.get("message")) or "", count(error.get("code"))) if error else RunOutcome(Ending.DONE)
+        )
         if error.get("type") == "FatalTurnLimitedError":
             ending = ending._replace(ending=Ending.OUT_OF_BUDGET)
         tokens = [inner(model, "tokens") for model in objects(list(inner(event, "stats", "models").values()))]

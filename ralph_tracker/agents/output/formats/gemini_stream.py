@@ -10,8 +10,8 @@ excludes thoughts.
 
 from typing import Final
 
-from ralph_tracker.agents.output.error_words import verdict
-from ralph_tracker.agents.output.run_report import Ending, StreamReport, Verdict
+from ralph_tracker.agents.output.error_words import outcome
+from ralph_tracker.agents.output.run_report import Ending, RunOutcome, StreamReport
 from ralph_tracker.agents.output.values import Object, count, inner, seconds, text, word
 from ralph_tracker.core.metrics import Usage
 
@@ -34,8 +34,8 @@ class Reader:
 
     def __init__(self) -> None:
         self._usage = Usage()
-        self._verdict: Verdict | None = None
-        self._trouble: Verdict | None = None
+        self._outcome: RunOutcome | None = None
+        self._trouble: RunOutcome | None = None
         self._last: str | None = None
         self._speaking = False
 
@@ -48,10 +48,10 @@ class Reader:
         if kind == "result":
             self._result(event)
         elif kind == "error" and event.get("severity") != "warning":
-            self._trouble = verdict(text(event.get("message")) or "")
+            self._trouble = outcome(text(event.get("message")) or "")
 
     def heard(self) -> StreamReport:
-        return StreamReport(self._usage, self._verdict, self._trouble, self._last, EXITS)
+        return StreamReport(self._usage, self._outcome, self._trouble, self._last, EXITS)
 
     def _say(self, event: Object) -> None:
         part = event.get("content")
@@ -71,8 +71,8 @@ class Reader:
             input_tokens=read, output_tokens=written, duration_s=seconds(stats.get("duration_ms")) or None
         )
         if event.get("status") == "success":
-            self._verdict = Verdict(Ending.DONE)
+            self._outcome = RunOutcome(Ending.DONE)
         else:
             error = inner(event, "error")
             kind = "Reached max turns: " if error.get("type") == "FatalTurnLimitedError" else ""
-            self._verdict = verdict(kind + (text(error.get("message")) or ""))
+            self._outcome = outcome(kind + (text(error.get("message")) or ""))

@@ -9,8 +9,8 @@ Input tokens include cache reads and writes, output tokens include reasoning, bo
 
 from typing import Final
 
-from ralph_tracker.agents.output.error_words import verdict
-from ralph_tracker.agents.output.run_report import Ending, StreamReport, Verdict
+from ralph_tracker.agents.output.error_words import outcome
+from ralph_tracker.agents.output.run_report import Ending, RunOutcome, StreamReport
 from ralph_tracker.agents.output.values import Object, amount, count, inner, text, total, word
 from ralph_tracker.core.metrics import Usage
 
@@ -31,25 +31,25 @@ class Reader:
         self._input: int | None = 0
         self._output: int | None = 0
         self._cost: float | None = 0.0
-        self._verdict: Verdict | None = None
+        self._outcome: RunOutcome | None = None
         self._last: str | None = None
 
     def take(self, event: Object) -> None:
         match word(event, "type"):
             case "step_start":
-                self._verdict = None
+                self._outcome = None
             case "step_finish":
                 self._finish(inner(event, "part"))
             case "text":
                 self._last = text(inner(event, "part").get("text")) or self._last
             case "error":
-                self._verdict = _error(inner(event, "error"))
+                self._outcome = _error(inner(event, "error"))
             case _:
                 pass
 
     def heard(self) -> StreamReport:
         usage = Usage(cost_usd=self._cost, input_tokens=self._input, output_tokens=self._output, turns=self._steps)
-        return StreamReport(usage if self._steps else Usage(), self._verdict, None, self._last)
+        return StreamReport(usage if self._steps else Usage(), self._outcome, None, self._last)
 
     def _finish(self, part: Object) -> None:
         self._steps += 1
@@ -61,11 +61,11 @@ class Reader:
         cost = amount(part.get("cost"))
         priced = cost is not None and (cost > 0 or not (read or written))
         self._cost = (self._cost or 0.0) + (cost or 0.0) if priced and self._cost is not None else None
-        self._verdict = None if part.get("reason") == "tool-calls" else Verdict(Ending.DONE)
+        self._outcome = None if part.get("reason") == "tool-calls" else RunOutcome(Ending.DONE)
 
 
-def _error(error: Object) -> Verdict:
+def _error(error: Object) -> RunOutcome:
     data = inner(error, "data")
     words = text(data.get("message")) or text(error.get("message")) or text(error.get("name")) or ""
-    found = verdict(words, count(data.get("statusCode")))
+    found = outcome(words, count(data.get("statusCode")))
     return found._replace(ending=_KINDS.get(word(error, "name"), found.ending))

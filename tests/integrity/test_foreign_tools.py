@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from ralph_tracker.core.findings import Severity
 from ralph_tracker.errors import InputError
-from ralph_tracker.integrity.foreign.tools import TOOLS, read
+from ralph_tracker.integrity.foreign_tools import TOOLS, read
 from tests.tables import table
 
-FIXTURES = Path(__file__).parents[3] / "fixtures" / "integrity"
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "integrity"
 CASES = sorted(path.parent for path in FIXTURES.glob("*/*/report.json"))
 RUN = {"base": "1", "head": "2", "checkwash_version": "0.9.0"}
 
