@@ -15,7 +15,7 @@ from ralph_tracker.core.selection_document import SelectionDocument, selection_d
 from ralph_tracker.iteration.apply_selection import Applied
 from ralph_tracker.report.markdown import loop_report, output_selection
 from ralph_tracker.report.selection_view import LoopStory
-from ralph_tracker.report.view import AlertRow, iteration_view
+from ralph_tracker.report.view import AlertRow, new_alerts
 from ralph_tracker.store.iteration_files import COLLECTED
 from ralph_tracker.store.loop_status import Summary
 from ralph_tracker.store.loop_store import LoopStore
@@ -93,8 +93,8 @@ def _event(selection: Selection, at: str) -> Document:
 
 
 def _alerts(listed: Sequence[Listed]) -> tuple[AlertRow, ...]:
-    views = [iteration_view(record.document) for record in listed if record.document is not None]
-    return tuple(alert for view in views for alert in view.alerts)
+    documents = (record.document for record in listed if record.document is not None)
+    return tuple(alert for document in documents for alert in new_alerts(document))
 
 
 def _events(store: LoopStore) -> tuple[str, ...]:

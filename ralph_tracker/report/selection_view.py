@@ -81,6 +81,7 @@ def selection_view(selection: Selection, story: LoopStory) -> SelectionView:
     """Return the view of a selection."""
     selected, final, fall = selection.selected, selection.final, selection.degradation
     improvement = selection.improvement_percentage
+    scores = {c.iteration: c.adjusted for c in selection.contenders}
     return SelectionView(
         loop_id=selection.loop_id,
         message=selection.message,
@@ -99,7 +100,7 @@ def selection_view(selection: Selection, story: LoopStory) -> SelectionView:
         why_not_final=selection.why_not_final or "",
         why_peaks_differ=why_peaks_differ(selection),
         sparkline=sparkline([c.adjusted for c in selection.contenders]),
-        rows=tuple(_row(c, selection, story) for c in selection.contenders),
+        rows=tuple(_row(c, selection, story, scores) for c in selection.contenders),
         pattern=fall.pattern.replace("_", " "),
         degradation_started=ABSENT if fall.started is None else f"iteration {fall.started}",
         iterations_after_peak=fall.iterations_after_peak,
@@ -161,15 +162,16 @@ def _total_cost(selection: Selection, story: LoopStory) -> str:
     return money(story.total_cost) + ("" if price == ABSENT else f", {price} for a point of the selected iteration")
 
 
-def _price(contender: SelectionCandidate, selection: Selection, story: LoopStory) -> str:
-    """Return the cost of each point that an iteration gained over its predecessor."""
+def _price(contender: SelectionCandidate, story: LoopStory, scores: Mapping[int, float]) -> str:
+    """Return the cost of each point that an iteration gained over its predecessor; `scores` has all by number."""
     before = story.rows.get(contender.iteration, {}).get("previous_iteration")
-    scores = {c.iteration: c.adjusted for c in selection.contenders}
-    gained = contender.adjusted - scores[before] if before in scores else None
+    gained = contender.adjusted - scores[before] if before is not None and before in scores else None
     return cost_per_point(_cost(story, contender.iteration), gained)
 
 
-def _row(contender: SelectionCandidate, selection: Selection, story: LoopStory) -> IterationRow:
+def _row(
+    contender: SelectionCandidate, selection: Selection, story: LoopStory, scores: Mapping[int, float]
+) -> IterationRow:
     metrics, row = contender.metrics, story.rows.get(contender.iteration, {})
     marks = ["selected"] if contender.iteration == selection.selected.iteration else []
     if contender.iteration == selection.final.iteration:
@@ -187,7 +189,7 @@ def _row(contender: SelectionCandidate, selection: Selection, story: LoopStory) 
         verified="yes" if contender.candidate.verified else "no",
         decision=str(row.get("decision", ABSENT)),
         cost=money(_cost(story, contender.iteration)),
-        price=_price(contender, selection, story),
+        price=_price(contender, story, scores),
         mark=" ".join(f"← {mark}" for mark in marks),
         integrity=contender.candidate.verdict or ABSENT,
     )

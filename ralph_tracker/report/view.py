@@ -102,6 +102,11 @@ class IterationView(NamedTuple):
     unread: tuple[str, ...]
 
 
+def new_alerts(document: Document) -> tuple[AlertRow, ...]:
+    """Return the alerts that an iteration raised."""
+    return tuple(_alert(alert) for alert in document["iteration_metrics"].get("alerts") or ())
+
+
 def iteration_view(document: Document) -> IterationView:
     """Return the view of a record; values that a foreign document lacks are n/a."""
     record = document["iteration_metrics"]
@@ -109,7 +114,7 @@ def iteration_view(document: Document) -> IterationView:
     given = record.get("score") == "given"
     quality = score(record.get("quality_score"))
     best = tracker.get("current_best")
-    alerts = tuple(_alert(alert) for alert in record.get("alerts") or ())
+    alerts = new_alerts(document)
     carried = tuple(_alert(alert, carried=True) for alert in record.get("open_alerts") or ())
     trust = record.get("integrity") or {}
     findings = tuple(_finding(finding) for finding in trust.get("findings") or ())
