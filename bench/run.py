@@ -1,6 +1,6 @@
 """Run all measurements and print one table, with the limit beside each figure.
 
-    python bench/run.py [--large] [NAME …]      # formats, hooks, integrity, measuring, snapshot, steering
+    python bench/run.py [--large] [NAME …]      # formats, hooks, integrity, long_loop, measuring, snapshot, steering
 
 With --large, trees of 50,000 files have 50 rounds instead of 5, which takes some minutes more. The exit code is 1 if a
 limit was exceeded. Figures depend on the machine: compare the ratios.
