@@ -17,12 +17,13 @@ from ralph_tracker.store.lock import hold, touched
 from ralph_tracker.store.reading import read_bytes
 from ralph_tracker.store.snapshots import index as indexes
 from ralph_tracker.store.snapshots.exclusions import is_to_keep, refuse_root
+from ralph_tracker.store.snapshots.gitignore import IgnoreRules
 from ralph_tracker.store.snapshots.index import Index
 from ralph_tracker.store.snapshots.objects import OBJECTS, STAGING, Objects, staging_in
 from ralph_tracker.store.snapshots.patch import FileChange, file_changes
 from ralph_tracker.store.snapshots.restore import Restore
 from ralph_tracker.store.snapshots.scan import Captured, Scan, Scanner, capture
-from ralph_tracker.store.snapshots.scope import IgnoreRules, Scope, freeze, repository_of
+from ralph_tracker.store.snapshots.scope import Scope, freeze, repository_of
 from ralph_tracker.store.snapshots.trees import NAME_FOLDERS, KeptTrees, Names, encode_snapshot, write_changed
 from ralph_tracker.store.snapshots.user_repository import make_branch
 from ralph_tracker.store.snapshots.values import (
