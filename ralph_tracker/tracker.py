@@ -27,7 +27,7 @@ from ralph_tracker.iteration.record import (
     write_report,
 )
 from ralph_tracker.store.iteration_files import IterationFiles
-from ralph_tracker.store.loop_recovery import LoopReader
+from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_status import (
     NEXT_LOOP,
     Summary,

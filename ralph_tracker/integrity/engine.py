@@ -9,8 +9,8 @@ from typing import Final, NamedTuple
 from ralph_tracker.core.findings import Finding, Severity, SuppressionKind
 from ralph_tracker.core.metrics import FAILED, PASSED
 from ralph_tracker.integrity.changes import ChangedFile, FileChange, Text, added_lines, one_line, read, unreadable
-from ralph_tracker.integrity.gates import checks_removed, lowered
 from ralph_tracker.integrity.languages import Language, language_of
+from ralph_tracker.integrity.lowered_settings import checks_removed, lowered
 from ralph_tracker.integrity.report_ids import definitions
 from ralph_tracker.integrity.rules import COMMANDS, RULES, Rule
 from ralph_tracker.integrity.source_tests import SourceTest, tests_of

@@ -22,7 +22,7 @@ from ralph_tracker.iteration.diff import (
 )
 from ralph_tracker.store.iteration_files import CHECKS, CheckDocument
 from ralph_tracker.store.layout import iteration_name
-from ralph_tracker.store.loop_recovery import LoopReader
+from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.reading import read_json
 from ralph_tracker.store.records import LoopRecords

@@ -33,7 +33,7 @@ from ralph_tracker.iteration.measure import IterationContext, Progress, Source, 
 from ralph_tracker.iteration.record import judged
 from ralph_tracker.store.iteration_files import temporary_folder
 from ralph_tracker.store.layout import LoopPaths
-from ralph_tracker.store.loop_recovery import LoopReader
+from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_status import paths_of, summary_at
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.records import LoopRecords

@@ -29,7 +29,7 @@ from ralph_tracker.measure.results import configured_groups, read_results
 from ralph_tracker.store.files import as_store_error, to_json, write_new
 from ralph_tracker.store.iteration_files import CHECKS, CheckDocument, IterationFiles, KeptFiles
 from ralph_tracker.store.layout import SCHEMA_VERSION
-from ralph_tracker.store.loop_recovery import LoopReader
+from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.snapshots.values import shown
 

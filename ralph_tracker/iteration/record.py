@@ -12,7 +12,7 @@ from ralph_tracker.report.markdown import iteration_report
 from ralph_tracker.store import codec
 from ralph_tracker.store.files import as_store_error
 from ralph_tracker.store.iteration_files import IterationFiles
-from ralph_tracker.store.loop_recovery import LoopReader
+from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_status import Summary, attempted, running, summary_at
 from ralph_tracker.store.loop_store import ON_RECORD, Entry, LoopStore, summary_of
 

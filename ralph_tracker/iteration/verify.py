@@ -12,7 +12,7 @@ from ralph_tracker.iteration.rerun import EarlierFile, RerunResult, ScratchRunne
 from ralph_tracker.measure.commands import checks_from, seconds
 from ralph_tracker.measure.scratch import link_environments, scratch_folder
 from ralph_tracker.store.iteration_files import IterationFiles, KeptFiles, VisitCount
-from ralph_tracker.store.loop_recovery import LoopReader
+from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.records import LoopRecords
 

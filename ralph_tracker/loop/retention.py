@@ -18,7 +18,7 @@ from ralph_tracker.iteration.record import recovered
 from ralph_tracker.store.files import as_store_error
 from ralph_tracker.store.iteration_files import COLLECTABLE, IterationFiles
 from ralph_tracker.store.lock import locked
-from ralph_tracker.store.loop_recovery import LoopReader
+from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_status import Summary, paths_of, summary_at
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.records import LoopRecords

@@ -25,7 +25,7 @@ from ralph_tracker.store import codec
 from ralph_tracker.store.files import to_json
 from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.lock import locked
-from ralph_tracker.store.loop_recovery import LoopReader, Origin, loop_document
+from ralph_tracker.store.loop_reader import LoopReader, Origin, loop_document
 from ralph_tracker.store.loop_status import attempted
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.project import Project

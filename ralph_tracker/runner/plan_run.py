@@ -31,7 +31,7 @@ from ralph_tracker.steering.plan_driver import Assignment, Person, PlanCalls, Pl
 from ralph_tracker.steering.progress import LiveProgress
 from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.layout import RESERVED
-from ralph_tracker.store.loop_recovery import LoopReader
+from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_status import Summary
 from ralph_tracker.store.plan_files import plan_held, read_plan, write_plan_prompt, write_plan_state
 from ralph_tracker.store.records import LoopRecords

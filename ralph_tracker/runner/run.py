@@ -40,7 +40,7 @@ from ralph_tracker.store.files import as_store_error
 from ralph_tracker.store.iteration_files import STORE, ReadOnlyFiles, temporary_folder
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.lock import locked
-from ralph_tracker.store.loop_recovery import LoopReader
+from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_status import NEXT_LOOP, Summary, paths_of, summary_at
 from ralph_tracker.store.records import LoopRecords
 from ralph_tracker.tracker import Decided, Tracker

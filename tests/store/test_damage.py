@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ralph_tracker.errors import RalphTrackerError
-from ralph_tracker.store.loop_recovery import LoopReader
+from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
 
 ITERATIONS = range(6)

@@ -14,7 +14,7 @@ from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.codec import decode
 from ralph_tracker.core.rules import Rules
 from ralph_tracker.errors import RecordError
-from ralph_tracker.store.loop_recovery import LoopReader, replay
+from ralph_tracker.store.loop_reader import LoopReader, replay
 from ralph_tracker.store.loop_status import Summary
 from ralph_tracker.store.loop_store import LoopStore
 

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from ralph_tracker.errors import RecordError, StoreError
-from ralph_tracker.store.loop_recovery import LoopReader
+from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
 
 

@@ -11,7 +11,7 @@ from ralph_tracker.integrity.rules import CHECKERS, CI, COMMANDS
 Kind = Literal["floor", "ceiling", "left_out", "looked_at", "strict", "loose", "level"]
 
 
-class Gate(NamedTuple):
+class Setting(NamedTuple):
     """The meaning of a settings key: `files` match the path, `sections` the section of the key.
 
     A floor must not be lowered or removed, a ceiling not raised. `left_out` lists must not grow, `looked_at` lists must
@@ -29,74 +29,74 @@ _SCRIPT: Final = (
     r"(^|/)(package\.json|(jest|vitest|vite|karma)\.config[\w.]*|\.?nycrc[\w.]*|\.c8rc[\w.]*|\.mocharc[\w.]*)$"
 )
 _COVERAGE: Final = r"coverage|^(run|report)$|^$"
-GATES: Final = (
-    Gate("floor", _PYTHON, r"coverage|^report$|pylint|interrogate|^$", r"fail[_-]under"),
-    Gate("floor", _PYTHON + "|" + COMMANDS, "", r"--cov-fail-under|--fail-under"),
-    Gate("floor", _SCRIPT, "", r"branches|functions|lines|statements"),
-    Gate(
+SETTINGS: Final = (
+    Setting("floor", _PYTHON, r"coverage|^report$|pylint|interrogate|^$", r"fail[_-]under"),
+    Setting("floor", _PYTHON + "|" + COMMANDS, "", r"--cov-fail-under|--fail-under"),
+    Setting("floor", _SCRIPT, "", r"branches|functions|lines|statements"),
+    Setting(
         "floor",
         r"(^|/)(pom\.xml|build\.gradle(\.kts)?)$",
         "",
         r"minimum|minimumRatio|mutationThreshold|coverageThreshold",
     ),
-    Gate("floor", r"(^|/)\.?codecov\.ya?ml$", "", r"target"),
-    Gate(
+    Setting("floor", r"(^|/)\.?codecov\.ya?ml$", "", r"target"),
+    Setting(
         "ceiling",
         _PYTHON + "|" + COMMANDS + r"|(^|/)\.golangci\.\w+$|(^|/)\.?eslintrc[\w.]*$",
         "",
         r"max[-_]complexity|--max-warnings|max-branches|max-statements",
     ),
-    Gate("left_out", _PYTHON, _COVERAGE, r"omit|exclude_lines|exclude_also|partial_branches"),
-    Gate("left_out", _PYTHON, r"pytest", r"norecursedirs|collect_ignore|collect_ignore_glob"),
-    Gate(
+    Setting("left_out", _PYTHON, _COVERAGE, r"omit|exclude_lines|exclude_also|partial_branches"),
+    Setting("left_out", _PYTHON, r"pytest", r"norecursedirs|collect_ignore|collect_ignore_glob"),
+    Setting(
         "left_out",
         _PYTHON,
         r"ruff|flake8|mypy|pylint|pyright|^lint$|MESSAGES|MASTER|^$",
         r"exclude|extend[_-]exclude|ignore|extend[_-]ignore|disable|disable_error_code",
     ),
-    Gate(
+    Setting(
         "left_out", _SCRIPT, "", r"testPathIgnorePatterns|coveragePathIgnorePatterns|modulePathIgnorePatterns|exclude"
     ),
-    Gate(
+    Setting(
         "left_out",
         r"(^|/)(\.eslintignore|\.golangci\.\w+|\.?eslintrc[\w.]*|eslint\.config\.\w+)$",
         "",
         r"ignorePatterns|ignores|disable|exclude-dirs|skip-dirs",
     ),
-    Gate(
+    Setting(
         "left_out",
         r"(^|/)(pom\.xml|build\.gradle(\.kts)?)$",
         "",
         r"excludedGroups|excludes|exclude|excludeTestsMatching",
     ),
-    Gate("looked_at", _PYTHON, r"pytest", r"testpaths|python_files|python_functions|python_classes"),
-    Gate("looked_at", _PYTHON, r"ruff|flake8|^lint$|^$", r"select|extend[_-]select"),
-    Gate("looked_at", _PYTHON, r"coverage|^run$|mypy", r"source|source_pkgs|files|packages"),
-    Gate("looked_at", _SCRIPT, "", r"testMatch|testRegex|roots|collectCoverageFrom"),
-    Gate(
+    Setting("looked_at", _PYTHON, r"pytest", r"testpaths|python_files|python_functions|python_classes"),
+    Setting("looked_at", _PYTHON, r"ruff|flake8|^lint$|^$", r"select|extend[_-]select"),
+    Setting("looked_at", _PYTHON, r"coverage|^run$|mypy", r"source|source_pkgs|files|packages"),
+    Setting("looked_at", _SCRIPT, "", r"testMatch|testRegex|roots|collectCoverageFrom"),
+    Setting(
         "strict",
         _PYTHON,
         "",
         r"strict|branch|xfail_strict|disallow_\w+|check_untyped_defs|warn_\w+|strict_\w+|no_implicit_\w+|extra_checks",
     ),
-    Gate(
+    Setting(
         "strict",
         r"(^|/)tsconfig[\w.]*\.json$",
         "",
         r"strict\w*|noImplicit\w+|noUnused\w+|noFallthrough\w+|noUnchecked\w+|exactOptional\w+|alwaysStrict|checkJs",
     ),
-    Gate("loose", _PYTHON, "", r"ignore_missing_imports|ignore_errors|follow_imports"),
-    Gate(
+    Setting("loose", _PYTHON, "", r"ignore_missing_imports|ignore_errors|follow_imports"),
+    Setting(
         "loose", r"(^|/)tsconfig[\w.]*\.json$", "", r"skipLibCheck|allowUnreachableCode|suppressImplicitAnyIndexErrors"
     ),
-    Gate("loose", _SCRIPT, "", r"passWithNoTests|dangerouslyIgnoreUnhandledErrors|allowOnly"),
-    Gate(
+    Setting("loose", _SCRIPT, "", r"passWithNoTests|dangerouslyIgnoreUnhandledErrors|allowOnly"),
+    Setting(
         "level",
         r"(^|/)(\.?eslintrc[\w.]*|eslint\.config\.\w+|package\.json|biome\.json|\.oxlintrc\.json)$",
         "",
         r"@?[\w-]+(?:/[\w-]+)+|[a-z]+(?:-[a-z]+)+|eqeqeq|curly|semi",
     ),
-    Gate("level", r"(^|/)Cargo\.toml$", r"lints", r"[\w-]+"),
+    Setting("level", r"(^|/)Cargo\.toml$", r"lints", r"[\w-]+"),
 )
 # Patterns that honest projects exclude as well: code that is not the project's, lines left out of coverage.
 _HONESTLY_LEFT_OUT: Final = re.compile(
@@ -120,22 +120,24 @@ Settings = dict[tuple[str, str], tuple[Value, int]]
 def lowered(files: Iterable[ChangedFile]) -> Iterator[Finding]:
     """Yield the existing settings that demand less now; a new file lowers nothing."""
     files = tuple(file for file in files if not file.is_gone)
-    for gate in GATES:
-        looked_at = [file for file in files if re.search(gate.files, file.path)]
-        now = {file.path: _settings(gate, file.new) for file in looked_at}
+    for setting in SETTINGS:
+        looked_at = [file for file in files if re.search(setting.files, file.path)]
+        now = {file.path: _settings(setting, file.new) for file in looked_at}
         everywhere = [(key, value) for settings in now.values() for (_, key), (value, _) in settings.items()]
         for file in looked_at:
             if file.is_new:
                 continue
-            old, new = _settings(gate, file.old), now[file.path]
+            old, new = _settings(setting, file.old), now[file.path]
             for place in sorted(old.keys() | new.keys()):
                 before, after = old.get(place), new.get(place)
-                said = _is_lower(gate.kind, None if before is None else before[0], None if after is None else after[0])
+                said = _is_lower(
+                    setting.kind, None if before is None else before[0], None if after is None else after[0]
+                )
                 if said is None:
                     continue
                 # Not lowered if it was moved to another section or file.
                 moved = after is None and any(
-                    key == place[1] and before is not None and _is_lower(gate.kind, before[0], value) is None
+                    key == place[1] and before is not None and _is_lower(setting.kind, before[0], value) is None
                     for key, value in everywhere
                 )
                 if not moved:
@@ -215,19 +217,19 @@ def _is_list_eased(old: Value, new: Value, *, leaves_out: bool) -> str | None:
     return None
 
 
-def _settings(gate: Gate, side: Text) -> Settings:
-    """Return the values of a gate's keys in TOML, INI, JSON, YAML, XML, JavaScript or a command."""
+def _settings(setting: Setting, side: Text) -> Settings:
+    """Return the values of a setting's keys in TOML, INI, JSON, YAML, XML, JavaScript or a command."""
     text = side.code if side.path.endswith((".js", ".ts", ".mjs", ".cjs", ".mts", ".cts", ".json")) else side.text
     found: Settings = {}
     sections = [(each.start(), each[1].strip()) for each in _SECTION.finditer(text)]
     pattern = re.compile(
-        rf"(?:^[ \t]*(?:-[ \t]+)?|[{{,\s<])[\"']?(?P<key>{gate.keys})[\"']?(?:[ \t]*[:=>(][ \t]*|[ \t]+(?=\d))",
+        rf"(?:^[ \t]*(?:-[ \t]+)?|[{{,\s<])[\"']?(?P<key>{setting.keys})[\"']?(?:[ \t]*[:=>(][ \t]*|[ \t]+(?=\d))",
         re.MULTILINE,
     )
     for match in pattern.finditer(text):
         section = next((name for start, name in reversed(sections) if start < match.start()), "")
         start = text.rfind("\n", 0, match.start("key")) + 1
-        if text[start : match.start("key")].lstrip().startswith(("#", ";")) or not re.search(gate.sections, section):
+        if text[start : match.start("key")].lstrip().startswith(("#", ";")) or not re.search(setting.sections, section):
             continue
         value = _value(text, match.end(), match.start("key") - start)
         if value:
