@@ -31,6 +31,7 @@ from ralph_tracker.store.iteration_files import CHECKS, CheckDocument, Iteration
 from ralph_tracker.store.layout import SCHEMA_VERSION
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.snapshots.exclusions import UNREADABLE
 from ralph_tracker.store.snapshots.values import shown
 
 Progress = Callable[[str], None]
@@ -234,10 +235,11 @@ def tree_notes(kept: KeptFiles) -> list[str]:
     notes = [] if kept.note is None else [kept.note]
     if not kept.snapshot.quiescent:
         notes.append("quiescent: false; the tree was being written to while it was read")
-    changed = kept.changed_by_checks
-    if changed:
-        more = f" and {len(changed) - _CHANGED_SHOWN} more" if len(changed) > _CHANGED_SHOWN else ""
-        notes.append(f"tree_changed_by_checks: {', '.join(map(shown, changed[:_CHANGED_SHOWN]))}{more}")
+    unreadable = [skip.path for skip in kept.snapshot.skipped if skip.reason == UNREADABLE]
+    for name, paths in (("not_kept_as_not_readable", unreadable), ("tree_changed_by_checks", kept.changed_by_checks)):
+        if paths:
+            more = f" and {len(paths) - _CHANGED_SHOWN} more" if len(paths) > _CHANGED_SHOWN else ""
+            notes.append(f"{name}: {', '.join(map(shown, paths[:_CHANGED_SHOWN]))}{more}")
     return notes
 
 

@@ -7,11 +7,13 @@ import pytest
 
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.formats.damage import DEFAULT_LIMITS
-from ralph_tracker.iteration.measure import OUTPUT_KEPT, MeasureTarget, observe
+from ralph_tracker.iteration.measure import OUTPUT_KEPT, MeasureTarget, observe, tree_notes
 from ralph_tracker.measure.checks import Check
 from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.snapshots.exclusions import UNREADABLE
+from ralph_tracker.store.snapshots.values import Skipped
 
 
 @pytest.fixture
@@ -51,6 +53,13 @@ def test_code_is_counted_before_the_checks_write(keeper, place):
 def test_of_many_changed_files_a_few_are_named(keeper, place):
     seen = observe(place("for n in 1 2 3 4 5 6 7; do : > $n; done"), keeper, None, ())
     assert seen.notes == ("tree_changed_by_checks: 1, 2, 3, 4, 5 and 2 more",)
+
+
+def test_what_could_not_be_read_is_named(keeper):
+    kept = keeper.capture(None, ())
+    skipped = (Skipped("locked/", UNREADABLE), Skipped("socket", "a socket"))
+    kept = kept._replace(snapshot=kept.snapshot._replace(skipped=skipped))
+    assert tree_notes(kept) == ["not_kept_as_not_readable: locked/"]
 
 
 def test_code_without_a_function_says_so(keeper, place):

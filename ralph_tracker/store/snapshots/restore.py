@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ralph_tracker.errors import StoreError
-from ralph_tracker.store.snapshots.exclusions import LEFTOVER, kind_reason
+from ralph_tracker.store.snapshots.exclusions import LEFTOVER, UNREADABLE, kind_reason
 from ralph_tracker.store.snapshots.index import Index, Seen
 from ralph_tracker.store.snapshots.objects import hash_only, staging_in
 from ralph_tracker.store.snapshots.scan import Captured, Scanner
 from ralph_tracker.store.snapshots.trees import KeptTrees, encode_snapshot
-from ralph_tracker.store.snapshots.values import SAFETY, Begun, Content, Difference, Note, shown, undo_id_of
+from ralph_tracker.store.snapshots.values import SAFETY, Begun, Content, Difference, Note, Skipped, shown, undo_id_of
 from ralph_tracker.store.snapshots.working_tree import DurableTreeWriter, TreeReader, TreeView
 
 
@@ -90,10 +90,11 @@ class Restore:
         """
         note = goal.note or Note()
         found = [item for item, _ in self._kept.differing(now.tree, goal.tree)]
-        spared = {skip.path for skip in note.skipped}
-        deletes = [item.path for item in found if item.status == "D" and item.path not in spared]
+        spared = {skip.path.rstrip("/") for skip in note.skipped}
+        deletes = [item.path for item in found if item.status == "D" and spared.isdisjoint(_way_to(item.path))]
         deletes += [skip.path for skip in now.skipped if skip.reason == LEFTOVER]
         writes = tuple(item for item in found if item.status != "D")
+        _refuse_closed(now.skipped, writes)
         damaged = len(self._kept.damaged_objects(item.new_id for item in writes))
         if damaged:
             raise StoreError(
@@ -245,6 +246,19 @@ def _refuse_unkept(view: TreeView, path: str, status: os.stat_result) -> None:
         reason = "not readable"
     if reason:
         raise StoreError(f"{shown(path)} is in the way and cannot be kept ({reason}): move it away, then restore again")
+
+
+def _refuse_closed(skipped: Sequence[Skipped], writes: Sequence[Difference]) -> None:
+    """Raise StoreError for a file to write below a folder that cannot be read now."""
+    closed = {skip.path.rstrip("/") for skip in skipped if skip.reason == UNREADABLE}
+    below = next((way for item in writes for way in _way_to(item.path) if way in closed), None)
+    if below is not None:
+        raise StoreError(f"{shown(below)} cannot be read, nothing was changed: make it readable, then restore again")
+
+
+def _way_to(path: str) -> tuple[str, ...]:
+    """Return a path after its parents."""
+    return (*_parents([path]), path)
 
 
 def _parents(paths: Iterable[str]) -> Iterator[str]:

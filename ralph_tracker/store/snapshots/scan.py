@@ -194,7 +194,8 @@ class _Walk:
             if wanted is not None:
                 try:
                     status = entry.stat(follow_symlinks=False)
-                except OSError:  # deleted meanwhile
+                except OSError as error:
+                    self._refused(start + name, error)
                     continue
                 if wanted == (status.st_size, status.st_mtime_ns, status.st_ino, status.st_ctime_ns):
                     same.append(name)
@@ -246,10 +247,16 @@ class _Walk:
         for path, status in self._view.special_files(PASSED_OVER, folder):
             self.skipped[path] = kind_reason(status) or UNREADABLE
 
+    def _refused(self, path: str, error: OSError) -> None:
+        """Report a path that the system does not show, unless it was deleted meanwhile."""
+        if not isinstance(error, FileNotFoundError):
+            self.skipped[path] = UNREADABLE
+
     def _file(self, path: str, entry: os.DirEntry[str], *, is_known: bool) -> None:
         try:
             status = entry.stat(follow_symlinks=False)
-        except OSError:  # deleted meanwhile
+        except OSError as error:
+            self._refused(path, error)
             return
         reason = self._reason(path, status, is_known=is_known)
         if reason is None:

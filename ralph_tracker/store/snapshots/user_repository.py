@@ -246,7 +246,8 @@ def _edit(
 ) -> tuple[list[Entry], list[str]]:
     """Return what to write and what to remove to turn HEAD's tree into the kept one; paths are relative to the root.
 
-    What snapshots never hold stays: submodules, our folder, skipped files, and files not checked out.
+    What snapshots never hold stays: submodules, our folder, what was skipped with all below it, and files not checked
+    out.
     """
     head = {entry.path: entry for entry in repository._entries(place)}  # noqa: SLF001  # of this module
     modules = {path for path, entry in head.items() if entry.mode == GITLINK_MODE}
@@ -257,9 +258,10 @@ def _edit(
         for entry, blob in zip(wanted, ids, strict=True)
         if entry.path.endswith(".gitattributes") or head.get(entry.path) != entry._replace(object_id=blob)
     ]
-    stays = modules | {skip.path for skip in note.skipped} | set(_not_checked_out(repository))
-    stays |= {entry.path for entry in goal}
-    return written, [path for path in head if path not in stays and LOOP_FOLDER not in path.split("/")]
+    stays = {*modules, *_not_checked_out(repository), *(entry.path for entry in goal)}
+    skipped = {skip.path.rstrip("/") for skip in note.skipped}
+    gone = (path for path in head if path not in stays and LOOP_FOLDER not in path.split("/"))
+    return written, [path for path in gone if not _is_below(path, skipped)]
 
 
 def _blob_ids(each: Read, entries: Sequence[Entry], *, is_sha256: bool) -> Iterator[str]:

@@ -1,0 +1,149 @@
+"""What could not be read is listed, and a restore leaves alone all that lies below what was not kept."""
+
+import ctypes
+import os
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ralph_tracker.errors import StoreError
+from ralph_tracker.store.snapshots.exclusions import NESTED, UNREADABLE
+from ralph_tracker.store.snapshots.values import Limits, Snapshot
+
+from .projects import Project
+
+# Of the system's capabilities(7): read and write whatever the rights of a file say.
+_BEYOND_RIGHTS = (1 << 1) | (1 << 2)
+
+
+def _obey_rights() -> bool:
+    """Give up what lets root read everything, and return whether that worked."""
+    header = (ctypes.c_uint32 * 2)(0x20080522, 0)
+    sets = (ctypes.c_uint32 * 6)()
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.capget(header, sets):
+        return False
+    for at in range(3):
+        sets[at] &= ~_BEYOND_RIGHTS
+    return libc.capset(header, sets) == 0
+
+
+@pytest.fixture
+def as_user() -> Callable[[Callable[[], Any]], Any]:
+    """Call something in a process that the rights of files hold back, whoever runs the tests."""
+
+    def call(act: Callable[[], Any]) -> Any:
+        reader, writer = os.pipe()
+        child = os.fork()
+        if not child:
+            try:
+                held_back = os.geteuid() != 0 or _obey_rights()
+                os.write(writer, pickle.dumps((held_back, act() if held_back else None)))
+            except StoreError as error:
+                os.write(writer, pickle.dumps((True, error)))
+            finally:
+                os._exit(0)
+        os.close(writer)
+        with open(reader, "rb") as pipe:  # noqa: PTH123  # a descriptor
+            told = pipe.read()
+        os.waitpid(child, 0)
+        assert told, "the call failed in a way of its own"
+        held_back, found = pickle.loads(told)
+        if not held_back:
+            pytest.skip("root reads everything here: this system does not let a process give that up")
+        return found
+
+    return call
+
+
+def named(kept: Snapshot, reason: str) -> list[str]:
+    """Return the paths that are listed with a reason."""
+    return [skip.path for skip in kept.skipped if skip.reason == reason]
+
+
+# name: the path that loses its rights, the rights that it keeps, what is listed
+CLOSED = {
+    "folder without any": ("src", 0, ["src/"]),
+    "folder within": ("src/deep", 0, ["src/deep/"]),
+    "folder that lists names only": ("src", 0o400, ["src/b.py", "src/deep/"]),
+    "folder that cannot be listed": ("src", 0o300, ["src/"]),
+    "file": ("src/b.py", 0, ["src/b.py"]),
+    "new folder": ("new", 0, ["new/"]),
+}
+
+
+@pytest.mark.parametrize("case", CLOSED)
+def test_what_cannot_be_read_is_listed_and_a_later_restore_leaves_it_alone(case, project: Project, as_user) -> None:
+    path, rights, listed = CLOSED[case]
+    store = project.make_store()
+    store.snapshot()
+    project.write("new/file.txt", "never kept\n")
+    place = project.root / path
+    before = place.stat().st_mode
+    place.chmod(rights)
+    kept = as_user(lambda: project.store().snapshot())
+    place.chmod(before)
+    assert named(kept, UNREADABLE) == listed
+    later = project.look()
+    store.snapshot()
+    as_user(lambda: project.store().restore(kept.commit))
+    assert project.look() == later
+
+
+def test_a_branch_keeps_what_head_has_below_what_could_not_be_read(project: Project, as_user) -> None:
+    store = project.make_store()
+    (project.root / "src").chmod(0)
+    kept = as_user(lambda: project.store().snapshot())
+    (project.root / "src").chmod(0o755)
+    store.branch(kept.commit, "kept")
+    assert "src/deep/c.py" in project.git("ls-tree", "-r", "--name-only", "kept").split()
+
+
+def test_a_restore_into_a_folder_that_cannot_be_read_is_refused_before_it_began(project: Project, as_user) -> None:
+    store = project.make_store()
+    first = store.snapshot()
+    project.write("src/deep/c.py", "changed\n")
+    project.write("a.txt", "changed\n")
+    before = project.look()
+    (project.root / "src").chmod(0)
+    refused = as_user(lambda: project.store().restore(first.commit))
+    (project.root / "src").chmod(0o755)
+    assert str(refused) == "src cannot be read, nothing was changed: make it readable, then restore again"
+    assert project.look() == before
+
+
+def test_submodules_and_worktrees_keep_the_file_that_is_their_git_folder(project: Project) -> None:
+    lent = Project(project.root.parent / "lent")
+    lent.write("lent.txt")
+    lent.init()
+    lent.commit()
+    store = project.make_store()
+    without = store.snapshot()
+    project.git("submodule", "--quiet", "add", str(lent.root), "module")
+    project.git("worktree", "add", "-q", "tree")
+    first = store.snapshot()
+    links = {path: (project.root / path).read_text() for path in ("module/.git", "tree/.git")}
+    assert named(first, NESTED) == sorted(links)
+    project.write("module/lent.txt", "changed\n")
+    project.remove("tree/src")
+    before = project.look()
+    undo = store.restore(first.commit)
+    assert {path: (project.root / path).read_text() for path in links} == links
+    assert "tree/src/b.py" in project.look()
+    store.undo(undo)
+    assert project.look() == before
+    store.restore(without.commit)
+    assert {path: (project.root / path).read_text() for path in links} == links
+
+
+def test_a_folder_in_the_place_of_a_file_that_was_not_kept_stays(project: Project) -> None:
+    store = project.make_store(limits=Limits(max_file_bytes=50))
+    project.write("big", "too big\n" * 20)
+    first = store.snapshot()
+    project.remove("big")
+    project.write("big/small", "kept\n")
+    store.snapshot()
+    store.restore(first.commit)
+    assert (project.root / "big/small").read_text() == "kept\n"
