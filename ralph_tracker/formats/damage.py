@@ -29,14 +29,18 @@ class Unreadable(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """Limits of a reader: bytes of a report, depth of its elements, bytes of one tag."""
+    """Limits of a reader: bytes of a report, depth of its elements, bytes of one tag or comment."""
 
     max_bytes: int = 128 * _MIB
     max_depth: int = 256
-    max_tag: int = 10 * _MIB
+    max_tag: int = 4 * _MIB
 
 
 DEFAULT_LIMITS: Final = Limits()
+
+
+# More tests, lines or findings than any project has: a count beyond it is an invention or an overflow.
+_MOST: Final = 100_000_000
 
 
 class DamageError(Exception):
@@ -45,3 +49,10 @@ class DamageError(Exception):
     def __init__(self, why: str, line: int | None = None, column: int | None = None) -> None:
         super().__init__(why)
         self.unreadable = Unreadable(why, line, column)
+
+
+def plausible(number: int, what: str) -> int:
+    """Return a number that only the report's own total supports. Raises DamageError if no project has so many."""
+    if not 0 <= number <= _MOST:
+        raise DamageError(f"{number} {what}, it says, which cannot be")
+    return number

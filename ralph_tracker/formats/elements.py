@@ -56,9 +56,17 @@ _WHOLE: Final = 100
 
 
 def count(attributes: Mapping[str, str], key: str) -> int | None:
-    """Return a whole number of 0 or more, None if the attribute is missing or anything else."""
+    """Return a whole number, None if the attribute is missing or anything else.
+
+    What no count can be is kept, so that it contradicts what is listed: a negative one, and for more than 18 digits the
+    largest of these.
+    """
     text = attributes.get(key, "")
-    return int(text) if text.isascii() and text.isdecimal() and len(text) <= _MAX_DIGITS else None
+    digits = text.removeprefix("-")
+    if not (digits.isascii() and digits.isdecimal()):
+        return None
+    size = int(digits) if len(digits) <= _MAX_DIGITS else 10**_MAX_DIGITS - 1
+    return size if digits == text else -size
 
 
 def percent(attributes: Mapping[str, str], key: str, *, whole: int = _WHOLE) -> float | None:

@@ -7,7 +7,7 @@ from ralph_tracker.formats import json_lines
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.coverage import rows
 from ralph_tracker.formats.coverage.coverage_report import Block, CoverageReport
-from ralph_tracker.formats.damage import DamageError
+from ralph_tracker.formats.damage import DamageError, plausible
 
 _MODE: Final = re.compile(r"mode: (?:set|count|atomic|regonly)\s*$", re.MULTILINE)
 _BLOCK: Final = re.compile(r"(.+):(\d+\.\d+,\d+\.\d+) (\d{1,9}) (\d+)\s*", re.ASCII)
@@ -33,7 +33,7 @@ def read(content: Content) -> CoverageReport:
         if found is not None:
             path, place, statements, hits = found.groups()
             blocks = files.setdefault(path, {})
-            block = Block(place, int(statements))
+            block = Block(place, plausible(int(statements), "statements"))
             blocks[block] = hits.strip("0") != "" or blocks.get(block, False)
         elif line.strip() and not _MODE.match(line):
             skipped += 1

@@ -7,7 +7,7 @@ from ralph_tracker.formats import elements
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.coverage import rows
 from ralph_tracker.formats.coverage.coverage_report import CoverageReport
-from ralph_tracker.formats.damage import DamageError
+from ralph_tracker.formats.damage import DamageError, plausible
 from ralph_tracker.formats.elements import Elements
 
 _SECOND: Final = frozenset({"sessioninfo", "group", "package", "counter"})
@@ -73,4 +73,4 @@ class _Reader(Elements):
     def _total(self, attributes: Mapping[str, str]) -> None:
         covered, missed = elements.count(attributes, "covered"), elements.count(attributes, "missed")
         if covered is not None and missed is not None:
-            self.stated = rows.DeclaredTotals(covered=covered, total=covered + missed)
+            self.stated = rows.DeclaredTotals(covered=covered, total=covered + plausible(missed, "missed lines"))

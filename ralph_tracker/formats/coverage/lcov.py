@@ -117,7 +117,7 @@ class _Tracefile:
         self._path, self._totals, self.rows = None, {}, {}
 
     def _take_totals(self, path: str, hit: int | None, found: int) -> tuple[int, int]:
-        if hit is None or hit > found:
+        if hit is None or not 0 <= hit <= found:
             raise DamageError(f"the record of {path} states {'no' if hit is None else hit} LH of {found} LF")
         self._without_rows = (self._without_rows[0] + hit, self._without_rows[1] + found)
         return hit, found

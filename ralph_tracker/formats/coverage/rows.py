@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ralph_tracker.formats.coverage.coverage_report import CoverageReport, Files, counted, share
-from ralph_tracker.formats.damage import DamageError
+from ralph_tracker.formats.damage import DamageError, plausible
 
 _REMEMBERED: Final = 10_000
 _MAX_DIGITS: Final = 18
@@ -87,7 +87,7 @@ def of_totals(stated: DeclaredTotals, *, contradiction: str | None = None, skipp
     covered, total = (stated.covered, stated.total) if stated.of_lines else (None, None)
     if covered is None or total is None:
         covered = total = 0
-    elif covered > total:
+    elif covered > plausible(total, "lines") or covered < 0:
         raise DamageError(f"{_shown(covered, total)} lines are covered, it says")
     percent = share(covered, total)
     return CoverageReport(

@@ -1,10 +1,11 @@
 """Checkstyle's XML, also written by linters of many languages: one `error` per finding, inside its `file`."""
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Final
 
-from ralph_tracker.formats import markup
 from ralph_tracker.formats.content import Content
+from ralph_tracker.formats.elements import Elements
 from ralph_tracker.formats.lint.lint_report import NO_CODE, LintReport, Severity, resolved
 
 ROOT: Final = "checkstyle"
@@ -21,15 +22,24 @@ def read(content: Content) -> LintReport:
 
     The exception of a file that could not be checked is an error.
     """
-    findings: Counter[tuple[str, Severity]] = Counter()
+    reader = _Reader(content)
+    reader.walk()
+    return LintReport(findings=dict(reader.findings))
 
-    def start(name: str, attributes: dict[str, str]) -> None:
-        local = markup.local_name(name)
-        if local == _FINDING:
+
+class _Reader(Elements):
+    """Handle the events of one document."""
+
+    def __init__(self, content: Content) -> None:
+        super().__init__(content)
+        self.findings: Counter[tuple[str, Severity]] = Counter()
+
+    def opened(self, name: str, attributes: Mapping[str, str]) -> None:
+        if name == _FINDING:
             code = attributes.get("source", NO_CODE)
-            findings[code, resolved(attributes.get("severity"), code)] += 1
-        elif local == _EXCEPTION:
-            findings[_EXCEPTION, "error"] += 1
+            self.findings[code, resolved(attributes.get("severity"), code)] += 1
+        elif name == _EXCEPTION:
+            self.findings[_EXCEPTION, "error"] += 1
 
-    content.stream(start, lambda _name: None)
-    return LintReport(findings=dict(findings))
+    def closed(self, name: str) -> None:
+        """Do nothing: a finding is complete when it is opened."""

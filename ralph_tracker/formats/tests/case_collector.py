@@ -6,6 +6,7 @@ from typing import Final
 
 from ralph_tracker.core.metrics import FAILED
 from ralph_tracker.formats import elements
+from ralph_tracker.formats.damage import plausible
 from ralph_tracker.formats.first_error import first_error
 from ralph_tracker.formats.sums import both
 from ralph_tracker.formats.tests import identity
@@ -86,7 +87,9 @@ class Cases:
         unnamed: Counts | None = None,
         skipped_lines: int = 0,
     ) -> TestReport:
-        """Return the report of the cases and its own declarations."""
+        """Return the report of the cases and its own declarations. Raises DamageError for absurdly many `unnamed`."""
+        if unnamed is not None:
+            plausible(unnamed.tests, "tests")
         broken = (
             f"failed without a test of its own: {', '.join(sorted(self._broken)[:_NAMED])}" if self._broken else None
         )
@@ -134,10 +137,22 @@ def contradiction(
     `also` are other acceptable numbers of tests, `failures_elsewhere` declared failures that are not tests.
     """
     found = len(cases.outcomes)
+    wrong = impossible(declared, found + failures_elsewhere)
+    if wrong is not None:
+        return wrong
     if declared.tests is not None and found not in (declared.tests, *also):
         return unlike("tests", declared.tests, found)
     bad = (declared.failures or 0) + (declared.errors or 0) - failures_elsewhere
     return unlike("failures and errors", bad, 0) if bad > 0 and not cases.failed else None
+
+
+def impossible(declared: Declared, room: int) -> str | None:
+    """Return which declared count cannot be true, None if all can: one below zero, or more bad tests than `room`."""
+    for name, number in declared._asdict().items():
+        if number is not None and number < 0:
+            return f"declared {name}: {number}"
+    bad = max(declared.failures or 0, declared.errors or 0)
+    return f"declared failures: {bad}, found tests: {room}" if bad > room else None
 
 
 def unlike(what: str, declared: int, found: int) -> str:

@@ -12,6 +12,7 @@ test (identity.py), so that no failure is hidden by a test of the same name.
 
 import math
 import re
+import sys
 from collections.abc import Mapping
 from typing import Final
 
@@ -21,7 +22,7 @@ from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.damage import DamageError
 from ralph_tracker.formats.elements import count
 from ralph_tracker.formats.tests import identity
-from ralph_tracker.formats.tests.case_collector import first_count, unlike, why_not_loaded
+from ralph_tracker.formats.tests.case_collector import first_count, impossible, unlike, why_not_loaded
 from ralph_tracker.formats.tests.messages import KEPT, message
 from ralph_tracker.formats.tests.test_report import Declared, TestReport
 
@@ -38,12 +39,13 @@ class Totals:
         self._root = Declared()
         self._all_tests: int | None = None
         self._reruns = 0
+        self._below_zero: str | None = None
 
     def root(self, attributes: Mapping[str, str]) -> None:
-        self._root = _declared(attributes)
+        self._root = self._read(attributes)
 
     def suite(self, attributes: Mapping[str, str], *, outermost: bool) -> None:
-        said = _declared(attributes)
+        said = self._read(attributes)
         self._all_tests = _sum(self._all_tests, said.tests)
         if outermost:
             self.declared = Declared(
@@ -52,6 +54,12 @@ class Totals:
                 errors=_sum(self.declared.errors, said.errors),
                 skipped=_sum(self.declared.skipped, said.skipped),
             )
+
+    def _read(self, attributes: Mapping[str, str]) -> Declared:
+        """Return the counts of one element; one below zero is remembered, as a sum could hide it."""
+        said = _declared(attributes)
+        self._below_zero = self._below_zero or impossible(said, sys.maxsize)
+        return said
 
     def rerun(self, runs: int) -> None:
         """Record how many extra runs a case had."""
@@ -68,6 +76,8 @@ class Totals:
         A nesting suite may count its cases at any depth or only its own, and reruns or not. `more_is_fine` is for
         producers that count more than they list.
         """
+        if self._below_zero is not None:
+            return self._below_zero
         said = {number for number in (self.declared.tests, self._all_tests, self._root.tests) if number is not None}
         fits = said & {counted, counted + self._reruns} or (more_is_fine and said and min(said) > counted)
         if said and not fits:
@@ -76,7 +86,7 @@ class Totals:
         bad = (self.declared.failures or 0) + (self.declared.errors or 0)
         if bad > self._reruns and not failed:
             return unlike("failures and errors", bad, 0)
-        return None
+        return impossible(self.declared, max(counted + self._reruns, min(said) if more_is_fine and said else 0))
 
 
 def _declared(attributes: Mapping[str, str]) -> Declared:

@@ -96,7 +96,7 @@ class _Reader(Elements):
             errors=count(attributes, "errors"),
             skipped=count(attributes, "skipped"),
         )
-        self._not_counted = [count(attributes, key) or 0 for key in _NOT_COUNTED]
+        self._not_counted = [max(count(attributes, key) or 0, 0) for key in _NOT_COUNTED]
 
     def _id(self, case: Mapping[str, str]) -> str:
         """Return the full name; in version 2 it may be the method alone, to which the suite is added."""

@@ -7,7 +7,7 @@ from typing import Final
 
 from ralph_tracker.formats.colour import plain
 from ralph_tracker.formats.content import Content
-from ralph_tracker.formats.damage import DamageError
+from ralph_tracker.formats.damage import DamageError, plausible
 from ralph_tracker.formats.types.type_report import TypeReport
 
 _ROW: Final = re.compile(r"(?P<path>\S.*?)(?::\d+){0,4}: (?P<severity>error|warning|note): ")
@@ -67,7 +67,7 @@ def report(severities: Counter[str], summaries: list[Summary], *, skipped_lines:
     if declared is not None and declared != counted:
         contradiction = f"declared errors: {declared}, listed: {counted}"
     return TypeReport(
-        errors=max(counted, declared or 0),
+        errors=max(counted, plausible(declared or 0, "errors")),
         warnings=severities["warning"],
         notes=severities["note"],
         skipped_lines=skipped_lines,

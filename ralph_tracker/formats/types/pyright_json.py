@@ -6,6 +6,7 @@ from typing import Annotated, Any, Final
 import msgspec
 
 from ralph_tracker.formats.content import Content
+from ralph_tracker.formats.damage import plausible
 from ralph_tracker.formats.json_typed import damage_at, decode
 from ralph_tracker.formats.types.type_report import TypeReport
 
@@ -51,8 +52,8 @@ def read(content: Content) -> TypeReport:
             f"listed errors: {errors}, warnings: {warnings}"
         )
     return TypeReport(
-        errors=max(errors, summary.errorCount),
-        warnings=max(warnings, summary.warningCount),
+        errors=max(errors, plausible(summary.errorCount, "errors")),
+        warnings=max(warnings, plausible(summary.warningCount, "warnings")),
         notes=severities["information"],
         declared_errors=summary.errorCount,
         contradiction=contradiction,

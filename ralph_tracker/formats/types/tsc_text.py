@@ -7,7 +7,7 @@ from typing import Final
 from ralph_tracker.formats import json_lines
 from ralph_tracker.formats.colour import plain
 from ralph_tracker.formats.content import Content
-from ralph_tracker.formats.damage import DamageError
+from ralph_tracker.formats.damage import DamageError, plausible
 from ralph_tracker.formats.types.type_report import TypeReport
 
 _FINDING: Final = re.compile(
@@ -58,7 +58,7 @@ def _report(severities: Counter[str], declared: int | None, skipped: int, *, sto
     listed = severities["error"]
     contradiction = None if declared in (None, listed) else f"declared errors: {declared}, listed: {listed}"
     return TypeReport(
-        errors=max(listed, declared or 0),
+        errors=max(listed, plausible(declared or 0, "errors")),
         warnings=severities["warning"],
         notes=severities["message"],
         skipped_lines=skipped,

@@ -74,7 +74,7 @@ def test_cobertura_counts_the_rows_of_its_classes_by_file(classes, expected):
         ('line-rate="0.6664"', "declared: 66.64 % of the lines, listed: 66.67 %"),
         ('lines-covered="2" lines-valid="3" line-rate="x"', None),
         ('lines-covered="2" lines-valid="4"', "declared lines: 2 of 4, listed: 2 of 3"),
-        ('lines-covered="2.0" lines-valid="-4"', None),
+        ('lines-covered="2.0" lines-valid="-4"', "declared lines: ? of -4, listed: 2 of 3"),
     ],
 )
 def test_cobertura_keeps_what_it_declares_and_says_where_the_rows_contradict(attributes, said):
