@@ -38,6 +38,7 @@ from ralph_tracker.store.loop_status import (
 )
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.project import Project
+from ralph_tracker.store.restoring import UndoIds
 
 # Imports that only the first or last call of a loop needs are inside it, to keep the other hooks fast.
 if TYPE_CHECKING:
@@ -202,11 +203,18 @@ class Tracker(NamedTuple):
     def restore(self, number: int) -> str:
         """Make the working tree exactly that iteration, from which the next one descends; return the undo id.
 
+        Raises as `restored`.
+        """
+        return self.restored(number).undo
+
+    def restored(self, number: int) -> UndoIds:
+        """Restore as `restore` does, and return all undo ids; an interrupted restore is finished or replaced.
+
         Raises LoopError for an iteration that is not on record, NoSnapshotError for one without files.
         """
         store = self.store()
         with store.writing("restore") as unfinished:
-            summary = recovered(LoopReader.read(store, configured_by), unfinished=unfinished)
+            summary = recovered(LoopReader.read(store, configured_by), unfinished=unfinished, resume=False)
             if not 0 <= number <= summary.iteration:
                 raise LoopError(f"iteration {number} is not on record; there are 0 to {summary.iteration}")
             return restore(store, summary, number, stamp(self.clock.now()))
@@ -216,9 +224,13 @@ class Tracker(NamedTuple):
 
         The next iteration descends from the lineage of that time.
         """
+        return self.undone(undo_id).undo
+
+    def undone(self, undo_id: str) -> UndoIds:
+        """Undo as `undo` does, and return all ids that undo this; an interrupted restore is finished or replaced."""
         store = self.store()
         with store.writing("undo") as unfinished:
-            summary = recovered(LoopReader.read(store, configured_by), unfinished=unfinished)
+            summary = recovered(LoopReader.read(store, configured_by), unfinished=unfinished, resume=False)
             return undo_restore(store, summary, undo_id, stamp(self.clock.now()))
 
     def verify(self) -> dict[int, tuple[str, ...]]:
@@ -273,7 +285,7 @@ class Tracker(NamedTuple):
                 verify_again(loop, chosen, self.environment, self.progress)
             applied = apply_iteration(IterationFiles(store), chosen, apply, branch).after(verifying=verify)
             if applied.undo is not None:
-                summary = follow(store, summary, chosen, applied.undo, stamp(self.clock.now()))
+                summary = follow(store, summary, chosen, UndoIds(applied.undo), stamp(self.clock.now()))
             closed = close(store, selection, rows, lost, summary, applied, stamp(self.clock.now()), finish=finish)
             if finish:
                 store.done()

@@ -20,6 +20,8 @@ from ralph_tracker.measure.detect import detect
 from ralph_tracker.measure.ecosystems.found import version_of
 from ralph_tracker.store.loop_status import attempted, checked_root, paths_of
 from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.missing_files import missing_files
+from ralph_tracker.store.restoring import interrupted_restore
 
 State = Literal["ok", "warning", "missing"]
 _WITH_GIT: Final = "install git: what a repository tracks is read with it, and a branch is made with it"
@@ -124,8 +126,15 @@ def _store(root: Path, loop_id: str | None) -> Line:
         return _line("warning", "loop", *str(error).split("; ", 1))
     except RalphTrackerError as error:
         return _line("missing", "loop", str(error), "ralph-tracker verify")
-    kept = "files kept" if paths.store.is_dir() else "no files kept"
+    missing = missing_files(paths)
+    kept = "files kept" if paths.store.is_dir() or missing else "no files kept"
     where = f"{summary.loop_id}, {summary.status}, iteration {summary.iteration}, {kept}"
+    interrupted = interrupted_restore(paths)
+    if missing is not None:
+        return _line("missing", "loop", f"{where}; {missing}", "ralph-tracker verify --repair")
+    if interrupted is not None:
+        found = f"{where}; {interrupted.what} was interrupted, undo id {interrupted.undo_ids.undo}"
+        return _line("warning", "loop", found, interrupted.ways_out)
     number = attempted(paths)
     if number is not None and number > summary.iteration:
         return _line("warning", "loop", f"{where}; iteration {number} was begun", "ralph-tracker hook post-iteration")

@@ -5,6 +5,7 @@ from typing import Final
 from ralph_tracker.cli.output import say_wrapped
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_status import Summary
+from ralph_tracker.store.restoring import interrupted_restore
 
 _RECORD: Final = "`ralph-tracker hook post-iteration`"
 _FINISH: Final = "`ralph-tracker hook post-loop`"
@@ -24,6 +25,9 @@ def say_next(step: str) -> None:
 
 def next_step(summary: Summary, begun: int | None, paths: LoopPaths) -> str:
     """Return the next step in words or as a command; `begun` is an iteration that was not recorded."""
+    interrupted = interrupted_restore(paths)
+    if interrupted is not None:
+        return interrupted.ways_out
     if summary.status != "running":
         return _ENDED[summary.status].format(folder=paths.shown)
     if begun is not None:

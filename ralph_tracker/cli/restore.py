@@ -1,5 +1,6 @@
 """ralph-tracker restore: restore the working tree to an earlier iteration."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TypedDict
 
@@ -7,36 +8,71 @@ import click
 
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import say, say_json
+from ralph_tracker.store.undos import Undo, UndoIndex, undo_document
 from ralph_tracker.tracker import Tracker
 
 
 class RestoreDocument(TypedDict):
-    """`undo` is the id that brings back what stood there before."""
+    """`undo` is the id that brings back what stood there before.
+
+    After an interrupted restore that is what stood there before that one, and `edits` is the id of what was edited
+    since, null if nothing was.
+    """
 
     iteration: int | None
     undone: str | None
     undo: str
+    edits: str | None
 
 
 @click.command("restore")
 @click.argument("number", type=click.IntRange(min=0), required=False)
 @loop_options
 @click.option("--undo", metavar="ID", help="Bring back what stood there before a restore.")
-def command(number: int | None, root: Path, loop_id: str | None, as_json: bool, undo: str | None) -> None:
+@click.option("--list", "listing", is_flag=True, help="List the undo ids, with their time and what they bring back.")
+def command(
+    number: int | None, root: Path, loop_id: str | None, as_json: bool, undo: str | None, listing: bool
+) -> None:
     """Restore the working tree to iteration NUMBER; the next iteration continues from it.
 
     The current files are saved first, including ignored ones in the way; the printed id restores them.
     """
-    if (number is None) == (undo is None):
-        raise click.UsageError("name an iteration, or --undo ID")
+    if (number is not None) + (undo is not None) + listing != 1:
+        raise click.UsageError("name an iteration, --undo ID or --list")
     tracker = Tracker(root, loop_id)
-    undo_id = tracker.undo(undo) if undo is not None else tracker.restore(number or 0)
+    if listing:
+        _list(UndoIndex(tracker.store()).listed(), as_json=as_json)
+        return
+    found = tracker.undone(undo) if undo is not None else tracker.restored(number or 0)
     if as_json:
-        document: RestoreDocument = {"iteration": number, "undone": undo, "undo": undo_id}
+        document: RestoreDocument = {"iteration": number, "undone": undo, "undo": found.undo, "edits": found.edits}
         say_json(document)
         return
     if undo is None:
         say(f"The working tree is iteration {number} now; the next iteration goes on from it")
     else:
         say(f"Brought back what stood there before {undo}")
-    say(f"  undo: ralph-tracker restore --undo {undo_id}")
+    say(f"  undo: ralph-tracker restore --undo {found.undo}")
+    if found.edits is not None:
+        say(f"  edits since the interrupted restore: ralph-tracker restore --undo {found.edits}")
+
+
+def _list(undos: Sequence[Undo], *, as_json: bool) -> None:
+    if as_json:
+        say_json([undo_document(each) for each in undos])
+        return
+    for each in undos:
+        more = "; the restore was interrupted" if each.interrupted else ""
+        say(f"{each.undo_id}  {each.at}  {_held(each)}{more}")
+    if not undos:
+        say("No restore has kept anything")
+
+
+def _held(undo: Undo) -> str:
+    if undo.files is None:
+        return "damaged or missing; see `ralph-tracker verify`"
+    files = f"{undo.files} file{'' if undo.files == 1 else 's'}"
+    if undo.iteration is None:
+        return files
+    changed = f" with {undo.changed} changed" if undo.changed else ""
+    return f"iteration {undo.iteration}{changed}, {files}"

@@ -12,6 +12,8 @@ from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import say, say_json, say_wrapped
 from ralph_tracker.errors import LoopError
 from ralph_tracker.store.loop_status import Summary, paths_of, summary_at, unrecorded
+from ralph_tracker.store.missing_files import REPAIR, missing_files
+from ralph_tracker.store.restoring import interrupted_restore
 from ralph_tracker.store.status_document import status_document
 
 ALERTS_SHOWN: Final = 10
@@ -27,12 +29,16 @@ def command(root: Path, loop_id: str | None, as_json: bool) -> None:
         _say_foreign(root, loop_id, as_json=as_json)
         return
     summary = summary_at(paths)
-    begun = unrecorded(paths, summary)
+    begun, interrupted, missing = unrecorded(paths, summary), interrupted_restore(paths), missing_files(paths)
     step = next_step(summary, begun, paths)
     if as_json:
-        say_json(status_document(summary, begun, step))
+        say_json(status_document(summary, begun, step, interrupted=interrupted, missing_files=missing))
         return
     _say(summary, begun)
+    if interrupted is not None:
+        say_wrapped(f"{interrupted.what} was interrupted; undo id {interrupted.undo_ids.undo}", indent=2)
+    if missing is not None:
+        say_wrapped(f"files: {missing}; {REPAIR}", indent=2)
     say_next(step)
 
 

@@ -15,6 +15,7 @@ from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_status import Summary, attempted, running, summary_at
 from ralph_tracker.store.loop_store import ON_RECORD, Entry, LoopStore, summary_of
+from ralph_tracker.store.restoring import UndoIds, is_recorded
 
 
 def judged(how: Callable[[], Judgement]) -> Judgement:
@@ -91,26 +92,28 @@ def repeated(
     return loop.record(iteration)
 
 
-def follow(store: LoopStore, summary: Summary, number: int, undo: str, at: str) -> Summary:
+def follow(store: LoopStore, summary: Summary, number: int, undo: UndoIds, at: str) -> Summary:
     """Record that the tree was restored to an earlier iteration, from which the lineage continues."""
-    moved = {"to": number, "from": summary.head, "after": summary.iteration, "undo": undo}
-    store.append_event({"event": "rollback", **moved, "at": at})
+    moved = {"to": number, "from": summary.head, "after": summary.iteration, "undo": undo.undo}
+    edits = {} if undo.edits is None else {"edits": undo.edits}
+    store.append_event({"event": "rollback", **moved, **edits, "at": at})
     followed = store.with_events(summary)
     store.write_summary(followed)
     IterationFiles(store).settle()
     return followed
 
 
-def restore(store: LoopStore, summary: Summary, number: int, at: str) -> str:
-    """Restore the working tree to that iteration, from which the next one descends; return the undo id."""
-    undo = IterationFiles(store).restore(number)
+def restore(store: LoopStore, summary: Summary, number: int, at: str) -> UndoIds:
+    """Restore the working tree to that iteration, from which the next one descends; return the ids that undo it."""
+    undo = IterationFiles(store).restored(number)
     follow(store, summary, number, undo, at)
     return undo
 
 
-def undo_restore(store: LoopStore, summary: Summary, undo_id: str, at: str) -> str:
-    """Undo a restore of the tree and of the lineage; return the id that undoes this."""
-    restores = (e for e in reversed(store.events()) if e["event"] == "rollback" and e.get("undo") == undo_id)
+def undo_restore(store: LoopStore, summary: Summary, undo_id: str, at: str) -> UndoIds:
+    """Undo a restore of the tree and of the lineage; return the ids that undo this."""
+    events = (e for e in reversed(store.events()) if e["event"] == "rollback")
+    restores = (e for e in events if undo_id in {e.get("undo"), e.get("edits")})
     came_from = next((e["from"] for e in restores if isinstance(e.get("from"), int)), None)
     keeper = IterationFiles(store)
     undone = keeper.undo(undo_id, came_from)
@@ -121,23 +124,31 @@ def undo_restore(store: LoopStore, summary: Summary, undo_id: str, at: str) -> s
     return undone
 
 
-def _restored(store: LoopStore, summary: Summary) -> Summary:
-    """Record a restore that was killed before it was recorded."""
+def _restored(store: LoopStore, summary: Summary, *, resume: bool) -> Summary:
+    """Record a restore that was interrupted before it was recorded; with `resume`, finish it first."""
     keeper = IterationFiles(store)
-    restoring = keeper.resumed()
-    number = None if restoring is None else restoring.number
-    if restoring is not None and number is not None and all(e.get("undo") != restoring.undo for e in store.events()):
-        return follow(store, summary, number, restoring.undo, restoring.at)
+    marked = keeper.marked()
+    if marked is not None and not is_recorded(marked, store.paths):
+        if not resume:
+            return summary
+        restoring = keeper.resumed()
+        if restoring is not None and restoring.number is not None:
+            return follow(store, summary, restoring.number, restoring.undo_ids, restoring.at)
     keeper.settle()
     return summary
 
 
-def recovered(loop: LoopReader, *, unfinished: bool) -> Summary:
-    """Return the status of the loop, after repairing what a killed call left half-written."""
+def recovered(loop: LoopReader, *, unfinished: bool, resume: bool = True) -> Summary:
+    """Return the status of the loop, after repairing what a killed call left half-written.
+
+    An interrupted restore is finished, or raises LoopError if files were edited since; not `resume` leaves it to the
+    caller, who restores.
+    """
     store, summary = loop.store, loop.recovered(unfinished=unfinished)
     if unfinished:
         IterationFiles(store).repair(summary.iteration)
-        summary = _restored(store, summary)
+    if store.paths.restoring.exists():
+        summary = _restored(store, summary, resume=resume)
     if unfinished and 0 < (attempted(store.paths) or 0) <= summary.iteration:
         store.done()  # not the baseline's mark: pre_loop has to finish that
     if unfinished and summary.iteration and not store.paths.report(summary.iteration).exists():

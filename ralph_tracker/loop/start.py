@@ -1,6 +1,7 @@
 """Start a loop: measure the baseline, freeze the configuration, and end or replace a running loop."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -9,7 +10,7 @@ from ralph_tracker.core.judge import judge_baseline
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Group, Measurement
 from ralph_tracker.core.records import IterationRecord
-from ralph_tracker.errors import ConfigError, LoopError
+from ralph_tracker.errors import ConfigError, LoopError, RecordError
 from ralph_tracker.iteration.measure import (
     IterationContext,
     MeasuredIteration,
@@ -29,6 +30,7 @@ from ralph_tracker.store.loop_reader import LoopReader, Origin, loop_document
 from ralph_tracker.store.loop_status import attempted
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.project import Project
+from ralph_tracker.store.restoring import interrupted_restore
 
 TakenOver = Literal["abandoned", "rebaselined"]
 
@@ -64,6 +66,7 @@ class Start:
             config = with_checks(with_detected_checks(config, project.paths.root, self.environment), self.checks)
         with locked(project.paths.lock, "pre-loop"):
             project.clear()
+            self._settle_restore()
             store = self._begun(given)
             replaced = self._replaced(store)
             if store is not None:
@@ -119,6 +122,14 @@ class Start:
         else:
             same = codec.state_of_work(stored[0]) == codec.state_of_work(given.measurement)
         return store if same else None
+
+    def _settle_restore(self) -> None:
+        """Finish an interrupted restore of the current loop. Raises LoopError if files were edited since."""
+        current = self.project.current()
+        store = None if current is None else self.project.store(current)
+        if store is not None and interrupted_restore(store.paths) is not None:
+            with store.writing("pre-loop"), suppress(RecordError):  # a loop that cannot be read is given up
+                recovered(LoopReader.read(store, configured_by), unfinished=True)
 
     def _replaced(self, begun: LoopStore | None) -> LoopStore | None:
         """Return the unfinished loop to replace; raise LoopError unless the caller allowed that."""

@@ -4,7 +4,6 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -12,19 +11,25 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypedDict
 
 from ralph_tracker.errors import CollectedError, NoSnapshotError, StoreError
 from ralph_tracker.store.files import as_store_error, to_json, write_new, write_whole
-from ralph_tracker.store.layout import BASE, SCHEMA_VERSION, LoopPaths
+from ralph_tracker.store.layout import BASE, MANIFEST, SCHEMA_VERSION, LoopPaths
 from ralph_tracker.store.reading import read_json
 from ralph_tracker.store.records import LoopRecords
-from ralph_tracker.store.snapshots.exclusions import LEFTOVER
+from ralph_tracker.store.restoring import RestoreMark, Restoring, UndoIds
 from ralph_tracker.store.snapshots.store import SnapshotStore
-from ralph_tracker.store.snapshots.values import ITERATIONS, SAFETY, Begun, Change, Skipped, Snapshot, as_utf8, shown
-from ralph_tracker.store.snapshots.working_tree import TreeWriter
+from ralph_tracker.store.snapshots.values import (
+    ITERATIONS,
+    SAFETY,
+    Change,
+    Snapshot,
+    as_utf8,
+    checked_undo_id,
+    shown,
+)
 
 if TYPE_CHECKING:
     from ralph_tracker.store.snapshots.patch import FileChange
 
 ARTIFACTS: Final = "artifacts"
-MANIFEST: Final = "manifest.json"
 CHECKS: Final = "checks.json"
 _NO_FILES: Final = "iteration {} has no files: metrics were handed in; set codebase.keep: always"
 SNAPSHOT: Final = "the snapshot in store"
@@ -46,80 +51,6 @@ class CheckDocument(TypedDict):
     problem: str | None
     duration_s: float
     summary: str
-
-
-class Restoring(NamedTuple):
-    """A restore that has begun: the tree it brings back, the tree before it, its undo id, and when it began.
-
-    `number` is the iteration that the lineage continues from, None if the lineage is unchanged.
-    """
-
-    goal: str
-    before: str
-    undo: str
-    number: int | None
-    at: str
-
-
-class RestoreMark:
-    """The mark on disk of a loop's restore in progress; there is at most one."""
-
-    def __init__(self, paths: LoopPaths) -> None:
-        self._paths = paths
-        self._file = paths.restoring
-
-    @contextmanager
-    def marked(self, goal: str, number: int | None) -> Iterator[Begun]:
-        """Yield the callback that marks the restore as begun; if the restore is refused the mark is removed."""
-
-        def begun(undo: str, before: str) -> None:
-            plain = {"schema_version": SCHEMA_VERSION, "goal": goal, "before": before, "undo": undo, "number": number}
-            write_whole(self._file, to_json(plain), self._paths.staging)
-
-        try:
-            yield begun
-        except StoreError:
-            self.clear()
-            raise
-
-    def clear(self) -> None:
-        """Remove the mark. Raises StoreError if the disk refuses."""
-        with as_store_error(self._file):
-            self._file.unlink(missing_ok=True)
-
-    def resumed(self, store: SnapshotStore) -> Restoring | None:
-        """Finish a restore that was killed and return it; None if none had begun or nothing was written yet.
-
-        If the tree was edited since, so that it is neither the old nor the new one, only temporary files are removed.
-        """
-        found = self._read()
-        if found is None:
-            return None
-        now = store.snapshot()
-        self._clear_leftovers(now.skipped)
-        done = set(store.changes(found.before, now.tree))
-        whole = set(store.changes(found.before, found.goal))
-        if whole and not done:
-            return None
-        if done <= whole:
-            with self.marked(found.goal, found.number):
-                store.restore(found.goal)
-        return found
-
-    def _clear_leftovers(self, skipped: Iterable[Skipped]) -> None:
-        with as_store_error(self._paths.root), TreeWriter(self._paths.root) as writer:
-            for skip in skipped:
-                if skip.reason == LEFTOVER:
-                    writer.remove(skip.path)
-
-    def _read(self) -> Restoring | None:
-        plain = read_json(self._file)
-        try:
-            began = datetime.fromtimestamp(self._file.stat().st_mtime, UTC)
-            at = began.isoformat(timespec="seconds").replace("+00:00", "Z")
-            return Restoring(plain["goal"], plain["before"], plain["undo"], plain["number"], at)
-        except (FileNotFoundError, KeyError, TypeError):
-            return None
 
 
 def manifest_document(
@@ -383,21 +314,29 @@ class IterationFiles:
 
         Raises as `refuse_damaged`.
         """
-        self.refuse_damaged(number)
-        commit = self._snapshot(number).commit
-        with self._restoring.marked(commit, number) as begun:
-            return self._store.restore(commit, begun)
+        return self.restored(number).undo
 
-    def undo(self, undo_id: str, to: int | None = None) -> str:
-        """Bring back the files from before a restore, and return the id that undoes this.
+    def restored(self, number: int) -> UndoIds:
+        """Restore as `restore` does, and return all ids: an interrupted restore is finished or replaced."""
+        self.refuse_damaged(number)
+        return self._restoring.restored(self._store, self._snapshot(number).commit, number)
+
+    def undo(self, undo_id: str, to: int | None = None) -> UndoIds:
+        """Bring back the files from before a restore, and return the ids that undo this.
 
         `to` is the iteration that the next one then descends from, None if the lineage is unchanged.
         """
-        with self._restoring.marked(f"{SAFETY}{undo_id}", to) as begun:
-            return self._store.undo(undo_id, begun)
+        return self._restoring.restored(self._store, f"{SAFETY}{checked_undo_id(undo_id)}", to)
+
+    def marked(self) -> Restoring | None:
+        """Return the restore whose mark is there, None for none."""
+        return self._restoring.read()
 
     def resumed(self) -> Restoring | None:
-        """Finish a restore whose call was killed; return what must be recorded, None for nothing."""
+        """Finish an interrupted restore; return what must be recorded, None for nothing.
+
+        Raises LoopError if files were edited since.
+        """
         return self._restoring.resumed(self._store)
 
     def settle(self) -> None:

@@ -11,6 +11,8 @@ LOOP_ID: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}\Z")
 SCHEMA_VERSION: Final = 1
 BASE: Final = Path(".aiwg") / "ralph"
 RESERVED: Final = frozenset({"current", "lock", "loops"})
+# The list of an iteration's kept files, in its folder.
+MANIFEST: Final = "manifest.json"
 _SHOWN: Final = 40
 
 

@@ -5,10 +5,14 @@ from typing import TypedDict
 from ralph_tracker.core.documents import SCHEMA_VERSION, AlertDocument, SchemaVersion, StoredDecisionDocument
 from ralph_tracker.core.findings import Verdict
 from ralph_tracker.store.loop_status import Status, Summary
+from ralph_tracker.store.restoring import InterruptedRestoreDocument, Restoring, interrupted_document
 
 
 class StatusDocument(TypedDict):
-    """`head` is the iteration that the next descends from; `unrecorded` was begun and is not on record."""
+    """`head` is the iteration that the next descends from; `unrecorded` was begun and is not on record.
+
+    `missing_files` says what of the kept files is missing at a glance, null if nothing is; `verify` looks at all.
+    """
 
     schema_version: SchemaVersion
     loop_id: str
@@ -32,10 +36,19 @@ class StatusDocument(TypedDict):
     carried_out: dict[str, int] | None
     integrity: Verdict | None
     unrecorded: int | None
+    interrupted_restore: InterruptedRestoreDocument | None
+    missing_files: str | None
     next_step: str
 
 
-def status_document(summary: Summary, unrecorded: int | None, next_step: str) -> StatusDocument:
+def status_document(
+    summary: Summary,
+    unrecorded: int | None,
+    next_step: str,
+    *,
+    interrupted: Restoring | None = None,
+    missing_files: str | None = None,
+) -> StatusDocument:
     """Return where a loop stands, and the next step."""
     return {
         "schema_version": SCHEMA_VERSION,
@@ -60,5 +73,7 @@ def status_document(summary: Summary, unrecorded: int | None, next_step: str) ->
         "carried_out": None if summary.carried_out is None else dict(summary.carried_out),
         "integrity": summary.integrity,
         "unrecorded": unrecorded,
+        "interrupted_restore": interrupted_document(interrupted),
+        "missing_files": missing_files,
         "next_step": next_step,
     }

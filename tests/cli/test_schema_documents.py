@@ -201,6 +201,7 @@ def measured(project_at, tmp_path_factory):
     printed += [("read", "read", project.plainly("read", *reports, __file__, "--json").json)]
     restored = project.ralph("restore", "0", "--json").json
     printed += [("restore", "restore", restored)]
+    printed += [("undos", "restore --list", project.ralph("restore", "--list", "--json").json)]
     printed += [("gc", "gc --yes", project.ralph("gc", "--yes", "--keep-last", "1", "--json").json)]
     printed += [("show", "show", project.ralph("show", "1", "--json").json)]
     printed += [("diff", "diff", project.ralph("diff", "0", "--json").json)]

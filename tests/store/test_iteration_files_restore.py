@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import shutil
 import signal
 from pathlib import Path
@@ -12,6 +13,7 @@ from ralph_tracker.errors import StoreError
 from ralph_tracker.iteration.apply_selection import apply_iteration
 from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.restoring import interrupted_restore
 from ralph_tracker.store.snapshots.working_tree import DurableTreeWriter
 
 pytestmark = pytest.mark.slow
@@ -183,28 +185,133 @@ def cut_in_half(loop, killed_after):
     return loop
 
 
-@pytest.mark.parametrize("call", ["post-iteration", "restore", "undo", "accept", "post-loop"])
-def test_half_of_a_restore_is_completed_by_whatever_comes_next(cut_in_half, call, ask):
+WRITERS = {
+    "post-iteration": ["hook", "post-iteration", "--metrics", "{metrics}"],
+    "accept": ["accept", "it1-nothing", "--reason", "why"],
+    "post-loop": ["hook", "post-loop", "--apply", "none"],
+    "gc": ["gc", "--yes"],
+}
+
+
+@pytest.fixture
+def ask_writer(ask):
+    """Call a verb that writes, with metrics where it needs them."""
+
+    def called(loop, call: str):
+        metrics = loop.root / ".aiwg/m.json"
+        metrics.write_text('{"testing": {"test_count": 10, "tests_passed": 10, "tests_failed": 0}}')
+        return ask(loop.root, *(word.format(metrics=metrics) for word in WRITERS[call]))
+
+    return called
+
+
+@pytest.mark.parametrize("call", WRITERS)
+def test_half_of_a_restore_is_completed_by_whatever_comes_next(cut_in_half, call, ask_writer):
     loop = cut_in_half
-    undo = {"undo": ["restore", "--undo", "undo-000000000000"], "restore": ["restore", "7"]}
-    metrics = loop.root / ".aiwg/m.json"
-    metrics.write_text('{"testing": {"test_count": 10, "tests_passed": 10, "tests_failed": 0}}')
-    words = {
-        **undo,
-        "post-iteration": ["hook", "post-iteration", "--metrics", str(metrics)],
-        "accept": ["accept", "it1-nothing", "--reason", "why"],
-        "post-loop": ["hook", "post-loop", "--apply", "none"],
-    }
-    ask(loop.root, *words[call])
+    ask_writer(loop, call)
     assert tree(loop) == {"a.txt": "a\n", "gone/old.txt": "old\n", "ralph-tracker.yaml": "codebase: {keep: always}\n"}
     assert [event["to"] for event in LoopStore(loop.paths).events() if event["event"] == "rollback"] == [0]
 
 
-def test_a_tree_that_was_worked_on_since_is_left_alone_and_the_line_follows(cut_in_half):
+INTERRUPTED = "a restore of iteration 0 was interrupted, and files were edited since"
+EDITS = {
+    "new file": lambda loop: write(loop, "work.txt", "by the agent\n"),
+    "file that is restored": lambda loop: write(loop, "gone/old.txt", "by the agent\n"),
+    "file that is still to be restored": lambda loop: write(loop, "a.txt", "by the agent\n"),
+    "file that is still to be deleted": lambda loop: write(loop, "c/deep.txt", "by the agent\n"),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+@pytest.mark.parametrize("call", WRITERS)
+def test_half_of_a_restore_and_edits_since_are_left_to_a_person(cut_in_half, call, edit, ask_writer):
+    loop = cut_in_half
+    EDITS[edit](loop)
+    before, undo = tree(loop), interrupted_restore(loop.paths).undo
+    for _ in range(2):
+        said = ask_writer(loop, call)
+        ways = f"finish it with `ralph-tracker restore 0`, or go back with `ralph-tracker restore --undo {undo}`"
+        assert said.code == 1
+        assert said.err == f"ralph-tracker: {INTERRUPTED}: {ways}\n"
+    assert tree(loop) == before
+    assert (LoopStore(loop.paths).events(), loop.tracker.store().latest()) == ([], 2)
+
+
+def test_a_new_loop_does_not_begin_on_half_of_a_restore_and_edits(cut_in_half, ask):
     write(cut_in_half, "work.txt", "by the agent\n")
-    before = tree(cut_in_half)
-    assert cut_in_half.turn().previous == 0
-    assert tree(cut_in_half) == before
+    metrics = cut_in_half.root / ".aiwg/m.json"
+    metrics.write_text('{"testing": {"test_count": 10, "tests_passed": 10, "tests_failed": 0}}')
+    said = ask(cut_in_half.root, "hook", "pre-loop", "--new", "--metrics", str(metrics))
+    assert (said.code, said.err.startswith(f"ralph-tracker: {INTERRUPTED}: ")) == (1, True)
+
+
+WHOLE = {"a.txt": "better\n", "b.txt": "b\n", "c/deep.txt": "c\n", "ralph-tracker.yaml": "codebase: {keep: always}\n"}
+GOAL = {"a.txt": "a\n", "gone/old.txt": "old\n", "ralph-tracker.yaml": "codebase: {keep: always}\n"}
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_the_repeat_of_a_killed_restore_keeps_the_id_of_what_stood_there_first(cut_in_half, number):
+    loop = cut_in_half
+    first = interrupted_restore(loop.paths).undo
+    undo = loop.tracker.restored(number)
+    assert (undo.undo == first) is (number == 0)
+    assert undo.edits is None
+    assert tree(loop) == (GOAL if number == 0 else {k: v for k, v in WHOLE.items() if k != "c/deep.txt"})
+    assert interrupted_restore(loop.paths) is None
+    loop.tracker.undo(undo.undo)
+    assert (tree(loop), loop.turn().previous) == (WHOLE, 2)
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_its_repeat_after_edits_keeps_both(cut_in_half, number, ask):
+    loop = cut_in_half
+    first = interrupted_restore(loop.paths).undo
+    write(loop, "work.txt", "by the agent\n")
+    edited = tree(loop)
+    said = ask(loop.root, "restore", str(number))
+    undo, edits = re.findall(r"undo-[0-9a-f]+", said.out)
+    assert undo == first
+    loop.tracker.undo(edits)
+    assert tree(loop) == edited
+    loop.tracker.undo(first)
+    assert (tree(loop), loop.turn().previous) == (WHOLE, 2)
+
+
+@pytest.mark.parametrize("edited", [False, True])
+def test_a_killed_restore_is_undone(cut_in_half, edited):
+    loop = cut_in_half
+    if edited:
+        write(loop, "work.txt", "by the agent\n")
+    half = tree(loop)
+    back = loop.tracker.undone(interrupted_restore(loop.paths).undo)
+    assert (tree(loop), back.edits, loop.paths.restoring.exists()) == (WHOLE, None, False)
+    if edited:
+        loop.tracker.undo(back.undo)
+        assert tree(loop) == half
+
+
+def test_a_restore_that_the_disk_stops_halfway_stays_marked(loop, monkeypatch):
+    rename = DurableTreeWriter._name
+
+    def stop(self, unnamed):
+        if unnamed.path == "gone/old.txt":
+            raise OSError(28, "No space left on device", unnamed.path)
+        rename(self, unnamed)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(DurableTreeWriter, "_name", stop)
+        with pytest.raises(StoreError, match=r"the restore stopped at gone/old\.txt"):
+            loop.tracker.restore(0)
+    assert interrupted_restore(loop.paths) is not None
+    assert (loop.turn().previous, tree(loop)) == (0, GOAL)
+
+
+def test_a_restore_like_one_on_record_is_no_less_interrupted(loop, killed_after):
+    loop.tracker.undo(loop.tracker.restore(0))
+    known = {event["undo"] for event in LoopStore(loop.paths).events()}
+    killed_after(loop, lambda keeper: keeper.restore(0))
+    assert interrupted_restore(loop.paths).undo in known
+    assert (loop.turn().previous, tree(loop)) == (0, GOAL)
 
 
 def test_a_restore_that_had_not_begun_to_write_is_dropped(loop, killed_after):

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from ralph_tracker.store.iteration_files import ARTIFACTS, MANIFEST, IterationFiles
-from ralph_tracker.store.layout import LoopPaths
+from ralph_tracker.store.iteration_files import ARTIFACTS, IterationFiles
+from ralph_tracker.store.layout import MANIFEST, LoopPaths
 from ralph_tracker.store.loop_store import LoopStore
 
 pytestmark = pytest.mark.slow

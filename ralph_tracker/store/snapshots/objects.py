@@ -15,6 +15,7 @@ from typing import BinaryIO, Final, NamedTuple
 
 from ralph_tracker.errors import StoreError
 from ralph_tracker.store.files import cleared, measured, sync_all, sync_file, sync_folder
+from ralph_tracker.store.snapshots.values import OBJECTS
 from ralph_tracker.store.snapshots.working_tree import CHUNK, Take
 
 SUFFIX: Final = ".pack"
@@ -25,7 +26,6 @@ _KEY: Final = 32
 _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _BUFFER: Final = 1 << 18
 _SMALL: Final = 1 << 20  # bytes that are cheap to copy
-OBJECTS: Final = "objects"
 STAGING: Final = "tmp"
 _PACKS: Final = "pack"
 # Compresses to a third, at 0.1 ms per file; higher levels cost more than they save.

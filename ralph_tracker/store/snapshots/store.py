@@ -19,7 +19,7 @@ from ralph_tracker.store.snapshots import index as indexes
 from ralph_tracker.store.snapshots.exclusions import is_to_keep, refuse_root
 from ralph_tracker.store.snapshots.gitignore import IgnoreRules
 from ralph_tracker.store.snapshots.index import Index
-from ralph_tracker.store.snapshots.objects import OBJECTS, STAGING, Objects, staging_in
+from ralph_tracker.store.snapshots.objects import STAGING, Objects, staging_in
 from ralph_tracker.store.snapshots.patch import FileChange, file_changes
 from ralph_tracker.store.snapshots.restore import Restore
 from ralph_tracker.store.snapshots.scan import Captured, Scan, Scanner, capture
@@ -28,6 +28,8 @@ from ralph_tracker.store.snapshots.trees import NAME_FOLDERS, KeptTrees, Names, 
 from ralph_tracker.store.snapshots.user_repository import make_branch
 from ralph_tracker.store.snapshots.values import (
     ITERATIONS,
+    OBJECTS,
+    RULES,
     SAFETY,
     Begun,
     Change,
@@ -43,8 +45,6 @@ from ralph_tracker.store.snapshots.values import (
 )
 from ralph_tracker.store.snapshots.working_tree import TreeReader
 
-# The frozen ignore rules.
-RULES: Final = "ignore"
 TRACKED: Final = "tracked"
 _WITHOUT_GIT: Final = (
     "store: the git repository could not be read ({}); what it tracks although it is ignored or named like a secret is "
@@ -151,6 +151,11 @@ class SnapshotStore:
         """Return the snapshot of an iteration; `changed` is ()."""
         return snapshot_named(number, self._describe(f"{ITERATIONS}{number}"))
 
+    def scope_of(self, content: str) -> str:
+        """Return the tree of what snapshots cover, without what a safety snapshot has beside it."""
+        found = self._describe(content)
+        return (found.note and found.note.scope) or found.tree
+
     def commit_of(self, content: str) -> str | None:
         """Return the snapshot of an id or name, None if it is a tree. Raises NoSnapshotError."""
         return self._describe(content).commit
@@ -226,6 +231,11 @@ class SnapshotStore:
         self._require()
         with as_store_error(self._folder, AGAIN):
             return tuple(self._names.all())
+
+    def named_at(self, name: str) -> float:
+        """Return when a name was given, in epoch seconds."""
+        with as_store_error(self._folder, AGAIN):
+            return (self._folder / name).stat().st_mtime
 
     def forget(self, names: Sequence[str]) -> None:
         """Remove names; the next `sweep` deletes what nothing else refers to."""

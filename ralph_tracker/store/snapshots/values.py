@@ -20,6 +20,9 @@ LINK_MODE: Final = "120000"
 SAFETY: Final = "refs/safety/"
 # The prefix of iterations' snapshots, followed by the number.
 ITERATIONS: Final = "refs/iterations/"
+# The frozen ignore rules, and the contents, in a store's folder.
+RULES: Final = "ignore"
+OBJECTS: Final = "objects"
 # The length of an id, and of a git id in an earlier version.
 DIGITS: Final = 64
 GIT_DIGITS: Final = 40

@@ -1,0 +1,85 @@
+"""List what restores have kept before they began, so that a lost undo id can be found again."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import NamedTuple, TypedDict
+
+from ralph_tracker.errors import NoSnapshotError, StoreError
+from ralph_tracker.store.iteration_files import IterationFiles
+from ralph_tracker.store.restoring import interrupted_restore
+from ralph_tracker.store.snapshots.values import ITERATIONS, SAFETY
+
+
+class Undo(NamedTuple):
+    """What an undo id brings back.
+
+    `iteration` is the one that differs least from it, in `changed` files; `files` counts all. They are None if what is
+    kept is damaged or no iteration is. `at` is when it was kept. `interrupted` is whether the restore that kept it was
+    interrupted.
+    """
+
+    undo_id: str
+    at: str
+    iteration: int | None
+    changed: int | None
+    files: int | None
+    interrupted: bool
+
+
+class UndoDocument(TypedDict):
+    """`iteration` is the one that differs least, in `changed` files; they and `files` are null where that is lost."""
+
+    undo: str
+    at: str
+    iteration: int | None
+    changed: int | None
+    files: int | None
+    interrupted: bool
+
+
+class UndoIndex(IterationFiles):
+    """The files of a loop, only read, to list its undo ids."""
+
+    def listed(self) -> tuple[Undo, ...]:
+        """Return the undo ids, the newest first. Raises StoreError if the store cannot be read."""
+        self._refuse_none(0)
+        names = self._store.references()
+        marked = interrupted_restore(self.paths)
+        ids = () if marked is None else marked.undo_ids
+        trees = {
+            int(name.removeprefix(ITERATIONS)): tree
+            for name in names
+            if name.startswith(ITERATIONS) and (tree := self._tree_of(name)) is not None
+        }
+        safeties = {name: self._store.named_at(name) for name in names if name.startswith(SAFETY)}
+        newest_first = sorted(safeties, key=lambda name: (-safeties[name], name))
+        return tuple(self._undo(name, safeties[name], trees, ids) for name in newest_first)
+
+    def _undo(self, name: str, at: float, trees: Mapping[int, str], interrupted: tuple[str | None, ...]) -> Undo:
+        undo_id, tree = name.removeprefix(SAFETY), self._tree_of(name)
+        time = datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+        files = changed = number = None
+        if tree is not None:
+            files = len(self._store.paths(name))
+            differing = {each: len(self._store.changes(trees[each], tree)) for each in trees}
+            number = min(differing, key=lambda each: (differing[each], -each), default=None)
+            changed = None if number is None else differing[number]
+        return Undo(undo_id, time, number, changed, files, undo_id in interrupted)
+
+    def _tree_of(self, name: str) -> str | None:
+        try:
+            return self._store.scope_of(name)
+        except (NoSnapshotError, StoreError):
+            return None
+
+
+def undo_document(found: Undo) -> UndoDocument:
+    """Return it as a document."""
+    return {
+        "undo": found.undo_id,
+        "at": found.at,
+        "iteration": found.iteration,
+        "changed": found.changed,
+        "files": found.files,
+        "interrupted": found.interrupted,
+    }

@@ -1,0 +1,95 @@
+"""A restore that was interrupted is named by every verb that says where a loop stands, and its undo id is listed."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from ralph_tracker.store.iteration_files import IterationFiles
+from ralph_tracker.store.lock import locked
+from ralph_tracker.store.loop_store import LoopStore
+
+
+@pytest.fixture
+def loop(driven):
+    """Return a loop with a baseline and an iteration, whose files are kept."""
+    (driven.root / "ralph-tracker.yaml").write_text("codebase: {keep: always}\n")
+    (driven.root / "a.txt").write_text("one\n")
+    driven.start()
+    (driven.root / "a.txt").write_text("two\n")
+    driven.turn()
+    return driven
+
+
+@pytest.fixture
+def interrupted(loop):
+    """Return the loop after a restore of the baseline that was killed before it was recorded, and its undo id."""
+    with LoopStore(loop.paths).writing("restore"):
+        return loop, IterationFiles(LoopStore(loop.paths)).restore(0)
+
+
+def test_status_verify_and_doctor_name_it_with_the_ways_out(interrupted, ask):
+    loop, undo = interrupted
+    ways = f"finish it with `ralph-tracker restore 0`, or go back with `ralph-tracker restore --undo {undo}`"
+    status = " ".join(ask(loop.root, "status").out.split())
+    assert f"a restore of iteration 0 was interrupted; undo id {undo}" in status
+    assert status.endswith(f"next: {ways}")
+    verify = ask(loop.root, "verify")
+    assert f"a restore of iteration 0 was interrupted: {ways}" in " ".join(verify.out.split())
+    assert verify.code == 0
+    lines = json.loads(ask(loop.root, "doctor", "--json").out)["lines"]
+    (line,) = (line for line in lines if line["what"] == "loop")
+    assert (line["state"], line["next_step"]) == ("warning", ways)
+    assert line["found"].endswith(f"a restore of iteration 0 was interrupted, undo id {undo}")
+
+
+def test_the_documents_have_it_until_it_is_finished(interrupted, ask):
+    loop, undo = interrupted
+    for _ in range(2):
+        found = [json.loads(ask(loop.root, verb, "--json").out)["interrupted_restore"] for verb in ("status", "verify")]
+        assert [(each["iteration"], each["undo"]) for each in found] == [(0, undo)] * 2
+    loop.tracker.restore(0)
+    assert json.loads(ask(loop.root, "status", "--json").out)["interrupted_restore"] is None
+
+
+def test_a_restore_at_work_is_not_interrupted(interrupted, ask):
+    loop, _ = interrupted
+    with locked(loop.paths.lock, "restore"):
+        assert json.loads(ask(loop.root, "status", "--json").out)["interrupted_restore"] is None
+
+
+def test_an_interrupted_undo_is_finished_by_the_same_undo(loop, ask):
+    undo = loop.tracker.restore(0)
+    with LoopStore(loop.paths).writing("undo"):
+        back = IterationFiles(LoopStore(loop.paths)).undo(undo, 1).undo
+    step = json.loads(ask(loop.root, "status", "--json").out)["next_step"]
+    assert f"restore --undo {undo}`, or go back with `ralph-tracker restore --undo {back}`" in step
+    assert loop.tracker.undo(undo) == back
+    assert (loop.turn().previous, (loop.root / "a.txt").read_text()) == (1, "two\n")
+
+
+def test_the_undo_ids_are_listed_with_what_they_bring_back(loop, ask):
+    assert ask(loop.root, "restore", "--list").out == "No restore has kept anything\n"
+    first = loop.tracker.restore(0)
+    (loop.root / "b.txt").write_text("new\n")
+    second = loop.tracker.restore(1)
+    listed = {each["undo"]: each for each in json.loads(ask(loop.root, "restore", "--list", "--json").out)}
+    held = {undo: tuple(listed[undo][key] for key in ("iteration", "changed", "files")) for undo in listed}
+    assert held == {first: (1, 0, 2), second: (0, 1, 3)}
+    told = dict(line.split("  ", 1) for line in ask(loop.root, "restore", "--list").out.splitlines())
+    assert {undo: line.split("  ")[1] for undo, line in told.items()} == {
+        first: "iteration 1, 2 files",
+        second: "iteration 0 with 1 changed, 3 files",
+    }
+
+
+def test_the_one_of_an_interrupted_restore_says_so_and_a_lost_one_too(interrupted, ask):
+    loop, undo = interrupted
+    assert ask(loop.root, "restore", "--list").out.endswith("iteration 1, 2 files; the restore was interrupted\n")
+    objects = loop.paths.store / "objects"
+    shutil.rmtree(objects)
+    Path(objects).mkdir()
+    (line,) = ask(loop.root, "restore", "--list").out.splitlines()
+    assert line.startswith(undo)
+    assert "damaged or missing; see `ralph-tracker verify`" in line
