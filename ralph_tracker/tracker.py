@@ -44,6 +44,7 @@ from ralph_tracker.store.restoring import UndoIds
 if TYPE_CHECKING:
     from ralph_tracker.iteration.apply_selection import Apply
     from ralph_tracker.loop.finish import FinishedLoop
+    from ralph_tracker.store.loop_verification import Examination
 
 
 class Clock(Protocol):
@@ -233,13 +234,26 @@ class Tracker(NamedTuple):
             summary = recovered(LoopReader.read(store, configured_by), unfinished=unfinished, resume=False)
             return undo_restore(store, summary, undo_id, stamp(self.clock.now()))
 
-    def verify(self) -> dict[int, tuple[str, ...]]:
-        """Return, for each damaged iteration, which files are missing or differ from their seal."""
+    def verify(self) -> "Examination":
+        """Return what is damaged: seals, kept files, each opened as a restore would, and what is derived from them."""
+        from ralph_tracker.store.loop_verification import LoopVerification  # noqa: PLC0415  # as above
+
+        return LoopVerification(self.store()).examined()
+
+    def repair(self) -> bool:
+        """Rebuild what is damaged and can be made again; return whether ignore rules of the store are those of today.
+
+        Raises RecordError if the frozen configuration or the baseline's measurement is damaged.
+        """
+        from ralph_tracker.store.loop_verification import LoopVerification, rewrite_records  # noqa: PLC0415  # as above
+
         store = self.store()
-        keeper = IterationFiles(store)
-        numbers = range(store.summary().iteration + 1)
-        found = {number: (*keeper.damage(number), *store.seals.altered_record(number)) for number in numbers}
-        return {number: problems for number, problems in found.items() if problems}
+        with store.writing("verify --repair"):
+            today = LoopVerification(store).rebuild()
+            loop = LoopReader.read(store, configured_by)
+            recovered(loop, unfinished=True, resume=False)
+            rewrite_records(store)
+        return today
 
     def select_output(
         self,

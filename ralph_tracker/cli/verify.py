@@ -1,7 +1,7 @@
 """ralph-tracker verify: check everything that is kept against its seals."""
 
 from pathlib import Path
-from typing import TypedDict
+from typing import Final, TypedDict
 
 import click
 
@@ -9,40 +9,81 @@ from ralph_tracker.cli.gc import numbers
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import say, say_json, say_wrapped
 from ralph_tracker.errors import EXIT_FAILURE, EXIT_OK
+from ralph_tracker.store.loop_verification import Examination
 from ralph_tracker.store.restoring import InterruptedRestoreDocument, interrupted_document, interrupted_restore
 from ralph_tracker.tracker import Tracker
 
+_RULES: Final = "store/ignore was lost: the ignore rules of today take its place"
+
 
 class VerificationDocument(TypedDict):
-    """`damaged` names files by the number of the iteration; of what gc collected only the records are there."""
+    """`damaged` names files by the number of the iteration; of what gc collected only the records are there.
+
+    `undo` are ids that cannot be brought back, `derived` files that are made from the others. `repaired` is what
+    `--repair` rebuilt, null without it; `notes` what it could not make as it was.
+    """
 
     damaged: dict[str, list[str]]
+    undo: list[str]
+    derived: list[str]
     collected: list[int]
     interrupted_restore: InterruptedRestoreDocument | None
+    repaired: list[str] | None
+    notes: list[str]
 
 
 @click.command("verify")
 @loop_options
-def command(root: Path, loop_id: str | None, as_json: bool) -> int:
-    """Check seals, hashes and kept files of every iteration; exit code 1 if something is damaged."""
+@click.option(
+    "--repair", is_flag=True, help="Rebuild what is damaged and can be made from the rest; the loop is locked."
+)
+def command(root: Path, loop_id: str | None, as_json: bool, repair: bool) -> int:
+    """Check seals, and open every kept iteration as a restore would; exit code 1 if something is damaged.
+
+    --repair rebuilds indexes, names, listings, trees, and contents of which a copy is in the working tree or beside a
+    record. What does not match its hash is moved to the folder damaged of the store.
+    """
     tracker = Tracker(root, loop_id)
-    damage, collected = tracker.verify(), sorted(tracker.store().collected())
-    interrupted = interrupted_restore(tracker.store().paths)
+    found, notes = tracker.verify(), []
+    repaired: list[str] | None = [] if repair else None
+    if repair and not found.is_whole:
+        before = found
+        notes = [_RULES] if tracker.repair() else []
+        found = tracker.verify()
+        repaired = before.rebuilt_in(found)
+    collected, interrupted = sorted(tracker.store().collected()), interrupted_restore(tracker.store().paths)
     if as_json:
-        damaged = {str(number): list(files) for number, files in damage.items()}
         document: VerificationDocument = {
-            "damaged": damaged,
+            "damaged": {str(number): list(files) for number, files in found.iterations.items()},
+            "undo": list(found.undo_ids),
+            "derived": list(found.derived),
             "collected": collected,
             "interrupted_restore": interrupted_document(interrupted),
+            "repaired": repaired,
+            "notes": notes,
         }
         say_json(document)
-        return EXIT_FAILURE if damage else EXIT_OK
-    for number, files in damage.items():
-        say(f"iteration {number}: damaged or missing: {', '.join(files)}")
-    if collected:
-        say(f"collected by gc, their records stay: iterations {numbers(collected)}")
+        return EXIT_OK if found.is_whole else EXIT_FAILURE
+    for line in (*(f"rebuilt: {each}" for each in repaired or ()), *notes):
+        say(line)
+    _say(found, collected)
     if interrupted is not None:
         say_wrapped(f"{interrupted.what} was interrupted: {interrupted.ways_out}")
-    if not damage:
+    if found.is_whole:
         say("Everything that is kept is whole")
-    return EXIT_FAILURE if damage else EXIT_OK
+    elif repaired is not None:
+        say("  what is left cannot be made from the rest: bring it back from a copy; the other iterations go on")
+    else:
+        say("  next: `ralph-tracker verify --repair` rebuilds what can be made from the rest")
+    return EXIT_OK if found.is_whole else EXIT_FAILURE
+
+
+def _say(found: Examination, collected: list[int]) -> None:
+    for number, files in found.iterations.items():
+        say(f"iteration {number}: damaged or missing: {', '.join(files)}")
+    for undo_id in found.undo_ids:
+        say(f"{undo_id}: what it brings back is damaged or missing")
+    if found.derived:
+        say(f"damaged or missing, made from the rest: {', '.join(found.derived)}")
+    if collected:
+        say(f"collected by gc, their records stay: iterations {numbers(collected)}")

@@ -151,7 +151,9 @@ def collect(
     collector = Collector(store)
     if not collector.exists:
         if collector.goes_on:
-            raise StoreError(f"{store.paths.shown}: the store is missing; nothing was changed, restore it from a copy")
+            raise StoreError(
+                f"{store.paths.shown}: the store is missing; nothing was changed, bring it back from a copy"
+            )
         return Collection(loop_id=store.paths.loop_id, keeps_files=False)
     with locked(store.paths.lock, "gc"):
         leftovers = collector.leftovers()

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 ARTIFACTS: Final = "artifacts"
 CHECKS: Final = "checks.json"
 _NO_FILES: Final = "iteration {} has no files: metrics were handed in; set codebase.keep: always"
+_LOST: Final = "iteration {}: its files were kept and {}; run `ralph-tracker verify --repair`, or bring {}/store back"
 SNAPSHOT: Final = "the snapshot in store"
 COLLECTED: Final = "iteration {} was collected by gc; its record stays"
 # The parts of an iteration's folder that gc removes.
@@ -168,6 +169,10 @@ class IterationFiles:
         """Return whether the baseline's files were kept, and so those of every iteration are."""
         return (self.paths.iteration(0) / MANIFEST).exists()
 
+    def keeps(self, number: int) -> bool:
+        """Return whether an iteration's files were kept by its record, whether or not they can still be read."""
+        return (self.paths.iteration(number) / MANIFEST).exists() or self._committed.tree(number) is not None
+
     def begins(self, keep: str) -> bool:
         """Return whether a new loop with metrics handed in keeps files, according to `codebase.keep`.
 
@@ -263,6 +268,8 @@ class IterationFiles:
         manifest = read_json(self.paths.iteration(number) / MANIFEST)
         if not self.exists or not isinstance(manifest, dict) or not {"commit", "tree"} <= manifest.keys():
             return
+        if not self._store.has(manifest["commit"]):
+            return  # damaged, as `verify` finds; what comes next may be kept all the same
         self._store.keep(number, manifest["commit"])
         self._trees.remember(manifest["tree"], number)
 
@@ -280,22 +287,26 @@ class IterationFiles:
         left = manifest.get("tree_after_checks") if isinstance(manifest, dict) else None
         return self.now() in {tree, left}
 
-    def damage(self, number: int) -> tuple[str, ...]:
-        """Return the parts of an iteration that are missing, damaged or not as sealed, () if all is intact."""
+    def damage(self, number: int, whole: set[str] | None = None) -> tuple[str, ...]:
+        """Return the parts of an iteration that are missing, damaged or not as sealed, () if all is intact.
+
+        Every kept content is read and compared with its hash, but for those in `whole`, to which intact ones are added.
+        """
         seals = self._committed.seals
         sealed = (*seals.broken(number), *seals.broken_chain(number))
         if number in self._committed.collected():
             return tuple(name for name in sealed if name.partition("/")[0] not in COLLECTABLE)
-        if not self.exists:
+        if not self.keeps(number):
             return sealed
         manifest = read_json(self.paths.iteration(number) / MANIFEST)
         named = manifest.get("commit") if isinstance(manifest, dict) else None
         try:
             snapshot = self._store.find(number)
-            kept = self._store.verify(snapshot.commit)
+            kept = self._store.verify(snapshot.commit, whole)
             is_other = named is not None and self._store.commit_of(named) != snapshot.commit
         except (NoSnapshotError, StoreError):
             return (*sealed, SNAPSHOT)
+        kept = tuple("its list of files" if path == "/" else path for path in kept)
         return (*sealed, *kept, *((SNAPSHOT,) if is_other else ()))
 
     def refuse_damaged(self, number: int) -> None:
@@ -359,9 +370,7 @@ class IterationFiles:
 
     def file_changes(self, before: int, after: int) -> "tuple[FileChange, ...]":
         """Compare two iterations file by file. Raises NoSnapshotError if one is not kept, StoreError if damaged."""
-        for number in (before, after):
-            self._refuse_absent(number)
-        return self._store.file_changes(_ref(before), _ref(after))
+        return self._store.file_changes(self._snapshot(before).commit, self._snapshot(after).commit)
 
     def export(self, number: int, destination: Path) -> None:
         """Write the files and empty folders of an iteration into an empty folder."""
@@ -385,6 +394,8 @@ class IterationFiles:
             return self._store.find(number)
         except NoSnapshotError:
             self._refuse_absent(number)  # checked only now, because it reads the whole log
+            if self.keeps(number):
+                raise self._lost(number, "its snapshot is missing") from None
             raise
 
     def _refuse_absent(self, number: int) -> None:
@@ -394,7 +405,14 @@ class IterationFiles:
 
     def _refuse_none(self, number: int) -> None:
         if not self.exists:
-            raise NoSnapshotError(_NO_FILES.format(number))
+            raise (
+                self._lost(number, "the store is missing")
+                if self.keeps(number)
+                else NoSnapshotError(_NO_FILES.format(number))
+            )
+
+    def _lost(self, number: int, what: str) -> StoreError:
+        return StoreError(_LOST.format(number, what, self.paths.shown))
 
 
 def _ref(number: int) -> str:
@@ -419,6 +437,8 @@ class ReadOnlyFiles(IterationFiles):
 
     def __init__(self, committed: LoopRecords, folder: Path) -> None:
         super().__init__(committed)
+        if not self.exists and self.goes_on:
+            raise self._lost(0, "the store is missing")
         if not self.exists:
             raise NoSnapshotError(f"nothing is kept in {self.paths.shown}: run `ralph-tracker hook pre-loop` first")
         self._store = self._store.read_only_copy(folder)

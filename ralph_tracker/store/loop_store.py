@@ -323,6 +323,11 @@ class LoopStore(LoopRecords):
         with as_store_error(path):
             self._write(path, to_json(document))
 
+    def write_bytes(self, path: Path, data: bytes) -> None:
+        """Write a file as it was."""
+        with as_store_error(path):
+            self._write(path, data)
+
     def write_text(self, path: Path, text: str, consequence: str = "nothing was changed") -> None:
         """Write a report or a document for people."""
         with as_store_error(path, consequence):

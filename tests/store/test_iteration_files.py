@@ -123,7 +123,7 @@ def test_visits_are_counted_on_the_line(bench, contents, segments, expected):
 
 def test_a_snapshot_that_a_killed_call_did_not_name_is_named_by_the_repair(bench):
     kept = bench.record(0, name=False)
-    with pytest.raises(NoSnapshotError):
+    with pytest.raises(StoreError, match="its snapshot is missing"):
         bench.keeper.tree(0)
     bench.keeper.repair(0)
     bench.keeper.repair(0)

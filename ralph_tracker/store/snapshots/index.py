@@ -196,6 +196,11 @@ def load(folder: Path) -> Index:
     return Index({"": Listed(), **dict(_sections(data, start))}, is_saved=True)
 
 
+def is_whole(folder: Path) -> bool:
+    """Return whether the index of a store is there and undamaged."""
+    return load(folder).is_saved
+
+
 def save(index: Index, folder: Path, staging: Path) -> None:
     """Write the index if it has changed; every object it refers to must already be durable."""
     if index.is_saved:

@@ -5,6 +5,7 @@ Each file is complete before it gets its name.
 
 import hashlib
 import os
+import shutil
 import struct
 import zlib
 from bisect import bisect_left
@@ -275,6 +276,42 @@ class Objects:
         stay = {name: place for pack in stale for name, place in rows[pack].items() if name in wanted}
         self._replace(stay, [], stale)
 
+    def ids(self) -> Iterator[str]:
+        """Yield the ids of all contents of this store."""
+        yield from (object_id for object_id, _ in self._loose())
+        for pack in self._own_packs():
+            yield from (object_id for object_id, _ in pack.rows())
+
+    def damaged_packs(self) -> list[str]:
+        """Return the names of packs whose table is damaged, so that nothing in them is found."""
+        packs = self._listed({}).values()
+        return [Path(pack.path).name for pack in packs if not pack.is_intact]
+
+    def set_aside(self, folder: Path) -> None:
+        """Move what does not match its id to `folder`, so that it can be added again.
+
+        What can be read of a pack whose table is damaged is staged; the lock must be held.
+        """
+        folder.mkdir(exist_ok=True)
+        for object_id, place in self._loose():
+            if not _is_whole(object_id, place):
+                Path(place.path).rename(folder / object_id)
+        for name in self.damaged_packs():
+            path = self.places[0] / _PACKS / name
+            path.rename(folder / name)
+            for data in _rescued(folder / name):
+                self.add(data)
+        self._packs = None
+        for pack in self._own_packs():
+            rows = dict(pack.rows())
+            bad = [object_id for object_id, place in rows.items() if not _is_whole(object_id, place)]
+            if bad:
+                shutil.copyfile(pack.path, folder / Path(pack.path).name)
+                self.publish()  # the draft has to be free
+                self._replace({name: place for name, place in rows.items() if name not in bad}, [], [pack])
+        with suppress(OSError):  # not empty
+            folder.rmdir()
+
     def _draft(self) -> Draft:
         if self._staged is None:
             self._staged = Draft(self.staging / _DRAFT)
@@ -406,6 +443,34 @@ class Objects:
                 object_id = folder.name + path.name
                 if len(object_id) == _DIGITS:
                     yield object_id, Place(os.fspath(path))
+
+
+def _is_whole(object_id: str, place: Place) -> bool:
+    """Return whether the content at one place matches its id."""
+    try:
+        data = zlib.decompress(_bytes_at(object_id, place))
+    except (zlib.error, StoreError, OSError):
+        return False
+    return hashlib.sha256(data).hexdigest() == object_id
+
+
+def _rescued(pack: Path) -> Iterator[bytes]:
+    """Yield the contents of a pack without its table, up to the first that is damaged."""
+    with pack.open("rb") as file:
+        at = file.seek(len(_MAGIC))
+        while True:
+            file.seek(at)
+            unpacker, data, read = zlib.decompressobj(), b"", 0
+            try:
+                while not unpacker.eof and (part := file.read(_BUFFER)):
+                    read += len(part)
+                    data += unpacker.decompress(part)
+            except zlib.error:
+                return
+            if not unpacker.eof:
+                return
+            at += read - len(unpacker.unused_data)
+            yield data
 
 
 def staging_in(objects: Objects) -> Take:

@@ -4,7 +4,7 @@ Both are frozen then, so that an agent cannot hide files by editing a `.gitignor
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -48,7 +48,7 @@ def freeze(root: Path) -> FrozenScope:
     except StoreError:  # git is missing or cannot read this repository
         user_file, tracked = default_user_ignore_file(), None
     rules = _one_list([*_rules_outside(repository, user_file), *_rules_inside(root)])
-    return FrozenScope(rules, None if tracked is None else tuple(_left_out(tracked, IgnoreRules(rules))))
+    return FrozenScope(rules, None if tracked is None else tuple(left_out(tracked, IgnoreRules(rules))))
 
 
 def repository_of(root: Path) -> UserRepository | None:
@@ -67,8 +67,8 @@ def repository_of(root: Path) -> UserRepository | None:
         return None
 
 
-def _left_out(tracked: list[str], rules: IgnoreRules) -> Iterator[str]:
-    """Yield the tracked paths that the rules would exclude."""
+def left_out(tracked: Iterable[str], rules: IgnoreRules) -> Iterator[str]:
+    """Yield the paths, which git tracks, that the rules would exclude."""
     closed = {"": False}
     for path in tracked:
         folders = list(_folders_above(path))

@@ -6,13 +6,13 @@ The store holds no absolute paths, so it can be moved, and reads no settings.
 import contextlib
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final, Self
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
-from ralph_tracker.store.files import AGAIN, as_store_error, sync_below, sync_folder, write_new
+from ralph_tracker.store.files import AGAIN, as_store_error, sync_below, sync_folder, write_whole
 from ralph_tracker.store.lock import hold, touched
 from ralph_tracker.store.reading import read_bytes
 from ralph_tracker.store.snapshots import index as indexes
@@ -21,10 +21,11 @@ from ralph_tracker.store.snapshots.gitignore import IgnoreRules
 from ralph_tracker.store.snapshots.index import Index
 from ralph_tracker.store.snapshots.objects import STAGING, Objects, staging_in
 from ralph_tracker.store.snapshots.patch import FileChange, file_changes
+from ralph_tracker.store.snapshots.rebuild import KeptSnapshot, rebuild
 from ralph_tracker.store.snapshots.restore import Restore
 from ralph_tracker.store.snapshots.scan import Captured, Scan, Scanner, capture
-from ralph_tracker.store.snapshots.scope import Scope, freeze, repository_of
-from ralph_tracker.store.snapshots.trees import NAME_FOLDERS, KeptTrees, Names, encode_snapshot, write_changed
+from ralph_tracker.store.snapshots.scope import Scope, freeze, left_out, repository_of
+from ralph_tracker.store.snapshots.trees import NAME_FOLDERS, OF_GIT, KeptTrees, Names, encode_snapshot, write_changed
 from ralph_tracker.store.snapshots.user_repository import make_branch
 from ralph_tracker.store.snapshots.values import (
     ITERATIONS,
@@ -42,6 +43,7 @@ from ralph_tracker.store.snapshots.values import (
     refuse_taken,
     snapshot_named,
     snapshot_of,
+    undo_id_of,
 )
 from ralph_tracker.store.snapshots.working_tree import TreeReader
 
@@ -72,7 +74,8 @@ class SnapshotStore:
 
     @property
     def exists(self) -> bool:
-        return (self._folder / RULES).is_file()
+        """Return whether the store is there: without its rules or its contents nothing can be read."""
+        return (self._folder / RULES).is_file() and (self._folder / OBJECTS).is_dir()
 
     @property
     def is_in_repository(self) -> bool:
@@ -94,11 +97,7 @@ class SnapshotStore:
         with as_store_error(self._folder, AGAIN):
             shutil.rmtree(new, ignore_errors=True)
             new.mkdir(mode=0o700, parents=True)
-            frozen = freeze(self._root)
-            tracked = frozen.tracked
-            make_store(
-                new, frozen.rules, None if tracked is None else b"".join(os.fsencode(path) + b"\0" for path in tracked)
-            )
+            _make_frozen(new, self._root)
             sync_below(new)
             new.rename(self._folder)
             sync_folder(self._folder.parent)
@@ -155,6 +154,14 @@ class SnapshotStore:
         """Return the tree of what snapshots cover, without what a safety snapshot has beside it."""
         found = self._describe(content)
         return (found.note and found.note.scope) or found.tree
+
+    def has(self, content: str) -> bool:
+        """Return whether a tree or snapshot is kept; its content may be damaged."""
+        try:
+            self._describe(content)
+        except (NoSnapshotError, StoreError):
+            return False
+        return True
 
     def commit_of(self, content: str) -> str | None:
         """Return the snapshot of an id or name, None if it is a tree. Raises NoSnapshotError."""
@@ -217,9 +224,69 @@ class SnapshotStore:
         with as_store_error(repository.folder, AGAIN):
             return make_branch(repository, goal, self._kept.each, kept.note or Note(), name)
 
-    def verify(self, content: str) -> tuple[str, ...]:
-        """Return the paths whose kept content is missing or damaged, () if all is intact."""
-        return self._kept.damaged(self._describe(content))
+    def verify(self, content: str, whole: set[str] | None = None) -> tuple[str, ...]:
+        """Return the paths whose kept content is missing or damaged, () if all is intact.
+
+        Every content is read as a restore reads it, but for those in `whole`, to which intact ones are added.
+        """
+        return self._kept.damaged(self._describe(content), set() if whole is None else whole)
+
+    def damaged_parts(self, baseline: str) -> tuple[str, ...]:
+        """Return the files of the store's folder, beside contents and names, that are missing or damaged."""
+        if not self.exists:
+            return (RULES,)
+        found = [f"{OBJECTS}/pack/{name}" for name in self._objects.damaged_packs()]
+        if not indexes.is_whole(self._folder) and not any((self._folder / OF_GIT).glob("*")):  # else just migrated
+            found.append(indexes.NAME)
+        if not self._kept_though_ignored(baseline) <= self._tracked():
+            found.append(TRACKED)
+        return tuple(found)
+
+    def unnamed(self, undo_ids: Collection[str]) -> dict[str, str]:
+        """Return the safety snapshots, by undo id, that are kept and have lost their names."""
+        self._require()
+        lost = {undo_id for undo_id in undo_ids if self._names.read(f"{SAFETY}{undo_id}") is None}
+        return {undo_id_of(each): each for each in self._objects.ids() if undo_id_of(each) in lost} if lost else {}
+
+    def rebuild(self, snapshots: Sequence[KeptSnapshot], undo_ids: Collection[str]) -> bool:
+        """Rebuild what is lost and can be, and return whether the ignore rules had to be those of today.
+
+        Damaged contents are moved to the folder `damaged`. The baseline must be the first of `snapshots`.
+        """
+        without_rules = not (self._folder / RULES).is_file()
+        with as_store_error(self._folder, AGAIN):
+            _make_folders(self._folder)
+            if without_rules:
+                _make_frozen(self._folder, self._root)
+        with self._held() as clock:
+            self._objects.set_aside(self._folder / "damaged")
+            self._kept.forget()
+            index = Index()
+            self._capture(index, clock())
+            rebuild(self._kept, snapshots)
+            self._save(index)
+            for snapshot in snapshots:
+                if self._objects.has(snapshot.commit):
+                    self._names.write(f"{ITERATIONS}{snapshot.number}", snapshot.commit)
+            for undo_id, commit in self.unnamed(undo_ids).items():
+                self._names.write(f"{SAFETY}{undo_id}", commit)
+            tracked = self._tracked()
+            more = self._kept_though_ignored(snapshots[0].commit) if snapshots else frozenset()
+            if not more <= tracked:
+                write_whole(self._folder / TRACKED, _lines(sorted(more | tracked)), self._objects.staging)
+        return without_rules
+
+    def _tracked(self) -> frozenset[str]:
+        tracked = read_bytes(self._folder / TRACKED) or b""
+        return frozenset(os.fsdecode(path) for path in tracked.split(b"\0") if path)
+
+    def _kept_though_ignored(self, content: str) -> frozenset[str]:
+        """Return the paths of a content that a rule would leave out: git tracked them. Empty if it cannot be read."""
+        try:
+            paths = self.paths(content)
+        except (NoSnapshotError, StoreError):
+            return frozenset()
+        return frozenset(left_out(paths, IgnoreRules((self._folder / RULES).read_bytes())))
 
     def pack(self) -> None:
         """Merge loose contents and small packs into one pack; nothing is deleted."""
@@ -294,9 +361,7 @@ class SnapshotStore:
         return capture(scanner, take_in, lambda: index.write(self._objects.add))
 
     def _scanner(self, index: Index, began: int) -> Scanner:
-        rules = IgnoreRules((self._folder / RULES).read_bytes())
-        tracked = read_bytes(self._folder / TRACKED) or b""
-        scope = Scope(rules, frozenset(os.fsdecode(path) for path in tracked.split(b"\0") if path))
+        scope = Scope(IgnoreRules((self._folder / RULES).read_bytes()), self._tracked())
         return Scanner(self._root, scope, self._limits, index, began)
 
     def _index(self) -> Index:
@@ -334,11 +399,21 @@ class SnapshotStore:
 
 
 def make_store(folder: Path, rules: bytes, tracked: bytes | None) -> None:
-    """Create a store with that scope; `tracked` is None if git could not be asked."""
+    """Create a store with that scope, or what is missing of it; `tracked` is None if git could not be asked."""
     _make_folders(folder)
-    write_new(folder / RULES, rules)
     if tracked is not None:
-        write_new(folder / TRACKED, tracked)
+        write_whole(folder / TRACKED, tracked)
+    write_whole(folder / RULES, rules)
+
+
+def _make_frozen(folder: Path, root: Path) -> None:
+    """Create a store with the scope of a tree as it is now."""
+    frozen = freeze(root)
+    make_store(folder, frozen.rules, None if frozen.tracked is None else _lines(frozen.tracked))
+
+
+def _lines(paths: Iterable[str]) -> bytes:
+    return b"".join(os.fsencode(path) + b"\0" for path in paths)
 
 
 def _make_folders(folder: Path) -> None:

@@ -193,7 +193,7 @@ class Names:
 
     def all(self) -> Iterator[str]:
         for folder in NAME_FOLDERS[:-1]:
-            yield from sorted(f"{folder}/{path.name}" for path in (self._folder / folder).iterdir())
+            yield from sorted(f"{folder}/{path.name}" for path in (self._folder / folder).glob("*"))
 
     def forget(self, names: Iterable[str]) -> None:
         for name in names:
@@ -286,14 +286,23 @@ class KeptTrees:
                 found.update((here, *(file.object_id for file in folder.files.values())))
                 waiting += folder.folders.values()
 
-    def damaged(self, content: Content) -> tuple[str, ...]:
-        """Return the paths whose content is missing or does not match its id, "/" for the tree itself."""
+    def forget(self) -> None:
+        """Forget the folders read so far: they may be damaged by now."""
         self._folders.clear()
+
+    def damaged(self, content: Content, whole: set[str]) -> tuple[str, ...]:
+        """Return the paths whose content is missing or does not match its id, "/" for the tree itself.
+
+        Contents in `whole` are not read again; those that are found to be whole are added.
+        """
+        self.forget()
         try:
             files = self.files(content.tree)
         except (StoreError, NoSnapshotError):
             return ("/",)
-        bad = self.damaged_objects({file.object_id for file in files})
+        wanted = {file.object_id for file in files} - whole
+        bad = self.damaged_objects(wanted)
+        whole |= wanted - bad
         return tuple(file.path for file in files if file.object_id in bad)
 
     def damaged_objects(self, object_ids: Iterable[str]) -> set[str]:

@@ -1,0 +1,195 @@
+"""Examine everything that is kept of a loop, and rebuild what can be made again from the rest.
+
+Each kept iteration is opened as a restore would open it: every content is read and compared with its hash.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from ralph_tracker.config.yaml_io import dump_yaml
+from ralph_tracker.errors import NoSnapshotError, RecordError, StoreError
+from ralph_tracker.store.files import digest, file_digest
+from ralph_tracker.store.iteration_files import ARTIFACTS, IterationFiles
+from ralph_tracker.store.layout import MANIFEST, LoopPaths
+from ralph_tracker.store.lock import holder_of
+from ralph_tracker.store.loop_status import summary_from
+from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.reading import read_json, read_lines
+from ralph_tracker.store.records import LoopRecords
+from ralph_tracker.store.snapshots.index import Seen
+from ralph_tracker.store.snapshots.rebuild import Changed, KeptSnapshot
+from ralph_tracker.store.snapshots.values import DIGITS, ITERATIONS, SAFETY, Note, Skipped
+
+_IN_STORE: Final = "store/"
+
+
+class Examination(NamedTuple):
+    """What is damaged or missing.
+
+    `iterations` names the parts by iteration, `undo_ids` what restores have kept, `derived` files of the loop's folder
+    that are made again from the others.
+    """
+
+    iterations: Mapping[int, tuple[str, ...]]
+    undo_ids: tuple[str, ...]
+    derived: tuple[str, ...]
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether nothing is damaged."""
+        return not (self.iterations or self.undo_ids or self.derived)
+
+    def rebuilt_in(self, now: "Examination") -> list[str]:
+        """Return what is whole in a later examination: iterations, undo ids and files."""
+        numbers = [f"iteration {number}" for number in self.iterations if number not in now.iterations]
+        undo_ids = [undo_id for undo_id in self.undo_ids if undo_id not in now.undo_ids]
+        return [*numbers, *undo_ids, *(name for name in self.derived if name not in now.derived)]
+
+
+class LoopVerification(IterationFiles):
+    """The files of one loop's iterations, to examine and rebuild them."""
+
+    def __init__(self, committed: LoopRecords) -> None:
+        super().__init__(committed)
+        self._numbers = range(committed.latest() + 1)
+
+    def examined(self) -> Examination:
+        """Return what is damaged; of what gc collected only the records count. Raises StoreError for an OSError."""
+        whole: set[str] = set()
+        seals = self._committed.seals
+        found = {number: (*self.damage(number, whole), *seals.altered_record(number)) for number in self._numbers}
+        at_work = holder_of(self.paths.lock) is not None
+        return Examination(
+            iterations={number: parts for number, parts in found.items() if parts},
+            undo_ids=tuple(self._damaged_undo_ids(whole)),
+            derived=() if at_work else (*self._derived_of_store(), *derived_of_records(self._committed)),
+        )
+
+    def rebuild(self) -> bool:
+        """Rebuild contents, trees, names and indexes of the store; return whether its ignore rules are those of today.
+
+        The caller holds the loop's lock. Raises StoreError for an OSError.
+        """
+        if not self.keeps(0):
+            return False
+        kept = [snapshot for number in self._kept() if (snapshot := self._described(number)) is not None]
+        today = self._store.rebuild(kept, self._known_undo_ids())
+        for number in self._kept():
+            self.repair(number)
+        return today
+
+    def _kept(self) -> Iterator[int]:
+        """Yield the iterations whose files are to be there."""
+        collected = self._committed.collected()
+        yield from (number for number in self._numbers if number not in collected and self.keeps(number))
+
+    def _known_undo_ids(self) -> set[str]:
+        events = (event for event in self._committed.events() if event["event"] == "rollback")
+        found = {event.get(key) for event in events for key in ("undo", "edits")}
+        marked = self.marked()
+        return {each for each in (*found, *(marked.undo_ids if marked else ())) if isinstance(each, str)}
+
+    def _damaged_undo_ids(self, whole: set[str]) -> Iterator[str]:
+        """Yield what cannot be brought back, also what an interrupted restore needs."""
+        if not self.exists:
+            return
+        names = {name.removeprefix(SAFETY) for name in self._store.references() if name.startswith(SAFETY)}
+        marked = self.marked()
+        for undo_id in sorted({*names, *(each for each in (marked.undo_ids if marked else ()) if each)}):
+            try:
+                if self._store.verify(f"{SAFETY}{undo_id}", whole):
+                    yield undo_id
+            except (NoSnapshotError, StoreError):
+                yield undo_id
+
+    def _derived_of_store(self) -> Iterator[str]:
+        if not self.keeps(0) or self.paths.old_store.is_dir():
+            return
+        if self.exists:
+            yield from (f"{_IN_STORE}{name}" for name in self._store.damaged_parts(f"{ITERATIONS}0"))
+            yield from (f"{_IN_STORE}{SAFETY}{name}" for name in self._store.unnamed(self._known_undo_ids()))
+        else:
+            yield _IN_STORE
+        for number in self._kept():
+            manifest = self._manifest(number)
+            tree = manifest.get("tree")
+            if isinstance(tree, str) and self._store.exists and number not in self._trees.iterations(tree):
+                yield f"trees/{tree[:2]}/{tree}.json"
+
+    def _manifest(self, number: int) -> Mapping[str, Any]:
+        """Return the manifest of an iteration, {} if it is not as sealed."""
+        path = self.paths.iteration(number) / MANIFEST
+        plain, seal = read_json(path), read_json(path.with_name("seal.json"))
+        try:
+            sealed = seal["files"][MANIFEST] == file_digest(path)
+        except (KeyError, TypeError, OSError):
+            return {}
+        return plain if sealed and isinstance(plain, dict) else {}
+
+    def _described(self, number: int) -> KeptSnapshot | None:
+        """Return the snapshot as its manifest describes it, None if that is damaged or names it by an id of git."""
+        manifest = self._manifest(number)
+        if len(manifest.get("commit", "")) != DIGITS:
+            return None
+        measured = self._committed.measurement(number)
+        previous = None if measured is None or measured[1] is None else self._manifest(measured[1]).get("tree")
+        since_previous = _changed(manifest["since_previous"])
+        folder = self.paths.iteration(number) / ARTIFACTS
+        return KeptSnapshot(
+            number=number,
+            tree=manifest["tree"],
+            commit=manifest["commit"],
+            note=Note(
+                skipped=tuple(Skipped(each["path"], each["reason"]) for each in manifest["skipped"]),
+                empty_directories=tuple(manifest["empty_directories"]),
+                quiescent=manifest["quiescent"],
+            ),
+            since_baseline=_changed(manifest["since_baseline"]),
+            added=frozenset(each["path"] for each in manifest["since_baseline"] if each["status"] == "A"),
+            previous=previous,
+            since_previous=since_previous,
+            copies={seen.object_id: folder / path for path, seen in since_previous.items() if seen is not None},
+        )
+
+
+def _changed(changes: list[dict[str, Any]]) -> Changed:
+    return {
+        each["path"]: None if each["mode"] is None else Seen(each["mode"], each["sha256"], each["size"], None)
+        for each in changes
+    }
+
+
+def derived_of_records(committed: LoopRecords) -> Iterator[str]:
+    """Yield the files, made from the records, that are missing, damaged or outdated."""
+    paths, latest = committed.paths, committed.latest()
+    summary = summary_from(read_json(paths.state))
+    if summary is None or summary.iteration != latest:
+        yield _shown(paths, paths.state)
+    if not paths.best.is_file():
+        yield _shown(paths, paths.best)
+    rows = read_lines(paths.trajectory)
+    listed = {row.get("iteration") for row in rows if isinstance(row, dict)}
+    readable = {number for number in range(latest + 1) if committed.measurement(number) is not None}
+    if None in rows or not readable <= listed:
+        yield _shown(paths, paths.trajectory)
+    try:
+        committed.seen_on_file(committed.after(latest)["seen_at"])
+    except (RecordError, KeyError):
+        yield _shown(paths, paths.seen)
+
+
+def _shown(paths: LoopPaths, path: Any) -> str:  # noqa: ANN401  # a Path
+    return str(path.relative_to(paths.folder))
+
+
+def rewrite_records(store: LoopStore) -> None:
+    """Write the readable record of each iteration again where it is not as sealed, if it can be written as sealed."""
+    for number in range(store.latest() + 1):
+        if not store.seals.altered_record(number):
+            continue
+        seal = read_json(store.paths.iteration(number) / "seal.json")
+        document = read_json(store.paths.iteration(number) / "metrics.json")
+        if isinstance(seal, dict) and isinstance(document, dict):
+            record = dump_yaml(document).encode("utf-8", "surrogatepass")
+            if digest(record) == seal.get("record"):
+                store.write_bytes(store.paths.record(number), record)

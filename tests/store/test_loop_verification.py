@@ -1,0 +1,270 @@
+"""What is missing or damaged of a loop is named by `verify`, and made again where it can be, exactly as it was."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from ralph_tracker.store.iteration_files import IterationFiles
+from ralph_tracker.store.loop_store import LoopStore
+
+TREES = {
+    0: {"a.txt": "one\n", "deep/down/b.txt": "b\n"},
+    1: {"a.txt": "two\n", "deep/down/b.txt": "b\n", "new.txt": "new\n"},
+    2: {"a.txt": "two\n", "deep/down/b.txt": "b\n", "new.txt": "new\n", "deep/c.txt": "c\n"},
+}
+COUNTS = '{"testing": {"test_count": 10, "tests_passed": 10, "tests_failed": 0}}'
+
+
+def lived(loop) -> None:
+    """Record a baseline and two iterations with their files, and a restore that was undone."""
+    (loop.root / "ralph-tracker.yaml").write_text("codebase: {keep: always}\n")
+    put(loop, 0)
+    loop.start()
+    for number in (1, 2):
+        put(loop, number)
+        loop.turn()
+    loop.tracker.undo(loop.tracker.restore(0))
+
+
+def put(loop, number: int) -> None:
+    for path, text in TREES[number].items():
+        (loop.root / path).parent.mkdir(parents=True, exist_ok=True)
+        (loop.root / path).write_text(text)
+
+
+@pytest.fixture
+def loop(prepared, tmp_path):
+    return prepared("lived with files", lived, tmp_path / "project")
+
+
+def tree(loop) -> dict[str, str]:
+    found = (path for path in loop.root.rglob("*") if path.is_file() and ".aiwg" not in path.parts)
+    return {str(path.relative_to(loop.root)): path.read_text() for path in found if path.suffix == ".txt"}
+
+
+def objects(loop) -> dict[str, Path]:
+    """Return the loose contents of the store by their id."""
+    folder = loop.paths.store / "objects"
+    return {path.parent.name + path.name: path for path in folder.glob("??/*")}
+
+
+def object_of(loop, content: bytes) -> Path:
+    """Return the file of a content whose beginning is known."""
+    keeper = IterationFiles(LoopStore(loop.paths))
+    return next(path for name, path in objects(loop).items() if keeper.objects([name])[name].startswith(content))
+
+
+def one_pack(loop) -> Path:
+    """Put all contents into one pack, and return its path."""
+    IterationFiles(LoopStore(loop.paths))._store.pack()
+    (pack,) = (loop.paths.store / "objects/pack").iterdir()
+    return pack
+
+
+def remove(*names: str):
+    def act(loop) -> None:
+        for name in names:
+            path = loop.paths.folder / name
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+    return act
+
+
+def cut(name: str):
+    def act(loop) -> None:
+        path = loop.paths.folder / name
+        data = path.read_bytes()
+        path.chmod(0o644)
+        path.write_bytes(data[: len(data) // 2])
+
+    return act
+
+
+def lose(content: bytes, *, damaged: bool):
+    def act(loop) -> None:
+        path = object_of(loop, content)
+        path.unlink()
+        if damaged:
+            path.write_bytes(b"no content of ours")
+
+    return act
+
+
+def rename_baseline(loop) -> None:
+    name = loop.paths.store / "refs/iterations/0"
+    name.write_bytes((loop.paths.store / "refs/iterations/2").read_bytes())
+
+
+def lose_table(loop) -> None:
+    pack = one_pack(loop)
+    pack.chmod(0o644)
+    os.truncate(pack, pack.stat().st_size - 5)
+
+
+def damage_pack(loop) -> None:
+    """Damage the content of a file that stands beside its record, in a pack."""
+    pack = one_pack(loop)
+    found = pack.read_bytes()
+    keeper = IterationFiles(LoopStore(loop.paths))._store._objects
+    place = keeper._find(next(each.sha256 for each in _changed(loop) if each.path == "new.txt"))
+    pack.chmod(0o644)
+    pack.write_bytes(found[: place.offset] + b"?" * place.length + found[place.offset + place.length :])
+
+
+def _changed(loop):
+    return IterationFiles(LoopStore(loop.paths)).differs_from_baseline(1)
+
+
+# name: what is done to the loop; what is to be named: an iteration, or a file of the loop's folder
+DAMAGE = {
+    "all names": (remove("store/refs"), 0),
+    "the name of an iteration": (remove("store/refs/iterations/1"), 1),
+    "a name of another snapshot": (rename_baseline, 0),
+    "no index": (remove("store/index"), "store/index"),
+    "half an index": (cut("store/index"), "store/index"),
+    "no ignore rules": (remove("store/ignore"), 0),
+    "no visits": (remove("trees"), "trees/"),
+    "no state": (remove("state.json"), "state.json"),
+    "half a state": (cut("state.json"), "state.json"),
+    "no trajectory": (remove("progress/trajectory.jsonl"), "progress/trajectory.jsonl"),
+    "half a trajectory": (cut("progress/trajectory.jsonl"), "progress/trajectory.jsonl"),
+    "half the tests seen": (cut("tests-seen.json"), "tests-seen.json"),
+    "no best": (remove("best-tracker.yaml"), "best-tracker.yaml"),
+    "half a record": (cut("progress/iteration-001-metrics.yaml"), 1),
+    "no record": (remove("progress/iteration-001-metrics.yaml"), 1),
+    "a content with a copy is lost": (lose(b"two\n", damaged=False), 1),
+    "a content with a copy is damaged": (lose(b"two\n", damaged=True), 1),
+    "a content of the working tree is lost": (lose(b"b\n", damaged=False), 0),
+    "the table of a pack": (lose_table, 0),
+    "a row of a pack": (damage_pack, 1),
+}
+
+
+@pytest.mark.parametrize("case", DAMAGE)
+def test_damage_is_named_and_made_again(case, loop, ask):
+    act, expected = DAMAGE[case]
+    act(loop)
+    found = loop.tracker.verify()
+    named = found.iterations if isinstance(expected, int) else [name[: len(expected)] for name in found.derived]
+    assert expected in named
+    assert ask(loop.root, "verify").code == 1
+    repaired = ask(loop.root, "verify", "--repair")
+    assert (repaired.code, repaired.out.splitlines()[-1]) == (0, "Everything that is kept is whole")
+    assert repaired.out.startswith("rebuilt: ")
+    assert loop.tracker.verify().is_whole
+    for number, files in TREES.items():
+        loop.tracker.restore(number)
+        assert tree(loop) == files
+    assert loop.turn().iteration == 3
+
+
+@pytest.mark.parametrize("kind", ["f", "s"])
+def test_a_folder_or_snapshot_alone_is_made_again(kind, loop):
+    start = {"f": b"ralph-tracker folder", "s": b"ralph-tracker snapshot"}[kind]
+    lose(start, damaged=False)(loop)
+    loop.tracker.repair()
+    found = loop.tracker.verify()
+    assert not found.iterations
+    assert not found.derived
+
+
+def test_all_iterations_are_made_again_from_the_tree_of_one_and_the_copies(loop):
+    loop.tracker.restore(0)
+    for path in objects(loop).values():
+        path.unlink()
+    assert loop.tracker.verify().iterations.keys() == TREES.keys()
+    loop.tracker.repair()
+    found = loop.tracker.verify()
+    assert (found.iterations, found.derived) == ({}, ())
+    assert found.undo_ids, "what restores kept stands beside no record"
+
+
+def test_the_name_of_an_undo_is_found_again(loop):
+    undo = loop.tracker.restore(1)
+    (loop.paths.store / f"refs/safety/{undo}").unlink()
+    assert loop.tracker.verify().derived == (f"store/refs/safety/{undo}",)
+    loop.tracker.repair()
+    assert loop.tracker.verify().is_whole
+    loop.tracker.undo(undo)
+    assert tree(loop) == TREES[2]
+
+
+def test_an_undo_that_lost_its_files_is_named(loop, ask):
+    (loop.root / "a.txt").write_text("mine\n")
+    undo = loop.tracker.restore(0)
+    lose(b"mine\n", damaged=False)(loop)
+    assert loop.tracker.verify().undo_ids == (undo,)
+    document = json.loads(ask(loop.root, "verify", "--repair", "--json").out)
+    assert (document["undo"], document["repaired"], document["damaged"]) == ([undo], [], {})
+
+
+def test_what_is_nowhere_stays_lost_and_the_others_go_on(loop, ask):
+    lose(b"one\n", damaged=True)(loop)
+    assert loop.tracker.verify().iterations == {0: ("a.txt",)}
+    said = ask(loop.root, "verify", "--repair")
+    assert said.code == 1
+    assert "iteration 0: damaged or missing: a.txt" in said.out
+    assert [path.read_bytes() for path in (loop.paths.store / "damaged").iterdir()] == [b"no content of ours"]
+    loop.tracker.restore(1)
+    assert tree(loop) == TREES[1]
+
+
+def test_a_store_that_is_gone_is_made_again_from_the_tree_and_the_records(loop, ask):
+    remove("store")(loop)
+    document = json.loads(ask(loop.root, "verify", "--repair", "--json").out)
+    assert document["repaired"] == ["iteration 1", "iteration 2", "store/"]
+    assert document["notes"] == ["store/ignore was lost: the ignore rules of today take its place"]
+    assert document["damaged"] == {"0": ["its list of files"]}
+    for number in (1, 2):
+        loop.tracker.restore(number)
+        assert tree(loop) == TREES[number]
+
+
+@pytest.mark.parametrize("gone", ["store", "store/refs", "store/ignore", "store/objects"])
+def test_no_verb_says_that_metrics_were_handed_in_where_files_are_lost(gone, loop, ask):
+    remove(gone)(loop)
+    (loop.root / ".aiwg/m.json").write_text(COUNTS)
+    post = ("hook", "post-iteration", "--metrics", str(loop.root / ".aiwg/m.json"))
+    verbs = (("status",), ("show", "1"), ("diff", "0", "1"), ("restore", "1"), ("restore", "--list"), ("verify",))
+    for words in (*verbs, ("doctor",), ("select-best", "--apply", "output"), ("gc",), post):
+        said = ask(loop.root, *words)
+        assert "metrics were handed in" not in said.out + said.err, words
+        assert len(said.err.splitlines()) <= 1, words
+    status = json.loads(ask(loop.root, "status", "--json").out)["missing_files"]
+    assert status.startswith("the snapshots of" if gone == "store/refs" else "the store of the kept files is missing")
+    lines = json.loads(ask(loop.root, "doctor", "--json").out)["lines"]
+    assert [line["next_step"] for line in lines if line["what"] == "loop"] == ["ralph-tracker verify --repair"]
+    assert ask(loop.root, "restore", "1").err.count("verify") == 1
+
+
+def test_a_loop_that_never_kept_files_misses_none(driven, ask):
+    driven.start()
+    driven.turn()
+    assert driven.tracker.verify().is_whole
+    assert json.loads(ask(driven.root, "status", "--json").out)["missing_files"] is None
+    assert "metrics were handed in" in ask(driven.root, "restore", "0").err
+
+
+def test_every_content_that_a_restore_reads_is_compared_with_its_hash(loop):
+    for name, path in objects(loop).items():
+        data = path.read_bytes()
+        path.unlink()
+        path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+        found = loop.tracker.verify()
+        assert found.iterations or found.undo_ids or name not in referred(loop), name
+        path.write_bytes(data)
+    assert loop.tracker.verify().is_whole
+
+
+def referred(loop) -> set[str]:
+    """Return the ids that the iterations and undo ids need."""
+    store = IterationFiles(LoopStore(loop.paths))._store
+    wanted: set[str] = set()
+    for name in store.references():
+        found = store._kept.describe(name)
+        wanted |= {found.commit or ""}
+        store._kept.collect(found.tree, wanted)
+    return wanted
