@@ -10,7 +10,7 @@ from ralph_tracker.core.judge import judge_baseline
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Group, Measurement
 from ralph_tracker.core.records import IterationRecord
-from ralph_tracker.errors import ConfigError, LoopError, RecordError
+from ralph_tracker.errors import ConfigError, LoopError, RecordError, StoreError
 from ralph_tracker.iteration.measure import (
     IterationContext,
     MeasuredIteration,
@@ -128,7 +128,7 @@ class Start:
         current = self.project.current()
         store = None if current is None else self.project.store(current)
         if store is not None and interrupted_restore(store.paths) is not None:
-            with store.writing("pre-loop"), suppress(RecordError):  # a loop that cannot be read is given up
+            with store.writing("pre-loop"), suppress(RecordError, StoreError):  # what is lost is given up
                 recovered(LoopReader.read(store, configured_by), unfinished=True)
 
     def _replaced(self, begun: LoopStore | None) -> LoopStore | None:

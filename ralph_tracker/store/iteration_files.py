@@ -337,6 +337,7 @@ class IterationFiles:
 
         `to` is the iteration that the next one then descends from, None if the lineage is unchanged.
         """
+        self._refuse_none(0)
         return self._restoring.restored(self._store, f"{SAFETY}{checked_undo_id(undo_id)}", to)
 
     def marked(self) -> Restoring | None:
@@ -348,6 +349,7 @@ class IterationFiles:
 
         Raises LoopError if files were edited since.
         """
+        self._refuse_none(0)
         return self._restoring.resumed(self._store)
 
     def settle(self) -> None:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, TypedDict
 
-from ralph_tracker.errors import LoopError
+from ralph_tracker.errors import LoopError, NoSnapshotError, StoreError
 from ralph_tracker.store.files import as_store_error, to_json, write_whole
 from ralph_tracker.store.layout import SCHEMA_VERSION, LoopPaths
 from ralph_tracker.store.lock import holder_of
@@ -148,10 +148,11 @@ class RestoreMark:
     def resumed(self, store: "SnapshotStore") -> Restoring | None:
         """Finish an interrupted restore and return it; None if it had not touched a file.
 
-        Raises LoopError if files were edited since: a person decides then.
+        Also None if the store has lost both ways out, as `verify` tells. Raises LoopError if files were edited since: a
+        person decides then.
         """
         found = self.read()
-        if found is None:
+        if found is None or not any(_is_whole(store, way) for way in (found.goal, f"{SAFETY}{found.undo_ids.undo}")):
             return None
         if self._is_edited(store, found):
             raise LoopError(f"{found.what} was interrupted, and files were edited since: {found.ways_out}")
@@ -161,16 +162,29 @@ class RestoreMark:
         return found
 
     def _is_edited(self, store: "SnapshotStore", found: Restoring) -> bool:
-        """Return whether a file is neither as before the restore nor as it makes it; remove its temporary files."""
+        """Return whether a file is neither as before the restore nor as it makes it; remove its temporary files.
+
+        Where that cannot be told, every file may be edited.
+        """
         now = store.snapshot()
         with as_store_error(self._paths.root), TreeWriter(self._paths.root) as writer:
             for skip in now.skipped:
                 if skip.reason == LEFTOVER:
                     writer.remove(skip.path)
-        before, goal = (
-            {change.path for change in store.changes(tree, now.tree)} for tree in (found.before, found.goal)
-        )
+        try:
+            before, goal = (
+                {change.path for change in store.changes(tree, now.tree)} for tree in (found.before, found.goal)
+            )
+        except (NoSnapshotError, StoreError):
+            return True  # damaged: what stands there may be all that is left
         return not before.isdisjoint(goal)
+
+
+def _is_whole(store: "SnapshotStore", content: str) -> bool:
+    try:
+        return not store.verify(content)
+    except (NoSnapshotError, StoreError):
+        return False
 
 
 def _marked(file: Path) -> Restoring | None:

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from ralph_tracker.store.files import digest
 from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.lock import locked
 from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.restoring import interrupted_restore
 
 
 @pytest.fixture
@@ -93,3 +95,43 @@ def test_the_one_of_an_interrupted_restore_says_so_and_a_lost_one_too(interrupte
     (line,) = ask(loop.root, "restore", "--list").out.splitlines()
     assert line.startswith(undo)
     assert "damaged or missing; see `ralph-tracker verify`" in line
+
+
+@pytest.fixture
+def lost(interrupted):
+    """Return the interrupted loop, and a function that takes the content of a text away from the store."""
+    loop, undo = interrupted
+
+    def lose(text: str) -> None:
+        name = digest(text.encode())
+        (loop.paths.store / "objects" / name[:2] / name[2:]).unlink()
+
+    return loop, undo, lose
+
+
+def test_with_what_it_restores_lost_another_restore_is_the_way_out(lost, ask):
+    loop, undo, lose = lost
+    (loop.root / "b.txt").write_text("edited\n")
+    lose("one\n")
+    assert "take another iteration" in ask(loop.root, "restore", "0").err
+    assert loop.tracker.restored(1).undo == undo
+    assert (interrupted_restore(loop.paths), (loop.root / "a.txt").read_text()) == (None, "two\n")
+
+
+def test_with_both_ways_lost_the_loop_goes_on(lost):
+    loop, _, lose = lost
+    lose("one\n")
+    lose("two\n")
+    assert loop.turn().previous == 1
+    assert interrupted_restore(loop.paths) is None
+
+
+def test_with_the_store_lost_it_is_told_and_a_new_loop_may_begin(lost, ask):
+    loop, undo, _ = lost
+    shutil.rmtree(loop.paths.store)
+    metrics = loop.root / ".aiwg/m.json"
+    metrics.write_text('{"testing": {"test_count": 10, "tests_passed": 10, "tests_failed": 0}}')
+    for words in (("hook", "post-iteration", "--metrics", str(metrics)), ("restore", "--undo", undo)):
+        said = ask(loop.root, *words)
+        assert (said.code, "its files were kept and the store is missing" in said.err) == (1, True)
+    assert ask(loop.root, "hook", "pre-loop", "--new", "--metrics", str(metrics)).code == 0
