@@ -122,6 +122,7 @@ def test_with_both_ways_lost_the_loop_goes_on(lost):
     loop, _, lose = lost
     lose("one\n")
     lose("two\n")
+    (loop.root / "a.txt").write_text("three\n")
     assert loop.turn().previous == 1
     assert interrupted_restore(loop.paths) is None
 
