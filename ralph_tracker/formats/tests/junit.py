@@ -12,7 +12,6 @@ test (identity.py), so that no failure is hidden by a test of the same name.
 
 import math
 import re
-import sys
 from collections.abc import Mapping
 from typing import Final
 
@@ -58,7 +57,7 @@ class Totals:
     def _read(self, attributes: Mapping[str, str]) -> Declared:
         """Return the counts of one element; one below zero is remembered, as a sum could hide it."""
         said = _declared(attributes)
-        self._below_zero = self._below_zero or impossible(said, sys.maxsize)
+        self._below_zero = self._below_zero or impossible(said, _ANY_NUMBER)
         return said
 
     def rerun(self, runs: int) -> None:
@@ -128,6 +127,7 @@ _STATUSES: Final = {
 }
 _OUTCOMES: Final = (PASSED, SKIPPED, FAILED, FAILED)
 _REMEMBERED: Final = 10_000
+_ANY_NUMBER: Final = 10**18
 _PYTEST_ROOT, _PYTEST_SUITE = "pytest tests", "pytest"
 _PYTEST_TEARDOWN: Final = "failed on teardown"
 _PYTEST_COLLECTION: Final = "collection failure"
