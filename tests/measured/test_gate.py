@@ -5,7 +5,7 @@ import stat
 
 import pytest
 
-from ralph_tracker.errors import InputError, LoopError, NoSnapshotError, RecordError
+from ralph_tracker.errors import InputError, LoopError, RecordError, StoreError
 from ralph_tracker.iteration.gate import gate
 
 pytestmark = pytest.mark.slow
@@ -204,7 +204,7 @@ def test_where_there_is_no_loop_the_gate_says_what_to_do(workshop):
 def test_a_loop_that_lost_its_files_is_refused(workshop):
     workshop.start()
     shutil.rmtree(workshop.paths.store)
-    with pytest.raises(NoSnapshotError, match="nothing is kept"):
+    with pytest.raises(StoreError, match=r"the store is missing; run `ralph-tracker verify --repair`"):
         ask(workshop)
 
 
