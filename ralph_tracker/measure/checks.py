@@ -252,7 +252,9 @@ def _result(check: Check, finished: Finished, setting: _Setting, before: Before,
         if pattern == STANDARD_OUTPUT:
             found.append(_standard_output(finished, setting.stdout(check)))
             continue
-        for report in find_reports(pattern, cwd=setting.cwd(check), folder=setting.reports, before=before):
+        for report in find_reports(
+            pattern, cwd=setting.cwd(check), folder=setting.reports, before=before, root=setting.root
+        ):
             file = None if report.data_path is None else os.path.realpath(report.data_path)
             if file is None or file not in owners:
                 found.append(report)

@@ -144,6 +144,7 @@ class Missing(StrEnum):
     ABSENT = "absent"
     STALE = "stale"
     NO_FILE = "no file"
+    LINK = "link"
     CUT = "cut"
 
 
@@ -151,6 +152,7 @@ _REASONS: Final[Mapping[Missing, str]] = {
     Missing.ABSENT: "absent: not written by this run",
     Missing.STALE: "stale: not rewritten by this run",
     Missing.NO_FILE: "no file: a folder or something else stands there",
+    Missing.LINK: "a link out of the project; have the check write the file itself there",
     Missing.CUT: "cut: standard output was longer than what is kept of it",
 }
 
@@ -194,19 +196,19 @@ def fingerprints(patterns: Iterable[str], *, cwd: Path) -> Before:
     return found
 
 
-def find_reports(pattern: str, *, cwd: Path, folder: Path, before: Before) -> list[FoundReport]:
+def find_reports(pattern: str, *, cwd: Path, folder: Path, before: Before, root: Path) -> list[FoundReport]:
     """Return the reports that the checks left at a path or pattern.
 
     It is relative to the check's `cwd`; under `{reports}` it is relative to `folder` and counts if it exists, because
     that was empty before. Elsewhere it counts only if it changed since `before`. A pattern gives an entry for each file
     that counts: files of earlier runs (the results of a deleted test class) are left out. If no file counts there is
-    one entry, with the pattern and the reason.
+    one entry, with the pattern and the reason. A file that is a link out of the project's `root` does not count.
     """
     if pattern.startswith(_IN_REPORTS):
         places = _places(pattern.removeprefix(_IN_REPORTS), _IN_REPORTS, folder)
     else:
         places = _places(pattern, "", cwd)
-    judged = [_judged(name, path, before) for name, path in places]
+    judged = [_judged(name, path, before, (root, folder)) for name, path in places]
     why = judged[0].missing if judged else Missing.ABSENT
     return [report for report in judged if report.missing is None] or [FoundReport(pattern, None, why)]
 
@@ -220,8 +222,10 @@ def _places(pattern: str, prefix: str, base: Path) -> list[tuple[str, Path]]:
     return [(prefix + name, base / name) for name in matching_files(base, pattern)]
 
 
-def _judged(name: str, path: Path, before: Before) -> FoundReport:
+def _judged(name: str, path: Path, before: Before, homes: Sequence[Path]) -> FoundReport:
     status = _regular(path)
+    if path.is_symlink() and not any(path.resolve().is_relative_to(home.resolve()) for home in homes):
+        return FoundReport(name, None, Missing.LINK if path.exists() else Missing.ABSENT)
     if status is None:
         return FoundReport(name, None, Missing.NO_FILE if path.exists() else Missing.ABSENT)
     old = before.get(path)

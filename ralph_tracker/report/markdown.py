@@ -1,6 +1,10 @@
 """Render the reports in Markdown from views and templates."""
 
+import json
 import os
+import pickle
+import subprocess
+import sys
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -19,6 +23,10 @@ if TYPE_CHECKING:
 
 
 _PACKAGE: Final = Path(__file__).resolve().parent.parent
+# What a template of the project may take: seconds, of which processor time, and bytes.
+MAX_SECONDS: Final = 10
+MAX_CPU_S: Final = 4
+MAX_MEMORY: Final = 1 << 30
 USER_FOLDER: Final = Path(".aiwg") / "ralph" / "templates"
 SHIPPED: Final = (_PACKAGE / "templates", _PACKAGE.parent / "templates")
 
@@ -26,23 +34,44 @@ SHIPPED: Final = (_PACKAGE / "templates", _PACKAGE.parent / "templates")
 def render(template: str, values: Mapping[str, Any], root: Path | None = None) -> str:
     """Return the rendered template; the project at `root` may override it with its own.
 
-    Raises ConfigError, in one line, for an invalid template of the user.
+    One of the project is rendered in a process with limits. Raises ConfigError, in one line, for an invalid one.
     """
-    folders = ((root / USER_FOLDER),) if root is not None else ()
+    if root is None or not has_own(template, root):
+        return jinja_environment(SHIPPED).get_template(template).render(values)
+    answer = _rendered_apart(template, values, root)
+    if "text" in answer:
+        return str(answer["text"])
+    place = f"{template}, line {answer['line']}" if answer["line"] else template
+    raise ConfigError(f"template {place}: {answer['why']}; fix it or remove it from {USER_FOLDER}")
+
+
+def _rendered_apart(template: str, values: Mapping[str, Any], root: Path) -> dict[str, Any]:
+    """Return the answer of template_process.py about a template of the project."""
+    job = pickle.dumps((str(root), str(USER_FOLDER), template, dict(values)))
+    # Our own modules, never those of the folder that we are in.
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    command = [sys.executable, "-P", "-m", "ralph_tracker.report.template_process"]
     try:
-        return jinja_environment((*folders, *SHIPPED)).get_template(template).render(values)
-    except Exception as error:
-        if not has_own(template, root):
-            raise  # a bug
-        line, what = getattr(error, "lineno", None), getattr(error, "message", None)
-        place = f"{template}, line {line}" if line else template
-        what = what or f"{type(error).__name__}: {error}"
-        raise ConfigError(f"template {place}: {what}; fix it or remove it from {USER_FOLDER}") from None
+        done = subprocess.run(  # noqa: S603  # a module of ours
+            command,
+            input=job,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=MAX_SECONDS,
+            check=False,
+        )
+        answer: dict[str, Any] = json.loads(done.stdout)
+    except (subprocess.TimeoutExpired, ValueError):
+        return {"line": None, "why": f"it took more than {MAX_SECONDS} seconds or {MAX_MEMORY >> 20} MiB of memory"}
+    except OSError as error:
+        return {"line": None, "why": f"no process to render it in: {error.strerror}"}
+    return answer
 
 
 def has_own(template: str, root: Path | None) -> bool:
     """Return whether a project has its own template; False without a root, or if it cannot be accessed."""
-    return root is not None and os.path.isfile(root / USER_FOLDER / template)  # noqa: PTH113  # never raises
+    return root is not None and os.path.lexists(root / USER_FOLDER / template)  # never raises
 
 
 @cache

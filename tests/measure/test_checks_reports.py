@@ -249,3 +249,21 @@ def test_reasons_are_told(tmp_path):
         "absent: not written by this run",
         None,
     ]
+
+
+class TestLinks:
+    @pytest.mark.parametrize("target", ["../outside.xml", "/dev/zero"])
+    @pytest.mark.parametrize("report", ["junit.xml", "{reports}/junit.xml", "out/*.xml"])
+    def test_out_of_the_project_do_not_count(self, found, tmp_path, report, target):
+        (tmp_path / "outside.xml").write_text("<testsuite/>")
+        target = tmp_path / "outside.xml" if target.startswith("..") else target
+        name = report.replace("*", "junit")
+        assert found(f"mkdir -p out; ln -s {target} {name}", report) == [(report, Missing.LINK)]
+
+    def test_within_the_project_count(self, found):
+        assert found("echo '<a/>' > real.xml; ln -s real.xml junit.xml", "junit.xml") == [("junit.xml", "<a/>\n")]
+
+    def test_of_the_reports_folder_into_the_project_count(self, found):
+        assert found("echo '<a/>' > a.xml; ln -s $PWD/a.xml {reports}/b.xml", "{reports}/b.xml") == [
+            ("{reports}/b.xml", "<a/>\n")
+        ]

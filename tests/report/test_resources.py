@@ -1,5 +1,8 @@
 """Where templates are found, and whose fault a broken one is."""
 
+import os
+import time
+
 import pytest
 
 from ralph_tracker.errors import ConfigError
@@ -46,14 +49,62 @@ def test_a_template_may_include_one_of_its_own(template):
         "{{ x + [] }}",
         "{% include 'none' %}",
         "{% for a in range(10**9) %}{% endfor %}",
+        "{% for a in range(90000) %}{% for b in range(90000) %}{{ x * 1000 }}{% endfor %}{% endfor %}",
+        "{{ x * 10**10 }}",
+        "{#" + "a" * 2_000_000 + "#}",
+        "{% include '../../../secret' %}",
     ],
-    ids=["syntax", "unknown name", "way out", "wrong kinds", "missing part", "endless"],
+    ids=[
+        "syntax",
+        "unknown name",
+        "way out",
+        "wrong kinds",
+        "missing part",
+        "endless",
+        "large output",
+        "much memory",
+        "large source",
+        "another folder",
+    ],
 )
 def test_a_broken_template_of_the_user_is_an_expected_failure(template, content):
     with pytest.raises(
         ConfigError, match=r"^template iteration-report\.md\.j2.*; fix it or remove it from \.aiwg/ralph/templates$"
     ):
         render(NAMES[0], {"x": "text"}, template(content))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "content",
+    ["{% for a in range(90000) %}{% for b in range(90000) %}{% endfor %}{% endfor %}", "{{ 10**(10**9) }}"],
+    ids=["loops", "one operation"],
+)
+def test_a_template_that_does_not_end_is_ended(template, content):
+    start = time.monotonic()
+    with pytest.raises(ConfigError, match=r"^template \S+: it took more than 10 seconds or 1024 MiB"):
+        render(NAMES[0], {"x": "text"}, template(content))
+    assert time.monotonic() - start < 12
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "link out", "folder that is a link out"])
+def test_a_template_that_is_no_file_of_the_project_is_refused_without_waiting(tmp_path, kind):
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / NAMES[0]).write_text("secret")
+    root = tmp_path / "project"
+    path = root / USER_FOLDER / NAMES[0]
+    path.parent.parent.mkdir(parents=True)
+    if kind == "folder that is a link out":
+        path.parent.symlink_to(tmp_path / "outside")
+    else:
+        path.parent.mkdir()
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind != "folder that is a link out":
+        path.symlink_to("/dev/zero" if kind == "device" else tmp_path / "outside" / NAMES[0])
+    said = "a pipe or a device" if kind == "pipe" else "a link out of the project"
+    with pytest.raises(ConfigError, match=rf"^template \S+: .*{said}[^\n]*; fix it or remove it from"):
+        render(NAMES[0], {"x": "text"}, root)
 
 
 @pytest.mark.parametrize("root", [None, "elsewhere"])

@@ -14,6 +14,7 @@ from ralph_tracker.agents.claude_code.transcript import Reading, TokenUse, ends_
 from ralph_tracker.agents.claude_code.usage import COSTS, costs_of
 from ralph_tracker.agents.feedback import failing_tests, iteration_feedback
 from ralph_tracker.core.records import IterationRecord
+from ralph_tracker.errors import InputError
 from ralph_tracker.store.files import to_json, write_whole
 from ralph_tracker.store.lock import locked
 from ralph_tracker.store.loop_status import paths_of, summary_at
@@ -112,7 +113,7 @@ class Turns:
             reading = known or Reading()
             try:
                 taken = read_on(path, reading, "" if known else since)
-            except OSError:
+            except (OSError, InputError):
                 continue
             self.readings[str(path)] = reading
             total = taken if total is None else total + taken

@@ -14,11 +14,14 @@ from typing import Any, Final, Self
 
 from ralph_tracker.agents.output.formats.anthropic_events import input_tokens
 from ralph_tracker.agents.output.values import count
+from ralph_tracker.config.regular_file import open_regular
+from ralph_tracker.errors import InputError
 
 # Blocks of one answer are close together: duplicates further apart than this many answers are not recognized.
 _REMEMBERED: Final = 64
 _LONGEST_LINE: Final = 4 << 20
 _TAIL: Final = 1 << 18
+_MOST: Final = 256 << 20
 _TO_THE_SECOND: Final = len("2026-01-01T00:00:00")
 _SHOWN: Final = 200
 _Tokens = tuple[int, int | None]
@@ -74,8 +77,8 @@ def transcripts_of(path: Path) -> list[Path]:
 def read_on(path: Path, reading: Reading, since: str) -> TokenUse:
     """Return the usage in lines after `reading` that are not older than `since` (UTC, ISO 8601).
 
-    Both times have a precision of seconds. Afterwards `reading` is behind the last whole line. Raises OSError if the
-    file cannot be read.
+    Both times have a precision of seconds. Afterwards `reading` is behind the last whole line, or 256 MiB further: what
+    follows is for the next call. Raises OSError if the file cannot be read, InputError if it is a pipe or a device.
     """
     taken = TokenUse()
     for line in _whole_lines(path, reading):
@@ -106,10 +109,10 @@ def _known(before: int | None, now: int | None) -> int | None:
 def ends_with(path: Path, text: str) -> bool:
     """Return whether the last answer in the transcript begins with this text; True if there is none."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             file.seek(max(0, file.seek(0, 2) - _TAIL))
-            lines = file.read().split(b"\n")
-    except OSError:
+            lines = file.read(_TAIL).split(b"\n")
+    except (OSError, InputError):
         return True
     last = next((line for line in reversed(lines) if b'"type":"assistant"' in line), b"")
     wanted = text.strip()[:_SHOWN]
@@ -117,16 +120,19 @@ def ends_with(path: Path, text: str) -> bool:
 
 
 def _whole_lines(path: Path, reading: Reading) -> Iterator[bytes]:
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         if file.seek(0, 2) < reading.offset:  # another file of that name
             reading.offset = 0
-        file.seek(reading.offset)
-        while line := file.readline(_LONGEST_LINE):
+        end = file.seek(reading.offset) + _MOST
+        while reading.offset < end and (line := file.readline(_LONGEST_LINE)):
             if not line.endswith(b"\n"):
                 if len(line) < _LONGEST_LINE:
                     return  # still being written
                 while line and not line.endswith(b"\n"):  # a tool's output may be of any size
                     line = file.readline(_LONGEST_LINE)
+                    if file.tell() >= end:
+                        reading.offset = file.tell()
+                        return
                 if not line:
                     return
                 line = b""

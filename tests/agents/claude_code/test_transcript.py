@@ -1,10 +1,12 @@
 """A transcript: each answer counts once, lines are read once, and none of them needs to be whole."""
 
 import json
+import os
 
 import pytest
 
 from ralph_tracker.agents.claude_code.transcript import Reading, TokenUse, ends_with, read_on, transcripts_of
+from ralph_tracker.errors import InputError
 from tests.tables import table
 
 ONE = TokenUse(1120, 10, 1)
@@ -148,3 +150,22 @@ def test_letters_may_be_written_either_way(session, plain):
 
 def test_a_transcript_that_is_not_kept_is_not_waited_for(tmp_path):
     assert ends_with(tmp_path / "none", "done")
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+def test_what_is_no_file_is_not_waited_for(tmp_path, kind):
+    path = tmp_path / "transcript.jsonl"
+    os.mkfifo(path) if kind == "pipe" else path.symlink_to("/dev/zero")
+    with pytest.raises(InputError, match=r"a pipe or a device, not a file"):
+        read_on(path, Reading(), "")
+    assert ends_with(path, "text")
+
+
+@pytest.mark.parametrize("size", [300 << 20, 1 << 40])
+def test_a_line_without_an_end_is_read_in_bounded_parts(tmp_path, size):
+    path = tmp_path / "transcript.jsonl"
+    with path.open("wb") as file:
+        file.truncate(size)
+    reading = Reading()
+    assert read_on(path, reading, "") == TokenUse()
+    assert 256 << 20 <= reading.offset <= 260 << 20
