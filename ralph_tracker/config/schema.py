@@ -200,6 +200,15 @@ class CodebaseSection(Section):
     keep: Literal["auto", "always", "never"] = "auto"
 
 
+class SnapshotSection(Section):
+    """Which untracked files are kept with an iteration although they may hold a secret.
+
+    `include` are patterns as a shell has them: of a name, or with a slash of a path below the project.
+    """
+
+    include: list[_Words] = []
+
+
 class IntegritySection(Section):
     """When earlier tests are run on new source, for how long at most, and who looks at the change beside it.
 
@@ -236,6 +245,7 @@ class _Document(Section):
     )
     checks: dict[str, CheckSection] = {}
     codebase: CodebaseSection = CodebaseSection()
+    snapshot: SnapshotSection = SnapshotSection()
     selection: SelectionSection = SelectionSection()
     integrity: IntegritySection = IntegritySection()
     checkpoints: CheckpointsSection = CheckpointsSection()

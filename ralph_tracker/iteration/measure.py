@@ -333,7 +333,7 @@ class IterationContext(NamedTuple):
             return given
         try:
             if self.loop is None:
-                keeper.create()
+                keeper.create(config.document["snapshot"]["include"])
             kept = keeper.capture(state.lineage.head, state.lineage.segments)
         except StoreError as error:
             if self.loop is None and keep == "auto":
@@ -362,7 +362,7 @@ class IterationContext(NamedTuple):
             )
         keeper = IterationFiles(store)
         if self.loop is None:
-            keeper.create()
+            keeper.create(config.document["snapshot"]["include"])
         cache = store.paths.folder / CODE_CACHE
         place = place_of(config, store.paths.root, store.paths.staging, cache, environment)
         return self._observed(place, keeper, state, allow_missing=allow_missing, progress=progress)

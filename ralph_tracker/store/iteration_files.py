@@ -183,14 +183,14 @@ class IterationFiles:
         self._clear()
         return False
 
-    def create(self) -> None:
-        """Create the store; the current ignore rules apply to the whole loop.
+    def create(self, include: Sequence[str] = ()) -> None:
+        """Create the store; the current ignore rules, and `include` as the store has it, apply to the whole loop.
 
         What a call that was killed before the baseline left behind is removed: its rules may differ.
         """
         if not self._committed.exists:
             self._clear()
-        self._store.create()
+        self._store.create(include)
 
     def _clear(self) -> None:
         shutil.rmtree(self.paths.store, ignore_errors=True)
@@ -248,6 +248,7 @@ class IterationFiles:
     def fill(self, folder: Path, kept: KeptFiles, number: int) -> None:
         """Write the plain files of an iteration into its folder, before the folder is sealed."""
         if any(change.new_id for change in kept.changed):
+            (folder / ARTIFACTS).mkdir(mode=0o700)
             self._store.write_changed(kept.changed, folder / ARTIFACTS)
         document = manifest_document(
             number,

@@ -3,7 +3,7 @@
 import os
 import re
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from fnmatch import translate
 from functools import cache
 from pathlib import Path
@@ -38,32 +38,107 @@ TOOL_CACHES: Final = frozenset(
 # Folders that are never looked into.
 PASSED_OVER: Final = TOOL_CACHES | {".git", LOOP_FOLDER}
 CACHE_FILES: Final = (".coverage", ".coverage.*")
+# The one list of files that hold credentials: their names as secret scanners know them (gitleaks, detect-secrets,
+# truffleHog, git-secrets, GitHub's list of sensitive files), written down in November 2026. In lower case; one with a
+# slash is the end of a path.
 SECRETS: Final = (
+    # Environments and settings with passwords in them
     ".env",
     ".env.*",
+    "*.env",
+    ".envrc",
+    "secrets.y*ml",
+    "secrets.json",
+    "secrets.toml",
+    "credentials.json",
+    "credentials.y*ml",
+    "client_secret*.json",
+    "service-account*.json",
+    "service_account*.json",
+    "application_default_credentials.json",
+    "terraform.tfstate",
+    "terraform.tfstate.*",
+    "*.auto.tfvars",
+    "terraform.tfvars",
+    "config/master.key",
+    # Keys and key stores
     "*.pem",
     "*.key",
+    "*.p8",
     "*.p12",
     "*.pfx",
+    "*.pkcs12",
     "*.jks",
     "*.keystore",
+    "*.bks",
     "*.ppk",
+    "*.kdb",
+    "*.kdbx",
+    "*.keychain",
+    "*.agekey",
+    "*.ovpn",
     "id_rsa",
     "id_dsa",
     "id_ecdsa",
     "id_ecdsa_sk",
     "id_ed25519",
     "id_ed25519_sk",
+    "secring.gpg",
+    "secring.pgp",
+    # Settings of tools that log in
     ".netrc",
+    "_netrc",
     ".pgpass",
+    "pgpass.conf",
+    ".my.cnf",
+    ".mylogin.cnf",
+    ".npmrc",
+    ".pypirc",
+    ".git-credentials",
+    ".dockercfg",
+    ".htpasswd",
+    ".s3cfg",
+    ".boto",
+    ".rclone.conf",
+    "rclone.conf",
+    ".vault-token",
+    ".terraformrc",
+    "terraform.rc",
+    ".gem/credentials",
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".aws/credentials",
+    ".aws/config",
+    ".azure/accesstokens.json",
+    ".azure/msal_token_cache.json",
+    ".config/gcloud/credentials.db",
+    ".config/gh/hosts.yml",
+    ".docker/config.json",
+    ".kube/config",
+    "kubeconfig",
+    ".m2/settings-security.xml",
+    ".claude/.credentials.json",
+    ".codex/auth.json",
+    # What was typed
+    ".bash_history",
+    ".zsh_history",
+    ".psql_history",
+    ".mysql_history",
+    ".python_history",
+    ".irb_history",
 )
-# Templates of secret files, meant to be shared.
-NO_SECRETS: Final = (".env.example", ".env.sample", ".env.template", ".env.dist")
+# Templates of such files, meant to be shared.
+NO_SECRETS: Final = ("*.example", "*.sample", "*.template", "*.dist", "*.pub")
+_KEY: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY|PuTTY-User-Key-File-\d)")
+_NAMES: Final = tuple(pattern for pattern in SECRETS if "/" not in pattern)
+_PATHS: Final = tuple(f"/{pattern}" for pattern in SECRETS if "/" in pattern)
+_LAST_NAMES: Final = frozenset(pattern.rpartition("/")[2] for pattern in _PATHS)
 TEMPORARY_PREFIX: Final = ".ralph-tracker-"
 TEMPORARY_SUFFIX: Final = ".tmp"
 OWN_FOLDER: Final = "ralph-tracker's own folder"
 TOOL_CACHE: Final = "a tool's cache"
 SECRET: Final = "may hold a secret and is not tracked"  # noqa: S105  a reason, no password
+PRIVATE_KEY: Final = "begins as a private key does and is not tracked"
 NESTED: Final = "the git folder, or the file that names it, of a nested repository"
 UNSTORABLE: Final = "git cannot hold a file of this name"
 UNREADABLE: Final = "not readable"
@@ -111,15 +186,34 @@ def untracked_reason(path: str) -> str | None:
         return TOOL_CACHE
     if name.startswith(TEMPORARY_PREFIX) and name.endswith(TEMPORARY_SUFFIX):
         return LEFTOVER
-    if name in NO_SECRETS:
-        return None
-    return SECRET if _one_of(SECRETS)(name) else None
+    return SECRET if looks_secret(path) else None
+
+
+def path_matcher(patterns: Collection[str]) -> Callable[[str], bool]:
+    """Return a test whether a path matches one of the patterns; one without a slash is that of a name."""
+    of_names = _one_of(tuple(each for each in patterns if "/" not in each))
+    of_paths = _one_of(tuple(each.removeprefix("/") for each in patterns if "/" in each))
+    return lambda path: bool(of_names(path.rpartition("/")[2]) or of_paths(path))
+
+
+def looks_secret(path: str) -> bool:
+    """Return whether files of that name hold credentials."""
+    lower = path.lower()
+    name = lower.rpartition("/")[2]
+    if not (_one_of(_NAMES)(name) or (name in _LAST_NAMES and f"/{lower}".endswith(_PATHS))):
+        return False
+    return not _one_of(NO_SECRETS)(name)
+
+
+def begins_as_key(beginning: bytes) -> bool:
+    """Return whether a file with that beginning is a private key, PEM or PuTTY's."""
+    return _KEY.match(beginning) is not None
 
 
 @cache
 def _one_of(patterns: tuple[str, ...]) -> Callable[[str], object]:
     """Compile patterns into one, because a first snapshot matches every file."""
-    return re.compile("|".join(map(translate, patterns))).match
+    return re.compile("|".join(map(translate, patterns)) or "(?!)").match
 
 
 def _is_unstorable(path: str, status: os.stat_result) -> bool:

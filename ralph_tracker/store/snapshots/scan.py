@@ -12,6 +12,8 @@ from ralph_tracker.errors import StoreError
 from ralph_tracker.store.snapshots.exclusions import (
     NESTED,
     PASSED_OVER,
+    PRIVATE_KEY,
+    SECRET,
     UNREADABLE,
     file_reason,
     folder_reason,
@@ -19,9 +21,9 @@ from ralph_tracker.store.snapshots.exclusions import (
     untracked_reason,
 )
 from ralph_tracker.store.snapshots.index import Index, Print, Seen, stable_print
-from ralph_tracker.store.snapshots.scope import Scope
+from ralph_tracker.store.snapshots.scope import Scope, tracked_files
 from ralph_tracker.store.snapshots.values import Limits, Skipped
-from ralph_tracker.store.snapshots.working_tree import Prints, TreeReader, TreeView
+from ralph_tracker.store.snapshots.working_tree import Prints, PrivateKeyError, TreeReader, TreeView
 
 _GIT: Final = ".git"
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -77,7 +79,8 @@ def capture(scanner: "Scanner", take_in: Callable[[Scan], None], write: Callable
         tries += 1
         quiescent = scanner.prints(scan.paths) == scan.prints and scanner.prints(restless) == before
         restless += () if quiescent else scan.paths
-    return Captured(write(), scan.skipped, scan.empty_folders, quiescent)
+    keys = (Skipped(path, PRIVATE_KEY) for path in scanner.keys)
+    return Captured(write(), tuple(sorted((*scan.skipped, *keys))), scan.empty_folders, quiescent)
 
 
 def refuse_too_many(root: Path, count: int, limits: Limits) -> None:
@@ -101,6 +104,8 @@ class Scanner:
         self._limits = limits
         self._index = index
         self._began = began
+        self._tracked: frozenset[str] | None = None
+        self.keys: set[str] = set()
         self._walk = _Walk(root, scope, limits, index)
 
     def scan(self) -> Scan:
@@ -118,11 +123,29 @@ class Scanner:
         return TreeView(self._root).prints(paths)
 
     def take_in(self, scan: Scan, reader: TreeReader) -> None:
-        """Read the new and changed files of a scan into the index. Raises StoreError as the reader does."""
+        """Read the new and changed files of a scan into the index, but for private keys, which go into `keys`.
+
+        Raises StoreError as the reader does.
+        """
+        self.keys = set()
         for path in scan.removed:
             self._index.drop(path)
         for path in scan.added:
-            self._index.put(path, Seen(*reader.read(path), self.settled(path)))
+            try:
+                self._index.put(path, Seen(*reader.read(path), self.settled(path)))
+            except PrivateKeyError:
+                self.keys.add(path)
+
+    def leaves_out_key(self, path: str) -> bool:
+        """Return whether a private key is left out: one that was not kept before, not included, and git does not track.
+
+        git is asked only for such a file, since most trees have none.
+        """
+        if self._index.get(path) is not None or self._scope.includes(path):
+            return False
+        if self._tracked is None:
+            self._tracked = tracked_files(self._root)
+        return path not in self._tracked
 
     def settled(self, path: str) -> Print | None:
         """Return the print of a new or changed file of the last scan, None if it must be read again next time."""
@@ -274,7 +297,7 @@ class _Walk:
             if self._is_ignored(path, is_folder=False):
                 return ""
             reason = untracked_reason(path)
-            if reason:
+            if reason and not (reason == SECRET and self._scope.includes(path)):
                 return reason
         return file_reason(path, status, self._limits) or self._unreadable(path, status)
 

@@ -4,12 +4,18 @@ Both are frozen then, so that an agent cannot hide files by editing a `.gitignor
 """
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from ralph_tracker.errors import StoreError
-from ralph_tracker.store.snapshots.exclusions import LOOP_FOLDER, PASSED_OVER, folder_reason, untracked_reason
+from ralph_tracker.store.snapshots.exclusions import (
+    LOOP_FOLDER,
+    PASSED_OVER,
+    folder_reason,
+    path_matcher,
+    untracked_reason,
+)
 from ralph_tracker.store.snapshots.gitignore import IgnoreRules, rules_above, rules_below
 from ralph_tracker.store.snapshots.user_repository import (
     UserRepository,
@@ -20,10 +26,14 @@ from ralph_tracker.store.snapshots.user_repository import (
 
 
 class Scope(NamedTuple):
-    """All files that no rule excludes, and the `tracked` ones that a rule would."""
+    """All files that no rule excludes, and the `tracked` ones that a rule would.
+
+    `includes` says which untracked files are kept although they may hold a secret.
+    """
 
     rules: IgnoreRules
     tracked: frozenset[str] = frozenset()
+    includes: Callable[[str], bool] = path_matcher(())
 
     @property
     def folders(self) -> frozenset[str]:
@@ -49,6 +59,15 @@ def freeze(root: Path) -> FrozenScope:
         user_file, tracked = default_user_ignore_file(), None
     rules = _one_list([*_rules_outside(repository, user_file), *_rules_inside(root)])
     return FrozenScope(rules, None if tracked is None else tuple(left_out(tracked, IgnoreRules(rules))))
+
+
+def tracked_files(root: Path) -> frozenset[str]:
+    """Return the files of a tree that git tracks now; none outside of a repository, or if git cannot be asked."""
+    repository = repository_of(root)
+    try:
+        return frozenset() if repository is None else frozenset(repository.tracked())
+    except StoreError:
+        return frozenset()
 
 
 def repository_of(root: Path) -> UserRepository | None:

@@ -16,7 +16,7 @@ from ralph_tracker.store.files import AGAIN, as_store_error, sync_below, sync_fo
 from ralph_tracker.store.lock import hold, touched
 from ralph_tracker.store.reading import read_bytes
 from ralph_tracker.store.snapshots import index as indexes
-from ralph_tracker.store.snapshots.exclusions import is_to_keep, refuse_root
+from ralph_tracker.store.snapshots.exclusions import is_to_keep, path_matcher, refuse_root
 from ralph_tracker.store.snapshots.gitignore import IgnoreRules
 from ralph_tracker.store.snapshots.index import Index
 from ralph_tracker.store.snapshots.objects import STAGING, Objects, staging_in
@@ -48,6 +48,8 @@ from ralph_tracker.store.snapshots.values import (
 from ralph_tracker.store.snapshots.working_tree import TreeReader
 
 TRACKED: Final = "tracked"
+# Patterns of untracked files that are kept although they may hold a secret.
+INCLUDED: Final = "included"
 _WITHOUT_GIT: Final = (
     "store: the git repository could not be read ({}); what it tracks although it is ignored or named like a secret is "
     "not kept"
@@ -88,8 +90,11 @@ class SnapshotStore:
         repository = None if (self._folder / TRACKED).exists() else repository_of(self._root)
         return _WITHOUT_GIT.format(repository.trouble() or "git") if repository else None
 
-    def create(self) -> None:
-        """Create the store; an existing one is left unchanged."""
+    def create(self, include: Sequence[str] = ()) -> None:
+        """Create the store; an existing one is left unchanged.
+
+        `include` are patterns of untracked files that are kept although they may hold a secret.
+        """
         refuse_root(self._root, self._folder.resolve())
         if self.exists:
             return
@@ -97,7 +102,7 @@ class SnapshotStore:
         with as_store_error(self._folder, AGAIN):
             shutil.rmtree(new, ignore_errors=True)
             new.mkdir(mode=0o700, parents=True)
-            _make_frozen(new, self._root)
+            _make_frozen(new, self._root, include)
             sync_below(new)
             new.rename(self._folder)
             sync_folder(self._folder.parent)
@@ -107,7 +112,7 @@ class SnapshotStore:
         self._require()
         with as_store_error(self._folder):
             _make_folders(folder)
-            for name in (RULES, TRACKED, indexes.NAME):
+            for name in (RULES, TRACKED, INCLUDED, indexes.NAME):
                 if (self._folder / name).exists():
                     shutil.copyfile(self._folder / name, folder / name)
         return type(self)(folder, self._root, self._limits, (self._folder,))
@@ -277,8 +282,7 @@ class SnapshotStore:
         return without_rules
 
     def _tracked(self) -> frozenset[str]:
-        tracked = read_bytes(self._folder / TRACKED) or b""
-        return frozenset(os.fsdecode(path) for path in tracked.split(b"\0") if path)
+        return frozenset(self._list(TRACKED))
 
     def _kept_though_ignored(self, content: str) -> frozenset[str]:
         """Return the paths of a content that a rule would leave out: git tracked them. Empty if it cannot be read."""
@@ -355,14 +359,19 @@ class SnapshotStore:
         scanner = self._scanner(index, began)
 
         def take_in(scan: Scan) -> None:
-            with TreeReader(self._root, staging_in(self._objects)) as reader:
+            with TreeReader(self._root, staging_in(self._objects), scanner.leaves_out_key) as reader:
                 scanner.take_in(scan, reader)
 
         return capture(scanner, take_in, lambda: index.write(self._objects.add))
 
     def _scanner(self, index: Index, began: int) -> Scanner:
-        scope = Scope(IgnoreRules((self._folder / RULES).read_bytes()), self._tracked())
+        rules = IgnoreRules((self._folder / RULES).read_bytes())
+        scope = Scope(rules, self._tracked(), path_matcher(tuple(self._list(INCLUDED))))
         return Scanner(self._root, scope, self._limits, index, began)
+
+    def _list(self, name: str) -> Iterator[str]:
+        """Yield what a file of the store lists, nothing without the file."""
+        return (os.fsdecode(each) for each in (read_bytes(self._folder / name) or b"").split(b"\0") if each)
 
     def _index(self) -> Index:
         """Return the current index, from memory if this process wrote it last."""
@@ -406,10 +415,12 @@ def make_store(folder: Path, rules: bytes, tracked: bytes | None) -> None:
     write_whole(folder / RULES, rules)
 
 
-def _make_frozen(folder: Path, root: Path) -> None:
+def _make_frozen(folder: Path, root: Path, include: Sequence[str] = ()) -> None:
     """Create a store with the scope of a tree as it is now."""
     frozen = freeze(root)
     make_store(folder, frozen.rules, None if frozen.tracked is None else _lines(frozen.tracked))
+    if include:
+        write_whole(folder / INCLUDED, _lines(include))
 
 
 def _lines(paths: Iterable[str]) -> bytes:

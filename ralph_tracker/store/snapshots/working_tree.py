@@ -5,13 +5,14 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import Final, NamedTuple, Self
 
 from ralph_tracker.errors import StoreError
 from ralph_tracker.store.files import sync_all
-from ralph_tracker.store.snapshots.exclusions import TEMPORARY_PREFIX, TEMPORARY_SUFFIX
+from ralph_tracker.store.snapshots.exclusions import TEMPORARY_PREFIX, TEMPORARY_SUFFIX, begins_as_key
 from ralph_tracker.store.snapshots.values import EXEC_MODE, FILE_MODE, LINK_MODE, shown
 
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -87,15 +88,20 @@ class Content(NamedTuple):
     size: int
 
 
+class PrivateKeyError(Exception):
+    """Raised for a file that begins as a private key does, before anything of it is taken."""
+
+
 class TreeReader:
     """A reader of files and links below a root; `take` gets each content and returns its id and size.
 
-    Raises StoreError if a path is neither or is gone.
+    Raises StoreError if a path is neither or is gone, and PrivateKeyError for a key of which `is_left_out` says so.
     """
 
-    def __init__(self, root: Path, take: Take) -> None:
+    def __init__(self, root: Path, take: Take, is_left_out: Callable[[str], bool] | None = None) -> None:
         self._steps = TreeSteps(root)
         self._take = take
+        self._is_left_out = is_left_out
 
     def __enter__(self) -> Self:
         return self
@@ -124,7 +130,13 @@ class TreeReader:
         if not stat.S_ISREG(status.st_mode):
             raise StoreError(f"{shown(path)} is no file any more: run it again")
         mode = EXEC_MODE if status.st_mode & stat.S_IXUSR else FILE_MODE
-        return Content(mode, *self._take(_parts(descriptor, status.st_size)))
+        parts = _parts(descriptor, status.st_size)
+        if self._is_left_out is None:
+            return Content(mode, *self._take(parts))
+        first = next(parts, b"")
+        if begins_as_key(first) and self._is_left_out(path):
+            raise PrivateKeyError
+        return Content(mode, *self._take(chain((first,) if first else (), parts)))
 
 
 def _parts(descriptor: int, size: int) -> Iterator[bytes]:

@@ -8,7 +8,16 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
-from ralph_tracker.store.snapshots.exclusions import NESTED, OWN_FOLDER, SECRET, TOOL_CACHE, UNREADABLE, UNSTORABLE
+from ralph_tracker.store.snapshots.exclusions import (
+    NESTED,
+    OWN_FOLDER,
+    PRIVATE_KEY,
+    SECRET,
+    TOOL_CACHE,
+    UNREADABLE,
+    UNSTORABLE,
+    untracked_reason,
+)
 from ralph_tracker.store.snapshots.store import SnapshotStore
 from ralph_tracker.store.snapshots.values import Limits
 
@@ -219,6 +228,79 @@ def test_every_skip_has_its_reason(project: Project, tmp_path: Path) -> None:
     assert not found & {"big.bin", "a.txt", "pipe", "sock", ".env"}
     assert store.snapshot().skipped == snapshot.skipped
     assert not snapshot.empty_directories
+
+
+SECRET_NAMES = (
+    *(
+        ".env",
+        ".env.local",
+        "prod.env",
+        ".envrc",
+        "server.PEM",
+        "a/server.key",
+        "AuthKey.p8",
+        "vault.kdbx",
+        "id_ed25519",
+    ),
+    *(".npmrc", ".pypirc", ".netrc", ".git-credentials", ".htpasswd", ".aws/credentials", "home/.docker/config.json"),
+    *(".kube/config", "credentials.json", "service-account-dev.json", "terraform.tfstate", "config/master.key"),
+    *(".cargo/credentials.toml", ".bash_history", "secrets.yaml"),
+)
+OPEN_NAMES = (
+    *(".env.example", "server.key.sample", "id_rsa.pub", "credentials", "config.json", "config", "environment.py"),
+    *("keys.py", "tokenizer.json", "secrets.py", "docker/config.json", "monkey.txt"),
+)
+
+
+def test_names_of_credentials_are_known_and_others_are_not_taken_for_them() -> None:
+    assert [name for name in SECRET_NAMES if untracked_reason(name) != SECRET] == []
+    assert [name for name in OPEN_NAMES if untracked_reason(name) is not None] == []
+
+
+KEY = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXk\n"
+
+
+def test_a_private_key_of_any_name_is_left_out_and_nothing_of_it_is_stored(project: Project) -> None:
+    project.write("tracked", KEY)
+    project.commit()
+    project.write("notes.txt", KEY)
+    project.write("old", f"\n{KEY}".replace("OPENSSH", "RSA"))
+    project.write("public", KEY.replace("PRIVATE", "PUBLIC"))
+    project.write("text.md", f"It begins so:\n{KEY}")
+    project.write("grown")
+    store = project.make_store()
+    first = store.snapshot()
+    project.write("grown", KEY)  # was kept before
+    second = store.snapshot()
+    skipped = {path: reason for path, reason in second.skipped if reason == PRIVATE_KEY}
+    assert skipped == {"notes.txt": PRIVATE_KEY, "old": PRIVATE_KEY}
+    assert {*first.skipped} == {*second.skipped}
+    assert {"tracked", "public", "text.md", "grown"} <= {*store.paths(second.tree)}
+    assert not {"notes.txt", "old"} & {*store.paths(second.tree)}
+    project.write("notes.txt", "no key any more\n")
+    assert store.read(store.snapshot().tree, "notes.txt") == b"no key any more\n"
+
+
+def test_a_key_is_left_out_where_git_cannot_be_asked(bare_project: Project) -> None:
+    bare_project.write("notes.txt", KEY)
+    bare_project.write("a")
+    store = bare_project.make_store()
+    snapshot = store.snapshot()
+    assert ("notes.txt", PRIVATE_KEY) in snapshot.skipped
+    assert store.paths(snapshot.tree) == ("a",)
+    assert not any(KEY.encode() in file.read_bytes() for file in bare_project.folder.rglob("*") if file.is_file())
+
+
+def test_what_the_configuration_includes_is_kept(project: Project, tmp_path: Path) -> None:
+    for path in (".env.test", ".env", "certs/a.pem", "other/a.pem"):
+        project.write(path)
+    project.write("certs/deep/key", KEY)
+    store = project.store()
+    store.create([".env.test", "certs/*"])
+    snapshot = store.snapshot()
+    assert {*store.paths(snapshot.tree)} >= {".env.test", "certs/a.pem", "certs/deep/key"}
+    assert dict(snapshot.skipped) == {".aiwg/": OWN_FOLDER, ".env": SECRET, "other/a.pem": SECRET}
+    assert store.read_only_copy(tmp_path / "copy").snapshot().tree == snapshot.tree
 
 
 def test_what_is_tracked_is_no_secret_and_no_cache(project: Project, tmp_path: Path) -> None:
