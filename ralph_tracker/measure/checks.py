@@ -29,6 +29,7 @@ from ralph_tracker.measure.report_files import (
     find_reports,
     fingerprints,
 )
+from ralph_tracker.measure.secrets import mask_file, mask_folder, secret_values
 
 DEFAULT_TIMEOUT_S: Final = 900.0
 STANDARD_OUTPUT: Final = "-"
@@ -70,7 +71,8 @@ def command_text(check: Check) -> str:
 class CheckResult(NamedTuple):
     """How a check ended, where its output is, and its reports in the order of the configuration.
 
-    `shared` maps reports that another check also names to the check that they are counted for.
+    `shared` maps reports that another check also names to the check that they are counted for. `secrets` are values to
+    mask in reports; in the output, and in what lies under `{reports}`, they are masked.
     """
 
     check: Check
@@ -79,6 +81,7 @@ class CheckResult(NamedTuple):
     stdout: Path
     stderr: Path
     shared: Mapping[str, str] = {}
+    secrets: tuple[bytes, ...] = ()
 
 
 class _Setting(NamedTuple):
@@ -89,6 +92,14 @@ class _Setting(NamedTuple):
     reports: Path
     environment: Mapping[str, str]
     output_cap: int
+
+    def variables(self, check: Check) -> dict[str, str]:
+        """Return the whole environment of a check."""
+        folder = str(self.reports)
+        return {**self.environment, **{name: filled(value, folder) for name, value in check.env.items()}}
+
+    def secrets(self, check: Check) -> tuple[bytes, ...]:
+        return secret_values(self.variables(check))
 
     def cwd(self, check: Check) -> Path:
         return self.root / check.cwd
@@ -136,6 +147,7 @@ def run_checks(
     _make_folders(setting)
     before: Before = ChainMap(*(fingerprints(check.reports, cwd=setting.cwd(check)) for check in order))
     finished = _run_all(order, partial(_run_one, setting), max(1, jobs), on_progress or _say_nothing)
+    _mask(setting, order)
     owners: dict[str, str] = {}
     return tuple(_result(check, finished[check.name], setting, before, owners) for check in order)
 
@@ -180,10 +192,22 @@ def _ready(waiting: Sequence[Check], done: set[str]) -> list[Check]:
     return [check for check in waiting if done.issuperset(check.needs)]
 
 
+def _mask(setting: _Setting, checks: Sequence[Check]) -> None:
+    """Mask secret values in what the checks printed, and in the reports that they wrote for us."""
+    try:
+        for check in checks:
+            for path in (setting.stdout(check), setting.stderr(check)):
+                mask_file(path, setting.secrets(check))
+        mask_folder(setting.reports, dict.fromkeys(value for check in checks for value in setting.secrets(check)))
+    except OSError as error:
+        raise StoreError(f"{error.filename}: {error.strerror}; secrets in what checks print cannot be masked") from None
+
+
 def _make_folders(setting: _Setting) -> None:
     try:
-        setting.folder.mkdir(parents=True, exist_ok=True)
-        setting.reports.mkdir(parents=True, exist_ok=True)
+        for folder in (setting.folder, setting.reports):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            folder.chmod(0o700)
         left = next(setting.reports.iterdir(), None)
     except OSError as error:
         raise StoreError(f"{error.filename}: {error.strerror}; checks need a folder for what they print") from None
@@ -230,13 +254,12 @@ def _run_all(
 
 def _run_one(setting: _Setting, check: Check, stop: Event) -> Finished:
     folder = str(setting.reports)
-    own = {name: filled(value, folder) for name, value in check.env.items()}
     try:
         return run_command(
             filled_run(check.run, folder),
             Streams(setting.stdout(check), setting.stderr(check), cap=setting.output_cap),
             cwd=setting.cwd(check),
-            env={**setting.environment, **own},
+            env=setting.variables(check),
             timeout_s=check.timeout_s,
             stop=stop,
         )
@@ -262,7 +285,8 @@ def _result(check: Check, finished: Finished, setting: _Setting, before: Before,
                 shared[report.path] = owners[file]
             if file is not None:
                 owners.setdefault(file, check.name)
-    return CheckResult(check, finished, tuple(found), setting.stdout(check), setting.stderr(check), shared)
+    streams = setting.stdout(check), setting.stderr(check)
+    return CheckResult(check, finished, tuple(found), *streams, shared, setting.secrets(check))
 
 
 def _standard_output(finished: Finished, path: Path) -> FoundReport:

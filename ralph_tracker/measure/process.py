@@ -188,7 +188,7 @@ class _Output:
     def __init__(self, path: Path, cap: int) -> None:
         # Without O_APPEND a writer would go on at its old offset after a cut, leaving a hole.
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC
-        self.descriptor = os.open(path, flags, 0o644)
+        self.descriptor = os.open(path, flags, 0o600)
         self.truncated = False
         self._cap = cap
 

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
 
+from ralph_tracker.config.regular_file import read_regular
 from ralph_tracker.core.known_tests import HELD_BACK
 from ralph_tracker.core.metrics import Group, Measure, Metrics, TestResults
-from ralph_tracker.errors import StoreError
+from ralph_tracker.errors import InputError, StoreError
 from ralph_tracker.formats.damage import DEFAULT_LIMITS
 from ralph_tracker.formats.first_error import first_error
 from ralph_tracker.formats.lint.lint_report import Severity
@@ -19,6 +20,7 @@ from ralph_tracker.formats.tests.test_report import add_tests
 from ralph_tracker.measure.checks import STANDARD_OUTPUT, Check, CheckResult
 from ralph_tracker.measure.coverage_data import as_json, is_data
 from ralph_tracker.measure.report_files import FoundReport, Missing
+from ralph_tracker.measure.secrets import masked
 
 BUILD: Final = "build"
 INTEGRITY: Final = "integrity"
@@ -178,7 +180,7 @@ class _Totals:
 
     def judge(self, result: CheckResult, found: FoundReport) -> None:
         """Keep the raw report of a tool that compares files; the last one counts."""
-        read = _bytes(found)
+        read = _bytes(found, result.secrets)
         if isinstance(read, Unreadable):
             self.fail(result.check.name, None, _why(result, found, read))
         self._integrity = _why(result, found, read) if isinstance(read, Unreadable) else read
@@ -262,20 +264,22 @@ def _hidden(report: TestReport, check: str) -> TestReport:
     )
 
 
-def _bytes(found: FoundReport) -> bytes | Unreadable:
+def _bytes(found: FoundReport, secrets: Iterable[bytes]) -> bytes | Unreadable:
     if found.data_path is None:
         return Unreadable(found.reason or "absent")
     try:
         size = found.data_path.stat().st_size
         if size > DEFAULT_LIMITS.max_bytes:  # do not read it: it may exceed the memory
             return Unreadable(f"{size} bytes are more than the limit of {DEFAULT_LIMITS.max_bytes}")
-        return found.data_path.read_bytes()
+        return masked(read_regular(found.data_path, limit=DEFAULT_LIMITS.max_bytes, name=found.path), secrets)
+    except InputError as error:
+        return Unreadable(str(error))
     except OSError as error:
         raise StoreError(f"{found.data_path}: {error.strerror}; the report cannot be read") from None
 
 
 def _read(result: CheckResult, found: FoundReport, kind: str | None, root: Path | None) -> Report | Unreadable:
-    data = _bytes(found)
+    data = _bytes(found, result.secrets)
     if isinstance(data, Unreadable) or found.data_path is None:
         return data if isinstance(data, Unreadable) else Unreadable("absent")
     if root is not None and is_data(data):

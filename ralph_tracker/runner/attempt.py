@@ -12,6 +12,7 @@ from ralph_tracker.agents.claude_code.presence import DRIVEN
 from ralph_tracker.agents.output import Ending, Listener, RunReport
 from ralph_tracker.errors import InputError, StoreError
 from ralph_tracker.measure.process import Finished, Streams, run_command
+from ralph_tracker.measure.secrets import mask_file, secret_values
 from ralph_tracker.runner.screen import Screen
 from ralph_tracker.store.files import as_store_error
 from ralph_tracker.store.layout import LoopPaths, iteration_name
@@ -171,8 +172,9 @@ def run_agent(
     """
     listener, stop = Listener(), Event()
     with as_store_error(logs.out, "the agent was not started"):
-        logs.out.parent.mkdir(exist_ok=True)
+        logs.out.parent.mkdir(mode=0o700, exist_ok=True)
         for log in logs:
+            log.touch(0o600)
             log.write_bytes(b"")
     follower = Follower(
         (Stream(logs.out, (listener.hear, screen.output)), Stream(logs.err, (listener.feed_stderr, screen.errors))),
@@ -192,6 +194,9 @@ def run_agent(
     except OSError as error:
         raise StoreError(f"what the agent prints cannot be kept: {error}") from None
     follower.last_look()
+    with as_store_error(logs.out):
+        for log in logs:
+            mask_file(log, secret_values(environment))
     return AttemptResult(
         finished, _with_time(listener.report(finished.exit_code), finished), follower.printed, follower.idle_s
     )
