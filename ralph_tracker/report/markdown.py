@@ -63,7 +63,7 @@ def _rendered_apart(template: str, values: Mapping[str, Any], root: Path) -> dic
         )
         answer: dict[str, Any] = json.loads(done.stdout)
     except (subprocess.TimeoutExpired, ValueError):
-        return {"line": None, "why": f"it took more than {MAX_SECONDS} seconds or {MAX_MEMORY >> 20} MiB of memory"}
+        return {"line": None, "why": f"it took more than {MAX_CPU_S} seconds or {MAX_MEMORY >> 20} MiB of memory"}
     except OSError as error:
         return {"line": None, "why": f"no process to render it in: {error.strerror}"}
     return answer

@@ -53,6 +53,14 @@ def test_what_the_agent_prints_is_shown_and_kept(project):
     assert (project.folder / "agent" / "iteration-001-1.err").read_text() == "a sigh\n"
 
 
+def test_what_is_kept_of_the_agent_holds_no_secret_and_is_its_owners_alone(project, monkeypatch):
+    monkeypatch.setenv("SOME_TOKEN", "a-secret-word")
+    project.drive(("/bin/sh", "-c", "echo $SOME_TOKEN"), max_iterations=1)
+    kept = project.folder / "agent" / "iteration-001-1.out"
+    assert kept.read_text() == "*************\n"
+    assert (kept.stat().st_mode & 0o777, kept.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+
+
 def test_cost_stands_beside_the_score_and_ends_the_loop(project):
     spent = {"cost_usd": 0.75, "input_tokens": 10, "output_tokens": 5, "turns": 2}
     steps = [step(3, 1, spends=spent), step(4, 0, spends=spent)]

@@ -81,6 +81,7 @@ def test_artifacts_are_what_changed_and_the_manifest_what_differs_from_the_basel
         ("b/new.txt", "A"),
     ]
     assert (bench.store.paths.iteration(1) / "artifacts/b/new.txt").read_text() == "new\n"
+    assert (bench.store.paths.iteration(1) / "artifacts").stat().st_mode & 0o777 == 0o700
 
 
 def test_what_the_checks_changed_stands_beside_what_is_kept(bench):
