@@ -10,6 +10,7 @@
     ├── RecordError               a stored document that is damaged or missing
     ├── NewerSchemaError          a stored document that a newer version wrote; never treated as damage
     ├── NotReproducedError        an iteration whose measurement differs from its record
+    ├── UntrustedError            commands that came with a project, which this user has neither started nor accepted
     └── StoreError                the loop folder cannot be read, written or locked
 
 Any other exception is a bug (exit 70).
@@ -59,6 +60,9 @@ class NewerSchemaError(RalphTrackerError): ...
 
 
 class NotReproducedError(RalphTrackerError): ...
+
+
+class UntrustedError(RalphTrackerError): ...
 
 
 class StoreError(RalphTrackerError): ...

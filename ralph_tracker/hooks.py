@@ -20,14 +20,17 @@ def pre_loop(
     new: bool = False,
     rebaseline: bool = False,
     allow_missing: bool = False,
+    trust: bool = False,
 ) -> IterationRecord:
     """Capture the baseline, iteration 0, and freeze the configuration of the loop.
 
     `metrics` is a mapping, or a YAML or JSON file; without it the project's checks are run and its files are kept. An
     unfinished loop is an error unless `new` abandons it or `rebaseline` starts one linked to it, and so is a baseline
-    whose tests cannot be measured unless `allow_missing`. Raises LoopError, InputError, ConfigError and StoreError.
+    whose tests cannot be measured unless `allow_missing`. `trust` accepts checks that came with the project. Raises
+    LoopError, InputError, ConfigError, StoreError, and UntrustedError for such checks.
     """
-    return Tracker(Path(root), loop_id).pre_loop(metrics, new=new, rebaseline=rebaseline, allow_missing=allow_missing)
+    tracker = Tracker(Path(root), loop_id, trust=trust)
+    return tracker.pre_loop(metrics, new=new, rebaseline=rebaseline, allow_missing=allow_missing)
 
 
 def post_iteration(
@@ -38,14 +41,16 @@ def post_iteration(
     usage: Source | None = None,
     blocked: str | None = None,
     iteration: int | None = None,
+    trust: bool = False,
 ) -> IterationRecord:
     """Record and judge the next iteration; `.message` is a one-line summary for an orchestrator.
 
     `usage` has cost_usd, input_tokens, output_tokens, turns and duration_s (seconds), each optional. `blocked` says why
-    a person is needed. With `iteration` the call may be repeated. Raises LoopError, InputError, RecordError and
-    StoreError; nothing is recorded then. Warns if the iteration is recorded, but the report's template cannot be used.
+    a person is needed. With `iteration` the call may be repeated. `trust` accepts a loop that this user did not start.
+    Raises LoopError, InputError, RecordError, StoreError, and UntrustedError for such a loop; nothing is recorded then.
+    Warns if the iteration is recorded, but the report's template cannot be used.
     """
-    tracker = Tracker(Path(root), loop_id)
+    tracker = Tracker(Path(root), loop_id, trust=trust)
     recorded = tracker.post_iteration(metrics, usage=usage, blocked=blocked, iteration=iteration)
     if recorded.problem is not None:
         warnings.warn(recorded.problem, stacklevel=2)

@@ -26,6 +26,7 @@ from ralph_tracker.iteration.record import (
     undo_restore,
     write_report,
 )
+from ralph_tracker.iteration.would_run import loop_runs
 from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_status import (
@@ -39,6 +40,7 @@ from ralph_tracker.store.loop_status import (
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.project import Project
 from ralph_tracker.store.restoring import UndoIds
+from ralph_tracker.store.trust import Consent, Trust
 
 # Imports that only the first or last call of a loop needs are inside it, to keep the other hooks fast.
 if TYPE_CHECKING:
@@ -82,13 +84,18 @@ class Decided(NamedTuple):
 
 
 class Tracker(NamedTuple):
-    """The operations on one loop of one project."""
+    """The operations on one loop of one project.
+
+    `trust` decides about commands that came with the project and that this user has neither started nor accepted:
+    False refuses them, True accepts them, a function is asked.
+    """
 
     root: Path = Path()
     loop_id: str | None = None
     clock: Clock = SystemClock()
     environment: Mapping[str, str] = os.environ
     progress: Callable[[str], None] | None = None
+    trust: Consent = False
 
     @property
     def project(self) -> Project:
@@ -99,6 +106,16 @@ class Tracker(NamedTuple):
     def named(self) -> str | None:
         """Return the loop that the caller or the environment names, None if neither does."""
         return self.loop_id or self.environment.get("RALPH_LOOP_ID") or None
+
+    @property
+    def trusting(self) -> Trust:
+        """Return what the user trusts here. Raises StoreError if the root is not a folder."""
+        return Trust(self.project.paths.root, self.trust)
+
+    def require_loop(self) -> None:
+        """Raise UntrustedError if the selected loop would run what this user has neither started nor accepted."""
+        store = self.store()
+        self.trusting.require_loop(store.paths, lambda: loop_runs(store))
 
     def store(self) -> LoopStore:
         """Return the store of the selected loop. Raises LoopError if there is none."""
@@ -118,14 +135,15 @@ class Tracker(NamedTuple):
 
         Without metrics the project's checks are run, and its files are kept. `limits` override keys of `loop` in the
         configuration; `checks` are run in addition to its own. Raises LoopError for a loop that exists or is
-        unfinished, InputError and ConfigError for bad input; `allow_missing` accepts missing commands, also of
-        `checks`, and unmeasured tests.
+        unfinished, InputError and ConfigError for bad input, UntrustedError for commands that came with the project;
+        `allow_missing` accepts missing commands, also of `checks`, and unmeasured tests.
         """
         from ralph_tracker.loop.start import Start, TakenOver  # noqa: PLC0415  # as above
 
         taken_over: TakenOver | None = "rebaselined" if rebaseline else "abandoned" if new else None
         return Start(
             self.project,
+            self.trusting,
             IterationContext(self.clock.now()),
             self.named,
             self.environment,
@@ -149,8 +167,11 @@ class Tracker(NamedTuple):
 
         `notes` are a runner's remarks on the agent's work, one line each. With `iteration` the call may be repeated:
         for the same state of work it does nothing, another one is refused. Raises LoopError if called out of order,
-        InputError and RecordError for unusable input; nothing is recorded then.
+        InputError and RecordError for unusable input, UntrustedError for a loop of somebody else; nothing is recorded
+        then.
         """
+        if metrics is None:
+            self.require_loop()
         store = self.store()
         with store.writing("post-iteration") as unfinished:
             with failure_marked(store):
@@ -278,6 +299,8 @@ class Tracker(NamedTuple):
 
         if (iteration is None) != (reason is None):
             raise InputError("an override needs both: --iteration N and --reason WHY")
+        if verify:
+            self.require_loop()
         store = self.store()
         with store.writing("post-loop") as unfinished:
             loop = LoopReader.read(store, configured_by)

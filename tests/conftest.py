@@ -36,6 +36,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Write to memory where there is room and programs may be run: what is kept is synced, which a disk charges for."""
     if "PYTEST_DEBUG_TEMPROOT" not in os.environ and "TMPDIR" not in os.environ and _takes_projects(MEMORY):
         os.environ["PYTEST_DEBUG_TEMPROOT"] = str(MEMORY)
+    # Projects are written by the tests themselves; those of trust take this away.
+    os.environ["RALPH_TRACKER_TRUST"] = "1"
     # A process of its own that a test starts is not what the gates of coverage go by, and starts sooner unmeasured.
     if hasattr(config, "workerinput"):
         os.environ.pop("COVERAGE_PROCESS_CONFIG", None)

@@ -1,27 +1,49 @@
 """Print the answers of hooks, an iteration and its decision, in a few lines and without click."""
 
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ralph_tracker.cli.next_step import WORK, next_step, say_next
-from ralph_tracker.cli.output import complain, progress, say, say_json, say_wrapped
+from ralph_tracker.cli.output import complain, harmless, progress, say, say_json, say_wrapped
 from ralph_tracker.errors import EXIT_ESCALATE, EXIT_OK, EXIT_ROLLBACK, EXIT_STOP
 from ralph_tracker.store.loop_status import paths_of, refuse_unrecorded, running, summary_at
 
 if TYPE_CHECKING:
     from ralph_tracker.core.records import IterationRecord
+    from ralph_tracker.store.trust import Consent
     from ralph_tracker.tracker import Tracker
 
 _SHOWN: Final = 5
 
 
-def tracker_of(root: Path, loop_id: str | None) -> "Tracker":
-    """Return the tracker of a loop (None: the one that is meant), with progress shown on a terminal."""
+def tracker_of(root: Path, loop_id: str | None, *, trust: bool = False) -> "Tracker":
+    """Return the tracker of a loop (None: the one that is meant); progress and questions are for a terminal."""
     from ralph_tracker.tracker import Tracker  # loop-decision does without it
 
-    return Tracker(root, loop_id, progress=progress())
+    return Tracker(root, loop_id, progress=progress(), trust=consent(trust=trust))
+
+
+def consent(*, trust: bool) -> "Consent":
+    """Return how to decide about what the user does not trust: as told, else by asking at a terminal, else no."""
+    if trust:
+        return True
+    here = all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
+    return _asked if here else False
+
+
+def _asked(what: str, runs: Sequence[str]) -> bool:
+    """Show what would run on standard error, and ask; the end of input and Ctrl-C count as no."""
+    import click  # only to ask
+
+    for line in (f"{what} would run what you have neither started nor accepted here:", *(f"  {run}" for run in runs)):
+        click.echo(harmless(line), err=True)
+    try:
+        return click.confirm("Trust it?", default=False, err=True)
+    except click.Abort:
+        return False
 
 
 def record_next(
@@ -33,9 +55,11 @@ def record_next(
     usage: Path | None = None,
     blocked: str | None = None,
     iteration: int | None = None,
+    trust: bool = False,
 ) -> int:
     """Record and judge the next iteration, print it, and return the exit code; raise as the tracker does."""
-    recorded = tracker_of(root, loop_id).post_iteration(metrics, usage=usage, blocked=blocked, iteration=iteration)
+    tracker = tracker_of(root, loop_id, trust=trust)
+    recorded = tracker.post_iteration(metrics, usage=usage, blocked=blocked, iteration=iteration)
     if not recorded.new and not as_json:
         say(f"Iteration {iteration} is on record already, nothing was changed")
     say_record(recorded.record, as_json=as_json)

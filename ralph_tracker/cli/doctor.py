@@ -13,15 +13,17 @@ import click
 
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import say, say_json
-from ralph_tracker.config.load import load_config
+from ralph_tracker.config.load import NO_DIGEST, config_digest, load_config
 from ralph_tracker.errors import EXIT_FAILURE, EXIT_OK, LoopError, RalphTrackerError
 from ralph_tracker.measure.commands import checks_from, command_of, is_there, located
 from ralph_tracker.measure.detect import detect
 from ralph_tracker.measure.ecosystems.found import version_of
+from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.loop_status import attempted, checked_root, paths_of
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.missing_files import missing_files
 from ralph_tracker.store.restoring import interrupted_restore
+from ralph_tracker.store.trust import Trust
 
 State = Literal["ok", "warning", "missing"]
 _WITH_GIT: Final = "install git: what a repository tracks is read with it, and a branch is made with it"
@@ -48,7 +50,8 @@ def command(root: Path, loop_id: str | None, as_json: bool) -> int:
     Exit code 1 if one is missing.
     """
     folder = checked_root(root)
-    lines = [*_configuration(folder, os.environ), _git(os.environ), _store(folder, loop_id)]
+    configuration = _untrusted(folder) or _configuration(folder, os.environ)
+    lines = [*configuration, _git(os.environ), _store(folder, loop_id)]
     lines += packages(requirements_of("ralph-tracker"), version_of_package)
     healthy = all(line["state"] != "missing" for line in lines)
     if as_json:
@@ -63,6 +66,18 @@ def command(root: Path, loop_id: str | None, as_json: bool) -> int:
 
 def _line(state: State, what: str, found: str, next_step: str | None = None) -> Line:
     return {"what": what, "state": state, "found": found, "next_step": next_step}
+
+
+def _untrusted(root: Path) -> list[Line]:
+    """Return a warning in place of what would start programs that came with a project, () in a project of one's own."""
+    try:
+        brings = config_digest(root) != NO_DIGEST or ProjectPaths(root).base.is_dir()
+    except RalphTrackerError:
+        brings = True
+    if not brings or Trust(root).has_project():
+        return []
+    step = "`ralph-tracker trust --show` lists what it would run, `ralph-tracker trust` accepts it"
+    return [_line("warning", "trust", "you have not accepted this project; its tools were not started", step)]
 
 
 def _configuration(root: Path, environment: Mapping[str, str]) -> list[Line]:

@@ -11,8 +11,9 @@ from typing import Any, Final, Literal
 import click
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 
+from ralph_tracker.cli.answers import consent
 from ralph_tracker.cli.hook import metrics_option
-from ralph_tracker.cli.options import loop_options
+from ralph_tracker.cli.options import loop_options, trust_option
 from ralph_tracker.cli.output import progress, say, say_json
 from ralph_tracker.core.alert_types import TYPES, Alert
 from ralph_tracker.core.findings import Severity
@@ -268,6 +269,7 @@ def _utf8(document: str | bytes) -> bytes:
 @click.option("--github", is_flag=True, help="Annotate, and append to the step summary, as GitHub Actions reads it.")
 @click.option("--strict", is_flag=True, help="Leave with 3 where the integrity verdict is SUSPECT, too.")
 @click.option("--metric-lines", is_flag=True, help="Print METRIC name=value for what was measured, before the verdict.")
+@trust_option
 def command(
     root: Path,
     loop_id: str | None,
@@ -278,6 +280,7 @@ def command(
     *,
     strict: bool,
     metric_lines: bool,
+    trust: bool,
 ) -> int:
     """Measure the current tree and judge it against the loop's last iteration, without recording it.
 
@@ -288,7 +291,16 @@ def command(
         raise click.UsageError(f"--{forms[0]} and --{forms[1]} both print to standard output; choose one")
 
     now = datetime.now(UTC)
-    found = gate(root, loop_id, metrics, now=now, environment=os.environ, progress=progress(), strict=strict)
+    found = gate(
+        root,
+        loop_id,
+        metrics,
+        now=now,
+        environment=os.environ,
+        progress=progress(),
+        strict=strict,
+        trust=consent(trust=trust),
+    )
     code = EXIT_OF[found.verdict]
     if junit is not None:
         _write_junit(found, junit)

@@ -7,7 +7,7 @@ import click
 
 from ralph_tracker.cli.answers import answer, record_next, say_record, tracker_of
 from ralph_tracker.cli.next_step import say_next
-from ralph_tracker.cli.options import loop_options
+from ralph_tracker.cli.options import loop_options, trust_option
 from ralph_tracker.cli.output import say, say_json, say_wrapped
 from ralph_tracker.core.rules import SELECTION_MODES
 from ralph_tracker.errors import EXIT_OK
@@ -51,6 +51,7 @@ def command() -> None:
     "--allow-missing", is_flag=True, help="Start even if a check's command is missing or tests cannot be measured."
 )
 @click.option("--rebaseline", is_flag=True, help="End a loop that is still running, and start one linked to it.")
+@trust_option
 def pre_loop(
     root: Path,
     loop_id: str | None,
@@ -59,11 +60,12 @@ def pre_loop(
     new: bool,
     allow_missing: bool,
     rebaseline: bool,
+    trust: bool,
 ) -> int:
     """Record the baseline, iteration 0."""
     if new and rebaseline:
         raise click.UsageError("--new and --rebaseline exclude each other")
-    tracker = tracker_of(root, loop_id)
+    tracker = tracker_of(root, loop_id, trust=trust)
     record = tracker.pre_loop(metrics, new=new, rebaseline=rebaseline, allow_missing=allow_missing)
     say_record(record, as_json=as_json)
     return EXIT_OK
@@ -77,6 +79,7 @@ def pre_loop(
 @click.option(
     "--iteration", type=click.IntRange(min=1), metavar="N", help="The number; makes a repeated call harmless."
 )
+@trust_option
 def post_iteration(  # one parameter per option
     root: Path,
     loop_id: str | None,
@@ -85,10 +88,12 @@ def post_iteration(  # one parameter per option
     usage: Path | None,
     blocked: str | None,
     iteration: int | None,
+    *,
+    trust: bool,
 ) -> int:
     """Record and judge the next iteration; a regression is not an error."""
     return record_next(
-        root, loop_id, as_json=as_json, metrics=metrics, usage=usage, blocked=blocked, iteration=iteration
+        root, loop_id, as_json=as_json, metrics=metrics, usage=usage, blocked=blocked, iteration=iteration, trust=trust
     )
 
 
@@ -108,6 +113,7 @@ def loop_decision(root: Path, loop_id: str | None, as_json: bool, apply: bool) -
 @click.option("--apply", type=click.Choice(APPLY), default="output", help="Where the files go.")
 @click.option("--branch", metavar="NAME", help="The branch for --apply branch.")
 @click.option("--verify", is_flag=True, help="Restore it beside the project and measure it again before.")
+@trust_option
 def post_loop(  # one parameter per option
     root: Path,
     loop_id: str | None,
@@ -119,10 +125,11 @@ def post_loop(  # one parameter per option
     branch: str | None,
     *,
     verify: bool,
+    trust: bool,
 ) -> int:
     """Select the output, write the reports and finish the loop."""
     refuse_idle_branch(apply, branch)
-    closed = tracker_of(root, loop_id).select_output(
+    closed = tracker_of(root, loop_id, trust=trust).select_output(
         mode=mode, iteration=iteration, reason=reason, apply=apply, branch=branch, verify=verify
     )
     say_selection(closed, TAKE_OVER if apply == "output" else _ANOTHER, as_json=as_json)

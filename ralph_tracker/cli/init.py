@@ -10,9 +10,11 @@ from ralph_tracker.cli.output import say, say_wrapped
 from ralph_tracker.config.load import CONFIG_FILE, PYPROJECT, config_of, load_config
 from ralph_tracker.config.yaml_io import dump_yaml
 from ralph_tracker.errors import ConfigError
+from ralph_tracker.iteration.would_run import project_runs
 from ralph_tracker.measure.detect import detect
 from ralph_tracker.store.files import as_store_error, write_new
 from ralph_tracker.store.loop_status import checked_root
+from ralph_tracker.store.trust import Trust
 
 
 @click.command("init")
@@ -44,5 +46,7 @@ def command(root: Path, yes: bool) -> None:
     checks = {name: dict(check) for name, check in found.checks.items()}
     with as_store_error(folder / CONFIG_FILE):
         write_new(folder / CONFIG_FILE, dump_yaml({"version": 1, "checks": checks}).encode())
+    if not project_runs(folder, {}):  # else the project brought templates, which are shown first
+        Trust(folder).mark_project()
     say(f"{CONFIG_FILE} written; commit it, and keep .aiwg/ out of version control")
     say("  next: ralph-tracker hook pre-loop")

@@ -6,14 +6,16 @@ from typing import Any, Final
 
 import click
 
+from ralph_tracker.cli.answers import consent
 from ralph_tracker.cli.listing import as_of_now, document_of, listing
-from ralph_tracker.cli.options import loop_options
+from ralph_tracker.cli.options import loop_options, trust_option
 from ralph_tracker.cli.output import say, say_json, say_wrapped
 from ralph_tracker.core.documents import rerun_document
 from ralph_tracker.errors import LoopError
 from ralph_tracker.iteration.open_findings import open_findings, open_findings_document
 from ralph_tracker.iteration.verify import rerun_again
 from ralph_tracker.report.view import rerun_line
+from ralph_tracker.store.trust import Consent
 
 _TESTS_SHOWN: Final = 20
 _GRAVE: Final = frozenset({"SUSPECT", "TAMPERED"})
@@ -22,8 +24,9 @@ _GRAVE: Final = frozenset({"SUSPECT", "TAMPERED"})
 @click.command("integrity", short_help="List what speaks against an iteration.")
 @click.argument("number", type=click.IntRange(min=0), required=False)
 @click.option("--rerun", is_flag=True, help="Run the earlier tests of that iteration again, and print what they say.")
+@trust_option
 @loop_options
-def command(number: int | None, rerun: bool, root: Path, loop_id: str | None, as_json: bool) -> None:
+def command(number: int | None, rerun: bool, trust: bool, root: Path, loop_id: str | None, as_json: bool) -> None:
     """List what is held against iteration NUMBER (default: the latest): what was run, and what failed.
 
     The verdict is the current one; findings accepted since are marked.
@@ -34,19 +37,19 @@ def command(number: int | None, rerun: bool, root: Path, loop_id: str | None, as
     document = document_of(as_of_now(found, [found.one(number)])[0])
     doubt = open_findings(found.committed, document)
     if rerun:
-        _say_rerun(found, document["iteration_metrics"]["iteration"], doubt)
+        _say_rerun(found, document["iteration_metrics"]["iteration"], doubt, consent(trust=trust))
     elif as_json:
         say_json(open_findings_document(doubt))
     else:
         _say(doubt)
 
 
-def _say_rerun(found: Any, number: int, doubt: Any) -> None:  # noqa: ANN401  # a listing, a Doubt
+def _say_rerun(found: Any, number: int, doubt: Any, trust: Consent) -> None:  # noqa: ANN401  # a listing, a Doubt
 
     if not doubt.found.reruns:
         say(f"iteration {number}: no earlier test was run on its source, since none differs from its reference")
         return
-    for ran in rerun_again(found.committed, number, doubt.found.reruns, os.environ):
+    for ran in rerun_again(found.committed, number, doubt.found.reruns, os.environ, trust):
         for line in _ran(ran.rerun):
             say_wrapped(line)
         for test in sorted(ran.tests.outcomes):

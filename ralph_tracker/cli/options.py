@@ -35,3 +35,8 @@ def place_options(command: Command) -> Command:
     ):
         command = option(command)
     return command
+
+
+trust_option = click.option(
+    "--trust", is_flag=True, help="Accept what would run here, as `ralph-tracker trust` does; for CI."
+)

@@ -9,9 +9,11 @@ import click
 from ralph_tracker.cli.listing import document_of, listing
 from ralph_tracker.cli.next_step import say_next
 from ralph_tracker.cli.options import loop_options
-from ralph_tracker.cli.output import say_json, say_text
+from ralph_tracker.cli.output import complain, say_json, say_text
+from ralph_tracker.iteration.would_run import UNTRUSTED_TEMPLATE, trusted_templates
 from ralph_tracker.report.markdown import iteration_report
 from ralph_tracker.store.files import as_store_error
+from ralph_tracker.store.loop_status import checked_root
 
 
 class ReportDocument(TypedDict):
@@ -36,7 +38,10 @@ def command(
     """Print the report of iteration NUMBER (default: the latest)."""
     del form
     record = listing(root, loop_id).one(number)
-    text = iteration_report(document_of(record), root)
+    templates = trusted_templates(checked_root(root))
+    if templates is None:
+        complain(UNTRUSTED_TEMPLATE)
+    text = iteration_report(document_of(record), templates)
     if output is not None:
         with as_store_error(output):
             output.write_text(text, encoding="utf-8", errors="replace")

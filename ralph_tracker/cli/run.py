@@ -9,7 +9,7 @@ import click
 from ralph_tracker.cli.answers import tracker_of
 from ralph_tracker.cli.hook import TAKE_OVER, say_selection
 from ralph_tracker.cli.next_step import say_next
-from ralph_tracker.cli.options import place_options
+from ralph_tracker.cli.options import place_options, trust_option
 from ralph_tracker.cli.output import say
 from ralph_tracker.cli.plan import person_here, say_changed
 from ralph_tracker.errors import EXIT_ESCALATE, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_OK
@@ -87,6 +87,7 @@ _RESUME: Final = "`ralph-tracker run --resume` goes on, `ralph-tracker hook post
 @click.option(
     "--allow-missing", is_flag=True, help="Start even if a check's command is missing or tests cannot be measured."
 )
+@trust_option
 @click.option("--resume", is_flag=True, help="Go on where a run was ended, by whatever.")
 @click.argument("agent", nargs=-1, type=click.UNPROCESSED, metavar="-- AGENT COMMAND…")
 def command(
@@ -94,6 +95,8 @@ def command(
     loop_id: str | None,
     plan: Path | None,
     agent: tuple[str, ...],
+    *,
+    trust: bool,
     **options: Any,  # noqa: ANN401  # options
 ) -> int:
     """Let an agent refine the project until it is done, and select the best iteration.
@@ -114,8 +117,8 @@ def command(
     )
     if plan is not None:
         refuse_senseless(loop_id, options)
-        return run_plan(plan, tracker_of(root, None), asked, Terminal())
-    with opened(tracker_of(root, loop_id), asked, Terminal()) as run:
+        return run_plan(plan, tracker_of(root, None, trust=trust), asked, Terminal())
+    with opened(tracker_of(root, loop_id, trust=trust), asked, Terminal()) as run:
         outcome = run.drive()
     say(f"{'Stopped' if outcome.how != 'escalate' else 'A person is needed'}: {outcome.reason}")
     if outcome.closed is None:

@@ -5,10 +5,9 @@ from typing import Any
 
 import click
 
+from ralph_tracker.cli.answers import tracker_of
 from ralph_tracker.cli.hook import APPLY, mode_option, refuse_idle_branch, say_selection
-from ralph_tracker.cli.options import loop_options
-from ralph_tracker.cli.output import progress
-from ralph_tracker.tracker import Tracker
+from ralph_tracker.cli.options import loop_options, trust_option
 
 
 @click.command("select-best")
@@ -19,6 +18,7 @@ from ralph_tracker.tracker import Tracker
 @click.option("--apply", type=click.Choice(APPLY), default="output", help="Where the files go.")
 @click.option("--branch", metavar="NAME", help="The branch for --apply branch.")
 @click.option("--verify", is_flag=True, help="Restore it beside the project and measure it again before.")
+@trust_option
 def command(
     root: Path,
     loop_id: str | None,
@@ -30,10 +30,11 @@ def command(
     branch: str | None,
     *,
     verify: bool,
+    trust: bool,
 ) -> None:
     """Select the best iteration and report it; a running loop continues."""
     refuse_idle_branch(apply, branch)
-    closed = Tracker(root, loop_id, progress=progress()).select_output(
+    closed = tracker_of(root, loop_id, trust=trust).select_output(
         mode=mode, iteration=iteration, reason=reason, apply=apply, branch=branch, finish=False, verify=verify
     )
     say_selection(closed, "`ralph-tracker status` says where the loop stands", as_json=as_json)

@@ -34,6 +34,7 @@ VERBS: Final[dict[str, str]] = {
     "gc": "Take away the kept files of iterations that nobody needs any more",
     "doctor": "Look at what a loop needs here: tools, configuration, git, the store",
     "accept": "Accept an alert, with a reason",
+    "trust": "Accept what a project that you did not set up would run here",
     "schema": "Print a JSON Schema",
     "completion": "Print the completion script of a shell",
 }

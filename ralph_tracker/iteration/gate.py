@@ -31,12 +31,14 @@ from ralph_tracker.core.score import COMPONENT_BY_NAME
 from ralph_tracker.errors import LoopError
 from ralph_tracker.iteration.measure import IterationContext, Progress, Source, configured_by, refuse_other_origin
 from ralph_tracker.iteration.record import judged
+from ralph_tracker.iteration.would_run import loop_runs
 from ralph_tracker.store.iteration_files import temporary_folder
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_status import paths_of, summary_at
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.records import LoopRecords
+from ralph_tracker.store.trust import Consent, Trust
 
 GateVerdict = Literal["pass", "regression", "not_measured"]
 ExitCode = Literal[0, 3, 4]
@@ -350,14 +352,18 @@ def gate(
     environment: Mapping[str, str],
     progress: Progress | None = None,
     strict: bool = False,
+    trust: Consent = False,
 ) -> Gate:
     """Measure, or take the given metrics, and judge them against the last iteration of the lineage.
 
     Nothing of the loop is written and no lock is taken; a loop that has ended works too. With `strict`, SUSPECT does
-    not pass. Raises LoopError if there is no loop, InputError for unusable metrics, RecordError for an unreadable loop.
+    not pass. Raises LoopError if there is no loop, InputError for unusable metrics, RecordError for an unreadable loop,
+    UntrustedError for one of somebody else.
     """
     loop = LoopReader.read(LoopStore(_paths(root, loop_id, environment)), configured_by)
     refuse_other_origin(loop, metrics)
+    if metrics is None:
+        Trust(loop.store.paths.root, trust).require_loop(loop.store.paths, lambda: loop_runs(loop.store))
     summary = summary_at(loop.store.paths)
     state = LoopRecords(loop.store.paths).state(summary, loop.config.rules)  # for a reader: nothing is repaired
     with temporary_folder("gate") as folder:

@@ -8,7 +8,8 @@ from ralph_tracker.core.judge import Judgement
 from ralph_tracker.core.records import IterationRecord, RecordDocument
 from ralph_tracker.errors import ConfigError, InputError, LoopError, RalphTrackerError
 from ralph_tracker.iteration.measure import IterationContext, MeasuredIteration, Source, refuse_other_origin
-from ralph_tracker.report.markdown import iteration_report
+from ralph_tracker.iteration.would_run import UNTRUSTED_TEMPLATE, trusted_templates
+from ralph_tracker.report.markdown import ITERATION_REPORT, has_own, iteration_report
 from ralph_tracker.store import codec
 from ralph_tracker.store.files import as_store_error
 from ralph_tracker.store.iteration_files import IterationFiles
@@ -49,10 +50,12 @@ def write_report(store: LoopStore, number: int, document: Mapping[str, Any]) -> 
 
     Raises StoreError if the disk refuses.
     """
-    path, problem = store.paths.report(number), None
+    path, problem, root = store.paths.report(number), None, trusted_templates(store.paths.root)
+    if root is None and has_own(ITERATION_REPORT, store.paths.root):
+        problem = UNTRUSTED_TEMPLATE
     with as_store_error(path, ON_RECORD):
         try:
-            text = iteration_report(document, store.paths.root)
+            text = iteration_report(document, root)
         except ConfigError as error:
             problem = f"{error}; the report is written as shipped"
             text = iteration_report(document)

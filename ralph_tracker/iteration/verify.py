@@ -9,12 +9,14 @@ from ralph_tracker.core.rounding import half_up, plain_number
 from ralph_tracker.errors import InputError, LoopError, NotReproducedError
 from ralph_tracker.iteration.measure import CODE_CACHE, CheckRun, Progress, observe, place_of
 from ralph_tracker.iteration.rerun import EarlierFile, RerunResult, ScratchRunner
+from ralph_tracker.iteration.would_run import loop_runs
 from ralph_tracker.measure.commands import checks_from, seconds
 from ralph_tracker.measure.scratch import link_environments, scratch_folder
 from ralph_tracker.store.iteration_files import IterationFiles, KeptFiles, VisitCount
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.records import LoopRecords
+from ralph_tracker.store.trust import Consent, Trust
 
 _SHOWN: Final = 3
 _ABSENT: Final = "not measured"
@@ -92,11 +94,19 @@ def _outcomes(before: TestResults | None, now: TestResults | None) -> Iterator[s
 
 
 def rerun_again(
-    committed: LoopRecords, number: int, reruns: Sequence[Rerun], environment: Mapping[str, str]
+    committed: LoopRecords,
+    number: int,
+    reruns: Sequence[Rerun],
+    environment: Mapping[str, str],
+    trust: Consent,
 ) -> Iterator[RerunResult]:
-    """Run the re-runs of an iteration again and yield the results. Raises LoopError if its files are no longer kept."""
-    keeper = IterationFiles(committed)
-    config = LoopReader.read(LoopStore(committed.paths), lambda _: frozenset()).config.document
+    """Run the re-runs of an iteration again and yield the results.
+
+    Raises LoopError if its files are no longer kept, UntrustedError for a loop of somebody else.
+    """
+    keeper, store = IterationFiles(committed), LoopStore(committed.paths)
+    Trust(store.paths.root, trust).require_loop(store.paths, lambda: loop_runs(store))
+    config = LoopReader.read(store, lambda _: frozenset()).config.document
     timeout = seconds("integrity.rerun_timeout", config["integrity"]["rerun_timeout"])
     tree = keeper.tree(number)
     runner = ScratchRunner(keeper, checks_from(config), environment, timeout, same_source=keeper.now() == tree)

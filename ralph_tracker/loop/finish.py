@@ -13,6 +13,7 @@ from ralph_tracker.core.metrics import Metrics
 from ralph_tracker.core.selection import Selection, SelectionCandidate
 from ralph_tracker.core.selection_document import SelectionDocument, selection_document
 from ralph_tracker.iteration.apply_selection import Applied
+from ralph_tracker.iteration.would_run import trusted_templates
 from ralph_tracker.report.markdown import loop_report, output_selection
 from ralph_tracker.report.selection_view import LoopStory
 from ralph_tracker.report.view import AlertRow, new_alerts
@@ -73,8 +74,9 @@ def close(
         selection, paths.shown, applied.document, report, verified_again=again, unreadable=problems
     )
     store.write_text(paths.selection, dump_yaml(document))
-    store.write_text(paths.reports / "output-selection.md", output_selection(selection, story, paths.root))
-    store.write_text(paths.reports / "loop-report.md", loop_report(selection, story, paths.root))
+    templates = trusted_templates(paths.root)
+    store.write_text(paths.reports / "output-selection.md", output_selection(selection, story, templates))
+    store.write_text(paths.reports / "loop-report.md", loop_report(selection, story, templates))
     store.append_event(_event(selection, at) | {"verified_again": again})
     if finish and summary.status != "finished":
         store.set_status(summary, "finished", at)

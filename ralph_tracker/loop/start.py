@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ralph_tracker.config.load import Config, load_config, with_checks, with_limits
+from ralph_tracker.config.yaml_io import dump_yaml
 from ralph_tracker.core.judge import judge_baseline
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Group, Measurement
@@ -21,6 +22,7 @@ from ralph_tracker.iteration.measure import (
     with_detected_checks,
 )
 from ralph_tracker.iteration.record import judged, record_iteration, recovered
+from ralph_tracker.iteration.would_run import loop_runs, project_runs
 from ralph_tracker.measure.environment import environment_facts
 from ralph_tracker.store import codec
 from ralph_tracker.store.files import to_json
@@ -31,6 +33,7 @@ from ralph_tracker.store.loop_status import attempted
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.project import Project
 from ralph_tracker.store.restoring import interrupted_restore
+from ralph_tracker.store.trust import Trust
 
 TakenOver = Literal["abandoned", "rebaselined"]
 
@@ -45,6 +48,7 @@ class Start:
     """
 
     project: Project
+    trust: Trust
     taking: IterationContext
     named: str | None
     environment: Mapping[str, str]
@@ -57,12 +61,14 @@ class Start:
     def baseline(self, metrics: Source | None) -> IterationRecord:
         """Record the baseline, or finish what a killed call for the same one began.
 
-        Raises LoopError for a loop that exists or is unfinished, InputError and ConfigError for bad input.
+        Raises LoopError for a loop that exists or is unfinished, InputError and ConfigError for bad input,
+        UntrustedError for checks that came with the project. Checks that are found are the caller's own act.
         """
         project = self.project
         config = with_limits(load_config(project.paths.root), self.limits)
         given = None if metrics is None else self.taking.given(metrics)
         if metrics is None:
+            self.trust.require_project(project_runs(project.paths.root, with_checks(config, self.checks).document))
             config = with_checks(with_detected_checks(config, project.paths.root, self.environment), self.checks)
         with locked(project.paths.lock, "pre-loop"):
             project.clear()
@@ -70,7 +76,7 @@ class Start:
             store = self._begun(given)
             replaced = self._replaced(store)
             if store is not None:
-                record = _resumed(store)
+                record = self._resumed(store)
             else:
                 store = project.unused(self.named)
                 linked = replaced.paths.loop_id if replaced is not None and self.taken_over == "rebaselined" else None
@@ -103,9 +109,19 @@ class Start:
             steering = {"schema_version": 1, "continuation": config.document["continuation"]}
             store.write_text(store.paths.continuation, to_json(steering).decode())
             facts = environment_facts()
-            store.create(loop_document(store.paths.loop_id, config, at, linked_to=linked, origin=origin, facts=facts))
+            document = loop_document(store.paths.loop_id, config, at, linked_to=linked, origin=origin, facts=facts)
+            if given is None:  # before it is there: a call that is killed in between leaves no loop that is nobody's
+                self.trust.mark_loop(store.paths, dump_yaml(document).encode())
+            store.create(document)
             record_iteration(store, judgement, taken, at)
         return judgement.record
+
+    def _resumed(self, store: LoopStore) -> IterationRecord:
+        self.trust.require_loop(store.paths, lambda: loop_runs(store))
+        with store.writing("pre-loop"):
+            loop = LoopReader.read(store, configured_by)
+            recovered(loop, unfinished=True)
+            return loop.record(0)
 
     def _begun(self, given: MeasuredIteration | None) -> LoopStore | None:
         """Return the loop that a killed call for the same baseline began, None if there is none."""
@@ -174,10 +190,3 @@ def refuse_unmeasured(measurement: Measurement, configured: frozenset[Group]) ->
         f"the baseline has no {lost.value}: {why}{f'; first error: {error}' if error else ''}; fix the check, or "
         "start without it with --allow-missing"
     )
-
-
-def _resumed(store: LoopStore) -> IterationRecord:
-    with store.writing("pre-loop"):
-        loop = LoopReader.read(store, configured_by)
-        recovered(loop, unfinished=True)
-        return loop.record(0)

@@ -19,6 +19,7 @@ from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.errors import InputError, LoopError
 from ralph_tracker.iteration.explain import checks_of
 from ralph_tracker.iteration.measure import configured_by, with_detected_checks
+from ralph_tracker.iteration.would_run import project_runs
 from ralph_tracker.measure.checks import Check, environment_for_checks
 from ralph_tracker.measure.commands import checks_from, command_of, is_there
 from ralph_tracker.measure.failure_reason import last_words
@@ -228,13 +229,17 @@ def plan_opened(
 ) -> Iterator["PlanRun"]:
     """Hold a plan's lock while the body runs it.
 
-    Raises StoreError if another process holds it, InputError and ConfigError for unusable input.
+    Raises StoreError if another process holds it, InputError and ConfigError for unusable input, UntrustedError for
+    tasks whose checks came with the project.
     """
     kept = read_plan(file)
     with plan_held(file, "run"):
         kept = read_plan(file)
         root = tracker.root.resolve()
         config = load_config(root)
+        tasks = [f"task {task.id}: {word}" for task in kept.state.pending for word in task.checks]
+        if tasks:
+            tracker.trusting.require_project(project_runs(root, config.document) + tasks)
         if kept.state.pending and not asked.allow_missing:
             found = with_detected_checks(config, root, tracker.environment)
             refuse_unknown(file, kept.state.pending, found, root, tracker.environment)

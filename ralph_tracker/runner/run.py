@@ -19,6 +19,7 @@ from ralph_tracker.core.rounding import quantity
 from ralph_tracker.core.rules import LoopLimits
 from ralph_tracker.errors import InputError, LoopError, NoSnapshotError, RecordError
 from ralph_tracker.iteration.measure import configured_by
+from ralph_tracker.iteration.would_run import loop_runs
 from ralph_tracker.runner.attempt import (
     AgentRun,
     Limits,
@@ -42,6 +43,7 @@ from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.lock import locked
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_status import NEXT_LOOP, Summary, paths_of, summary_at
+from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.records import LoopRecords
 from ralph_tracker.tracker import Decided, Tracker
 
@@ -390,6 +392,7 @@ def opened(tracker: Tracker, asked: RunRequest, screen: Screen) -> Iterator[Run]
     tracker = tracker._replace(loop_id=journal.loop_id)
     store = tracker.store()
     with locked(store.paths.folder / _LOCK, "run", patience_s=0):
+        tracker.trusting.mark_agent(journal.loop_id, journal.plan.command, journal.plan.prompt_file)
         journal.write(store.paths)
         limits = LoopReader.read(store, configured_by).config.rules.loop
         interrupts = Interrupts(lambda: screen.line(_ONCE))
@@ -424,7 +427,8 @@ def still_running(summary: Summary) -> LoopError:
 def take_up(tracker: Tracker, asked: RunRequest) -> Journal:
     """Return the journal of an earlier run of the loop; with a command and no loop yet, begin one.
 
-    Raises LoopError if there is nothing to continue, InputError for limits, which are frozen with their loop.
+    Raises LoopError if there is nothing to continue, InputError for limits, which are frozen with their loop, and
+    UntrustedError for a loop, or an agent on record, of somebody else.
     """
     summary = meant(tracker)
     if summary is None:
@@ -434,7 +438,11 @@ def take_up(tracker: Tracker, asked: RunRequest) -> Journal:
     if asked.limits:
         names = named_options(asked.limits)
         raise InputError(f"{names}: the limits are frozen with loop {summary.loop_id}; leave that out")
-    journal = _journal(paths_of(tracker.root, summary.loop_id, {}), summary, asked.command)
+    paths = paths_of(tracker.root, summary.loop_id, {})
+    journal = _journal(paths, summary, asked.command)
+    tracker.trusting.require_loop(paths, lambda: loop_runs(LoopStore(paths)))
+    if not asked.command:
+        tracker.trusting.require_agent(journal.loop_id, journal.plan.command, journal.plan.prompt_file)
     journal = journal._replace(plan=journal.plan._replace(**asked.plan))
     _refuse_unusable(tracker, journal.plan)
     return _matched(journal, summary)

@@ -10,7 +10,7 @@ LOOP_ID: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}\Z")
 # The version of every document that is kept.
 SCHEMA_VERSION: Final = 1
 BASE: Final = Path(".aiwg") / "ralph"
-RESERVED: Final = frozenset({"current", "lock", "loops"})
+RESERVED: Final = frozenset({"current", "lock", "loops", "trust"})
 # The list of an iteration's kept files, in its folder.
 MANIFEST: Final = "manifest.json"
 _SHOWN: Final = 40
@@ -45,6 +45,11 @@ class ProjectPaths(NamedTuple):
     def lock(self) -> Path:
         """Return the lock for starting loops."""
         return self.base / "lock"
+
+    @property
+    def trust(self) -> Path:
+        """Return the file with the marks of what a user of the project trusts."""
+        return self.base / "trust"
 
     def loop(self, loop_id: str) -> "LoopPaths":
         """Return the paths of one loop. Raises InputError for an unsafe id."""

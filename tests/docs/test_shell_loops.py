@@ -66,6 +66,7 @@ def set_up(place, files):
         file.parent.mkdir(exist_ok=True)
         file.write_text(text)
         file.chmod(0o755)
+    must(place, "ralph-tracker trust")
     return place
 
 

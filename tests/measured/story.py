@@ -42,6 +42,7 @@ def story(shop: Any, *, git: bool = True) -> Iterator[Step]:
     yield Step(("init", "--yes"), writes=True)
     shop.write("ralph-tracker.yaml", settings)
     yield Step(("doctor",))
+    yield Step(("trust",))
     yield Step(("hook", "pre-loop"))
     shop.passing(6).write("deep/new.txt", "new\n")
     yield Step(("hook", "post-iteration"))

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from ralph_tracker.agents.claude_code.presence import Presence, presence
+from ralph_tracker.errors import UntrustedError
 
 READ_AT_MOST: Final = 16 << 20
 _CHUNK: Final = 1 << 16
@@ -22,7 +23,11 @@ def answer(environment: Mapping[str, str], descriptor: int = 0) -> str:
     began = time.time()
 
     def act(where: Presence, descriptor: int) -> str:
-        found = _handled(read_event(descriptor), where, environment, began)
+        event = read_event(descriptor)
+        try:
+            found = _handled(event, where, environment, began)
+        except UntrustedError as error:  # the person is told; the agent is neither held nor told
+            found = {"systemMessage": f"ralph-tracker: {error}"}
         return "" if found is None else json.dumps(found) + "\n"
 
     return within(environment, descriptor, "hook", act)

@@ -32,14 +32,15 @@ def session_started(event: Mapping[str, Any], where: Presence, environment: Mapp
 
     A session that resumes after compaction does not start a loop. Raises as `Tracker.pre_loop` does.
     """
-    root = Path(where.root)
+    from ralph_tracker.tracker import Tracker  # noqa: PLC0415  # once per session; prompts do without
+
+    tracker = Tracker(Path(where.root), environment=environment)
     if where.loop is None:
         if event.get("source") == "compact":
             return None
-        from ralph_tracker.tracker import Tracker  # noqa: PLC0415  # few sessions measure a baseline
-
-        Tracker(root, environment=environment).pre_loop(None)
-    paths = paths_of(root, None, environment)
+        tracker.pre_loop(None)
+    tracker.require_loop()
+    paths = paths_of(tracker.root, None, environment)
     summary = running(summary_at(paths))
     try:
         failing = failing_tests(paths, summary.head)

@@ -1,0 +1,48 @@
+"""List what a project or a loop would run here, for whoever has to decide whether to trust it."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from ralph_tracker.config.load import load_config
+from ralph_tracker.measure.checks import command_text
+from ralph_tracker.measure.commands import checks_from
+from ralph_tracker.report.markdown import USER_FOLDER
+from ralph_tracker.store.loop_recovery import LoopReader
+from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.trust import Trust
+
+UNTRUSTED_TEMPLATE: Final = (
+    f"templates in {USER_FOLDER} are not used, as you have not accepted them (`ralph-tracker trust`); "
+    "the report is written as shipped"
+)
+
+
+def commands_of(document: Mapping[str, Any]) -> list[str]:
+    """Return the commands of a configuration's checks, a line each. Raises ConfigError for checks that are unusable."""
+    return [f"checks.{check.name}: {_told(check.env)}{command_text(check)}" for check in checks_from(document)]
+
+
+def _told(variables: Mapping[str, str]) -> str:
+    return "".join(f"{name}={value} " for name, value in variables.items())
+
+
+def project_runs(root: Path, document: Mapping[str, Any] | None = None) -> list[str]:
+    """Return what a project at `root` would run: the commands of `document`, else of its own file, and its templates.
+
+    Raises ConfigError for a configuration that cannot be used.
+    """
+    commands = commands_of(load_config(root).document if document is None else document)
+    return commands + [f"template {path.name}" for path in sorted((root / USER_FOLDER).glob("*.j2"))]
+
+
+def loop_runs(store: LoopStore) -> list[str]:
+    """Return the commands that are frozen with a loop, () where metrics are handed in. Raises RecordError."""
+    loop = LoopReader.read(store, lambda _: frozenset())
+    return commands_of(loop.config.document) if loop.origin == "measured" else []
+
+
+def trusted_templates(root: Path) -> Path | None:
+    """Return the root whose templates may be rendered, None if the project has some that nobody trusts."""
+    there = (root / USER_FOLDER).is_dir()
+    return None if there and not Trust(root).has_project() else root
