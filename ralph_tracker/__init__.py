@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from ralph_tracker.core.decision import Decision
     from ralph_tracker.core.records import IterationRecord
     from ralph_tracker.core.selection import Selection
-    from ralph_tracker.errors import RalphTrackerError
+    from ralph_tracker.errors import RalphTrackerError, UntrustedError
     from ralph_tracker.hooks import loop_decision, post_iteration, post_loop, pre_loop
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "IterationRecord",
     "RalphTrackerError",
     "Selection",
+    "UntrustedError",
     "__version__",
     "loop_decision",
     "post_iteration",
@@ -28,6 +29,7 @@ _WHERE = {
     "IterationRecord": "core.records",
     "RalphTrackerError": "errors",
     "Selection": "core.selection",
+    "UntrustedError": "errors",
     "loop_decision": "hooks",
     "post_iteration": "hooks",
     "post_loop": "hooks",

@@ -13,6 +13,7 @@ NAMES = [
     "IterationRecord",
     "RalphTrackerError",
     "Selection",
+    "UntrustedError",
     "__version__",
     "loop_decision",
     "post_iteration",

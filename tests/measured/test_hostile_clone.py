@@ -1,0 +1,233 @@
+"""A clone that ships a loop, a store and settings of somebody else: no verb and no hook runs a program of it."""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from coverage import CoverageData
+
+from ralph_tracker.agents.claude_code import hook as claude_code
+from ralph_tracker.cli.app import run
+from ralph_tracker.cli.verbs import cli
+from ralph_tracker.errors import EXIT_BUG, EXIT_OK
+from ralph_tracker.store.layout import LoopPaths
+
+from .test_hostile_git import SENTINELS, Trap
+
+pytestmark = pytest.mark.slow
+
+AGENT = ("--retries", "0", "--", "/bin/sh", "-c", "echo more >> later.txt")
+NO_CHANGE = ("--iteration", "1", "--reason", "asked for", "--apply", "none", "--verify")
+# How each verb is called; one that stands in no row fails the test of all verbs. Nothing of the clone is in `demo`'s.
+CALLS: dict[tuple[str, ...], list[tuple[str, ...]]] = {
+    ("init",): [("--yes",)],
+    ("run",): [
+        ("--resume", "--retries", "0"),
+        ("--new", *AGENT),
+        ("--resume", *AGENT),
+        ("--plan", "plan.yaml", "--new", *AGENT),
+    ],
+    ("plan", "show"): [("plan.yaml",)],
+    ("plan", "edit"): [("--yes", "plan.yaml")],
+    ("hook", "pre-loop"): [("--new",), ("--rebaseline", "--loop-id", "mine")],
+    ("hook", "post-iteration"): [(), ("--iteration", "2"), ("--loop-id", "ralph-001")],
+    ("hook", "loop-decision"): [(), ("--apply",)],
+    ("hook", "post-loop"): [(), NO_CHANGE],
+    ("agent", "install"): [("claude-code",)],
+    ("agent", "uninstall"): [("claude-code",)],
+    ("agent", "hook"): [("claude-code",), ("ralph-orchestrator",)],
+    ("agent", "status-line"): [("claude-code",)],
+    ("demo",): [],
+    ("status",): [()],
+    ("history",): [("--alerts",)],
+    ("show",): [("1",)],
+    ("diff",): [("0", "1")],
+    ("report",): [(), ("0",)],
+    ("integrity",): [(), ("1", "--rerun")],
+    ("gate",): [(), ("--github",)],
+    ("select-best",): [NO_CHANGE, ("--apply", "output"), ("--apply", "worktree")],
+    ("restore",): [("0",), ("1",)],
+    ("read",): [("results.xml",), (".coverage",)],
+    ("simulate",): [("events.jsonl",)],
+    ("verify",): [()],
+    ("gc",): [("--yes", "--keep-last", "1")],
+    ("doctor",): [()],
+    ("accept",): [("it1-stalled", "--reason", "why not")],
+    ("trust",): [("--show",), ("--revoke",), ()],
+    ("schema",): [("config",)],
+    ("completion",): [("bash",)],
+}
+# Of these every one runs something of the clone once that is trusted.
+WORST = {("run",), ("hook", "post-iteration"), ("doctor",)}
+EVENTS = ("SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolBatch", "Stop")
+# What a store of git's can name that a program starts for, or that puts other contents in the place of its own.
+GIT_FILES = {
+    "info/attributes": "* filter=evil diff=evil merge=evil\n",
+    "info/grafts": f"{'1' * 40} {'2' * 40}\n",
+    "objects/info/alternates": "/nowhere/objects\n../../../../../.git/objects\n",
+    "packed-refs": f"# pack-refs with: peeled\n{'1' * 40} refs/iterations/--upload-pack=evil\n"
+    f"{'1' * 40} refs/iterations/../../../evil\n",
+    "refs/replace/" + "1" * 40: "2" * 40 + "\n",
+}
+
+
+class Clone(Trap):
+    """A trap that a stranger has set with all that a project can bring along."""
+
+    def __init__(self, shop: Any, folder: Path) -> None:
+        super().__init__(shop, folder)
+        (folder / "user").mkdir()
+
+    def program(self, name: str) -> str:
+        """Return the path of a program that leaves its name."""
+        path = self._folder / "programs" / name
+        self._program(path)
+        return str(path)
+
+    def set_loop(self) -> None:
+        """Drive a loop whose check is one of the programs, with a run, a plan and templates beside it."""
+        shop = self.shop
+        shop.write("measure.sh", f'{self.program("check")}\ncp results.xml "$1/junit.xml"\n')
+        shop.start()
+        shop.write("app.py", "def two():\n    return 2\n")
+        shop.turn()
+        plan = {"command": [self.program("agent")]}
+        rest = {"iteration": 2, "phase": "agent", "tried": 0, "at_work": False, "waited_s": 0.0, "usage": {}}
+        journal = {"schema_version": 1, "loop_id": "ralph-001", "plan": plan, "notes": [], "blocked": None, **rest}
+        shop.write(".aiwg/ralph/ralph-001/run.json", json.dumps(journal))
+        shop.write("plan.yaml", f"tasks:\n  - {{id: one, title: One, checks: [{self.program('plan-check')}]}}\n")
+        shop.write(".aiwg/ralph/templates/iteration-report.md.j2", "of a stranger\n")
+        shop.write(".aiwg/ralph/trust", "0" * 64 + "\n")  # as good as any other of theirs
+        shop.write("events.jsonl", "")
+        shop.write(".coveragerc", "[run]\nplugins = evil\n")
+        shop.write("evil.py", f"import os\nos.system('{self.program('plugin')}')\n")
+        ran = CoverageData(str(shop.root / ".coverage"))
+        ran.add_lines({str(shop.root / "app.py"): [1]})
+        ran.write()
+        python = shop.write(".venv/bin/python", f'#!/bin/sh\n{self.program("python")}\nexec python3 "$@"\n')
+        python.chmod(0o755)
+        self.write(shop.root / ".git/config")
+        self.ran()
+
+    def set_old_store(self, paths: LoopPaths) -> None:
+        """Put in the place of the store one of an earlier version, with everything that git can be made to run by."""
+        shutil.rmtree(paths.store)
+        store = paths.old_store
+        subprocess.run(["git", "init", "-q", "--bare", str(store)], check=True)
+        self.write(store / "config")
+        self.write(store / "more")
+        with (store / "config").open("a") as config:
+            config.write("[include]\n\tpath = more\n")
+        for name, text in GIT_FILES.items():
+            (store / name).parent.mkdir(parents=True, exist_ok=True)
+            (store / name).write_text(text)
+        (store / "info/exclude").write_text("")
+        for program in (self._folder / "hooks").iterdir():
+            shutil.copy(program, store / "hooks" / program.name)
+
+
+def leaves(command: click.Command, at: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Yield the words of every verb, as the command line itself lists them."""
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            found = command.get_command(context, name)
+            assert found is not None
+            yield from leaves(found, (*at, name))
+    else:
+        yield at
+
+
+def test_every_verb_has_a_call():
+    assert sorted(leaves(cli)) == sorted(CALLS)
+
+
+@pytest.fixture
+def clone(workshop, tmp_path, monkeypatch):
+    (tmp_path / "trap").mkdir()
+    workshop.commit()
+    made = Clone(workshop, (tmp_path / "trap").resolve())
+    made.set_loop()
+    for name, value in made.variables.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "trap/user"))
+    monkeypatch.setenv("EDITOR", "true")
+    monkeypatch.delenv("RALPH_TRACKER_TRUST")
+    return made
+
+
+def called(
+    clone: Clone, monkeypatch: pytest.MonkeyPatch, verbs: Collection[tuple[str, ...]]
+) -> dict[tuple[str, ...], tuple[int, set[str]]]:
+    """Call verbs, each in a fresh copy, and return how it ended and which programs ran."""
+    found, original = {}, clone.shop.root
+    for verb in verbs:
+        for words in CALLS[verb]:
+            copy = original.parent / "cloned"
+            shutil.copytree(original, copy, symlinks=True)
+            monkeypatch.chdir(copy)
+            found[*verb, *words] = run([*verb, *words]), clone.ran()
+            monkeypatch.chdir(original)
+            shutil.rmtree(copy)
+    return found
+
+
+@pytest.mark.parametrize("is_old", [False, True], ids=["store", "store.git"])
+def test_no_verb_runs_a_program_of_a_clone_until_it_is_trusted(clone, is_old, monkeypatch):
+    if is_old:
+        clone.set_old_store(clone.shop.paths)
+        plain = {"GIT_DIR": str(clone.shop.paths.old_store), "GIT_WORK_TREE": str(clone.shop.root)}
+        subprocess.run(["git", "commit", "--allow-empty", "-m", "m"], env=clone.shop.environment | plain, check=False)
+        assert clone.ran(), "git runs what stands there"
+    found = called(clone, monkeypatch, CALLS)
+    assert {words: ran for words, (_, ran) in found.items() if ran} == {}
+    assert (clone.shop.root / ".coverage").exists()
+    assert EXIT_BUG not in {code for code, _ in found.values()}
+    monkeypatch.setenv("RALPH_TRACKER_TRUST", "1")
+    trusted = called(clone, monkeypatch, WORST)
+    ran = set().union(*(ran for _, ran in trusted.values()))
+    assert {"check", "agent", "plan-check", "python"} <= ran, "the clone is as bad as it should be"
+    assert ran.isdisjoint(sentinel.name for sentinel in SENTINELS)
+    assert "plugin" not in ran
+
+
+@pytest.mark.parametrize("wanted", ["", "1"])
+def test_the_agent_hook_says_one_line_to_the_person_and_lets_the_agent_go(clone, wanted, monkeypatch, capfd):
+    root = clone.shop.root
+    environment = {
+        "CLAUDE_PROJECT_DIR": str(root),
+        "PATH": clone.shop.environment["PATH"],
+        "RALPH_TRACKER_LOOP": wanted,
+    }
+    before = clone.shop.paths.state.read_bytes()
+    for name in EVENTS:
+        event = {"hook_event_name": name, "session_id": "s", "prompt_id": "p", "prompt": "Go.", "tool_name": "Read"}
+        (root.parent / "event").write_text(json.dumps(event))
+        with (root.parent / "event").open("rb") as file:
+            said = claude_code.answer(environment, file.fileno())
+        assert clone.ran() == set(), name
+        if name in {"SessionStart", "Stop"}:
+            assert json.loads(said).keys() == {"systemMessage"}
+            assert "ralph-tracker trust" in json.loads(said)["systemMessage"]
+            assert said.count("\n") == 1
+        else:
+            assert said == ""
+    assert clone.shop.paths.state.read_bytes() == before
+    assert capfd.readouterr() == ("", "")
+
+
+def test_templates_of_a_stranger_are_not_rendered_before_they_are_accepted(clone, monkeypatch, capsys):
+    monkeypatch.chdir(clone.shop.root)
+    assert run(["report", "1"]) == EXIT_OK
+    said = capsys.readouterr()
+    assert said.out.startswith("## Iteration 1 Progress Report")
+    assert "templates in .aiwg/ralph/templates are not used" in said.err
+    assert run(["trust"]) == EXIT_OK
+    assert "template iteration-report.md.j2" in capsys.readouterr().out
+    assert run(["report", "1"]) == EXIT_OK
+    assert capsys.readouterr() == ("of a stranger\n", "")
