@@ -14,6 +14,7 @@ from ralph_tracker.formats.damage import DEFAULT_LIMITS
 from ralph_tracker.formats.registry import Reading, examine
 from ralph_tracker.formats.report import CoverageReport, Kind, LintReport, Report, TestReport, TypeReport, Unreadable
 from ralph_tracker.measure.coverage_data import as_json, is_data
+from ralph_tracker.store.trust import Trust
 
 STANDARD_INPUT: Final = "-"
 
@@ -87,11 +88,12 @@ def command(files: tuple[str, ...], name: str | None, as_json: bool) -> int:
 def understand(path: str, name: str | None) -> ReadDocument:
     """Return what a file holds; one that cannot be read says why, and where.
 
-    coverage.py's own data is combined with the sources in the working directory.
+    coverage.py's own data is combined with the sources in the working directory, and with its settings if that is a
+    project that the user trusts.
     """
     data = _bytes_of(path)
     if isinstance(data, bytes) and is_data(data) and path != STANDARD_INPUT:
-        made = as_json(Path(path), Path())
+        made = as_json(Path(path), Path(), settings=Trust(Path.cwd()).has_project())
         data, name = (made.why, None) if isinstance(made, Unreadable) else (made, "coveragepy-json")
     reading = examine(data, format=name) if isinstance(data, bytes) else Reading(None, Unreadable(data))
     result, form = reading.result, reading.format

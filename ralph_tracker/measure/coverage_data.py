@@ -1,5 +1,6 @@
 """Convert coverage.py's own data to its JSON report by calling coverage.py, since the totals need the sources."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -18,14 +19,16 @@ def is_data(data: bytes) -> bool:
     return data.startswith(_MARK)
 
 
-def as_json(path: Path, root: Path, python: str = sys.executable) -> bytes | Unreadable:
-    """Return the JSON report for a data file and the sources under `root`, with the project's coverage.py settings.
+def as_json(path: Path, root: Path, python: str = sys.executable, *, settings: bool = True) -> bytes | Unreadable:
+    """Return the JSON report for a data file and the sources under `root`.
 
+    The project's coverage.py settings can name plugins, which are its code; without `settings` they are left out.
     coverage.py is the one that `python` can import; it is optional. Unreadable says why there is no report, and what to
     do instead.
     """
     # -P: a `coverage` folder in the project, with JavaScript's reports, must not hide the package.
     command = [python, "-P", "-m", "coverage", "json", "-q", f"--data-file={path}", "-o", "-"]
+    command += [] if settings else [f"--rcfile={os.devnull}"]
     try:
         done = subprocess.run(command, cwd=root, capture_output=True, timeout=_TIMEOUT_S, check=False)  # noqa: S603
     except subprocess.TimeoutExpired:

@@ -63,7 +63,7 @@ CALLS: dict[tuple[str, ...], list[tuple[str, ...]]] = {
     ("completion",): [("bash",)],
 }
 # Of these every one runs something of the clone once that is trusted.
-WORST = {("run",), ("hook", "post-iteration"), ("doctor",)}
+WORST = {("run",), ("hook", "post-iteration"), ("read",), ("doctor",)}
 EVENTS = ("SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolBatch", "Stop")
 # What a store of git's can name that a program starts for, or that puts other contents in the place of its own.
 GIT_FILES = {
@@ -191,9 +191,8 @@ def test_no_verb_runs_a_program_of_a_clone_until_it_is_trusted(clone, is_old, mo
     monkeypatch.setenv("RALPH_TRACKER_TRUST", "1")
     trusted = called(clone, monkeypatch, WORST)
     ran = set().union(*(ran for _, ran in trusted.values()))
-    assert {"check", "agent", "plan-check", "python"} <= ran, "the clone is as bad as it should be"
+    assert {"check", "agent", "plan-check", "plugin", "python"} <= ran, "the clone is as bad as it should be"
     assert ran.isdisjoint(sentinel.name for sentinel in SENTINELS)
-    assert "plugin" not in ran
 
 
 @pytest.mark.parametrize("wanted", ["", "1"])
