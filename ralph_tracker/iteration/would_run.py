@@ -8,7 +8,7 @@ from ralph_tracker.config.load import load_config
 from ralph_tracker.measure.checks import command_text
 from ralph_tracker.measure.commands import checks_from
 from ralph_tracker.report.markdown import USER_FOLDER
-from ralph_tracker.store.loop_recovery import LoopReader
+from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.trust import Trust
 
