@@ -40,7 +40,7 @@ def root(tmp_path):
 
 def call(root, *words, stdin=STOP, program=(PROGRAM,), **more):
     """Run a command as a host does that hands nothing down: no PATH, no HOME."""
-    environment = {"CLAUDE_PROJECT_DIR": str(root), **more}
+    environment = {"CLAUDE_PROJECT_DIR": str(root), "RALPH_TRACKER_TRUST": "1", **more}
     return subprocess.run(
         [*program, *words],
         cwd=root,
@@ -133,7 +133,7 @@ class TestHook:
         (root / "ralph-tracker.yaml").write_text(json.dumps({"checks": {"tests": check}}))
         begun(root)
         (root / "slow").touch()
-        environment = {"CLAUDE_PROJECT_DIR": str(root), "PATH": os.environ["PATH"]}
+        environment = {"CLAUDE_PROJECT_DIR": str(root), "RALPH_TRACKER_TRUST": "1", "PATH": os.environ["PATH"]}
         words = [PROGRAM, "agent", "hook", "claude-code"]
         process = subprocess.Popen(words, cwd=root, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         process.stdin.write(STOP.encode())
@@ -219,7 +219,7 @@ class TestInThisProcess:
 
 class TestCosts:
     def modules(self, root, event):
-        environment = {"CLAUDE_PROJECT_DIR": str(root), "PATH": os.environ["PATH"]}
+        environment = {"CLAUDE_PROJECT_DIR": str(root), "RALPH_TRACKER_TRUST": "1", "PATH": os.environ["PATH"]}
         done = subprocess.run(
             [sys.executable, "-c", PROBE],
             cwd=root,

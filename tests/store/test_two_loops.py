@@ -66,7 +66,7 @@ def project(driven, drive, metrics) -> Path:
 @pytest.fixture
 def start(project: Path) -> Iterator[Start]:
     """Start programs in the project, with a plain environment; those that have not ended by then end with the test."""
-    environment = {name: os.environ[name] for name in ("PATH", "TMPDIR") if name in os.environ}
+    environment = {name: os.environ[name] for name in ("PATH", "TMPDIR", "RALPH_TRACKER_TRUST") if name in os.environ}
     environment |= {"HOME": str(project.parent), "GIT_CONFIG_NOSYSTEM": "1"}
     started = []
 
