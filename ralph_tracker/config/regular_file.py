@@ -8,6 +8,8 @@ from typing import BinaryIO, Final
 from ralph_tracker.errors import InputError
 
 MAX_BYTES: Final = 64 << 20
+# Settings of tools and build files: the largest that is known, a lock file of npm, has less.
+_MAX_TEXT: Final = 16 << 20
 
 
 def read_regular(path: Path, *, inside: Path | None = None, name: str | None = None, limit: int = MAX_BYTES) -> bytes:
@@ -24,6 +26,14 @@ def read_regular(path: Path, *, inside: Path | None = None, name: str | None = N
     if len(data) > limit:
         raise InputError(f"{name}: larger than {limit >> 20} MiB; hand in less")
     return data
+
+
+def text_of(path: Path) -> str | None:
+    """Return the text of a project's own file; None if it cannot be read, is no regular file or has over 16 MiB."""
+    try:
+        return read_regular(path, limit=_MAX_TEXT).decode("utf-8-sig", "replace")
+    except (InputError, OSError):
+        return None
 
 
 def open_regular(path: Path, *, name: str | None = None) -> BinaryIO:

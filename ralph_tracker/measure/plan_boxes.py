@@ -8,6 +8,8 @@ import re
 from pathlib import Path
 from typing import Any, Final
 
+from ralph_tracker.config.regular_file import text_of
+
 PLANS: Final = (
     "IMPLEMENTATION_PLAN.md",
     "fix_plan.md",
@@ -17,7 +19,6 @@ PLANS: Final = (
     "PLAN.md",
     "tasks.md",
 )
-_MOST: Final = 1_000_000
 _BOX: Final = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+\[([ xX])\]\s", re.MULTILINE)
 _FENCED: Final = re.compile(r"^(`{3,}|~{3,}).*?^\1", re.MULTILINE | re.DOTALL)
 _LISTS: Final = ("userStories", "user_stories", "stories", "tasks")
@@ -37,11 +38,8 @@ def count_tasks(root: Path, named: str | None = None) -> tuple[int, int] | None:
 
 
 def _boxes_in(path: Path) -> tuple[int, int] | None:
-    try:
-        if not path.is_file() or path.stat().st_size > _MOST:
-            return None
-        text = path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
+    text = text_of(path)
+    if text is None:
         return None
     ticks = _stories(text) if path.suffix == ".json" else [box != " " for box in _BOX.findall(_FENCED.sub("", text))]
     return (sum(ticks), len(ticks) - sum(ticks)) if ticks else None

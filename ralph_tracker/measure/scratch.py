@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from ralph_tracker.config.regular_file import text_of
 from ralph_tracker.errors import InputError, StoreError
 from ralph_tracker.measure.checks import Check
 from ralph_tracker.measure.commands import command_of, located
@@ -196,10 +197,10 @@ def _editable(prefix: Path, root: Path, same_source: bool) -> Iterator[Path]:  #
     """Yield the folders of a project that a Python environment imports from, relative to its root."""
     for site in (site for pattern in _SITES for site in sorted(prefix.glob(pattern))):
         for file in sorted(site.glob("*.pth")):
-            for line in _text(file).splitlines():
+            for line in (text_of(file) or "").splitlines():
                 yield from _inside(line.strip(), root)
         for file in sorted(site.glob("__editable__*_finder.py")):
-            for name, source in _mapping(_text(file)).items():
+            for name, source in _mapping(text_of(file) or "").items():
                 for path in _inside(source, root):
                     if path.name == name:
                         yield path.parent
@@ -223,10 +224,3 @@ def _mapping(text: str) -> Mapping[str, str]:
     except (ValueError, SyntaxError):
         return {}
     return {name: source for name, source in plain.items() if isinstance(name, str) and isinstance(source, str)}
-
-
-def _text(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""

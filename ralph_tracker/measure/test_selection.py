@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, Final, NamedTuple
 
+from ralph_tracker.config.regular_file import text_of
 from ralph_tracker.measure.checks import Check
 from ralph_tracker.measure.ecosystems.node import read_json
 from ralph_tracker.measure.report_files import PLACEHOLDER
@@ -367,7 +368,7 @@ def _vitest(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | Non
 def _mocha(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None:
     """Name the files, unless the settings name some too, because mocha would run both."""
     own = (read_json(cwd / "package.json") or {}).get("mocha")
-    settings = [path.read_text(encoding="utf-8", errors="replace") for path in cwd.glob(".mocharc*")]
+    settings = [text_of(path) or "" for path in cwd.glob(".mocharc*")]
     if _has(args, {"--spec", "-w", "--watch", "--config"}) or any("spec" in text for text in [*settings, str(own)]):
         return None
 
@@ -463,13 +464,14 @@ def _target(file: PurePosixPath, cwd: Path) -> tuple[str | None, str] | None:
 
 
 def _toml(path: Path) -> dict[str, Any] | None:
-    import tomllib  # noqa: PLC0415  # only cargo's manifests need it
-
+    text = text_of(path)
+    if text is None:
+        return None
     try:
         import tomllib  # noqa: PLC0415  # only Cargo manifests need it
 
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        return tomllib.loads(text)
+    except ValueError:
         return None
 
 
@@ -478,7 +480,7 @@ def _classes(file: str, cwd: Path) -> list[str]:
     path = cwd / file
     if path.suffix not in _JVM:
         return []
-    text = path.read_text(encoding="utf-8", errors="replace")
+    text = text_of(path) or ""
     package = _PACKAGE.search(text)
     names = [path.stem] if path.suffix == ".java" else _CLASS.findall(text)
     return [name if package is None else f"{package[1]}.{name}" for name in names]
@@ -515,9 +517,7 @@ def _gradle(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | Non
         return None
     if not all(modules.values()) or _has(args, {"--tests", "-p", "--project-dir", "-b"}):
         return None
-    several = any(
-        "include" in path.read_text(encoding="utf-8", errors="replace") for path in cwd.glob("settings.gradle*")
-    )
+    several = any("include" in (text_of(path) or "") for path in cwd.glob("settings.gradle*"))
     new = []
     for module, classes in sorted(modules.items()):
         task = f":{module.replace('/', ':')}:test" if module else ":test" if several else "test"

@@ -1,6 +1,9 @@
 """What the ecosystems of one project say together, and what `init` and `doctor` make of it."""
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -124,3 +127,11 @@ def test_doctor_shows_each_ecosystem_and_the_next_step_of_each_note(tree, on_pat
     assert lines["22.1.0, node"]["what"] == "node"
     assert lines["typescript not found"]["next_step"] == "npm install"
     assert lines[f"no cargo found for {root}"]["next_step"] == "install Rust, and have cargo on PATH"
+
+
+def test_pipes_in_the_place_of_settings_are_not_waited_for(tmp_path):
+    names = ["go.mod", "go.work", "pyproject.toml", "setup.cfg", "pytest.ini", "package.json", "jest.config.js"]
+    for name in [*names, "tsconfig.json", "Cargo.toml", "pom.xml", "build.gradle", "settings.gradle"]:
+        os.mkfifo(tmp_path / name)
+    look = "import pathlib, sys; from ralph_tracker.measure.detect import detect; detect(pathlib.Path(sys.argv[1]), {})"
+    subprocess.run([sys.executable, "-c", look, tmp_path], check=True, timeout=20)

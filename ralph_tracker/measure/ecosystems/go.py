@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from ralph_tracker.config.regular_file import text_of
 from ralph_tracker.measure.ecosystems.found import Checks, Ecosystem, program, version_of
 
 NAME: Final = "go"
@@ -36,10 +37,7 @@ def detect(root: Path, environment: Mapping[str, str]) -> Ecosystem | None:
 
 def _packages(root: Path) -> list[str]:
     """Return the packages of a module, or of the modules that a workspace uses."""
-    try:
-        text = re.sub(r"//.*", "", (root / "go.work").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return ["./..."]
+    text = re.sub(r"//.*", "", text_of(root / "go.work") or "")
     used = [*_USE.findall(text), *(word for block in _BLOCK.findall(text) for word in block.split())]
     folders = [word.strip('"').rstrip("/") for word in used]
     return [f"{folder}/..." for folder in folders] or ["./..."]

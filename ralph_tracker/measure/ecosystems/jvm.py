@@ -9,6 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
+from ralph_tracker.config.regular_file import text_of
 from ralph_tracker.measure.ecosystems.found import Checks, Ecosystem, program, version_of
 
 NAME: Final = "jvm"
@@ -44,7 +45,7 @@ def _call(root: Path, tool: str, wrapper: str, environment: Mapping[str, str]) -
 def _texts(root: Path, files: tuple[str, ...]) -> list[str]:
     """Return the build files of the project and of modules one folder deep."""
     paths = chain.from_iterable((root / name, *sorted(root.glob(f"[!.]*/{name}"))) for name in files)
-    return [path.read_text(encoding="utf-8", errors="replace") for path in paths if path.is_file()]
+    return [text for text in map(text_of, paths) if text is not None]
 
 
 def _maven_checks(call: str, text: str) -> tuple[Checks, tuple[str, ...]]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
+from ralph_tracker.config.regular_file import text_of
 from ralph_tracker.measure.ecosystems.found import PROBE_TIMEOUT_S, Checks, Ecosystem, program, version_of
 
 _LOCKS: Final = {
@@ -98,8 +99,8 @@ def package_of(root: Path) -> Package | None:
 def read_json(path: Path) -> Mapping[str, Any] | None:
     """Return a JSON object from a file, None if it is missing or cannot be read."""
     try:
-        document = json.loads(path.read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError, RecursionError):
+        document = json.loads(text_of(path) or "")
+    except (ValueError, RecursionError):
         return None
     return document if isinstance(document, Mapping) else None
 
@@ -300,7 +301,7 @@ def _ignored_by_jest(runner: Runner) -> list[str]:
     """Return the project's own patterns, which ours would replace; jest is only asked if a configuration has them."""
     root = runner.package.root
     files = [path for name in _JEST_FILES for path in root.glob(name)]
-    if not any(_IGNORED_MODULES in path.read_text(encoding="utf-8", errors="replace") for path in files):
+    if not any(_IGNORED_MODULES in (text_of(path) or "") for path in files):
         return []
     try:
         done = subprocess.run(  # noqa: S603  # the project's own runner
@@ -497,7 +498,7 @@ def _type_check(call: tuple[str, ...], name: str, project: str | None) -> dict[s
 def _programs(path: Path) -> list[str | None]:
     """Return the projects that a tsconfig.json only refers to, [None] if it is one itself."""
     document = read_json(path)
-    text = "" if document is not None else _COMMENT.sub("", path.read_text(encoding="utf-8", errors="replace"))
+    text = "" if document is not None else _COMMENT.sub("", text_of(path) or "")
     if document is not None:
         empty = document.get("files") == []
         references = [each.get("path") for each in document.get("references") or () if isinstance(each, Mapping)]

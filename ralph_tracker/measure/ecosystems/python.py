@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from ralph_tracker.config.regular_file import text_of
 from ralph_tracker.measure.ecosystems.found import PROBE_TIMEOUT_S, Checks, Ecosystem, program
 
 NAME: Final = "python"
@@ -156,8 +157,8 @@ def _pyproject(root: Path, *keys: str) -> Mapping[str, Any]:
 def _table(path: Path, *keys: str) -> Mapping[str, Any]:
     """Return a table of a TOML file, {} if it is missing or cannot be read."""
     try:
-        table: Any = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        table: Any = tomllib.loads(text_of(path) or "")
+    except ValueError:
         return {}
     for key in keys:
         table = table.get(key) if isinstance(table, Mapping) else None
@@ -168,9 +169,9 @@ def _section(path: Path, name: str) -> Mapping[str, str]:
     """Return a section of an ini file, {} if it is missing or cannot be read."""
     parser = configparser.RawConfigParser(strict=False)
     try:
-        parser.read_string(path.read_text(encoding="utf-8"))
+        parser.read_string(text_of(path) or "")
         return dict(parser[name])
-    except (OSError, ValueError, KeyError, configparser.Error):
+    except (ValueError, KeyError, configparser.Error):
         return {}
 
 
