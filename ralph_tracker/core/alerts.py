@@ -27,7 +27,8 @@ class AlertFacts(NamedTuple):
     `readings` are the previous values in the lineage, `tests` the comparison by name (None: no names on one side),
     `components` those of the score (None: not measured), `missing` says why a group was not measured. `integrity` is
     what was found in files and tests (None: nobody looked), `open_findings` the keys of the open ones,
-    `accepted_findings` the stamps of those that a person accepted.
+    `accepted_findings` the stamps of those that a person accepted. `failing_named` are the failing tests known by name
+    where only counts are compared.
     """
 
     iteration: int
@@ -45,6 +46,7 @@ class AlertFacts(NamedTuple):
     open_findings: frozenset[str] = frozenset()
     accepted_findings: frozenset[str] = frozenset()
     not_loaded: Mapping[str, str] = {}
+    failing_named: tuple[str, ...] = ()
 
     @property
     def matched(self) -> bool:
@@ -148,7 +150,8 @@ def working_tests_failing(at: AlertFacts) -> Alert | None:
     if passed is None or failed is None or now_failed is None or now_failed <= failed.value:
         return None
     now, before = passed
-    counts = f"passed {before.value:g}→{now:g}, failed {failed.value:g}→{now_failed}; names are not known"
+    names = f"failing: {names_in_short(at.failing_named)}" if at.failing_named else "names are not known"
+    counts = f"passed {before.value:g}→{now:g}, failed {failed.value:g}→{now_failed}; {names}"
     alert = at.alert(kind, "Previously passing tests now failing", counts, at.age(before))
     return until(alert, "tests_passed", now, before.value)
 

@@ -243,6 +243,7 @@ def alert_facts_of(
         open_findings=frozenset(f.key for alert in line.open_alerts for f in alert.findings),
         accepted_findings=state.accepted_findings,
         not_loaded={place: why for place, why in measurement.not_loaded.items() if place not in line.not_loaded},
+        failing_named=measurement.failing_named,
     )
 
 

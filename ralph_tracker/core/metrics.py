@@ -189,7 +189,8 @@ class Measurement(NamedTuple):
     a person is needed. `config_changed` names the keys that differ from the frozen configuration. `notes` tell a person
     how it was measured. `integrity` is the result of comparing files and running earlier tests, None if nobody did.
     `not_loaded` maps what did not build, so that its tests could not be collected, to the tool's first error line.
-    `plan` counts the tasks of the plan, done and open; None without a plan.
+    `plan` counts the tasks of the plan, done and open; None without a plan. `failing_named` are the failing tests whose
+    names were handed in beside counts of more tests; `tests` is None then.
     """
 
     metrics: Metrics
@@ -208,3 +209,4 @@ class Measurement(NamedTuple):
     integrity: Integrity | None = None
     not_loaded: Mapping[str, str] = {}
     plan: tuple[int, int] | None = None
+    failing_named: tuple[str, ...] = ()

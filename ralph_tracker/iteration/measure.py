@@ -316,8 +316,16 @@ class IterationContext(NamedTuple):
         """Take metrics that are handed in. Raises InputError if they are unusable."""
         from ralph_tracker.measure.given import read_metrics  # noqa: PLC0415  # only for metrics handed in
 
-        values, score, tests = read_metrics(metrics)
-        return MeasuredIteration(self._circumstances()._replace(metrics=values, quality_score=score, tests=tests))
+        given, base = read_metrics(metrics), self._circumstances()
+        return MeasuredIteration(
+            base._replace(
+                metrics=given.metrics,
+                quality_score=given.quality_score,
+                tests=given.tests,
+                failing_named=given.failing,
+                notes=(*base.notes, given.note) if given.note else base.notes,
+            )
+        )
 
     def with_files(
         self, given: MeasuredIteration, store: LoopStore, config: Config, state: LoopState

@@ -3,22 +3,15 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NamedTuple, NoReturn
 
 from ralph_tracker.config.regular_file import read_regular
 from ralph_tracker.config.short_words import shortened
 from ralph_tracker.config.yaml_io import PYTHONS_ADVICE, load_yaml
-from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, Metrics, TestResults, Usage
+from ralph_tracker.core.metrics import Metrics, TestResults, Usage
 from ralph_tracker.errors import InputError
-from ralph_tracker.measure.given_fast_path import (
-    OUTCOMES,
-    Cases,
-    Given,
-    NotPlainError,
-    Values,
-    plain_metrics,
-    plain_usage,
-)
+from ralph_tracker.measure.given_fast_path import Given, NotPlainError, Values, plain_metrics, plain_usage
+from ralph_tracker.measure.named_tests import NamedTests, beside_counts
 
 PASS_RATE_TOLERANCE: Final = 0.1
 _ROUNDING_SLACK: Final = 1e-9
@@ -41,21 +34,37 @@ def contradiction(given: Metrics) -> str | None:
     return None
 
 
-def read_metrics(source: Mapping[str, Any] | str | Path) -> tuple[Metrics, float | None, TestResults | None]:
+class GivenMeasurement(NamedTuple):
+    """Metrics as handed in.
+
+    `quality_score` is None if it is computed, `tests` if not all of them are named; then `failing` are the failing ones
+    among the names. `note` says so.
+    """
+
+    metrics: Metrics
+    quality_score: float | None = None
+    tests: TestResults | None = None
+    failing: tuple[str, ...] = ()
+    note: str = ""
+
+
+def read_metrics(source: Mapping[str, Any] | str | Path) -> GivenMeasurement:
     """Read metrics from a mapping, or from a YAML or JSON file.
 
-    Returns the metrics as given, the given quality_score (None: computed) and the tests by name (None: no names).
-    Missing counts are computed from the names. Raises InputError, in one line, for unknown keys, values that are not
-    finite numbers, negatives and contradictions.
+    Missing counts are computed from the names of all tests. Raises InputError, in one line, for unknown keys, values
+    that are not finite numbers, negatives and contradictions.
     """
     name, raw = _raw(source, "metrics")
     given = _given(raw, name)
-    tests = None if given.cases is None else _results(given.cases)
-    metrics = Metrics(**(given.values if tests is None else _with_counts(given.values, tests)))
+    try:
+        named = NamedTests(given.values, None) if given.cases is None else beside_counts(given.values, given.cases)
+    except ValueError as error:
+        raise InputError(f"{name}: {error}") from None
+    metrics = Metrics(**named.values)
     problem = contradiction(metrics)
     if problem:
         raise InputError(f"{name}: {problem}")
-    return metrics, given.quality_score, tests
+    return GivenMeasurement(metrics, given.quality_score, named.tests, named.failing, named.note)
 
 
 def read_usage(source: Mapping[str, Any] | str | Path) -> Usage:
@@ -80,28 +89,6 @@ def _usage(raw: Mapping[str, Any], name: str) -> Values:
         from ralph_tracker.measure.given_models import validated_usage  # noqa: PLC0415  as above
 
         return validated_usage(raw, name)
-
-
-def _results(cases: Cases) -> TestResults:
-    """Return the last outcome of each test; a test with differing outcomes is flaky."""
-    outcomes = dict(zip(cases.ids, map(OUTCOMES.__getitem__, cases.words), strict=True))
-    flaky = set()
-    if len(outcomes) < len(cases.ids):
-        runs = zip(cases.ids, cases.words, strict=True)
-        flaky = {test for test, word in runs if OUTCOMES[word] != outcomes[test]}
-    return TestResults(outcomes, cases.durations, frozenset(flaky))
-
-
-def _with_counts(given: Values, tests: TestResults) -> Values:
-    """Return the values with missing counts computed from the tests."""
-    outcomes = list(tests.outcomes.values())
-    counts = {
-        "test_count": len(outcomes),
-        "tests_passed": outcomes.count(PASSED),
-        "tests_failed": outcomes.count(FAILED),
-        "tests_skipped": outcomes.count(SKIPPED),
-    }
-    return given | {name: count for name, count in counts.items() if given[name] is None}
 
 
 def _raw(source: Mapping[str, Any] | str | Path, kind: str) -> tuple[str, Any]:

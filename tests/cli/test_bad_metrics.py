@@ -78,8 +78,8 @@ UNUSABLE: dict[str, tuple[Any, str]] = {
         "testing: passed + failed + skipped is 12, but test_count is 9",
     ),
     "counts that contradict the names": (
-        {"testing": {"tests_passed": 5}, "tests": [{"id": "a", "outcome": "passed"}]},
-        "testing: passed + failed + skipped is 5, but test_count is 1",
+        {"testing": {"tests_failed": 0}, "tests": [{"id": "a", "outcome": "failed"}]},
+        "testing: tests_failed is 0, but `tests` lists 1 failed",
     ),
     "pass rate that is another": (
         {"testing": {"tests_passed": 7, "tests_failed": 2, "pass_rate": 80}},

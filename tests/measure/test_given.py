@@ -23,10 +23,10 @@ SEED = {
 
 
 def test_a_mapping_is_taken_as_it_is_and_what_is_absent_stays_absent():
-    metrics, score, tests = read_metrics(SEED)
-    assert metrics.measured() == {name: value for section in SEED.values() for name, value in section.items()}
-    assert (score, tests) == (None, None)
-    assert metrics.coverage_percentage is None
+    given = read_metrics(SEED)
+    assert given.metrics.measured() == {name: value for section in SEED.values() for name, value in section.items()}
+    assert (given.quality_score, given.tests) == (None, None)
+    assert given.metrics.coverage_percentage is None
 
 
 @pytest.mark.parametrize("source", [MappingProxyType(SEED), {}], ids=["read-only", "empty"])
@@ -62,7 +62,7 @@ def test_a_judges_score_is_from_0_to_1(score):
 
 def test_outcomes_by_name_are_passed_failed_or_skipped():
     outcomes = ("passed", "failed", "error", "skipped", "xfailed", "xpassed")
-    metrics, _, tests = read_metrics({"tests": [{"id": outcome, "outcome": outcome} for outcome in outcomes]})
+    metrics, _, tests, *_ = read_metrics({"tests": [{"id": outcome, "outcome": outcome} for outcome in outcomes]})
     assert tests.outcomes == {
         "passed": "passed",
         "failed": "failed",
@@ -78,7 +78,7 @@ def test_outcomes_by_name_are_passed_failed_or_skipped():
 def test_a_test_that_stands_twice_counts_once_with_its_last_outcome_and_is_flaky_where_they_differ():
     runs = [("a", "failed", 1.0), ("b", "passed", None), ("a", "passed", 2.0), ("b", "passed", 0.5)]
     listed = [{"id": name, "outcome": outcome, "duration": duration} for name, outcome, duration in runs]
-    metrics, _, tests = read_metrics({"tests": listed})
+    metrics, _, tests, *_ = read_metrics({"tests": listed})
     assert tests.outcomes == {"a": "passed", "b": "passed"}
     assert tests.durations == {"a": 2.0, "b": 0.5}
     assert tests.flaky == {"a"}
@@ -86,14 +86,37 @@ def test_a_test_that_stands_twice_counts_once_with_its_last_outcome_and_is_flaky
 
 
 def test_no_test_at_all_is_a_measurement():
-    metrics, _, tests = read_metrics({"tests": []})
+    metrics, _, tests, *_ = read_metrics({"tests": []})
     assert (metrics.test_count, metrics.tests_passed, tests.outcomes) == (0, 0, {})
 
 
-def test_a_given_count_goes_before_that_of_the_names():
-    names = [{"id": "a", "outcome": "passed"}]
-    metrics, *_ = read_metrics({"testing": {"test_count": 3, "tests_skipped": 2}, "tests": names})
-    assert metrics.measured() == {"test_count": 3, "tests_passed": 1, "tests_failed": 0, "tests_skipped": 2}
+LOGIN = {"id": "login", "outcome": "passed"}
+LOGOUT = {"id": "logout", "outcome": "failed"}
+RETRIED = {"id": "login", "outcome": "failed"}
+
+
+@table(
+    ("testing", "names", "counts", "named"),
+    [
+        ({}, [LOGIN, LOGOUT], (2, 1, 1, 0), True),
+        ({"test_count": 2, "tests_passed": 1, "tests_failed": 1}, [LOGIN, LOGOUT], (2, 1, 1, 0), True),
+        ({"test_count": 2, "tests_failed": 1}, [RETRIED, LOGIN], (2, 1, 1, 0), True),
+        ({"test_count": 10, "tests_passed": 8, "tests_failed": 2}, [LOGIN], (10, 8, 2, 0), False),
+        ({"tests_passed": 8}, [LOGIN], (None, 8, None, None), False),
+        ({"test_count": 3, "tests_skipped": 2}, [LOGIN], (3, 1, 0, 2), False),
+    ],
+    ids=["names alone", "the same counts", "run twice", "one of ten", "one of eight passed", "all but the skipped"],
+)
+def test_a_list_of_some_tests_leaves_the_counts_as_they_are(testing, names, counts, named):
+    given = read_metrics({"testing": testing, "tests": names})
+    assert tuple(given.metrics)[:4] == counts
+    assert (given.tests is not None, given.note == "") == (named, named)
+
+
+def test_the_failing_ones_of_some_names_are_kept():
+    given = read_metrics({"testing": {"test_count": 9, "tests_failed": 2}, "tests": [LOGIN, LOGOUT]})
+    assert given.failing == ("logout",)
+    assert given.note == "tests: 2 of 9 named, so the counts are compared, not the tests; failing: logout"
 
 
 def test_a_lone_surrogate_in_a_name_is_written_by_its_number(tmp_path):
@@ -151,8 +174,9 @@ def test_a_given_whole_is_never_contradicted_by_its_parts(document):
 
 def test_counts_of_names_can_contradict_given_ones():
     names = [{"id": "a", "outcome": "passed"}]
-    said = "metrics: testing: passed + failed + skipped is 5, but test_count is 1"
-    assert said_of({"tests_failed": 4}, tests=names) == said
+    assert said_of({"test_count": 0}, tests=names) == "metrics: testing: test_count is 0, but `tests` lists 1"
+    said = "metrics: testing: tests_passed is 0, but `tests` lists 1 passed"
+    assert said_of({"test_count": 4, "tests_passed": 0}, tests=names) == said
     assert said_of({"pass_rate": 50.0}, tests=names).startswith("metrics: testing: pass_rate is 50, but 1 of 1")
 
 
