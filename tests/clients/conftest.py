@@ -222,6 +222,7 @@ def project(tmp_path: Path, claude: Path) -> Project:
         (made.root / name).write_text(text)
     for words in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "first"]):
         subprocess.run(["git", *words], cwd=made.root, env=made.environment(), check=True)
+    made.ours("trust")
     return made
 
 

@@ -116,7 +116,7 @@ def test_a_session_outside_of_a_loop_is_left_alone(project, messages, write):
         project.ask(service.url)
     assert service.played_out
     assert "ralph-tracker" not in service.told[0]
-    assert not (project.root / ".aiwg").exists()
+    assert not project.loop.exists()
 
 
 def test_a_session_that_wants_a_loop_begins_with_a_baseline(project, messages, write):
@@ -188,8 +188,9 @@ def test_a_loop_that_is_damaged_lets_the_agent_stop_and_that_is_noted(project, m
     with messages.playing(write("calc.py", WRONG_AGAIN), messages.say("done")) as service:
         project.ask(service.url)
     assert service.played_out
-    (line,) = project.noted("agent-errors.jsonl")
-    assert line["error"].startswith("RecordError: .aiwg/ralph/ralph-001/loop.yaml: ")
+    at_start, at_stop = project.noted("agent-errors.jsonl")
+    assert {at_start["error"], at_stop["error"]} == {at_stop["error"]}
+    assert at_stop["error"].startswith("RecordError: .aiwg/ralph/ralph-001/loop.yaml: ")
 
 
 def test_a_configuration_that_is_broken_lets_the_agent_work_and_is_told(project, messages, write):
