@@ -50,8 +50,10 @@ def command(root: Path, loop_id: str | None, as_json: bool) -> int:
     Exit code 1 if one is missing.
     """
     folder = checked_root(root)
-    configuration = _untrusted(folder) or _configuration(folder, os.environ)
-    lines = [*configuration, _git(os.environ), _store(folder, loop_id)]
+    configuration, untrusted = _configuration(folder, os.environ), _untrusted(folder)
+    # Without checks those of the tools that are found would run, so that they are needed.
+    tools = untrusted or _tools(folder, os.environ, needed=configuration[0]["state"] == "warning")
+    lines = [*configuration, *tools, _git(os.environ), _store(folder, loop_id)]
     lines += packages(requirements_of("ralph-tracker"), version_of_package)
     healthy = all(line["state"] != "missing" for line in lines)
     if as_json:
@@ -69,7 +71,7 @@ def _line(state: State, what: str, found: str, next_step: str | None = None) -> 
 
 
 def _untrusted(root: Path) -> list[Line]:
-    """Return a warning in place of what would start programs that came with a project, () in a project of one's own."""
+    """Return a warning in place of what would start programs that came with a project, [] in a project of one's own."""
     try:
         brings = config_digest(root) != NO_DIGEST or ProjectPaths(root).base.is_dir()
     except RalphTrackerError:
@@ -86,17 +88,14 @@ def _configuration(root: Path, environment: Mapping[str, str]) -> list[Line]:
         config = load_config(root)
         checks = checks_from(config.document)
     except RalphTrackerError as error:
-        return [
-            _line("missing", "configuration", str(error), "fix the file"),
-            *_tools(root, environment, needed=False),
-        ]
+        return [_line("missing", "configuration", str(error), "fix the file")]
     if not checks:
         found = "the checks that are found" if config.source is None else f"{config.source}, which names no check"
         step = "ralph-tracker init writes them down"
-        return [_line("warning", "configuration", found, step), *_tools(root, environment, needed=True)]
+        return [_line("warning", "configuration", found, step)]
     counted = f"{config.source}, {len(checks)} check{'' if len(checks) == 1 else 's'}"
     commands = [_command(check, root, environment) for check in checks]
-    return [_line("ok", "configuration", counted), *commands, *_tools(root, environment, needed=False)]
+    return [_line("ok", "configuration", counted), *commands]
 
 
 def _command(check: Any, root: Path, environment: Mapping[str, str]) -> Line:  # noqa: ANN401  # a Check

@@ -119,3 +119,11 @@ def at_a_terminal(command, cwd, said):
     code = process.wait(60)
     os.close(ours)
     return " ".join(shown.decode().split()) + " ", code
+
+
+def test_doctor_names_what_is_wrong_with_a_configuration_that_nobody_accepted(clone):
+    (clone.root / "ralph-tracker.yaml").write_text('checks: {tests: {run: "true", timeout: 1:30}}\n')
+    examined = clone.ralph("doctor")
+    assert examined.out.startswith("missing  configuration: checks.tests.timeout: '1:30' is no time")
+    assert "trust: you have not accepted this project" in examined.out
+    assert examined.code == 1
