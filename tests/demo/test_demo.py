@@ -51,11 +51,14 @@ def ralph(*arguments: object) -> tuple[int, str]:
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory):
     root = tmp_path_factory.mktemp("demo") / "project"
-    code, out = ralph("demo", "--folder", root)
-    loop = ("--root", root, "--loop-id", "ralph-001", "--json")
-    assert code == 0, out
-    records = json.loads(ralph("history", *loop)[1])
-    selection = json.loads(ralph("select-best", "--apply", "none", *loop)[1])
+    with pytest.MonkeyPatch.context() as patch:  # as for a user who has accepted nothing before
+        patch.delenv("RALPH_TRACKER_TRUST")
+        patch.setenv("XDG_STATE_HOME", str(root.parent / "state"))
+        code, out = ralph("demo", "--folder", root)
+        loop = ("--root", root, "--loop-id", "ralph-001", "--json")
+        assert code == 0, out
+        records = json.loads(ralph("history", *loop)[1])
+        selection = json.loads(ralph("select-best", "--apply", "none", *loop)[1])
     told = [record["iteration_metrics"] | {"decision": record["recommendation"]} for record in records]
     return Shown(code, out, root, told, selection["best_output_selection"])
 
