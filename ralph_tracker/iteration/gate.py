@@ -303,6 +303,11 @@ class SourceLine(NamedTuple):
     file: str
     line: int | None
 
+    @property
+    def text(self) -> str:
+        """Return `file:line`, only the file where the line is unknown."""
+        return self.file if self.line is None else f"{self.file}:{self.line}"
+
 
 def place_of(root: Path, test: str) -> SourceLine | None:
     """Return the location of a test, None if its id names no file of the tree.

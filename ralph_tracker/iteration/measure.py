@@ -17,6 +17,8 @@ from ralph_tracker.core.metrics import Group, Measure, Measurement, Metrics, Tes
 from ralph_tracker.errors import ConfigError, InputError, StoreError
 from ralph_tracker.formats.damage import DEFAULT_LIMITS
 from ralph_tracker.formats.lint.lint_report import Severity
+from ralph_tracker.iteration.listed_findings import FILE as FINDINGS
+from ralph_tracker.iteration.listed_findings import ListedFindings, listed, listed_document
 from ralph_tracker.iteration.rerun import linked_environments, scratch_tree
 from ralph_tracker.iteration.tree_metrics import TreeFacts, tree_values
 from ralph_tracker.measure.checks import Check, CheckResult, command_text, environment_for_checks, run_checks
@@ -25,7 +27,7 @@ from ralph_tracker.measure.commands import checks_from, seconds
 from ralph_tracker.measure.environment import without_ours
 from ralph_tracker.measure.plan_boxes import count_tasks
 from ralph_tracker.measure.process import Finished
-from ralph_tracker.measure.results import configured_groups, read_results
+from ralph_tracker.measure.results import CheckTotals, configured_groups, read_results
 from ralph_tracker.store.files import as_store_error, to_json, write_new
 from ralph_tracker.store.iteration_files import CHECKS, CheckDocument, IterationFiles, KeptFiles
 from ralph_tracker.store.layout import SCHEMA_VERSION
@@ -114,7 +116,7 @@ class CheckRun(NamedTuple):
 
     `scratch` has the raw reports and the captured output of the checks that `ran`. `judged` is the report of a tool
     that compares files, or why there is none; None if no check is of that kind. `not_loaded` maps what did not build,
-    so that its tests have no report, to the first error line.
+    so that its tests have no report, to the first error line. `listed` are the findings by place.
     """
 
     metrics: Metrics
@@ -127,6 +129,7 @@ class CheckRun(NamedTuple):
     ran: tuple[CheckResult, ...] = ()
     judged: bytes | str | None = None
     not_loaded: Mapping[str, str] = {}
+    listed: ListedFindings = ListedFindings()
 
     def fill(self, folder: Path, keeper: IterationFiles, number: int) -> None:
         """Write all of it into the iteration's folder, before that is sealed."""
@@ -137,6 +140,7 @@ class CheckRun(NamedTuple):
             if (self.scratch / name).is_dir() and any((self.scratch / name).iterdir()):
                 (self.scratch / name).rename(folder / name)
         write_new(folder / CHECKS, to_json(_checks_document(self.ran)))
+        write_new(folder / FINDINGS, to_json(listed_document(self.listed)))
         keeper.fill(folder, self.kept, number)
 
 
@@ -185,7 +189,8 @@ def observe(
             tree, output = kept.snapshot.tree, place.scratch / "held-back"
             results += run_held_back(keeper, tree, held_back, place.environment, output, stack, progress)
         measured = read_results(results, place.severity, place.root)
-    metrics = measured.metrics._replace(**tree_values(TreeFacts(place.root, keeper, kept, code, measured.coverage)))
+    facts = TreeFacts(place.root, keeper, kept, code, measured.coverage)
+    metrics = measured.metrics._replace(**tree_values(facts))
     kept = keeper.after_checks(kept)
     missing = dict(measured.missing)
     if code.complexity_score is None:
@@ -202,7 +207,15 @@ def observe(
         ran=results,
         judged=measured.integrity,
         not_loaded=measured.not_loaded,
+        listed=_listed(measured, facts),
     )
+
+
+def _listed(measured: CheckTotals, facts: TreeFacts) -> ListedFindings:
+    """List the findings by place; the changed files are only read if something could lie on their lines."""
+    covered = facts.covered_lines() or None
+    new_lines = facts.new_lines() if measured.complaints or covered else {}
+    return listed(measured.complaints, new_lines, covered)
 
 
 def _checks_document(results: Sequence[CheckResult]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from ralph_tracker.config.regular_file import read_regular
 from ralph_tracker.core.known_tests import HELD_BACK
 from ralph_tracker.core.metrics import Group, Measure, Metrics, TestResults
 from ralph_tracker.errors import InputError, StoreError
+from ralph_tracker.formats.complaints import Complaint, complaints
 from ralph_tracker.formats.damage import DEFAULT_LIMITS
 from ralph_tracker.formats.first_error import first_error
 from ralph_tracker.formats.lint.lint_report import Severity
@@ -50,7 +51,8 @@ class CheckTotals(NamedTuple):
     to read. `not_loaded` maps what did not build or load, so that its tests could not be collected (a file, package or
     suite as the report names it; else the file of the first error, or the check), to the tool's first error line,
     whether or not other tests were reported. `integrity` is the report of the check of that kind, or why it is missing;
-    None without such a check. `coverage` is the sum of its reports, None where it is missing.
+    None without such a check. `coverage` is the sum of its reports, None where it is missing. `complaints` are the
+    findings of linters, type checkers and failed builds, with the group of each and paths relative to the project.
     """
 
     metrics: Metrics
@@ -61,6 +63,7 @@ class CheckTotals(NamedTuple):
     integrity: bytes | str | None = None
     not_loaded: Mapping[str, str] = {}
     coverage: CoverageReport | None = None
+    complaints: tuple[tuple[Group, Complaint], ...] = ()
 
 
 def measured_kind(check: Check) -> str | None:
@@ -125,6 +128,7 @@ class _Totals:
         self._builds: list[bool] = []
         self._measures: dict[str, Measure] = {}
         self._integrity: bytes | str | None = None
+        self._complaints: list[tuple[Group, Complaint]] = []
 
     def ran(self, name: str, kind: str | None) -> None:
         """Add a check that ran, in its place among the others."""
@@ -142,6 +146,15 @@ class _Totals:
             self.fail(result.check.name, Group.BUILD, f"{result.check.name}: {result.finished.summary}")
         else:
             self._builds.append(result.finished.succeeded)
+            if not result.finished.succeeded and result.check.held_back is None:
+                self._complain_of_build(result)
+
+    def _complain_of_build(self, result: CheckResult) -> None:
+        """Keep the first error that a failed build printed."""
+        found = first_error(self._relative(_output(result)))
+        if found is not None:
+            complaint = Complaint(found.file or result.check.name, found.number, "", found.line)
+            self._complaints.append((Group.BUILD, complaint))
 
     def take(self, result: CheckResult, found: FoundReport, kind: str | None) -> None:
         """Add one report of a check, or the reason why it is missing."""
@@ -151,12 +164,24 @@ class _Totals:
             self.fail(result.check.name, missed, _why(result, found, report))
             if missed == Group.TESTS and _failed(result) and _nothing_reported(found, report):
                 self._did_not_build(result)
+            if missed in {Group.LINT, Group.TYPES}:  # a checker that stopped says where
+                self._complain(result, found, Group(missed))
         elif isinstance(report, TestReport):
             self._tests.append(report if result.check.held_back is None else _hidden(report, result.check.name))
         else:
             report = report.with_severity(self._severity) if isinstance(report, LintReport) else report
             name = _KIND[type(report)]
             self._sums[name] = self._sums[name] + report if name in self._sums else report
+            if isinstance(report, LintReport | TypeReport) and report.errors + report.warnings:
+                self._complain(result, found, Group(name))
+
+    def _complain(self, result: CheckResult, found: FoundReport, group: Group) -> None:
+        """Keep the findings of a report by place; those of held-back checks are not for the agent."""
+        data = _bytes(found, result.secrets)
+        if result.check.held_back is None and isinstance(data, bytes):
+            for each in complaints(data, format=result.check.format, severity=self._severity):
+                file = self._relative(each.file).removeprefix("./")
+                self._complaints.append((group, each._replace(file=file, message=self._relative(each.message))))
 
     def partly_built(self, result: CheckResult) -> None:
         """Record what did not compile according to the output, although other tests ran."""
@@ -219,6 +244,7 @@ class _Totals:
             integrity=self._integrity,
             not_loaded=self._not_loaded,
             coverage=None if Group.COVERAGE in self._missing else self._sums.get(Group.COVERAGE),
+            complaints=tuple(self._complaints),
         )
 
     def _told(self, tests: TestResults) -> TestResults:

@@ -89,7 +89,7 @@ def test_what_is_put_into_the_iterations_folder_is_short_and_says_what_was_cut(k
     assert (folder / "output/tests.stderr").read_text() == "told\n"
     kept = (folder / "output/tests.stdout").read_bytes()
     assert kept[OUTPUT_KEPT:] == b"\n[ralph-tracker: 3000000 bytes, the first 1000000 are kept]\n"
-    assert {path.name for path in folder.iterdir()} == {"output", "manifest.json", "checks.json"}
+    assert {path.name for path in folder.iterdir()} == {"output", "manifest.json", "checks.json", "findings.json"}
 
 
 def test_progress_is_told_of_every_check(keeper, place):
