@@ -1,5 +1,6 @@
 """Run the command line, with the only error boundary."""
 
+import errno
 import gc
 import signal
 import sys
@@ -13,6 +14,10 @@ from ralph_tracker.version import __version__
 PROGRAM: Final = "ralph-tracker"
 _ENDING: Final = (signal.SIGTERM, signal.SIGHUP)
 _ON_RECORD: Final = "what was on record stays on record"
+# What a limit or a disk refuses wherever it comes up.
+_REFUSALS: Final = frozenset(
+    {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+)
 # A command is short and makes few cycles: with Python's own thresholds, collecting takes a tenth of its time.
 _COLLECTING: Final = (200_000, 30, 30)
 
@@ -53,8 +58,8 @@ def run(arguments: list[str]) -> int:
     except Terminated as end:
         complain(f"ended by {signal.Signals(end.number).name}; {_ON_RECORD}")
         code = EXIT_SIGNAL + end.number
-    except Exception as error:  # noqa: BLE001  # a bug of ours: write a log
-        code = _bug(error)
+    except Exception as error:  # noqa: BLE001  # the machine's limits, else a bug of ours
+        code = _failed(error)
     return code
 
 
@@ -82,6 +87,18 @@ def _answered(arguments: list[str]) -> int:
     from ralph_tracker.cli.verbs import dispatch
 
     return dispatch(arguments)
+
+
+def _failed(error: Exception) -> int:
+    """Say in one line that the machine has refused something, else write a log of the bug."""
+    if isinstance(error, MemoryError):
+        complain(f"out of memory; {_ON_RECORD}")
+    elif isinstance(error, OSError) and error.errno in _REFUSALS:
+        what = f"{error.filename}: " if error.filename else ""
+        complain(f"{what}{error.strerror}; {_ON_RECORD}")
+    else:
+        return _bug(error)
+    return EXIT_FAILURE
 
 
 def _bug(error: Exception) -> int:

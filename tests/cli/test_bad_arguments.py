@@ -1,5 +1,6 @@
 """Arguments and places that cannot be used: one line each, the code of its kind, and nothing is changed."""
 
+import errno
 from pathlib import Path
 
 import pytest
@@ -168,6 +169,31 @@ class Unreadable(list):
 
     def __getitem__(self, index):
         raise RuntimeError("first line\nsecond \x1b[31m line")
+
+
+class Refused(list):
+    """Stand for a machine that refuses something where nobody looked for it."""
+
+    def __init__(self, error):
+        super().__init__()
+        self.error = error
+
+    def __getitem__(self, index):
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (MemoryError(), "out of memory"),
+        (OSError(errno.EMFILE, "Too many open files"), "Too many open files"),
+        (OSError(errno.ENOSPC, "No space left on device", "/some/file"), "/some/file: No space left on device"),
+    ],
+    ids=["memory", "open files", "space"],
+)
+def test_a_limit_of_the_machine_is_one_line_and_no_bug(capsys, error, said):
+    assert run(Refused(error)) == 1
+    assert capsys.readouterr().err == f"ralph-tracker: {said}; what was on record stays on record\n"
 
 
 def test_a_bug_of_ours_is_one_line_and_a_log(capsys):

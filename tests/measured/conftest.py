@@ -116,7 +116,7 @@ def workshop(tmp_path: Path) -> Workshop:
     return Workshop(root).prepare()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def workshop_at() -> type[Workshop]:
     """Return the maker of projects, for loops that several tests look at."""
     return Workshop
