@@ -1,7 +1,8 @@
 """Run all measurements and print one table, with the limit beside each figure.
 
-    python bench/run.py [--large] [NAME …]      # formats, hooks, integrity, long_loop, measuring, snapshot, steering
+    python bench/run.py [--large] [NAME …]
 
+A NAME is that of a file beside this one: formats, hooks, integrity, long_loop, measuring, replay, snapshot, steering.
 With --large, trees of 50,000 files have 50 rounds instead of 5, which takes some minutes more. The exit code is 1 if a
 limit was exceeded. Figures depend on the machine: compare the ratios.
 """

@@ -14,7 +14,14 @@ from ralph_tracker.core.judge import excluded_tests, judge
 from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.core.rules import SelectionMode
 from ralph_tracker.errors import InputError, LoopError
-from ralph_tracker.iteration.measure import IterationContext, Source, configured_by, refuse_other_origin, stamp
+from ralph_tracker.iteration.measure import (
+    Checkout,
+    IterationContext,
+    Source,
+    configured_by,
+    refuse_other_origin,
+    stamp,
+)
 from ralph_tracker.iteration.record import (
     failure_marked,
     follow,
@@ -87,7 +94,8 @@ class Tracker(NamedTuple):
     """The operations on one loop of one project.
 
     `trust` decides about commands that came with the project and that this user has neither started nor accepted:
-    False refuses them, True accepts them, a function is asked.
+    False refuses them, True accepts them, a function is asked. `checkout` is a commit to record instead of the working
+    tree.
     """
 
     root: Path = Path()
@@ -96,6 +104,7 @@ class Tracker(NamedTuple):
     environment: Mapping[str, str] = os.environ
     progress: Callable[[str], None] | None = None
     trust: Consent = False
+    checkout: Checkout | None = None
 
     @property
     def project(self) -> Project:
@@ -178,7 +187,7 @@ class Tracker(NamedTuple):
                 loop = LoopReader.read(store, configured_by)
                 summary = running(recovered(loop, unfinished=unfinished))
                 number = summary.iteration + 1
-                taking = IterationContext(self.clock.now(), loop, usage, blocked, tuple(notes))
+                taking = IterationContext(self.clock.now(), loop, usage, blocked, tuple(notes), self.checkout)
                 if iteration is not None and iteration != number:
                     return Recorded(repeated(loop, summary, iteration, taking, metrics), new=False)
                 store.begin(number)

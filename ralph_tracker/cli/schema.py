@@ -10,6 +10,7 @@ from ralph_tracker.cli.accept import AcceptanceDocument
 from ralph_tracker.cli.doctor import ExaminationDocument
 from ralph_tracker.cli.output import say_json
 from ralph_tracker.cli.read import ReadDocument
+from ralph_tracker.cli.replay import ReplayDocument
 from ralph_tracker.cli.report import ReportDocument
 from ralph_tracker.cli.restore import RestoreDocument
 from ralph_tracker.cli.simulate import SimulationDocument
@@ -52,6 +53,7 @@ SCHEMAS: Final[dict[str, Any]] = {
     "read": list[ReadDocument],
     "simulate": SimulationDocument,
     "plan": ShownPlanDocument,
+    "replay": ReplayDocument,
 }
 NAMES: Final = tuple(SCHEMAS)
 

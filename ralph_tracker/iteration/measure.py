@@ -88,13 +88,28 @@ def folder_of(check: Check, root: Path) -> Path:
     return folder
 
 
+class Checkout(NamedTuple):
+    """A commit that is measured as an iteration: `root` is an untouched checkout of it.
+
+    The checks `ran` in another one, from which `totals` were read; `folder` has their `output` and `reports`. `home` is
+    the folder whose environments they used. `tracked` are the paths of all commits of the loop, for its baseline.
+    """
+
+    root: Path
+    home: Path
+    totals: CheckTotals
+    ran: tuple[CheckResult, ...]
+    folder: Path
+    tracked: Collection[str] = ()
+
+
 class MeasureTarget(NamedTuple):
     """Where and what to measure: the project, its checks, the code to count, and a folder of ours for the results.
 
     `severity` overrides the severity of lint findings, by prefix of their code. `tool` compares files: ours or another.
     `may_be_absent` names the checks whose command need not exist yet. `rerun` says when earlier tests are run again,
     `rerun_timeout_s` how long a check of such a run may take. `plan` is the configured file of tasks, None to look for
-    it.
+    it. `checkout` is the commit whose checks ran already, None to run them.
     """
 
     root: Path
@@ -109,6 +124,7 @@ class MeasureTarget(NamedTuple):
     plan: str | None = None
     rerun: str = "each"
     rerun_timeout_s: float = 600.0
+    checkout: Checkout | None = None
 
 
 class CheckRun(NamedTuple):
@@ -133,9 +149,8 @@ class CheckRun(NamedTuple):
 
     def fill(self, folder: Path, keeper: IterationFiles, number: int) -> None:
         """Write all of it into the iteration's folder, before that is sealed."""
-        _trim(self.scratch / "output")
-        for name in ("reports", "rerun"):
-            _drop_odd_files(self.scratch / name)
+        shorten(self.scratch)
+        _drop_odd_files(self.scratch / "rerun")
         for name in _FOLDERS:
             if (self.scratch / name).is_dir() and any((self.scratch / name).iterdir()):
                 (self.scratch / name).rename(folder / name)
@@ -173,25 +188,15 @@ def observe(
     )
     with as_store_error(place.scratch):
         shutil.rmtree(place.scratch, ignore_errors=True)
-    results = run_checks(
-        [check for check in place.checks if check.held_back is None],
-        root=place.root,
-        folder=place.scratch / "output",
-        reports=place.scratch / "reports",
-        environment=without_ours(environment_for_checks(place.environment), place.root),
-        on_progress=progress,
-    )
-    if not allow_missing:
-        _refuse_missing([each for each in results if each.check.name not in place.may_be_absent])
-    held_back = [check for check in place.checks if check.held_back is not None]
-    with ExitStack() as stack:
-        if held_back:
-            tree, output = kept.snapshot.tree, place.scratch / "held-back"
-            results += run_held_back(keeper, tree, held_back, place.environment, output, stack, progress)
-        measured = read_results(results, place.severity, place.root)
+    if place.checkout is None:
+        results, measured = _checked(place, keeper, kept.snapshot.tree, allow_missing=allow_missing, progress=progress)
+    else:
+        results, measured = place.checkout.ran, place.checkout.totals
+        with as_store_error(place.scratch):
+            shutil.copytree(place.checkout.folder, place.scratch, symlinks=True)
     facts = TreeFacts(place.root, keeper, kept, code, measured.coverage)
     metrics = measured.metrics._replace(**tree_values(facts))
-    kept = keeper.after_checks(kept)
+    kept = keeper.after_checks(kept) if place.checkout is None else kept
     missing = dict(measured.missing)
     if code.complexity_score is None:
         missing[Group.CODE] = _NO_FUNCTION
@@ -216,6 +221,28 @@ def _listed(measured: CheckTotals, facts: TreeFacts) -> ListedFindings:
     covered = facts.covered_lines() or None
     new_lines = facts.new_lines() if measured.complaints or covered else {}
     return listed(measured.complaints, new_lines, covered)
+
+
+def _checked(
+    place: MeasureTarget, keeper: IterationFiles, tree: str, *, allow_missing: bool, progress: Progress | None
+) -> tuple[tuple[CheckResult, ...], CheckTotals]:
+    """Run the checks on the current tree, which is kept as `tree`, and read their reports."""
+    results = run_checks(
+        [check for check in place.checks if check.held_back is None],
+        root=place.root,
+        folder=place.scratch / "output",
+        reports=place.scratch / "reports",
+        environment=without_ours(environment_for_checks(place.environment), place.root),
+        on_progress=progress,
+    )
+    if not allow_missing:
+        _refuse_missing([each for each in results if each.check.name not in place.may_be_absent])
+    held_back = [check for check in place.checks if check.held_back is not None]
+    with ExitStack() as stack:
+        if held_back:
+            output = place.scratch / "held-back"
+            results += run_held_back(keeper, tree, held_back, place.environment, output, stack, progress)
+        return results, read_results(results, place.severity, place.root)
 
 
 def _checks_document(results: Sequence[CheckResult]) -> dict[str, Any]:
@@ -254,6 +281,12 @@ def tree_notes(kept: KeptFiles) -> list[str]:
             more = f" and {len(paths) - _CHANGED_SHOWN} more" if len(paths) > _CHANGED_SHOWN else ""
             notes.append(f"{name}: {', '.join(map(shown, paths[:_CHANGED_SHOWN]))}{more}")
     return notes
+
+
+def shorten(folder: Path) -> None:
+    """Cut what checks left in `output` and `reports` of a folder to what is kept of it."""
+    _trim(folder / "output")
+    _drop_odd_files(folder / "reports")
 
 
 def _trim(folder: Path) -> None:
@@ -317,6 +350,7 @@ class IterationContext(NamedTuple):
     """The circumstances of an iteration: time, loop (None for the baseline), usage.
 
     `blocked` is the runner's reason why a person is needed, `notes` are the runner's remarks on the agent's work.
+    `checkout` is the commit to measure, None for the working tree.
     """
 
     now: datetime
@@ -324,6 +358,7 @@ class IterationContext(NamedTuple):
     usage: Source | None = None
     blocked: str | None = None
     notes: tuple[str, ...] = ()
+    checkout: Checkout | None = None
 
     def given(self, metrics: Source) -> MeasuredIteration:
         """Take metrics that are handed in. Raises InputError if they are unusable."""
@@ -381,11 +416,13 @@ class IterationContext(NamedTuple):
             raise ConfigError(
                 f"{config.source}: codebase.keep: never is for metrics handed in; checks read what is kept"
             )
-        keeper = IterationFiles(store)
+        commit = self.checkout
+        root = store.paths.root if commit is None else commit.root
+        keeper = IterationFiles(store, root)
         if self.loop is None:
-            keeper.create(config.document["snapshot"]["include"])
+            keeper.create(config.document["snapshot"]["include"], () if commit is None else commit.tracked)
         cache = store.paths.folder / CODE_CACHE
-        place = place_of(config, store.paths.root, store.paths.staging, cache, environment)
+        place = place_of(config, root, store.paths.staging, cache, environment)._replace(checkout=commit)
         return self._observed(place, keeper, state, allow_missing=allow_missing, progress=progress)
 
     def unrecorded(
@@ -460,6 +497,8 @@ class IterationContext(NamedTuple):
             from ralph_tracker.iteration.rerun import ScratchRunner  # noqa: PLC0415  as above
 
             runner = ScratchRunner(keeper, place.checks, place.environment, place.rerun_timeout_s, place.scratch)
+            if place.checkout is not None:
+                runner = runner._replace(same_source=False, home=place.checkout.home)
             commands = [command_text(check) for check in place.checks]
             reruns = Reruns(runner, only_touched=place.rerun == "touched", commands=commands)
         if place is not None and place.tool != BUILTIN:

@@ -67,7 +67,8 @@ class ScratchRunner(NamedTuple):
     """A runner that uses the loop's own test checks in a copy of the iteration's tree.
 
     `timeout_s` limits each check; reports and output are kept in `kept`, unless that is None. `same_source` is whether
-    the working tree has that iteration's source.
+    the working tree has that iteration's source. `home` is the folder whose environments are lent, None for the
+    project's own.
     """
 
     keeper: IterationFiles
@@ -76,6 +77,7 @@ class ScratchRunner(NamedTuple):
     timeout_s: float
     kept: Path | None = None
     same_source: bool = True
+    home: Path | None = None
 
     def run(
         self,
@@ -109,7 +111,7 @@ class ScratchRunner(NamedTuple):
     ) -> tuple[TestResults, Rerun]:
         with scratch_tree(self.keeper, tree) as (folder, copy):
             environment = linked_environments(
-                self.keeper, copy, self.checks, self.environment, same_source=self.same_source
+                self.keeper, copy, self.checks, self.environment, same_source=self.same_source, home=self.home
             )
             write_earlier(copy, earlier, self.keeper)
             limited = [self._limited(check, files, copy) for check in needed(self.checks)]
@@ -178,11 +180,22 @@ def scratch_tree(keeper: IterationFiles, tree: str) -> Iterator[tuple[Path, Path
 
 
 def linked_environments(
-    keeper: IterationFiles, copy: Path, checks: Sequence[Check], environment: Mapping[str, str], *, same_source: bool
+    keeper: IterationFiles,
+    copy: Path,
+    checks: Sequence[Check],
+    environment: Mapping[str, str],
+    *,
+    same_source: bool,
+    home: Path | None = None,
 ) -> dict[str, str]:
-    """Make the project's environments available in a scratch tree; what is built there is cached beside the loop."""
+    """Lend the environments of `home`, None for the project, to a scratch tree; builds are cached beside the loop."""
     return link_environments(
-        keeper.paths.root, copy, checks, environment, same_source=same_source, builds=keeper.paths.folder / BUILDS
+        home or keeper.paths.root,
+        copy,
+        checks,
+        environment,
+        same_source=same_source,
+        builds=keeper.paths.folder / BUILDS,
     )
 
 

@@ -80,7 +80,7 @@ class Start:
             else:
                 store = project.unused(self.named)
                 linked = replaced.paths.loop_id if replaced is not None and self.taken_over == "rebaselined" else None
-                record = self._begin(store, config, given, linked)
+                record = self.begin(store, config, given, linked)
             if replaced is not None and self.taken_over is not None:
                 with replaced.writing("pre-loop"):
                     replaced.give_up(self.taken_over, stamp(self.taking.now))
@@ -88,9 +88,10 @@ class Start:
             store.done()
         return record
 
-    def _begin(
-        self, store: LoopStore, config: Config, given: MeasuredIteration | None, linked: str | None
+    def begin(
+        self, store: LoopStore, config: Config, given: MeasuredIteration | None = None, linked: str | None = None
     ) -> IterationRecord:
+        """Record the baseline in a new loop, which does not become the current one. Raises as `baseline` does."""
         origin: Origin = "measured" if given is None else "given"
         with store.writing("pre-loop"):
             state = LoopState(loop_id=store.paths.loop_id, rules=config.rules)

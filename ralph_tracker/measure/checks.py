@@ -124,7 +124,7 @@ def environment_for_checks(base: Mapping[str, str]) -> dict[str, str]:
     return kept
 
 
-def run_checks(
+def run_checks(  # noqa: PLR0913  # one keyword each
     checks: Sequence[Check],
     *,
     root: Path,
@@ -134,19 +134,21 @@ def run_checks(
     jobs: int = 1,
     on_progress: Callable[[str], None] | None = None,
     output_cap: int = OUTPUT_CAP,
+    stop: Event | None = None,
 ) -> tuple[CheckResult, ...]:
     """Run checks, each after those that it needs, up to `jobs` at once, and return their results in that order.
 
     Captured output goes to `folder` as NAME.stdout and NAME.stderr. `reports` is the folder for `{reports}`, created
     here and empty at the start. `environment` is the whole environment, overridden by each check's `env`. `on_progress`
     gets a line when a check starts and when it ends, always in the calling thread. `output_cap` is in bytes per stream.
+    Another thread may set `stop`: what runs is ended then, and every later check as soon as it starts.
     Raises ConfigError for checks that cannot be run, StoreError if the folders cannot be used.
     """
     order = in_order(checks)
     setting = _Setting(root.absolute(), folder.absolute(), reports.absolute(), environment, output_cap)
     _make_folders(setting)
     before: Before = ChainMap(*(fingerprints(check.reports, cwd=setting.cwd(check)) for check in order))
-    finished = _run_all(order, partial(_run_one, setting), max(1, jobs), on_progress or _say_nothing)
+    finished = _run_all(order, partial(_run_one, setting), max(1, jobs), on_progress or _say_nothing, stop or Event())
     _mask(setting, order)
     owners: dict[str, str] = {}
     return tuple(_result(check, finished[check.name], setting, before, owners) for check in order)
@@ -218,10 +220,14 @@ def _make_folders(setting: _Setting) -> None:
 
 
 def _run_all(
-    order: Sequence[Check], run: Callable[[Check, Event], Finished], jobs: int, say: Callable[[str], None]
+    order: Sequence[Check],
+    run: Callable[[Check, Event], Finished],
+    jobs: int,
+    say: Callable[[str], None],
+    stop: Event,
 ) -> dict[str, Finished]:
-    """Run each check as soon as its needs are done; on any exception the running ones are ended first."""
-    stop, waiting, done = Event(), list(order), dict[str, Finished]()
+    """Run each check as soon as its needs are done; on any exception the running ones are ended first, by `stop`."""
+    waiting, done = list(order), dict[str, Finished]()
     running: dict[str, Thread] = {}
     ended = SimpleQueue[tuple[str, Finished | BaseException]]()
 
@@ -246,7 +252,8 @@ def _run_all(
                 done[name] = outcome
                 say(f"{name}: {outcome.summary}")
     finally:
-        stop.set()
+        if running:  # only after an exception
+            stop.set()
         for thread in running.values():
             thread.join()
     return done

@@ -19,7 +19,7 @@ from ralph_tracker.measure.commands import command_of, located
 
 PREFIX: Final = "ralph-tracker-scratch-"
 _NODE: Final = "node_modules"
-_SITES: Final = ("lib/python*/site-packages", "lib/python*/dist-packages")
+SITES: Final = ("lib/python*/site-packages", "lib/python*/dist-packages")
 _MAPPING: Final = re.compile(r"^MAPPING(?:\s*:[^=]*)?\s*=\s*(\{.*\})\s*$", re.MULTILINE)
 _INTERPRETERS: Final = ("python", "python3")
 # Keep uv from installing the copy into the lent environment, and Python from writing bytecode there.
@@ -111,8 +111,8 @@ def link_environments(
         raise InputError(f"{sources[0]} is a link into the working tree: what is restored beside it cannot be measured")
     if same_source:
         _copy_files(root, copy)
-    prefixes = {*(root / path for path in linked_environments), *_prefixes(root, checks, environment)}
-    own = dict.fromkeys(source for prefix in sorted(prefixes) for source in _editable(prefix, root, same_source))
+    places = {*(root / path for path in linked_environments), *prefixes(root, checks, environment)}
+    own = dict.fromkeys(source for prefix in sorted(places) for source in _editable(prefix, root, same_source))
     paths = [str(copy / source) for source in own]
     given = [environment["PYTHONPATH"]] if environment.get("PYTHONPATH") else []
     python = {"PYTHONPATH": os.pathsep.join([*paths, *given])} if paths else {}
@@ -181,7 +181,7 @@ def _linked_packages(modules: Path, root: Path) -> Iterator[Path]:
             yield path.relative_to(root)
 
 
-def _prefixes(root: Path, checks: Sequence[Check], environment: Mapping[str, str]) -> Iterator[Path]:
+def prefixes(root: Path, checks: Sequence[Check], environment: Mapping[str, str]) -> Iterator[Path]:
     """Yield the environments of the interpreters that checks may start."""
     names = {name for name in map(command_of, checks) if name is not None}
     for name in sorted(names.union(_INTERPRETERS)):
@@ -195,7 +195,7 @@ def _prefixes(root: Path, checks: Sequence[Check], environment: Mapping[str, str
 
 def _editable(prefix: Path, root: Path, same_source: bool) -> Iterator[Path]:  # noqa: FBT001
     """Yield the folders of a project that a Python environment imports from, relative to its root."""
-    for site in (site for pattern in _SITES for site in sorted(prefix.glob(pattern))):
+    for site in (site for pattern in SITES for site in sorted(prefix.glob(pattern))):
         for file in sorted(site.glob("*.pth")):
             for line in (text_of(file) or "").splitlines():
                 yield from _inside(line.strip(), root)

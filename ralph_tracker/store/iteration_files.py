@@ -143,10 +143,11 @@ class KeptFiles(NamedTuple):
 
 
 class IterationFiles:
-    """The kept files of one loop's iterations."""
+    """The kept files of one loop's iterations; `root` is the tree to keep if that is not the project's own."""
 
-    def __init__(self, committed: LoopRecords) -> None:
+    def __init__(self, committed: LoopRecords, root: Path | None = None) -> None:
         self.paths = committed.paths
+        self._root = root or committed.paths.root
         self._committed = committed
         self._restoring = RestoreMark(self.paths)
         self._trees = TreeVisits(self.paths)
@@ -157,7 +158,7 @@ class IterationFiles:
             from ralph_tracker.store.migrate import migrate  # noqa: PLC0415  # only for a loop of an earlier version
 
             migrate(self.paths, self._trees.remember)
-        return SnapshotStore(self.paths.store, self.paths.root)
+        return SnapshotStore(self.paths.store, self._root)
 
     @property
     def exists(self) -> bool:
@@ -183,14 +184,14 @@ class IterationFiles:
         self._clear()
         return False
 
-    def create(self, include: Sequence[str] = ()) -> None:
-        """Create the store; the current ignore rules, and `include` as the store has it, apply to the whole loop.
+    def create(self, include: Sequence[str] = (), tracked: Iterable[str] = ()) -> None:
+        """Create the store; the project's ignore rules, and what is given as the store has it, apply to the whole loop.
 
         What a call that was killed before the baseline left behind is removed: its rules may differ.
         """
         if not self._committed.exists:
             self._clear()
-        self._store.create(include)
+        SnapshotStore(self.paths.store, self.paths.root).create(include, tracked)
 
     def _clear(self) -> None:
         shutil.rmtree(self.paths.store, ignore_errors=True)

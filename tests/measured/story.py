@@ -9,10 +9,10 @@ from ralph_tracker.cli.app import run
 from ralph_tracker.errors import EXIT_FAILURE, EXIT_REGRESSION
 from ralph_tracker.store.loop_store import LoopStore
 
-# What has nothing to do with the project that it is called in.
+# ELSEWHERE has nothing to do with the project that it is called in, or is held to the same in tests/replay.
 TAKE_1 = ("select-best", "--iteration", "1", "--reason", "asked for", "--apply")
 BRANCH = (*TAKE_1, "branch")
-ELSEWHERE = {"plan", "demo", "completion", "schema", "simulate"}
+ELSEWHERE = {"plan", "demo", "completion", "schema", "simulate", "replay"}
 
 
 class Step(NamedTuple):

@@ -59,6 +59,7 @@ CALLS: dict[tuple[str, ...], list[tuple[str, ...]]] = {
     ("doctor",): [()],
     ("accept",): [("it1-stalled", "--reason", "why not")],
     ("trust",): [("--show",), ("--revoke",), ()],
+    ("replay",): [("HEAD..refs/stash",)],
     ("schema",): [("config",)],
     ("completion",): [("bash",)],
 }

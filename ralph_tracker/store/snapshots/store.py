@@ -90,10 +90,11 @@ class SnapshotStore:
         repository = None if (self._folder / TRACKED).exists() else repository_of(self._root)
         return _WITHOUT_GIT.format(repository.trouble() or "git") if repository else None
 
-    def create(self, include: Sequence[str] = ()) -> None:
+    def create(self, include: Sequence[str] = (), tracked: Iterable[str] = ()) -> None:
         """Create the store; an existing one is left unchanged.
 
-        `include` are patterns of untracked files that are kept although they may hold a secret.
+        `include` are patterns of untracked files that are kept although they may hold a secret, `tracked` paths that
+        git tracks in other commits than the current one.
         """
         refuse_root(self._root, self._folder.resolve())
         if self.exists:
@@ -102,7 +103,7 @@ class SnapshotStore:
         with as_store_error(self._folder, AGAIN):
             shutil.rmtree(new, ignore_errors=True)
             new.mkdir(mode=0o700, parents=True)
-            _make_frozen(new, self._root, include)
+            _make_frozen(new, self._root, include, tracked)
             sync_below(new)
             new.rename(self._folder)
             sync_folder(self._folder.parent)
@@ -415,10 +416,11 @@ def make_store(folder: Path, rules: bytes, tracked: bytes | None) -> None:
     write_whole(folder / RULES, rules)
 
 
-def _make_frozen(folder: Path, root: Path, include: Sequence[str] = ()) -> None:
+def _make_frozen(folder: Path, root: Path, include: Sequence[str] = (), more: Iterable[str] = ()) -> None:
     """Create a store with the scope of a tree as it is now."""
     frozen = freeze(root)
-    make_store(folder, frozen.rules, None if frozen.tracked is None else _lines(frozen.tracked))
+    tracked = None if frozen.tracked is None else {*frozen.tracked, *left_out(more, IgnoreRules(frozen.rules))}
+    make_store(folder, frozen.rules, None if tracked is None else _lines(sorted(tracked)))
     if include:
         write_whole(folder / INCLUDED, _lines(include))
 

@@ -1,0 +1,166 @@
+"""ralph-tracker replay: the commits of a branch as the iterations of a loop, and the one to take."""
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict
+
+import click
+
+from ralph_tracker.cli.answers import tracker_of
+from ralph_tracker.cli.hook import mode_option
+from ralph_tracker.cli.next_step import say_next
+from ralph_tracker.cli.options import trust_option
+from ralph_tracker.cli.output import cut, flush, harmless, say, say_json, say_wrapped
+from ralph_tracker.core.documents import SCHEMA_VERSION, SchemaVersion
+from ralph_tracker.errors import EXIT_OK
+from ralph_tracker.report.text import sparkline
+
+if TYPE_CHECKING:
+    from ralph_tracker.loop.finish import FinishedLoop
+    from ralph_tracker.replay.history import Commit
+    from ralph_tracker.replay.replay import Replay, Turn
+
+_SUBJECT = 40
+_MINUTE_S = 60
+
+
+class ReplayedDocument(TypedDict):
+    """A commit as an iteration of the loop; the base is iteration 0."""
+
+    iteration: int
+    commit: str
+    subject: str
+    quality_score: float
+    adjusted_score: float
+    selected: bool
+
+
+class ReplayDocument(TypedDict):
+    schema_version: SchemaVersion
+    loop_id: str
+    message: str
+    take: str
+    commits: list[ReplayedDocument]
+    reports: list[str]
+
+
+@click.command("replay", short_help="Measure the commits of a branch, and name the one to take.")
+@click.argument("revisions", metavar="FROM..TO")
+@click.option("--root", type=click.Path(path_type=Path), default=Path(), help="The project's folder.")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, metavar="N", help="How many commits at once.")
+@click.option("--every", type=click.IntRange(min=1), default=1, metavar="K", help="Each K-th commit, and the last.")
+@click.option("--touching", metavar="GLOB", help="Only commits that change such a path.")
+@click.option("--first-parent", is_flag=True, help="Only the first parent of merges.")
+@click.option("--setup", metavar="CMD", help="What builds the environment; else the tool of the lock file.")
+@mode_option
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, as `ralph-tracker schema` describes it.")
+@trust_option
+def command(  # noqa: PLR0917  # as click passes them
+    revisions: str,
+    root: Path,
+    jobs: int,
+    every: int,
+    touching: str | None,
+    first_parent: bool,
+    setup: str | None,
+    mode: Any,  # noqa: ANN401  # one of SELECTION_MODES
+    as_json: bool,
+    trust: bool,
+) -> int:
+    """Run the checks at each commit from where TO left FROM, judge them in order, and name the one to take.
+
+    Working tree, index, stash and refs are not touched. Interrupted, the same command goes on.
+    """
+    from ralph_tracker.replay.history import Choice
+    from ralph_tracker.replay.replay import Replay, ReplayPlan
+
+    plan = ReplayPlan(revisions, Choice(every, touching, first_parent), jobs, setup)
+    replay = Replay(tracker_of(root, None, trust=trust), plan)
+    known = replay.recorded()
+    if not as_json:
+        _say_beginning(replay, known)
+    began, measured = time.monotonic(), 0
+    left = len(replay.commits) - known
+    for turn in replay.turns():
+        left -= 1
+        measured += not turn.cached
+        if not as_json:
+            _say_turn(turn)
+        _say_remaining(left, (time.monotonic() - began) / measured if measured else None)
+    closed = replay.finish(mode)
+    if as_json:
+        say_json(_document(replay, closed))
+    else:
+        _say_end(replay, closed)
+    return EXIT_OK
+
+
+def _say_beginning(replay: "Replay", known: int) -> None:
+    base, *others = replay.commits
+    say(f"{replay.loop_id}: {len(others)} commits since {base.short} {cut(base.subject, _SUBJECT)}")
+    if known:
+        say(f"  {known} of {len(replay.commits)} are on record already")
+    flush()
+
+
+def _say_turn(turn: "Turn") -> None:
+    record = turn.record
+    said = "baseline" if record.is_baseline else record.message
+    say(f"{record.iteration:>4}  {turn.commit.short}  {record.adjusted_score:<6.4f}  {said}")
+    say(f"      {cut(turn.commit.subject, _SUBJECT * 2 - 10)}{' (measured before)' if turn.cached else ''}")
+    for alert in record.alerts:
+        say_wrapped(f"{alert.severity.name} {alert.id}: {alert.message}", indent=6)
+    flush()
+
+
+def _say_remaining(left: int, each_s: float | None) -> None:
+    """Show on a terminal how many commits are left, and for how long, None if none was measured yet."""
+    if left and sys.stderr is not None and sys.stderr.isatty():
+        about = "" if each_s is None else f", about {_duration(left * each_s)}"
+        click.echo(harmless(f"  {left} left{about}"), err=True)
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 2 * _MINUTE_S else f"{seconds / _MINUTE_S:.0f} min"
+
+
+def _taken(replay: "Replay", closed: "FinishedLoop") -> "Commit":
+    return replay.commits[closed.selection.selected.iteration]
+
+
+def _say_end(replay: "Replay", closed: "FinishedLoop") -> None:
+    selection, taken = closed.selection, _taken(replay, closed)
+    say()
+    say(selection.message)
+    if selection.why_not_final:
+        say_wrapped(selection.why_not_final, indent=2)
+    for problem in closed.problems:
+        say_wrapped(problem, indent=2)
+    say(f"  {sparkline([each.adjusted for each in selection.contenders])}  adjusted score by commit")
+    say(f"  read: {closed.files[-1]}")
+    say(f"Take {taken.short} {taken.subject}")
+    say_next(f"`git switch --detach {taken.short}`; `ralph-tracker history --loop-id {replay.loop_id}` lists all")
+
+
+def _document(replay: "Replay", closed: "FinishedLoop") -> ReplayDocument:
+    selection, taken = closed.selection, _taken(replay, closed)
+    commits: list[ReplayedDocument] = [
+        {
+            "iteration": each.iteration,
+            "commit": replay.commits[each.iteration].sha,
+            "subject": replay.commits[each.iteration].subject,
+            "quality_score": each.candidate.quality_score,
+            "adjusted_score": each.adjusted,
+            "selected": each.iteration == selection.selected.iteration,
+        }
+        for each in selection.contenders
+    ]
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "loop_id": replay.loop_id,
+        "message": selection.message,
+        "take": taken.sha,
+        "commits": commits,
+        "reports": list(closed.files),
+    }

@@ -1,0 +1,135 @@
+"""Run the checks at one commit, in a checkout that nothing else uses."""
+
+import hashlib
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from threading import Event
+from typing import Any, Final, NamedTuple
+
+from ralph_tracker.config.load import Config
+from ralph_tracker.errors import ConfigError, InputError
+from ralph_tracker.iteration.measure import shorten
+from ralph_tracker.measure.checks import Check, environment_for_checks, run_checks
+from ralph_tracker.measure.commands import checks_from
+from ralph_tracker.measure.environment import without_ours
+from ralph_tracker.measure.process import Finished
+from ralph_tracker.measure.report_files import FoundReport, Missing
+from ralph_tracker.measure.results import read_results
+from ralph_tracker.measure.scratch import link_environments, scratch_folder
+from ralph_tracker.measure.tool_versions import tool_versions
+from ralph_tracker.replay.environments import Environments, Home, SetUpError
+from ralph_tracker.replay.history import Commit, History
+from ralph_tracker.replay.results_cache import OUTPUT, REPORTS, Results, ResultsCache, result_of
+from ralph_tracker.version import __version__
+
+# What decides about the numbers of a commit; thresholds do not.
+_MEASURING: Final = ("checks", "severity")
+
+
+class Interrupted(Exception):  # noqa: N818  # no error: the replay was told to stop
+    """The replay was told to stop, so that what the checks gave counts for nothing."""
+
+
+class Measured(NamedTuple):
+    """What was measured at a commit, with the environment; `cached` if it was measured before."""
+
+    commit: Commit
+    home: Home
+    results: Results
+    cached: bool
+
+
+def measurable_checks(config: Config) -> tuple[Check, ...]:
+    """Return the checks of a configuration. Raises ConfigError for one that replay cannot run."""
+    found = checks_from(config.document)
+    hidden = next((check.name for check in found if check.held_back is not None), None)
+    if hidden is not None:
+        raise ConfigError(f"checks.{hidden}.held_back: replay cannot run held-back tests; take the check out to replay")
+    return found
+
+
+class CommitMeasurer(NamedTuple):
+    """Measures commits of a history with the configuration of the working tree; several threads may call it.
+
+    `builds` is a folder for what compilers share between commits.
+    """
+
+    history: History
+    config: Config
+    environments: Environments
+    cache: ResultsCache
+    environment: Mapping[str, str]
+    builds: Path
+    stop: Event
+
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        """Return the checks that run at each commit."""
+        return measurable_checks(self.config)
+
+    def measure(self, commit: Commit) -> Measured:
+        """Return what the checks give at a commit, from the cache if tree, configuration and tools are the same.
+
+        An environment that cannot be built leaves every check without a result. Raises Interrupted.
+        """
+        try:
+            home = self.environments.home(commit)
+        except SetUpError as error:
+            return self._unmeasured(commit, str(error))
+        key = self._key(commit, home)
+        known = self.cache.find(key, self.checks)
+        if known is not None:
+            return Measured(commit, home, known, cached=True)
+        staged = self.cache.staged()
+        try:
+            return Measured(commit, home, self._run(commit, home, staged, key), cached=False)
+        except InputError as error:
+            return self._unmeasured(commit, str(error))
+        finally:
+            shutil.rmtree(staged, ignore_errors=True)
+
+    def _run(self, commit: Commit, home: Home, staged: Path, key: str) -> Results:
+        top = self.history.top
+        with scratch_folder(top / self.history.prefix) as folder:
+            copy = folder / "copy" / top.name  # some tools use the folder's name
+            root = self.history.lay_out(commit, copy)
+            variables = dict(self.environment)
+            for lent, to in dict.fromkeys(((home.top, copy), (home.root, root))):
+                variables = link_environments(lent, to, self.checks, variables, builds=self.builds)
+            ran = run_checks(
+                self.checks,
+                root=root,
+                folder=staged / OUTPUT,
+                reports=staged / REPORTS,
+                environment=without_ours(environment_for_checks(variables), root),
+                stop=self.stop,
+            )
+            if self.stop.is_set():
+                raise Interrupted
+            totals = read_results(ran, self.config.document["severity"], root)
+        shorten(staged)
+        return self.cache.keep(key, staged, totals, ran)
+
+    def _key(self, commit: Commit, home: Home) -> str:
+        document: Mapping[str, Any] = self.config.document
+        settings = {name: document[name] for name in _MEASURING}
+        tools = tool_versions(home.root, self.checks, self.environment)
+        parts = [__version__, commit.tree, self.history.prefix, settings, home.key, tools]
+        return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
+
+    def _unmeasured(self, commit: Commit, why: str) -> Measured:
+        """Return the results of checks that could not be started; they are not kept."""
+        folder = self.builds.parent / "unmeasured"
+        for name in (OUTPUT, REPORTS):
+            (folder / name).mkdir(parents=True, exist_ok=True)
+        ended = Finished(problem=why)
+        ran = tuple(
+            result_of(check, ended, folder)._replace(
+                reports=tuple(FoundReport(path, None, Missing.ABSENT) for path in check.reports)
+            )
+            for check in self.checks
+        )
+        here = Home(self.history.top, self.history.top / self.history.prefix, "")
+        return Measured(commit, here, Results(read_results(ran), ran, folder), cached=False)

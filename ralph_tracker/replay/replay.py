@@ -1,0 +1,178 @@
+"""Measure the commits of a range side by side, and judge them in the history's order as iterations of one loop."""
+
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from itertools import accumulate
+from pathlib import Path
+from threading import Event
+from typing import Final, NamedTuple
+
+from ralph_tracker.config.load import Config, load_config, with_limits
+from ralph_tracker.core.records import IterationRecord
+from ralph_tracker.core.rules import SelectionMode
+from ralph_tracker.iteration.measure import Checkout, IterationContext, configured_by, with_detected_checks
+from ralph_tracker.iteration.record import recovered
+from ralph_tracker.iteration.would_run import project_runs
+from ralph_tracker.loop.finish import FinishedLoop
+from ralph_tracker.loop.start import Start
+from ralph_tracker.measure.scratch import scratch_folder
+from ralph_tracker.measure.tool_versions import tool_versions
+from ralph_tracker.replay.cache_folder import cache_folder
+from ralph_tracker.replay.environments import Environments
+from ralph_tracker.replay.history import Choice, Commit, History
+from ralph_tracker.replay.journal import ReplayJournal, digest_of, loop_for
+from ralph_tracker.replay.measuring import CommitMeasurer, Measured, measurable_checks
+from ralph_tracker.replay.results_cache import ResultsCache
+from ralph_tracker.store.files import hide_from_git
+from ralph_tracker.store.lock import locked
+from ralph_tracker.store.loop_reader import LoopReader
+from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.tracker import Tracker
+
+# A history goes on whatever a loop would have decided.
+_LIMITS: Final = {"max_iterations": None}
+# uv would install what the project needs into the working tree.
+_UNTOUCHED: Final = {"UV_NO_SYNC": "1"}
+
+
+class Turn(NamedTuple):
+    """A judged commit; `cached` if it had been measured before."""
+
+    commit: Commit
+    record: IterationRecord
+    cached: bool
+
+
+class ReplayPlan(NamedTuple):
+    """What is to be replayed: a range FROM..TO, which of its commits, how many at once, the user's set-up command."""
+
+    revisions: str
+    choice: Choice = Choice()
+    jobs: int = 1
+    setup: str | None = None
+
+
+class _CommitClock(NamedTuple):
+    """The time of a commit, so that the loop tells when the work was done."""
+
+    moment: datetime
+
+    def now(self) -> datetime:
+        return self.moment
+
+
+class Replay:
+    """A replay of commits as a loop beside the others; only that loop's folder is written in the project.
+
+    The configuration is that of the working tree, else what is found there or in the last commit's environment; that of
+    another commit is never used. Raises InputError for a range without commits, ConfigError if there is nothing to
+    measure with, UntrustedError for checks that came with the project, SetUpError.
+    """
+
+    def __init__(self, tracker: Tracker, plan: ReplayPlan) -> None:
+        self._tracker, self._plan = tracker, plan
+        self._project = tracker.project
+        self._root = root = self._project.paths.root
+        self._history = History.around(root)
+        self.commits = self._history.commits(plan.revisions, plan.choice)
+        self._times = list(accumulate((commit.time for commit in self.commits), max))
+        config = with_limits(load_config(root), _LIMITS)
+        tracker.trusting.require_project([*project_runs(root, config.document), *self._history.filters()])
+        self._stop = Event()
+        folder = cache_folder()
+        self._cache = ResultsCache(folder / "commits")
+        self._environments = Environments(
+            self._history, folder / "environments", tracker.environment, plan.setup, self._stop
+        )
+        if not config.document["checks"]:
+            place = self._environments.home(self.commits[-1]).root
+            found = with_detected_checks(config, place, {**tracker.environment, **_UNTOUCHED})
+            config = found._replace(limits=config.limits)
+        self._config: Config = config
+        tools = tool_versions(root, measurable_checks(config), tracker.environment)
+        digest = digest_of(self.commits, config.document, plan.setup, tools)
+        self._journal = ReplayJournal(self.commits, digest)
+        self.loop_id = loop_for(self._project, self._journal)
+
+    @property
+    def _store(self) -> LoopStore:
+        return self._project.store(self.loop_id)
+
+    def recorded(self) -> int:
+        """Return how many commits are on record already, after repairing what a killed replay left."""
+        store = self._store
+        if not store.exists:
+            return 0
+        with store.writing("replay") as unfinished:
+            summary = recovered(LoopReader.read(store, configured_by), unfinished=unfinished)
+            store.done()
+        return summary.iteration + 1
+
+    def turns(self) -> Iterator[Turn]:
+        """Measure and judge the commits that are not on record yet, and yield them in the history's order.
+
+        Raises StoreError if another process replays them. When the iterator is closed, whatever runs is ended.
+        """
+        folder = self._project.paths.loop(self.loop_id).folder
+        with locked(folder / "replay.lock", "replay", patience_s=0.0), scratch_folder(self._root) as scratch:
+            self._journal.write(self._store.paths)
+            hide_from_git(self._project.paths.base)
+            done = self.recorded()
+            mirror = scratch / "mirror" / self._history.top.name
+            with self._measured(scratch, self.commits[done:]) as measured:
+                for number, each in enumerate(measured, start=done):
+                    yield Turn(each.commit, self._judged(number, each, mirror), each.cached)
+
+    @contextmanager
+    def _measured(self, scratch: Path, commits: tuple[Commit, ...]) -> Iterator[Iterator[Measured]]:
+        """Measure several commits at once, and yield them in their order."""
+        measurer = CommitMeasurer(
+            self._history,
+            self._config,
+            self._environments,
+            self._cache,
+            self._tracker.environment,
+            scratch / "builds",
+            self._stop,
+        )
+        pool = ThreadPoolExecutor(self._plan.jobs, thread_name_prefix="replay")
+        try:
+            futures = [pool.submit(measurer.measure, commit) for commit in commits]
+            yield (future.result() for future in futures)
+        finally:
+            self._stop.set()
+            pool.shutdown(cancel_futures=True)
+
+    def _judged(self, number: int, measured: Measured, mirror: Path) -> IterationRecord:
+        commit, results = measured.commit, measured.results
+        checkout = Checkout(
+            root=self._history.lay_out(commit, mirror),
+            home=measured.home.root,
+            totals=results.totals,
+            ran=results.ran,
+            folder=results.folder,
+        )
+        note = f"commit {commit.short}: {commit.subject}"
+        clock = _CommitClock(datetime.fromtimestamp(self._times[number], UTC))
+        if number:
+            tracker = self._tracker._replace(loop_id=self.loop_id, clock=clock, checkout=checkout, progress=None)
+            return tracker.post_iteration(None, notes=(note,)).record
+        checkout = checkout._replace(tracked=self._history.paths(self.commits))
+        return self._begun(IterationContext(clock.now(), notes=(note,), checkout=checkout))
+
+    def _begun(self, taking: IterationContext) -> IterationRecord:
+        """Record the baseline; the loop becomes the current one only where there is none."""
+        environment: Mapping[str, str] = self._tracker.environment
+        start = Start(self._project, self._tracker.trusting, taking, self.loop_id, environment, allow_missing=True)
+        with locked(self._project.paths.lock, "replay"):
+            record = start.begin(self._store, self._config)
+            if self._project.current() is None:
+                self._project.set_current(self.loop_id)
+            self._store.done()
+        return record
+
+    def finish(self, mode: SelectionMode | None = None) -> FinishedLoop:
+        """Select among the commits and write the loop's reports; nothing is applied."""
+        return self._tracker._replace(loop_id=self.loop_id).select_output(mode=mode, apply="none")

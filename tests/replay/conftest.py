@@ -1,0 +1,77 @@
+"""A repository with a history, whose check hands on the report that lies in the commit."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ralph_tracker.replay.replay import Replay, ReplayPlan, Turn
+from tests.measured.conftest import Workshop, content_of
+
+BROKEN = "app.c:3:5: error: expected ';' before 'return'"
+
+
+class Branch(Workshop):
+    """A workshop whose history is replayed."""
+
+    def step(self, subject: str, files: Mapping[str, str] | None = None, *, passing: int | None = None) -> str:
+        """Commit the files, and a report of so many passing tests; return the commit."""
+        for name, text in (files or {}).items():
+            self.write(name, text)
+        if passing is not None:
+            self.passing(passing)
+        self.git("add", "-A")
+        self.git("commit", "-q", "--allow-empty", "-m", subject)
+        return self.git("rev-parse", "HEAD")
+
+    def replay(self, revisions: str = "v0..HEAD", **plan: Any) -> Replay:
+        return Replay(self.tracker, ReplayPlan(revisions, **plan))
+
+    def replay_trusting(self) -> Replay:
+        return Replay(self.tracker._replace(trust=True), ReplayPlan("v0..HEAD"))
+
+    def replayed(self, revisions: str = "v0..HEAD", **plan: Any) -> list[Turn]:
+        return list(self.replay(revisions, **plan).turns())
+
+    def running(self, first: str) -> None:
+        """Have the check of the working tree run a command first."""
+        self.configure({"tests": {"run": f"{first}; sh measure.sh {{reports}}", "reports": ["{reports}/junit.xml"]}})
+
+    def counting(self) -> Path:
+        """Have the check of the working tree leave a line in a file outside for each of its runs; return the file."""
+        ran = self.root.parent / "ran"
+        ran.touch()
+        self.running(f'echo . >> "{ran}"')
+        return ran
+
+    @property
+    def gits_own(self) -> dict[str, bytes]:
+        return content_of(self.root / ".git")
+
+
+def grown(root: Path) -> Branch:
+    """Make a project with a base, tagged v0, and four commits: better, worse, broken, whole again."""
+    root.mkdir()
+    shop = Branch(root.resolve())
+    shop.prepare()
+    shop.git("init", "-q", "-b", "main")
+    shop.step("Begin")
+    shop.git("tag", "v0")
+    shop.step("Add two", {"app.py": "def one():\n    return 1\n\n\ndef two():\n    return 2\n"}, passing=6)
+    shop.step("Lose most", {"notes.txt": "gone\n"}, passing=2)
+    shop.step("Break", {"measure.sh": f'echo "{BROKEN}" >&2\nexit 1\n'})
+    shop.step("Mend", {"measure.sh": 'cp results.xml "$1/junit.xml"\n'}, passing=5)
+    return shop
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("RALPH_LOOP_ID", raising=False)
+
+
+@pytest.fixture
+def branch(tmp_path: Path) -> Branch:
+    """Return such a project."""
+    return grown(tmp_path / "project")

@@ -1,0 +1,82 @@
+"""The command: what it prints, its document, and how it ends and goes on."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import jsonschema
+import pytest
+
+from ralph_tracker.cli.app import run
+from ralph_tracker.cli.schema import SCHEMAS, schema_of
+
+START = "from ralph_tracker.cli.app import main; main()"
+
+
+@pytest.fixture
+def ralph(branch, capsys):
+    """Return what runs a command on the project, and returns its exit code and what it printed."""
+
+    def call(*words):
+        code = run([*words, "--root", str(branch.root)])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return call
+
+
+def test_it_ends_with_the_sentence_the_chart_and_the_commit_to_take(branch, ralph):
+    code, out, _ = ralph("replay", "v0..HEAD", "--jobs", "2")
+    *_, sentence, _why, chart, _read, take, step, more = out.splitlines()
+    best = branch.git("rev-parse", "--short=10", "HEAD~3")
+    assert (code, take) == (0, f"Take {best} Add two")
+    assert sentence.startswith("Selected iteration 1 ")
+    assert len(chart.split()[0]) == 5
+    assert f"git switch --detach {best}" in step + more
+    assert "CRITICAL it3-build_broken: Does not build" in out
+    code, again, _ = ralph("replay", "v0..HEAD")
+    assert (code, "5 of 5 are on record already" in again, again.splitlines()[-3:]) == (0, True, [take, step, more])
+
+
+def test_its_document_is_as_published_and_the_loop_is_there_for_other_verbs(branch, ralph):
+    code, out, _ = ralph("replay", "v0..HEAD", "--json")
+    document = json.loads(out)
+    jsonschema.validate(document, schema_of(SCHEMAS["replay"]))
+    assert (code, document["take"]) == (0, branch.git("rev-parse", "HEAD~3"))
+    assert [each["subject"] for each in document["commits"]] == ["Begin", "Add two", "Lose most", "Break", "Mend"]
+    assert [each["iteration"] for each in document["commits"] if each["selected"]] == [1]
+    assert "Add two" in ralph("show", "1", "--loop-id", document["loop_id"])[1]
+    assert ralph("verify")[0] == ralph("report", "3")[0] == 0
+
+
+def test_a_range_that_is_none_is_one_line_and_exit_code_1(ralph):
+    code, out, err = ralph("replay", "HEAD")
+    assert (code, out) == (1, "")
+    assert err.startswith("ralph-tracker: HEAD: no range of commits; write FROM..TO")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+def test_ended_by_a_signal_it_leaves_no_check_running_and_the_next_one_goes_on(branch, ralph, tmp_path, number):
+    started = tmp_path / "started"
+    wait = f"test -e {tmp_path}/go || {{ echo $$ > {started}; sleep 120; }}"
+    branch.running(f"test ! -e notes.txt || {wait}")
+    words = [sys.executable, "-c", START, "replay", "v0..HEAD", "--root", str(branch.root)]
+    with subprocess.Popen(words, env={**os.environ, "TMPDIR": str(tmp_path)}, start_new_session=True) as process:
+        while not (started.exists() and started.read_text().strip()):
+            time.sleep(0.05)
+        process.send_signal(number)
+        code = process.wait(30)
+    assert code in {-number, 128 + number}
+    pid = int(started.read_text())
+    for _ in range(100):
+        if not os.path.exists(f"/proc/{pid}"):  # noqa: PTH110  # no file of ours
+            break
+        time.sleep(0.1)
+    assert not os.path.exists(f"/proc/{pid}")  # noqa: PTH110  # as above
+    (tmp_path / "go").touch()
+    code, out, _ = ralph("replay", "v0..HEAD")
+    assert (code, "Take " in out) == (0, True)
