@@ -1,5 +1,6 @@
 """ralph-tracker show: show one iteration with its score's components, alerts, changes and checks."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -9,8 +10,11 @@ from ralph_tracker.cli.diff import say_differences
 from ralph_tracker.cli.listing import document_of, listing
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import complain, say, say_json, say_table, say_wrapped
+from ralph_tracker.core.known_tests import names_in_short
 from ralph_tracker.iteration.explain import explain, explanation_document
+from ralph_tracker.report.standing import iteration_sentence, percent, point_of
 from ralph_tracker.report.view import iteration_view, rerun_line
+from ralph_tracker.store.loop_story import failing_tests, kept_point
 
 _TESTS_SHOWN: Final = 5
 _FILES_SHOWN: Final = 20
@@ -30,19 +34,26 @@ def command(number: int | None, root: Path, loop_id: str | None, as_json: bool) 
         extra = {} if explanation is None else {"explanation": explanation_document(explanation)}
         say_json({**document, **extra})
         return
-    _say(document, explanation)
+    before, failing = None, None
+    if found.committed is not None and explanation is not None:
+        paths, previous = found.committed.paths, explanation.compared_with
+        before = None if previous is None else point_of(*kept_point(paths, previous))
+        failing = failing_tests(paths, document["iteration_metrics"]["iteration"])
+    _say(document, explanation, iteration_sentence(document, before), failing or ())
 
 
-def _say(document: Any, explanation: Any) -> None:  # noqa: ANN401  # a record's document, an Explanation or None
+def _say(document: Any, explanation: Any, sentence: str, failing: Sequence[str]) -> None:  # noqa: ANN401  # as explained
 
-    it = iteration_view(document)
+    it, record = iteration_view(document), document["iteration_metrics"]
     say(f"iteration {it.iteration} ({it.timestamp}): {it.classification}, verified: {it.verified}")
+    say_wrapped(sentence)
+    if failing:
+        say_wrapped(f"failing: {names_in_short(failing)}")
     because = f": {it.adjusted_because}" if it.adjusted_because else ""
-    say_wrapped(f"quality {it.total}, adjusted {it.adjusted_score}{because}")
-    _say_trust(document["iteration_metrics"])
-    _say_metrics(it)
-    if it.dimensions and explanation is not None and explanation.components:
-        _say_score(it, explanation.components)
+    believed = record.get("adjusted_score")
+    score = "" if believed is None else f"score {percent(believed)}, "
+    say_wrapped(f"{score}quality_score {it.total}{because}")
+    _say_trust(record)
     reasons = {} if explanation is None else explanation.alerts
     for alert in it.all_alerts:
         note = f" ({alert.note})" if alert.note else ""
@@ -52,6 +63,9 @@ def _say(document: Any, explanation: Any) -> None:  # noqa: ANN401  # a record's
     for closed in it.closed_alerts:
         say(f"closed: {closed}")
     _say_decision(it, explanation)
+    _say_metrics(it)
+    if it.dimensions and explanation is not None and explanation.components:
+        _say_score(it, explanation.components)
     if explanation is not None:
         if explanation.best:
             say_wrapped(f"best iteration: {' '.join(explanation.best)}")

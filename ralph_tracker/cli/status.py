@@ -10,8 +10,13 @@ from ralph_tracker.cli.listing import listing
 from ralph_tracker.cli.next_step import next_step, say_next
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import say, say_json, say_wrapped
+from ralph_tracker.core.known_tests import names_in_short
 from ralph_tracker.errors import LoopError
+from ralph_tracker.report.standing import Setback, loop_sentence, percent, point_of
+from ralph_tracker.report.text import money
+from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_status import Summary, paths_of, summary_at, unrecorded
+from ralph_tracker.store.loop_story import advice, failing_tests, kept_point, rolled_back, selected
 from ralph_tracker.store.missing_files import REPAIR, missing_files
 from ralph_tracker.store.restoring import interrupted_restore
 from ralph_tracker.store.status_document import status_document
@@ -34,7 +39,7 @@ def command(root: Path, loop_id: str | None, as_json: bool) -> None:
     if as_json:
         say_json(status_document(summary, begun, step, interrupted=interrupted, missing_files=missing))
         return
-    _say(summary, begun)
+    _say(summary, begun, paths)
     if interrupted is not None:
         say_wrapped(f"{interrupted.what} was interrupted; undo id {interrupted.undo_ids.undo}", indent=2)
     if missing is not None:
@@ -52,26 +57,40 @@ def _say_foreign(root: Path, loop_id: str | None, *, as_json: bool) -> None:
     say(f"loop {found.loop_id}: {len(found.all())} records written by AIWG; read them with `ralph-tracker history`")
 
 
-def _say(summary: Summary, begun: int | None) -> None:
+def _say(summary: Summary, begun: int | None, paths: LoopPaths) -> None:
     say(f"loop {summary.loop_id}: {summary.status}, iteration {summary.iteration} ({summary.updated_at})")
+    say_wrapped(standing(summary, paths), indent=2)
     if begun is not None:
         say(f"  iteration {begun} was begun and is not on record")
     if summary.head != summary.iteration:
         say(f"  the working tree is iteration {summary.head} again; the next one goes on from it")
-    say(f"  last: {summary.classification}, quality {summary.quality_score:g}, adjusted {summary.adjusted_score:g}")
-    if summary.best_iteration is None:
-        say("  best: none yet")
-    else:
-        scores = f"quality {summary.best_quality_score:g}, adjusted {summary.best_adjusted_score:g}"
-        say(f"  best: iteration {summary.best_iteration}, {scores}")
-    cost = "unknown" if summary.cost_usd is None else f"${summary.cost_usd:.2f}"
-    say(f"  cost: {cost}")
-    if summary.integrity is not None:
-        more = "" if summary.integrity == "PASS" else "; `ralph-tracker integrity` says why"
-        say(f"  integrity: {summary.integrity}{more}")
+    if failing := failing_tests(paths, summary.head):
+        say_wrapped(f"failing: {names_in_short(failing)}", indent=2)
+    if summary.integrity not in {None, "PASS"}:
+        say(f"  integrity: {summary.integrity}; `ralph-tracker integrity` says why")
     _say_alerts(summary)
     decision: Any = summary.decision
     say_wrapped(f"decision: {decision['action']} ({decision['confidence']:.2f}): {decision['reason']}", indent=2)
+    say(f"  score: {_scores(summary)}")
+    if summary.cost_usd is not None:
+        say(f"  cost: {money(summary.cost_usd)}")
+
+
+def standing(summary: Summary, paths: LoopPaths) -> str:
+    """Return the sentence that says where the loop stands."""
+    numbers = {0, summary.iteration} | ({summary.best_iteration} - {None})
+    points = {number: point_of(*kept_point(paths, number)) for number in numbers if number is not None}
+    best = None if summary.best_iteration is None else points[summary.best_iteration]
+    setbacks = [Setback(*each) for each in rolled_back(paths)]
+    return loop_sentence(points[0], best, points[summary.iteration], setbacks, advice(summary, selected(paths)))
+
+
+def _scores(summary: Summary) -> str:
+    """Return the score of the last iteration and that of the best, as of now."""
+    last = f"{percent(summary.adjusted_score)}, {summary.classification}"
+    if summary.best_iteration in {None, summary.iteration}:
+        return f"{last}, the best so far" if summary.best_iteration is not None else last
+    return f"{last}; best {percent(summary.best_adjusted_score)}, iteration {summary.best_iteration}"
 
 
 def _say_alerts(summary: Summary) -> None:

@@ -113,7 +113,7 @@ def test_show_tells_what_is_there_and_says_na_for_the_rest(project, folder):
     assert "  Test Count        9        10      -1         8      +1\n" in answer.out
     assert "  Errors          n/a       n/a     n/a       n/a     n/a\n" in answer.out
     assert "\nCRITICAL test_deletion (new): Test count decreased from 10 to 9\n" in answer.out
-    assert answer.out.endswith("decision: rollback (0.95): Multiple CRITICAL regressions detected\n")
+    assert "\ndecision: rollback (0.95): Multiple CRITICAL regressions detected\n" in answer.out
     assert project.ralph("show", "3", *NAMED, "--json").json == REGRESSION
     assert project.ralph("show", "0", *NAMED).code == 0
 

@@ -1,0 +1,148 @@
+"""The sentences that every report, `status` and `show` begin with, made from the record alone."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from ralph_tracker.core.alert_types import TYPE_BY_NAME
+from ralph_tracker.core.metrics import SECTIONS
+from ralph_tracker.core.rounding import half_up, plain_number, quantity
+
+_NOT_QUITE: Final = 99.9
+_HUNDRED: Final = 100
+_SETBACKS_SHOWN: Final = 3
+
+
+class Point(NamedTuple):
+    """One iteration of the story: its tests, coverage in percent and believed score (0 to 1), None if not measured."""
+
+    iteration: int
+    passed: float | None = None
+    tests: float | None = None
+    coverage: float | None = None
+    score: float | None = None
+
+
+class Setback(NamedTuple):
+    """An iteration that was rolled back, and the types of the CRITICAL alerts that it raised."""
+
+    iteration: int
+    alerts: tuple[str, ...] = ()
+
+
+def point_of(iteration: int, values: Mapping[str, Any], score: float | None) -> Point:
+    """Return an iteration as a point, from its metrics by name."""
+    passed, tests = values.get("tests_passed"), values.get("test_count")
+    return Point(iteration, passed, tests, values.get("coverage_percentage"), score)
+
+
+def point_of_record(document: Mapping[str, Any]) -> Point:
+    """Return a record's document as a point."""
+    record = document["iteration_metrics"]
+    values = {name: value for section in SECTIONS for name, value in (record.get(section) or {}).items()}
+    return point_of(record["iteration"], values, record.get("adjusted_score"))
+
+
+def percent(score: float | None) -> str:
+    """Format a score from 0 to 1 for people: in percent with one decimal, 100 only for a full score."""
+    if score is None:
+        return "unknown"
+    share = half_up(score * _HUNDRED, 1)
+    return f"{plain_number(min(share, _NOT_QUITE) if score < 1 else share)} %"
+
+
+def loop_sentence(
+    start: Point, best: Point | None, last: Point, setbacks: Sequence[Setback] = (), advice: str = ""
+) -> str:
+    """Return where a loop stands: from the baseline to the best iteration, what followed it, what was rolled back.
+
+    `best` is None while no iteration is. `advice` is a sentence that ends it, "" for none.
+    """
+    if last.iteration == start.iteration:
+        return _ended([f"Baseline: {_values(start)}"], advice)
+    peak = start if best is None else best
+    if peak.iteration == start.iteration:
+        parts = [f"Nothing is better than the baseline with {_values(start)}"]
+    else:
+        parts = [f"{progress(start, peak)} by iteration {peak.iteration}"]
+    undone = {setback.iteration for setback in setbacks}
+    after = [number for number in range(peak.iteration + 1, last.iteration + 1) if number not in undone]
+    if after:
+        parts.append(f"{_span(after)} {_since(peak, last, rolled_back=last.iteration in undone)}")
+    return _ended([*parts, *_rolled_back(setbacks)], advice)
+
+
+def iteration_sentence(document: Mapping[str, Any], before: Point | None) -> str:
+    """Return what an iteration changed since the one that it descends from (None: unknown, or it is the baseline)."""
+    now = point_of_record(document)
+    if before is None:
+        return f"{_values(now)}."
+    return f"{progress(before, now)} since iteration {before.iteration}."
+
+
+def progress(before: Point, now: Point) -> str:
+    """Return how tests and coverage moved; where neither is known, how the score did."""
+    said = []
+    if now.tests is not None and now.passed is not None:
+        said.append(f"{_moved(_tests(before), _tests(now))} tests")
+    if now.coverage is not None:
+        said.append(f"{_moved(_percentage(before.coverage), _percentage(now.coverage))} % coverage")
+    if not said:
+        said.append(f"score {_moved(percent(before.score).removesuffix(' %'), percent(now.score))}")
+    return " and ".join(said)
+
+
+def _moved(before: str | None, now: str | None) -> str:
+    return f"{now}" if before is None or before == now else f"{before} → {now}"
+
+
+def _tests(point: Point) -> str | None:
+    if point.passed is None or point.tests is None:
+        return None
+    return f"{plain_number(point.passed)}/{plain_number(point.tests)}"
+
+
+def _percentage(value: float | None) -> str | None:
+    return None if value is None else plain_number(value)
+
+
+def _values(point: Point) -> str:
+    return progress(Point(point.iteration), point)
+
+
+def _span(numbers: Sequence[int]) -> str:
+    if len(numbers) == 1:
+        return f"{numbers[0]}"
+    return f"{numbers[0]} to {numbers[-1]}"
+
+
+def _since(peak: Point, last: Point, *, rolled_back: bool) -> str:
+    """Return what the iterations after the peak brought, as of the last of them."""
+    falls = []
+    if None not in (peak.passed, last.passed) and (last.passed or 0) < (peak.passed or 0):
+        falls.append(f"{_tests(last)} tests")
+    if None not in (peak.coverage, last.coverage) and (last.coverage or 0) < (peak.coverage or 0):
+        falls.append(f"{_percentage(last.coverage)} % coverage")
+    if not falls and None in (peak.tests, last.tests) and (last.score or 0) < (peak.score or 0):
+        falls.append(percent(last.score))
+    return "added nothing" if rolled_back or not falls else f"fell back to {' and '.join(falls)}"
+
+
+def _rolled_back(setbacks: Sequence[Setback]) -> list[str]:
+    if not setbacks:
+        return []
+    if len(setbacks) > _SETBACKS_SHOWN:
+        return [f"{quantity(len(setbacks), 'iteration')} were rolled back"]
+    return [
+        f"{setback.iteration} was rolled back" + (f" ({_titles(setback.alerts)})" if setback.alerts else "")
+        for setback in setbacks
+    ]
+
+
+def _titles(alerts: Sequence[str]) -> str:
+    known = [TYPE_BY_NAME[name].title.lower() if name in TYPE_BY_NAME else name for name in alerts]
+    return ", ".join(dict.fromkeys(known))
+
+
+def _ended(parts: Sequence[str], advice: str) -> str:
+    sentence = f"{'; '.join(parts)}."
+    return f"{sentence[0].upper()}{sentence[1:]}{f' {advice}' if advice else ''}"

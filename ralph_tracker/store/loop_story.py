@@ -1,0 +1,89 @@
+"""Read of a loop what its story in a sentence needs, in time that does not depend on the loop's length."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NamedTuple
+
+from ralph_tracker.core.metrics import FAILED
+from ralph_tracker.store.codec import known_from_plain
+from ralph_tracker.store.layout import LoopPaths
+from ralph_tracker.store.loop_status import Summary, state_after
+from ralph_tracker.store.reading import read_json, read_lines
+
+_MISSHAPEN: Final = (KeyError, TypeError, ValueError, AttributeError)
+
+
+class RolledBack(NamedTuple):
+    """An iteration that was rolled back, with the types of its CRITICAL alerts."""
+
+    iteration: int
+    alerts: tuple[str, ...]
+
+
+class KeptPoint(NamedTuple):
+    """What the trajectory holds of an iteration: its metrics by name and its score as it was recorded."""
+
+    iteration: int
+    values: Mapping[str, Any]
+    score: float | None
+
+
+def kept_point(paths: LoopPaths, number: int) -> KeptPoint:
+    """Return an iteration's values; none where it is damaged."""
+    row = state_after(paths, number).get("row")
+    values, score = (row.get("metrics"), row.get("adjusted_score")) if isinstance(row, dict) else (None, None)
+    return KeptPoint(number, values if isinstance(values, dict) else {}, score)
+
+
+def rolled_back(paths: LoopPaths) -> tuple[RolledBack, ...]:
+    """Return the iterations that rollbacks left behind, oldest first; a rollback that was undone is none."""
+    left: dict[int, None] = {}
+    for event in read_lines(paths.events):
+        if isinstance(event, dict) and event.get("event") == "rollback" and _whole(event):
+            left.pop(event["after"], None)
+            if event["to"] != event["after"]:
+                left[event["after"]] = None
+    return tuple(RolledBack(number, tuple(_critical(paths, number))) for number in left)
+
+
+def _whole(event: Mapping[str, Any]) -> bool:
+    return isinstance(event.get("to"), int) and isinstance(event.get("after"), int)
+
+
+def _critical(paths: LoopPaths, number: int) -> Iterable[str]:
+    summary = state_after(paths, number).get("summary")
+    for alert in (summary.get("alerts") or ()) if isinstance(summary, dict) else ():
+        if isinstance(alert, dict) and alert.get("severity") == "CRITICAL" and alert.get("state") == "new":
+            yield str(alert.get("type"))
+
+
+def failing_tests(paths: LoopPaths, number: int) -> tuple[str, ...] | None:
+    """Return the tests that fail in an iteration by name, sorted; None where no names are known."""
+    plain = read_json(paths.iteration(number) / "tests.json")
+    try:
+        known = known_from_plain(plain).present
+        return (
+            tuple(sorted(name for name, outcome in known.items() if outcome == FAILED)) if plain["measured"] else None
+        )
+    except _MISSHAPEN:
+        return None
+
+
+def selected(paths: LoopPaths) -> int | None:
+    """Return the iteration that was selected last, None before a selection."""
+    events = (event for event in reversed(read_lines(paths.events)) if isinstance(event, dict))
+    numbers = (event.get("iteration") for event in events if event.get("event") == "selection")
+    return next((number for number in numbers if isinstance(number, int)), None)
+
+
+def advice(summary: Summary, selected: int | None) -> str:
+    """Return what to do with the loop, in a short sentence; "" while it simply goes on."""
+    best = summary.best_iteration
+    if summary.status in {"abandoned", "rebaselined"}:
+        return ""
+    action = summary.decision["action"]
+    if summary.status == "finished" or action == "stop":
+        taken = best if selected is None else selected
+        return "" if taken is None else f"Take iteration {taken}."
+    if action == "rollback" and summary.carried_out is None:
+        return f"Go back to iteration {summary.decision['target_iteration']}."
+    return "A person has to decide." if action == "escalate" else ""

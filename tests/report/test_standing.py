@@ -1,0 +1,71 @@
+"""The sentences that reports begin with: what was gained by when, what followed, what was rolled back, what to do."""
+
+import pytest
+
+from ralph_tracker.report.standing import Point, Setback, iteration_sentence, loop_sentence, percent
+
+START = Point(0, 8, 12, 67.1, 0.69)
+PEAK = Point(6, 17, 17, 100.0, 0.997)
+GAIN = "8/12 → 17/17 tests and 67.1 → 100 % coverage by iteration 6"
+NO_GAIN = "Nothing is better than the baseline with 8/12 tests and 67.1 % coverage"
+
+
+@pytest.mark.parametrize(
+    ("points", "setbacks", "said"),
+    [
+        ((START, None, START), (), "Baseline: 8/12 tests and 67.1 % coverage."),
+        ((START, PEAK, PEAK), (), f"{GAIN}."),
+        (
+            (START, PEAK, Point(9, 17, 17, 100.0, 0.95)),
+            (),
+            f"{GAIN}; 7 to 9 added nothing.",
+        ),
+        (
+            (START, PEAK, Point(7, 15, 17, 82.4, 0.8)),
+            (Setback(3, ("test_deletion",)),),
+            f"{GAIN}; 7 fell back to 15/17 tests and 82.4 % coverage; 3 was rolled back (test deletion).",
+        ),
+        (
+            (START, START, Point(2, 7, 12, 67.1, 0.6)),
+            (Setback(1, ("test_deletion", "failure_hidden", "test_deletion")), Setback(2)),
+            f"{NO_GAIN}; 1 was rolled back (test deletion, failure hidden); 2 was rolled back.",
+        ),
+        (
+            (START, PEAK, PEAK),
+            tuple(Setback(number) for number in range(1, 5)),
+            f"{GAIN}; 4 iterations were rolled back.",
+        ),
+    ],
+    ids=["baseline", "peak is last", "nothing after", "fall after", "baseline is best", "many rollbacks"],
+)
+def test_a_loop_in_a_sentence(points, setbacks, said):
+    assert loop_sentence(*points, setbacks) == said
+
+
+def test_what_was_not_measured_is_left_out_and_the_score_stands_in_for_all_of_it():
+    given = [Point(number, score=score) for number, score in ((0, 0.5), (1, 0.9), (2, 0.7))]
+    assert loop_sentence(*given) == "Score 50 → 90 % by iteration 1; 2 fell back to 70 %."
+    tests = [Point(number, 5, 5) for number in (0, 1, 2)]
+    assert loop_sentence(*tests, advice="Take iteration 1.") == (
+        "5/5 tests by iteration 1; 2 added nothing. Take iteration 1."
+    )
+    assert loop_sentence(Point(0), None, Point(0)) == "Baseline: score unknown."
+
+
+def test_an_iteration_that_was_rolled_back_did_not_fall_back():
+    said = loop_sentence(START, Point(1, 9, 12), Point(2, 3, 12), (Setback(2),))
+    assert said == "8/12 → 9/12 tests by iteration 1; 2 was rolled back."
+
+
+def test_an_iteration_in_a_sentence():
+    record = {"iteration": 3, "testing": {"test_count": 11, "tests_passed": 10}, "quality": None, "adjusted_score": 0.8}
+    document = {"iteration_metrics": record}
+    assert iteration_sentence(document, Point(1, 10, 12)) == "10/12 → 10/11 tests since iteration 1."
+    assert iteration_sentence(document, None) == "10/11 tests."
+
+
+@pytest.mark.parametrize(
+    ("score", "shown"), [(1.0, "100 %"), (0.9999, "99.9 %"), (0.8075, "80.8 %"), (0.0, "0 %"), (None, "unknown")]
+)
+def test_a_score_for_people(score, shown):
+    assert percent(score) == shown

@@ -1,0 +1,54 @@
+"""What the sentence about a loop is made from: rollbacks that were undone are none, damage is unknown."""
+
+import json
+
+import pytest
+
+from ralph_tracker.store.loop_status import summary_at
+from ralph_tracker.store.loop_story import advice, failing_tests, kept_point, rolled_back, selected
+
+
+@pytest.fixture
+def fallen(driven):
+    """Return a loop whose second iteration deleted tests and was rolled back."""
+    driven.start()
+    driven.turn(lint_errors=1)
+    driven.turn(test_count=8, tests_passed=8)
+    driven.roll_back(1)
+    return driven
+
+
+def test_a_rollback_is_told_with_its_reasons_until_it_is_undone(fallen):
+    assert [(each.iteration, each.alerts) for each in rolled_back(fallen.paths)] == [(2, ("test_deletion",))]
+    with fallen.paths.events.open("a", encoding="utf-8") as file:
+        file.write(json.dumps({"schema_version": 1, "event": "rollback", "to": 2, "after": 2}) + "\n[]\n{}\n")
+    assert rolled_back(fallen.paths) == ()
+
+
+def test_what_is_damaged_is_unknown(fallen):
+    assert kept_point(fallen.paths, 1).values["lint_errors"] == 1
+    for name in ("state.json", "tests.json"):
+        (fallen.paths.iteration(1) / name).write_text("{")
+    assert kept_point(fallen.paths, 1) == (1, {}, None)
+    assert failing_tests(fallen.paths, 1) is None
+
+
+def test_metrics_that_were_handed_in_have_no_names(fallen):
+    assert failing_tests(fallen.paths, 0) is None
+
+
+def test_the_advice_is_what_was_selected_then_what_was_decided(fallen):
+    summary = summary_at(fallen.paths)
+    assert advice(summary, None) == ""
+    pending = summary._replace(carried_out=None)
+    assert advice(pending, None) == f"Go back to iteration {summary.decision['target_iteration']}."
+    assert (
+        advice(pending._replace(decision={**summary.decision, "action": "stop"}), None)
+        == f"Take iteration {summary.best_iteration}."
+    )
+    assert advice(pending._replace(decision={**summary.decision, "action": "escalate"}), None) == (
+        "A person has to decide."
+    )
+    assert advice(pending._replace(status="abandoned"), None) == ""
+    fallen.tracker.select_output(iteration=0, reason="a person's")
+    assert advice(summary_at(fallen.paths), selected(fallen.paths)) == "Take iteration 0."
