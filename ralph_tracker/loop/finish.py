@@ -1,6 +1,6 @@
 """Finish a loop after selection: write the document and both reports, and set its status."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,12 +14,17 @@ from ralph_tracker.core.selection import Selection, SelectionCandidate
 from ralph_tracker.core.selection_document import SelectionDocument, selection_document
 from ralph_tracker.iteration.apply_selection import Applied
 from ralph_tracker.iteration.would_run import trusted_templates
+from ralph_tracker.report.changes import Change, change_of
 from ralph_tracker.report.markdown import loop_report, output_selection
 from ralph_tracker.report.selection_view import LoopStory
+from ralph_tracker.report.standing import Setback
 from ralph_tracker.report.view import AlertRow, new_alerts
 from ralph_tracker.store.iteration_files import COLLECTED
+from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_status import Summary
 from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.loop_story import failing_tests, rolled_back
+from ralph_tracker.store.outcome_history import changed_paths, outcome_history
 from ralph_tracker.store.record_listing import Listed, RecordHistory
 
 
@@ -66,6 +71,9 @@ def close(
         alerts=_alerts(listed),
         events=_events(store),
         problems=problems,
+        setbacks=tuple(Setback(*each) for each in rolled_back(store.paths)),
+        failing=failing_tests(store.paths, chosen) or (),
+        changes=tuple(loop_changes(store.paths, rows)),
     )
     paths = store.paths
     report = f"{paths.shown}/reports/output-selection.md"
@@ -82,6 +90,21 @@ def close(
         store.set_status(summary, "finished", at)
     files = (f"{paths.shown}/selection.yaml", report, f"{paths.shown}/reports/loop-report.md")
     return FinishedLoop(selection, document, files, problems, applied.text)
+
+
+def loop_changes(paths: LoopPaths, rows: Sequence[Mapping[str, Any]]) -> Iterator[Change]:
+    """Yield what each iteration changed, from its line of the trajectory and what is kept beside it."""
+    history = list(outcome_history(paths, max((row["iteration"] for row in rows), default=-1)))
+    for row in rows:
+        number, before = row["iteration"], row.get("previous_iteration")
+        if before is None:
+            continue
+        old, new = history[before], history[number]
+        files = changed_paths(paths, number) or ()
+        if old is None or new is None or old is new:
+            yield Change(number, before, files=files)
+        else:
+            yield change_of(number, before, old.by_name(), new.by_name(), files)
 
 
 def _event(selection: Selection, at: str) -> Document:

@@ -2,12 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
+from ralph_tracker.core.known_tests import names_in_short
 from ralph_tracker.core.metrics import BY_NAME
 from ralph_tracker.core.selection import Selection, SelectionCandidate
+from ralph_tracker.report.changes import Change
+from ralph_tracker.report.chart import mermaid_chart
+from ralph_tracker.report.standing import Point, Setback, loop_sentence, percent
 from ralph_tracker.report.text import ABSENT, cost_per_point, money, number, score, sparkline
 from ralph_tracker.report.view import AlertRow
+
+COLUMNS: Final = ("Iteration", "Score", "Tests", "Coverage", "Errors", "Result", "Cost")
+CHANGES_SHOWN: Final = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +34,7 @@ class IterationRow:
     price: str
     mark: str
     integrity: str
+    score: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,11 +71,23 @@ class SelectionView:
     problems: tuple[str, ...]
     compared: bool
     priced: bool
+    sentence: str
+    chart: str
+    columns: tuple[str, ...]
+    table: tuple[tuple[str, ...], ...]
+    failing: str
+    changes: tuple[str, ...]
+    more_changes: int
+    selected_score: str
+    final_score: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopStory:
-    """What the reports need besides the selection: rows of the trajectory, alerts, events, problems."""
+    """What the reports need besides the selection: rows of the trajectory, alerts, events, problems.
+
+    `failing` are the tests that fail in the selected iteration, `changes` what each iteration changed, in order.
+    """
 
     rows: Mapping[int, Mapping[str, Any]]
     applied: str
@@ -75,6 +95,19 @@ class LoopStory:
     alerts: tuple[AlertRow, ...] = ()
     events: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
+    setbacks: tuple[Setback, ...] = ()
+    failing: tuple[str, ...] = ()
+    changes: tuple[Change, ...] = ()
+
+
+def points_of(contenders: Sequence[SelectionCandidate]) -> tuple[Point, ...]:
+    """Return the iterations as points, with their scores as of now."""
+    return tuple(
+        Point(
+            c.iteration, c.metrics.tests_passed, c.metrics.test_count, c.metrics.coverage_percentage, score=c.adjusted
+        )
+        for c in contenders
+    )
 
 
 def selection_view(selection: Selection, story: LoopStory) -> SelectionView:
@@ -82,6 +115,11 @@ def selection_view(selection: Selection, story: LoopStory) -> SelectionView:
     selected, final, fall = selection.selected, selection.final, selection.degradation
     improvement = selection.improvement_percentage
     scores = {c.iteration: c.adjusted for c in selection.contenders}
+    points = points_of(selection.contenders)
+    peak = next(point for point in points if point.iteration == selected.iteration)
+    rows = tuple(_row(c, selection, story, scores) for c in selection.contenders)
+    columns, table = _table(rows)
+    changes = [change for change in story.changes if change.text]
     return SelectionView(
         loop_id=selection.loop_id,
         message=selection.message,
@@ -100,7 +138,7 @@ def selection_view(selection: Selection, story: LoopStory) -> SelectionView:
         why_not_final=selection.why_not_final or "",
         why_peaks_differ=why_peaks_differ(selection),
         sparkline=sparkline([c.adjusted for c in selection.contenders]),
-        rows=tuple(_row(c, selection, story, scores) for c in selection.contenders),
+        rows=rows,
         pattern=fall.pattern.replace("_", " "),
         degradation_started=ABSENT if fall.started is None else f"iteration {fall.started}",
         iterations_after_peak=fall.iterations_after_peak,
@@ -113,6 +151,38 @@ def selection_view(selection: Selection, story: LoopStory) -> SelectionView:
         problems=story.problems,
         compared=any(c.candidate.verdict is not None for c in selection.contenders),
         priced=any(_cost(story, c.iteration) is not None for c in selection.contenders),
+        sentence=loop_sentence(points[0], peak, points[-1], story.setbacks, f"Take iteration {selected.iteration}."),
+        chart=mermaid_chart(points, selected.iteration),
+        columns=columns,
+        table=table,
+        failing=names_in_short(story.failing),
+        changes=tuple(f"{change.iteration}: {change.text}" for change in changes[:CHANGES_SHOWN]),
+        more_changes=max(0, len(changes) - CHANGES_SHOWN),
+        selected_score=percent(selected.adjusted),
+        final_score=percent(final.adjusted),
+    )
+
+
+def _table(rows: Sequence[IterationRow]) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """Return the titles and cells of the loop's table; a column in which nothing is known is left out."""
+    lines = [_cells(row) for row in rows]
+    unknown = {ABSENT, money(None)}
+    kept = [place for place in range(len(COLUMNS)) if any(line[place] not in unknown for line in lines)]
+    return tuple(COLUMNS[place] for place in kept), tuple(tuple(line[place] for place in kept) for line in lines)
+
+
+def _cells(row: IterationRow) -> tuple[str, ...]:
+    verdict = "" if row.integrity in {ABSENT, "PASS"} else f", {row.integrity}"
+    decision = "" if row.decision in {ABSENT, "continue"} else f": {row.decision}"
+    price = "" if row.price == ABSENT else f" ({row.price}/point)"
+    return (
+        f"{row.iteration} {row.mark}".strip(),
+        row.score,
+        row.tests,
+        row.coverage,
+        row.errors,
+        f"{row.classification}{verdict}{decision}",
+        f"{row.cost}{price}",
     )
 
 
@@ -192,4 +262,5 @@ def _row(
         price=_price(contender, story, scores),
         mark=" ".join(f"← {mark}" for mark in marks),
         integrity=contender.candidate.verdict or ABSENT,
+        score=percent(contender.adjusted),
     )

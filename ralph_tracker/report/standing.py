@@ -10,6 +10,7 @@ from ralph_tracker.core.rounding import half_up, plain_number, quantity
 _NOT_QUITE: Final = 99.9
 _HUNDRED: Final = 100
 _SETBACKS_SHOWN: Final = 3
+_POINT: Final = 0.01
 
 
 class Point(NamedTuple):
@@ -112,7 +113,7 @@ def _values(point: Point) -> str:
 def _span(numbers: Sequence[int]) -> str:
     if len(numbers) == 1:
         return f"{numbers[0]}"
-    return f"{numbers[0]} to {numbers[-1]}"
+    return f"{numbers[0]} {'and' if len(numbers) == 2 else 'to'} {numbers[-1]}"  # noqa: PLR2004  # a pair
 
 
 def _since(peak: Point, last: Point, *, rolled_back: bool) -> str:
@@ -122,8 +123,8 @@ def _since(peak: Point, last: Point, *, rolled_back: bool) -> str:
         falls.append(f"{_tests(last)} tests")
     if None not in (peak.coverage, last.coverage) and (last.coverage or 0) < (peak.coverage or 0):
         falls.append(f"{_percentage(last.coverage)} % coverage")
-    if not falls and None in (peak.tests, last.tests) and (last.score or 0) < (peak.score or 0):
-        falls.append(percent(last.score))
+    if not falls and None not in (peak.score, last.score) and (last.score or 0) <= (peak.score or 0) - _POINT:
+        falls.append(f"a score of {percent(last.score)}")
     return "added nothing" if rolled_back or not falls else f"fell back to {' and '.join(falls)}"
 
 

@@ -1,6 +1,7 @@
 """Text that an attacker chose: shown as it is by terminals and by Markdown, acted on by neither, kept as records."""
 
 import json
+import re
 import unicodedata
 from functools import partial
 from itertools import pairwise
@@ -35,6 +36,8 @@ NAMES = {
     "headings and lists": ("# a ## b - c 1. d > e", None),
     "not Latin": ("prüfung_ünïcode[日本-😀]", None),
 }
+
+CHART = re.compile(r'[\w\s(),;:%"\[\].▲>-]*')  # nothing of a name is in a picture
 
 
 load = partial(yaml.load, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
@@ -93,8 +96,10 @@ def shown_in(markdown, links=()):
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
     blocks = parser.parse(markdown)
     tokens = [*blocks, *(inner for block in blocks for inner in block.children or ())]
-    markup = {"html_block", "html_inline", "em_open", "s_open", "code_inline", "image", "fence", "blockquote_open"}
+    markup = {"html_block", "html_inline", "em_open", "s_open", "code_inline", "image", "blockquote_open"}
     assert {token.type for token in tokens}.isdisjoint(markup)
+    charts = [token for token in tokens if token.type == "fence"]
+    assert all(token.info == "mermaid" and CHART.fullmatch(token.content) for token in charts)
     assert [token.attrs["href"] for token in tokens if token.type == "link_open"] == [*links]
     assert "http://" not in markdown
     assert "www." not in markdown
@@ -148,7 +153,7 @@ def test_hostile_text_breaks_no_table(breaking, blocked):
         for path in (project.root / ".aiwg/ralph/ralph-001/reports").iterdir():
             rows = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("|")]
             widths = {row.count("|") for row, below in pairwise(rows) if set(below) <= set("|- ")}
-            assert widths
+            assert bool(widths) is (path.name != "output-selection.md")
             assert {row.replace(r"\|", "").count("|") for row in rows} == widths
 
 

@@ -16,7 +16,7 @@ NO_GAIN = "Nothing is better than the baseline with 8/12 tests and 67.1 % covera
         ((START, None, START), (), "Baseline: 8/12 tests and 67.1 % coverage."),
         ((START, PEAK, PEAK), (), f"{GAIN}."),
         (
-            (START, PEAK, Point(9, 17, 17, 100.0, 0.95)),
+            (START, PEAK, Point(9, 17, 17, 100.0, 0.99)),
             (),
             f"{GAIN}; 7 to 9 added nothing.",
         ),
@@ -44,7 +44,7 @@ def test_a_loop_in_a_sentence(points, setbacks, said):
 
 def test_what_was_not_measured_is_left_out_and_the_score_stands_in_for_all_of_it():
     given = [Point(number, score=score) for number, score in ((0, 0.5), (1, 0.9), (2, 0.7))]
-    assert loop_sentence(*given) == "Score 50 → 90 % by iteration 1; 2 fell back to 70 %."
+    assert loop_sentence(*given) == "Score 50 → 90 % by iteration 1; 2 fell back to a score of 70 %."
     tests = [Point(number, 5, 5) for number in (0, 1, 2)]
     assert loop_sentence(*tests, advice="Take iteration 1.") == (
         "5/5 tests by iteration 1; 2 added nothing. Take iteration 1."
