@@ -232,6 +232,12 @@ class CheckpointsSection(Section):
     unattended: Literal["abort", "continue"] = "abort"
 
 
+class FindingSection(Section):
+    """What an agent is told of its last iteration: at most about so many tokens, the most valuable first."""
+
+    tokens: Annotated[int, Field(ge=100)] = 800
+
+
 class SelectionSection(Section):
     """Which iteration is taken at the end."""
 
@@ -249,6 +255,7 @@ class _Document(Section):
     selection: SelectionSection = SelectionSection()
     integrity: IntegritySection = IntegritySection()
     checkpoints: CheckpointsSection = CheckpointsSection()
+    finding: FindingSection = FindingSection()
     severity: dict[str, Severity] = Field(
         default={},
         description="The severity of linters' findings by the beginning of their codes; the longest beginning wins.",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from ralph_tracker.agents.feedback import failing_tests
+from ralph_tracker.agents.situation import known_shortfalls
 from ralph_tracker.config.load import Config, load_config
 from ralph_tracker.config.short_words import cut, nearest
 from ralph_tracker.core.alert_types import Alert
@@ -159,6 +159,7 @@ def outcome_of(tracker: Tracker, begun: PlanTask) -> tuple[TaskOutcome, str]:
     lacks = unmet(store, named, records[-1]) if kept.is_baseline else lacks
     why = "" if is_complete else "; ".join((summary.decision["reason"], *lacks))
     head = head_of(tracker.root)
+    held = known_shortfalls(store, kept.iteration, None)
     outcome = TaskOutcome(
         "complete" if is_complete else "failed",
         cost_usd=spent_on(tracker, begun.loops),
@@ -167,7 +168,7 @@ def outcome_of(tracker: Tracker, begun: PlanTask) -> tuple[TaskOutcome, str]:
         ),
         commit=head if head != begun.head else None,
         fix_cycles=max(summary.iteration - 1, 0),
-        failing_tests=failing_tests(store.paths, kept.iteration) or (),
+        failing_tests=() if held is None else tuple(sorted(test.name for test in held.failing or ())),
         open_alerts=_alerts(kept),
         rolled_back=_rolled_back(records),
         reason=why,

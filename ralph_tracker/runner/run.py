@@ -11,7 +11,8 @@ from threading import Event
 from types import FrameType, MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self
 
-from ralph_tracker.agents.feedback import failing_tests, iteration_feedback
+from ralph_tracker.agents.finding import TOKENS, finding
+from ralph_tracker.agents.situation import situation_of, tokens_of
 from ralph_tracker.config.regular_file import read_regular
 from ralph_tracker.core.metrics import Usage
 from ralph_tracker.core.records import IterationRecord
@@ -52,7 +53,6 @@ if TYPE_CHECKING:
 
 _MINUTE_S = 60
 _HEADING: Final = "What ralph-tracker measured before this iteration, the number {number}:"
-_LACKS: Final = "Not done before these hold:"
 _RUNS: Final = "The run before this one in the same iteration: {why}. What it left in the files is still there."
 _PROMPT: Final = "prompt.md"
 # The agent is warned of a stall before it ends the loop: none of seven real loops ends too early (docs/judgement.md).
@@ -154,14 +154,9 @@ def user_prompt(path: str | None, root: Path) -> str:
         raise InputError(f"{path}: {error.strerror}; name the prompt with --prompt-file") from None
 
 
-def prompt_of(user: str, finding: str, number: int, before: Sequence[str], lacks: Sequence[str] = ()) -> str:
-    """Return the whole prompt of an iteration.
-
-    `before` says how earlier runs for it ended, `lacks` what is required and missing.
-    """
-    lines = [_HEADING.format(number=number), finding]
-    if lacks:
-        lines += [_LACKS, *(f"- {each}" for each in lacks)]
+def prompt_of(user: str, found: str, number: int, before: Sequence[str]) -> str:
+    """Return the whole prompt of an iteration; `before` says how earlier runs for it ended."""
+    lines = [_HEADING.format(number=number), found]
     if before:
         lines.append(_RUNS.format(why=before[-1]))
     own = user.rstrip("\n")
@@ -181,7 +176,7 @@ class Run:
     """The run of one loop whose baseline is recorded.
 
     `unmet` says what an iteration still lacks; if nothing, it is kept and the loop ends. None leaves the end to the
-    decisions.
+    decisions. `tokens` is the budget of the finding.
     """
 
     tracker: Tracker
@@ -194,6 +189,7 @@ class Run:
     record: IterationRecord | None = None
     decided: Decided | None = None
     unmet: Callable[[IterationRecord], Sequence[str]] | None = None
+    tokens: int = TOKENS
 
     def drive(self) -> Outcome:
         """Continue from the journal, to the end of the loop or until a person is needed.
@@ -328,11 +324,20 @@ class Run:
         record = self._record()
         decided = self.decided or self.tracker.loop_decision()
         left = _ITERATIONS_AFTER_WARNING + 1 - journal.stalls if decided.decision.is_stall else 0
-        said = iteration_feedback(record, decided, failing_tests(self.paths, record.iteration), iterations_left=left)
-        user = user_prompt(journal.plan.prompt_file, self.tracker.root)
+        store = self.tracker.store()
         # What a rolled-back iteration lacked does not apply to the current files.
-        lacks = () if self.unmet is None or decided.carried_out else self.unmet(record)
-        return prompt_of(user, said, journal.iteration, journal.notes, lacks)
+        is_current = store.summary().head == record.iteration
+        situation = situation_of(
+            store,
+            record,
+            self.tracker.root,
+            decided.decision,
+            lacks=self.unmet(record) if self.unmet is not None and is_current else (),
+            iterations_left=left,
+            with_rules=True,
+        )
+        user = user_prompt(journal.plan.prompt_file, self.tracker.root)
+        return prompt_of(user, finding(situation, self.tokens), journal.iteration, journal.notes)
 
     def _prompt_file(self, text: str) -> Path:
         path = self.paths.folder / _PROMPT
@@ -395,9 +400,10 @@ def opened(tracker: Tracker, asked: RunRequest, screen: Screen) -> Iterator[Run]
         tracker.trusting.mark_agent(journal.loop_id, journal.plan.command, journal.plan.prompt_file)
         journal.write(store.paths)
         limits = LoopReader.read(store, configured_by).config.rules.loop
+        budget = tokens_of(store)
         interrupts = Interrupts(lambda: screen.line(_ONCE))
         with interrupts:
-            yield Run(tracker, store.paths, limits, journal, screen, interrupts)
+            yield Run(tracker, store.paths, limits, journal, screen, interrupts, tokens=budget)
 
 
 def begin(tracker: Tracker, asked: RunRequest) -> Journal:

@@ -24,11 +24,6 @@ def test_the_latest_run_before_is_told():
     assert "crashed" not in told
 
 
-def test_what_has_to_hold_and_does_not_is_listed():
-    told = prompt_of("", "found", 2, ("agent: hung",), ("tests: exit 1", "mypy: exit 2"))
-    assert "found\nNot done before these hold:\n- tests: exit 1\n- mypy: exit 2\nThe run before" in told
-
-
 def test_a_prompt_file_is_read_from_the_root_and_none_is_empty(tmp_path):
     (tmp_path / "P.md").write_text("dö\n", encoding="utf-8")
     assert user_prompt("P.md", tmp_path) == "dö\n"

@@ -7,10 +7,8 @@ from typing import Any, Final
 from ralph_tracker.agents.claude_code.journal import note_event
 from ralph_tracker.agents.claude_code.presence import Presence
 from ralph_tracker.agents.claude_code.turn_guidance import continuation_of
-from ralph_tracker.agents.feedback import failing_tests, status_text
-from ralph_tracker.errors import RalphTrackerError
 from ralph_tracker.steering.continuation import classify_task_complexity
-from ralph_tracker.store.loop_status import paths_of, running, summary_at
+from ralph_tracker.store.loop_status import running, summary_at
 
 # Other sources are the client itself, such as ended background work. Older clients send no source.
 _BY_A_PERSON: Final = frozenset({None, "user", "sdk"})
@@ -32,7 +30,10 @@ def session_started(event: Mapping[str, Any], where: Presence, environment: Mapp
 
     A session that resumes after compaction does not start a loop. Raises as `Tracker.pre_loop` does.
     """
-    from ralph_tracker.tracker import Tracker  # noqa: PLC0415  # once per session; prompts do without
+    # Once per session; prompts do without.
+    from ralph_tracker.agents.finding import finding  # noqa: PLC0415
+    from ralph_tracker.agents.situation import standing_of, tokens_of  # noqa: PLC0415
+    from ralph_tracker.tracker import Tracker  # noqa: PLC0415
 
     tracker = Tracker(Path(where.root), environment=environment)
     if where.loop is None:
@@ -40,11 +41,7 @@ def session_started(event: Mapping[str, Any], where: Presence, environment: Mapp
             return None
         tracker.pre_loop(None)
     tracker.require_loop()
-    paths = paths_of(tracker.root, None, environment)
-    summary = running(summary_at(paths))
-    try:
-        failing = failing_tests(paths, summary.head)
-    except RalphTrackerError:  # show the status without the names
-        failing = None
-    text = status_text(summary, failing)
+    store = tracker.store()
+    summary = running(summary_at(store.paths))
+    text = finding(standing_of(store, summary, tracker.root), tokens_of(store))
     return {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": text}}

@@ -12,7 +12,8 @@ from typing import Any, Final, NamedTuple, Self
 from ralph_tracker.agents.claude_code.journal import EVENTS, TOOL_EVENTS, note_event, note_trouble
 from ralph_tracker.agents.claude_code.transcript import Reading, TokenUse, ends_with, read_on, transcripts_of
 from ralph_tracker.agents.claude_code.usage import COSTS, costs_of
-from ralph_tracker.agents.feedback import failing_tests, iteration_feedback
+from ralph_tracker.agents.finding import finding
+from ralph_tracker.agents.situation import situation_of, tokens_of
 from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.errors import InputError
 from ralph_tracker.store.files import to_json, write_whole
@@ -257,7 +258,8 @@ def _held(stop: Stop, turns: Turns, record: IterationRecord, decided: Decided) -
         return {"systemMessage": f"ralph-tracker: iteration {record.iteration} is on record. {_cap_text(cap)}"}
     turns.blocks += 1
     stop.note(record, action=action, blocked=True)
-    text = iteration_feedback(record, decided, failing_tests(stop.paths, record.iteration))
+    store = stop.tracker.store()
+    text = finding(situation_of(store, record, stop.tracker.root, decided.decision), tokens_of(store))
     last = [f"This is the last time: {_cap_text(cap)}"] if cap is not None and turns.blocks == cap else []
     return {"decision": "block", "reason": "\n".join([text, _GO_ON, *last])}
 

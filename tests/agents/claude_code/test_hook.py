@@ -231,17 +231,17 @@ class TestSessionStart:
     def test_the_state_of_the_loop_is_told(self, session):
         session.begin(**RED)
         lines = self.context(session.send("SessionStart", source="startup"))
-        assert lines[0].startswith("ralph-tracker measures this project each time you stop (loop ralph-001)")
-        assert lines[1].startswith("Iteration 0: baseline, score 0.")
-        assert lines[2:] == ["Failing tests:", "- s::t::test_add"]
+        assert lines[0].startswith("ralph-tracker measures this project each time you stop: ")
+        assert lines[1].startswith("Iteration 0: baseline, score ")
+        assert lines[2:4] == ["Failing tests:", "- s::t::test_add"]
 
     def test_after_a_rollback_alerts_and_the_best_are_told(self, session):
         session.begin(test_add=True, test_sub=True)
         session.tests(test_sub=True)
         session.stop()
         lines = self.context(session.send("SessionStart", source="resume"))
-        assert "(the best is iteration 0 with 1)" in lines[1]
-        assert lines[2] == "The files are those of iteration 0 again."
+        assert "(the best is iteration 0 with 100 %)" in lines[1]
+        assert lines[2].startswith("Rolled back: the files are those of iteration 0 again, without what iteration 1 ")
         assert "- CRITICAL it1-test_deletion: Test count decreased from 2 to 1" in lines
 
     def test_a_session_that_wants_a_loop_takes_the_baseline(self, session):
@@ -265,7 +265,8 @@ class TestSessionStart:
         session.begin(**RED)
         tests = session.loop / "iterations" / "iteration-000" / "tests.json"
         tests.write_text(json.dumps({"schema_version": 99}))
-        assert len(self.context(session.send("SessionStart", source="startup"))) == 2
+        lines = self.context(session.send("SessionStart", source="startup"))
+        assert lines[2] == "What costs most of the score:"
 
     def test_the_tools_of_a_session_whose_loop_has_not_begun_are_not_noted(self, session):
         session.environment["RALPH_TRACKER_LOOP"] = "1"

@@ -1,0 +1,294 @@
+"""Write the finding for an agent on its last iteration, the same for every host: most valuable first, within a budget.
+
+Every section gets its first items, then the budget that is left goes to the sections in order. What does not fit is
+counted, so that nobody takes a part for the whole.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Final, NamedTuple
+
+from ralph_tracker.core.decision import Decision
+from ralph_tracker.core.known_tests import without_held_back
+from ralph_tracker.core.rounding import half_up, plain_number, quantity
+from ralph_tracker.iteration.listed_findings import ListedFindings
+from ralph_tracker.iteration.shortfalls import FailingTest, Shortfalls, first_words
+from ralph_tracker.report.text import for_terminal
+
+TOKENS: Final = 800
+# Paths, names and code have 3 to 4 bytes a token with the tokenizers of the four clients' models; prose has more.
+BYTES_A_TOKEN: Final = 3.5
+RULES: Final = (
+    "ralph-tracker measures this project each time you stop: its own checks are run, and you are told what they found. "
+    "Tests that are deleted, skipped or weakened are seen and rolled back; make failing tests pass by changing the "
+    "code that they test."
+)
+_NOTHING: Final = "Nothing that is measured is wrong; go on with the task."
+_LINE: Final = 200
+_MESSAGE_LINES: Final = 4
+_FIRST: Final = 3
+_FILES: Final = 8
+_PARTS: Final = 2
+_LEAST_POINTS: Final = 0.5
+_SPACE_FOR_REST: Final = len("- and 99999 more\n")
+_ADVICE: Final[Mapping[str, tuple[str, str]]] = {
+    "all_tests_pass": ("failing tests", "make them pass"),
+    "pass_rate": ("failing tests", "make them pass"),
+    "build_success": ("a failing build", "make it succeed"),
+    "no_lint_errors": ("lint and type errors", "fix them"),
+    "error_count_inverted": ("lint and type errors", "fix them"),
+    "lint_warnings_inverted": ("lint warnings", "fix them"),
+    "coverage_percentage": ("lines that no test runs", "test them"),
+    "test_count_vs_baseline": ("fewer tests than at the baseline", "bring them back"),
+    "complexity_reasonable": ("complex functions", "split them"),
+    "loc_appropriate": ("the change in the size of the code", "remove what the task does not need"),
+    "no_code_bloat": ("the growth of the code", "remove what the task does not need"),
+}
+
+
+class ScorePart(NamedTuple):
+    """A component of the score and what it costs: points of the score's 100."""
+
+    name: str
+    points: float
+
+
+class Undone(NamedTuple):
+    """An iteration that was rolled back: the files that it had changed, and what it lacked (None: unknown)."""
+
+    iteration: int
+    files: tuple[str, ...] = ()
+    lacked: Shortfalls | None = None
+
+
+class Situation(NamedTuple):
+    """Everything that a finding is made from.
+
+    `iteration` is the last one, `classification` and `score` (0 to 1) are its own; `best_iteration` is None if there is
+    none, with `best_score`. `held` is what is wrong with the files that the agent has, None if unknown, and `parts` are
+    the components of their score. `alerts` are held against the last iteration. `undone` is set if it was rolled back.
+    `lacks` says what the plan's task still needs. `iterations_left` are those that a stalled loop gets, 0 if it is not
+    stalled. `with_rules` is for the first prompt of a session.
+    """
+
+    iteration: int
+    classification: str
+    score: float
+    best_iteration: int | None = None
+    best_score: float = 0.0
+    held: Shortfalls | None = None
+    parts: tuple[ScorePart, ...] = ()
+    alerts: tuple[str, ...] = ()
+    undone: Undone | None = None
+    decision: Decision | None = None
+    lacks: tuple[str, ...] = ()
+    iterations_left: int = 0
+    with_rules: bool = False
+
+
+class Section(NamedTuple):
+    """A heading and its items, most valuable first; `total` is how many there are if not all are known.
+
+    Without items the heading says all, if there is anything (`total`).
+    """
+
+    heading: str
+    items: tuple[str, ...]
+    total: int | None = None
+
+
+def tokens(text: str) -> int:
+    """Estimate the tokens of a text, rather too many than too few."""
+    return -int(-len(text.encode("utf-8", "replace")) // BYTES_A_TOKEN)
+
+
+def finding(at: Situation, budget: int = TOKENS) -> str:
+    """Return the finding as plain text without a final line break, of at most about `budget` tokens.
+
+    What was rolled back, and the decision, are told whole, however small the budget is.
+    """
+    head, tail = list(_head(at)), list(_tail(at))
+    room = int(budget * BYTES_A_TOKEN) - sum(_size(line) for line in (*head, *tail))
+    body = _fitted([each for each in _sections(at) if each.items or each.total], room)
+    if not body and at.held is not None:
+        body = [_NOTHING]
+    return without_held_back("\n".join((*head, *body, *tail)))
+
+
+def _head(at: Situation) -> Iterator[str]:
+    if at.with_rules:
+        yield RULES
+    yield f"Iteration {at.iteration}: {at.classification}, score {percent(at.score)} ({_standing(at)})."
+    if at.undone is not None:
+        files = _and_more(at.undone.files, _FILES)
+        yield (
+            f"Rolled back: the files are those of {_now(at)} again, without what iteration "
+            f"{at.undone.iteration} changed{f': {files}' if files else ''}. Read them again before you edit them."
+        )
+
+
+def _now(at: Situation) -> str:
+    return "an earlier iteration" if at.held is None else f"iteration {at.held.iteration}"
+
+
+def _standing(at: Situation) -> str:
+    if at.best_iteration is None:
+        return "nothing to compare with yet"
+    if at.best_iteration == at.iteration:
+        return "the best so far"
+    return f"the best is iteration {at.best_iteration} with {percent(at.best_score)}"
+
+
+def percent(score: float) -> str:
+    """Return a score of 0 to 1 in percent with at most one decimal."""
+    return f"{plain_number(half_up(score * 100, 1))} %"
+
+
+def _tail(at: Situation) -> Iterator[str]:
+    decision = at.decision
+    if decision is None:
+        return
+    reason = _cut(decision.reason)
+    if at.iterations_left:
+        yield (
+            f"{reason}: nothing got better. The loop ends after {quantity(at.iterations_left, 'more iteration')} "
+            f"without progress. {'; '.join(decision.alternatives)}."
+        )
+    elif decision.action != "continue" or at.undone is not None:
+        yield f"Decision: {decision.action}: {reason}"
+
+
+def _sections(at: Situation) -> Iterator[Section]:
+    """Yield what to tell, most valuable first."""
+    if at.undone is not None:
+        yield Section(f"Why iteration {at.undone.iteration} was rolled back:", tuple(_why_undone(at.undone, at.alerts)))
+    yield Section("Not done before these hold:", at.lacks)
+    if at.held is not None:
+        yield from _of_files(at.held, "" if at.undone is None else " in the files that you have now")
+    if at.undone is None:
+        yield Section("Held against it:", at.alerts)
+    yield Section("What costs most of the score:", tuple(_costs(at.parts)))
+
+
+def _why_undone(undone: Undone, alerts: Iterable[str]) -> Iterator[str]:
+    yield from alerts
+    lacked = undone.lacked
+    if lacked is None:
+        return
+    yield from (f"{name}: it {how} before, and is deleted or skipped" for name, how in lacked.lost.items())
+    yield from (f"broken: {_told(test)}" for test in lacked.failing or () if test.is_broken)
+    yield from (f"does not load: {place}: {said}" for place, said in lacked.not_loaded.items())
+
+
+def _of_files(held: Shortfalls, where: str) -> Iterator[Section]:
+    listed = held.listed or ListedFindings()
+    yield Section(f"The build fails{where}:", tuple(each.text for each in listed.findings if each.kind == "build"))
+    if held.metrics.build_status == "failure" and not listed.counts.get("build"):
+        yield Section(f"The build fails{where}.", (), 1)
+    yield Section(f"Not loaded{where}, so that its tests did not run:", tuple(_pairs(held.not_loaded)))
+    yield from _of_tests(held, where)
+    yield Section("Lost tests; bring them back:", tuple(f"{name} ({how} before)" for name, how in held.lost.items()))
+    for kind, heading in (("types", "Type errors"), ("lint", "Lint findings")):
+        found = [each for each in listed.findings if each.kind == kind]
+        ours = [each.text for each in found if each.is_ours]
+        others = [
+            f"{each.text} (not on a line of this loop)" if ours else each.text for each in found if not each.is_ours
+        ]
+        yield Section(f"{heading}{where}:", (*ours, *others), listed.counts.get(kind))
+    if listed.uncovered:
+        rows = tuple(f"{path}: {_ranges(lines)}" for path, lines in listed.uncovered.items())
+        yield Section("New lines that no test runs:", rows)
+
+
+def _of_tests(held: Shortfalls, where: str) -> Iterator[Section]:
+    if held.held_back:
+        verb = "test fails" if held.held_back == 1 else "tests fail"
+        yield Section(f"{held.held_back} held-back {verb}; you do not see them.", (), 1)
+    if held.failing is None:
+        count = held.metrics.tests_failed
+        yield Section(f"Failing tests{where}: {count}, their names are not known.", (), count or None)
+    else:
+        yield Section(f"Failing tests{where}:", tuple(map(_told, held.failing)))
+
+
+def _told(test: FailingTest) -> str:
+    """Return a failing test with the first lines of its message."""
+    lines = [line for line in test.message.splitlines() if line.strip()][1:_MESSAGE_LINES]
+    again = " (it passed before)" if test.is_broken else ""
+    return "\n".join((first_words(test) + again, *(f"    {line.strip()}" for line in lines)))
+
+
+def _pairs(named: Mapping[str, str]) -> Iterator[str]:
+    return (said if said.startswith(place) else f"{place}: {said}" for place, said in named.items())
+
+
+def _costs(parts: Iterable[ScorePart]) -> Iterator[str]:
+    """Yield the two parts that cost most, those with the same remedy together."""
+    costs: dict[tuple[str, str], float] = {}
+    for part in parts:
+        remedy = _ADVICE.get(part.name, (part.name.replace("_", " "), "raise it"))
+        costs[remedy] = costs.get(remedy, 0.0) + part.points
+    for (what, advice), points in sorted(costs.items(), key=lambda each: -each[1])[:_PARTS]:
+        if points >= _LEAST_POINTS:
+            yield f"{plain_number(half_up(points, 1))} of 100 points for {what}: {advice}"
+
+
+def _ranges(lines: Sequence[int]) -> str:
+    """Return line numbers in short: 3-5, 9."""
+    runs = groupby(enumerate(lines), key=lambda pair: pair[1] - pair[0])
+    spans = ([line for _, line in run] for _, run in runs)
+    return ", ".join(str(span[0]) if len(span) == 1 else f"{span[0]}-{span[-1]}" for span in spans)
+
+
+def _fitted(sections: Sequence[Section], room: int) -> list[str]:
+    """Return the lines of the sections that fit: of each its first items, then the rest in order."""
+    items = [[_item(item) for item in section.items] for section in sections]
+    shown = [0] * len(sections)
+    for most in (1, _FIRST, None):
+        for index, section in enumerate(sections):
+            room = _taken(section, items[index], shown, index, most, room)
+    lines: list[str] = []
+    for section, texts, count in zip(sections, items, shown, strict=True):
+        if not count:
+            continue
+        lines += [section.heading, *texts[:count]] if section.items else [section.heading]
+        rest = max(section.total or 0, len(texts)) - count
+        if section.items and rest > 0:
+            lines.append(f"- and {rest} more")
+    return lines
+
+
+def _taken(section: Section, texts: Sequence[str], shown: list[int], at: int, most: int | None, room: int) -> int:
+    """Take further items of a section while there is room, and return what is left of it."""
+    if not section.items:
+        if not shown[at] and room >= _size(section.heading):
+            shown[at] = 1
+            room -= _size(section.heading)
+        return room
+    while shown[at] < len(texts) and (most is None or shown[at] < most):
+        cost = _size(texts[shown[at]]) + (0 if shown[at] else _size(section.heading) + _SPACE_FOR_REST)
+        if cost > room:
+            break
+        room -= cost
+        shown[at] += 1
+    return room
+
+
+def _item(text: str) -> str:
+    first, *rest = text.split("\n    ")
+    return "\n".join((f"- {_cut(first)}", *(f"    {_cut(line)}" for line in rest)))
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "replace")) + 1
+
+
+def _and_more(names: Sequence[str], most: int) -> str:
+    shown = ", ".join(_cut(name) for name in names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+
+
+def _cut(text: str) -> str:
+    """Return a text in one line, without control characters, cut if too long."""
+    plain = for_terminal(" ".join(text.split()))
+    return plain if len(plain) <= _LINE else f"{plain[: _LINE - 1]}…"

@@ -1,0 +1,111 @@
+"""What an agent is told of its last iteration: the facts that it needs, the most valuable first, within a budget.
+
+`fixtures/findings` has a situation a folder with the facts that an agent needs in it; `prompt.txt` is what it is told.
+"""
+
+import json
+from pathlib import Path
+from statistics import median
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ralph_tracker.agents.finding import BYTES_A_TOKEN, TOKENS, ScorePart, Situation, Undone, finding, tokens
+from ralph_tracker.core.codec import decode
+from ralph_tracker.core.decision import Decision
+from ralph_tracker.core.metrics import Metrics
+from ralph_tracker.iteration.shortfalls import FailingTest, Shortfalls
+
+FOLDERS = sorted((Path(__file__).parents[2] / "fixtures" / "findings").iterdir())
+HEAD_AND_TAIL = 600  # tokens: eight names of 200 characters, and a reason
+
+
+def situation_in(folder: Path) -> Situation:
+    return decode(Situation, json.loads((folder / "situation.json").read_text("utf-8"))["situation"])
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_each_situation_is_told_as_on_record_with_every_fact(folder, bless):
+    told, golden = finding(situation_in(folder)) + "\n", folder / "prompt.txt"
+    if bless:
+        golden.write_text(told, "utf-8")
+    assert told == golden.read_text("utf-8")
+    facts = json.loads((folder / "situation.json").read_text("utf-8"))["facts"]
+    assert [fact for fact in facts if fact not in told] == []
+    assert tokens(told) <= TOKENS
+
+
+def test_twenty_situations_take_eight_hundred_tokens_at_the_median():
+    assert len(FOLDERS) == 20
+    assert median(tokens(finding(situation_in(folder))) for folder in FOLDERS) <= 800
+
+
+def told(**changes) -> list[str]:
+    at = Situation(iteration=2, classification="plateau", score=0.5, best_iteration=2, best_score=0.5)
+    return finding(at._replace(**changes)).split("\n")
+
+
+def test_without_anything_known_the_score_is_told():
+    assert told() == ["Iteration 2: plateau, score 50 % (the best so far)."]
+
+
+def test_a_rollback_to_a_record_that_is_damaged_is_told_without_its_number():
+    assert told(undone=Undone(2))[1] == (
+        "Rolled back: the files are those of an earlier iteration again, without what iteration 2 changed. "
+        "Read them again before you edit them."
+    )
+
+
+def test_where_nothing_is_wrong_the_agent_is_told_to_go_on():
+    assert told(held=Shortfalls(2, Metrics(), ()))[1:] == ["Nothing that is measured is wrong; go on with the task."]
+
+
+def test_a_failed_build_that_says_nothing_is_told():
+    lines = told(held=Shortfalls(2, Metrics(build_status="failure"), ()))
+    assert lines[1:] == ["The build fails."]
+
+
+def test_names_of_held_back_tests_are_never_told():
+    assert "held-back::" not in "\n".join(told(alerts=("HIGH it2-x: held-back::secret::test_a fails",)))
+
+
+def test_a_small_budget_has_the_first_of_each_section_before_the_second_of_any():
+    tests = tuple(FailingTest(f"test_{number}") for number in range(50))
+    lines = told(held=Shortfalls(2, Metrics(), tests, lost={"test_gone": "passed"}), alerts=("HIGH it2-x: y",))
+    small = finding(
+        Situation(2, "plateau", 0.5, held=Shortfalls(2, Metrics(), tests, lost={"test_gone": "passed"})), budget=70
+    ).split("\n")
+    assert "- test_gone (passed before)" in small
+    assert "- test_0" in small
+    assert small[-3].startswith("- and ")
+    assert "- and 50 more" not in lines
+
+
+def test_parts_with_the_same_remedy_are_told_together_and_small_ones_not_at_all():
+    parts = (ScorePart("pass_rate", 2.0), ScorePart("all_tests_pass", 3.0), ScorePart("odd_thing", 0.2))
+    assert told(parts=parts)[1:] == [
+        "What costs most of the score:",
+        "- 5 of 100 points for failing tests: make them pass",
+    ]
+
+
+words = st.text(max_size=300)
+
+
+@given(names=st.lists(words, max_size=60), messages=st.lists(words, max_size=10), reason=words)
+def test_whatever_it_holds_it_stays_within_the_budget(names, messages, reason):
+    tests = tuple(FailingTest(name, None, name) for name in names)
+    whole = finding(
+        Situation(
+            2,
+            "regression",
+            0.5,
+            held=Shortfalls(1, Metrics(), tests),
+            alerts=tuple(messages),
+            undone=Undone(2, tuple(names)),
+            decision=Decision("rollback", reason, 1.0, 1),
+        )
+    )
+    assert len(whole.encode("utf-8", "replace")) <= (TOKENS + HEAD_AND_TAIL) * BYTES_A_TOKEN
+    assert not whole.endswith("\n")
