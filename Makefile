@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: help demo test coverage test-slow test-faults test-faults-full test-projects test-ecosystems test-agents test-examples test-interpreters check bench bench-integrity bench-judgement fuzz mutants bless release clean
+.PHONY: help demo test coverage test-slow test-faults test-faults-full test-projects test-ecosystems test-agents test-examples test-browser test-interpreters check bench bench-integrity bench-judgement fuzz mutants bless release clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -78,6 +78,13 @@ test-examples: $(VENV)/.test ## drive the examples with the libraries that they 
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --group examples || \
 		echo "the libraries of the examples cannot be installed here; what needs them is skipped"
 	$(BIN)/python -m pytest -q tests/examples $(ARGS)
+
+test-browser: $(VENV)/.test ## open the page in a real Chromium, with axe-core and mermaid from npm; skips, saying so
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --group browser || \
+		echo "playwright cannot be installed here; all of it is skipped"
+	@npm install --silent --no-audit --no-fund --prefix $(VENV)/browser mermaid@11 axe-core@4 || \
+		echo "axe-core and mermaid cannot be installed here; what needs them is skipped"
+	RALPH_TRACKER_BROWSER=$(VENV)/browser $(BIN)/python -m pytest -q tests/browser $(ARGS)
 
 test-interpreters: $(VENV)/.check ## install the wheel with every Python 3.11 to 3.14 on PATH, and try it there
 	$(BIN)/python tools/test_interpreters.py

@@ -1,5 +1,6 @@
 """ralph-tracker report: a report as Markdown."""
 
+import os
 import sys
 from pathlib import Path
 from typing import Literal, TypedDict
@@ -7,13 +8,14 @@ from typing import Literal, TypedDict
 import click
 
 from ralph_tracker.cli.listing import document_of, listing
-from ralph_tracker.cli.next_step import say_next
+from ralph_tracker.cli.next_step import next_step, say_next
 from ralph_tracker.cli.options import loop_options
-from ralph_tracker.cli.output import complain, say_json, say_text
+from ralph_tracker.cli.output import complain, say, say_json, say_text
 from ralph_tracker.iteration.would_run import UNTRUSTED_TEMPLATE, trusted_templates
 from ralph_tracker.report.markdown import iteration_report
 from ralph_tracker.store.files import as_store_error
-from ralph_tracker.store.loop_status import checked_root
+from ralph_tracker.store.loop_status import checked_root, paths_of, summary_at, unrecorded
+from ralph_tracker.store.loop_store import LoopStore
 
 
 class ReportDocument(TypedDict):
@@ -26,6 +28,7 @@ class ReportDocument(TypedDict):
 @click.argument("number", type=click.IntRange(min=0), required=False)
 @loop_options
 @click.option("--format", "form", type=click.Choice(["md"]), default="md", help="The format.")
+@click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write the whole loop there as a page.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write it there.")
 def command(
     number: int | None,
@@ -33,10 +36,16 @@ def command(
     loop_id: str | None,
     as_json: bool,
     form: str,
+    html: Path | None,
     output: Path | None,
 ) -> None:
-    """Print the report of iteration NUMBER (default: the latest)."""
+    """Print the report of iteration NUMBER (default: the latest), or write the whole loop as a page."""
     del form
+    if html is not None:
+        if number is not None or as_json or output is not None:
+            raise click.UsageError("--html writes the whole loop: leave NUMBER, --json and --output away")
+        _write_page(root, loop_id, html)
+        return
     record = listing(root, loop_id).one(number)
     templates = trusted_templates(checked_root(root))
     if templates is None:
@@ -52,3 +61,14 @@ def command(
         say_text(text)
         if sys.stdout is not None and sys.stdout.isatty():  # a file or pipe gets only the report
             say_next("`ralph-tracker status` says what to do now")
+
+
+def _write_page(root: Path, loop_id: str | None, file: Path) -> None:
+    from ralph_tracker.loop.page import loop_page  # a page needs more than a report
+
+    paths = paths_of(root, loop_id, os.environ)
+    summary = summary_at(paths)
+    page = loop_page(LoopStore(paths), next_step(summary, unrecorded(paths, summary), paths))
+    with as_store_error(file):
+        file.write_text(page, encoding="utf-8", errors="replace")
+    say(f"{file}: {len(page.encode('utf-8', 'replace')) / 1000:.0f} KB; open it in a browser, it needs no network")

@@ -1,7 +1,7 @@
 """Finish a loop after selection: write the document and both reports, and set its status."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ralph_tracker.config.yaml_io import dump_yaml
@@ -24,7 +24,7 @@ from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_status import Summary
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_story import failing_tests, rolled_back
-from ralph_tracker.store.outcome_history import changed_paths, outcome_history
+from ralph_tracker.store.outcome_history import Outcomes, changed_paths, outcome_history
 from ralph_tracker.store.record_listing import Listed, RecordHistory
 
 
@@ -64,18 +64,9 @@ def close(
     chosen = selection.selected.iteration
     if chosen in store.collected():
         problems += (COLLECTED.format(chosen),)
-    story = LoopStory(
-        rows={row["iteration"]: row for row in rows},
-        applied=applied.text,
-        total_cost=summary.cost_usd,
-        alerts=_alerts(listed),
-        events=_events(store),
-        problems=problems,
-        setbacks=tuple(Setback(*each) for each in rolled_back(store.paths)),
-        failing=failing_tests(store.paths, chosen) or (),
-        changes=tuple(loop_changes(store.paths, rows)),
-    )
     paths = store.paths
+    history = tuple(outcome_history(paths, summary.iteration))
+    story = replace(story_of(store, selection, rows, listed, summary, history), applied=applied.text, problems=problems)
     report = f"{paths.shown}/reports/output-selection.md"
     again = applied.verified_again
     document = selection_document(
@@ -92,9 +83,32 @@ def close(
     return FinishedLoop(selection, document, files, problems, applied.text)
 
 
-def loop_changes(paths: LoopPaths, rows: Sequence[Mapping[str, Any]]) -> Iterator[Change]:
+def story_of(
+    store: LoopStore,
+    selection: Selection,
+    rows: Sequence[Mapping[str, Any]],
+    listed: Sequence[Listed],
+    summary: Summary,
+    history: Sequence[Outcomes | None],
+) -> LoopStory:
+    """Return what the reports of a loop tell besides the selection."""
+    return LoopStory(
+        rows={row["iteration"]: row for row in rows},
+        applied="",
+        total_cost=summary.cost_usd,
+        alerts=_alerts(listed),
+        events=_events(store),
+        problems=tuple(record.problem for record in listed if record.problem is not None),
+        setbacks=tuple(Setback(*each) for each in rolled_back(store.paths)),
+        failing=failing_tests(store.paths, selection.selected.iteration) or (),
+        changes=tuple(loop_changes(store.paths, rows, history)),
+    )
+
+
+def loop_changes(
+    paths: LoopPaths, rows: Sequence[Mapping[str, Any]], history: Sequence[Outcomes | None]
+) -> Iterator[Change]:
     """Yield what each iteration changed, from its line of the trajectory and what is kept beside it."""
-    history = list(outcome_history(paths, max((row["iteration"] for row in rows), default=-1)))
     for row in rows:
         number, before = row["iteration"], row.get("previous_iteration")
         if before is None:
@@ -104,7 +118,8 @@ def loop_changes(paths: LoopPaths, rows: Sequence[Mapping[str, Any]]) -> Iterato
         if old is None or new is None or old is new:
             yield Change(number, before, files=files)
         else:
-            yield change_of(number, before, old.by_name(), new.by_name(), files)
+            was, now = old.beside(new)
+            yield change_of(number, before, was, now, files)
 
 
 def _event(selection: Selection, at: str) -> Document:

@@ -86,7 +86,8 @@ class SelectionView:
 class LoopStory:
     """What the reports need besides the selection: rows of the trajectory, alerts, events, problems.
 
-    `failing` are the tests that fail in the selected iteration, `changes` what each iteration changed, in order.
+    `advice` ends the first sentence; None: to take what was selected. `failing` are the tests that fail in the selected
+    iteration, `changes` what each iteration changed, in order.
     """
 
     rows: Mapping[int, Mapping[str, Any]]
@@ -98,6 +99,7 @@ class LoopStory:
     setbacks: tuple[Setback, ...] = ()
     failing: tuple[str, ...] = ()
     changes: tuple[Change, ...] = ()
+    advice: str | None = None
 
 
 def points_of(contenders: Sequence[SelectionCandidate]) -> tuple[Point, ...]:
@@ -120,6 +122,7 @@ def selection_view(selection: Selection, story: LoopStory) -> SelectionView:
     rows = tuple(_row(c, selection, story, scores) for c in selection.contenders)
     columns, table = _table(rows)
     changes = [change for change in story.changes if change.text]
+    advice = f"Take iteration {selected.iteration}." if story.advice is None else story.advice
     return SelectionView(
         loop_id=selection.loop_id,
         message=selection.message,
@@ -151,7 +154,7 @@ def selection_view(selection: Selection, story: LoopStory) -> SelectionView:
         problems=story.problems,
         compared=any(c.candidate.verdict is not None for c in selection.contenders),
         priced=any(_cost(story, c.iteration) is not None for c in selection.contenders),
-        sentence=loop_sentence(points[0], peak, points[-1], story.setbacks, f"Take iteration {selected.iteration}."),
+        sentence=loop_sentence(points[0], peak, points[-1], story.setbacks, advice),
         chart=mermaid_chart(points, selected.iteration),
         columns=columns,
         table=table,

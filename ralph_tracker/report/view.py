@@ -107,6 +107,12 @@ def new_alerts(document: Document) -> tuple[AlertRow, ...]:
     return tuple(_alert(alert) for alert in document["iteration_metrics"].get("alerts") or ())
 
 
+def findings_of(document: Document) -> tuple[FindingRow, ...]:
+    """Return the integrity findings of a record."""
+    trust = document["iteration_metrics"].get("integrity") or {}
+    return tuple(_finding(finding) for finding in trust.get("findings") or ())
+
+
 def iteration_view(document: Document) -> IterationView:
     """Return the view of a record; values that a foreign document lacks are n/a."""
     record = document["iteration_metrics"]
@@ -117,7 +123,7 @@ def iteration_view(document: Document) -> IterationView:
     alerts = new_alerts(document)
     carried = tuple(_alert(alert, carried=True) for alert in record.get("open_alerts") or ())
     trust = record.get("integrity") or {}
-    findings = tuple(_finding(finding) for finding in trust.get("findings") or ())
+    findings = findings_of(document)
     return IterationView(
         iteration=record["iteration"],
         timestamp=record.get("timestamp") or ABSENT,

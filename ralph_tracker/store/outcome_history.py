@@ -1,6 +1,8 @@
 """Read which tests had which outcome in every iteration of a loop, fast: most iterations repeat the one before."""
 
 from collections.abc import Iterator
+from itertools import compress
+from operator import ne
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -20,6 +22,17 @@ class Outcomes(NamedTuple):
     def by_name(self) -> dict[str, str]:
         """Return the letter of each test."""
         return dict(zip(self.names, self.letters, strict=True))
+
+    def beside(self, other: "Outcomes") -> tuple[dict[str, str], dict[str, str]]:
+        """Return the letters of both by name, without the tests that are known to be the same."""
+        if self.names is not other.names:
+            return self.by_name(), other.by_name()
+        moved = list(map(ne, self.letters, other.letters))
+        names = list(compress(self.names, moved))
+        return (
+            dict(zip(names, compress(self.letters, moved), strict=True)),
+            dict(zip(names, compress(other.letters, moved), strict=True)),
+        )
 
 
 class _Kept(msgspec.Struct, gc=False):

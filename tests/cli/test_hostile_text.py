@@ -4,6 +4,7 @@ import json
 import re
 import unicodedata
 from functools import partial
+from html.parser import HTMLParser
 from itertools import pairwise
 
 import pytest
@@ -139,6 +140,48 @@ def test_all_hostile_names_are_text_in_the_reports_of_the_loop(breaking):
             assert f"Accepted it1-working_tests_failing: {everything}" in shown
         else:
             assert f"Selected by a person: {everything}" in shown
+
+
+class Page(HTMLParser):
+    """What a browser makes of a page: its tags with their attributes, and the text that is shown."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.shown, self._silent = [], [], False
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        self._silent = tag in {"script", "style"}
+
+    def handle_endtag(self, tag):
+        self._silent = False
+
+    def handle_data(self, data):
+        self.shown += [] if self._silent else [data]
+
+
+def test_all_hostile_names_are_text_in_the_page(breaking):
+    project, _ = breaking
+    file = project.root.parent / "page.html"
+    answer = project.ralph("report", "--html", file)
+    assert (answer.code, answer.err) == (0, "")
+    text = file.read_text(encoding="utf-8")
+    is_harmless(text)
+    page = Page(text)
+    shown = "".join(page.shown)
+    for key in NAMES:
+        assert f"Previously passing tests now failing: {seen_of(key)}" in shown
+    assert [tag for tag, _ in page.tags if tag in {"script", "style", "img", "iframe", "link", "object", "base"}] == [
+        "style",
+        "script",
+    ]
+    attributes = [(name, value or "") for _, attrs in page.tags for name, value in attrs.items()]
+    assert not [name for name, _ in attributes if name.startswith("on") or name in {"src", "style", "action"}]
+    assert all(value.startswith("#i") for name, value in attributes if name == "href")
+    policy = next(attrs["content"] for _, attrs in page.tags if "http-equiv" in attrs)
+    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+    assert "unsafe" not in policy
 
 
 @pytest.mark.parametrize("key", NAMES)

@@ -1,0 +1,197 @@
+"""The whole loop as one self-contained page: no network, no script needed, a strict content security policy."""
+
+import base64
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from ralph_tracker.core.metrics import METRICS, MetricSpec
+from ralph_tracker.core.rules import DIMENSIONS
+from ralph_tracker.core.selection import Selection
+from ralph_tracker.report import svg
+from ralph_tracker.report.markdown import SHIPPED, jinja_environment
+from ralph_tracker.report.outcome_matrix import OutcomeMatrix
+from ralph_tracker.report.selection_view import IterationRow, LoopStory, SelectionView, selection_view
+from ralph_tracker.report.text import for_terminal, number
+from ralph_tracker.report.view import FindingRow, findings_of
+
+_TEMPLATE: Final = "loop.html.j2"
+_STYLE, _SCRIPT = "loop.css", "loop.js"
+_HUNDRED: Final = 100
+FINDINGS_SHOWN: Final = 200
+
+
+class FilePatch(NamedTuple):
+    """One changed file; `patch` is "" where there is none to show, and `note` then says why."""
+
+    path: str
+    status: str
+    patch: str
+    note: str
+
+
+class FoundAt(NamedTuple):
+    """A finding with the iteration that it was found in."""
+
+    iteration: int
+    finding: FindingRow
+
+
+class Multiple(NamedTuple):
+    """One metric over the iterations, drawn, with its first and last known value."""
+
+    label: str
+    picture: str
+    first: str
+    last: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageView:
+    """All that the page shows, as the template needs it."""
+
+    selection: SelectionView
+    rows: tuple[IterationRow, ...]
+    status: str
+    decision: str
+    next_step: str
+    trajectory: str
+    multiples: tuple[Multiple, ...]
+    metric_rows: tuple[tuple[int, tuple[str, ...]], ...]
+    parts: str
+    part_names: tuple[str, ...]
+    part_rows: tuple[tuple[int, tuple[str, ...]], ...]
+    matrix: OutcomeMatrix
+    files: tuple[tuple[int, tuple[FilePatch, ...]], ...]
+    cost: str
+    findings: tuple[FoundAt, ...]
+    more_findings: int
+
+
+def page_view(
+    selection: Selection,
+    story: LoopStory,
+    documents: Mapping[int, Mapping[str, Any]],
+    matrix: OutcomeMatrix,
+    files: Sequence[tuple[int, tuple[FilePatch, ...]]],
+    *,
+    status: str,
+    decision: str,
+    next_step: str,
+) -> PageView:
+    """Return the page of a loop; `documents` are the records that can be read, by number."""
+    view = selection_view(selection, story)
+    parts = _parts(documents)
+    named = [name for name in DIMENSIONS if any(value for _, value in parts[name])]
+    findings = tuple(_findings(documents))
+    moved = [spec for spec in METRICS if len(set(_known(selection, spec))) > 1]
+    return PageView(
+        selection=view,
+        rows=view.rows,
+        status=status,
+        decision=decision,
+        next_step=next_step,
+        trajectory=svg.trajectory(
+            [(c.iteration, _share(c.adjusted)) for c in selection.contenders], _marks(view, story)
+        ),
+        multiples=tuple(_multiple(selection, spec) for spec in moved),
+        metric_rows=tuple(
+            (c.iteration, tuple(number(c.metrics.number(spec.name), spec) for spec in moved))
+            for c in selection.contenders
+        ),
+        parts=svg.stacked({name: parts[name] for name in named}, "Parts of the score, in percent"),
+        part_names=tuple(name.capitalize() for name in named),
+        part_rows=tuple(
+            (row, tuple(_shown(parts[name][place][1]) for name in named)) for place, row in enumerate(documents)
+        ),
+        matrix=matrix,
+        files=tuple(files),
+        cost=_cost(selection, story),
+        findings=findings[:FINDINGS_SHOWN],
+        more_findings=max(0, len(findings) - FINDINGS_SHOWN),
+    )
+
+
+def render_page(view: PageView) -> str:
+    """Return the page as HTML."""
+    environment = jinja_environment(SHIPPED)
+    environment.filters["plain"] = for_terminal
+    style, script = (_source(environment, name) for name in (_STYLE, _SCRIPT))
+    return environment.get_template(_TEMPLATE).render(
+        page=view, s=view.selection, style=style, script=script, policy=_policy(style, script)
+    )
+
+
+def _source(environment: Any, name: str) -> str:  # noqa: ANN401  # jinja2 is imported when it is needed
+    return str(environment.loader.get_source(environment, name)[0])
+
+
+def _policy(style: str, script: str) -> str:
+    allowed = (f"style-src {_hash(style)}", f"script-src {_hash(script)}", "base-uri 'none'", "form-action 'none'")
+    return "; ".join(("default-src 'none'", *allowed))
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _share(score: float | None) -> float | None:
+    return None if score is None else score * _HUNDRED
+
+
+def _shown(value: float | None) -> str:
+    return "" if value is None else f"{value:.1f}"
+
+
+def _marks(view: SelectionView, story: LoopStory) -> list[svg.Mark]:
+    """Return the peak, what was rolled back, the alerts and the last decision."""
+    marks = [svg.Mark(view.selected, "peak", "taken")]
+    marks += [svg.Mark(each.iteration, "rollback", "rolled back") for each in story.setbacks]
+    for alert in story.alerts:
+        at = alert.since.rpartition(" ")[2]
+        if at.isdecimal() and alert.severity in {"CRITICAL", "HIGH"}:
+            marks.append(svg.Mark(int(at), alert.severity.lower(), alert.severity))
+    decided = view.rows[-1].decision
+    if decided in {"stop", "rollback", "escalate"}:
+        marks.append(svg.Mark(view.final, "decision", decided))
+    return list(dict.fromkeys(marks))
+
+
+def _known(selection: Selection, spec: MetricSpec) -> list[float]:
+    values = (c.metrics.number(spec.name) for c in selection.contenders)
+    return [value for value in values if value is not None]
+
+
+def _multiple(selection: Selection, spec: MetricSpec) -> Multiple:
+    series = [(c.iteration, c.metrics.number(spec.name)) for c in selection.contenders]
+    known = _known(selection, spec)
+    picture = svg.small(series, f"{spec.label} over the iterations")
+    return Multiple(spec.label, picture, number(known[0], spec), number(known[-1], spec))
+
+
+def _parts(documents: Mapping[int, Mapping[str, Any]]) -> dict[str, list[tuple[int, float | None]]]:
+    """Return what each dimension brings to the score, in percent."""
+    found: dict[str, list[tuple[int, float | None]]] = {name: [] for name in DIMENSIONS}
+    for at, document in documents.items():
+        record = document["iteration_metrics"]
+        scores, weights = record.get("breakdown") or {}, record.get("weights") or {}
+        for name, series in found.items():
+            both = scores.get(name), weights.get(name)
+            series.append((at, None if both[0] is None or both[1] is None else both[0] * both[1]))
+    return found
+
+
+def _cost(selection: Selection, story: LoopStory) -> str:
+    """Return what was spent so far over the iterations, drawn; "" where no cost is known."""
+    spent, series = 0.0, []
+    for contender in selection.contenders:
+        usage = story.rows.get(contender.iteration, {}).get("usage") or {}
+        if usage.get("cost_usd") is not None:
+            spent += usage["cost_usd"]
+        series.append((contender.iteration, spent))
+    return svg.small(series, "Cost in USD, summed over the iterations") if spent else ""
+
+
+def _findings(documents: Mapping[int, Mapping[str, Any]]) -> list[FoundAt]:
+    return [FoundAt(at, finding) for at, document in documents.items() for finding in findings_of(document)]

@@ -1,0 +1,192 @@
+"""The pictures of the page as inline SVG: no script, no inline style, so that a strict policy allows them.
+
+Every text in them is a number or one of our words; names of tests and messages never get here.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from typing import Final, NamedTuple
+
+from ralph_tracker.core.rounding import half_up, plain_number
+
+WIDTH: Final = 880
+HEIGHT: Final = 260
+SMALL: Final = (200, 60)
+_LEFT, _RIGHT, _TOP, _BOTTOM = 48, 16, 16, 28
+_ROUND, _LINES = 5, 6
+_LABELS: Final = 20
+# More links than these are no help to anybody who goes from one to the next.
+_LINKS: Final = 60
+
+
+class Mark(NamedTuple):
+    """A mark on the trajectory: its kind is a class of the style sheet."""
+
+    iteration: int
+    kind: str
+    words: str
+
+
+class _Frame(NamedTuple):
+    """Where values lie in a picture."""
+
+    first: int
+    last: int
+    low: float
+    high: float
+    width: float = WIDTH
+    height: float = HEIGHT
+    left: float = _LEFT
+    right: float = _RIGHT
+    top: float = _TOP
+    bottom: float = _BOTTOM
+
+    def x(self, iteration: float) -> float:
+        span = max(1, self.last - self.first)
+        return self.left + (iteration - self.first) / span * (self.width - self.left - self.right)
+
+    def y(self, value: float) -> float:
+        span = (self.high - self.low) or 1
+        return self.height - self.bottom - (value - self.low) / span * (self.height - self.top - self.bottom)
+
+
+Series = Sequence[tuple[int, float | None]]
+
+
+def trajectory(scores: Series, marks: Sequence[Mark]) -> str:
+    """Return the score in percent over the iterations, with marks for peak, rollbacks, alerts and the decision."""
+    known = [(number, value) for number, value in scores if value is not None]
+    if not known:
+        return ""
+    values = [value for _, value in known]
+    high = math.ceil(max(*values, 1) / _ROUND) * _ROUND
+    every = _every(high - min(values) + 1)
+    low = max(0, high - every * math.ceil((high - min(values) + 1) / every))
+    frame = _Frame(known[0][0], known[-1][0], low, high)
+    at = dict(known)
+    shaped = {mark.iteration for mark in marks if mark.kind in {"peak", "rollback", "decision"}}
+    links = marks if len(known) > _LINKS else [*marks, *_plain(known, shaped)]
+    parts = [_axes(frame), _line(frame, scores, "score")]
+    shown = sorted((mark for mark in links if mark.iteration in at), key=lambda each: each.iteration)
+    parts += [_mark(frame, mark, at[mark.iteration]) for mark in shown[: _LINKS * 4]]
+    return _svg(frame, "group", "Score in percent over the iterations", parts)
+
+
+def _plain(known: Sequence[tuple[int, float]], marked: set[int]) -> list[Mark]:
+    return [Mark(number, "point", "") for number, _ in known if number not in marked]
+
+
+def _mark(frame: _Frame, mark: Mark, value: float) -> str:
+    x, y = frame.x(mark.iteration), frame.y(value)
+    words = f"iteration {mark.iteration}, {_number(value)} %{f': {mark.words}' if mark.words else ''}"
+    if mark.kind == "peak":
+        shape = f'<path class="peak" d="M{x:.1f} {y - 9:.1f}l7 9l-7 9l-7 -9z"/>'
+    elif mark.kind == "rollback":
+        shape = f'<path class="rollback" d="M{x - 5:.1f} {y - 5:.1f}l10 10m0 -10l-10 10"/>'
+    elif mark.kind == "decision":
+        shape = f'<rect class="decision" x="{x - 5:.1f}" y="{y - 5:.1f}" width="10" height="10"/>'
+    elif mark.kind == "point":
+        shape = f'<circle class="point" cx="{x:.1f}" cy="{y:.1f}" r="3"/>'
+    else:
+        foot = frame.height - frame.bottom
+        shape = f'<path class="alert {mark.kind}" d="M{x:.1f} {foot - 10:.1f}l5 9h-10z"/>'
+    return f'<a href="#i{mark.iteration}" aria-label="{words}"><title>{words}</title>{shape}</a>'
+
+
+def small(series: Series, label: str) -> str:
+    """Return one metric over the iterations, without axes; "" where fewer than two values are known."""
+    known = [(number, value) for number, value in series if value is not None]
+    if len(known) <= 1:
+        return ""
+    values = [value for _, value in known]
+    width, height = SMALL
+    frame = _Frame(series[0][0], series[-1][0], min(values), max(values), width, height, 4, 4, 6, 6)
+    last = known[-1]
+    dot = f'<circle class="point" cx="{frame.x(last[0]):.1f}" cy="{frame.y(last[1]):.1f}" r="3"/>'
+    return _svg(frame, "img", label, [_line(frame, series, "score"), dot])
+
+
+def stacked(parts: Mapping[str, Series], label: str) -> str:
+    """Return series of one length, stacked from the first up; what is not known adds nothing."""
+    names = list(parts)
+    if not names or not parts[names[0]]:
+        return ""
+    numbers = [number for number, _ in parts[names[0]]]
+    frame = _Frame(numbers[0], numbers[-1] + 1, 0, 100)
+    floor = dict.fromkeys(numbers, 0.0)
+    shapes = [_axes(frame._replace(last=numbers[-1]), ticks_at=frame)]
+    wide = max(0.5, (frame.x(1) - frame.x(0)) * 0.8)
+    for place, name in enumerate(names):
+        steps = []
+        for number, value in parts[name]:
+            if value:
+                top = floor[number] + value
+                x, y, bottom = frame.x(number), frame.y(top), frame.y(floor[number])
+                steps.append(f"M{x:.1f} {y:.1f}h{wide:.1f}V{bottom:.1f}h-{wide:.1f}z")
+                floor[number] = top
+        shapes.append(f'<path class="part part{place}" d="{"".join(steps)}"><title>{name}</title></path>')
+    return _svg(frame, "img", label, shapes)
+
+
+def outcome_strip(letters: str) -> str:
+    """Return the outcomes of one test as a strip: p and f and s are drawn, anything else is empty.
+
+    A failure is tall, a pass low and a skip in between, so that colour is not needed.
+    """
+    shapes: dict[str, list[str]] = {"f": [], "p": [], "s": []}
+    place = 0
+    for letter, run in groupby(letters):
+        length = len(list(run))
+        if letter in shapes:
+            shapes[letter].append(f"M{place} {_TALL[letter]}h{length}V10H{place}z")
+        place += length
+    drawn = "".join(f'<path class="{kind}" d="{"".join(paths)}"/>' for kind, paths in shapes.items() if paths)
+    return f'<svg viewBox="0 0 {place} 10" preserveAspectRatio="none" aria-hidden="true">{drawn}</svg>'
+
+
+_TALL: Final = {"f": 0, "s": 4, "p": 7}
+
+
+def _line(frame: _Frame, series: Series, kind: str) -> str:
+    """Return a line that is broken where values are missing."""
+    steps, pen = [], "M"
+    for number, value in series:
+        if value is None:
+            pen = "M"
+            continue
+        steps.append(f"{pen}{frame.x(number):.1f} {frame.y(value):.1f}")
+        pen = "L"
+    return f'<path class="line {kind}" d="{"".join(steps)}"/>'
+
+
+def _axes(frame: _Frame, ticks_at: _Frame | None = None) -> str:
+    place = ticks_at or frame
+    parts = []
+    for value in range(int(frame.high), int(frame.low) - 1, -_every(frame.high - frame.low)):
+        y = frame.y(value)
+        parts.append(f'<path class="grid" d="M{frame.left} {y:.1f}H{frame.width - frame.right}"/>')
+        parts.append(f'<text x="{frame.left - 6}" y="{y + 4:.1f}" text-anchor="end">{_number(value)}</text>')
+    for number in _ticks(frame.first, frame.last):
+        x = place.x(number + (0.0 if ticks_at is None else 0.4))
+        parts.append(f'<text x="{x:.1f}" y="{frame.height - 8}" text-anchor="middle">{number}</text>')
+    return "".join(parts)
+
+
+def _every(span: float) -> int:
+    """Return the distance of the lines of an axis, a multiple of five."""
+    return _ROUND * math.ceil(span / _ROUND / _LINES)
+
+
+def _ticks(first: int, last: int) -> Iterable[int]:
+    every = max(1, -(-(last - first + 1) // _LABELS))
+    return range(first, last + 1, every)
+
+
+def _number(value: float) -> str:
+    return plain_number(half_up(value, 1))
+
+
+def _svg(frame: _Frame, role: str, label: str, parts: Iterable[str]) -> str:
+    body = "".join(parts)
+    return f'<svg viewBox="0 0 {frame.width:g} {frame.height:g}" role="{role}" aria-label="{label}">{body}</svg>'

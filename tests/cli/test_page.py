@@ -1,0 +1,89 @@
+"""`report --html`: the whole loop in one file, whatever of it can be read."""
+
+import pytest
+
+
+@pytest.fixture
+def page_of(tmp_path):
+    """Return a function that writes the page of a project and returns it."""
+
+    def write(project, *words):
+        file = tmp_path / "page.html"
+        answer = project.ralph("report", "--html", file, *words)
+        assert (answer.code, answer.err) == (0, "")
+        assert answer.out.startswith(f"{file}: ")
+        return file.read_text(encoding="utf-8")
+
+    return write
+
+
+def test_the_page_says_first_where_the_loop_stands(dropped, page_of):
+    text = page_of(dropped)
+    lead = text.partition('<p class="lead">')[2].partition("</p>")[0]
+    assert lead == (
+        "9/9 → 10/10 tests and 50 % coverage by iteration 1; 2 fell back to 9/9 tests. Go back to iteration 1."
+    )
+    assert "<strong>Decision</strong>: rollback (0.95): " in text
+    assert 'aria-label="iteration 1, 84.3 %: taken"' in text
+    assert "Cost: at least $1.50, unknown for 1 of 2 iterations" in text
+    assert "unknown</td>" in text
+
+
+def test_a_page_is_only_read_never_written_beside(dropped, page_of):
+    before = dropped.content()
+    assert page_of(dropped) == page_of(dropped)
+    assert dropped.content() == before
+
+
+def test_a_damaged_record_is_named_and_the_rest_is_shown(dropped, page_of):
+    folder = dropped.root / ".aiwg/ralph/ralph-001"
+    (folder / "iterations/iteration-001/metrics.json").write_text("{")
+    (folder / "progress/iteration-001-metrics.yaml").write_text("{")
+    text = page_of(dropped)
+    assert "Note: iteration 1: both copies of its record are damaged" in text
+    assert '<tr id="i2"' in text
+
+
+def test_a_baseline_alone_is_a_page_too(project, page_of):
+    text = page_of(project.started())
+    assert "Baseline: 10/10 tests and 50 % coverage." in text
+    assert "Metrics that moved" not in text
+
+
+def test_what_was_selected_by_a_person_is_what_is_taken(running, page_of):
+    running.must("post-loop", None, "--iteration", "0", "--reason", "mine")
+    assert "Take iteration 0." in page_of(running)
+
+
+@pytest.mark.parametrize("words", [("1",), ("--json",), ("-o", "x.md")], ids=str)
+def test_a_page_is_of_the_whole_loop(running, words):
+    answer = running.ralph("report", "--html", "page.html", *words)
+    assert answer.code == 2
+    assert "--html writes the whole loop" in answer.complaint
+
+
+def test_a_place_that_cannot_be_written_is_named(running, tmp_path):
+    answer = running.ralph("report", "--html", tmp_path / "none" / "page.html")
+    assert answer.code == 1
+    assert "page.html" in answer.complaint
+
+
+def test_tests_and_files_are_in_the_page(project, page_of):
+    def report(*failing):
+        cases = "".join(
+            f"<testcase classname='t' name='{case}'>{'<failure/>' if case in failing else ''}</testcase>"
+            for case in ("a", "b", "c")
+        )
+        (project.root / "report.xml").write_text(f"<testsuite tests='3'>{cases}</testsuite>")
+
+    check = '{run: "cp report.xml {reports}/junit.xml", reports: ["{reports}/junit.xml"]}'
+    (project.root / "ralph-tracker.yaml").write_text(f"checks: {{tests: {check}}}\n")
+    report("a")
+    project.must("pre-loop")
+    report("b")
+    project.must("post-iteration")
+    text = page_of(project)
+    assert '<th scope="row" class="name troubled">t::b</th><td>broke at 1</td>' in text
+    assert '<th scope="row" class="name">t::a</th><td>fixed at 1</td>' in text
+    assert "Iteration 1: 1 file: " in text
+    assert '<span class="d">-&lt;testsuite' in text
