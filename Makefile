@@ -74,7 +74,7 @@ test-ecosystems: $(VENV)/.test ## measure projects of Node, Go, Rust and the JVM
 test-agents: $(VENV)/.test ## drive whole loops inside real coding agents, from the npm registry and the package index
 	$(BIN)/python -m pytest -q -n 2 --dist load tests/clients $(ARGS)
 
-test-examples: $(VENV)/.test ## drive the examples with the libraries that they adapt, from the package index
+test-examples: $(VENV)/.test ## drive the examples and extras with the libraries that they adapt, from the package index
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --group examples || \
 		echo "the libraries of the examples cannot be installed here; what needs them is skipped"
 	$(BIN)/python -m pytest -q tests/examples $(ARGS)

@@ -18,6 +18,7 @@ VERBS: Final[dict[str, str]] = {
     "plan": "Show a plan of tasks, or revise what is left of it",
     "hook": "Record and judge a loop, phase by phase",
     "agent": "Install the tracker into a coding agent, or take it out again",
+    "mcp": "Answer an agent over the Model Context Protocol, read-only",
     "replay": "Measure the commits of a branch, and name the one to take",
     "demo": "See a whole loop: a sample project, a scripted agent, real measurements",
     "status": "Show where the loop stands, and the next step",

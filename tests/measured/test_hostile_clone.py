@@ -43,6 +43,7 @@ CALLS: dict[tuple[str, ...], list[tuple[str, ...]]] = {
     ("agent", "hook"): [("claude-code",), ("ralph-orchestrator",)],
     ("agent", "status-line"): [("claude-code",)],
     ("demo",): [],
+    ("mcp",): [()],
     ("status",): [()],
     ("history",): [("--alerts",)],
     ("show",): [("1",)],

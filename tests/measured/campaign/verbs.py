@@ -137,6 +137,8 @@ STEPS = (
     Step(("run", "--plan", "plan.yaml", "--max-iterations", "2", *AGENT), planned, writes=True),
     Step(("plan", "show", "plan.yaml"), apart=True),
     Step(("plan", "edit", "plan.yaml", "--yes"), apart=True),
+    Step(("mcp",), code=1, apart=True),
+    Step(("replay", "HEAD..HEAD"), code=1),
     Step(("simulate", "session.jsonl"), recorded),
     Step(("schema", "record"), apart=True),
     Step(("completion", "bash"), apart=True),
