@@ -13,7 +13,7 @@
     ├── UntrustedError            commands that came with a project, which this user has neither started nor accepted
     └── StoreError                the loop folder cannot be read, written or locked
 
-Any other exception is a bug (exit 70).
+Terminated stands beside KeyboardInterrupt: a request to end. Any other exception is a bug (exit 70).
 """
 
 from typing import Final
@@ -67,3 +67,15 @@ class UntrustedError(RalphTrackerError):
 
 
 class StoreError(RalphTrackerError): ...
+
+
+class Terminated(BaseException):  # like KeyboardInterrupt, so that `except Exception` does not catch it
+    """The request of another process, by a signal, to end; it unwinds everything like Ctrl-C.
+
+    `next_step` is what a person can do then, "" if nothing needs to be done.
+    """
+
+    def __init__(self, number: int, next_step: str = "") -> None:
+        super().__init__(number)
+        self.number = number
+        self.next_step = next_step

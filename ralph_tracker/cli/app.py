@@ -8,7 +8,15 @@ from types import FrameType
 from typing import Final, NoReturn
 
 from ralph_tracker.cli.output import complain, flush, say
-from ralph_tracker.errors import EXIT_BUG, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_OK, EXIT_SIGNAL, RalphTrackerError
+from ralph_tracker.errors import (
+    EXIT_BUG,
+    EXIT_FAILURE,
+    EXIT_INTERRUPTED,
+    EXIT_OK,
+    EXIT_SIGNAL,
+    RalphTrackerError,
+    Terminated,
+)
 from ralph_tracker.version import __version__
 
 PROGRAM: Final = "ralph-tracker"
@@ -20,14 +28,6 @@ _REFUSALS: Final = frozenset(
 )
 # A command is short and makes few cycles: with Python's own thresholds, collecting takes a tenth of its time.
 _COLLECTING: Final = (200_000, 30, 30)
-
-
-class Terminated(BaseException):  # like KeyboardInterrupt, so that `except Exception` does not catch it
-    """The request of another process, by a signal, to end; it unwinds everything like Ctrl-C."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.number = number
 
 
 def main() -> None:
@@ -52,11 +52,12 @@ def run(arguments: list[str]) -> int:
     except RalphTrackerError as error:
         complain(str(error))
         code = EXIT_FAILURE
-    except KeyboardInterrupt:
-        complain(f"interrupted; {_ON_RECORD}")
+    except KeyboardInterrupt as end:  # its argument is the next step, if there is one
+        complain("; ".join(("interrupted", _ON_RECORD, *map(str, end.args))))
         code = EXIT_INTERRUPTED
     except Terminated as end:
-        complain(f"ended by {signal.Signals(end.number).name}; {_ON_RECORD}")
+        step = f"; {end.next_step}" if end.next_step else ""
+        complain(f"ended by {signal.Signals(end.number).name}; {_ON_RECORD}{step}")
         code = EXIT_SIGNAL + end.number
     except Exception as error:  # noqa: BLE001  # the machine's limits, else a bug of ours
         code = _failed(error)

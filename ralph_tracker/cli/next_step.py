@@ -3,14 +3,21 @@
 from typing import Final
 
 from ralph_tracker.cli.output import say_wrapped
+from ralph_tracker.runner.journal import run_state
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_status import Summary
 from ralph_tracker.store.restoring import interrupted_restore
 
+RESUME: Final = "`ralph-tracker run --resume` goes on"
+_AT_WORK: Final = "`ralph-tracker run` drives it now; Ctrl-C there ends it after the iteration"
 _RECORD: Final = "`ralph-tracker hook post-iteration`"
 _FINISH: Final = "`ralph-tracker hook post-loop`"
 _ACCEPT: Final = "`ralph-tracker accept ID --reason WHY`"
 WORK: Final = f"let the agent work, then {_RECORD}"
+_DRIVEN: Final[dict[str | None, str]] = {
+    "driving": _AT_WORK,
+    "interrupted": f"{RESUME}, {_FINISH} selects and ends the loop",
+}
 _ENDED: Final = {
     "finished": "read {folder}/reports/loop-report.md, or select again with `ralph-tracker select-best`",
     "abandoned": "the loop was given up; `ralph-tracker hook pre-loop` starts another",
@@ -23,13 +30,16 @@ def say_next(step: str) -> None:
     say_wrapped(f"next: {step}", indent=2)
 
 
-def next_step(summary: Summary, begun: int | None, paths: LoopPaths) -> str:
+def next_step(summary: Summary, begun: int | None, paths: LoopPaths) -> str:  # noqa: PLR0911  # one for each state
     """Return the next step in words or as a command; `begun` is an iteration that was not recorded."""
     interrupted = interrupted_restore(paths)
     if interrupted is not None:
         return interrupted.ways_out
     if summary.status != "running":
         return _ENDED[summary.status].format(folder=paths.shown)
+    driven = _DRIVEN.get(run_state(paths))
+    if driven is not None:
+        return driven
     if begun is not None:
         return f"{_RECORD} again, unless it is still at work"
     action = summary.decision["action"]

@@ -1,6 +1,7 @@
 """ralph-tracker run: drive a loop with any agent that has a command."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -8,14 +9,15 @@ import click
 
 from ralph_tracker.cli.answers import tracker_of
 from ralph_tracker.cli.hook import TAKE_OVER, say_selection
-from ralph_tracker.cli.next_step import say_next
+from ralph_tracker.cli.next_step import RESUME, say_next
 from ralph_tracker.cli.options import place_options, trust_option
 from ralph_tracker.cli.output import say
 from ralph_tracker.cli.plan import person_here, say_changed
-from ralph_tracker.errors import EXIT_ESCALATE, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_OK
+from ralph_tracker.errors import EXIT_ESCALATE, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_OK, Terminated
+from ralph_tracker.runner.backends import BACKENDS
 from ralph_tracker.runner.plan_run import plan_opened
 from ralph_tracker.runner.run import RunRequest, opened
-from ralph_tracker.runner.screen import Screen, Terminal
+from ralph_tracker.runner.screen import Terminal
 from ralph_tracker.steering.plan import PlanState
 from ralph_tracker.store.plan_files import read_plan
 from ralph_tracker.tracker import Tracker
@@ -37,17 +39,18 @@ def refuse_senseless(loop_id: str | None, options: Mapping[str, Any]) -> None:
             raise click.UsageError(why)
 
 
-def run_plan(file: Path, tracker: "Tracker", asked: "RunRequest", screen: "Screen") -> int:
+def run_plan(file: Path, tracker: "Tracker", asked: "RunRequest", screen: Terminal) -> int:
     """Run what is left of a plan, say how it ended, and return the exit code; raise as the tracker does."""
     say_changed(file, read_plan(file))
     person = person_here()
-    with plan_opened(file, tracker, asked, screen, person) as run:
+    step = _GO_ON.format(file=file)
+    with plan_opened(file, tracker, asked, screen, person) as run, _told_how_to_go_on(screen, step):
         outcome = run.drive()
     if outcome.ended.how == "done":
         return _say_done(outcome.ended.state, outcome.ended.reason)
     by_person = outcome.was_asked or (outcome.ended.how == "aborted" and person is not None)
     say(f"{'Stopped' if by_person else 'A person is needed'}: {outcome.ended.reason}")
-    say_next(_GO_ON.format(file=file))
+    say_next(step)
     return EXIT_INTERRUPTED if outcome.was_asked else EXIT_ESCALATE
 
 
@@ -67,11 +70,24 @@ _LIMITS: Final = ("max_iterations", "max_cost_usd", "max_minutes", "target_score
 _MINUTE_S: Final = 60.0
 _POSITIVE: Final = click.FloatRange(min=0, min_open=True)
 _EXIT_OF: Final = {"stop": EXIT_OK, "escalate": EXIT_ESCALATE, "asked": EXIT_INTERRUPTED}
-_RESUME: Final = "`ralph-tracker run --resume` goes on, `ralph-tracker hook post-loop` selects and ends the loop"
+
+
+@contextmanager
+def _told_how_to_go_on(screen: Terminal, step: str) -> Iterator[None]:
+    """End the agent's last line, and add the next step to the message of an interruption."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(step) from None
+    except Terminated as end:
+        raise Terminated(end.number, step) from None
+    finally:
+        screen.end()
 
 
 @click.command("run")
 @place_options
+@click.option("--backend", type=click.Choice(list(BACKENDS)), help="The usual command of that agent; see docs/run.md.")
 @click.option("--prompt-file", metavar="FILE", help="What the agent is to do; read anew for each iteration.")
 @click.option("--plan", type=click.Path(path_type=Path), metavar="FILE", help="Do the tasks of a plan, one by one.")
 @click.option("--max-iterations", type=click.IntRange(min=1), metavar="N", help="Stop after so many.")
@@ -82,6 +98,7 @@ _RESUME: Final = "`ralph-tracker run --resume` goes on, `ralph-tracker hook post
 @click.option("--silence-minutes", type=_POSITIVE, metavar="M", help="End one that prints nothing for so long.")
 @click.option("--retries", type=click.IntRange(min=0), metavar="N", help="Runs again after one that failed; 3.")
 @click.option("--pause", type=click.FloatRange(min=0), metavar="S", help="Seconds before those, each time doubled; 10.")
+@click.option("--calls-per-hour", type=click.IntRange(min=1), metavar="N", help="Run the agent at most so often.")
 @click.option("--apply", type=click.Choice(_APPLY), help="Where the files of the peak go; output.")
 @click.option("--new", is_flag=True, help="Abandon a loop that is still running.")
 @click.option(
@@ -102,11 +119,13 @@ def command(
     """Let an agent refine the project until it is done, and select the best iteration.
 
     The agent gets its prompt on standard input, or where its command contains {prompt} or {prompt_file}: your prompt
-    and the latest measurements. Ctrl-C once finishes the iteration, twice stops now. With --plan each task is a loop of
-    its own, until its checks pass.
+    and the latest measurements. With --backend the words after `--` are added to that agent's command. Ctrl-C once
+    finishes the iteration, twice stops now. With --plan each task is a loop of its own, until its checks pass.
     """
+    if options["backend"] is not None:
+        agent = BACKENDS[options["backend"]].command(agent)
     if not agent and (plan is not None or not options["resume"]):
-        raise click.UsageError("no agent command; say it after `--`")
+        raise click.UsageError("no agent command; say it after `--`, or name a --backend")
     asked = RunRequest(
         agent,
         _plan(options),
@@ -118,11 +137,12 @@ def command(
     if plan is not None:
         refuse_senseless(loop_id, options)
         return run_plan(plan, tracker_of(root, None, trust=trust), asked, Terminal())
-    with opened(tracker_of(root, loop_id, trust=trust), asked, Terminal()) as run:
+    screen = Terminal()
+    with opened(tracker_of(root, loop_id, trust=trust), asked, screen) as run, _told_how_to_go_on(screen, RESUME):
         outcome = run.drive()
     say(f"{'Stopped' if outcome.how != 'escalate' else 'A person is needed'}: {outcome.reason}")
     if outcome.closed is None:
-        say_next(_RESUME)
+        say_next(f"{RESUME}, `ralph-tracker hook post-loop` selects and ends the loop")
     else:
         say_selection(outcome.closed, TAKE_OVER if run.journal.plan.apply == "output" else "", as_json=False)
     return _EXIT_OF[outcome.how]
@@ -138,5 +158,6 @@ def _plan(options: Mapping[str, Any]) -> dict[str, Any]:
         "retries": options["retries"],
         "pause_s": options["pause"],
         "apply": options["apply"],
+        "calls_per_hour": options["calls_per_hour"],
     }
     return {name: value for name, value in named.items() if value is not None}

@@ -13,11 +13,12 @@ from ralph_tracker.cli.output import say, say_json, say_wrapped
 from ralph_tracker.core.known_tests import names_in_short
 from ralph_tracker.errors import LoopError
 from ralph_tracker.report.standing import Setback, loop_sentence, percent, point_of
-from ralph_tracker.report.text import money
+from ralph_tracker.report.text import known_money
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_status import Summary, paths_of, summary_at, unrecorded
 from ralph_tracker.store.loop_story import advice, failing_tests, kept_point, rolled_back, selected
 from ralph_tracker.store.missing_files import REPAIR, missing_files
+from ralph_tracker.store.records import LoopRecords
 from ralph_tracker.store.restoring import interrupted_restore
 from ralph_tracker.store.status_document import status_document
 
@@ -73,7 +74,8 @@ def _say(summary: Summary, begun: int | None, paths: LoopPaths) -> None:
     say_wrapped(f"decision: {decision['action']} ({decision['confidence']:.2f}): {decision['reason']}", indent=2)
     say(f"  score: {_scores(summary)}")
     if summary.cost_usd is not None:
-        say(f"  cost: {money(summary.cost_usd)}")
+        is_partial = LoopRecords(paths).has_unknown_costs()
+        say(f"  cost: {known_money(summary.cost_usd, is_partial=is_partial)}")
 
 
 def standing(summary: Summary, paths: LoopPaths) -> str:

@@ -76,8 +76,8 @@ class Verbs(click.Group):
         """Run the verb."""
         try:
             return super().invoke(ctx)
-        except KeyboardInterrupt:
-            raise _Interrupted from None
+        except KeyboardInterrupt as end:
+            raise _Interrupted(*end.args) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the verbs without importing them."""
@@ -106,8 +106,8 @@ def dispatch(arguments: list[str]) -> int:
     except click.ClickException as error:
         complain(error.format_message())
         return EXIT_FAILURE
-    except (_Interrupted, click.Abort):
-        raise KeyboardInterrupt from None
+    except (_Interrupted, click.Abort) as end:
+        raise KeyboardInterrupt(*end.args) from None
     except SystemExit as error:
         return error.code if isinstance(error.code, int) else EXIT_OK
     return code if isinstance(code, int) else EXIT_OK

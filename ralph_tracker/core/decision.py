@@ -129,7 +129,7 @@ def _infinite_loop(facts: Facts, _: Rules) -> Decision | None:
 
 
 def _limit(facts: Facts, rules: Rules) -> Decision | None:
-    limits = rules.loop
+    limits, target = rules.loop, _target(facts, rules)
     minutes = None if facts.elapsed_s is None else facts.elapsed_s / _SECONDS_A_MINUTE
     reason = None
     if limits.max_iterations is not None and facts.iteration >= limits.max_iterations:
@@ -139,6 +139,8 @@ def _limit(facts: Facts, rules: Rules) -> Decision | None:
     elif _reached(minutes, limits.max_minutes):
         spent, limit = plain_number(half_up(minutes or 0, 1)), plain_number(limits.max_minutes or 0)
         reason = f"Time limit reached: {spent} of {limit} minutes"
+    if reason and target and _uncertain(facts, rules) is None:
+        return target  # what was reached is not hidden by what ends the loop anyway
     return Decision(action="stop", reason=reason, confidence=1.0, rule=2) if reason else None
 
 

@@ -48,6 +48,11 @@ def money(value: float | None) -> str:
     return "unknown" if value is None else f"${value:.2f}"
 
 
+def known_money(value: float | None, *, is_partial: bool) -> str:
+    """Format a sum of which parts may be unknown."""
+    return f"at least {money(value)}" if is_partial and value is not None else money(value)
+
+
 def cost_per_point(cost_usd: float | None, gained: float | None) -> str:
     """Format the cost per point, a hundredth of the score; n/a if the cost is unknown or nothing was gained."""
     if cost_usd is None or gained is None or gained <= 0:

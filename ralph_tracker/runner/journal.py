@@ -7,10 +7,12 @@ from ralph_tracker.core.metrics import Usage
 from ralph_tracker.errors import RecordError
 from ralph_tracker.store.files import as_store_error, write_whole
 from ralph_tracker.store.layout import LoopPaths
+from ralph_tracker.store.lock import holder_of
 from ralph_tracker.store.reading import read_json
 
 SCHEMA_VERSION: Final = 1
 FILE: Final = "run.json"
+LOCK: Final = "run.lock"
 Phase = Literal["agent", "measure", "decide", "select", "ended"]
 
 
@@ -18,7 +20,8 @@ class Plan(NamedTuple):
     """The settings of a run, the same for all iterations.
 
     `command` is the agent's, with its placeholders; `prompt_file` is None if the command has its own prompt. Times
-    are seconds, None is no limit. `apply` is where the files of the selected iteration go.
+    are seconds, None is no limit. `apply` is where the files of the selected iteration go. `calls_per_hour` is how
+    often the agent may be run within any hour.
     """
 
     command: tuple[str, ...]
@@ -28,6 +31,7 @@ class Plan(NamedTuple):
     retries: int = 3
     pause_s: float = 10.0
     apply: str = "output"
+    calls_per_hour: int | None = None
 
 
 class Journal(NamedTuple):
@@ -36,7 +40,7 @@ class Journal(NamedTuple):
     `iteration` is the current one, in `phase`. `tried` counts the agent's runs for it, including a running one, if
     `at_work`. `waited_s` is the time waited between them. `usage`, `notes` and `blocked` (why a person is needed) are
     of this iteration, over all of its runs. `stalls` counts the consecutive decisions to end the loop for a stall; the
-    agent is warned first.
+    agent is warned first. `starts` are when the agent was last run (epoch seconds), as many as `calls_per_hour`.
     """
 
     loop_id: str
@@ -50,6 +54,7 @@ class Journal(NamedTuple):
     notes: tuple[str, ...] = ()
     blocked: str | None = None
     stalls: int = 0
+    starts: tuple[float, ...] = ()
 
     def next_iteration(self) -> Self:
         """Return the journal of the next iteration."""
@@ -90,11 +95,31 @@ def read_journal(paths: LoopPaths) -> Journal | None:
         ) from None
 
 
+def run_state(paths: LoopPaths) -> Literal["driving", "interrupted"] | None:
+    """Return whether a run drives the loop now or was ended before its loop was; None if there is none to go on with.
+
+    A damaged journal counts as none.
+    """
+    plain = read_json(paths.folder / FILE)
+    if not isinstance(plain, dict) or plain.get("phase") not in {"agent", "measure", "decide", "select"}:
+        return None
+    return "interrupted" if holder_of(paths.folder / LOCK) is None else "driving"
+
+
 def _journal(plain: Any) -> Journal:  # noqa: ANN401  # any JSON value
-    values = {"stalls": 0} | {name: plain[name] for name in Journal._fields if name != "stalls" or name in plain}
+    later: dict[str, Any] = {"stalls": 0, "starts": ()}  # which the first journals lack
+    values = later | {name: plain[name] for name in Journal._fields if name not in later or name in plain}
     plan = Plan(**{**plain["plan"], "command": tuple(plain["plan"]["command"])})
     usage = Usage(**{name: plain["usage"].get(name) for name in Usage._fields})
-    journal = Journal(**{**values, "plan": plan, "usage": usage, "notes": tuple(values["notes"])})
+    journal = Journal(
+        **{
+            **values,
+            "plan": plan,
+            "usage": usage,
+            "notes": tuple(values["notes"]),
+            "starts": tuple(map(float, values["starts"])),
+        }
+    )
     if journal.phase not in get_args(Phase) or not isinstance(journal.iteration, int) or journal.iteration < 1:
         raise ValueError(journal.phase)
     return journal

@@ -16,11 +16,12 @@ from ralph_tracker.agents.situation import situation_of, tokens_of
 from ralph_tracker.config.regular_file import read_regular
 from ralph_tracker.core.metrics import Usage
 from ralph_tracker.core.records import IterationRecord
-from ralph_tracker.core.rounding import quantity
+from ralph_tracker.core.rounding import plain_number, quantity
 from ralph_tracker.core.rules import LoopLimits
 from ralph_tracker.errors import InputError, LoopError, NoSnapshotError, RecordError
 from ralph_tracker.iteration.measure import configured_by
 from ralph_tracker.iteration.would_run import loop_runs
+from ralph_tracker.report.text import known_money
 from ralph_tracker.runner.attempt import (
     AgentRun,
     Limits,
@@ -36,7 +37,7 @@ from ralph_tracker.runner.attempt import (
     step_after,
     verdict_of,
 )
-from ralph_tracker.runner.journal import Journal, Plan, added, read_journal
+from ralph_tracker.runner.journal import LOCK, Journal, Plan, added, read_journal
 from ralph_tracker.runner.screen import Screen
 from ralph_tracker.store.files import as_store_error
 from ralph_tracker.store.iteration_files import STORE, ReadOnlyFiles, temporary_folder
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from ralph_tracker.loop.finish import FinishedLoop
 
 _MINUTE_S = 60
+_HOUR_S = 3600.0
 _HEADING: Final = "What ralph-tracker measured before this iteration, the number {number}:"
 _RUNS: Final = "The run before this one in the same iteration: {why}. What it left in the files is still there."
 _PROMPT: Final = "prompt.md"
@@ -60,8 +62,9 @@ _ITERATIONS_AFTER_WARNING: Final = 2
 _NO_COST: Final = (
     "what iteration {number} cost is unknown: the agent's output does not tell, the limit cannot act on it"
 )
+_NO_TIME: Final = "Time limit reached: {limit} minutes are over before the agent can run again, in {pause}"
+_NO_MONEY: Final = "Cost limit reached: ${spent:.2f} of ${limit:.2f}, before the agent runs again"
 _INTERRUPTED: Final = "interrupted: the run was ended from outside"
-_LOCK: Final = "run.lock"
 _ONCE: Final = "Ctrl-C: the iteration is finished first; again stops now"
 _START: Final = "start with `ralph-tracker run -- AGENT COMMAND`"
 
@@ -119,12 +122,15 @@ def tree_of_now(paths: LoopPaths) -> str | None:
             return None
 
 
-def status_line(summary: Summary, iteration: int, now: float) -> str:
-    """Return iteration, score, best, cost and time of a loop in one line; `now` is epoch seconds."""
+def status_line(summary: Summary, iteration: int, now: float, *, is_partial: bool = False) -> str:
+    """Return iteration, score, best, cost and time of a loop in one line.
+
+    `now` is epoch seconds, `is_partial` whether parts of the cost are unknown.
+    """
     best = "none yet"
     if summary.best_iteration is not None:
         best = f"{summary.best_adjusted_score:.4g} (iteration {summary.best_iteration})"
-    cost = "unknown" if summary.cost_usd is None else f"${summary.cost_usd:.2f}"
+    cost = known_money(summary.cost_usd, is_partial=is_partial)
     spent = now - datetime.fromisoformat(summary.started_at).timestamp()
     return (
         f"[ralph {summary.loop_id}] iteration {iteration} · score {summary.adjusted_score:.4g} · best {best} · "
@@ -176,7 +182,8 @@ class Run:
     """The run of one loop whose baseline is recorded.
 
     `unmet` says what an iteration still lacks; if nothing, it is kept and the loop ends. None leaves the end to the
-    decisions. `tokens` is the budget of the finding.
+    decisions. `tokens` is the budget of the finding. `over` is the
+    limit that ended the run while the agent was to be run again, None if none did.
     """
 
     tracker: Tracker
@@ -190,6 +197,7 @@ class Run:
     decided: Decided | None = None
     unmet: Callable[[IterationRecord], Sequence[str]] | None = None
     tokens: int = TOKENS
+    over: str | None = field(default=None, init=False)
 
     def drive(self) -> Outcome:
         """Continue from the journal, to the end of the loop or until a person is needed.
@@ -222,13 +230,42 @@ class Run:
 
     def _worked(self) -> bool:
         """Run the agent until there is something to measure; return False after Ctrl-C."""
-        step = self._try_once()
+        step = Step("again", "")
         while step.do == "again":
-            if not self._paused(step):
-                return False
+            pause_s = max(step.pause_s, self._pause_for_rate())
+            if pause_s or step.why:
+                self.over = self._limit_before(pause_s)
+                if self.over is not None:
+                    self.screen.line(self.over)
+                    break
+                if not self._paused(pause_s, step.pause_s):
+                    return False
             step = self._try_once()
-        self._go(phase="measure", blocked=step.why if step.do == "block" else None)
+        if self.over is not None and not self.journal.tried:
+            self._go(phase="select")  # there is nothing to measure
+            return True
+        notes = self.journal.notes if self.over is None else (*self.journal.notes, self.over)
+        self._go(phase="measure", blocked=step.why if step.do == "block" else None, notes=notes)
         return True
+
+    def _pause_for_rate(self) -> float:
+        """Return how long to wait until the agent may run again by `calls_per_hour`, in seconds."""
+        most = self.journal.plan.calls_per_hour
+        latest = () if most is None else self.journal.starts[-most:]
+        return max(latest[0] + _HOUR_S - self.now(), 0.0) if most is not None and len(latest) == most else 0.0
+
+    def _limit_before(self, pause_s: float) -> str | None:
+        """Return which limit of the loop another run of the agent would break after a pause, None if none."""
+        limits, summary = self.limits, self.tracker.store().summary()
+        if limits.max_minutes is not None:
+            minutes = (self.now() + pause_s - datetime.fromisoformat(summary.started_at).timestamp()) / _MINUTE_S
+            if minutes >= limits.max_minutes:
+                return _NO_TIME.format(limit=plain_number(limits.max_minutes), pause=quantity(round(pause_s), "second"))
+        if limits.max_cost_usd is not None:
+            spent = (summary.cost_usd or 0.0) + (self.journal.usage.cost_usd or 0.0)
+            if spent >= limits.max_cost_usd:
+                return _NO_MONEY.format(spent=spent, limit=limits.max_cost_usd)
+        return None
 
     def _try_once(self) -> Step:
         journal, plan = self.journal, self.journal.plan
@@ -236,7 +273,8 @@ class Run:
         file = self._prompt_file(text)
         ready = prepared(plan.command, text, file)
         before = tree_of_now(self.paths)
-        journal = self._go(tried=journal.tried + 1, at_work=True)
+        starts = (*journal.starts, self.now())[-(plan.calls_per_hour or 0) :] if plan.calls_per_hour else ()
+        journal = self._go(tried=journal.tried + 1, at_work=True, starts=starts)
         environment = environment_of(self.tracker.environment, journal.loop_id, journal.iteration, journal.tried)
         logs = logs_of(self.paths, journal.iteration, journal.tried)
         limits = Limits(self._time_left(), plan.silence_s)
@@ -257,15 +295,16 @@ class Run:
         )
         return step
 
-    def _paused(self, step: Step) -> bool:
-        """Wait before the next attempt; return False after Ctrl-C."""
+    def _paused(self, pause_s: float, for_agent_s: float) -> bool:
+        """Wait before the next run of the agent; return False after Ctrl-C. `for_agent_s` counts as its patience."""
         if self.interrupts.asked:
             return False
-        self._go(waited_s=self.journal.waited_s + step.pause_s)
-        if step.pause_s:
-            until = datetime.fromtimestamp(self.now() + step.pause_s, UTC).astimezone()
-            self.screen.line(f"trying again in {step.pause_s:.0f} s, at {until:%H:%M:%S}")
-        return self.interrupts.wait(step.pause_s) and not self.interrupts.asked
+        self._go(waited_s=self.journal.waited_s + for_agent_s)
+        if pause_s:
+            until = datetime.fromtimestamp(self.now() + pause_s, UTC).astimezone()
+            again = "trying again" if self.journal.tried else "the agent runs"
+            self.screen.line(f"{again} in {pause_s:.0f} s, at {until:%H:%M:%S}")
+        return self.interrupts.wait(pause_s) and not self.interrupts.asked
 
     def _measure(self) -> None:
         journal = self.journal
@@ -294,7 +333,7 @@ class Run:
         if self.decided.carried_out:
             self.screen.line(f"  rolled back to iteration {decision.target_iteration}")
         stalls = done.stalls + 1 if decision.is_stall else 0
-        if (decision.action == "stop" and not 0 < stalls <= _ITERATIONS_AFTER_WARNING) or self._is_done():
+        if (decision.action == "stop" and not 0 < stalls <= _ITERATIONS_AFTER_WARNING) or self._is_done() or self.over:
             self._go(phase="select")
             return None
         if stalls:
@@ -311,7 +350,7 @@ class Run:
         apply: Any = "none" if self._is_done() else self.journal.plan.apply
         closed = self.tracker.select_output(apply=apply)
         self._go(phase="ended")
-        reason = self.tracker.store().summary().decision["reason"]
+        reason = self.over or self.tracker.store().summary().decision["reason"]
         return Outcome("stop", reason, closed)
 
     def _is_done(self) -> bool:
@@ -360,7 +399,9 @@ class Run:
         return left if limit is None else min(limit, left)
 
     def _status(self) -> str:
-        return status_line(self.tracker.store().summary(), self.journal.iteration, self.now())
+        store = self.tracker.store()
+        is_partial = store.has_unknown_costs()
+        return status_line(store.summary(), self.journal.iteration, self.now(), is_partial=is_partial)
 
     def _warn_of_unknown_cost(self, usage: Usage) -> None:
         if usage.cost_usd is None and self.limits.max_cost_usd is not None:
@@ -396,7 +437,7 @@ def opened(tracker: Tracker, asked: RunRequest, screen: Screen) -> Iterator[Run]
     journal = take_up(tracker, asked) if asked.resume else begin(tracker, asked)
     tracker = tracker._replace(loop_id=journal.loop_id)
     store = tracker.store()
-    with locked(store.paths.folder / _LOCK, "run", patience_s=0):
+    with locked(store.paths.folder / LOCK, "run", patience_s=0):
         tracker.trusting.mark_agent(journal.loop_id, journal.plan.command, journal.plan.prompt_file)
         journal.write(store.paths)
         limits = LoopReader.read(store, configured_by).config.rules.loop

@@ -42,6 +42,7 @@ class Terminal:
         self._together = self._live and os.isatty(1)
         self._shown = False
         self._at_start = True
+        self._begun = {1: False, 2: False}
         self._last = 0.0
         self._gone: set[int] = set()
 
@@ -66,11 +67,18 @@ class Terminal:
             self._write(2, _ERASE + text().encode())
             self._shown, self._last = True, monotonic()
 
+    def end(self) -> None:
+        """End the lines that the agent has begun, on either stream, so that what follows has a line of its own."""
+        for descriptor, is_begun in self._begun.items():
+            if is_begun and not (self._together and self._at_start):
+                self._pass_on(descriptor, b"\n")
+
     def _pass_on(self, descriptor: int, piece: bytes) -> None:
         if self._shown:
             self._write(2, _ERASE)
             self._shown = False
         self._write(descriptor, piece)
+        self._begun[descriptor] = not piece.endswith(b"\n")
         if descriptor == 2 or self._together:  # noqa: PLR2004  # standard error
             self._at_start = piece.endswith(b"\n")
         self._last = monotonic()

@@ -267,6 +267,11 @@ class LoopRecords:
         """Return the seals of the loop."""
         return Seals(self.paths)
 
+    def has_unknown_costs(self) -> bool:
+        """Return whether the cost of an iteration after the baseline is unknown: then a sum is a lower bound."""
+        rows = (row for row in read_lines(self.paths.trajectory) if _is_row(row) and row["iteration"])
+        return any(not isinstance(row.get("usage"), dict) or row["usage"].get("cost_usd") is None for row in rows)
+
     def rows(self) -> tuple[list[Plain], list[int]]:
         """Return one row per iteration, as amended, and the numbers of the unreadable ones."""
         found = {row["iteration"]: row for row in read_lines(self.paths.trajectory) if _is_row(row)}

@@ -37,7 +37,7 @@ def test_status_shows_where_the_loop_stands(dropped, status):
         "  decision: rollback (0.95): Rollback to iteration 1 due to regression: Test",
         "    count decreased from 10 to 9",
         "  score: 80.8 %, regression; best 84.3 %, iteration 1",
-        "  cost: $1.50",
+        "  cost: at least $1.50",
         "  next: go back to iteration 1 by your own means, or",
         f"    {ACCEPT}",
     ]

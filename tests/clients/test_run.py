@@ -51,8 +51,10 @@ def test_three_iterations_with_a_rollback_end_with_the_peak(project, messages, w
     # Every iteration is a session of its own: its first request has the whole prompt somewhere.
     first, second, third = ("\n".join(_texts(request)) for request in service.requests[::2])
     assert "Make all tests pass." in first
-    assert "Failing tests:\n- test_calc::test_add" in first
-    assert "Failing tests:\n- test_calc::test_add" in second
+    assert "\nFailing tests" in first
+    assert " test_calc::test_add: " in first
+    assert "\nFailing tests" in second
+    assert " test_calc::test_add: " in second
     assert "CRITICAL it2-test_deletion: Test count decreased from 2 to 1" in third
     assert "Rolled back: the files are those of iteration 1 again" in third
     assert [each["iteration"] for each in project.history] == [0, 1, 2, 3]
@@ -124,7 +126,8 @@ def test_a_plan_of_two_tasks_each_until_its_checks_hold(project, messages, write
     assert service.played_out, service.told
     first, second, third = ("\n".join(_texts(request)) for request in service.requests[::2])
     assert "# Task: Mend add" in first
-    assert "Failing tests:\n- test_calc::test_add" in first
+    assert "\nFailing tests" in first
+    assert " test_calc::test_add: " in first
     assert "## Done before this task\n- Mend add (complete)\n  changed files: calc.py" in second
     assert "Not done before these hold:\n- test -s NEWS.md: exit 1 after " in third
     state = json.loads(project.ours("plan", "show", "--json", "plan.yaml"))

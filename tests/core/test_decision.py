@@ -375,6 +375,8 @@ def test_what_counts_as_a_rollback(facts, kinds, changes, counts):
         (("coverage_regression",), {"classification": "forward"}, "Forward progress detected, continue"),
         ((), {"classification": "forward", "score": 0.95}, "Target reached"),
         ((), {"iteration": 20}, "Iteration limit reached: 20 of 20"),
+        ((), {"iteration": 20, "score": 0.95}, "Target reached"),
+        ((), {"iteration": 20, "score": 0.95, "evidence": 0.1}, "Iteration limit reached: 20 of 20"),
         ((), {"blocked": "why"}, "Escalate to human - blocked: why"),
         ((), {"evidence": 0.1}, "Escalate to human - measurement incomplete detected"),
         ((), {"classification": "stalled"}, "No meaningful progress for 3 iterations"),

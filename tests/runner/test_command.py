@@ -8,6 +8,7 @@ import pytest
 
 from ralph_tracker.errors import InputError
 from ralph_tracker.runner.attempt import Prepared, prepared
+from ralph_tracker.runner.backends import BACKENDS
 from tests.tables import table
 
 FILE = Path("/loop/prompt.md")
@@ -26,6 +27,20 @@ def test_where_the_prompt_goes(name):
     """A placeholder that the prompt itself speaks of stays what it is."""
     command, expected = COMMANDS[name]
     assert prepared(command, "do {prompt_file}", FILE) == expected
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_a_backend_takes_words_of_a_person_before_its_prompt(name):
+    whole = BACKENDS[name].command(("--model", "m"))
+    assert whole[0] == name
+    assert tuple(word for word in whole if word not in {"--model", "m"}) == BACKENDS[name].command()
+    assert whole[-1:] == BACKENDS[name].ends[-1:] or whole[-2:] == ("--model", "m")
+
+
+def test_the_page_names_the_command_of_each_backend():
+    page = (Path(__file__).parents[2] / "docs" / "run.md").read_text()
+    for backend in BACKENDS.values():
+        assert " ".join(backend.command()) in " ".join(page.replace("\\\n", " ").split())
 
 
 @pytest.mark.parametrize(

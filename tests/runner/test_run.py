@@ -1,5 +1,7 @@
 """A run: the agent works, each iteration is measured and decided on, and the peak is selected at the end."""
 
+import time
+
 import pytest
 
 from ralph_tracker.cli.app import run as command_line
@@ -64,7 +66,7 @@ def test_what_is_kept_of_the_agent_holds_no_secret_and_is_its_owners_alone(proje
 def test_cost_stands_beside_the_score_and_ends_the_loop(project):
     spent = {"cost_usd": 0.75, "input_tokens": 10, "output_tokens": 5, "turns": 2}
     steps = [step(3, 1, spends=spent), step(4, 0, spends=spent)]
-    outcome = project.drive(project.scripted(*steps), max_cost_usd=1.5)
+    outcome = project.drive(project.scripted(*steps), max_cost_usd=1.5, target_score=None)
     assert outcome.reason == "Cost limit reached: $1.50 of $1.50"
     usage = project.records()[1]["usage"]
     assert (usage["cost_usd"], usage["input_tokens"], usage["turns"]) == (0.75, 10, 2)
@@ -140,8 +142,8 @@ class TestGoingWrong:
         ends = "the agent is told; the loop ends after {} without progress"
         assert told == [ends.format("2 more iterations"), ends.format("1 more iteration")]
         prompt = (project.folder / "prompt.md").read_text()
-        assert "No meaningful progress for 3 iterations: score " in prompt
-        assert ", 2 of 4 tests pass. The loop ends after 1 more iteration without progress. Consider" in prompt
+        warning = "No meaningful progress for 3 iterations: nothing got better. The loop ends after 1 more iteration"
+        assert f"{warning} without progress. Consider" in prompt
 
     def test_a_stall_that_the_agent_gets_out_of_once_told_does_not_end_the_loop(self, project):
         steps = [{**step(2, 2), "write": {**step(2, 2)["write"], "notes.md": f"{number}"}} for number in range(3)]
@@ -166,6 +168,33 @@ class TestGoingWrong:
         assert outcome.how == "stop"
         assert project.records()[1]["notes"][0].startswith("agent: rate-limited: ")
         assert len(project.records()) == 2
+
+    def test_the_loops_time_ends_it_before_a_longer_wait_for_the_provider(self, project):
+        limited = step(exit=1, complains="429 Too Many Requests. Retry-After: 3600")
+        began = time.monotonic()
+        outcome = project.drive(project.scripted(limited), max_minutes=5)
+        assert time.monotonic() - began < 60
+        assert outcome.how == "stop"
+        assert (
+            outcome.reason == "Time limit reached: 5 minutes are over before the agent can run again, in 3600 seconds"
+        )
+        assert project.records()[1]["notes"][-1] == outcome.reason
+        assert project.journal()["phase"] == "ended"
+
+    def test_the_cost_limit_ends_it_before_another_try(self, project):
+        spent = {"cost_usd": 0.75, "input_tokens": 10, "output_tokens": 5, "turns": 2}
+        tries = [step(exit=1, spends=spent)] * 3
+        outcome = project.drive(project.scripted(step(4, 0, tries=tries)), max_cost_usd=1.0, retries=5)
+        assert outcome.reason == "Cost limit reached: $1.50 of $1.00, before the agent runs again"
+        assert project.records()[1]["usage"]["cost_usd"] == 1.5
+
+    def test_the_agent_runs_only_so_often_an_hour(self, project):
+        """The first two runs are free, the third would wait for an hour: that is longer than the loop may take."""
+        steps = project.scripted(step(3, 1), step(2, 2), step(4, 0))
+        outcome = project.drive(steps, calls_per_hour=2, max_minutes=30, max_iterations=9)
+        assert outcome.reason.startswith("Time limit reached: 30 minutes are over before the agent can run again, in 3")
+        assert len(project.records()) == 3
+        assert len(project.journal()["starts"]) == 2
 
     def test_a_person_who_is_needed_is_asked_and_it_is_no_stall(self, project):
         outcome = project.drive(project.scripted(step(exit=1, prints="Invalid API key · Please run /login")))

@@ -58,7 +58,9 @@ def test_twice_stops_now_and_the_agent_is_gone(project, running, lifeline):
     process.send_signal(signal.SIGINT)
     _, err = process.communicate()
     assert process.returncode == 130
-    assert err.endswith(b"ralph-tracker: interrupted; what was on record stays on record\n")
+    assert err.endswith(
+        b"ralph-tracker: interrupted; what was on record stays on record; `ralph-tracker run --resume` goes on\n"
+    )
     assert lifeline.wait() == b""
     assert len(project.records()) == 1
     assert project.journal()["at_work"]
@@ -75,6 +77,19 @@ def test_another_end_takes_the_agent_along(project, running, lifeline, number):
     process.communicate()
     assert lifeline.wait() == b""
     assert process.returncode == (-9 if number == signal.SIGKILL else 128 + number)
+
+
+def test_another_end_and_the_status_say_how_to_go_on(project, running):
+    process = running(step(3, 1), wait="printf half; sleep 600")
+    status = [PROGRAM, "status", "--root", project.root]
+    at_work = subprocess.run(status, capture_output=True, text=True, check=True).stdout
+    assert "next: `ralph-tracker run` drives it now; Ctrl-C there ends it" in at_work
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate()
+    assert out in {b"half\n", b""}
+    assert err.endswith(b"what was on record stays on record; `ralph-tracker run --resume` goes on\n")
+    stopped = subprocess.run(status, capture_output=True, text=True, check=True).stdout
+    assert "next: `ralph-tracker run --resume` goes on" in stopped
 
 
 def test_a_pause_is_ended_at_once():

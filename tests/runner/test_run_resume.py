@@ -52,7 +52,7 @@ def stopped_by_a_person(project, *steps):
 def test_it_goes_on_with_the_same_command_after_a_person_has_looked(project):
     stopped_by_a_person(project, step(3, 1), step(4, 0))
     outcome = project.drive(resume=True)
-    assert outcome.reason == "Iteration limit reached: 3 of 3"
+    assert outcome.reason == "Target reached"
     assert [record["testing"]["tests_passed"] for record in project.records()] == [2, 2, 3, 4]
 
 
@@ -61,7 +61,7 @@ def test_another_command_may_take_over(project):
     outcome = project.drive(("/bin/sh", "-c", "cp ../good.xml report.xml"), resume=True, retries=0)
     assert outcome.how == "escalate"
     (project.root.parent / "good.xml").write_text(report(4, 0))
-    assert project.drive(resume=True).reason == "Iteration limit reached: 3 of 3"
+    assert project.drive(resume=True).reason == "Target reached"
 
 
 def test_what_was_recorded_by_hand_meanwhile_counts(project):

@@ -46,6 +46,11 @@ def test_a_line_of_ours_begins_on_a_line_of_its_own_and_is_harmless():
     assert b"\x1b" not in err
 
 
+def test_what_follows_an_agent_has_a_line_of_its_own_on_either_stream():
+    script = 'screen.output(b"half"); screen.errors(b"a sigh\\n"); screen.end(); screen.end(); screen.output(b"next")'
+    assert seen(script, err_is_terminal=False) == (b"half\nnext", b"a sigh\n")
+
+
 def test_a_status_is_shown_on_a_terminal_and_gone_before_the_next_word():
     _, err = seen('screen.status(lambda: "stands well"); screen.errors(b"word\\n")')
     assert err == b"\r\x1b[Kstands well\r\x1b[Kword\r\n"
