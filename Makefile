@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: help demo test coverage test-slow test-faults test-faults-full test-projects test-ecosystems test-agents test-examples test-browser test-interpreters check bench bench-integrity bench-judgement fuzz mutants bless release clean
+.PHONY: help demo test coverage test-slow test-faults test-faults-full test-projects test-replay test-ecosystems test-agents test-examples test-browser test-interpreters check bench bench-integrity bench-judgement fuzz mutants bless release clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -66,7 +66,10 @@ test-faults-full: $(VENV)/.test ## kill, damage and refuse at every point
 	RALPH_TRACKER_SWEEP=full $(FAULTS)
 
 test-projects: $(VENV)/.projects ## measure projects from the package index, compare with what their tools print
-	$(BIN)/python -m pytest -q -n 2 --dist load tests/projects $(ARGS)
+	$(BIN)/python -m pytest -q -n 2 --dist load tests/projects --ignore=tests/projects/test_histories.py $(ARGS)
+
+test-replay: $(VENV)/.projects ## replay the releases of a public project from the package index, compare with its tools
+	$(BIN)/python -m pytest -q tests/projects/test_histories.py $(ARGS)
 
 test-ecosystems: $(VENV)/.test ## measure projects of Node, Go, Rust and the JVM with their real tools
 	$(BIN)/python -m pytest -q -n 2 --dist load tests/ecosystems $(ARGS)

@@ -72,11 +72,13 @@ def command(  # noqa: PLR0917  # as click passes them
 
     Working tree, index, stash and refs are not touched. Interrupted, the same command goes on.
     """
-    from ralph_tracker.replay.history import Choice
+    from ralph_tracker.replay.history import Choice, History
     from ralph_tracker.replay.replay import Replay, ReplayPlan
 
-    plan = ReplayPlan(revisions, Choice(every, touching, first_parent), jobs, setup)
-    replay = Replay(tracker_of(root, None, trust=trust), plan)
+    tracker = tracker_of(root, None, trust=trust)
+    history = History.around(tracker.project.paths.root)
+    commits = history.commits(revisions, Choice(every, touching, first_parent))
+    replay = Replay(tracker, history, commits, ReplayPlan(jobs, setup))
     known = replay.recorded()
     if not as_json:
         _say_beginning(replay, known)

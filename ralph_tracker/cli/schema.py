@@ -7,6 +7,7 @@ from msgspec.json import schema_components
 from pydantic import BaseModel
 
 from ralph_tracker.cli.accept import AcceptanceDocument
+from ralph_tracker.cli.compare import ComparisonDocument
 from ralph_tracker.cli.doctor import ExaminationDocument
 from ralph_tracker.cli.output import say_json
 from ralph_tracker.cli.read import ReadDocument
@@ -54,6 +55,7 @@ SCHEMAS: Final[dict[str, Any]] = {
     "simulate": SimulationDocument,
     "plan": ShownPlanDocument,
     "replay": ReplayDocument,
+    "compare": ComparisonDocument,
 }
 NAMES: Final = tuple(SCHEMAS)
 

@@ -20,6 +20,7 @@ VERBS: Final[dict[str, str]] = {
     "agent": "Install the tracker into a coding agent, or take it out again",
     "mcp": "Answer an agent over the Model Context Protocol, read-only",
     "replay": "Measure the commits of a branch, and name the one to take",
+    "compare": "Measure candidates against one base, and name the best of them",
     "demo": "See a whole loop: a sample project, a scripted agent, real measurements",
     "status": "Show where the loop stands, and the next step",
     "history": "List the iterations",

@@ -95,11 +95,11 @@ def repeated(
     return loop.record(iteration)
 
 
-def follow(store: LoopStore, summary: Summary, number: int, undo: UndoIds, at: str) -> Summary:
-    """Record that the tree was restored to an earlier iteration, from which the lineage continues."""
-    moved = {"to": number, "from": summary.head, "after": summary.iteration, "undo": undo.undo}
-    edits = {} if undo.edits is None else {"edits": undo.edits}
-    store.append_event({"event": "rollback", **moved, **edits, "at": at})
+def follow(store: LoopStore, summary: Summary, number: int, undo: UndoIds | None, at: str) -> Summary:
+    """Record that the lineage continues from an earlier iteration; `undo` is None if the tree was not restored."""
+    moved = {"to": number, "from": summary.head, "after": summary.iteration}
+    ids = {} if undo is None else {name: each for name, each in undo._asdict().items() if each is not None}
+    store.append_event({"event": "rollback", **moved, **ids, "at": at})
     followed = store.with_events(summary)
     store.write_summary(followed)
     IterationFiles(store).settle()

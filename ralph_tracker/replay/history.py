@@ -1,12 +1,12 @@
 """Read the commits of a range, and lay them out in folders outside the repository; nothing in it is written."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Self
 
 from ralph_tracker.errors import InputError, StoreError
-from ralph_tracker.store.snapshots.user_repository import UserRepository, repository_around
+from ralph_tracker.store.snapshots.user_repository import Answer, UserRepository, repository_around
 
 _FORMAT: Final = "%H%x00%T%x00%ct%x00%s"
 _RANGE: Final = ".."
@@ -43,9 +43,13 @@ class Choice(NamedTuple):
 
 
 class History(NamedTuple):
-    """The repository around a project, of which `prefix` is the project's folder: "" or ending with a slash."""
+    """The repository around a project, of which `prefix` is the project's folder: "" or ending with a slash.
+
+    `objects` is a folder of ours for the objects that are made of folders, None where none are.
+    """
 
     repository: UserRepository
+    objects: Path | None = None
 
     @classmethod
     def around(cls, root: Path) -> "History":
@@ -54,6 +58,25 @@ class History(NamedTuple):
         if found is None:
             raise InputError(f"{root} is in no git repository; replay needs its commits")
         return cls(found)
+
+    def writing_to(self, folder: Path) -> Self:
+        """Return this history with a new folder for the objects that are made of folders."""
+        folder.mkdir()
+        return self._replace(objects=folder)
+
+    def _run(self, *words: str, stdin: bytes = b"", more: Mapping[str, str] | None = None) -> bytes:
+        return self.repository.run(*words, stdin=stdin, more={**(more or {}), **self._lookup})
+
+    def _ask(self, *words: str) -> Answer:
+        return self.repository.ask(*words, more=self._lookup)
+
+    @property
+    def _lookup(self) -> Mapping[str, str]:
+        """Return the environment by which git writes objects only to our folder, and reads the repository's too."""
+        if self.objects is None:
+            return {}
+        theirs = str(self.repository.common / "objects")
+        return {"GIT_OBJECT_DIRECTORY": str(self.objects), "GIT_ALTERNATE_OBJECT_DIRECTORIES": theirs}
 
     @property
     def top(self) -> Path:
@@ -73,7 +96,7 @@ class History(NamedTuple):
         first, last = self._ends(revisions)
         words = ["--reverse", "--topo-order", *(["--first-parent"] if choice.first_parent else []), f"{first}..{last}"]
         words += [] if choice.touching is None else ["--", f":(glob){self.prefix}{choice.touching}"]
-        ids = self.repository.run("rev-list", *words).decode().split()
+        ids = self._run("rev-list", *words).decode().split()
         ids = [each for place, each in enumerate(ids) if (len(ids) - 1 - place) % choice.every == 0]
         if not ids:
             chosen = "" if choice.touching is None else f" that changes {choice.touching}"
@@ -85,20 +108,60 @@ class History(NamedTuple):
         if len(parts) != 2 or not parts[0] or parts[1].startswith("."):  # noqa: PLR2004  # two ends
             raise InputError(f"{revisions}: no range of commits; write FROM..TO, for example main..HEAD")
         ends = [self._id(name or "HEAD") for name in parts]
-        base = self.repository.ask("merge-base", *ends)
+        base = self._ask("merge-base", *ends)
         if base.status:
             raise InputError(f"{revisions}: the two have no common commit; name an earlier commit of the same branch")
         return base.out.decode().split()[0], ends[1]
 
     def _id(self, name: str) -> str:
-        answer = self.repository.ask("rev-parse", "-q", "--verify", "--end-of-options", f"{name}^{{commit}}")
-        if answer.status:
+        found = self._found(name)
+        if found is None:
             raise InputError(f"{name}: git knows no such commit here; `git log --oneline` lists them")
-        return answer.out.decode().split()[-1]
+        return found
+
+    def candidates(self, names: Iterable[str], base: str | None) -> tuple[Commit, ...]:
+        """Return the base, then each candidate: a commit by its name, else a folder as its files stand now.
+
+        Without `base` that is where they all, and HEAD, come from. Needs `objects` for folders. Raises InputError.
+        """
+        names = list(names)
+        commits = {name: found for name in names if (found := self._found(name)) is not None}
+        folders = [name for name in names if name not in commits]
+        missing = [name for name in folders if not Path(name).is_dir()]
+        if missing:
+            raise InputError(f"{missing[0]}: neither a commit here nor a folder; `git branch` lists branches")
+        if base is None:
+            answer = self._ask("merge-base", "--octopus", "HEAD", *commits.values())
+            if answer.status:
+                raise InputError("the candidates have no common commit; name one with --base REV")
+            base = answer.out.decode().split()[0]
+        (start,) = self._described([self._id(base)])
+        known = self._described(list(commits.values())) if commits else ()
+        described = {name: each._replace(subject=name) for name, each in zip(commits, known, strict=True)}
+        return (start, *(described.get(name) or self._of_folder(Path(name), start) for name in names))
+
+    def _of_folder(self, folder: Path, base: Commit) -> Commit:
+        """Return the files of a folder, but for what git ignores, as a commit; its id is that of its tree."""
+        if self.objects is None:
+            raise InputError(f"{folder}: a folder, where a commit is needed")
+        around = repository_around(folder.resolve())
+        top = around.top if self.prefix and around is not None and around.prefix == self.prefix else folder.resolve()
+        if self.prefix and not (top / self.prefix).is_dir():
+            raise InputError(f"{folder}: no checkout of the whole repository; name one, with {self.prefix} in it")
+        index = str(self.objects.with_name(f"{len(list(self.objects.parent.iterdir()))}.index"))
+        place = {"GIT_WORK_TREE": str(top), "GIT_INDEX_FILE": index, **_settings()}
+        self._run("read-tree", base.sha, more=place)
+        self._run("add", "-A", "--", ".", ":(exclude).aiwg", more=place)
+        tree = self._run("write-tree", more=place).decode().strip()
+        return Commit(tree, tree, base.time, str(folder))
+
+    def _found(self, name: str) -> str | None:
+        answer = self._ask("rev-parse", "-q", "--verify", "--end-of-options", f"{name}^{{commit}}")
+        return None if answer.status else answer.out.decode().split()[-1]
 
     def _described(self, ids: Sequence[str]) -> tuple[Commit, ...]:
         words = ("log", "--no-walk=unsorted", "--no-show-signature", f"--format={_FORMAT}", "--stdin")
-        told = self.repository.run(*words, stdin="".join(f"{sha}\n" for sha in ids).encode())
+        told = self._run(*words, stdin="".join(f"{sha}\n" for sha in ids).encode())
         fields = [line.split("\0") for line in told.decode("utf-8", "replace").split("\n") if line]
         return tuple(Commit(sha, tree, int(time), subject) for sha, tree, time, subject in fields)
 
@@ -106,25 +169,25 @@ class History(NamedTuple):
         """Return every path that the project has in any of the commits."""
         listed: set[bytes] = set()
         for tree in dict.fromkeys(commit.tree for commit in commits):
-            listed.update(self.repository.run("ls-tree", "-r", "-z", "--name-only", "--full-tree", tree).split(b"\0"))
+            listed.update(self._run("ls-tree", "-r", "-z", "--name-only", "--full-tree", tree).split(b"\0"))
         start = os.fsencode(self.prefix)
         return frozenset(os.fsdecode(path[len(start) :]) for path in listed if path and path.startswith(start))
 
     def blobs(self, commit: Commit, paths: Sequence[str]) -> dict[str, str]:
         """Return the ids of those files of a commit, of those that are there; paths are relative to the top."""
-        listed = self.repository.run("ls-tree", "-z", "--full-tree", commit.sha, "--", *paths).split(b"\0")
+        listed = self._run("ls-tree", "-z", "--full-tree", commit.sha, "--", *paths).split(b"\0")
         entries = (item.partition(b"\t") for item in listed if item)
         return {os.fsdecode(path): about.decode().split(" ")[2] for about, _, path in entries}
 
     def blobs_now(self, paths: Sequence[str]) -> dict[str, str]:
         """Return the ids that those files of the working tree would have, of those that are there."""
         there = [path for path in paths if (self.top / path).is_file()]
-        ids = self.repository.run("hash-object", "--no-filters", "--", *there).decode().split() if there else []
+        ids = self._run("hash-object", "--no-filters", "--", *there).decode().split() if there else []
         return dict(zip(there, ids, strict=True))
 
     def filters(self) -> list[str]:
         """Return the programs that the repository's own settings start where files are checked out, a line each."""
-        listed = self.repository.ask("config", "--local", "--includes", "-z", "--get-regexp", _FILTERS)
+        listed = self._ask("config", "--local", "--includes", "-z", "--get-regexp", _FILTERS)
         pairs = (each.partition(b"\n") for each in listed.out.split(b"\0") if each)
         return [f"git {os.fsdecode(key)}: {os.fsdecode(value)}" for key, _, value in pairs]
 
@@ -135,7 +198,7 @@ class History(NamedTuple):
         """
         folder.mkdir(parents=True, exist_ok=True)
         place = {"GIT_WORK_TREE": str(folder), "GIT_INDEX_FILE": str(folder.with_name(f"{folder.name}.index"))}
-        self.repository.run("read-tree", "-u", "--reset", commit.sha, more={**place, **_settings()})
+        self._run("read-tree", "-u", "--reset", commit.sha, more={**place, **_settings()})
         project = folder / self.prefix
         try:
             project.mkdir(parents=True, exist_ok=True)

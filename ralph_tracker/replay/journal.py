@@ -14,7 +14,6 @@ from ralph_tracker.store.reading import read_json
 
 SCHEMA_VERSION: Final = 1
 FILE: Final = "replay.json"
-PREFIX: Final = "replay-"
 _DIGITS: Final = 7
 
 
@@ -52,10 +51,10 @@ def digest_of(commits: Sequence[Commit], document: Mapping[str, Any], *more: str
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
 
 
-def loop_for(project: Project, journal: ReplayJournal) -> str:
+def loop_for(project: Project, journal: ReplayJournal, kind: str) -> str:
     """Return the id of the loop of that replay: the one that was begun, else a new one."""
     first, last = (commit.sha[:_DIGITS] for commit in (journal.commits[0], journal.commits[-1]))
-    name, number = f"{PREFIX}{first}-{last}", 1
+    name, number = f"{kind}-{first}-{last}", 1
     while True:
         loop_id = name if number == 1 else f"{name}-{number}"
         known = read_journal(project.paths.loop(loop_id))

@@ -3,21 +3,26 @@
 import hashlib
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Event
 from typing import Any, Final, NamedTuple
 
 from ralph_tracker.config.load import Config
+from ralph_tracker.core.metrics import Group
 from ralph_tracker.errors import ConfigError, InputError
+from ralph_tracker.iteration.gate import place_of
 from ralph_tracker.iteration.measure import shorten
+from ralph_tracker.iteration.rerun import needed
 from ralph_tracker.measure.checks import Check, environment_for_checks, run_checks
 from ralph_tracker.measure.commands import checks_from
 from ralph_tracker.measure.environment import without_ours
 from ralph_tracker.measure.process import Finished
 from ralph_tracker.measure.report_files import FoundReport, Missing
-from ralph_tracker.measure.results import read_results
+from ralph_tracker.measure.results import CheckTotals, measured_kind, read_results
 from ralph_tracker.measure.scratch import link_environments, scratch_folder
+from ralph_tracker.measure.test_selection import narrowed
 from ralph_tracker.measure.tool_versions import tool_versions
 from ralph_tracker.replay.environments import Environments, Home, SetUpError
 from ralph_tracker.replay.history import Commit, History
@@ -48,6 +53,21 @@ def measurable_checks(config: Config) -> tuple[Check, ...]:
     if hidden is not None:
         raise ConfigError(f"checks.{hidden}.held_back: replay cannot run held-back tests; take the check out to replay")
     return found
+
+
+def _without_place(totals: CheckTotals, root: Path) -> CheckTotals:
+    """Return the totals with the files of the coverage named as in the project, not as in the checkout."""
+    coverage = totals.coverage
+    if coverage is None or coverage.files is None:
+        return totals
+    places = (f"{root}/", f"{root.resolve()}/")
+    names = {path: path.removeprefix(places[0]).removeprefix(places[1]) for path in coverage.files}
+    files: Any = {names[path]: lines for path, lines in coverage.files.items()}
+    return totals._replace(coverage=coverage._replace(files=files))
+
+
+def _narrowed(check: Check, files: Sequence[str], root: Path) -> Check:
+    return narrowed(check, files, root).check if measured_kind(check) == Group.TESTS else check
 
 
 class CommitMeasurer(NamedTuple):
@@ -91,6 +111,24 @@ class CommitMeasurer(NamedTuple):
             shutil.rmtree(staged, ignore_errors=True)
 
     def _run(self, commit: Commit, home: Home, staged: Path, key: str) -> Results:
+        with self._checked_out(commit, home) as (root, variables):
+            ran = run_checks(
+                self.checks,
+                root=root,
+                folder=staged / OUTPUT,
+                reports=staged / REPORTS,
+                environment=variables,
+                stop=self.stop,
+            )
+            if self.stop.is_set():
+                raise Interrupted
+            totals = _without_place(read_results(ran, self.config.document["severity"], root), root)
+        shorten(staged)
+        return self.cache.keep(key, staged, totals, ran)
+
+    @contextmanager
+    def _checked_out(self, commit: Commit, home: Home) -> Iterator[tuple[Path, dict[str, str]]]:
+        """Yield the project's folder in a checkout, and the variables for checks that run there."""
         top = self.history.top
         with scratch_folder(top / self.history.prefix) as folder:
             copy = folder / "copy" / top.name  # some tools use the folder's name
@@ -98,19 +136,24 @@ class CommitMeasurer(NamedTuple):
             variables = dict(self.environment)
             for lent, to in dict.fromkeys(((home.top, copy), (home.root, root))):
                 variables = link_environments(lent, to, self.checks, variables, builds=self.builds)
-            ran = run_checks(
-                self.checks,
-                root=root,
-                folder=staged / OUTPUT,
-                reports=staged / REPORTS,
-                environment=without_ours(environment_for_checks(variables), root),
-                stop=self.stop,
-            )
-            if self.stop.is_set():
-                raise Interrupted
-            totals = read_results(ran, self.config.document["severity"], root)
-        shorten(staged)
-        return self.cache.keep(key, staged, totals, ran)
+            yield root, without_ours(environment_for_checks(variables), root)
+
+    def again(self, measured: Measured, tests: Collection[str], times: int) -> Iterator[Mapping[str, str]]:
+        """Run the files of those tests again, all if one is not found, and yield the outcomes of each run."""
+        with self._checked_out(measured.commit, measured.home) as (root, variables):
+            places = [place_of(root, test) for test in sorted(tests)]
+            files = sorted({place.file for place in places if place is not None})
+            checks = needed(self.checks)
+            if None not in places:
+                checks = [_narrowed(check, files, root) for check in checks]
+            for number in range(times):
+                folder = root.parent.parent / f"run-{number}"
+                reports = folder / REPORTS
+                ran = run_checks(
+                    checks, root=root, folder=folder, reports=reports, environment=variables, stop=self.stop
+                )
+                tested = read_results(ran, root=root).tests
+                yield {} if tested is None else tested.outcomes
 
     def _key(self, commit: Commit, home: Home) -> str:
         document: Mapping[str, Any] = self.config.document

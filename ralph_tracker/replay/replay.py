@@ -1,19 +1,22 @@
 """Measure the commits of a range side by side, and judge them in the history's order as iterations of one loop."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from itertools import accumulate
+from itertools import accumulate, islice
 from pathlib import Path
 from threading import Event
 from typing import Final, NamedTuple
 
 from ralph_tracker.config.load import Config, load_config, with_limits
+from ralph_tracker.core.metrics import TestResults
 from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.core.rules import SelectionMode
-from ralph_tracker.iteration.measure import Checkout, IterationContext, configured_by, with_detected_checks
-from ralph_tracker.iteration.record import recovered
+from ralph_tracker.core.selection import Selection, SelectionCandidate, select
+from ralph_tracker.iteration.apply_selection import Apply
+from ralph_tracker.iteration.measure import Checkout, IterationContext, configured_by, stamp, with_detected_checks
+from ralph_tracker.iteration.record import follow, recovered
 from ralph_tracker.iteration.would_run import project_runs
 from ralph_tracker.loop.finish import FinishedLoop
 from ralph_tracker.loop.start import Start
@@ -21,9 +24,10 @@ from ralph_tracker.measure.scratch import scratch_folder
 from ralph_tracker.measure.tool_versions import tool_versions
 from ralph_tracker.replay.cache_folder import cache_folder
 from ralph_tracker.replay.environments import Environments
-from ralph_tracker.replay.history import Choice, Commit, History
+from ralph_tracker.replay.history import Commit, History
 from ralph_tracker.replay.journal import ReplayJournal, digest_of, loop_for
 from ralph_tracker.replay.measuring import CommitMeasurer, Measured, measurable_checks
+from ralph_tracker.replay.reruns import with_reruns
 from ralph_tracker.replay.results_cache import ResultsCache
 from ralph_tracker.store.files import hide_from_git
 from ralph_tracker.store.lock import locked
@@ -46,12 +50,16 @@ class Turn(NamedTuple):
 
 
 class ReplayPlan(NamedTuple):
-    """What is to be replayed: a range FROM..TO, which of its commits, how many at once, the user's set-up command."""
+    """How commits are measured: so many at once, with the user's set-up command.
 
-    revisions: str
-    choice: Choice = Choice()
+    With `side_by_side` each of them descends from the first, and tests whose outcome differs from there run `reruns`
+    times more; otherwise each descends from the one before.
+    """
+
     jobs: int = 1
     setup: str | None = None
+    side_by_side: bool = False
+    reruns: int = 0
 
 
 class _CommitClock(NamedTuple):
@@ -67,16 +75,15 @@ class Replay:
     """A replay of commits as a loop beside the others; only that loop's folder is written in the project.
 
     The configuration is that of the working tree, else what is found there or in the last commit's environment; that of
-    another commit is never used. Raises InputError for a range without commits, ConfigError if there is nothing to
-    measure with, UntrustedError for checks that came with the project, SetUpError.
+    another commit is never used. Raises ConfigError if there is nothing to measure with, UntrustedError for checks that
+    came with the project, SetUpError.
     """
 
-    def __init__(self, tracker: Tracker, plan: ReplayPlan) -> None:
+    def __init__(self, tracker: Tracker, history: History, commits: Sequence[Commit], plan: ReplayPlan) -> None:
         self._tracker, self._plan = tracker, plan
         self._project = tracker.project
         self._root = root = self._project.paths.root
-        self._history = History.around(root)
-        self.commits = self._history.commits(plan.revisions, plan.choice)
+        self._history, self.commits = history, tuple(commits)
         self._times = list(accumulate((commit.time for commit in self.commits), max))
         config = with_limits(load_config(root), _LIMITS)
         tracker.trusting.require_project([*project_runs(root, config.document), *self._history.filters()])
@@ -92,9 +99,9 @@ class Replay:
             config = found._replace(limits=config.limits)
         self._config: Config = config
         tools = tool_versions(root, measurable_checks(config), tracker.environment)
-        digest = digest_of(self.commits, config.document, plan.setup, tools)
+        digest = digest_of(self.commits, config.document, plan.setup, tools, str(plan.reruns))
         self._journal = ReplayJournal(self.commits, digest)
-        self.loop_id = loop_for(self._project, self._journal)
+        self.loop_id = loop_for(self._project, self._journal, "compare" if plan.side_by_side else "replay")
 
     @property
     def _store(self) -> LoopStore:
@@ -121,8 +128,9 @@ class Replay:
             hide_from_git(self._project.paths.base)
             done = self.recorded()
             mirror = scratch / "mirror" / self._history.top.name
-            with self._measured(scratch, self.commits[done:]) as measured:
-                for number, each in enumerate(measured, start=done):
+            again = 0 if self._plan.reruns else done  # what is rerun depends on the first
+            with self._measured(scratch, self.commits[again:]) as measured:
+                for number, each in islice(enumerate(measured, start=again), done - again, None):
                     yield Turn(each.commit, self._judged(number, each, mirror), each.cached)
 
     @contextmanager
@@ -140,7 +148,8 @@ class Replay:
         pool = ThreadPoolExecutor(self._plan.jobs, thread_name_prefix="replay")
         try:
             futures = [pool.submit(measurer.measure, commit) for commit in commits]
-            yield (future.result() for future in futures)
+            measured = (future.result() for future in futures)
+            yield with_reruns(measurer, list(measured), self._plan.reruns) if self._plan.reruns else measured
         finally:
             self._stop.set()
             pool.shutdown(cancel_futures=True)
@@ -157,10 +166,20 @@ class Replay:
         note = f"commit {commit.short}: {commit.subject}"
         clock = _CommitClock(datetime.fromtimestamp(self._times[number], UTC))
         if number:
+            if self._plan.side_by_side:
+                self._rewind(stamp(clock.now()))
             tracker = self._tracker._replace(loop_id=self.loop_id, clock=clock, checkout=checkout, progress=None)
             return tracker.post_iteration(None, notes=(note,)).record
         checkout = checkout._replace(tracked=self._history.paths(self.commits))
         return self._begun(IterationContext(clock.now(), notes=(note,), checkout=checkout))
+
+    def _rewind(self, at: str) -> None:
+        """Have the next commit descend from the first, as after a rollback; nothing is restored."""
+        store = self._store
+        with store.writing("compare") as unfinished:
+            summary = recovered(LoopReader.read(store, configured_by), unfinished=unfinished)
+            if summary.head:
+                follow(store, summary, 0, None, at)
 
     def _begun(self, taking: IterationContext) -> IterationRecord:
         """Record the baseline; the loop becomes the current one only where there is none."""
@@ -173,6 +192,23 @@ class Replay:
             self._store.done()
         return record
 
-    def finish(self, mode: SelectionMode | None = None) -> FinishedLoop:
-        """Select among the commits and write the loop's reports; nothing is applied."""
-        return self._tracker._replace(loop_id=self.loop_id).select_output(mode=mode, apply="none")
+    def finish(self, mode: SelectionMode | None = None, apply: Apply = "none") -> FinishedLoop:
+        """Select among the commits and write the loop's reports; `apply` says where the selected one's files go."""
+        return self._tracker._replace(loop_id=self.loop_id).select_output(mode=mode, apply=apply)
+
+    def ranked(self, selection: Selection) -> Iterator[SelectionCandidate]:
+        """Yield the iterations, best first: the selected one, then what would be selected without those before."""
+        loop = LoopReader.read(self._store, configured_by)
+        state, _ = loop.state(self._store.summary())
+        left, chosen = list(selection.contenders), selection.selected
+        while True:
+            yield chosen
+            left.remove(chosen)
+            if not left:
+                return
+            chosen = select(self.loop_id, left, state.scorer, loop.config.rules, mode=selection.mode).selected
+
+    def tests(self) -> list[TestResults]:
+        """Return the tests at each commit, none where the reports have no names."""
+        measured = (self._store.measurement(number) for number in range(len(self.commits)))
+        return [TestResults({}) if each is None or each[0].tests is None else each[0].tests for each in measured]

@@ -12,7 +12,7 @@ from ralph_tracker.store.loop_store import LoopStore
 # ELSEWHERE has nothing to do with the project that it is called in, or is held to the same in tests/replay.
 TAKE_1 = ("select-best", "--iteration", "1", "--reason", "asked for", "--apply")
 BRANCH = (*TAKE_1, "branch")
-ELSEWHERE = {"plan", "demo", "completion", "schema", "simulate", "replay"}
+ELSEWHERE = {"plan", "demo", "completion", "schema", "simulate", "replay", "compare"}
 
 
 class Step(NamedTuple):

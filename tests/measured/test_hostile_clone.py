@@ -61,6 +61,7 @@ CALLS: dict[tuple[str, ...], list[tuple[str, ...]]] = {
     ("accept",): [("it1-stalled", "--reason", "why not")],
     ("trust",): [("--show",), ("--revoke",), ()],
     ("replay",): [("HEAD..refs/stash",)],
+    ("compare",): [("refs/stash", ".")],
     ("schema",): [("config",)],
     ("completion",): [("bash",)],
 }

@@ -63,15 +63,15 @@ def test_numbers_on_record_are_those_that_the_tools_print(row, developed, told, 
     ours = recorded(json.loads(project.ours("hook", "pre-loop", "--json")))
     theirs = project.measured_by_hand(tmp_path, plugin=row.plugin, types=row.types)
     total = theirs.pop("with branches")
-    unequal = {name: f"{name}: {theirs[name]} by hand" for name in ours if not _same(ours[name], theirs[name])}
+    unequal = {name: f"{name}: {theirs[name]} by hand" for name in ours if not same(ours[name], theirs[name])}
     reasons = [f"{what}, {row.differs.get(name, 'WHY?')}" for name, what in unequal.items()]
-    branches = [] if _same(ours["coverage"], total) else [f"coverage is of lines: with branches {total} %"]
+    branches = [] if same(ours["coverage"], total) else [f"coverage is of lines: with branches {total} %"]
     told(row.release, row.shows, ours, "; ".join([*(reasons or ["yes"]), *branches]))
     assert unequal.keys() == row.differs.keys(), "; ".join(reasons)
     assert (ours["tests"] or 0) >= row.tests
 
 
-def _same(ours, theirs):
+def same(ours, theirs):
     if ours is None or theirs is None:
         return ours is theirs
     return abs(ours - theirs) <= _TO_A_TENTH

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from ralph_tracker.replay.history import Choice, History
 from ralph_tracker.replay.replay import Replay, ReplayPlan, Turn
 from tests.measured.conftest import Workshop, content_of
 
@@ -25,11 +26,10 @@ class Branch(Workshop):
         self.git("commit", "-q", "--allow-empty", "-m", subject)
         return self.git("rev-parse", "HEAD")
 
-    def replay(self, revisions: str = "v0..HEAD", **plan: Any) -> Replay:
-        return Replay(self.tracker, ReplayPlan(revisions, **plan))
-
-    def replay_trusting(self) -> Replay:
-        return Replay(self.tracker._replace(trust=True), ReplayPlan("v0..HEAD"))
+    def replay(self, revisions: str = "v0..HEAD", *, trust: bool = False, **plan: Any) -> Replay:
+        history = History.around(self.root)
+        commits = history.commits(revisions, Choice())
+        return Replay(self.tracker._replace(trust=trust), history, commits, ReplayPlan(**plan))
 
     def replayed(self, revisions: str = "v0..HEAD", **plan: Any) -> list[Turn]:
         return list(self.replay(revisions, **plan).turns())

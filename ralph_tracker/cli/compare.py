@@ -1,0 +1,179 @@
+"""ralph-tracker compare: candidates against one base, ranked, with the tests that each gained and lost."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+
+import click
+
+from ralph_tracker.cli.answers import tracker_of
+from ralph_tracker.cli.hook import mode_option
+from ralph_tracker.cli.next_step import say_next
+from ralph_tracker.cli.options import trust_option
+from ralph_tracker.cli.output import cut, flush, progress, say, say_json, say_table, say_wrapped
+from ralph_tracker.core.documents import SCHEMA_VERSION, SchemaVersion
+from ralph_tracker.core.known_tests import names_in_short
+from ralph_tracker.core.metrics import PASSED
+from ralph_tracker.errors import EXIT_OK
+from ralph_tracker.report.text import ABSENT, score
+
+if TYPE_CHECKING:
+    from ralph_tracker.loop.finish import FinishedLoop
+    from ralph_tracker.replay.replay import Replay
+
+_COLUMNS = ("rank", "candidate", "tests", "adjusted", "gained", "lost")
+_SUBJECT = 40
+
+
+class CandidateDocument(TypedDict):
+    """A candidate, the base too; gained tests pass here and not at the base, lost ones the reverse."""
+
+    rank: int
+    candidate: str
+    commit: str
+    iteration: int
+    quality_score: float
+    adjusted_score: float
+    gained: list[str]
+    lost: list[str]
+    flaky: list[str]
+
+
+class ComparisonDocument(TypedDict):
+    schema_version: SchemaVersion
+    loop_id: str
+    take: str
+    ranking: list[CandidateDocument]
+    applied: str
+    reports: list[str]
+
+
+class _Change(NamedTuple):
+    gained: list[str]
+    lost: list[str]
+    flaky: list[str]
+
+
+@click.command("compare", short_help="Measure candidates against one base, and name the best of them.")
+@click.argument("candidates", nargs=-1, required=True, metavar="CANDIDATES")
+@click.option("--root", type=click.Path(path_type=Path), default=Path(), help="The project's folder.")
+@click.option("--base", metavar="REV", help="What they are compared with; else where they all come from.")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, metavar="N", help="How many candidates at once.")
+@click.option("--setup", metavar="CMD", help="What builds the environment; else the tool of the lock file.")
+@click.option("--reruns", type=click.IntRange(min=0), default=0, metavar="K", help="Run differing tests K times more.")
+@click.option("--select", is_flag=True, help="Put the best in place in the working tree, with an undo id.")
+@mode_option
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, as `ralph-tracker schema` describes it.")
+@trust_option
+def command(  # noqa: PLR0917  # as click passes them
+    candidates: tuple[str, ...],
+    root: Path,
+    base: str | None,
+    jobs: int,
+    setup: str | None,
+    reruns: int,
+    select: bool,
+    mode: Any,  # noqa: ANN401  # one of SELECTION_MODES
+    as_json: bool,
+    trust: bool,
+) -> int:
+    """Measure commits or folders, each as if it were the only iteration after the base, and rank them."""
+    from ralph_tracker.measure.scratch import scratch_folder
+    from ralph_tracker.replay.history import History
+    from ralph_tracker.replay.replay import Replay, ReplayPlan
+
+    tracker = tracker_of(root, None, trust=trust)
+    place = tracker.project.paths.root
+    with scratch_folder(place) as scratch:
+        history = History.around(place).writing_to(scratch / "objects")
+        commits = history.candidates(dict.fromkeys(candidates), base)
+        replay = Replay(tracker, history, commits, ReplayPlan(jobs, setup, side_by_side=True, reruns=reruns))
+        if not as_json:
+            _say_beginning(replay)
+        show = progress() or (lambda _: None)
+        for turn in replay.turns():
+            show(f"{turn.commit.subject}: {turn.record.message}")
+        closed = replay.finish(mode, "worktree" if select else "none")
+    ranking = _ranking(replay, closed)
+    if as_json:
+        say_json(_document(replay, closed, ranking))
+    else:
+        _say(replay, closed, ranking, select=select)
+    return EXIT_OK
+
+
+def _say_beginning(replay: "Replay") -> None:
+    base, *others = replay.commits
+    say(f"{replay.loop_id}: {len(others)} candidates against {base.short} {cut(base.subject, _SUBJECT)}")
+    flush()
+
+
+def _ranking(replay: "Replay", closed: "FinishedLoop") -> list[CandidateDocument]:
+    """Return the candidates, best first: what selection would take if the better ones were not there."""
+    changes = _changes(replay)
+    return [
+        {
+            "rank": rank,
+            "candidate": "base" if not each.iteration else replay.commits[each.iteration].subject,
+            "commit": replay.commits[each.iteration].sha,
+            "iteration": each.iteration,
+            "quality_score": each.candidate.quality_score,
+            "adjusted_score": each.adjusted,
+            "gained": changes[each.iteration].gained,
+            "lost": changes[each.iteration].lost,
+            "flaky": changes[each.iteration].flaky,
+        }
+        for rank, each in enumerate(replay.ranked(closed.selection), 1)
+    ]
+
+
+def _changes(replay: "Replay") -> list[_Change]:
+    tests = replay.tests()
+    base = tests[0].outcomes
+    return [_Change(_passing(each.outcomes, base), _passing(base, each.outcomes), sorted(each.flaky)) for each in tests]
+
+
+def _passing(here: Mapping[str, str], there: Mapping[str, str]) -> list[str]:
+    return sorted(test for test, how in here.items() if how == PASSED and there.get(test) != PASSED)
+
+
+def _say(replay: "Replay", closed: "FinishedLoop", ranking: Sequence[CandidateDocument], *, select: bool) -> None:
+    counts = {each.iteration: each.metrics for each in closed.selection.contenders}
+    rows = [_COLUMNS]
+    for each in ranking:
+        metrics = counts[each["iteration"]]
+        known = None not in {metrics.tests_passed, metrics.test_count}
+        told = f"{metrics.tests_passed}/{metrics.test_count}" if known else ABSENT
+        gained, lost = str(len(each["gained"])), str(len(each["lost"]))
+        rows.append((str(each["rank"]), each["candidate"], told, score(each["adjusted_score"]), gained, lost))
+    say_table(rows)
+    for each in ranking:
+        for what, names in (("gained", each["gained"]), ("lost", each["lost"]), ("flaky", each["flaky"])):
+            if names:
+                say_wrapped(f"{each['candidate']} {what}: {names_in_short(names)}", indent=2)
+    for problem in closed.problems:
+        say_wrapped(problem, indent=2)
+    say(f"  read: {closed.files[-1]}")
+    best = ranking[0]
+    if best["iteration"]:
+        say(f"Take {best['candidate']} {replay.commits[best['iteration']].short}")
+    else:
+        say("Take none: no candidate is better than the base")
+    if select:
+        say_wrapped(closed.applied, indent=2)
+    say_next(f"`ralph-tracker show N --loop-id {replay.loop_id}` says why, N is {_numbers(ranking)}")
+
+
+def _numbers(ranking: Sequence[CandidateDocument]) -> str:
+    return ", ".join(f"{each['iteration']} for {each['candidate']}" for each in ranking)
+
+
+def _document(replay: "Replay", closed: "FinishedLoop", ranking: list[CandidateDocument]) -> ComparisonDocument:
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "loop_id": replay.loop_id,
+        "take": ranking[0]["candidate"],
+        "ranking": ranking,
+        "applied": closed.applied,
+        "reports": list(closed.files),
+    }

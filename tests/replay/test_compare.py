@@ -1,0 +1,113 @@
+"""Candidates are measured against one base: none is judged by another, and the order of their names changes nothing."""
+
+import json
+import re
+import shutil
+
+import jsonschema
+import pytest
+
+from ralph_tracker.cli.app import run
+from ralph_tracker.cli.schema import SCHEMAS, schema_of
+
+
+@pytest.fixture
+def ralph(branch, capsys):
+    """Return what runs a command on the project; three candidates beside the base v0 are there."""
+    for name, passing in (("better", 6), ("worse", 2), ("same", 4)):
+        branch.git("checkout", "-q", "-b", name, "v0")
+        branch.step(f"Try {name}", {f"{name}.txt": "1\n"}, passing=passing)
+    branch.git("checkout", "-q", "-b", "work", "v0")
+
+    def call(*words):
+        code = run([*words, "--root", str(branch.root)])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return call
+
+
+def document(answer):
+    code, out, err = answer
+    assert (code, err) == (0, "")
+    return json.loads(out)
+
+
+def test_they_are_ranked_with_what_each_gained_and_lost_in_whatever_order_they_are_named(ralph):
+    found = document(ralph("compare", "worse", "better", "same", "--json", "--jobs", "3"))
+    jsonschema.validate(found, schema_of(SCHEMAS["compare"]))
+    ranking = {each["candidate"]: (each["gained"], each["lost"]) for each in found["ranking"]}
+    names = list(ranking)
+    assert (found["take"], names[0], names[-1]) == ("better", "better", "worse")
+    assert ranking == {
+        "better": (["s::t::t4", "s::t::t5"], []),
+        "same": ([], []),
+        "base": ([], []),
+        "worse": ([], ["s::t::t2", "s::t::t3"]),
+    }
+    again = document(ralph("compare", "better", "same", "worse", "--json"))
+    assert [each["candidate"] for each in again["ranking"]] == names
+    scores = [[each[key] for each in one["ranking"]] for one in (found, again) for key in ("adjusted_score",)]
+    assert scores[0] == scores[1]
+    assert again["loop_id"] != found["loop_id"]
+
+
+def test_each_descends_from_the_base_alone(branch, ralph):
+    found = document(ralph("compare", "worse", "better", "--json"))
+    rows, _ = branch.tracker.project.store(found["loop_id"]).rows()
+    assert [row["previous_iteration"] for row in rows] == [None, 0, 0]
+    assert ralph("verify", "--loop-id", found["loop_id"])[0] == 0
+    assert "2 candidates against" in ralph("compare", "worse", "better")[1]
+
+
+def test_a_folder_is_a_candidate_as_its_files_stand_and_git_gets_no_object(branch, ralph, tmp_path):
+    folder = tmp_path / "attempt"
+    shutil.copytree(branch.root, folder, ignore=shutil.ignore_patterns(".git", ".aiwg"))
+    attempt = type(branch)(folder)
+    attempt.passing(8)
+    attempt.write("new.py", "def new():\n    return 1\n")
+    before = branch.gits_own, branch.files(), attempt.files()
+    found = document(ralph("compare", "better", str(folder), "--base", "v0", "--json"))
+    assert found["take"] == str(folder)
+    assert found["ranking"][0]["gained"] == ["s::t::t4", "s::t::t5", "s::t::t6", "s::t::t7"]
+    assert (branch.gits_own, branch.files(), attempt.files()) == before
+
+
+def test_select_puts_the_best_in_place_and_names_its_undo(branch, ralph):
+    before = branch.files()
+    code, out, _ = ralph("compare", "worse", "better", "--select")
+    assert (code, branch.files()["better.txt"]) == (0, b"1\n")
+    assert "Take better " in out
+    (undo,) = re.findall(r"--undo (\S+?)`", " ".join(out.split()))
+    assert ralph("restore", "--undo", undo, "--loop-id", branch.tracker.store().paths.loop_id)[0] == 0
+    assert branch.files() == before
+
+
+def test_where_none_is_better_that_is_said(ralph):
+    assert "Take none: no candidate is better than the base" in ralph("compare", "worse")[1]
+
+
+def test_reruns_name_the_tests_that_do_not_always_end_the_same(branch, ralph):
+    branch.git("checkout", "-q", "-b", "flaky", "v0")
+    seen = branch.root.parent / "seen"
+    fails_once = f"test -e {seen} || {{ touch {seen}; set -- $1 's,name=.t0.>,&<failure/>,'; }}"
+    branch.step("Flaky", {"measure.sh": f'{fails_once}; sed "${{2:-}}" results.xml > "$1/junit.xml"\n'})
+    branch.git("checkout", "-q", "work")
+    plain = document(ralph("compare", "flaky", "--json"))
+    assert plain["ranking"][-1]["lost"] == ["s::t::t0"]
+    found = document(ralph("compare", "flaky", "--reruns", "2", "--json"))
+    (flaky,) = (each for each in found["ranking"] if each["candidate"] == "flaky")
+    assert (flaky["flaky"], flaky["lost"]) == (["s::t::t0"], [])
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("nothing",), "nothing: neither a commit here nor a folder"),
+        (("better", "--base", "v9"), "v9: git knows no such commit here"),
+    ],
+)
+def test_what_cannot_be_compared_is_one_line(ralph, words, said):
+    code, out, err = ralph("compare", *words)
+    assert (code, out) == (1, "")
+    assert said in err

@@ -1,0 +1,36 @@
+"""What is kept of a commit comes back whole, whatever the tools had to say."""
+
+from ralph_tracker.core.metrics import Group, Measure, Metrics, TestResults
+from ralph_tracker.formats.complaints import Complaint
+from ralph_tracker.formats.coverage.coverage_report import CoverageReport
+from ralph_tracker.measure.checks import Check
+from ralph_tracker.measure.process import Finished
+from ralph_tracker.measure.results import CheckTotals
+from ralph_tracker.replay.results_cache import ResultsCache, result_of
+
+CHECK = Check("tests", "true")
+FULL = CheckTotals(
+    metrics=Metrics(test_count=3, coverage_percentage=50.0, build_status="failure"),
+    tests=TestResults({"a": "failed"}, {"a": 0.5}, frozenset({"b"}), {"a": "no"}, {"c.py": "SyntaxError"}),
+    missing={Group.TYPES: "why"},
+    notes=("a note",),
+    measures=(Measure("tests", Group.TESTS, "gone"),),
+    integrity=b'{"report": 1}',
+    not_loaded={"c.py": "SyntaxError"},
+    coverage=CoverageReport(1, 2, 50.0, {"a.py": {1: True, 2: False}}),
+    complaints=((Group.LINT, Complaint("a.py", 3, "E1", "bad")),),
+)
+
+
+def test_every_field_comes_back(tmp_path):
+    assert all(value != default for value, default in zip(FULL[2:], CheckTotals(Metrics(), None)[2:], strict=True))
+    for number, totals in enumerate((FULL, FULL._replace(integrity="no report"), CheckTotals(Metrics(), None))):
+        cache = ResultsCache(tmp_path)
+        staged = cache.staged()
+        (staged / "output").mkdir()
+        kept = cache.keep(str(number), staged, totals, (result_of(CHECK, Finished(exit_code=1), staged),))
+        found = cache.find(str(number), (CHECK,))
+        assert (found.totals, found.folder) == (totals, kept.folder)
+        assert [each.finished for each in found.ran] == [Finished(exit_code=1)]
+        assert cache.find(str(number), (CHECK, Check("lint", "true"))) is None
+    assert cache.find("none", (CHECK,)) is None
