@@ -232,6 +232,13 @@ class CheckpointsSection(Section):
     unattended: Literal["abort", "continue"] = "abort"
 
 
+class PriceSection(Section):
+    """The price of a model in USD for a million tokens."""
+
+    input: Annotated[float, Field(ge=0)]
+    output: Annotated[float, Field(ge=0)]
+
+
 class FindingSection(Section):
     """What an agent is told of its last iteration: at most about so many tokens, the most valuable first."""
 
@@ -256,6 +263,9 @@ class _Document(Section):
     integrity: IntegritySection = IntegritySection()
     checkpoints: CheckpointsSection = CheckpointsSection()
     finding: FindingSection = FindingSection()
+    prices: dict[str, PriceSection] = Field(
+        default={}, description="What models cost whose agents report tokens only, by name; * for any other."
+    )
     severity: dict[str, Severity] = Field(
         default={},
         description="The severity of linters' findings by the beginning of their codes; the longest beginning wins.",

@@ -38,6 +38,7 @@ from ralph_tracker.runner.attempt import (
     verdict_of,
 )
 from ralph_tracker.runner.journal import LOCK, Journal, Plan, added, read_journal
+from ralph_tracker.runner.prices import Price, priced, prices_of
 from ralph_tracker.runner.screen import Screen
 from ralph_tracker.store.files import as_store_error
 from ralph_tracker.store.iteration_files import STORE, ReadOnlyFiles, temporary_folder
@@ -182,7 +183,7 @@ class Run:
     """The run of one loop whose baseline is recorded.
 
     `unmet` says what an iteration still lacks; if nothing, it is kept and the loop ends. None leaves the end to the
-    decisions. `tokens` is the budget of the finding. `over` is the
+    decisions. `tokens` is the budget of the finding, `prices` are those of models. `over` is the
     limit that ended the run while the agent was to be run again, None if none did.
     """
 
@@ -197,6 +198,7 @@ class Run:
     decided: Decided | None = None
     unmet: Callable[[IterationRecord], Sequence[str]] | None = None
     tokens: int = TOKENS
+    prices: Mapping[str, Price] = field(default_factory=dict)
     over: str | None = field(default=None, init=False)
 
     def drive(self) -> Outcome:
@@ -226,7 +228,8 @@ class Run:
         if not journal.at_work:
             return
         report = report_from_logs(logs_of(self.paths, journal.iteration, journal.tried))
-        self._go(at_work=False, usage=added(journal.usage, report.usage), notes=(*journal.notes, _INTERRUPTED))
+        usage = added(journal.usage, priced(report.usage, journal.plan.command, self.prices))
+        self._go(at_work=False, usage=usage, notes=(*journal.notes, _INTERRUPTED))
 
     def _worked(self) -> bool:
         """Run the agent until there is something to measure; return False after Ctrl-C."""
@@ -290,7 +293,7 @@ class Run:
         plain = verdict == "done" and journal.tried == 1
         self._go(
             at_work=False,
-            usage=added(journal.usage, heard.report.usage),
+            usage=added(journal.usage, priced(heard.report.usage, plan.command, self.prices)),
             notes=journal.notes if plain else (*journal.notes, said),
         )
         return step
@@ -440,11 +443,12 @@ def opened(tracker: Tracker, asked: RunRequest, screen: Screen) -> Iterator[Run]
     with locked(store.paths.folder / LOCK, "run", patience_s=0):
         tracker.trusting.mark_agent(journal.loop_id, journal.plan.command, journal.plan.prompt_file)
         journal.write(store.paths)
-        limits = LoopReader.read(store, configured_by).config.rules.loop
+        config = LoopReader.read(store, configured_by).config
+        limits, prices = config.rules.loop, prices_of(config.document.get("prices", {}))
         budget = tokens_of(store)
         interrupts = Interrupts(lambda: screen.line(_ONCE))
         with interrupts:
-            yield Run(tracker, store.paths, limits, journal, screen, interrupts, tokens=budget)
+            yield Run(tracker, store.paths, limits, journal, screen, interrupts, tokens=budget, prices=prices)
 
 
 def begin(tracker: Tracker, asked: RunRequest) -> Journal:

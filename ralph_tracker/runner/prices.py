@@ -1,0 +1,62 @@
+"""What tokens cost where an agent reports no cost: by the configuration, else by list prices of models."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from ralph_tracker.core.metrics import Usage
+
+AS_OF: Final = "2025-12"  # when the list prices below were published; `prices:` of the configuration replaces them
+ANY: Final = "*"
+_TOKENS: Final = 1_000_000
+_DECIMALS: Final = 6
+_FLAGS: Final = ("--model", "-m")
+
+
+class Price(NamedTuple):
+    """A model's price in USD for a million tokens; input that was read from a cache counts in full."""
+
+    input: float
+    output: float
+
+
+LIST_PRICES: Final[Mapping[str, Price]] = {
+    "claude-opus-4-5": Price(5.0, 25.0),
+    "claude-sonnet-4-5": Price(3.0, 15.0),
+    "claude-haiku-4-5": Price(1.0, 5.0),
+    "gpt-5": Price(1.25, 10.0),
+    "gpt-5-codex": Price(1.25, 10.0),
+    "gpt-5-mini": Price(0.25, 2.0),
+    "gpt-5.1": Price(1.25, 10.0),
+    "gpt-5.1-codex": Price(1.25, 10.0),
+    "gemini-2.5-flash": Price(0.30, 2.50),
+    "gemini-2.5-flash-lite": Price(0.10, 0.40),
+    "gemini-2.5-pro": Price(1.25, 10.0),
+    "gemini-3-pro-preview": Price(2.0, 12.0),
+}
+
+
+def prices_of(section: Mapping[str, Any]) -> dict[str, Price]:
+    """Return the list prices with those of a configuration's `prices:` over them."""
+    return {**LIST_PRICES, **{model: Price(each["input"], each["output"]) for model, each in section.items()}}
+
+
+def model_in(command: Sequence[str]) -> str | None:
+    """Return the model that an agent's command names with `--model` or `-m`, None if it names none."""
+    for word, following in zip(command, (*command[1:], ""), strict=True):
+        if word in _FLAGS and following:
+            return following.rpartition("/")[2]
+        if word.startswith("--model="):
+            return word.partition("=")[2].rpartition("/")[2]
+    return None
+
+
+def priced(usage: Usage, command: Sequence[str], prices: Mapping[str, Price]) -> Usage:
+    """Return the usage with its cost by the prices, unchanged where the agent reports one or no price is known.
+
+    It is an upper bound, since agents report what they read from a cache as a part of their input.
+    """
+    price = prices.get(model_in(command) or ANY, prices.get(ANY))
+    if usage.cost_usd is not None or price is None or usage.input_tokens is None or usage.output_tokens is None:
+        return usage
+    cost = (usage.input_tokens * price.input + usage.output_tokens * price.output) / _TOKENS
+    return usage._replace(cost_usd=round(cost, _DECIMALS))

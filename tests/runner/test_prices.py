@@ -1,0 +1,61 @@
+"""The cost of tokens by a table where the agent reports none: of the model that its command names."""
+
+import json
+
+import pytest
+
+from ralph_tracker.core.metrics import Usage
+from ralph_tracker.runner.prices import LIST_PRICES, Price, model_in, priced, prices_of
+from tests.runner.conftest import step
+
+TOKENS = Usage(input_tokens=1_000_000, output_tokens=100_000)
+
+
+@pytest.mark.parametrize(
+    ("command", "model"),
+    [
+        (("codex", "exec", "--model", "gpt-5", "-"), "gpt-5"),
+        (("gemini", "-m", "gemini-2.5-pro"), "gemini-2.5-pro"),
+        (("opencode", "run", "--model=openai/gpt-5"), "gpt-5"),
+        (("codex", "exec", "-m"), None),
+        (("codex", "exec", "-"), None),
+    ],
+)
+def test_the_model_is_the_one_that_the_command_names(command, model):
+    assert model_in(command) == model
+
+
+@pytest.mark.parametrize(
+    ("usage", "command", "section", "cost"),
+    [
+        (TOKENS, ("codex", "-m", "gpt-5"), {}, 2.25),
+        (TOKENS, ("codex", "-m", "gpt-5"), {"gpt-5": {"input": 2.0, "output": 20.0}}, 4.0),
+        (TOKENS, ("codex",), {"*": {"input": 1.0, "output": 1.0}}, 1.1),
+        (TOKENS, ("codex", "-m", "own"), {"*": {"input": 1.0, "output": 1.0}}, 1.1),
+        (TOKENS, ("codex",), {}, None),
+        (TOKENS._replace(output_tokens=None), ("codex", "-m", "gpt-5"), {}, None),
+        (TOKENS._replace(cost_usd=0.5), ("codex", "-m", "gpt-5"), {}, 0.5),
+    ],
+    ids=["list", "own price", "any model", "any other model", "no model", "half of the tokens", "the agent's own"],
+)
+def test_tokens_are_priced_where_the_agent_reports_no_cost(usage, command, section, cost):
+    assert priced(usage, command, prices_of(section)).cost_usd == cost
+
+
+def test_every_list_price_is_above_zero_and_output_costs_more():
+    assert all(0 < price.input < price.output for price in LIST_PRICES.values())
+    assert isinstance(prices_of({})["gpt-5"], Price)
+
+
+@pytest.mark.slow
+def test_the_cost_limit_works_for_an_agent_that_reports_only_tokens(project):
+    events = [
+        {"type": "thread.started", "thread_id": "t"},
+        {"type": "turn.started"},
+        {"type": "turn.completed", "usage": {"input_tokens": 800_000, "output_tokens": 100_000}},
+    ]
+    said = "\n".join(map(json.dumps, events))
+    command = project.scripted(step(3, 1, prints=said), step(3, 1, prints=said), step(3, 1, prints=said))
+    outcome = project.drive((*command, "sh", "--model", "gpt-5"), max_cost_usd=3.0, target_score=None)
+    assert outcome.reason == "Cost limit reached: $4.00 of $3.00"
+    assert project.records()[1]["usage"]["cost_usd"] == 2.0
