@@ -17,6 +17,7 @@ from ralph_tracker.core.metrics import Group, Measure, Measurement, Metrics, Tes
 from ralph_tracker.errors import ConfigError, InputError, StoreError
 from ralph_tracker.formats.damage import DEFAULT_LIMITS
 from ralph_tracker.formats.lint.lint_report import Severity
+from ralph_tracker.iteration.changed_by_checks import change_note
 from ralph_tracker.iteration.listed_findings import FILE as FINDINGS
 from ralph_tracker.iteration.listed_findings import ListedFindings, listed, listed_document
 from ralph_tracker.iteration.rerun import linked_environments, scratch_tree
@@ -39,7 +40,7 @@ from ralph_tracker.store.snapshots.values import shown
 Progress = Callable[[str], None]
 _FOLDERS: Final = ("reports", "output", "rerun")
 OUTPUT_KEPT: Final = 1_000_000
-_CHANGED_SHOWN: Final = 5
+_UNREADABLE_SHOWN: Final = 5
 _NO_FUNCTION: Final = "no function was found in the code in scope"
 Source = Mapping[str, Any] | str | Path
 CODE_CACHE: Final = "code-cache.json"
@@ -179,9 +180,10 @@ def observe(
         there = [check for check in place.checks if check.name not in place.may_be_absent]
         require_commands(there, place.root, place.environment)
     kept = keeper.capture(previous, segments)
+    files = keeper.files_of(kept.snapshot.tree)
     code = count_code(
         place.root,
-        keeper.files_of(kept.snapshot.tree),
+        files,
         cache=place.cache,
         include=place.codebase["include"],
         exclude=place.codebase["exclude"],
@@ -201,6 +203,8 @@ def observe(
     if code.complexity_score is None:
         missing[Group.CODE] = _NO_FUNCTION
     notes = (*measured.notes, *code.notes, *tree_notes(kept))
+    if kept.changed_by_checks:
+        notes = (*notes, change_note(kept.changed_by_checks, frozenset(files)))
     return CheckRun(
         metrics=metrics,
         tests=measured.tests,
@@ -276,10 +280,9 @@ def tree_notes(kept: KeptFiles) -> list[str]:
     if not kept.snapshot.quiescent:
         notes.append("quiescent: false; the tree was being written to while it was read")
     unreadable = [skip.path for skip in kept.snapshot.skipped if skip.reason == UNREADABLE]
-    for name, paths in (("not_kept_as_not_readable", unreadable), ("tree_changed_by_checks", kept.changed_by_checks)):
-        if paths:
-            more = f" and {len(paths) - _CHANGED_SHOWN} more" if len(paths) > _CHANGED_SHOWN else ""
-            notes.append(f"{name}: {', '.join(map(shown, paths[:_CHANGED_SHOWN]))}{more}")
+    if unreadable:
+        more = f" and {len(unreadable) - _UNREADABLE_SHOWN} more" if len(unreadable) > _UNREADABLE_SHOWN else ""
+        notes.append(f"not_kept_as_not_readable: {', '.join(map(shown, unreadable[:_UNREADABLE_SHOWN]))}{more}")
     return notes
 
 

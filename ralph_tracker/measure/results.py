@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
 
 from ralph_tracker.config.regular_file import read_regular
-from ralph_tracker.core.known_tests import HELD_BACK
+from ralph_tracker.core.known_tests import HELD_BACK, without_unloaded
 from ralph_tracker.core.metrics import Group, Measure, Metrics, TestResults
 from ralph_tracker.errors import InputError, StoreError
 from ralph_tracker.formats.complaints import Complaint, complaints
@@ -120,6 +120,7 @@ class _Totals:
         self._root = root
         self._folders = () if root is None else (f"{root.resolve()}/", f"{root.absolute()}/")
         self._tests: list[TestReport] = []
+        self._with_tests: list[str] = []
         self._not_loaded: dict[str, str] = {}
         self._sums: dict[str, Any] = {}
         self._missing: dict[str, str] = {}
@@ -167,6 +168,7 @@ class _Totals:
             if missed in {Group.LINT, Group.TYPES}:  # a checker that stopped says where
                 self._complain(result, found, Group(missed))
         elif isinstance(report, TestReport):
+            self._with_tests.append(result.check.name)
             self._tests.append(report if result.check.held_back is None else _hidden(report, result.check.name))
         else:
             report = report.with_severity(self._severity) if isinstance(report, LintReport) else report
@@ -224,6 +226,9 @@ class _Totals:
         for report in self._tests:
             for place, why in report.not_loaded.items():
                 self._not_loaded.setdefault(place, self._relative(why))
+        if tests is not None and self._not_loaded and _none_collected(tests):
+            self._miss_all_tests(next(iter(self._not_loaded.values())))
+            tests = None
         if tests is not None:
             values |= _test_values(tests)
             self.note(tests.contradiction)
@@ -246,6 +251,12 @@ class _Totals:
             coverage=None if Group.COVERAGE in self._missing else self._sums.get(Group.COVERAGE),
             complaints=tuple(self._complaints),
         )
+
+    def _miss_all_tests(self, first: str) -> None:
+        """Record that no test ran, because what holds them does not load; that is no count of 0 or 1."""
+        why = f"no test was collected: {first}"
+        for name in self._with_tests:
+            self.fail(name, Group.TESTS, why)
 
     def _told(self, tests: TestResults) -> TestResults:
         """Return the identities with their messages, and with everything that did not load."""
@@ -380,6 +391,12 @@ def _beginning(path: Path) -> str:
 def _failed(result: CheckResult) -> bool:
     """Return whether the command itself failed, so that its output may say why."""
     return result.finished.exit_code not in {None, 0} and result.finished.problem is None
+
+
+def _none_collected(report: TestReport) -> bool:
+    """Return whether all that is reported are files, packages or suites that do not load."""
+    results = report.results
+    return results is not None and not without_unloaded(results).outcomes
 
 
 def _test_values(report: TestReport) -> dict[str, Any]:

@@ -316,3 +316,14 @@ def test_held_back_tests_that_do_not_load_quote_nothing(ran):
     measured = read_results([check])
     assert measured.not_loaded == {"held-back:hidden": "held-back tests do not load"}
     assert "secret" not in measured.missing["tests"]
+
+
+def test_files_that_do_not_load_are_no_tests(ran):
+    error = '<testcase classname="" name="{}"><error message="collection failure">E   KeyError: 1</error></testcase>'
+    alone = f"<testsuite>{error.format('test_other')}</testsuite>".encode()
+    totals = read_results([ran("tests", alone, finished=EXIT_1)])
+    assert (totals.metrics, totals.tests) == (Metrics(), None)
+    assert totals.missing == {Group.TESTS: "no test was collected: KeyError: 1"}
+    assert set(totals.not_loaded.values()) == {"KeyError: 1"}
+    with_others = alone.replace(b"</testsuite>", b'<testcase classname="t" name="a"/></testsuite>')
+    assert read_results([ran("tests", with_others, finished=EXIT_1)]).metrics.tests_passed == 1

@@ -137,7 +137,8 @@ def _test_checks(
     if not measured:
         return {"tests": tests}
     coverage = shlex.join(tools["coverage"])
-    script = f"{coverage} combine -q >/dev/null 2>&1; {coverage} json -q -o {{reports}}/coverage.json"
+    # -i: a file that a test wrote, ran and deleted has no source any more; the other files still count
+    script = f"{coverage} combine -q >/dev/null 2>&1; {coverage} json -q -i -o {{reports}}/coverage.json"
     return {
         "tests": {**tests, "env": data},
         "coverage": {
