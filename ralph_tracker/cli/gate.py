@@ -28,9 +28,9 @@ from ralph_tracker.iteration.gate import (
     gate,
     gate_document,
     metric_lines,
-    place_of,
     told,
 )
+from ralph_tracker.iteration.places_of_tests import place_of
 from ralph_tracker.report.text import for_markdown, for_terminal, number, score, signed
 
 SHOWN: Final = 10  # the number of errors, and of warnings, that GitHub shows per step

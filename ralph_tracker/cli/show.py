@@ -10,11 +10,11 @@ from ralph_tracker.cli.diff import say_differences
 from ralph_tracker.cli.listing import document_of, listing
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import complain, say, say_json, say_table, say_wrapped
-from ralph_tracker.core.known_tests import names_in_short
 from ralph_tracker.iteration.explain import explain, explanation_document
-from ralph_tracker.report.standing import iteration_sentence, percent, point_of
+from ralph_tracker.iteration.wrong import wrong_lines
+from ralph_tracker.report.standing import Point, iteration_sentence, percent, point_of
 from ralph_tracker.report.view import iteration_view, rerun_line
-from ralph_tracker.store.loop_story import failing_tests, kept_point
+from ralph_tracker.store.loop_story import kept_point
 
 _TESTS_SHOWN: Final = 5
 _FILES_SHOWN: Final = 20
@@ -34,21 +34,22 @@ def command(number: int | None, root: Path, loop_id: str | None, as_json: bool) 
         extra = {} if explanation is None else {"explanation": explanation_document(explanation)}
         say_json({**document, **extra})
         return
-    before, failing = None, None
+    before: Point | None = None
+    wrong: tuple[str, ...] = ()
     if found.committed is not None and explanation is not None:
         paths, previous = found.committed.paths, explanation.compared_with
         before = None if previous is None else point_of(*kept_point(paths, previous))
-        failing = failing_tests(paths, document["iteration_metrics"]["iteration"])
-    _say(document, explanation, iteration_sentence(document, before), failing or ())
+        wrong = wrong_lines(found.committed, document["iteration_metrics"]["iteration"])
+    _say(document, explanation, iteration_sentence(document, before), wrong)
 
 
-def _say(document: Any, explanation: Any, sentence: str, failing: Sequence[str]) -> None:  # noqa: ANN401  # as explained
+def _say(document: Any, explanation: Any, sentence: str, wrong: Sequence[str]) -> None:  # noqa: ANN401  # as explained
 
     it, record = iteration_view(document), document["iteration_metrics"]
     say(f"iteration {it.iteration} ({it.timestamp}): {it.classification}, verified: {it.verified}")
     say_wrapped(sentence)
-    if failing:
-        say_wrapped(f"failing: {names_in_short(failing)}")
+    for line in wrong:
+        say_wrapped(line)
     because = f": {it.adjusted_because}" if it.adjusted_because else ""
     believed = record.get("adjusted_score")
     score = "" if believed is None else f"score {percent(believed)}, "

@@ -10,13 +10,13 @@ from ralph_tracker.cli.listing import listing
 from ralph_tracker.cli.next_step import next_step, say_next
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import say, say_json, say_wrapped
-from ralph_tracker.core.known_tests import names_in_short
 from ralph_tracker.errors import LoopError
+from ralph_tracker.iteration.wrong import wrong_lines
 from ralph_tracker.report.standing import Setback, loop_sentence, percent, point_of
 from ralph_tracker.report.text import known_money
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_status import Summary, paths_of, summary_at, unrecorded
-from ralph_tracker.store.loop_story import advice, failing_tests, kept_point, rolled_back, selected
+from ralph_tracker.store.loop_story import advice, kept_point, rolled_back, selected
 from ralph_tracker.store.missing_files import REPAIR, missing_files
 from ralph_tracker.store.records import LoopRecords
 from ralph_tracker.store.restoring import interrupted_restore
@@ -65,8 +65,8 @@ def _say(summary: Summary, begun: int | None, paths: LoopPaths) -> None:
         say(f"  iteration {begun} was begun and is not on record")
     if summary.head != summary.iteration:
         say(f"  the working tree is iteration {summary.head} again; the next one goes on from it")
-    if failing := failing_tests(paths, summary.head):
-        say_wrapped(f"failing: {names_in_short(failing)}", indent=2)
+    for line in wrong_lines(LoopRecords(paths), summary.head):
+        say_wrapped(line, indent=2)
     if summary.integrity not in {None, "PASS"}:
         say(f"  integrity: {summary.integrity}; `ralph-tracker integrity` says why")
     _say_alerts(summary)

@@ -9,8 +9,8 @@ from ralph_tracker.core.alert_types import Alert
 from ralph_tracker.core.known_tests import HELD_BACK
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, Metrics, TestResults
 from ralph_tracker.formats.complaints import first_line
-from ralph_tracker.iteration.gate import SourceLine, place_of
 from ralph_tracker.iteration.listed_findings import ListedFindings, listed_findings
+from ralph_tracker.iteration.places_of_tests import SourceLine, place_of
 from ralph_tracker.store.records import LoopRecords
 
 _BREAKS: Final = frozenset({"working_tests_failing", "flaky_test"})

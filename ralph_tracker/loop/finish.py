@@ -14,6 +14,7 @@ from ralph_tracker.core.selection import Selection, SelectionCandidate
 from ralph_tracker.core.selection_document import SelectionDocument, selection_document
 from ralph_tracker.iteration.apply_selection import Applied
 from ralph_tracker.iteration.would_run import trusted_templates
+from ralph_tracker.iteration.wrong import wrong_lines
 from ralph_tracker.report.changes import Change, change_of
 from ralph_tracker.report.markdown import loop_report, output_selection
 from ralph_tracker.report.selection_view import LoopStory
@@ -23,7 +24,7 @@ from ralph_tracker.store.iteration_files import COLLECTED
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_status import Summary
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.loop_story import failing_tests, rolled_back
+from ralph_tracker.store.loop_story import rolled_back
 from ralph_tracker.store.outcome_history import Outcomes, changed_paths, outcome_history
 from ralph_tracker.store.record_listing import Listed, RecordHistory
 
@@ -100,7 +101,7 @@ def story_of(
         events=_events(store),
         problems=tuple(record.problem for record in listed if record.problem is not None),
         setbacks=tuple(Setback(*each) for each in rolled_back(store.paths)),
-        failing=failing_tests(store.paths, selection.selected.iteration) or (),
+        wrong=wrong_lines(store, selection.selected.iteration),
         changes=tuple(loop_changes(store.paths, rows, history)),
     )
 

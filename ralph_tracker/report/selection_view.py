@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ralph_tracker.core.known_tests import names_in_short
 from ralph_tracker.core.metrics import BY_NAME
 from ralph_tracker.core.selection import Selection, SelectionCandidate
 from ralph_tracker.report.changes import Change
@@ -75,7 +74,7 @@ class SelectionView:
     chart: str
     columns: tuple[str, ...]
     table: tuple[tuple[str, ...], ...]
-    failing: str
+    wrong: tuple[str, ...]
     changes: tuple[str, ...]
     more_changes: int
     selected_score: str
@@ -86,8 +85,8 @@ class SelectionView:
 class LoopStory:
     """What the reports need besides the selection: rows of the trajectory, alerts, events, problems.
 
-    `advice` ends the first sentence; None: to take what was selected. `failing` are the tests that fail in the selected
-    iteration, `changes` what each iteration changed, in order.
+    `advice` ends the first sentence; None: to take what was selected. `wrong` says what fails or is
+    lost in the selected iteration, `changes` what each iteration changed, in order.
     """
 
     rows: Mapping[int, Mapping[str, Any]]
@@ -97,7 +96,7 @@ class LoopStory:
     events: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     setbacks: tuple[Setback, ...] = ()
-    failing: tuple[str, ...] = ()
+    wrong: tuple[str, ...] = ()
     changes: tuple[Change, ...] = ()
     advice: str | None = None
 
@@ -158,7 +157,7 @@ def selection_view(selection: Selection, story: LoopStory) -> SelectionView:
         chart=mermaid_chart(points, selected.iteration),
         columns=columns,
         table=table,
-        failing=names_in_short(story.failing),
+        wrong=story.wrong,
         changes=tuple(f"{change.iteration}: {change.text}" for change in changes[:CHANGES_SHOWN]),
         more_changes=max(0, len(changes) - CHANGES_SHOWN),
         selected_score=percent(selected.adjusted),

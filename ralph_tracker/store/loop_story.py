@@ -1,15 +1,11 @@
 """Read of a loop what its story in a sentence needs, in time that does not depend on the loop's length."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
-from ralph_tracker.core.metrics import FAILED
-from ralph_tracker.store.codec import known_from_plain
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_status import Summary, state_after
-from ralph_tracker.store.reading import read_json, read_lines
-
-_MISSHAPEN: Final = (KeyError, TypeError, ValueError, AttributeError)
+from ralph_tracker.store.reading import read_lines
 
 
 class RolledBack(NamedTuple):
@@ -54,18 +50,6 @@ def _critical(paths: LoopPaths, number: int) -> Iterable[str]:
     for alert in (summary.get("alerts") or ()) if isinstance(summary, dict) else ():
         if isinstance(alert, dict) and alert.get("severity") == "CRITICAL" and alert.get("state") == "new":
             yield str(alert.get("type"))
-
-
-def failing_tests(paths: LoopPaths, number: int) -> tuple[str, ...] | None:
-    """Return the tests that fail in an iteration by name, sorted; None where no names are known."""
-    plain = read_json(paths.iteration(number) / "tests.json")
-    try:
-        known = known_from_plain(plain).present
-        return (
-            tuple(sorted(name for name, outcome in known.items() if outcome == FAILED)) if plain["measured"] else None
-        )
-    except _MISSHAPEN:
-        return None
 
 
 def selected(paths: LoopPaths) -> int | None:

@@ -10,8 +10,8 @@ import pytest
 from ralph_tracker.config.yaml_io import dump_yaml
 from ralph_tracker.core.metrics import Group
 from ralph_tracker.formats.complaints import Complaint
-from ralph_tracker.iteration.gate import SourceLine
 from ralph_tracker.iteration.listed_findings import KEPT, ListedFinding, listed, listed_findings
+from ralph_tracker.iteration.places_of_tests import SourceLine
 from ralph_tracker.iteration.shortfalls import FailingTest, first_words, shortfalls, split_message
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.records import LoopRecords

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from ralph_tracker.store.loop_status import summary_at
-from ralph_tracker.store.loop_story import advice, failing_tests, kept_point, rolled_back, selected
+from ralph_tracker.store.loop_story import advice, kept_point, rolled_back, selected
 
 
 @pytest.fixture
@@ -27,14 +27,8 @@ def test_a_rollback_is_told_with_its_reasons_until_it_is_undone(fallen):
 
 def test_what_is_damaged_is_unknown(fallen):
     assert kept_point(fallen.paths, 1).values["lint_errors"] == 1
-    for name in ("state.json", "tests.json"):
-        (fallen.paths.iteration(1) / name).write_text("{")
+    (fallen.paths.iteration(1) / "state.json").write_text("{")
     assert kept_point(fallen.paths, 1) == (1, {}, None)
-    assert failing_tests(fallen.paths, 1) is None
-
-
-def test_metrics_that_were_handed_in_have_no_names(fallen):
-    assert failing_tests(fallen.paths, 0) is None
 
 
 def test_the_advice_is_what_was_selected_then_what_was_decided(fallen):

@@ -1,0 +1,29 @@
+"""What is wrong with an iteration in lines: failing tests with place and message, lost ones; nothing where unknown."""
+
+from ralph_tracker.iteration.wrong import SHOWN, wrong_lines
+from ralph_tracker.store.records import LoopRecords
+
+NAMES = {f"t{number}": "passed" for number in range(9)}
+
+
+def lines_of(loop, number):
+    return wrong_lines(LoopRecords(loop.paths), number)
+
+
+def test_failing_and_lost_tests_are_named(driven):
+    driven.start(tests=NAMES)
+    driven.turn(tests={name: "failed" for name in NAMES if name != "t8"})
+    *failing, rest, lost = lines_of(driven, 1)
+    assert failing == [f"failing: t{number}" for number in range(SHOWN)]
+    assert (rest, lost) == ("failing: 3 more", "lost: t8")
+    assert lines_of(driven, 0) == ()
+
+
+def test_what_is_damaged_says_nothing(driven):
+    driven.start(tests=NAMES)
+    driven.turn(tests=NAMES | {"t0": "failed"})
+    assert lines_of(driven, 1) == ("failing: t0",)
+    (driven.paths.iteration(1) / "state.json").write_text("{")
+    assert lines_of(driven, 1) == ()
+    (driven.paths.iteration(1) / "measurement.json").write_text("{")
+    assert lines_of(driven, 1) == ()
