@@ -19,6 +19,7 @@ from ralph_tracker.core.alert_types import TYPES, Alert
 from ralph_tracker.core.findings import Severity
 from ralph_tracker.core.known_tests import names_in_short
 from ralph_tracker.core.metrics import METRICS, Measure
+from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.errors import EXIT_NOT_MEASURED, EXIT_OK, EXIT_REGRESSION, StoreError
 from ralph_tracker.iteration.gate import (
     PASS,
@@ -40,6 +41,8 @@ HEADINGS: Final[Mapping[GateVerdict, str]] = {
     "regression": "regression",
     "not_measured": "could not measure",
 }
+LONGEST: Final = 500  # characters of a line of the summary
+METRICS_SHOWN: Final = 8
 _HERE: Final = PurePath()
 _CUT: Final = "\n_Cut here: a step summary holds 1 MiB; `ralph-tracker gate --json` has the rest._\n"
 Level = Literal["error", "warning", "notice"]
@@ -142,7 +145,7 @@ def _of_alert(alert: Alert, locate: Locate) -> Iterator[Annotation]:
 
 
 def step_summary(gate: Gate, room: int = SUMMARY_CAP) -> bytes:
-    """Return the summary as Markdown, at most `room` bytes: verdict, reasons, alerts with all tests, numbers.
+    """Return the summary as Markdown, 60 lines and `room` bytes at most: verdict, reasons, alerts, tests, numbers.
 
     If necessary it is cut at a line, with a note; it is empty if there is no room for that.
     """
@@ -167,35 +170,39 @@ def _summary(gate: Gate) -> Iterator[str]:
         f"quality {score(record.quality_score)}, adjusted {score(record.adjusted_score)}."
     )
     if gate.verdict != PASS:
-        yield from _section("Why", (for_markdown(reason) for reason in gate.reasons))
-    yield from _section("Alerts", _alert_lines(gate))
-    for title, tests in zip(("Now failing", "Still failing"), gate.failing or (), strict=False):
-        yield from _section(title, map(for_markdown, tests))
-    yield from _section("Accepted", (for_markdown(f"{alert.id}: {alert.message}") for alert in gate.accepted))
-    yield ""
-    yield "| metric | now | change |"
-    yield "|---|---|---|"
+        yield from _section("Why", map(for_markdown, gate.reasons), 4)
+    yield from _section("Alerts", _alert_lines(gate), 6)
+    for title, tests, most in zip(("Now failing", "Still failing"), gate.failing or (), (8, 3), strict=False):
+        yield from _section(title, map(for_markdown, tests), most)
+    yield from _section("Accepted", (for_markdown(f"{alert.id}: {alert.message}") for alert in gate.accepted), 2)
+    rows = list(_metric_rows(record))
+    if rows:
+        yield from ("", "| metric | now | change |", "|---|---|---|", *rows[:METRICS_SHOWN])
+
+
+def _metric_rows(record: IterationRecord) -> Iterator[str]:
+    """Yield the metrics that changed, and those of which nobody knows whether they did."""
     for spec in METRICS:
-        value = record.metrics.get(spec.name)
-        if value is not None:
-            change = signed(record.from_previous.get(spec.delta_name), spec)
-            yield f"| {spec.label} | {number(value, spec)} | {change} |"
+        value, change = record.metrics.get(spec.name), record.from_previous.get(spec.delta_name)
+        if value is not None and change != 0:
+            yield f"| {spec.label} | {number(value, spec)} | {signed(change, spec)} |"
 
 
-def _section(title: str, lines: Iterable[str]) -> Iterator[str]:
+def _section(title: str, lines: Iterable[str], most: int) -> Iterator[str]:
+    """Yield a heading and the first lines of a list, each cut to a readable length, then how many more there are."""
     listed = list(lines)
-    if listed:
-        yield ""
-        yield f"### {title}"
-        yield ""
-        yield from (line if line.startswith("  ") else f"- {line}" for line in listed)
+    if not listed:
+        return
+    yield from ("", f"### {title}", "")
+    yield from (f"- {line if len(line) <= LONGEST else f'{line[:LONGEST]}…'}" for line in listed[:most])
+    if len(listed) > most:
+        yield f"- and {len(listed) - most} more"
 
 
 def _alert_lines(gate: Gate) -> Iterator[str]:
     for alert in gate.findings:
         since = "" if gate.is_new(alert) else f" (open since iteration {alert.iteration})"
         yield f"**{alert.severity.name}** {for_markdown(f'{alert.type}: {told(alert)}{since}')}"
-        yield from (f"  - {for_markdown(test)}" for test in sorted(alert.tests))
 
 
 def gate_junit(gate: Gate) -> bytes:

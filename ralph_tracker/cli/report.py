@@ -14,6 +14,7 @@ from ralph_tracker.cli.output import complain, say, say_json, say_text
 from ralph_tracker.iteration.would_run import UNTRUSTED_TEMPLATE, trusted_templates
 from ralph_tracker.report.markdown import iteration_report
 from ralph_tracker.store.files import as_store_error
+from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_status import checked_root, paths_of, summary_at, unrecorded
 from ralph_tracker.store.loop_store import LoopStore
 
@@ -28,6 +29,8 @@ class ReportDocument(TypedDict):
 @click.argument("number", type=click.IntRange(min=0), required=False)
 @loop_options
 @click.option("--format", "form", type=click.Choice(["md"]), default="md", help="The format.")
+@click.option("--md", is_flag=True, help="As Markdown, which is the default.")
+@click.option("--for", "reader", type=click.Choice(["pr"]), help="The whole loop as the comment of a pull request.")
 @click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write the whole loop there as a page.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write it there.")
 def command(
@@ -36,11 +39,19 @@ def command(
     loop_id: str | None,
     as_json: bool,
     form: str,
+    reader: str | None,
     html: Path | None,
     output: Path | None,
+    *,
+    md: bool,
 ) -> None:
-    """Print the report of iteration NUMBER (default: the latest), or write the whole loop as a page."""
-    del form
+    """Print the report of iteration NUMBER (default: the latest), or write the whole loop as a page or a comment."""
+    del form, md
+    if reader is not None:
+        if number is not None or as_json or html is not None:
+            raise click.UsageError("--for pr tells of the whole loop: leave NUMBER, --json and --html away")
+        _say_comment(root, loop_id, output)
+        return
     if html is not None:
         if number is not None or as_json or output is not None:
             raise click.UsageError("--html writes the whole loop: leave NUMBER, --json and --output away")
@@ -51,24 +62,40 @@ def command(
     if templates is None:
         complain(UNTRUSTED_TEMPLATE)
     text = iteration_report(document_of(record), templates)
-    if output is not None:
-        with as_store_error(output):
-            output.write_text(text, encoding="utf-8", errors="replace")
-    elif as_json:
+    if output is None and as_json:
         document: ReportDocument = {"iteration": record.number, "format": "md", "text": text}
         say_json(document)
-    else:
+        return
+    _say_or_write(text, output)
+    if output is None and sys.stdout is not None and sys.stdout.isatty():  # a file or pipe gets only the report
+        say_next("`ralph-tracker status` says what to do now")
+
+
+def _say_or_write(text: str, output: Path | None) -> None:
+    if output is None:
         say_text(text)
-        if sys.stdout is not None and sys.stdout.isatty():  # a file or pipe gets only the report
-            say_next("`ralph-tracker status` says what to do now")
+        return
+    with as_store_error(output):
+        output.write_text(text, encoding="utf-8", errors="replace")
+
+
+def _say_comment(root: Path, loop_id: str | None, output: Path | None) -> None:
+    from ralph_tracker.loop.page import pull_request_comment  # as below
+
+    paths = paths_of(root, loop_id, os.environ)
+    _say_or_write(pull_request_comment(LoopStore(paths), _next_step(paths)), output)
+
+
+def _next_step(paths: LoopPaths) -> str:
+    summary = summary_at(paths)
+    return next_step(summary, unrecorded(paths, summary), paths)
 
 
 def _write_page(root: Path, loop_id: str | None, file: Path) -> None:
     from ralph_tracker.loop.page import loop_page  # a page needs more than a report
 
     paths = paths_of(root, loop_id, os.environ)
-    summary = summary_at(paths)
-    page = loop_page(LoopStore(paths), next_step(summary, unrecorded(paths, summary), paths))
+    page = loop_page(LoopStore(paths), _next_step(paths))
     with as_store_error(file):
         file.write_text(page, encoding="utf-8", errors="replace")
     say(f"{file}: {len(page.encode('utf-8', 'replace')) / 1000:.0f} KB; open it in a browser, it needs no network")

@@ -2,22 +2,25 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from ralph_tracker.core.metrics import Group
 from ralph_tracker.core.selection import Selection, select
 from ralph_tracker.errors import NoSnapshotError, StoreError
+from ralph_tracker.iteration.wrong import wrong_lines
 from ralph_tracker.loop.finish import contender_of, story_of
 from ralph_tracker.report.changes import Change
 from ralph_tracker.report.outcome_matrix import matrix_of
 from ralph_tracker.report.page import FilePatch, page_view, render_page
+from ralph_tracker.report.pull_request import pull_request
+from ralph_tracker.report.selection_view import LoopStory
 from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_status import Summary
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_story import advice, selected
-from ralph_tracker.store.outcome_history import outcome_history
-from ralph_tracker.store.record_listing import RecordHistory
+from ralph_tracker.store.outcome_history import Outcomes, outcome_history
+from ralph_tracker.store.record_listing import Listed, RecordHistory
 
 # What diffs may take of the page: iterations, bytes in all, and of one file.
 DIFFS: Final = 40
@@ -26,8 +29,18 @@ _PATCH: Final = 40_000
 _NOTES: Final = {"binary": "not text", "large": "too large to read"}
 
 
-def loop_page(store: LoopStore, next_step: str) -> str:
-    """Return the page of a loop as HTML. Raises RecordError for a loop that cannot be read."""
+class Gathered(NamedTuple):
+    """A loop as its page and its comment show it; `history` has the outcomes of each iteration."""
+
+    summary: Summary
+    selection: Selection
+    story: LoopStory
+    listed: Sequence[Listed]
+    history: Sequence[Outcomes | None]
+
+
+def gathered(store: LoopStore) -> Gathered:
+    """Return a loop as it stands. Raises RecordError for one that cannot be read."""
     loop = LoopReader.read(store, _no_groups)
     summary = store.summary()
     scorer = store.state(summary, loop.config.rules).scorer
@@ -39,19 +52,42 @@ def loop_page(store: LoopStore, next_step: str) -> str:
     listed = list(RecordHistory(store).all())
     history = list(outcome_history(store.paths, summary.iteration))
     story = story_of(store, selection, rows, listed, summary, history)
-    story = replace(story, advice=_advice(summary, selection))
-    decision = summary.decision
+    return Gathered(summary, selection, replace(story, advice=_advice(summary, selection)), listed, history)
+
+
+def loop_page(store: LoopStore, next_step: str) -> str:
+    """Return the page of a loop as HTML. Raises RecordError for a loop that cannot be read."""
+    loop = gathered(store)
     view = page_view(
-        selection,
-        story,
-        {record.number: record.document for record in listed if record.document is not None},
-        matrix_of(story.changes, history),
-        tuple(_files(IterationFiles(store), story.changes, selection.selected.iteration)),
-        status=summary.status,
-        decision=f"{decision['action']} ({decision['confidence']:.2f}): {decision['reason']}",
+        loop.selection,
+        loop.story,
+        {record.number: record.document for record in loop.listed if record.document is not None},
+        matrix_of(loop.story.changes, loop.history),
+        tuple(_files(IterationFiles(store), loop.story.changes, loop.selection.selected.iteration)),
+        status=loop.summary.status,
+        decision=_decision(loop.summary),
         next_step=next_step,
     )
     return render_page(view)
+
+
+def pull_request_comment(store: LoopStore, next_step: str) -> str:
+    """Return a loop as the body of a pull request's comment, at most 60 lines. Raises RecordError as `gathered`."""
+    loop = gathered(store)
+    alerts = sorted(loop.summary.alerts, key=lambda alert: (alert["severity"], alert["type"]))
+    return pull_request(
+        loop.selection,
+        loop.story,
+        wrong=wrong_lines(store, loop.summary.head),
+        alerts=[f"{alert['severity']} {alert['type']}: {alert['message']}" for alert in alerts],
+        decision=_decision(loop.summary),
+        next_step=next_step,
+    )
+
+
+def _decision(summary: Summary) -> str:
+    decision = summary.decision
+    return f"{decision['action']} ({decision['confidence']:.2f}): {decision['reason']}"
 
 
 def _no_groups(_: object) -> frozenset[Group]:

@@ -142,6 +142,17 @@ def test_all_hostile_names_are_text_in_the_reports_of_the_loop(breaking):
             assert f"Selected by a person: {everything}" in shown
 
 
+def test_all_hostile_names_are_text_in_the_comment(breaking):
+    project, _ = breaking
+    markdown = project.ralph("report", "--md", "--for", "pr").out
+    is_harmless(markdown)
+    mark, _, rest = markdown.partition("\n")
+    assert mark == "<!-- ralph-tracker -->"
+    shown = " ".join(shown_in(rest))
+    assert f"failing: {seen_of('bidirectional override')}" in shown
+    assert len(markdown.splitlines()) <= 60
+
+
 class Page(HTMLParser):
     """What a browser makes of a page: its tags with their attributes, and the text that is shown."""
 
