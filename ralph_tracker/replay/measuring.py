@@ -12,8 +12,8 @@ from typing import Any, Final, NamedTuple
 from ralph_tracker.config.load import Config
 from ralph_tracker.core.metrics import Group
 from ralph_tracker.errors import ConfigError, InputError
-from ralph_tracker.iteration.gate import place_of
 from ralph_tracker.iteration.measure import shorten
+from ralph_tracker.iteration.places_of_tests import place_of
 from ralph_tracker.iteration.rerun import needed
 from ralph_tracker.measure.checks import Check, environment_for_checks, run_checks
 from ralph_tracker.measure.commands import checks_from
