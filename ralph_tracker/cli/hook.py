@@ -14,7 +14,7 @@ from ralph_tracker.errors import EXIT_OK
 
 APPLY: Final = ("output", "worktree", "branch", "none")
 _ANOTHER: Final = "`ralph-tracker hook pre-loop` starts another loop"
-TAKE_OVER: Final = "`ralph-tracker select-best --apply worktree` puts it in place"
+_TAKE_OVER: Final = "`ralph-tracker select-best --apply worktree` puts it in place"
 
 mode_option = click.option(
     "--mode",
@@ -132,7 +132,7 @@ def post_loop(  # one parameter per option
     closed = tracker_of(root, loop_id, trust=trust).select_output(
         mode=mode, iteration=iteration, reason=reason, apply=apply, branch=branch, verify=verify
     )
-    say_selection(closed, TAKE_OVER if apply == "output" else _ANOTHER, as_json=as_json)
+    say_selection(closed, after_finish(closed), as_json=as_json)
     return EXIT_OK
 
 
@@ -140,6 +140,14 @@ def refuse_idle_branch(apply: str, branch: str | None) -> None:
     """Raise UsageError for a branch name that would not be used."""
     if branch is not None and apply != "branch":
         raise click.UsageError(f"--branch needs --apply branch, not {apply}")
+
+
+def after_finish(closed: Any) -> str:  # noqa: ANN401  # a FinishedLoop
+    """Return the next step of a loop that has ended: it changes the working tree only if it is another one."""
+    if closed.in_place is None:
+        return _ANOTHER
+    number = closed.selection.selected.iteration
+    return f"the working tree is iteration {number} already; {_ANOTHER}" if closed.in_place else _TAKE_OVER
 
 
 def say_selection(closed: Any, step: str = "", *, as_json: bool) -> None:  # noqa: ANN401  # a Closed

@@ -8,7 +8,7 @@ from typing import Any, Final
 import click
 
 from ralph_tracker.cli.answers import tracker_of
-from ralph_tracker.cli.hook import TAKE_OVER, say_selection
+from ralph_tracker.cli.hook import after_finish, say_selection
 from ralph_tracker.cli.next_step import RESUME, say_next
 from ralph_tracker.cli.options import place_options, trust_option
 from ralph_tracker.cli.output import say
@@ -144,7 +144,7 @@ def command(
     if outcome.closed is None:
         say_next(f"{RESUME}, `ralph-tracker hook post-loop` selects and ends the loop")
     else:
-        say_selection(outcome.closed, TAKE_OVER if run.journal.plan.apply == "output" else "", as_json=False)
+        say_selection(outcome.closed, after_finish(outcome.closed), as_json=False)
     return _EXIT_OF[outcome.how]
 
 

@@ -27,13 +27,15 @@ _AS_RECORDED: Final = "measured again before, as on record"
 class Applied:
     """What was applied, in words and as a part of the selection document; `undo` undoes a restored tree.
 
-    `verified_again` is whether the iteration was measured again first.
+    `verified_again` is whether the iteration was measured again first. `in_place` is whether the working tree is that
+    iteration already; None if nothing was applied, or nothing kept.
     """
 
     document: AppliedDocument
     text: str
     undo: str | None = None
     verified_again: bool = False
+    in_place: bool | None = None
 
     def after(self, *, verifying: bool) -> "Applied":
         """Return a copy marked as measured again first, if `verifying`."""
@@ -73,7 +75,7 @@ def apply_iteration(keeper: IterationFiles, number: int, how: Apply, branch: str
     text = f"{count} file{'' if count == 1 else 's'} in {OUTPUT}/" + (
         f", {gone} deleted since the baseline" if gone else ""
     )
-    return Applied(_document(source, f"{OUTPUT}/", changes, text), text)
+    return Applied(_document(source, f"{OUTPUT}/", changes, text), text, in_place=keeper.is_in_place(number))
 
 
 def _write_output(keeper: IterationFiles, changes: Sequence[Change]) -> None:

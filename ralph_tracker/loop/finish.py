@@ -31,13 +31,17 @@ from ralph_tracker.store.record_listing import Listed, RecordHistory
 
 @dataclass(frozen=True, slots=True)
 class FinishedLoop:
-    """A selection with its document and report files; `problems` name what could not be read."""
+    """A selection with its document and report files; `problems` name what could not be read.
+
+    `in_place` is as in Applied.
+    """
 
     selection: Selection
     document: SelectionDocument
     files: tuple[str, ...]
     problems: tuple[str, ...]
     applied: str
+    in_place: bool | None = None
 
 
 def contender_of(row: Mapping[str, Any], scorer: Scorer) -> SelectionCandidate:
@@ -81,7 +85,7 @@ def close(
     if finish and summary.status != "finished":
         store.set_status(summary, "finished", at)
     files = (f"{paths.shown}/selection.yaml", report, f"{paths.shown}/reports/loop-report.md")
-    return FinishedLoop(selection, document, files, problems, applied.text)
+    return FinishedLoop(selection, document, files, problems, applied.text, applied.in_place)
 
 
 def story_of(

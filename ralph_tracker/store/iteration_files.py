@@ -221,6 +221,14 @@ class IterationFiles:
         now, changed = self._store.look(kept.snapshot.tree)
         return kept._replace(after_checks=now, changed_by_checks=changed)
 
+    def is_in_place(self, number: int) -> bool:
+        """Return whether the working tree is that iteration; False too if it cannot be read, which fails nothing."""
+        tree = self._committed.tree(number)
+        try:
+            return tree is not None and not self._store.look(tree)[1]
+        except StoreError:
+            return False
+
     def changes_since(self, number: int, tree: str) -> tuple[Change, ...]:
         """Return every path in which a kept tree differs from an iteration."""
         return self._store.changes(self._content(number), tree)

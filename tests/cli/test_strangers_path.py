@@ -44,7 +44,7 @@ NEXT = {
     "status": [BACK, ON],
     "hook loop-decision": [BACK, ON],
     "select-best": ["`ralph-tracker status`"],
-    "hook post-loop": ["`ralph-tracker select-best --apply worktree`"],
+    "hook post-loop": ["the working tree is iteration 2 already"],
 }
 
 

@@ -43,6 +43,9 @@ class FakeKeeper:
         self.done.append(("restore", number))
         return "undo-0123456789ab"
 
+    def is_in_place(self, number: int) -> bool:
+        return number == 0
+
     def branch(self, number: int, name: str) -> str:
         self.done.append(("branch", number, name))
         return "c0ffee"

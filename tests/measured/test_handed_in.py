@@ -99,7 +99,22 @@ def test_where_nothing_is_kept_a_message_names_the_key(plain, keep, capsys):
         shop.tracker.restore(0)
     assert str(refused.value) == "iteration 0 has no files: metrics were handed in; set codebase.keep: always"
     assert run(["hook", "post-loop", "--root", str(shop.root)]) == 0
-    assert "nothing was applied: metrics were handed in" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "nothing was applied: metrics were handed in" in said
+    assert "--apply worktree" not in said
+
+
+def test_the_next_step_puts_in_place_only_what_is_not_in_place(plain, capsys):
+    shop = plain.commit()
+    shop.tracker.pre_loop(METRICS)
+    shop.write("new.txt", "new\n")
+    hand_in(shop, MORE)
+    again = ["hook", "post-loop", "--root", str(shop.root)]
+    assert run(again) == 0
+    assert "next: the working tree is iteration 1 already" in capsys.readouterr().out
+    shop.write("new.txt", "worse\n")
+    assert run(again) == 0
+    assert "`ralph-tracker select-best --apply worktree` puts it in place" in capsys.readouterr().out
 
 
 def test_checks_cannot_measure_what_is_not_kept(workshop):
