@@ -199,7 +199,8 @@ class Names:
         for name in names:
             (self._folder / name).unlink(missing_ok=True)
         for folder in NAME_FOLDERS:
-            sync_folder(self._folder / folder)
+            if (self._folder / folder).is_dir():  # git, for one, leaves out empty folders
+                sync_folder(self._folder / folder)
 
 
 class KeptTrees:

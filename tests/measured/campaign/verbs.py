@@ -139,6 +139,7 @@ STEPS = (
     Step(("plan", "edit", "plan.yaml", "--yes"), apart=True),
     Step(("mcp",), code=1, apart=True),
     Step(("replay", "HEAD..HEAD"), code=1),
+    Step(("compare", "nowhere"), code=1),
     Step(("simulate", "session.jsonl"), recorded),
     Step(("schema", "record"), apart=True),
     Step(("completion", "bash"), apart=True),
