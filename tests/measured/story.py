@@ -9,7 +9,7 @@ from ralph_tracker.cli.app import run
 from ralph_tracker.errors import EXIT_FAILURE, EXIT_REGRESSION
 from ralph_tracker.store.loop_store import LoopStore
 
-# ELSEWHERE has nothing to do with the project that it is called in, or is held to the same in tests/replay and tests/examples.
+# ELSEWHERE has nothing to do with the project that it is called in, or is held to the same in its own tests.
 TAKE_1 = ("select-best", "--iteration", "1", "--reason", "asked for", "--apply")
 BRANCH = (*TAKE_1, "branch")
 ELSEWHERE = {"plan", "demo", "completion", "schema", "simulate", "replay", "compare", "mcp"}
