@@ -132,7 +132,7 @@ def test_a_check_that_writes_into_the_tree_is_named_and_what_it_wrote_is_not_kep
     shop.write("measure.sh", HANDS_ON + 'echo spoiled > app.py; printf x > "wri\nten.txt"\n')
     code = shop.root.joinpath("app.py").read_bytes()
     first = shop.start()
-    assert "tree_changed_by_checks: app.py, wri\\nten.txt" in first.notes
+    assert "tree_changed_by_checks: app.py, wri\\nten.txt; add to .gitignore: wri\\nten.txt" in first.notes
     assert first.metrics.loc_total == 2
     assert shop.tracker.post_iteration(None, iteration=1).new
     assert not shop.tracker.post_iteration(None, iteration=1).new
