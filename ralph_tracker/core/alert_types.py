@@ -84,7 +84,7 @@ TYPES: Final[tuple[AlertType, ...]] = (
         "file_deletion", Severity.MEDIUM, _REVIEW, "the count of source files must not fall", metric="file_count"
     ),
     AlertType("complexity_explosion", Severity.MEDIUM, "alert_complexity"),
-    AlertType("tests_replaced", Severity.MEDIUM, _REVIEW),
+    AlertType("tests_replaced", Severity.MEDIUM, _REVIEW, about_tests=True),
     AlertType(
         "tests_merged", Severity.MEDIUM, _REVIEW, "fewer tests are told, though each is matched", metric="test_count"
     ),

@@ -59,7 +59,10 @@ def test_severities_and_actions():
             _BY_RULE
             | {"test_deletion", "functionality_loss", "working_tests_failing", "build_broken", "metric_missing"},
         ),
-        ("about_tests", {"functionality_loss", "test_deletion", "working_tests_failing", "build_broken"}),
+        (
+            "about_tests",
+            {"functionality_loss", "test_deletion", "tests_replaced", "working_tests_failing", "build_broken"},
+        ),
     ],
 )
 def test_which_stay_open_and_which_un_verify(flag, expected):
