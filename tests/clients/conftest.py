@@ -4,13 +4,11 @@ Not part of `make test`, because a client comes from the npm registry: `make tes
 """
 
 import fcntl
-import importlib.util
 import json
 import os
 import pty
 import re
 import select
-import shutil
 import struct
 import subprocess
 import sys
@@ -23,14 +21,9 @@ from typing import Any
 
 import pytest
 
-_spec = importlib.util.spec_from_file_location("stand_in_messages", Path(__file__).with_name("messages.py"))
-assert _spec is not None
-assert _spec.loader is not None
-_messages = importlib.util.module_from_spec(_spec)
-sys.modules[_spec.name] = _messages  # where dataclasses look their module up
-_spec.loader.exec_module(_messages)
+from tests.clients import messages as stand_in
+from tests.clients.clients import CLAUDE, NOWHERE, Client
 
-VERSION = os.environ.get("RALPH_TRACKER_CLAUDE_CODE", "2.1.197")
 OURS = Path(sys.executable).with_name("ralph-tracker")
 _LIMIT_S = 180
 _GIT = {f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
@@ -61,40 +54,14 @@ checks:
 
 @pytest.fixture(scope="session")
 def messages() -> Any:
-    """Return the module of the stand-in: `playing(*turns)`, `say`, `call`, `fail`."""
-    return _messages
+    """Return the module of the stand-in: `playing(*turns)`, `say`, `call`, `shell`, `fail`, `hang`."""
+    return stand_in
 
 
 @pytest.fixture(scope="session")
 def claude() -> Path:
-    """Return the client, installed once beside the tests' environment; skip where that cannot be."""
-    folder = Path(sys.prefix) / "clients" / f"claude-code-{VERSION}"
-    program = folder / "node_modules" / ".bin" / "claude"
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not _answers(program):
-            _install(folder)
-    if not _answers(program):
-        pytest.skip(f"Claude Code {VERSION} does not start on this machine")
-    return program
-
-
-def _install(folder: Path) -> None:
-    npm = shutil.which("npm")
-    if npm is None:
-        pytest.skip("npm is not installed; Claude Code is driven where it is")
-    words = ["install", "--no-audit", "--no-fund", "--loglevel=error", f"@anthropic-ai/claude-code@{VERSION}"]
-    done = subprocess.run([npm, *words], cwd=folder, capture_output=True, text=True, timeout=600, check=False)
-    if done.returncode:
-        pytest.skip(f"npm does not install Claude Code {VERSION}: {done.stderr.strip()[:200]}")
-
-
-def _answers(program: Path) -> bool:
-    if not program.exists():
-        return False
-    done = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=60, check=False)
-    return done.returncode == 0 and VERSION in done.stdout
+    """Return Claude Code, installed; skip where that cannot be."""
+    return CLAUDE.installed()
 
 
 @dataclass
@@ -103,19 +70,16 @@ class Project:
 
     root: Path
     home: Path
-    claude: Path
+    program: Path
+    client: Client = CLAUDE
     extra: dict[str, str] = field(default_factory=dict)
 
-    def environment(self, url: str = "http://127.0.0.1:9", **more: str) -> Mapping[str, str]:
+    def environment(self, url: str = NOWHERE, **more: str) -> Mapping[str, str]:
         """Return the whole environment of a client that asks the stand-in at `url`."""
         return {
             "PATH": os.environ["PATH"],
             "HOME": str(self.home),
-            "ANTHROPIC_API_KEY": "sk-fake",
-            "ANTHROPIC_BASE_URL": url,
-            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-            "DISABLE_AUTOUPDATER": "1",
-            "IS_SANDBOX": "1",
+            **self.client.environment(url),
             "TMPDIR": str(self.home),
             "CLAUDE_CODE_TMPDIR": str(self.home),
             **_GIT,
@@ -132,14 +96,14 @@ class Project:
     def ask(self, url: str, *options: str, **more: str) -> dict[str, Any]:
         """Ask the client for something, without a terminal, and return its result."""
         words = ["-p", "make the tests pass", "--permission-mode", "bypassPermissions", "--output-format", "json"]
-        done = self._run(str(self.claude), *words, *options, environment=self.environment(url, **more))
+        done = self._run(str(self.program), *words, *options, environment=self.environment(url, **more))
         assert done.returncode == 0, done.stdout + done.stderr
         result: dict[str, Any] = json.loads(done.stdout)
         return result
 
     def shell(self, script: str, url: str) -> subprocess.CompletedProcess[str]:
         """Run a script of a page, with the client and ralph-tracker on its PATH."""
-        path = os.pathsep.join((str(self.claude.parent), str(OURS.parent), os.environ["PATH"]))
+        path = os.pathsep.join((str(self.program.parent), str(OURS.parent), os.environ["PATH"]))
         return self._run("bash", "-c", script, environment=self.environment(url, PATH=path))
 
     def at_terminal(self, url: str, until: Callable[[], bool]) -> str:
@@ -155,7 +119,7 @@ class Project:
         ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 200, 0, 0))
         client = subprocess.Popen(
-            [self.claude, "make the tests pass", "--allowedTools", "Bash"],
+            [self.program, "make the tests pass", "--allowedTools", "Bash"],
             cwd=self.root,
             env=self.environment(url, TERM="xterm-256color", LANG="C.UTF-8"),
             stdin=theirs,
@@ -211,12 +175,11 @@ class Project:
         return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
 
 
-@pytest.fixture
-def project(tmp_path: Path, claude: Path) -> Project:
-    """Return a project in a repository: its test of `add` fails."""
-    made = Project(tmp_path / "a project", tmp_path / "home", claude)
-    for folder in (made.root, made.home):
-        folder.mkdir()
+def made_project(folder: Path, client: Client, program: Path) -> Project:
+    """Make a project in a repository: its test of `add` fails."""
+    made = Project(folder / "a project", folder / "home", program, client)
+    for each in (made.root, made.home):
+        each.mkdir()
     files = {"calc.py": WRONG, "test_calc.py": TESTS, "ralph-tracker.yaml": CONFIG, ".gitignore": "__pycache__/\n"}
     for name, text in files.items():
         (made.root / name).write_text(text)
@@ -227,13 +190,20 @@ def project(tmp_path: Path, claude: Path) -> Project:
 
 
 @pytest.fixture
-def write(project: Project, messages: Any) -> Callable[[str, str], Any]:
-    """Make a turn that writes a file of the project: `write("calc.py", text)`.
+def project(tmp_path: Path, claude: Path) -> Project:
+    """Return a project in which Claude Code works."""
+    return made_project(tmp_path, CLAUDE, claude)
 
-    By the shell: the client's own tools refuse to write a file that the model has not read.
+
+def writing(name: str, text: str) -> stand_in.Turn:
+    """Make a turn that writes a file of the project.
+
+    By the shell: some clients' own tools refuse to write a file that the model has not read.
     """
+    return stand_in.shell(f"cat > {name} <<'END'\n{text}END\n")
 
-    def turn(name: str, text: str) -> Any:
-        return messages.call("Bash", command=f"cat > {name} <<'END'\n{text}END\n")
 
-    return turn
+@pytest.fixture
+def write() -> Callable[[str, str], Any]:
+    """Return what makes a turn that writes a file: `write("calc.py", text)`."""
+    return writing

@@ -41,7 +41,7 @@ def session(project, sdk):
     """Return what has a session in the project and returns what came of it."""
 
     def have(service, *, hooks=True, **wanted):
-        told = {"cli": str(project.claude), "cwd": str(project.root), "hooks": hooks, **wanted}
+        told = {"cli": str(project.program), "cwd": str(project.root), "hooks": hooks, **wanted}
         words = [sys.executable, str(PROGRAM), json.dumps(told)]
         done = project._run(*words, environment=project.environment(service.url, PYTHONPATH=str(sdk)))
         assert done.returncode == 0, done.stdout + done.stderr
@@ -148,7 +148,7 @@ def test_claude_itself_is_asked_and_that_is_no_turn_of_the_session(messages, ses
 def test_the_page_of_steering_shows_what_works(project, messages, sdk, turn):
     block = re.search(r"^```python\n(# watched\.py\n.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
     project.ours("hook", "pre-loop")
-    path = os.pathsep.join((str(project.claude.parent), os.environ["PATH"]))
+    path = os.pathsep.join((str(project.program.parent), os.environ["PATH"]))
     with messages.playing(turn("one", "true"), messages.say("done")) as service:
         environment = project.environment(service.url, PYTHONPATH=str(sdk), PATH=path)
         done = project._run(sys.executable, "-c", block[1], environment=environment)

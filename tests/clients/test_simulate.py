@@ -51,7 +51,7 @@ def test_a_session_is_recorded_as_the_fixture_shows_it(project, messages, bless)
     words = ["-p", "make the tests pass", "--permission-mode", "bypassPermissions", "--output-format", "stream-json"]
     more = ["--verbose", "--include-partial-messages"]
     with messages.playing(*script) as service:
-        done = project._run(str(project.claude), *words, *more, environment=project.environment(service.url))
+        done = project._run(str(project.program), *words, *more, environment=project.environment(service.url))
     assert (done.returncode, service.played_out) == (0, True), done.stderr
     printed = done.stdout.replace(str(project.root), SHOWN).replace(sys.executable, "python")
     events = [*read_stream(printed.splitlines(), "what it printed")]
@@ -97,7 +97,7 @@ def test_one_session_is_recorded_as_it_is_printed_and_as_hooks_hear_it(project, 
     words = ["-p", "make the tests pass", "--permission-mode", "bypassPermissions", "--output-format", "stream-json"]
     with messages.playing(*script_of(project.root, messages)) as service:
         more = ["--verbose", "--include-partial-messages"]
-        done = project._run(str(project.claude), *words, *more, environment=project.environment(service.url))
+        done = project._run(str(project.program), *words, *more, environment=project.environment(service.url))
     assert (done.returncode, service.played_out) == (0, True), done.stderr
     for recorded, text in ((PRINTED, done.stdout), (HOOKED, heard.read_text())):
         shown = text.replace(str(project.root), SHOWN).replace(str(project.home), "/home/dev")
