@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: help demo test coverage test-slow test-faults test-faults-full test-projects test-replay test-ecosystems test-agents test-examples test-browser test-interpreters check bench bench-integrity bench-judgement fuzz mutants bless release clean
+.PHONY: help demo test coverage test-slow test-faults test-faults-full test-projects test-replay test-ecosystems test-agents test-examples test-browser test-fleet test-interpreters check bench bench-integrity bench-judgement fuzz mutants bless release clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -88,6 +88,17 @@ test-browser: $(VENV)/.test ## open the page in a real Chromium, with axe-core a
 	@npm install --silent --no-audit --no-fund --prefix $(VENV)/browser mermaid@11 axe-core@4 || \
 		echo "axe-core and mermaid cannot be installed here; what needs them is skipped"
 	RALPH_TRACKER_BROWSER=$(VENV)/browser $(BIN)/python -m pytest -q tests/browser $(ARGS)
+
+# MLflow's server brings a hundred packages: they have an environment of their own.
+test-fleet: ## export to a real MLflow over PostgreSQL and an OTLP receiver, replay on a real Dask cluster; skips, saying so
+	@test -x $(VENV)/fleet/bin/python || $(PYTHON) -m venv $(VENV)/fleet
+	@$(VENV)/fleet/bin/python -m pip install --quiet --disable-pip-version-check 'pip>=25.1'
+	@$(VENV)/fleet/bin/python -m pip install --quiet --disable-pip-version-check --editable . --group test
+	@for each in '.[cluster]' '.[mlflow]' '.[otel]' '.[parquet]' '--group fleet'; do \
+		$(VENV)/fleet/bin/python -m pip install --quiet --disable-pip-version-check $$each || \
+			echo "$$each cannot be installed here; what needs it is skipped"; \
+	done
+	$(VENV)/fleet/bin/python -m pytest -q tests/fleet $(ARGS)
 
 test-interpreters: $(VENV)/.check ## install the wheel with every Python 3.11 to 3.14 on PATH, and try it there
 	$(BIN)/python tools/test_interpreters.py

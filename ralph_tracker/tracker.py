@@ -209,6 +209,7 @@ class Tracker(NamedTuple):
             store.done()
             problem = write_report(store, number, document)
         taken.tidy(number)
+        _export(loop)
         return Recorded(judgement.record, new=True, problem=problem)
 
     def loop_decision(self, *, apply: bool = False) -> Decided:
@@ -335,6 +336,7 @@ class Tracker(NamedTuple):
             closed = close(store, selection, rows, lost, summary, applied, stamp(self.clock.now()), finish=finish)
             if finish:
                 store.done()
+        _export(loop)
         return closed
 
     def accept(self, alert_id: str, reason: str) -> Summary:
@@ -364,3 +366,12 @@ class Tracker(NamedTuple):
                     beside = {} if alert.id == alert_id else {"with": alert_id}
                     store.append_event({"event": "accept", **event, **beside})
             return loop.rebuilt()
+
+
+def _export(loop: LoopReader) -> None:
+    """Have what was recorded sent beside the loop, where its configuration says so."""
+    destinations = loop.config.document.get("export", {}).get("after_each", ())
+    if destinations:
+        from ralph_tracker.store.export_queue import send_beside  # noqa: PLC0415  # as above
+
+        send_beside(loop.store.paths, destinations)

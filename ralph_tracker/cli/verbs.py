@@ -21,6 +21,7 @@ VERBS: Final[dict[str, str]] = {
     "mcp": "Answer an agent over the Model Context Protocol, read-only",
     "replay": "Measure the commits of a branch, and name the one to take",
     "compare": "Measure candidates against one base, and name the best of them",
+    "export": "Send loops to MLflow or an OTLP receiver, or write them as a table",
     "demo": "See a whole loop: a sample project, a scripted agent, real measurements",
     "status": "Show where the loop stands, and the next step",
     "history": "List the iterations",

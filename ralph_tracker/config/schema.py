@@ -245,6 +245,12 @@ class FindingSection(Section):
     tokens: Annotated[int, Field(ge=100)] = 800
 
 
+class ExportSection(Section):
+    """Where iterations are sent beside the loop; the servers are named by the environment of whoever runs it."""
+
+    after_each: list[Literal["mlflow", "otlp"]] = []
+
+
 class SelectionSection(Section):
     """Which iteration is taken at the end."""
 
@@ -263,6 +269,7 @@ class _Document(Section):
     integrity: IntegritySection = IntegritySection()
     checkpoints: CheckpointsSection = CheckpointsSection()
     finding: FindingSection = FindingSection()
+    export: ExportSection = ExportSection()
     prices: dict[str, PriceSection] = Field(
         default={}, description="What models cost whose agents report tokens only, by name; * for any other."
     )

@@ -1,0 +1,151 @@
+"""Read a loop as rows of plain values, one an iteration, without what may be secret."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from ralph_tracker.core.metrics import METRICS, Usage
+from ralph_tracker.core.rules import Rules
+from ralph_tracker.errors import RecordError
+from ralph_tracker.measure.secrets import masked, secret_values
+from ralph_tracker.store.loop_reader import LoopReader
+from ralph_tracker.store.loop_status import Summary
+from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.record_listing import RecordHistory
+
+# What is exported of an iteration as a number, by its name; float where it may have decimals.
+VALUES: Final[Mapping[str, type[int] | type[float]]] = {
+    "score.quality": float,
+    "score.adjusted": float,
+    "score.evidence": float,
+    **{f"score.{name}": float for name in Rules().score.weights},
+    **{f"{spec.section}.{spec.name}": float if spec.decimals else int for spec in METRICS if spec.numeric},
+    "quality.build_success": int,
+    "testing.ever_seen": int,
+    "integrity.union_rate": float,
+    "alerts.new": int,
+    "alerts.open": int,
+    "plan.done": int,
+    "plan.open": int,
+    **{f"usage.{name}": int if name in {"input_tokens", "output_tokens", "turns"} else float for name in Usage._fields},
+}
+TEXTS: Final = ("classification", "action", "verdict", "build_status", "message")
+# Sections of the configuration that hold commands, addresses, names of files or people's words.
+_NOT_PARAMETERS: Final = frozenset(
+    {"version", "checks", "plan", "codebase", "snapshot", "prices", "severity", "export"}
+)
+# The only texts of a configuration that are exported: words that the schema lists.
+_WORDS: Final = frozenset({"selection.mode", "integrity.tool", "integrity.rerun", "checkpoints.unattended"})
+
+
+class Row(NamedTuple):
+    """An iteration: its values by name (what was not measured is left out), its texts, its new alerts."""
+
+    number: int
+    at: datetime
+    values: Mapping[str, int | float]
+    texts: Mapping[str, str]
+    alerts: tuple[Mapping[str, Any], ...]
+
+
+class ExportedLoop:
+    """A loop as it is exported; secret values of `environment` and of its checks' variables are masked."""
+
+    def __init__(self, store: LoopStore, environment: Mapping[str, str]) -> None:
+        self.store = store
+        self.paths = store.paths
+        self.loop_id = store.paths.loop_id
+        self._config = LoopReader.read(store, lambda _: frozenset()).config.document
+        variables = [check.get("env") or {} for check in self._config["checks"].values()]
+        self._secrets = tuple(dict.fromkeys(v for each in (environment, *variables) for v in secret_values(each)))
+
+    def summary(self) -> Summary:
+        """Return where the loop stands now."""
+        summary = self.store.with_events(self.store.summary())
+        return summary._replace(message=self.masked(summary.message))
+
+    def rows(self, first: int, last: int) -> Iterator[Row]:
+        """Yield the iterations from `first` to `last`. Raises RecordError for one whose record is damaged."""
+        history = RecordHistory(self.store)
+        for number in range(first, last + 1):
+            listed = history.one(number)
+            if listed.document is None:
+                raise RecordError(listed.problem or f"iteration {number} cannot be read")
+            yield self._row(number, listed.document)
+
+    def _row(self, number: int, document: Mapping[str, Any]) -> Row:
+        iteration = document["iteration_metrics"]
+        verdict = (iteration.get("integrity") or {}).get("verdict")
+        texts = {
+            "classification": iteration["classification"],
+            "action": document["recommendation"]["action"],
+            "verdict": verdict,
+            "build_status": (iteration.get("quality") or {}).get("build_status"),
+            "message": self.masked(document["message"]),
+        }
+        return Row(
+            number,
+            moment(iteration["timestamp"]),
+            _values(iteration),
+            {name: text for name, text in texts.items() if text is not None},
+            tuple(self._alert(alert) for alert in iteration["alerts"]),
+        )
+
+    def _alert(self, alert: Mapping[str, Any]) -> dict[str, Any]:
+        kept = ("id", "type", "severity", "message", "action", "tests")
+        return {
+            name: self.masked(value) if isinstance(value, str) else value
+            for name, value in alert.items()
+            if name in kept
+        }
+
+    def masked(self, text: str) -> str:
+        """Return a text with an asterisk for each byte of a secret value."""
+        return self.masked_bytes(text.encode("utf-8", "surrogatepass")).decode("utf-8", "replace")
+
+    def masked_bytes(self, data: bytes) -> bytes:
+        """Return data with an asterisk for each byte of a secret value."""
+        return masked(data, self._secrets)
+
+    def parameters(self) -> dict[str, str]:
+        """Return thresholds and limits by dotted name, and the kind of each check.
+
+        No command, variable, path or other text of the configuration is among them.
+        """
+        plain = {name: value for name, value in self._config.items() if name not in _NOT_PARAMETERS}
+        checks = {f"checks.{name}.kind": check.get("kind") or name for name, check in self._config["checks"].items()}
+        return {**dict(_parameters(plain)), **{name: self.masked(kind) for name, kind in checks.items()}}
+
+
+def _parameters(document: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    for name, value in document.items():
+        path = f"{prefix}{name}"
+        if isinstance(value, Mapping):
+            yield from _parameters(value, f"{path}.")
+        elif isinstance(value, bool | int | float) or (isinstance(value, str) and path in _WORDS):
+            yield path, str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _values(iteration: Mapping[str, Any]) -> dict[str, int | float]:
+    quality = iteration.get("quality") or {}
+    found: dict[str, Any] = {
+        "score.quality": iteration["quality_score"],
+        "score.adjusted": iteration["adjusted_score"],
+        "score.evidence": iteration["evidence"],
+        "testing.ever_seen": iteration["tests_ever_seen"],
+        "integrity.union_rate": (iteration.get("integrity") or {}).get("union_rate"),
+        "alerts.new": len(iteration["alerts"]),
+        "alerts.open": len(iteration["open_alerts"]),
+        **{f"score.{name}": value for name, value in iteration["breakdown"].items()},
+        **{f"{spec.section}.{spec.name}": (iteration.get(spec.section) or {}).get(spec.name) for spec in METRICS},
+        **{f"plan.{name}": value for name, value in (iteration.get("plan") or {}).items()},
+        **{f"usage.{name}": value for name, value in (iteration.get("usage") or {}).items()},
+    }
+    if "build_status" in quality:
+        found["quality.build_success"] = int(quality["build_status"] == "success")
+    return {name: kind(found[name]) for name, kind in VALUES.items() if found.get(name) is not None}
+
+
+def moment(timestamp: str) -> datetime:
+    """Return the time that a record names."""
+    return datetime.fromisoformat(timestamp)

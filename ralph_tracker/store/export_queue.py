@@ -1,0 +1,100 @@
+"""Queue iterations to be sent to other tools, and start the process that sends them beside the loop.
+
+The records on disk are the queue. A mark says that some of them may not be sent yet; the process that sends takes it
+away before it looks which, so that an iteration recorded meanwhile is not forgotten.
+"""
+
+import subprocess
+import sys
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from ralph_tracker.errors import StoreError
+from ralph_tracker.store.files import as_store_error, to_json, write_whole
+from ralph_tracker.store.layout import LoopPaths
+from ralph_tracker.store.lock import holder_of
+from ralph_tracker.store.reading import read_json
+
+_PROGRAM: Final = (sys.executable, "-P", "-c", "from ralph_tracker.cli.app import main; main()")
+# The shell ends at once: nothing waits for the process that sends, and none is left as a zombie.
+_BESIDE: Final = ("/bin/sh", "-c", 'out=$1; shift; "$@" </dev/null >"$out" 2>&1 &', "sh")
+_LIMIT_S: Final = 5.0
+
+
+class ExportQueue(NamedTuple):
+    """What of a loop goes to one destination, `mlflow` or `otlp`."""
+
+    paths: LoopPaths
+    destination: str
+
+    @property
+    def folder(self) -> Path:
+        """Return the folder of all that is known about exports of the loop."""
+        return self.paths.folder / "export"
+
+    @property
+    def lock(self) -> Path:
+        """Return the lock of the process that sends."""
+        return self.folder / f"{self.destination}.lock"
+
+    @property
+    def _mark(self) -> Path:
+        return self.folder / f"{self.destination}.waiting"
+
+    @property
+    def _status(self) -> Path:
+        return self.folder / f"{self.destination}.json"
+
+    def is_waiting(self) -> bool:
+        """Return whether an iteration may not be sent yet."""
+        return self._mark.exists()
+
+    def wait(self) -> None:
+        """Mark the loop as not sent in whole. Raises StoreError if the disk refuses."""
+        with as_store_error(self._mark):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._mark.touch()
+
+    def take(self) -> None:
+        """Take the mark away, before the records are read. Raises StoreError if the disk refuses."""
+        with as_store_error(self._mark):
+            self._mark.unlink(missing_ok=True)
+
+    def status(self) -> dict[str, Any]:
+        """Return what is known of the last try: `sent` (the last iteration there), `problem`; {} if nothing is."""
+        found = read_json(self._status)
+        return found if isinstance(found, dict) else {}
+
+    def note(self, **status: str | int | None) -> None:
+        """Keep what became known in a try beside what was. Raises StoreError if the disk refuses."""
+        with as_store_error(self._status):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            write_whole(self._status, to_json({**self.status(), "schema_version": 1, **status}) + b"\n")
+
+    def start(self) -> None:
+        """Start the process that sends, unless one is at work: it looks for the mark again when it has ended."""
+        if holder_of(self.lock) is not None:
+            return
+        words = ["export", "--to", self.destination, "--beside"]
+        words += ["--root", str(self.paths.root), "--loop-id", self.paths.loop_id]
+        subprocess.run(  # noqa: S603  # our own program
+            [*_BESIDE, str(self.folder / f"{self.destination}.log"), *_PROGRAM, *words],
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            timeout=_LIMIT_S,
+            check=False,
+        )
+
+
+def send_beside(paths: LoopPaths, destinations: Iterable[str]) -> None:
+    """Have the latest records sent beside the loop. It never fails and waits for no server: what is not sent stays."""
+    for destination in destinations:
+        queue = ExportQueue(paths, destination)
+        with suppress(StoreError, OSError, subprocess.SubprocessError):
+            queue.wait()
+            queue.start()
