@@ -187,28 +187,28 @@ class Tracker(NamedTuple):
                 loop = LoopReader.read(store, configured_by)
                 summary = running(recovered(loop, unfinished=unfinished))
                 number = summary.iteration + 1
-                taking = IterationContext(self.clock.now(), loop, usage, blocked, tuple(notes), self.checkout)
+                context = IterationContext(self.clock.now(), loop, usage, blocked, tuple(notes), self.checkout)
                 if iteration is not None and iteration != number:
-                    return Recorded(repeated(loop, summary, iteration, taking, metrics), new=False)
+                    return Recorded(repeated(loop, summary, iteration, context, metrics), new=False)
                 store.begin(number)
             refuse_other_origin(loop, metrics)
             state, summary = loop.state(summary)
             if metrics is None:
-                taken = taking.observed(
+                measured = context.observed(
                     store, loop.config, state, self.environment, allow_missing=True, progress=self.progress
                 )
             else:
-                taken = taking.with_files(taking.given(metrics), store, loop.config, state)
-            retiring = excluded_tests(state, taken.measurement)
+                measured = context.with_files(context.given(metrics), store, loop.config, state)
+            retiring = excluded_tests(state, measured.measurement)
             if retiring:
                 state = loop.state_without(summary, retiring)
-            judgement = judged(lambda: judge(state, taken.measurement))
-            document = record_iteration(store, judgement, taken, summary.started_at)
+            judgement = judged(lambda: judge(state, measured.measurement))
+            document = record_iteration(store, judgement, measured, summary.started_at)
             if retiring:
                 loop.rebuilt()  # the scores of earlier iterations change without those tests
             store.done()
             problem = write_report(store, number, document)
-        taken.tidy(number)
+        measured.tidy(number)
         _export(loop)
         return Recorded(judgement.record, new=True, problem=problem)
 

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.known_tests import without_held_back
-from ralph_tracker.core.rounding import half_up, plain_number, quantity
+from ralph_tracker.core.metrics import half_up, plain_number, quantity
 from ralph_tracker.iteration.listed_findings import ListedFindings
 from ralph_tracker.iteration.shortfalls import FailingTest, Shortfalls, first_words
 from ralph_tracker.report.text import for_terminal

@@ -9,8 +9,7 @@ import click
 from ralph_tracker.cli.listing import as_of_now, document_of, listing
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import say, say_json, say_source, say_table, say_wrapped
-from ralph_tracker.core.metrics import BY_NAME
-from ralph_tracker.core.rounding import SCORE_DECIMALS
+from ralph_tracker.core.metrics import BY_NAME, SCORE_DECIMALS
 from ralph_tracker.iteration.diff import (
     Differences,
     OutcomeChange,

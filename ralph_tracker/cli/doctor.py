@@ -21,8 +21,8 @@ from ralph_tracker.measure.ecosystems.found import version_of
 from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.loop_status import attempted, checked_root, paths_of
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.missing_files import missing_files
 from ralph_tracker.store.restoring import interrupted_restore
+from ralph_tracker.store.status_document import missing_files
 from ralph_tracker.store.trust import Trust
 
 State = Literal["ok", "warning", "missing"]

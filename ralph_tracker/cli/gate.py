@@ -26,12 +26,12 @@ from ralph_tracker.iteration.gate import (
     ExitCode,
     Gate,
     GateVerdict,
+    alert_text,
     gate,
     gate_document,
     metric_lines,
-    told,
 )
-from ralph_tracker.iteration.places_of_tests import place_of
+from ralph_tracker.iteration.shortfalls import place_of
 from ralph_tracker.report.text import for_markdown, for_terminal, number, score, signed
 
 SHOWN: Final = 10  # the number of errors, and of warnings, that GitHub shows per step
@@ -133,7 +133,7 @@ def _of_findings(alert: Alert, root: PurePath) -> Iterator[Annotation]:
 def _of_alert(alert: Alert, locate: Locate) -> Iterator[Annotation]:
     """Annotate each test that has a location; an alert without one is annotated by itself."""
     level: Level = "error" if alert.severity is Severity.CRITICAL else "warning"
-    message, placed = told(alert), False
+    message, placed = alert_text(alert), False
     for test in sorted(alert.tests):
         place = locate(test)
         if place is not None:
@@ -202,7 +202,7 @@ def _section(title: str, lines: Iterable[str], most: int) -> Iterator[str]:
 def _alert_lines(gate: Gate) -> Iterator[str]:
     for alert in gate.findings:
         since = "" if gate.is_new(alert) else f" (open since iteration {alert.iteration})"
-        yield f"**{alert.severity.name}** {for_markdown(f'{alert.type}: {told(alert)}{since}')}"
+        yield f"**{alert.severity.name}** {for_markdown(f'{alert.type}: {alert_text(alert)}{since}')}"
 
 
 def gate_junit(gate: Gate) -> bytes:
@@ -238,7 +238,7 @@ def _rule(gate: Gate, name: str) -> TestCase:
     raised = [alert for alert in gate.alerts if alert.type == name]
     accepted = [alert for alert in gate.accepted if alert.type == name]
     if raised:
-        failure = Failure(_text("; ".join(told(alert) for alert in raised)), raised[0].severity.name)
+        failure = Failure(_text("; ".join(alert_text(alert) for alert in raised)), raised[0].severity.name)
         failure.text = _text("\n".join(test for alert in raised for test in _named(alert)))
         case.result = [failure]
     elif accepted:
@@ -336,7 +336,7 @@ def lines(found: Any) -> list[str]:  # noqa: ANN401  # a Gate
     printed += [f"  class regression: {found.fall}"] if found.regressed else []
     for alert in found.findings:
         name = alert.type if found.is_new(alert) else f"{alert.id} (still open)"
-        printed.append(f"  {alert.severity.name} {name}: {told(alert)}")
+        printed.append(f"  {alert.severity.name} {name}: {alert_text(alert)}")
     if found.suspected:
         printed.append("  SUSPECT does not pass, since --strict was asked for")
     printed += _failing_lines(found.failing)
@@ -348,8 +348,8 @@ def lines(found: Any) -> list[str]:  # noqa: ANN401  # a Gate
 
 def _failing_lines(failing: Any) -> list[str]:  # noqa: ANN401  # FailingTests or None
 
-    told = {"now failing": failing.new, "still failing": failing.still} if failing is not None else {}
-    return [f"  {words}: {names_in_short(tests)}" for words, tests in told.items() if tests]
+    alert_text = {"now failing": failing.new, "still failing": failing.still} if failing is not None else {}
+    return [f"  {words}: {names_in_short(tests)}" for words, tests in alert_text.items() if tests]
 
 
 def _metric_lines(found: Any, *, asked: bool) -> list[str]:  # noqa: ANN401  # a Gate

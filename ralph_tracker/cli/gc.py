@@ -12,7 +12,7 @@ import click
 from ralph_tracker.cli.next_step import say_next
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import say, say_json, say_wrapped
-from ralph_tracker.core.rounding import quantity
+from ralph_tracker.core.metrics import quantity
 from ralph_tracker.loop.retention import collect, collection_document
 
 

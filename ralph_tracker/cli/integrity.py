@@ -10,7 +10,7 @@ from ralph_tracker.cli.answers import consent
 from ralph_tracker.cli.listing import as_of_now, document_of, listing
 from ralph_tracker.cli.options import loop_options, trust_option
 from ralph_tracker.cli.output import say, say_json, say_wrapped
-from ralph_tracker.core.documents import rerun_document
+from ralph_tracker.core.records import rerun_document
 from ralph_tracker.errors import LoopError
 from ralph_tracker.iteration.open_findings import open_findings, open_findings_document
 from ralph_tracker.iteration.verify import rerun_again
@@ -35,21 +35,21 @@ def command(number: int | None, rerun: bool, trust: bool, root: Path, loop_id: s
     if found.committed is None:
         raise LoopError(f"loop {found.loop_id}: AIWG wrote it; nobody looked at its files and tests")
     document = document_of(as_of_now(found, [found.one(number)])[0])
-    doubt = open_findings(found.committed, document)
+    view = open_findings(found.committed, document)
     if rerun:
-        _say_rerun(found, document["iteration_metrics"]["iteration"], doubt, consent(trust=trust))
+        _say_rerun(found, document["iteration_metrics"]["iteration"], view, consent(trust=trust))
     elif as_json:
-        say_json(open_findings_document(doubt))
+        say_json(open_findings_document(view))
     else:
-        _say(doubt)
+        _say(view)
 
 
-def _say_rerun(found: Any, number: int, doubt: Any, trust: Consent) -> None:  # noqa: ANN401  # a listing, a Doubt
+def _say_rerun(found: Any, number: int, view: Any, trust: Consent) -> None:  # noqa: ANN401  # a listing, a Doubt
 
-    if not doubt.found.reruns:
+    if not view.found.reruns:
         say(f"iteration {number}: no earlier test was run on its source, since none differs from its reference")
         return
-    for ran in rerun_again(found.committed, number, doubt.found.reruns, os.environ, trust):
+    for ran in rerun_again(found.committed, number, view.found.reruns, os.environ, trust):
         for line in _ran(ran.rerun):
             say_wrapped(line)
         for test in sorted(ran.tests.outcomes):
@@ -65,35 +65,35 @@ def _ran(rerun: Any) -> list[str]:  # noqa: ANN401  # a Rerun
     return [f"earlier tests: {rerun_line(rerun_document(rerun))}", *(f"  {each}" for each in rerun.commands)]
 
 
-def _say(doubt: Any) -> None:  # noqa: ANN401  # a Doubt
+def _say(view: Any) -> None:  # noqa: ANN401  # OpenFindings
 
-    record = doubt.document["iteration_metrics"]
-    recorded = "" if doubt.verdict == doubt.recorded else f" (recorded as {doubt.recorded})"
-    say_wrapped(f"iteration {record['iteration']}: {doubt.verdict}{recorded}")
-    say_wrapped(f"quality {record['quality_score']:g}, adjusted {record['adjusted_score']:g}; {rates(doubt)}")
-    for rerun in doubt.found.reruns:
+    record = view.document["iteration_metrics"]
+    recorded = "" if view.verdict == view.recorded else f" (recorded as {view.recorded})"
+    say_wrapped(f"iteration {record['iteration']}: {view.verdict}{recorded}")
+    say_wrapped(f"quality {record['quality_score']:g}, adjusted {record['adjusted_score']:g}; {rates(view)}")
+    for rerun in view.found.reruns:
         say_wrapped(_ran(rerun)[0])
-    for held in doubt.tests:
+    for held in view.tests:
         _say_tests(held)
-    for finding, held in doubt.findings:
+    for finding, held in view.findings:
         _say_finding(finding, held)
-    for kind, count in doubt.found.suppressions.items():
+    for kind, count in view.found.suppressions.items():
         if count > 0:
             say(f"{count} more {kind} suppressions than in the baseline; each counts as a finding")
-    if doubt.found.matches:
-        say(f"{len(doubt.found.matches)} tests go by another name now, or went with their code")
-    for file, why in doubt.found.unread.items():
+    if view.found.matches:
+        say(f"{len(view.found.matches)} tests go by another name now, or went with their code")
+    for file, why in view.found.unread.items():
         say_wrapped(f"not looked into: {file}: {why}")
-    if not doubt.findings and not doubt.tests:
+    if not view.findings and not view.tests:
         say("nothing speaks against it")
-    elif doubt.verdict in _GRAVE:
+    elif view.verdict in _GRAVE:
         say("  next: fix it, or `ralph-tracker accept ALERT --reason WHY` where it is as it should be")
 
 
-def rates(doubt: Any) -> str:  # noqa: ANN401  # as above
+def rates(view: Any) -> str:  # noqa: ANN401  # as above
     """Return the pass rate, and the share of all tests ever seen that pass."""
-    passing = "n/a" if doubt.pass_rate is None else f"{doubt.pass_rate:g}%"
-    union = "n/a" if doubt.union_rate is None else f"{doubt.union_rate:g}%"
+    passing = "n/a" if view.pass_rate is None else f"{view.pass_rate:g}%"
+    union = "n/a" if view.union_rate is None else f"{view.union_rate:g}%"
     return f"pass rate {passing}, union rate {union} of all tests ever seen"
 
 

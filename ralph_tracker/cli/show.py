@@ -11,7 +11,7 @@ from ralph_tracker.cli.listing import document_of, listing
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import complain, say, say_json, say_table, say_wrapped
 from ralph_tracker.iteration.explain import explain, explanation_document
-from ralph_tracker.iteration.wrong import wrong_lines
+from ralph_tracker.iteration.shortfalls import wrong_lines
 from ralph_tracker.report.standing import Point, iteration_sentence, percent, point_of
 from ralph_tracker.report.view import iteration_view, rerun_line
 from ralph_tracker.store.loop_story import kept_point

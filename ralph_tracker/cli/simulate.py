@@ -12,7 +12,7 @@ import click
 from ralph_tracker.agents.claude_code.stream_events import is_stream, read_stream
 from ralph_tracker.cli.output import say, say_json, say_wrapped
 from ralph_tracker.config.load import load_config
-from ralph_tracker.core.documents import SCHEMA_VERSION, SchemaVersion
+from ralph_tracker.core.records import SCHEMA_VERSION, SchemaVersion
 from ralph_tracker.errors import EXIT_OK, InputError
 from ralph_tracker.steering.continuation import (
     Action,

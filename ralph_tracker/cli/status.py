@@ -11,16 +11,15 @@ from ralph_tracker.cli.next_step import next_step, say_next
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import say, say_json, say_wrapped
 from ralph_tracker.errors import LoopError
-from ralph_tracker.iteration.wrong import wrong_lines
+from ralph_tracker.iteration.shortfalls import wrong_lines
 from ralph_tracker.report.standing import Setback, loop_sentence, percent, point_of
 from ralph_tracker.report.text import known_money
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_status import Summary, paths_of, summary_at, unrecorded
 from ralph_tracker.store.loop_story import advice, kept_point, rolled_back, selected
-from ralph_tracker.store.missing_files import REPAIR, missing_files
 from ralph_tracker.store.records import LoopRecords
 from ralph_tracker.store.restoring import interrupted_restore
-from ralph_tracker.store.status_document import status_document
+from ralph_tracker.store.status_document import REPAIR, missing_files, status_document
 
 ALERTS_SHOWN: Final = 10
 

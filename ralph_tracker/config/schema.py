@@ -17,8 +17,7 @@ from pydantic import (
 
 from ralph_tracker.config.problems import first_problem
 from ralph_tracker.config.short_words import shortened
-from ralph_tracker.core.rules import Rules, SelectionMode
-from ralph_tracker.core.setting_types import Bounds, Share, other_names
+from ralph_tracker.core.rules import Bounds, Rules, SelectionMode, Share, other_names
 from ralph_tracker.errors import ConfigError, InputError
 from ralph_tracker.formats.lint.lint_report import Severity
 from ralph_tracker.steering.continuation import ContinuationRules

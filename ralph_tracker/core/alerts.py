@@ -4,12 +4,20 @@ from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from ralph_tracker.core.alert_types import REMOVAL_ALERTS, TYPE_BY_NAME, Alert, in_order
-from ralph_tracker.core.deltas import Reading, Readings, delta, errors_at_size
 from ralph_tracker.core.findings import Integrity
 from ralph_tracker.core.known_tests import Comparison, names_in_short
 from ralph_tracker.core.lineage import Classification, Cycle
-from ralph_tracker.core.metrics import BY_NAME, Group, Metrics
-from ralph_tracker.core.rounding import plain_number, without_noise
+from ralph_tracker.core.metrics import (
+    BY_NAME,
+    Group,
+    Metrics,
+    Reading,
+    Readings,
+    delta,
+    errors_at_size,
+    plain_number,
+    without_noise,
+)
 from ralph_tracker.core.rules import Rules
 from ralph_tracker.core.score import COMPONENT_BY_NAME, Basis
 

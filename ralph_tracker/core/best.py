@@ -10,8 +10,8 @@ from typing import Annotated, Final, NamedTuple
 from ralph_tracker.core.findings import Verdict, is_clean
 from ralph_tracker.core.lineage import Scorer
 from ralph_tracker.core.metrics import Metrics
+from ralph_tracker.core.rules import OtherNames
 from ralph_tracker.core.score import AdjustedParts, size_factor
-from ralph_tracker.core.setting_types import OtherNames
 
 # Scores this close are nearly equal: the later iteration is taken.
 NEARLY_EQUAL: Final = 0.005
@@ -56,9 +56,9 @@ class Candidate(NamedTuple):
         return (float("inf") if self.findings is None else self.findings, -self.iteration)
 
 
-def findings_of(baseline: Metrics, now: Metrics) -> float | None:
+def findings_of(baseline: Metrics, metrics: Metrics) -> float | None:
     """Return error_count at the baseline's size, None if unknown."""
-    return None if now.error_count is None else now.error_count * size_factor(baseline, now)
+    return None if metrics.error_count is None else metrics.error_count * size_factor(baseline, metrics)
 
 
 def best_of(candidates: Iterable[Candidate], scorer: Scorer) -> Candidate | None:

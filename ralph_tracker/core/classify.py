@@ -5,10 +5,18 @@ from math import fsum
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from ralph_tracker.core.deltas import Readings, delta, errors_at_size
 from ralph_tracker.core.lineage import FLAT, Classification, Lineage, PastIteration, Scorer
-from ralph_tracker.core.metrics import BY_NAME, KEY_METRICS, Metrics
-from ralph_tracker.core.rounding import SCORE_DECIMALS, half_up, without_noise
+from ralph_tracker.core.metrics import (
+    BY_NAME,
+    KEY_METRICS,
+    SCORE_DECIMALS,
+    Metrics,
+    Readings,
+    delta,
+    errors_at_size,
+    half_up,
+    without_noise,
+)
 from ralph_tracker.core.rules import Rules, StallRules
 
 _COUNTS: Final = ("test_count", "error_count")

@@ -7,7 +7,7 @@ from ralph_tracker.core.alert_types import Alert
 from ralph_tracker.core.alerts import STALL_ALTERNATIVES
 from ralph_tracker.core.findings import Severity
 from ralph_tracker.core.lineage import Classification
-from ralph_tracker.core.rounding import SCORE_DECIMALS, half_up, plain_number
+from ralph_tracker.core.metrics import SCORE_DECIMALS, half_up, plain_number
 from ralph_tracker.core.rules import Rules
 
 Action = Literal["continue", "stop", "rollback", "escalate"]

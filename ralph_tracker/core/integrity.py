@@ -9,8 +9,7 @@ from ralph_tracker.core.alerts import AlertFacts, until
 from ralph_tracker.core.findings import REMOVED_WITH_CODE, RERUN_RULES, Finding, Integrity, Severity, Verdict, is_clean
 from ralph_tracker.core.known_tests import SeenTests, names_in_short
 from ralph_tracker.core.loop_state import LoopState
-from ralph_tracker.core.metrics import Measurement, Metrics
-from ralph_tracker.core.rounding import half_up
+from ralph_tracker.core.metrics import Measurement, Metrics, half_up
 from ralph_tracker.core.score import Basis
 
 # The messages of findings from runs name the tests and files themselves.
@@ -163,11 +162,13 @@ def disbelieved_tests(integrity: Integrity | None, accepted: frozenset[str]) -> 
     return frozenset(test for each in integrity.findings if each.stamp not in accepted for test in each.disbelieved)
 
 
-def integrity_record_of(doubts: IntegrityAlerts, seen: SeenTests, measurement: Measurement) -> IntegrityRecord | None:
+def integrity_record_of(
+    integrity_alerts: IntegrityAlerts, seen: SeenTests, measurement: Measurement
+) -> IntegrityRecord | None:
     """Return the integrity part of the record, None if nobody compared files and tests."""
     found, tests = measurement.integrity, measurement.tests
-    if found is None or doubts.verdict is None:
+    if found is None or integrity_alerts.verdict is None:
         return None
     share = None if tests is None else seen.passing_share(tests)
     rate = None if share is None else half_up(share * 100, 1)
-    return IntegrityRecord(verdict=doubts.verdict, union_rate=rate, found=found)
+    return IntegrityRecord(verdict=integrity_alerts.verdict, union_rate=rate, found=found)

@@ -11,15 +11,25 @@ from ralph_tracker.core.alert_types import Alert, in_order
 from ralph_tracker.core.best import Candidate, best_now, best_of, findings_of, kept
 from ralph_tracker.core.classify import Scored, Step, classify, step_of
 from ralph_tracker.core.decision import Decision, Facts, decide, first_decision, message_of
-from ralph_tracker.core.deltas import BUILD_FAILED, deltas, read
 from ralph_tracker.core.findings import NOTHING_FOUND, Integrity, Severity
 from ralph_tracker.core.integrity import IntegrityAlerts, disbelieved_tests, integrity_alerts_of, integrity_record_of
 from ralph_tracker.core.known_tests import IgnoredTests, KnownTests, SeenTests, compare
 from ralph_tracker.core.lineage import Classification, Lineage, PastIteration, Scorer, find_cycle, signature_of
 from ralph_tracker.core.loop_state import LoopState
-from ralph_tracker.core.metrics import BY_NAME, PASSED, Group, Measurement, Metrics
+from ralph_tracker.core.metrics import (
+    BUILD_FAILED,
+    BY_NAME,
+    PASSED,
+    Group,
+    Measurement,
+    Metrics,
+    deltas,
+    half_up,
+    plain_number,
+    read,
+    whole,
+)
 from ralph_tracker.core.records import BestTracker, IterationRecord
-from ralph_tracker.core.rounding import half_up, plain_number, whole
 from ralph_tracker.core.score import (
     COMPLEXITY_COST,
     ERROR_COST,
@@ -52,10 +62,10 @@ _FINDINGS = (
 
 def difference(
     basis: Basis,
-    now: Metrics,
+    metrics: Metrics,
     quality: float,
     adjusted: float,
-    ground: AdjustedParts,
+    adjusted_parts: AdjustedParts,
     scorer: Scorer,
     integrity: Integrity | None = None,
 ) -> str:
@@ -63,33 +73,33 @@ def difference(
     if basis.given_score or quality == adjusted:
         return ""
     reasons = [
-        *_tests(basis, now, ground, scorer),
-        *_findings(basis, now),
+        *_tests(basis, metrics, adjusted_parts, scorer),
+        *_findings(basis, metrics),
         *_suppressions(basis, integrity),
-        *_growth(basis, now),
+        *_growth(basis, metrics),
     ]
     # What is left is rounding: a pass rate of 33.3 % is a third here.
-    return "; ".join(reasons) or f"{ground.passes} of {scorer.seen.union} tests count unrounded"
+    return "; ".join(reasons) or f"{adjusted_parts.passes} of {scorer.seen.union} tests count unrounded"
 
 
-def _tests(basis: Basis, now: Metrics, ground: AdjustedParts, scorer: Scorer) -> list[str]:
+def _tests(basis: Basis, metrics: Metrics, adjusted_parts: AdjustedParts, scorer: Scorer) -> list[str]:
     union = scorer.seen.union
-    if not union or now.test_count is None:
+    if not union or metrics.test_count is None:
         return []
-    passing, present = ground.passes / union * 100, min(100.0, ground.present / union * 100)
+    passing, present = adjusted_parts.passes / union * 100, min(100.0, adjusted_parts.present / union * 100)
     grounded = {"all_tests_pass": passing, "pass_rate": passing, "test_count_vs_baseline": present}
-    plain = plain_components(basis, now)
+    plain = plain_components(basis, metrics)
     if all(half_up(plain.get(name, value) or 0.0, 1) == half_up(value, 1) for name, value in grounded.items()):
         return []
-    return [f"{ground.passes} of the {union} tests ever seen pass here"]
+    return [f"{adjusted_parts.passes} of the {union} tests ever seen pass here"]
 
 
-def _findings(basis: Basis, now: Metrics) -> list[str]:
+def _findings(basis: Basis, metrics: Metrics) -> list[str]:
     reasons = []
-    measured = [row for row in _FINDINGS if row[0] in basis.components and now.number(row[1]) is not None]
-    factor = size_factor(basis.baseline, now)
-    if factor < 1 and any(now.number(row[1]) for row in measured if row[1] != "complexity_score"):
-        size = f"{now.loc_total} lines of code count at the baseline's {basis.baseline.loc_total or 0}"
+    measured = [row for row in _FINDINGS if row[0] in basis.components and metrics.number(row[1]) is not None]
+    factor = size_factor(basis.baseline, metrics)
+    if factor < 1 and any(metrics.number(row[1]) for row in measured if row[1] != "complexity_score"):
+        size = f"{metrics.loc_total} lines of code count at the baseline's {basis.baseline.loc_total or 0}"
         reasons.append(f"findings in {size}")
     many = [BY_NAME[row[1]].label.lower() for row in measured if starts_high(basis.baseline, row[1], row[2])]
     if many:
@@ -102,14 +112,14 @@ def _suppressions(basis: Basis, integrity: Integrity | None) -> list[str]:
     return [f"{more} new suppressions count as findings"] if more else []
 
 
-def _growth(basis: Basis, now: Metrics) -> list[str]:
-    judged = code_growth(basis.baseline, now)
-    if judged is None or now.loc_total is None or not basis.baseline.loc_total:
+def _growth(basis: Basis, metrics: Metrics) -> list[str]:
+    judged = code_growth(basis.baseline, metrics)
+    if judged is None or metrics.loc_total is None or not basis.baseline.loc_total:
         return []
-    plain = growth_percent(now.loc_total, basis.baseline.loc_total)
+    plain = growth_percent(metrics.loc_total, basis.baseline.loc_total)
     if half_up(plain, 1) == half_up(judged, 1):
         return []
-    tests = plain_number(half_up(passing_growth(basis.baseline, now), 1))
+    tests = plain_number(half_up(passing_growth(basis.baseline, metrics), 1))
     return [f"code grew by {plain:.0f} %, counted as {judged:.0f} % beside {tests} times the passing tests"]
 
 
@@ -124,7 +134,7 @@ class JudgementInputs(NamedTuple):
     scorer: Scorer
     point: PastIteration
     at: raising.AlertFacts
-    doubts: IntegrityAlerts
+    integrity_alerts: IntegrityAlerts
 
     @property
     def number(self) -> int:
@@ -158,7 +168,7 @@ class Assessment(NamedTuple):
 
 
 def assess(inputs: JudgementInputs) -> Assessment:
-    state, line, doubts = inputs.state, inputs.state.lineage, inputs.doubts
+    state, line, integrity_alerts = inputs.state, inputs.state.lineage, inputs.integrity_alerts
     if inputs.number == 0:
         new = raising.raise_alerts(inputs.at, "baseline", None)
         return Assessment("baseline", new, (), (), _accepted(new, state), same_tree_cycle=False)
@@ -171,24 +181,26 @@ def assess(inputs: JudgementInputs) -> Assessment:
     target = best_of(state.frontier, inputs.scorer)
     new = in_order(
         alert._replace(rollback_to=target.iteration if target else None)
-        for alert in (*doubts.new, *raising.raise_alerts(inputs.at, classification, cycle))
+        for alert in (*integrity_alerts.new, *raising.raise_alerts(inputs.at, classification, cycle))
     )
     return Assessment(
         classification,
         new,
-        doubts.carried,
-        tuple(alert.id for alert in doubts.fixed),
-        _accepted((*new, *doubts.carried), state),
+        integrity_alerts.carried,
+        tuple(alert.id for alert in integrity_alerts.fixed),
+        _accepted((*new, *integrity_alerts.carried), state),
         same_tree_cycle=cycle is not None and cycle.same_tree,
     )
 
 
 def _passes_new_test(inputs: JudgementInputs) -> bool:
     """Return whether a believed test is new to the loop: then equal numbers are a coincidence."""
-    seen, tests, doubts = inputs.state.seen, inputs.measurement.tests, inputs.doubts
-    if tests is None or not doubts.clean:
+    seen, tests, integrity_alerts = inputs.state.seen, inputs.measurement.tests, inputs.integrity_alerts
+    if tests is None or not integrity_alerts.clean:
         return False
-    passing = {name for name, how in tests.outcomes.items() if how == PASSED and name not in doubts.disbelieved}
+    passing = {
+        name for name, how in tests.outcomes.items() if how == PASSED and name not in integrity_alerts.disbelieved
+    }
     return not seen.ran.union(seen.excluded).issuperset(seen.aliases.roots(passing))
 
 
@@ -321,11 +333,11 @@ def _judge(state: LoopState, measurement: Measurement, basis: Basis) -> Judgemen
     known = state.seen.renamed(found.matches, found.no_tests).noticed(measurement.tests)
     before, state = state.seen, state._replace(seen=known)
     at = alert_facts_of(state, basis, metrics, measurement, score)
-    doubts = integrity_alerts_of(state, basis, at, metrics, measurement)
-    seen = known.after(number, metrics.test_count, measurement.tests) if doubts.clean else known
+    integrity_alerts = integrity_alerts_of(state, basis, at, metrics, measurement)
+    seen = known.after(number, metrics.test_count, measurement.tests) if integrity_alerts.clean else known
     scorer = Scorer(test_weights(basis), seen)
-    point, candidate = _placed(number, basis, metrics, measurement, score, seen, doubts)
-    inputs = JudgementInputs(state, basis, metrics, measurement, score, scorer, point, at, doubts)
+    point, candidate = _placed(number, basis, metrics, measurement, score, seen, integrity_alerts)
+    inputs = JudgementInputs(state, basis, metrics, measurement, score, scorer, point, at, integrity_alerts)
     assessment = assess(inputs)
     candidate = candidate._replace(verified=is_verified(inputs, assessment))
     point = point._replace(classification=assessment.classification)
@@ -359,10 +371,10 @@ def _placed(
     measurement: Measurement,
     score: Score,
     seen: SeenTests,
-    doubts: IntegrityAlerts,
+    integrity_alerts: IntegrityAlerts,
 ) -> tuple[PastIteration, Candidate]:
-    standing = seen.standing(_passes(metrics), metrics.test_count, measurement.tests, doubts.disbelieved)
-    ground = adjusted_parts_of(
+    standing = seen.standing(_passes(metrics), metrics.test_count, measurement.tests, integrity_alerts.disbelieved)
+    adjusted_parts = adjusted_parts_of(
         basis,
         metrics,
         given=measurement.quality_score,
@@ -378,16 +390,16 @@ def _placed(
         key_metrics=signature_of(metrics),
         loc=metrics.loc_total,
         tree=measurement.tree,
-        adjusted_parts=ground,
+        adjusted_parts=adjusted_parts,
         tasks_done=None if plan is None else plan[0],
     )
     candidate = Candidate(
         iteration=number,
         quality_score=score.value,
-        adjusted_parts=ground,
+        adjusted_parts=adjusted_parts,
         verified=False,
         findings=findings_of(basis.baseline, metrics),
-        verdict=doubts.verdict,
+        verdict=integrity_alerts.verdict,
         given=basis.given_score,
     )
     return point, candidate
@@ -436,7 +448,7 @@ def _decision(
         best_iteration=best.iteration or 0,
         verified=candidate.verified,
         evidence=inputs.score.evidence,
-        trusted=inputs.doubts.verdict in {None, "PASS"},
+        trusted=inputs.integrity_alerts.verdict in {None, "PASS"},
         target_tests_hold=not inputs.basis.has_tests or raising.none_fails(inputs.metrics),
         same_tree_cycle=assessment.same_tree_cycle,
         cost_usd=cost,
@@ -502,7 +514,7 @@ def _record(
         usage=inputs.measurement.usage,
         blocked=inputs.measurement.blocked,
         tree=inputs.measurement.tree,
-        integrity=integrity_record_of(inputs.doubts, inputs.scorer.seen, inputs.measurement),
+        integrity=integrity_record_of(inputs.integrity_alerts, inputs.scorer.seen, inputs.measurement),
         plan=inputs.measurement.plan,
         notes=(*_notes(inputs), *inputs.measurement.notes),
     )

@@ -4,14 +4,11 @@ from collections.abc import Mapping
 from typing import Annotated, Final, Literal, NamedTuple
 
 from ralph_tracker.core.alert_types import Alert
-from ralph_tracker.core.deltas import NO_READINGS, Readings
 from ralph_tracker.core.findings import SuppressionKind
 from ralph_tracker.core.known_tests import SeenTests
-from ralph_tracker.core.metrics import KEY_METRICS, Measurement, Metrics
-from ralph_tracker.core.rounding import SCORE_DECIMALS, half_up
-from ralph_tracker.core.rules import CyclingRules
+from ralph_tracker.core.metrics import KEY_METRICS, NO_READINGS, SCORE_DECIMALS, Measurement, Metrics, Readings, half_up
+from ralph_tracker.core.rules import CyclingRules, OtherNames
 from ralph_tracker.core.score import AdjustedParts, TestWeights, adjusted_score
-from ralph_tracker.core.setting_types import OtherNames
 
 Judged = Literal["forward", "plateau", "regression", "stalled"]
 Classification = Literal["baseline", Judged]
@@ -95,9 +92,9 @@ class Scorer(NamedTuple):
     weights: TestWeights
     seen: SeenTests
 
-    def score(self, iteration: int, ground: AdjustedParts) -> float:
+    def score(self, iteration: int, parts: AdjustedParts) -> float:
         """Return the adjusted score of that iteration against every test seen so far."""
-        return adjusted_score(ground, self.weights, self.seen.union, self.seen.credit(iteration))
+        return adjusted_score(parts, self.weights, self.seen.union, self.seen.credit(iteration))
 
 
 class Cycle(NamedTuple):

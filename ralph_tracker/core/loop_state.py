@@ -1,12 +1,15 @@
-"""The state that the judge carries from one iteration of a loop to the next."""
+"""The state that the judge carries from one iteration of a loop to the next, and its form as plain JSON."""
 
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NamedTuple
 
 from ralph_tracker.core.best import Candidate
-from ralph_tracker.core.known_tests import KnownTests, SeenTests
+from ralph_tracker.core.codec import Plain, decode, encode
+from ralph_tracker.core.known_tests import Aliases, KnownTests, Ranges, SeenTests
 from ralph_tracker.core.lineage import Lineage, Scorer
+from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, Measurement, TestResults
 from ralph_tracker.core.rules import Rules
-from ralph_tracker.core.score import Basis, test_weights
+from ralph_tracker.core.score import COMPONENT_BY_NAME, ERROR_PARTS, Basis, test_weights
 
 
 class LoopState(NamedTuple):
@@ -41,3 +44,114 @@ class LoopState(NamedTuple):
             msg = "a loop without a baseline has no scorer"
             raise ValueError(msg)
         return Scorer(test_weights(self.basis), self.seen)
+
+
+_LETTERS: Final[Mapping[str, str]] = {PASSED: "p", FAILED: "f", SKIPPED: "s"}
+_OUTCOMES: Final[Mapping[str, str]] = {letter: outcome for outcome, letter in _LETTERS.items()}
+_NOT_STATE: Final = frozenset(
+    {"timestamp", "elapsed_s", "tree", "tree_visits", "tree_last", "config_changed", "notes", "integrity", "plan"}
+)
+
+
+def basis_from_plain(plain: Mapping[str, Any]) -> Basis:
+    """Return the basis. Raises ValueError or KeyError for one that no loop can have."""
+    basis = decode(Basis, plain)
+    if basis.weights and basis.weights.keys() != {COMPONENT_BY_NAME[name].dimension for name in basis.components}:
+        msg = "weights of other dimensions than those of the components"
+        raise ValueError(msg)
+    if not set(basis.error_parts or ()) <= set(ERROR_PARTS):
+        msg = "errors counted from metrics that are none"
+        raise ValueError(msg)
+    return basis
+
+
+def seen_to_plain(seen: SeenTests) -> Plain:
+    """Return every test ever seen."""
+    return {
+        "ran": sorted(seen.ran),
+        "waiting": dict(sorted(seen.waiting.items())),
+        "enrolled": [[ranges, count] for ranges, count in sorted(seen.enrolled.items())],
+        "flaky": sorted(seen.flaky),
+        "counted": seen.counted,
+        "excluded": sorted(seen.excluded),
+        "excluded_count": seen.excluded_count,
+        "aliases": dict(sorted(seen.aliases.stands_for.items())),
+    }
+
+
+def seen_from_plain(plain: Mapping[str, Any]) -> SeenTests:
+    """Return the tests ever seen."""
+    return SeenTests(
+        ran=frozenset(plain["ran"]),
+        waiting={name: _ranges(ranges) for name, ranges in plain["waiting"].items()},
+        enrolled={_ranges(ranges): count for ranges, count in plain["enrolled"]},
+        flaky=frozenset(plain["flaky"]),
+        counted=plain["counted"],
+        excluded=frozenset(plain["excluded"]),
+        excluded_count=plain["excluded_count"],
+        aliases=Aliases({test: tuple(names) for test, names in plain.get("aliases", {}).items()}),
+    )
+
+
+def _ranges(plain: Any) -> Ranges:  # noqa: ANN401  # a list of pairs
+    return tuple((first, last) for first, last in plain)
+
+
+def measurement_to_plain(measurement: Measurement) -> Plain:
+    """Return what was handed to the judge; the tests are kept beside it."""
+    plain: Plain = encode(measurement._replace(tests=None))
+    del plain["tests"]
+    return {**plain, "flaky": sorted(measurement.tests.flaky) if measurement.tests else []}
+
+
+def measurement_from_plain(plain: Mapping[str, Any], tests: TestResults | None) -> Measurement:
+    """Return the measurement."""
+    values = {key: value for key, value in plain.items() if key != "flaky"}
+    return decode(Measurement, values)._replace(tests=tests)
+
+
+def state_of_work(measurement: Measurement) -> Plain:
+    """Return what makes two calls for one iteration the same: all that was handed in, whenever they were made."""
+    plain = {key: value for key, value in measurement_to_plain(measurement).items() if key not in _NOT_STATE}
+    return {**plain, "tests": None if measurement.tests is None else dict(measurement.tests.outcomes)}
+
+
+def known_to_plain(known: KnownTests, tests: TestResults | None) -> Plain:
+    """Return what the line knows of each test; `measured` says whether this iteration's report had names.
+
+    Of the tests that are present, names and outcomes stand side by side, an outcome as one letter: there may be
+    100,000, and JSON takes a list of names in a third of the time of a mapping.
+    """
+    return {
+        "measured": tests is not None,
+        "names": list(known.present),
+        "outcomes": "".join(map(_LETTERS.__getitem__, known.present.values())),
+        "gone": dict(sorted(known.gone.items())),
+        "durations": dict(tests.durations) if tests else {},
+        **({"messages": dict(tests.messages)} if tests and tests.messages else {}),
+        **({"not_loaded": dict(tests.not_loaded)} if tests and tests.not_loaded else {}),
+    }
+
+
+def results_from_plain(plain: Mapping[str, Any], flaky: Iterable[str]) -> TestResults | None:
+    """Return the results of an iteration; None where its report had no names. Raises as `known_from_plain` does."""
+    if not plain["measured"]:
+        return None
+    return TestResults(
+        known_from_plain(plain).present,
+        plain["durations"],
+        frozenset(flaky),
+        plain.get("messages", {}),
+        plain.get("not_loaded", {}),
+    )
+
+
+def known_from_plain(plain: Mapping[str, Any]) -> KnownTests:
+    """Return what the line knows. Raises ValueError or KeyError where names and outcomes do not belong together.
+
+    The first loops of this schema have a mapping in place of the names and outcomes.
+    """
+    present = plain.get("present")
+    if present is None:
+        present = dict(zip(plain["names"], map(_OUTCOMES.__getitem__, plain["outcomes"]), strict=True))
+    return KnownTests(present, plain["gone"])

@@ -1,11 +1,46 @@
-"""The table of metrics with their units and directions, and the values of one iteration."""
+"""The table of metrics with their units and directions, the values of one iteration, and the differences of two.
+
+Metrics are rounded half-up once, when recorded, and compared exactly afterwards (semantics § 3, § 4).
+"""
 
 from collections.abc import Mapping
+from decimal import ROUND_HALF_UP, Decimal
 from enum import StrEnum
 from typing import Final, Literal, NamedTuple
 
 from ralph_tracker.core.findings import Integrity
-from ralph_tracker.core.rounding import COMPLEXITY_DECIMALS, PERCENT_DECIMALS
+
+PERCENT_DECIMALS: Final = 1
+SCORE_DECIMALS: Final = 4
+COMPLEXITY_DECIMALS: Final = 2
+_NOISE_DECIMALS: Final = 10
+
+
+def half_up(value: float, decimals: int = 0) -> float:
+    """Round half away from zero, ignoring the binary noise of sums."""
+    exact = Decimal(repr(without_noise(float(value))))
+    return float(exact.quantize(Decimal(1).scaleb(-decimals), rounding=ROUND_HALF_UP))
+
+
+def without_noise(value: float) -> float:
+    """Remove the binary noise of a product or a quotient, so that it compares as in decimal arithmetic."""
+    return round(value, _NOISE_DECIMALS)
+
+
+def whole(value: float) -> int:
+    """Round half-up to a whole number."""
+    return int(half_up(value))
+
+
+def plain_number(value: float) -> str:
+    """Format a number without a trailing .0 and without an exponent."""
+    text = f"{value:.10f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
+
+
+def quantity(count: int, noun: str) -> str:
+    """Format a count with its noun: 1 test, 2 tests."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 class Direction(StrEnum):
@@ -210,3 +245,55 @@ class Measurement(NamedTuple):
     not_loaded: Mapping[str, str] = {}
     plan: tuple[int, int] | None = None
     failing_named: tuple[str, ...] = ()
+
+
+class Reading(NamedTuple):
+    """A measured number and the iteration that measured it."""
+
+    value: float
+    iteration: int
+
+
+Readings = Mapping[str, Reading]
+NO_READINGS: Final[Readings] = {}
+# The build status as a reading: 1 if it failed.
+BUILD_FAILED: Final = "build_failed"
+
+
+def read(metrics: Metrics, iteration: int, before: Readings = NO_READINGS) -> dict[str, Reading]:
+    """Return the latest reading of every numeric metric; a metric that is missing now keeps its earlier one."""
+    readings = dict(before)
+    for spec in METRICS:
+        value = metrics.number(spec.name) if spec.numeric else None
+        if value is not None:
+            readings[spec.name] = Reading(value, iteration)
+    if metrics.build_status is not None:
+        readings[BUILD_FAILED] = Reading(float(metrics.build_status == "failure"), iteration)
+    return readings
+
+
+def delta(now: float, before: float, decimals: int) -> float:
+    """Return the difference of two recorded values, rounded to their decimals; an int for counts."""
+    difference = half_up(now - before, decimals)
+    return difference if decimals else int(difference)
+
+
+def deltas(metrics: Metrics, before: Readings) -> dict[str, float]:
+    """Return the delta of every numeric metric measured on both sides, under its published name."""
+    found = {}
+    for spec in METRICS:
+        value, earlier = metrics.number(spec.name) if spec.numeric else None, before.get(spec.name)
+        if value is not None and earlier is not None:
+            found[spec.delta_name] = delta(value, earlier.value, spec.decimals)
+    return found
+
+
+def errors_at_size(error_count: int, loc: int | None, earlier_loc: float | None) -> int:
+    """Return error_count scaled to the earlier size of the code.
+
+    Only growth is scaled: twice the code with less than twice the findings is no regression. If a size is unknown, or
+    the code shrank, the count is unchanged.
+    """
+    if loc is None or earlier_loc is None or loc <= earlier_loc:
+        return error_count
+    return whole(error_count * earlier_loc / loc)

@@ -4,9 +4,33 @@ Each field is a key of the configuration, which takes its type, bounds, default 
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Final, Literal, NamedTuple, get_args
+from typing import Annotated, Any, Final, Literal, NamedTuple, get_args
 
-from ralph_tracker.core.setting_types import Amount, Bounds, Count, OtherNames, Share
+
+class Bounds(NamedTuple):
+    """The least and the most that a number may be, and what it must exceed; None is no bound."""
+
+    least: float | None = None
+    most: float | None = None
+    above: float | None = None
+
+
+class OtherNames(NamedTuple):
+    """Names by which the configuration, or a stored document, may have a field too."""
+
+    names: tuple[str, ...]
+
+
+Share = Annotated[float, Bounds(0, 1)]
+Amount = Annotated[float, Bounds(0)]
+Count = Annotated[int, Bounds(1)]
+
+
+def other_names(hint: Any) -> tuple[str, ...]:  # noqa: ANN401  # any annotation
+    """Return the other names of a field with that annotation."""
+    metadata = getattr(hint, "__metadata__", ())
+    return tuple(name for each in metadata if isinstance(each, OtherNames) for name in each.names)
+
 
 DIMENSIONS: Final[tuple[str, ...]] = (
     "validation",

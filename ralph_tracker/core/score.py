@@ -5,8 +5,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from ralph_tracker.core.findings import SuppressionKind
-from ralph_tracker.core.metrics import METRICS, Group, Metrics
-from ralph_tracker.core.rounding import SCORE_DECIMALS, half_up, without_noise
+from ralph_tracker.core.metrics import METRICS, SCORE_DECIMALS, Group, Metrics, half_up, without_noise
 from ralph_tracker.core.rules import DIMENSIONS, Rules
 
 LINT_ERROR_COST: Final = 5.0
@@ -53,8 +52,8 @@ def bloat(growth: float) -> float:
     return BLOAT_SCORE if growth > BLOAT_GROWTH else FULL
 
 
-def _all_tests_pass(now: Metrics, _: Metrics) -> float | None:
-    count, passed, failed = now.test_count, now.tests_passed, now.tests_failed
+def _all_tests_pass(metrics: Metrics, _: Metrics) -> float | None:
+    count, passed, failed = metrics.test_count, metrics.tests_passed, metrics.tests_failed
     if count is None or passed is None or failed is None:
         return None
     if failed == 0 and passed > 0:
@@ -62,65 +61,65 @@ def _all_tests_pass(now: Metrics, _: Metrics) -> float | None:
     return passed / count * 100 if count else 0.0
 
 
-def _build_success(now: Metrics, _: Metrics) -> float | None:
-    if now.build_status is None:
+def _build_success(metrics: Metrics, _: Metrics) -> float | None:
+    if metrics.build_status is None:
         return None
-    return FULL if now.build_status == "success" else 0.0
+    return FULL if metrics.build_status == "success" else 0.0
 
 
-def _no_lint_errors(now: Metrics, _: Metrics) -> float | None:
-    return None if now.lint_errors is None else penalised(now.lint_errors, LINT_ERROR_COST)
+def _no_lint_errors(metrics: Metrics, _: Metrics) -> float | None:
+    return None if metrics.lint_errors is None else penalised(metrics.lint_errors, LINT_ERROR_COST)
 
 
-def _coverage(now: Metrics, _: Metrics) -> float | None:
-    return now.coverage_percentage
+def _coverage(metrics: Metrics, _: Metrics) -> float | None:
+    return metrics.coverage_percentage
 
 
-def _test_count_vs_baseline(now: Metrics, baseline: Metrics) -> float | None:
-    if now.test_count is None:
+def _test_count_vs_baseline(metrics: Metrics, baseline: Metrics) -> float | None:
+    if metrics.test_count is None:
         return None
     if not baseline.test_count:
-        return FULL if now.test_count else 0.0
-    return min(FULL, now.test_count / baseline.test_count * 100)
+        return FULL if metrics.test_count else 0.0
+    return min(FULL, metrics.test_count / baseline.test_count * 100)
 
 
-def _pass_rate(now: Metrics, _: Metrics) -> float | None:
-    if now.pass_rate is None and none_ran(now):
+def _pass_rate(metrics: Metrics, _: Metrics) -> float | None:
+    if metrics.pass_rate is None and none_ran(metrics):
         return 0.0
-    return now.pass_rate
+    return metrics.pass_rate
 
 
-def _error_count_inverted(now: Metrics, _: Metrics) -> float | None:
-    return None if now.error_count is None else penalised(now.error_count, ERROR_COST)
+def _error_count_inverted(metrics: Metrics, _: Metrics) -> float | None:
+    return None if metrics.error_count is None else penalised(metrics.error_count, ERROR_COST)
 
 
-def _lint_warnings_inverted(now: Metrics, _: Metrics) -> float | None:
-    return None if now.lint_warnings is None else penalised(now.lint_warnings, WARNING_COST)
+def _lint_warnings_inverted(metrics: Metrics, _: Metrics) -> float | None:
+    return None if metrics.lint_warnings is None else penalised(metrics.lint_warnings, WARNING_COST)
 
 
-def _complexity_reasonable(now: Metrics, _: Metrics) -> float | None:
-    return None if now.complexity_score is None else penalised(now.complexity_score, COMPLEXITY_COST)
+def _complexity_reasonable(metrics: Metrics, _: Metrics) -> float | None:
+    return None if metrics.complexity_score is None else penalised(metrics.complexity_score, COMPLEXITY_COST)
 
 
-def _loc_growth(now: Metrics, baseline: Metrics) -> float | None:
-    if now.loc_total is None or not baseline.loc_total:
+def _loc_growth(metrics: Metrics, baseline: Metrics) -> float | None:
+    if metrics.loc_total is None or not baseline.loc_total:
         return None
-    return growth_percent(now.loc_total, baseline.loc_total)
+    return growth_percent(metrics.loc_total, baseline.loc_total)
 
 
-def _loc_appropriate(now: Metrics, baseline: Metrics) -> float | None:
-    growth = _loc_growth(now, baseline)
+def _loc_appropriate(metrics: Metrics, baseline: Metrics) -> float | None:
+    growth = _loc_growth(metrics, baseline)
     return None if growth is None else appropriate_size(growth)
 
 
-def _no_code_bloat(now: Metrics, baseline: Metrics) -> float | None:
-    growth = _loc_growth(now, baseline)
+def _no_code_bloat(metrics: Metrics, baseline: Metrics) -> float | None:
+    growth = _loc_growth(metrics, baseline)
     return None if growth is None else bloat(growth)
 
 
-def none_ran(now: Metrics) -> bool:
+def none_ran(metrics: Metrics) -> bool:
     """Return whether tests are reported and none of them ran (zero tests, or all skipped)."""
-    return now.test_count is not None and now.tests_passed == 0 and now.tests_failed == 0
+    return metrics.test_count is not None and metrics.tests_passed == 0 and metrics.tests_failed == 0
 
 
 class Component(NamedTuple):
@@ -222,24 +221,24 @@ def _weights_used(components: tuple[str, ...], rules: Rules) -> dict[str, float]
     return {name: weight / total for name, weight in kept.items()} if total else {}
 
 
-def recorded_metrics(measured: Metrics, error_parts: tuple[str, ...] | None) -> Metrics:
+def recorded_metrics(metrics: Metrics, error_parts: tuple[str, ...] | None) -> Metrics:
     """Derive what can be derived and round to the recorded decimals, once.
 
     error_count comes from the same source as at the baseline: as given (`error_parts` None), or as the sum of its
     parts, None if one of them is missing.
     """
-    values = dict(measured.measured())
-    passed, failed = measured.tests_passed, measured.tests_failed
-    if measured.test_count is not None and passed is not None and failed is not None:
-        values.setdefault("tests_skipped", measured.test_count - passed - failed)
+    values = dict(metrics.measured())
+    passed, failed = metrics.tests_passed, metrics.tests_failed
+    if metrics.test_count is not None and passed is not None and failed is not None:
+        values.setdefault("tests_skipped", metrics.test_count - passed - failed)
     if passed is not None and failed is not None and passed + failed > 0:
         values.setdefault("pass_rate", passed / (passed + failed) * 100)
-    covered, total = measured.coverage_lines_covered, measured.coverage_lines_total
+    covered, total = metrics.coverage_lines_covered, metrics.coverage_lines_total
     if covered is not None and total:
         values.setdefault("coverage_percentage", covered / total * 100)
     if error_parts is not None:
         values.pop("error_count", None)
-        counts = [measured.number(name) for name in error_parts]
+        counts = [metrics.number(name) for name in error_parts]
         if counts and None not in counts:
             values["error_count"] = int(sum(count for count in counts if count is not None))
     for spec in METRICS:
@@ -263,9 +262,9 @@ class Score(NamedTuple):
     evidence: float
 
 
-def quality_score(basis: Basis, now: Metrics, given: float | None = None) -> Score:
+def quality_score(basis: Basis, metrics: Metrics, given: float | None = None) -> Score:
     """Score one iteration by the specification's formula; a given score is kept."""
-    components = plain_components(basis, now)
+    components = plain_components(basis, metrics)
     dimensions = dimension_scores(basis, components)
     value = given if basis.given_score and given is not None else weighted(basis, dimensions)
     return Score(
@@ -276,9 +275,9 @@ def quality_score(basis: Basis, now: Metrics, given: float | None = None) -> Sco
     )
 
 
-def plain_components(basis: Basis, now: Metrics) -> dict[str, float | None]:
+def plain_components(basis: Basis, metrics: Metrics) -> dict[str, float | None]:
     """Return each component of the loop by the formula, None if it was not measured."""
-    return {name: COMPONENT_BY_NAME[name].value(now, basis.baseline) for name in basis.components}
+    return {name: COMPONENT_BY_NAME[name].value(metrics, basis.baseline) for name in basis.components}
 
 
 def dimension_scores(basis: Basis, components: Mapping[str, float | None]) -> dict[str, float]:
@@ -340,7 +339,7 @@ test_weights.__test__ = False  # type: ignore[attr-defined]  # as above
 
 def adjusted_parts_of(
     basis: Basis,
-    now: Metrics,
+    metrics: Metrics,
     *,
     given: float | None,
     passes: int,
@@ -356,7 +355,7 @@ def adjusted_parts_of(
     if basis.given_score:
         value = given or 0.0
         return AdjustedParts(fixed=value, alone=value)
-    components = adjusted_components(basis, now, suppressions)
+    components = adjusted_components(basis, metrics, suppressions)
     alone = weighted(basis, dimension_scores(basis, components))
     without = {name: 0.0 if name in _TEST_COMPONENTS else value for name, value in components.items()}
     passes_known = all(components.get(name, 0.0) is not None for name in TEST_PASS_COMPONENTS)
@@ -370,44 +369,44 @@ def adjusted_parts_of(
     )
 
 
-def adjusted_score(ground: AdjustedParts, weights: TestWeights, union: int, credit: int = 0) -> float:
+def adjusted_score(parts: AdjustedParts, weights: TestWeights, union: int, credit: int = 0) -> float:
     """Return the adjusted score now, 0 to 1 with 4 decimals.
 
     `union` is how many tests the loop has ever seen, `credit` how many of the iteration's unseen tests have run since.
     """
     if union <= 0:
-        return half_up(ground.alone, SCORE_DECIMALS)
-    passing = min(1.0, ground.passes / union)
-    present = min(1.0, (ground.present + credit) / union)
-    return half_up(ground.fixed + weights.passing * passing + weights.present * present, SCORE_DECIMALS)
+        return half_up(parts.alone, SCORE_DECIMALS)
+    passing = min(1.0, parts.passes / union)
+    present = min(1.0, (parts.present + credit) / union)
+    return half_up(parts.fixed + weights.passing * passing + weights.present * present, SCORE_DECIMALS)
 
 
-def size_factor(baseline: Metrics, now: Metrics) -> float:
+def size_factor(baseline: Metrics, metrics: Metrics) -> float:
     """Return the factor that scales findings to the baseline's size, at most 1."""
-    if now.loc_total is None or baseline.loc_total is None or now.loc_total == 0:
+    if metrics.loc_total is None or baseline.loc_total is None or metrics.loc_total == 0:
         return 1.0
-    return min(1.0, (baseline.loc_total or LOC_OF_NOTHING) / now.loc_total)
+    return min(1.0, (baseline.loc_total or LOC_OF_NOTHING) / metrics.loc_total)
 
 
-def code_growth(baseline: Metrics, now: Metrics) -> float | None:
+def code_growth(baseline: Metrics, metrics: Metrics) -> float | None:
     """Return the growth of LOC in percent, growth divided by the growth of the passing tests first.
 
     Shrinking is returned as it is. From a baseline without a passing test each passing test counts once. None if either
     size is unknown or the baseline has no line.
     """
-    if now.loc_total is None or not baseline.loc_total:
+    if metrics.loc_total is None or not baseline.loc_total:
         return None
-    growth = now.loc_total / baseline.loc_total
+    growth = metrics.loc_total / baseline.loc_total
     if growth <= 1:
-        return growth_percent(now.loc_total, baseline.loc_total)
-    return without_noise((max(1.0, growth / passing_growth(baseline, now)) - 1) * 100)
+        return growth_percent(metrics.loc_total, baseline.loc_total)
+    return without_noise((max(1.0, growth / passing_growth(baseline, metrics)) - 1) * 100)
 
 
-def passing_growth(baseline: Metrics, now: Metrics) -> float:
+def passing_growth(baseline: Metrics, metrics: Metrics) -> float:
     """Return the growth factor of the passing tests, at least 1."""
-    if now.tests_passed is None or baseline.tests_passed is None:
+    if metrics.tests_passed is None or baseline.tests_passed is None:
         return 1.0
-    return max(1.0, now.tests_passed / max(1, baseline.tests_passed))
+    return max(1.0, metrics.tests_passed / max(1, baseline.tests_passed))
 
 
 def suppressed(basis: Basis, suppressions: Mapping[SuppressionKind, int]) -> dict[str, int]:
@@ -425,18 +424,18 @@ def suppressed(basis: Basis, suppressions: Mapping[SuppressionKind, int]) -> dic
 
 
 def adjusted_components(
-    basis: Basis, now: Metrics, suppressions: Mapping[SuppressionKind, int] = NO_SUPPRESSIONS
+    basis: Basis, metrics: Metrics, suppressions: Mapping[SuppressionKind, int] = NO_SUPPRESSIONS
 ) -> dict[str, float | None]:
     """Return the components at the baseline's size, the test components by the plain formula."""
     more = suppressed(basis, suppressions)
-    factor = size_factor(basis.baseline, now)
-    components = plain_components(basis, now)
+    factor = size_factor(basis.baseline, metrics)
+    components = plain_components(basis, metrics)
     for name, cost in _COSTS.items():
         if components.get(name) is not None:
             metric = COMPONENT_BY_NAME[name].reads[0]
             scale = 1.0 if metric == "complexity_score" else factor
-            components[name] = _cost_against(basis.baseline, now, metric, cost, scale, more.get(metric, 0))
-    growth = code_growth(basis.baseline, now)
+            components[name] = _cost_against(basis.baseline, metrics, metric, cost, scale, more.get(metric, 0))
+    growth = code_growth(basis.baseline, metrics)
     if growth is not None:
         components["loc_appropriate"] = appropriate_size(growth)
         components["no_code_bloat"] = bloat(growth)
@@ -449,8 +448,8 @@ def starts_high(baseline: Metrics, metric: str, cost: float) -> bool:
     return start is not None and cost * start > HALF
 
 
-def _cost_against(baseline: Metrics, now: Metrics, metric: str, cost: float, factor: float, more: int) -> float:
-    value = ((now.number(metric) or 0.0) + more) * factor
+def _cost_against(baseline: Metrics, metrics: Metrics, metric: str, cost: float, factor: float, more: int) -> float:
+    value = ((metrics.number(metric) or 0.0) + more) * factor
     start = baseline.number(metric) or 0.0
     if starts_high(baseline, metric, cost):
         return max(0.0, 100.0 - HALF * value / start)

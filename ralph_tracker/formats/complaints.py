@@ -11,8 +11,7 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from ralph_tracker.formats import json_lines
-from ralph_tracker.formats.colour import plain
-from ralph_tracker.formats.content import Content
+from ralph_tracker.formats.content import Content, plain
 from ralph_tracker.formats.damage import DamageError
 from ralph_tracker.formats.elements import Elements
 from ralph_tracker.formats.lint.lint_report import Severity, named, overridden, resolved

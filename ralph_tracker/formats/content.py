@@ -2,12 +2,21 @@
 
 import codecs
 import json
+import re
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Final, NoReturn
 
 from ralph_tracker.formats import markup
 from ralph_tracker.formats.damage import DEFAULT_LIMITS, DamageError, Limits, Unreadable
+
+_COLOUR: Final = re.compile(r"\x1b\[[0-9;]*[mK]|\x1b\(B")
+
+
+def plain(text: str) -> str:
+    """Return the text without colours."""
+    return _COLOUR.sub("", text) if "\x1b" in text else text
+
 
 _BOMS: Final = (
     (codecs.BOM_UTF8, "utf-8"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
 
-from ralph_tracker.core.selection_document import AppliedDocument
+from ralph_tracker.core.selection import AppliedDocument
 from ralph_tracker.errors import CollectedError, InputError, NoSnapshotError, StoreError
 from ralph_tracker.store.files import as_store_error, file_digest, sync_below, sync_folder
 from ralph_tracker.store.iteration_files import IterationFiles
@@ -42,51 +42,51 @@ class Applied:
         return replace(self, text=f"{self.text}; {_AS_RECORDED}", verified_again=True) if verifying else self
 
 
-def apply_iteration(keeper: IterationFiles, number: int, how: Apply, branch: str | None = None) -> Applied:
+def apply_iteration(iteration_files: IterationFiles, number: int, how: Apply, branch: str | None = None) -> Applied:
     """Apply an iteration as output folder, working tree or branch.
 
     Seals and kept files are checked before, and what was written is compared after. A loop without files applies
     nothing and says so. Raises CollectedError if gc removed the files, StoreError for trouble with the disk or git, or
     damage; nothing is applied then.
     """
-    source = f"{keeper.paths.shown}/iterations/{keeper.paths.iteration(number).name}/"
+    source = f"{iteration_files.paths.shown}/iterations/{iteration_files.paths.iteration(number).name}/"
     if branch is not None and how != "branch":
         raise InputError(f"a branch was named ({shown(branch)}), which --apply branch makes, not {how}")
     if how == "none":
         return Applied(_document(source, None, (), "nothing was applied, as asked"), "nothing was applied, as asked")
     try:
-        keeper.refuse_damaged(number)
-        changes = keeper.differs_from_baseline(number)
+        iteration_files.refuse_damaged(number)
+        changes = iteration_files.differs_from_baseline(number)
     except CollectedError as error:
         raise CollectedError(f"{error}; nothing was applied, --apply none selects it all the same") from None
     except NoSnapshotError:
         return Applied(_document(None, None, (), NOTHING_KEPT), NOTHING_KEPT)
     if how == "worktree":
-        undo = keeper.restore(number)
+        undo = iteration_files.restore(number)
         text = f"the working tree is iteration {number} now; undo with `ralph-tracker restore --undo {undo}`"
         return Applied(_document(source, ".", changes, text), text, undo)
     if how == "branch":
-        name = branch or f"ralph/{keeper.paths.loop_id}-{keeper.paths.iteration(number).name}"
-        keeper.branch(number, name)
+        name = branch or f"ralph/{iteration_files.paths.loop_id}-{iteration_files.paths.iteration(number).name}"
+        iteration_files.branch(number, name)
         return Applied(_document(source, name, changes, f"branch {name} made"), f"branch {name} has iteration {number}")
-    _write_output(keeper, changes)
+    _write_output(iteration_files, changes)
     gone = sum(change.status == "D" for change in changes)
     count = len(changes) - gone
     text = f"{count} file{'' if count == 1 else 's'} in {OUTPUT}/" + (
         f", {gone} deleted since the baseline" if gone else ""
     )
-    return Applied(_document(source, f"{OUTPUT}/", changes, text), text, in_place=keeper.is_in_place(number))
+    return Applied(_document(source, f"{OUTPUT}/", changes, text), text, in_place=iteration_files.is_in_place(number))
 
 
-def _write_output(keeper: IterationFiles, changes: Sequence[Change]) -> None:
+def _write_output(iteration_files: IterationFiles, changes: Sequence[Change]) -> None:
     """Write the files that differ from the baseline to a temporary folder, compare them, then rename it into place."""
-    paths: LoopPaths = keeper.paths
+    paths: LoopPaths = iteration_files.paths
     target = paths.root / OUTPUT
     with as_store_error(target):
         paths.staging.mkdir(parents=True, exist_ok=True)
         scratch = Path(tempfile.mkdtemp(dir=paths.staging))
         present = [change for change in changes if change.status != "D"]
-        keeper.write_changed(present, scratch / "new")
+        iteration_files.write_changed(present, scratch / "new")
         for change in present:
             if file_digest(scratch / "new" / change.path) != change.sha256:
                 raise StoreError(f"{shown(change.path)}: written otherwise than it was kept; run it again")

@@ -5,19 +5,23 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, TypedDict, cast, get_args
 
 from ralph_tracker.core.alert_types import TYPE_BY_NAME
-from ralph_tracker.core.deltas import delta, errors_at_size
 from ralph_tracker.core.metrics import (
     FAILED,
     METRICS,
     PASSED,
+    SCORE_DECIMALS,
     SECTIONS,
     Direction,
     MetricSpec,
     OutcomeWord,
     TestResults,
     Value,
+    delta,
+    errors_at_size,
+    half_up,
+    plain_number,
+    without_noise,
 )
-from ralph_tracker.core.rounding import SCORE_DECIMALS, half_up, plain_number, without_noise
 from ralph_tracker.core.rules import Rules
 from ralph_tracker.core.score import COMPONENT_BY_NAME
 from ralph_tracker.errors import NoSnapshotError, StoreError

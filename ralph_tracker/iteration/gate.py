@@ -7,9 +7,25 @@ from pathlib import Path
 from typing import Final, Literal, TypedDict, cast
 
 from ralph_tracker.core.alert_types import Alert, StandingState, in_order
-from ralph_tracker.core.documents import (
+from ralph_tracker.core.findings import Severity
+from ralph_tracker.core.integrity import raises_doubt
+from ralph_tracker.core.judge import excluded_tests, judge
+from ralph_tracker.core.known_tests import FailingTests, failing
+from ralph_tracker.core.lineage import Judged
+from ralph_tracker.core.metrics import (
+    BY_NAME,
+    COMPLEXITY_DECIMALS,
+    KEY_METRICS,
+    Direction,
+    Group,
+    Measure,
+    half_up,
+    plain_number,
+)
+from ralph_tracker.core.records import (
     SCHEMA_VERSION,
     AlertFactsDocument,
+    IterationRecord,
     MetricsDocument,
     Numbers,
     SchemaVersion,
@@ -18,14 +34,6 @@ from ralph_tracker.core.documents import (
     integrity_document,
     metrics_document,
 )
-from ralph_tracker.core.findings import Severity
-from ralph_tracker.core.integrity import raises_doubt
-from ralph_tracker.core.judge import excluded_tests, judge
-from ralph_tracker.core.known_tests import FailingTests, failing
-from ralph_tracker.core.lineage import Judged
-from ralph_tracker.core.metrics import BY_NAME, KEY_METRICS, Direction, Group, Measure
-from ralph_tracker.core.records import IterationRecord
-from ralph_tracker.core.rounding import COMPLEXITY_DECIMALS, half_up, plain_number
 from ralph_tracker.core.score import COMPONENT_BY_NAME
 from ralph_tracker.errors import LoopError
 from ralph_tracker.iteration.measure import IterationContext, Progress, Source, configured_by, refuse_other_origin
@@ -126,9 +134,9 @@ class Gate:
     @property
     def reasons(self) -> tuple[str, ...]:
         """Return why it does not pass, a line each; () where it passes."""
-        critical = [f"{alert.type}: {told(alert)}" for alert in self.critical]
+        critical = [f"{alert.type}: {alert_text(alert)}" for alert in self.critical]
         regressed = [f"class regression: {self.fall}"] if self.regressed else []
-        suspected = [f"SUSPECT, and --strict was asked for: {told(alert)}" for alert in self.suspected]
+        suspected = [f"SUSPECT, and --strict was asked for: {alert_text(alert)}" for alert in self.suspected]
         unmeasured = [f"{measure.name} could not be measured: {measure.why}" for measure in self.unmeasured]
         unproven = [self.why_unproven] if self.unproven else []
         return (*critical, *regressed, *suspected, *unmeasured, *unproven)
@@ -181,7 +189,7 @@ def metric_lines(gate: Gate) -> list[str]:
     return [f"METRIC {name}={value}" for name, value in known.items()]
 
 
-def told(alert: Alert) -> str:
+def alert_text(alert: Alert) -> str:
     """Return an alert's message with its note."""
     return f"{alert.message} ({alert.note})" if alert.note else alert.message
 
@@ -317,14 +325,14 @@ def gate(
     summary = summary_at(loop.store.paths)
     state = LoopRecords(loop.store.paths).state(summary, loop.config.rules)  # for a reader: nothing is repaired
     with temporary_folder("gate") as folder:
-        taken = IterationContext(now, loop).unrecorded(loop, state, metrics, environment, folder, progress=progress)
-    retiring = excluded_tests(state, taken.measurement)
+        measured = IterationContext(now, loop).unrecorded(loop, state, metrics, environment, folder, progress=progress)
+    retiring = excluded_tests(state, measured.measurement)
     if retiring:
         state = loop.state_without(summary, retiring)
-    judgement = judged(lambda: judge(state, taken.measurement))
-    fails = failing(state.known, taken.measurement.tests, judgement.state.seen.aliases)
-    checks = () if taken.check_run is None else taken.check_run.measures
-    return gate_of(judgement.record, summary.head, taken.measurement.missing, checks, fails, strict=strict)
+    judgement = judged(lambda: judge(state, measured.measurement))
+    fails = failing(state.known, measured.measurement.tests, judgement.state.seen.aliases)
+    checks = () if measured.check_run is None else measured.check_run.measures
+    return gate_of(judgement.record, summary.head, measured.measurement.missing, checks, fails, strict=strict)
 
 
 def _paths(root: Path, loop_id: str | None, environment: Mapping[str, str]) -> LoopPaths:

@@ -3,6 +3,7 @@
 import os
 import shutil
 import stat
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
@@ -17,7 +18,6 @@ from ralph_tracker.core.metrics import Group, Measure, Measurement, Metrics, Tes
 from ralph_tracker.errors import ConfigError, InputError, StoreError
 from ralph_tracker.formats.damage import DEFAULT_LIMITS
 from ralph_tracker.formats.lint.lint_report import Severity
-from ralph_tracker.iteration.changed_by_checks import change_note
 from ralph_tracker.iteration.listed_findings import FILE as FINDINGS
 from ralph_tracker.iteration.listed_findings import ListedFindings, listed, listed_document
 from ralph_tracker.iteration.rerun import linked_environments, scratch_tree
@@ -37,6 +37,44 @@ from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.snapshots.exclusions import UNREADABLE
 from ralph_tracker.store.snapshots.values import shown
 
+_SHOWN: Final = 5
+
+
+def change_note(paths: Sequence[str], before: Collection[str]) -> str:
+    """Return the note on the files that the checks changed; `before` are the files that were there."""
+    old = [path for path in paths if path in before]
+    new = [path for path in paths if path not in before]
+    folders = {folder for path in before for folder in _folders(path)}
+    written = Counter(next((each for each in _folders(path) if each not in folders), path) for path in new)
+    places = [*map(shown, old), *(f"{shown(place)}{_many(place, count)}" for place, count in sorted(written.items()))]
+    note = f"tree_changed_by_checks: {_first(places)}"
+    return f"{note}; add to .gitignore: {_first(_lines(written))}" if written else note
+
+
+def _folders(path: str) -> list[str]:
+    """Return the folders above a file, the outermost first, each with a slash at its end."""
+    return [path[: at + 1] for at, char in enumerate(path) if char == "/"]
+
+
+def _many(place: str, count: int) -> str:
+    return f" ({count} files)" if place.endswith("/") and count > 1 else ""
+
+
+def _lines(places: Collection[str]) -> list[str]:
+    """Return the lines to add: the path, or the name alone of folders that are called the same."""
+    names = Counter(_name(place) for place in places)
+    return sorted({shown(_name(place) if names[_name(place)] > 1 else place) for place in places})
+
+
+def _name(place: str) -> str:
+    return place.rstrip("/").rpartition("/")[2] + ("/" if place.endswith("/") else "")
+
+
+def _first(texts: Sequence[str]) -> str:
+    more = f" and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else ""
+    return ", ".join(texts[:_SHOWN]) + more
+
+
 Progress = Callable[[str], None]
 _FOLDERS: Final = ("reports", "output", "rerun")
 OUTPUT_KEPT: Final = 1_000_000
@@ -47,7 +85,7 @@ CODE_CACHE: Final = "code-cache.json"
 
 
 def run_held_back(
-    keeper: IterationFiles,
+    iteration_files: IterationFiles,
     tree: str,
     checks: Sequence[Check],
     environment: Mapping[str, str],
@@ -62,16 +100,16 @@ def run_held_back(
     """
     results: list[CheckResult] = []
     for check in checks:
-        source = folder_of(check, keeper.paths.root)
-        folder, copy = stack.enter_context(scratch_tree(keeper, tree))
-        variables = linked_environments(keeper, copy, [check], environment, same_source=True)
+        source = folder_of(check, iteration_files.paths.root)
+        folder, copy = stack.enter_context(scratch_tree(iteration_files, tree))
+        variables = linked_environments(iteration_files, copy, [check], environment, same_source=True)
         shutil.copytree(source, copy, dirs_exist_ok=True, symlinks=True)
         results += run_checks(
             [check._replace(needs=())],
             root=copy,
             folder=output / check.name,
             reports=folder / "reports",
-            environment=without_ours(environment_for_checks(variables), keeper.paths.root),
+            environment=without_ours(environment_for_checks(variables), iteration_files.paths.root),
             on_progress=progress,
         )
     return tuple(results)
@@ -148,7 +186,7 @@ class CheckRun(NamedTuple):
     not_loaded: Mapping[str, str] = {}
     listed: ListedFindings = ListedFindings()
 
-    def fill(self, folder: Path, keeper: IterationFiles, number: int) -> None:
+    def fill(self, folder: Path, iteration_files: IterationFiles, number: int) -> None:
         """Write all of it into the iteration's folder, before that is sealed."""
         shorten(self.scratch)
         _drop_odd_files(self.scratch / "rerun")
@@ -157,12 +195,12 @@ class CheckRun(NamedTuple):
                 (self.scratch / name).rename(folder / name)
         write_new(folder / CHECKS, to_json(_checks_document(self.ran)))
         write_new(folder / FINDINGS, to_json(listed_document(self.listed)))
-        keeper.fill(folder, self.kept, number)
+        iteration_files.fill(folder, self.kept, number)
 
 
 def observe(
     place: MeasureTarget,
-    keeper: IterationFiles,
+    iteration_files: IterationFiles,
     previous: int | None,
     segments: Sequence[tuple[int, int]],
     *,
@@ -179,8 +217,8 @@ def observe(
 
         there = [check for check in place.checks if check.name not in place.may_be_absent]
         require_commands(there, place.root, place.environment)
-    kept = keeper.capture(previous, segments)
-    files = keeper.files_of(kept.snapshot.tree)
+    kept = iteration_files.capture(previous, segments)
+    files = iteration_files.files_of(kept.snapshot.tree)
     code = count_code(
         place.root,
         files,
@@ -191,14 +229,16 @@ def observe(
     with as_store_error(place.scratch):
         shutil.rmtree(place.scratch, ignore_errors=True)
     if place.checkout is None:
-        results, measured = _checked(place, keeper, kept.snapshot.tree, allow_missing=allow_missing, progress=progress)
+        results, measured = _checked(
+            place, iteration_files, kept.snapshot.tree, allow_missing=allow_missing, progress=progress
+        )
     else:
         results, measured = place.checkout.ran, place.checkout.totals
         with as_store_error(place.scratch):
             shutil.copytree(place.checkout.folder, place.scratch, symlinks=True)
-    facts = TreeFacts(place.root, keeper, kept, code, measured.coverage)
+    facts = TreeFacts(place.root, iteration_files, kept, code, measured.coverage)
     metrics = measured.metrics._replace(**tree_values(facts))
-    kept = keeper.after_checks(kept) if place.checkout is None else kept
+    kept = iteration_files.after_checks(kept) if place.checkout is None else kept
     missing = dict(measured.missing)
     if code.complexity_score is None:
         missing[Group.CODE] = _NO_FUNCTION
@@ -228,7 +268,7 @@ def _listed(measured: CheckTotals, facts: TreeFacts) -> ListedFindings:
 
 
 def _checked(
-    place: MeasureTarget, keeper: IterationFiles, tree: str, *, allow_missing: bool, progress: Progress | None
+    place: MeasureTarget, iteration_files: IterationFiles, tree: str, *, allow_missing: bool, progress: Progress | None
 ) -> tuple[tuple[CheckResult, ...], CheckTotals]:
     """Run the checks on the current tree, which is kept as `tree`, and read their reports."""
     results = run_checks(
@@ -245,7 +285,7 @@ def _checked(
     with ExitStack() as stack:
         if held_back:
             output = place.scratch / "held-back"
-            results += run_held_back(keeper, tree, held_back, place.environment, output, stack, progress)
+            results += run_held_back(iteration_files, tree, held_back, place.environment, output, stack, progress)
         return results, read_results(results, place.severity, place.root)
 
 
@@ -323,30 +363,30 @@ class MeasuredIteration(NamedTuple):
     """A measurement, what was kept with it, and what was observed if we measured it ourselves."""
 
     measurement: Measurement
-    keeper: IterationFiles | None = None
+    iteration_files: IterationFiles | None = None
     kept: KeptFiles | None = None
     check_run: CheckRun | None = None
 
     def fill(self, number: int) -> Callable[[Path], None] | None:
         """Return the function that writes the files into the iteration's folder, None if there are none."""
-        check_run, keeper, kept = self.check_run, self.keeper, self.kept
-        if keeper is None or kept is None:
+        check_run, iteration_files, kept = self.check_run, self.iteration_files, self.kept
+        if iteration_files is None or kept is None:
             return None
         if check_run is None:
-            return lambda folder: keeper.fill(folder, kept, number)
-        return lambda folder: check_run.fill(folder, keeper, number)
+            return lambda folder: iteration_files.fill(folder, kept, number)
+        return lambda folder: check_run.fill(folder, iteration_files, number)
 
     def name(self, number: int) -> None:
         """Name the kept files as those of a recorded iteration, and remove leftovers."""
-        if self.keeper is not None and self.kept is not None:
-            self.keeper.name(number, self.kept)
+        if self.iteration_files is not None and self.kept is not None:
+            self.iteration_files.name(number, self.kept)
         if self.check_run is not None:
             shutil.rmtree(self.check_run.scratch, ignore_errors=True)
 
     def tidy(self, number: int) -> None:
         """Pack the store from time to time; it never fails."""
-        if self.keeper is not None:
-            self.keeper.tidy(number)
+        if self.iteration_files is not None:
+            self.iteration_files.tidy(number)
 
 
 class IterationContext(NamedTuple):
@@ -385,21 +425,21 @@ class IterationContext(NamedTuple):
 
         Raises StoreError for trouble with the disk, git or the size of the tree.
         """
-        keeper = IterationFiles(store)
+        iteration_files = IterationFiles(store)
         given = given._replace(measurement=with_plan(given.measurement, store.paths.root, config.document.get("plan")))
         keep = config.document["codebase"]["keep"]
-        if not (keeper.begins(keep) if self.loop is None else keeper.goes_on):
+        if not (iteration_files.begins(keep) if self.loop is None else iteration_files.goes_on):
             return given
         try:
             if self.loop is None:
-                keeper.create(config.document["snapshot"]["include"])
-            kept = keeper.capture(state.lineage.head, state.lineage.segments)
+                iteration_files.create(config.document["snapshot"]["include"])
+            kept = iteration_files.capture(state.lineage.head, state.lineage.segments)
         except StoreError as error:
             if self.loop is None and keep == "auto":
                 raise StoreError(f"{error}; or set codebase.keep: never") from None
             raise
         measurement = _with_tree(given.measurement, kept, tree_notes(kept))
-        return MeasuredIteration(self._checked(measurement, keeper, kept, state), keeper, kept)
+        return MeasuredIteration(self._checked(measurement, iteration_files, kept, state), iteration_files, kept)
 
     def observed(
         self,
@@ -421,12 +461,12 @@ class IterationContext(NamedTuple):
             )
         commit = self.checkout
         root = store.paths.root if commit is None else commit.root
-        keeper = IterationFiles(store, root)
+        iteration_files = IterationFiles(store, root)
         if self.loop is None:
-            keeper.create(config.document["snapshot"]["include"], () if commit is None else commit.tracked)
+            iteration_files.create(config.document["snapshot"]["include"], () if commit is None else commit.tracked)
         cache = store.paths.folder / CODE_CACHE
         place = place_of(config, root, store.paths.staging, cache, environment)._replace(checkout=commit)
-        return self._observed(place, keeper, state, allow_missing=allow_missing, progress=progress)
+        return self._observed(place, iteration_files, state, allow_missing=allow_missing, progress=progress)
 
     def unrecorded(
         self,
@@ -451,10 +491,10 @@ class IterationContext(NamedTuple):
             given = given._replace(measurement=plan)
             if not IterationFiles(store).goes_on:
                 return given
-            onlooker = ReadOnlyFiles(store, folder / STORE)
-            kept = onlooker.capture(state.lineage.head, state.lineage.segments)
+            reader = ReadOnlyFiles(store, folder / STORE)
+            kept = reader.capture(state.lineage.head, state.lineage.segments)
             measurement = _with_tree(given.measurement, kept, tree_notes(kept))
-            return MeasuredIteration(self._checked(measurement, onlooker, kept, state))
+            return MeasuredIteration(self._checked(measurement, reader, kept, state))
         cache = folder / CODE_CACHE
         with suppress(OSError):  # without the index every file is read
             shutil.copyfile(store.paths.folder / CODE_CACHE, cache)
@@ -464,14 +504,14 @@ class IterationContext(NamedTuple):
     def _observed(
         self,
         place: MeasureTarget,
-        keeper: IterationFiles,
+        iteration_files: IterationFiles,
         state: LoopState,
         *,
         allow_missing: bool,
         progress: Progress | None,
     ) -> MeasuredIteration:
         circumstances, line = self._circumstances(), state.lineage
-        seen = observe(place, keeper, line.head, line.segments, allow_missing=allow_missing, progress=progress)
+        seen = observe(place, iteration_files, line.head, line.segments, allow_missing=allow_missing, progress=progress)
         measurement = circumstances._replace(
             metrics=seen.metrics,
             tests=None if seen.tests is None else without_unloaded(seen.tests),
@@ -480,13 +520,13 @@ class IterationContext(NamedTuple):
         )
         measurement = with_plan(_with_tree(measurement, seen.kept, seen.notes), place.root, place.plan)
         return MeasuredIteration(
-            self._checked(measurement, keeper, seen.kept, state, place, seen), keeper, seen.kept, seen
+            self._checked(measurement, iteration_files, seen.kept, state, place, seen), iteration_files, seen.kept, seen
         )
 
     def _checked(
         self,
         measurement: Measurement,
-        keeper: IterationFiles,
+        iteration_files: IterationFiles,
         kept: KeptFiles,
         state: LoopState,
         place: MeasureTarget | None = None,
@@ -499,7 +539,9 @@ class IterationContext(NamedTuple):
         if place is not None and place.rerun in {"each", "touched"}:
             from ralph_tracker.iteration.rerun import ScratchRunner  # noqa: PLC0415  as above
 
-            runner = ScratchRunner(keeper, place.checks, place.environment, place.rerun_timeout_s, place.scratch)
+            runner = ScratchRunner(
+                iteration_files, place.checks, place.environment, place.rerun_timeout_s, place.scratch
+            )
             if place.checkout is not None:
                 runner = runner._replace(same_source=False, home=place.checkout.home)
             commands = [command_text(check) for check in place.checks]
@@ -507,7 +549,7 @@ class IterationContext(NamedTuple):
         if place is not None and place.tool != BUILTIN:
             tool = OtherTool(place.tool, None if seen is None else seen.judged)
         tests, not_loaded = measurement.tests, measurement.not_loaded
-        check = TamperCheck(keeper, state, kept, tests, not_loaded=not_loaded, reruns=reruns, tool=tool)
+        check = TamperCheck(iteration_files, state, kept, tests, not_loaded=not_loaded, reruns=reruns, tool=tool)
         return measurement._replace(integrity=check.integrity())
 
     def _circumstances(self) -> Measurement:

@@ -6,7 +6,10 @@ from typing import Any, TypedDict
 
 from ralph_tracker.core.alert_types import TYPE_BY_NAME, Alert, StandingState
 from ralph_tracker.core.codec import decode
-from ralph_tracker.core.documents import (
+from ralph_tracker.core.findings import Finding, Integrity, SeverityWord, Verdict
+from ralph_tracker.core.integrity import raises_doubt
+from ralph_tracker.core.metrics import half_up
+from ralph_tracker.core.records import (
     SCHEMA_VERSION,
     FindingDocument,
     RerunDocument,
@@ -16,9 +19,6 @@ from ralph_tracker.core.documents import (
     rerun_document,
     suppressions_document,
 )
-from ralph_tracker.core.findings import Finding, Integrity, SeverityWord, Verdict
-from ralph_tracker.core.integrity import raises_doubt
-from ralph_tracker.core.rounding import half_up
 from ralph_tracker.errors import LoopError
 from ralph_tracker.store.records import LoopRecords
 
@@ -146,25 +146,25 @@ class IntegrityDocument(TypedDict):
     unread: dict[str, str]
 
 
-def open_findings_document(doubt: OpenFindings) -> IntegrityDocument:
+def open_findings_document(view: OpenFindings) -> IntegrityDocument:
     """Return it as a document, nothing cut."""
-    record = doubt.document["iteration_metrics"]
+    record = view.document["iteration_metrics"]
     return {
         "schema_version": SCHEMA_VERSION,
         "loop_id": record["loop_id"],
         "iteration": record["iteration"],
-        "verdict": doubt.verdict,
-        "verdict_recorded": doubt.recorded,
-        "pass_rate": doubt.pass_rate,
-        "union_rate": doubt.union_rate,
+        "verdict": view.verdict,
+        "verdict_recorded": view.recorded,
+        "pass_rate": view.pass_rate,
+        "union_rate": view.union_rate,
         "quality_score": record["quality_score"],
         "adjusted_score": record["adjusted_score"],
-        "reruns": [rerun_document(each) for each in doubt.found.reruns],
-        "findings": [_finding(finding, held) for finding, held in doubt.findings],
-        "tests": [_tests(held) for held in doubt.tests],
-        "matched": {gone: list(news) for gone, news in doubt.found.matches.items()},
-        "suppressions": suppressions_document(doubt.found.suppressions),
-        "unread": dict(doubt.found.unread),
+        "reruns": [rerun_document(each) for each in view.found.reruns],
+        "findings": [_finding(finding, held) for finding, held in view.findings],
+        "tests": [_tests(held) for held in view.tests],
+        "matched": {gone: list(news) for gone, news in view.found.matches.items()},
+        "suppressions": suppressions_document(view.found.suppressions),
+        "unread": dict(view.found.unread),
     }
 
 

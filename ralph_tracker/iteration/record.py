@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from ralph_tracker.core import loop_state
 from ralph_tracker.core.judge import Judgement
 from ralph_tracker.core.records import IterationRecord, RecordDocument
 from ralph_tracker.errors import ConfigError, InputError, LoopError, RalphTrackerError
 from ralph_tracker.iteration.measure import IterationContext, MeasuredIteration, Source, refuse_other_origin
 from ralph_tracker.iteration.would_run import UNTRUSTED_TEMPLATE, trusted_templates
 from ralph_tracker.report.markdown import ITERATION_REPORT, has_own, iteration_report
-from ralph_tracker.store import codec
 from ralph_tracker.store.files import as_store_error
 from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.loop_reader import LoopReader
@@ -28,20 +28,20 @@ def judged(how: Callable[[], Judgement]) -> Judgement:
 
 
 def record_iteration(
-    store: LoopStore, judgement: Judgement, taken: MeasuredIteration, started_at: str
+    store: LoopStore, judgement: Judgement, measured: MeasuredIteration, started_at: str
 ) -> RecordDocument:
     """Commit an iteration with its files, and return its record. Raises StoreError where the disk refuses."""
     number = judgement.record.iteration
     entry = Entry(
         document=judgement.record.to_dict(),
-        measurement=taken.measurement,
+        measurement=measured.measurement,
         state=judgement.state,
         candidate=judgement.candidate,
         summary=summary_of(judgement, started_at),
-        fill=taken.fill(number),
+        fill=measured.fill(number),
     )
     store.commit(entry)
-    taken.name(number)
+    measured.name(number)
     return entry.document
 
 
@@ -75,7 +75,7 @@ def failure_marked(store: LoopStore) -> Iterator[None]:
 
 
 def repeated(
-    loop: LoopReader, summary: Summary, iteration: int, taking: IterationContext, metrics: Source | None
+    loop: LoopReader, summary: Summary, iteration: int, context: IterationContext, metrics: Source | None
 ) -> IterationRecord:
     """Return the record of an iteration if its state of work is unchanged. Raises LoopError otherwise."""
     if not 0 < iteration <= summary.iteration:
@@ -87,7 +87,7 @@ def repeated(
     if metrics is None:
         same = IterationFiles(loop.store).tree_equals(iteration, measured[0].tree)
     else:
-        same = codec.state_of_work(taking.given(metrics).measurement) == codec.state_of_work(measured[0])
+        same = loop_state.state_of_work(context.given(metrics).measurement) == loop_state.state_of_work(measured[0])
     if not same:
         raise LoopError(
             f"iteration {iteration} is on record with another state; leave --iteration out to record the next"
@@ -118,10 +118,10 @@ def undo_restore(store: LoopStore, summary: Summary, undo_id: str, at: str) -> U
     events = (e for e in reversed(store.events()) if e["event"] == "rollback")
     restores = (e for e in events if undo_id in {e.get("undo"), e.get("edits")})
     came_from = next((e["from"] for e in restores if isinstance(e.get("from"), int)), None)
-    keeper = IterationFiles(store)
-    undone = keeper.undo(undo_id, came_from)
+    iteration_files = IterationFiles(store)
+    undone = iteration_files.undo(undo_id, came_from)
     if came_from is None:
-        keeper.settle()
+        iteration_files.settle()
     else:
         follow(store, summary, came_from, undone, at)
     return undone
@@ -129,15 +129,15 @@ def undo_restore(store: LoopStore, summary: Summary, undo_id: str, at: str) -> U
 
 def _restored(store: LoopStore, summary: Summary, *, resume: bool) -> Summary:
     """Record a restore that was interrupted before it was recorded; with `resume`, finish it first."""
-    keeper = IterationFiles(store)
-    marked = keeper.marked()
+    iteration_files = IterationFiles(store)
+    marked = iteration_files.marked()
     if marked is not None and not is_recorded(marked, store.paths):
         if not resume:
             return summary
-        restoring = keeper.resumed()
+        restoring = iteration_files.resumed()
         if restoring is not None and restoring.number is not None:
             return follow(store, summary, restoring.number, restoring.undo_ids, restoring.at)
-    keeper.settle()
+    iteration_files.settle()
     return summary
 
 

@@ -71,7 +71,7 @@ class ScratchRunner(NamedTuple):
     project's own.
     """
 
-    keeper: IterationFiles
+    iteration_files: IterationFiles
     checks: tuple[Check, ...]
     environment: Mapping[str, str]
     timeout_s: float
@@ -109,18 +109,18 @@ class ScratchRunner(NamedTuple):
     def _run(
         self, tree: str, earlier: Sequence[EarlierFile], files: Collection[str] | None, rerun: Rerun
     ) -> tuple[TestResults, Rerun]:
-        with scratch_tree(self.keeper, tree) as (folder, copy):
+        with scratch_tree(self.iteration_files, tree) as (folder, copy):
             environment = linked_environments(
-                self.keeper, copy, self.checks, self.environment, same_source=self.same_source, home=self.home
+                self.iteration_files, copy, self.checks, self.environment, same_source=self.same_source, home=self.home
             )
-            write_earlier(copy, earlier, self.keeper)
+            write_earlier(copy, earlier, self.iteration_files)
             limited = [self._limited(check, files, copy) for check in needed(self.checks)]
             results = run_checks(
                 [check for check, _ in limited],
                 root=copy,
                 folder=folder / "output",
                 reports=folder / "reports",
-                environment=without_ours(environment_for_checks(environment), self.keeper.paths.root),
+                environment=without_ours(environment_for_checks(environment), self.iteration_files.paths.root),
             )
             measured = read_results(results, root=copy)
             self._keep(folder)
@@ -167,20 +167,20 @@ class ScratchRunner(NamedTuple):
 
 
 @contextmanager
-def scratch_tree(keeper: IterationFiles, tree: str) -> Iterator[tuple[Path, Path]]:
+def scratch_tree(iteration_files: IterationFiles, tree: str) -> Iterator[tuple[Path, Path]]:
     """Write a kept tree into a temporary folder; yield that folder and the copy in it, and delete both afterwards.
 
     Raises StoreError if the folder would lie in the project, or the disk refuses.
     """
-    root = keeper.paths.root
+    root = iteration_files.paths.root
     with scratch_folder(root) as folder:
         copy = folder / "copy" / root.name  # some tools use the folder's name
-        keeper.export_tree(tree, copy)
+        iteration_files.export_tree(tree, copy)
         yield folder, copy
 
 
 def linked_environments(
-    keeper: IterationFiles,
+    iteration_files: IterationFiles,
     copy: Path,
     checks: Sequence[Check],
     environment: Mapping[str, str],
@@ -190,12 +190,12 @@ def linked_environments(
 ) -> dict[str, str]:
     """Lend the environments of `home`, None for the project, to a scratch tree; builds are cached beside the loop."""
     return link_environments(
-        home or keeper.paths.root,
+        home or iteration_files.paths.root,
         copy,
         checks,
         environment,
         same_source=same_source,
-        builds=keeper.paths.folder / BUILDS,
+        builds=iteration_files.paths.folder / BUILDS,
     )
 
 
@@ -212,9 +212,9 @@ def needed(checks: Sequence[Check]) -> list[Check]:
     return [check for check in checks if check.name in found]
 
 
-def write_earlier(copy: Path, earlier: Sequence[EarlierFile], keeper: IterationFiles) -> None:
+def write_earlier(copy: Path, earlier: Sequence[EarlierFile], iteration_files: IterationFiles) -> None:
     """Write earlier files over a copy of a tree. Raises StoreError if a link is in the way."""
-    contents = keeper.objects(each.object_id for each in earlier if each.object_id is not None)
+    contents = iteration_files.objects(each.object_id for each in earlier if each.object_id is not None)
     for each in earlier:
         path = copy / each.path
         if any(parent.is_symlink() for parent in path.parents if parent.is_relative_to(copy)):

@@ -6,12 +6,68 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from ralph_tracker.core.alert_types import Alert
-from ralph_tracker.core.known_tests import HELD_BACK
-from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, Metrics, TestResults
+from ralph_tracker.core.known_tests import HELD_BACK, names_in_short
+from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, Metrics, TestResults, quantity
+from ralph_tracker.errors import RecordError, StoreError
 from ralph_tracker.formats.complaints import first_line
 from ralph_tracker.iteration.listed_findings import ListedFindings, listed_findings
-from ralph_tracker.iteration.places_of_tests import SourceLine, place_of
 from ralph_tracker.store.records import LoopRecords
+
+SIZE_CAP: Final = 1_000_000
+_SEPARATOR: Final = "::"
+_DEFINES: Final = r"^\s*(?:async\s+)?(?:def|func|fn|function)\s+(?:\([^)]*\)\s*)?{}\b"
+
+
+class SourceLine(NamedTuple):
+    """A file, relative to the root with forward slashes, and a line in it (None: unknown)."""
+
+    file: str
+    line: int | None
+
+    @property
+    def text(self) -> str:
+        """Return `file:line`, only the file where the line is unknown."""
+        return self.file if self.line is None else f"{self.file}:{self.line}"
+
+
+def place_of(root: Path, test: str) -> SourceLine | None:
+    """Return the location of a test, None if its id names no file of the tree.
+
+    An id names a file by its path (`tests/test_a.py::test_b`) or as a module (`tests.test_a.TestC::test_b`).
+    """
+    parts = test.split(_SEPARATOR)
+    name = parts[-1].partition("[")[0]
+    for part in parts[:-1] or parts:
+        file = next((path for path in _candidates(part) if _is_file(root, path)), None)
+        if file is not None:
+            return SourceLine(file, _line(root / file, name))
+    return None
+
+
+def _candidates(part: str) -> list[str]:
+    """Return the paths that a part of an id may mean: itself, or the module of a class, inner first."""
+    words = part.split(".")
+    modules = ["/".join(words[:end]) + ".py" for end in range(len(words), 0, -1)] if all(words) else []
+    return [part, *modules]
+
+
+def _is_file(root: Path, path: str) -> bool:
+    """Return whether a path is a file of the tree; a link that leads out of the tree is not."""
+    try:
+        found = (root / path).resolve()
+        return found.is_relative_to(root.resolve()) and found.is_file() and not Path(path).is_absolute()
+    except (OSError, ValueError):
+        return False  # no file has such a name
+
+
+def _line(file: Path, name: str) -> int | None:
+    try:
+        text = file.read_text("utf-8", "replace") if file.stat().st_size <= SIZE_CAP else ""
+    except OSError:
+        return None
+    defines = re.compile(_DEFINES.format(re.escape(name)))
+    return next((number for number, line in enumerate(text.splitlines(), 1) if defines.match(line)), None)
+
 
 _BREAKS: Final = frozenset({"working_tests_failing", "flaky_test"})
 _PYTEST_PLACE: Final = re.compile(r"(?P<file>[^\s:]+):(?P<line>\d{1,9}): (?P<what>\w+)$")
@@ -127,3 +183,24 @@ def first_words(test: FailingTest) -> str:
     place = "" if test.place is None else f"{test.place.text} "
     why = first_line(test.message)
     return f"{place}{test.name}{f': {why}' if why else ''}"
+
+
+SHOWN: Final = 5
+
+
+def wrong_lines(committed: LoopRecords, number: int) -> tuple[str, ...]:
+    """Return the failing tests with place and message, the lost ones, and what did not load; () if nothing is known."""
+    try:
+        held = shortfalls(committed, number)
+    except (RecordError, StoreError):
+        return ()
+    if held is None:
+        return ()
+    failing = held.failing or ()
+    lines = [f"failing: {first_words(test)}" for test in failing[:SHOWN]]
+    rest = len(failing) - SHOWN
+    lines += [f"failing: {rest} more"] if rest > 0 else []
+    lines += [f"failing: {quantity(held.held_back, 'held-back test')}"] if held.held_back else []
+    lines += [f"lost: {names_in_short(held.lost)}"] if held.lost else []
+    loads = [f"{what}: {why}" if why else what for what, why in sorted(held.not_loaded.items())]
+    return (*lines, *(f"does not load: {line}" for line in loads[:SHOWN]))

@@ -30,13 +30,29 @@ from ralph_tracker.integrity.test_files import (
     shares_names,
     why_inseparable,
 )
-from ralph_tracker.iteration.changed_files import changed_files
 from ralph_tracker.iteration.rerun import EarlierFile, Runner
 from ralph_tracker.store.iteration_files import IterationFiles, KeptFiles
 from ralph_tracker.store.snapshots.values import Change, as_utf8
 
 if TYPE_CHECKING:
     from ralph_tracker.integrity.source_tests import SourceTest
+
+from ralph_tracker.store.snapshots.values import LINK_MODE
+
+
+def changed_files(iteration_files: IterationFiles, changes: Iterable[Change]) -> list[FileChange]:
+    """Return both contents of each changed file, without links; large contents are cut."""
+    looked_at = [change for change in changes if LINK_MODE not in {change.old_mode, change.new_mode}]
+    contents = iteration_files.contents(looked_at, MAX_BYTES + 1)
+    return [
+        FileChange(
+            as_utf8(change.path),
+            None if change.old_id is None else contents[change.old_id],
+            None if change.new_id is None else contents[change.new_id],
+        )
+        for change in looked_at
+    ]
+
 
 RECORDS_EDITED: Final = "R6"
 EVERYTHING: Final = "."
@@ -70,7 +86,7 @@ class TamperCheck:
 
     def __init__(
         self,
-        keeper: IterationFiles,
+        iteration_files: IterationFiles,
         state: LoopState,
         kept: KeptFiles,
         tests: TestResults | None,
@@ -79,7 +95,7 @@ class TamperCheck:
         reruns: Reruns | None = None,
         tool: OtherTool | None = None,
     ) -> None:
-        self._keeper = keeper
+        self._keeper = iteration_files
         self._state = state
         self._kept = kept
         self._tests = tests

@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from ralph_tracker.core.metrics import Value
 from ralph_tracker.formats.coverage.coverage_report import CoverageReport
-from ralph_tracker.iteration.changed_files import changed_files
+from ralph_tracker.iteration.tamper_check import changed_files
 from ralph_tracker.measure.code import CodeCount
 from ralph_tracker.store.iteration_files import IterationFiles, KeptFiles
 
@@ -15,7 +15,7 @@ class TreeFacts(NamedTuple):
     """The input of these metrics: the kept files, the counted code, the coverage (None: not measured)."""
 
     root: Path
-    keeper: IterationFiles
+    iteration_files: IterationFiles
     kept: KeptFiles
     code: CodeCount
     coverage: CoverageReport | None = None
@@ -24,7 +24,7 @@ class TreeFacts(NamedTuple):
         """Return the lines added since the baseline, by path; files that are not text have none."""
         from ralph_tracker.integrity.changes import ChangedFile, added_lines, read  # noqa: PLC0415  # only if asked for
 
-        files = map(read, changed_files(self.keeper, self.kept.since_baseline))
+        files = map(read, changed_files(self.iteration_files, self.kept.since_baseline))
         return added_lines(file for file in files if isinstance(file, ChangedFile))
 
     def covered_lines(self) -> Mapping[str, Mapping[int, bool]]:

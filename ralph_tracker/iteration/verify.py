@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from ralph_tracker.core.findings import Rerun
-from ralph_tracker.core.metrics import METRICS, Measurement, Metrics, TestResults, Value
-from ralph_tracker.core.rounding import half_up, plain_number
+from ralph_tracker.core.metrics import METRICS, Measurement, Metrics, TestResults, Value, half_up, plain_number
 from ralph_tracker.errors import InputError, LoopError, NotReproducedError
 from ralph_tracker.iteration.measure import CODE_CACHE, CheckRun, Progress, observe, place_of
 from ralph_tracker.iteration.rerun import EarlierFile, RerunResult, ScratchRunner
@@ -51,15 +50,15 @@ def verify_again(loop: LoopReader, number: int, environment: Mapping[str, str], 
     recorded = loop.store.measurement(number)
     if recorded is None:
         raise loop.store.damaged(number)
-    keeper = _Restored(loop.store, number)
-    keeper.refuse_damaged(number)
+    iteration_files = _Restored(loop.store, number)
+    iteration_files.refuse_damaged(number)
     root = loop.store.paths.root
     with scratch_folder(root) as scratch:
         copy = scratch / "copy" / root.name  # some tools use the folder's name
-        keeper.export(number, copy)
+        iteration_files.export(number, copy)
         variables = link_environments(root, copy, checks_from(loop.config.document), environment)
         place = place_of(loop.config, copy, scratch, scratch / CODE_CACHE, variables)
-        seen = observe(place, keeper, None, (), progress=progress)
+        seen = observe(place, iteration_files, None, (), progress=progress)
     differing = differences(recorded[0], seen)
     if differing:
         more = f" and {len(differing) - _SHOWN} more" if len(differing) > _SHOWN else ""
@@ -104,22 +103,24 @@ def rerun_again(
 
     Raises LoopError if its files are no longer kept, UntrustedError for a loop of somebody else.
     """
-    keeper, store = IterationFiles(committed), LoopStore(committed.paths)
+    iteration_files, store = IterationFiles(committed), LoopStore(committed.paths)
     Trust(store.paths.root, trust).require_loop(store.paths, lambda: loop_runs(store))
     config = LoopReader.read(store, lambda _: frozenset()).config.document
     timeout = seconds("integrity.rerun_timeout", config["integrity"]["rerun_timeout"])
-    tree = keeper.tree(number)
-    runner = ScratchRunner(keeper, checks_from(config), environment, timeout, same_source=keeper.now() == tree)
+    tree = iteration_files.tree(number)
+    runner = ScratchRunner(
+        iteration_files, checks_from(config), environment, timeout, same_source=iteration_files.now() == tree
+    )
     for rerun in reruns:
-        ran = runner.run(tree, list(_earlier(keeper, tree, rerun)), None if rerun.whole else rerun.files)
+        ran = runner.run(tree, list(_earlier(iteration_files, tree, rerun)), None if rerun.whole else rerun.files)
         if ran.rerun.problem is not None:
             raise LoopError(f"iteration {number}: {ran.rerun.problem}")
         yield ran
 
 
-def _earlier(keeper: IterationFiles, tree: str, rerun: Rerun) -> Iterator[EarlierFile]:
+def _earlier(iteration_files: IterationFiles, tree: str, rerun: Rerun) -> Iterator[EarlierFile]:
     for number in sorted(set(rerun.references.values())):
         wanted = {path for path, reference in rerun.references.items() if reference == number}
-        for change in keeper.changes_since(number, tree):
+        for change in iteration_files.changes_since(number, tree):
             if change.path in wanted:
                 yield EarlierFile(change.path, change.old_mode, change.old_id, number)

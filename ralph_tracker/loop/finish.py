@@ -7,14 +7,13 @@ from typing import Any
 from ralph_tracker.config.yaml_io import dump_yaml
 from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.codec import decode
-from ralph_tracker.core.documents import Document
 from ralph_tracker.core.lineage import Scorer
 from ralph_tracker.core.metrics import Metrics
-from ralph_tracker.core.selection import Selection, SelectionCandidate
-from ralph_tracker.core.selection_document import SelectionDocument, selection_document
+from ralph_tracker.core.records import Document
+from ralph_tracker.core.selection import Selection, SelectionCandidate, SelectionDocument, selection_document
 from ralph_tracker.iteration.apply_selection import Applied
+from ralph_tracker.iteration.shortfalls import wrong_lines
 from ralph_tracker.iteration.would_run import trusted_templates
-from ralph_tracker.iteration.wrong import wrong_lines
 from ralph_tracker.report.changes import Change, change_of
 from ralph_tracker.report.markdown import loop_report, output_selection
 from ralph_tracker.report.selection_view import LoopStory

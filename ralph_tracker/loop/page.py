@@ -7,12 +7,12 @@ from typing import Final, NamedTuple
 from ralph_tracker.core.metrics import Group
 from ralph_tracker.core.selection import Selection, select
 from ralph_tracker.errors import NoSnapshotError, StoreError
-from ralph_tracker.iteration.wrong import wrong_lines
+from ralph_tracker.iteration.shortfalls import wrong_lines
 from ralph_tracker.loop.finish import contender_of, story_of
 from ralph_tracker.report.changes import Change
+from ralph_tracker.report.markdown import pull_request
 from ralph_tracker.report.outcome_matrix import matrix_of
 from ralph_tracker.report.page import FilePatch, page_view, render_page
-from ralph_tracker.report.pull_request import pull_request
 from ralph_tracker.report.selection_view import LoopStory
 from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.loop_reader import LoopReader
@@ -99,14 +99,16 @@ def _advice(summary: Summary, selection: Selection) -> str:
     return given or f"Best so far: iteration {selection.selected.iteration}."
 
 
-def _files(keeper: IterationFiles, changes: Sequence[Change], peak: int) -> Iterator[tuple[int, tuple[FilePatch, ...]]]:
+def _files(
+    iteration_files: IterationFiles, changes: Sequence[Change], peak: int
+) -> Iterator[tuple[int, tuple[FilePatch, ...]]]:
     """Yield the files that each iteration changed, in order; diffs for the peak and the last, while there is room."""
     wanted = sorted(
         (change for change in changes if change.files), key=lambda each: (each.iteration != peak, -each.iteration)
     )
     room, found = DIFF_ROOM, {}
     for change in wanted[:DIFFS]:
-        patches = _patches(keeper, change)
+        patches = _patches(iteration_files, change)
         room -= sum(len(each.patch) for each in patches)
         if room < 0:
             break
@@ -117,9 +119,9 @@ def _files(keeper: IterationFiles, changes: Sequence[Change], peak: int) -> Iter
         yield change.iteration, found.get(change.iteration, plain)
 
 
-def _patches(keeper: IterationFiles, change: Change) -> tuple[FilePatch, ...]:
+def _patches(iteration_files: IterationFiles, change: Change) -> tuple[FilePatch, ...]:
     try:
-        files = keeper.file_changes(change.before, change.iteration)
+        files = iteration_files.file_changes(change.before, change.iteration)
     except (NoSnapshotError, StoreError) as error:
         return (FilePatch("", "", "", str(error)),)
     command = f"ralph-tracker diff {change.before} {change.iteration}"

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from ralph_tracker.config.load import Config, load_config, with_checks, with_limits
 from ralph_tracker.config.yaml_io import dump_yaml
+from ralph_tracker.core import loop_state
 from ralph_tracker.core.judge import judge_baseline
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Group, Measurement
@@ -24,7 +25,6 @@ from ralph_tracker.iteration.measure import (
 from ralph_tracker.iteration.record import judged, record_iteration, recovered
 from ralph_tracker.iteration.would_run import loop_runs, project_runs
 from ralph_tracker.measure.environment import environment_facts
-from ralph_tracker.store import codec
 from ralph_tracker.store.files import to_json
 from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.lock import locked
@@ -49,7 +49,7 @@ class Start:
 
     project: Project
     trust: Trust
-    taking: IterationContext
+    context: IterationContext
     named: str | None
     environment: Mapping[str, str]
     taken_over: TakenOver | None = None
@@ -66,7 +66,7 @@ class Start:
         """
         project = self.project
         config = with_limits(load_config(project.paths.root), self.limits)
-        given = None if metrics is None else self.taking.given(metrics)
+        given = None if metrics is None else self.context.given(metrics)
         if metrics is None:
             self.trust.require_project(project_runs(project.paths.root, with_checks(config, self.checks).document))
             config = with_checks(with_detected_checks(config, project.paths.root, self.environment), self.checks)
@@ -83,7 +83,7 @@ class Start:
                 record = self.begin(store, config, given, linked)
             if replaced is not None and self.taken_over is not None:
                 with replaced.writing("pre-loop"):
-                    replaced.give_up(self.taken_over, stamp(self.taking.now))
+                    replaced.give_up(self.taken_over, stamp(self.context.now))
             project.set_current(store.paths.loop_id)
             store.done()
         return record
@@ -96,16 +96,16 @@ class Start:
         with store.writing("pre-loop"):
             state = LoopState(loop_id=store.paths.loop_id, rules=config.rules)
             if given is None:
-                taken = self.taking.observed(
+                measured = self.context.observed(
                     store, config, state, self.environment, allow_missing=self.allow_missing, progress=self.progress
                 )
             else:
-                taken = self.taking.with_files(given, store, config, state)
+                measured = self.context.with_files(given, store, config, state)
             configured = configured_by(config.document) if given is None else frozenset[Group]()
             if given is None and not self.allow_missing:
-                refuse_unmeasured(taken.measurement, configured_by(without_given(config)))
-            judgement = judged(lambda: judge_baseline(state, taken.measurement, configured))
-            at = taken.measurement.timestamp
+                refuse_unmeasured(measured.measurement, configured_by(without_given(config)))
+            judgement = judged(lambda: judge_baseline(state, measured.measurement, configured))
+            at = measured.measurement.timestamp
             store.begin(0)
             steering = {"schema_version": 1, "continuation": config.document["continuation"]}
             store.write_text(store.paths.continuation, to_json(steering).decode())
@@ -114,7 +114,7 @@ class Start:
             if given is None:  # before it is there: a call that is killed in between leaves no loop that is nobody's
                 self.trust.mark_loop(store.paths, dump_yaml(document).encode())
             store.create(document)
-            record_iteration(store, judgement, taken, at)
+            record_iteration(store, judgement, measured, at)
         return judgement.record
 
     def _resumed(self, store: LoopStore) -> IterationRecord:
@@ -134,10 +134,10 @@ class Start:
         if stored is None:
             return None
         if given is None:
-            keeper = IterationFiles(store)
-            same = keeper.exists and keeper.tree_equals(0, stored[0].tree)
+            iteration_files = IterationFiles(store)
+            same = iteration_files.exists and iteration_files.tree_equals(0, stored[0].tree)
         else:
-            same = codec.state_of_work(stored[0]) == codec.state_of_work(given.measurement)
+            same = loop_state.state_of_work(stored[0]) == loop_state.state_of_work(given.measurement)
         return store if same else None
 
     def _settle_restore(self) -> None:

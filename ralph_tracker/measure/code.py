@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
-from ralph_tracker.core.rounding import COMPLEXITY_DECIMALS, half_up
+from ralph_tracker.core.metrics import COMPLEXITY_DECIMALS, half_up
 from ralph_tracker.measure.report_files import matcher
 
 _LANGUAGES: Final = "lizard_languages"

@@ -2,7 +2,10 @@
 missing.
 """
 
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
@@ -12,16 +15,46 @@ from ralph_tracker.core.known_tests import HELD_BACK, without_unloaded
 from ralph_tracker.core.metrics import Group, Measure, Metrics, TestResults
 from ralph_tracker.errors import InputError, StoreError
 from ralph_tracker.formats.complaints import Complaint, complaints
-from ralph_tracker.formats.damage import DEFAULT_LIMITS
+from ralph_tracker.formats.damage import DEFAULT_LIMITS, Unreadable
 from ralph_tracker.formats.first_error import first_error
 from ralph_tracker.formats.lint.lint_report import Severity
 from ralph_tracker.formats.registry import BY_NAME, FORMATS, read
-from ralph_tracker.formats.report import CoverageReport, LintReport, Report, TestReport, TypeReport, Unreadable
+from ralph_tracker.formats.report import CoverageReport, LintReport, Report, TestReport, TypeReport
 from ralph_tracker.formats.tests.test_report import add_tests
 from ralph_tracker.measure.checks import STANDARD_OUTPUT, Check, CheckResult
-from ralph_tracker.measure.coverage_data import as_json, is_data
 from ralph_tracker.measure.report_files import FoundReport, Missing
 from ralph_tracker.measure.secrets import masked
+
+_MARK: Final = b"SQLite format 3\0"
+_TIMEOUT_S: Final = 120
+_LONGEST: Final = 300
+_OTHERWISE: Final = "write a report with `coverage json` in the check and name that"
+
+
+def is_data(data: bytes) -> bool:
+    """Whether it is a database; of all reports only coverage.py's data is."""
+    return data.startswith(_MARK)
+
+
+def as_json(path: Path, root: Path, python: str = sys.executable, *, settings: bool = True) -> bytes | Unreadable:
+    """Return the JSON report for a data file and the sources under `root`.
+
+    The project's coverage.py settings can name plugins, which are its code; without `settings` they are left out.
+    coverage.py is the one that `python` can import; it is optional. Unreadable says why there is no report, and what to
+    do instead.
+    """
+    # -P: a `coverage` folder in the project, with JavaScript's reports, must not hide the package.
+    command = [python, "-P", "-m", "coverage", "json", "-q", f"--data-file={path}", "-o", "-"]
+    command += [] if settings else [f"--rcfile={os.devnull}"]
+    try:
+        done = subprocess.run(command, cwd=root, capture_output=True, timeout=_TIMEOUT_S, check=False)  # noqa: S603
+    except subprocess.TimeoutExpired:
+        return Unreadable(f"coverage.py's data: no report of it in {_TIMEOUT_S} s; {_OTHERWISE}")
+    if done.returncode == 0:
+        return done.stdout
+    said = (done.stdout + done.stderr).decode(errors="replace").strip().splitlines() or ["no report of it"]
+    return Unreadable(f"coverage.py's data: {said[-1].removesuffix('.')[:_LONGEST]}; {_OTHERWISE}")
+
 
 BUILD: Final = "build"
 INTEGRITY: Final = "integrity"

@@ -1,5 +1,10 @@
-"""Measure the commits of a range side by side, and judge them in the history's order as iterations of one loop."""
+"""Measure the commits of a range side by side, and judge them in the history's order as iterations of one loop.
 
+Which commits it consists of is kept in one small file beside the loop, so that an interrupted replay can go on.
+"""
+
+import hashlib
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -7,33 +12,85 @@ from datetime import UTC, datetime
 from itertools import accumulate, islice
 from pathlib import Path
 from threading import Event
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from ralph_tracker.config.load import Config, load_config, with_limits
 from ralph_tracker.core.metrics import TestResults
 from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.core.rules import SelectionMode
 from ralph_tracker.core.selection import Selection, SelectionCandidate, select
+from ralph_tracker.errors import RecordError
 from ralph_tracker.iteration.apply_selection import Apply
 from ralph_tracker.iteration.measure import Checkout, IterationContext, configured_by, stamp, with_detected_checks
 from ralph_tracker.iteration.record import follow, recovered
 from ralph_tracker.iteration.would_run import project_runs
 from ralph_tracker.loop.finish import FinishedLoop
 from ralph_tracker.loop.start import Start
+from ralph_tracker.measure.environment import tool_versions
 from ralph_tracker.measure.scratch import scratch_folder
-from ralph_tracker.measure.tool_versions import tool_versions
-from ralph_tracker.replay.cache_folder import cache_folder
 from ralph_tracker.replay.environments import Environments
 from ralph_tracker.replay.history import Commit, History
-from ralph_tracker.replay.journal import ReplayJournal, digest_of, loop_for
-from ralph_tracker.replay.measuring import CommitMeasurer, Measured, measurable_checks
-from ralph_tracker.replay.reruns import with_reruns
-from ralph_tracker.replay.results_cache import ResultsCache
-from ralph_tracker.store.files import hide_from_git
+from ralph_tracker.replay.measuring import CommitMeasurer, Measured, measurable_checks, with_reruns
+from ralph_tracker.replay.results_cache import ResultsCache, cache_folder
+from ralph_tracker.store.files import as_store_error, hide_from_git, write_whole
+from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.lock import locked
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.project import Project
+from ralph_tracker.store.reading import read_json
 from ralph_tracker.tracker import Tracker
+
+SCHEMA_VERSION: Final = 1
+FILE: Final = "replay.json"
+_DIGITS: Final = 7
+
+
+class ReplayJournal(NamedTuple):
+    """The commits of a replay, iteration 0 first, and a digest of how they are measured."""
+
+    commits: tuple[Commit, ...]
+    digest: str
+
+    def write(self, paths: LoopPaths) -> None:
+        """Write the file. Raises StoreError if the disk refuses."""
+        path = paths.folder / FILE
+        commits = [commit._asdict() for commit in self.commits]
+        document = {"schema_version": SCHEMA_VERSION, "digest": self.digest, "commits": commits}
+        with as_store_error(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(path, json.dumps(document, indent=1).encode() + b"\n")
+
+
+def read_journal(paths: LoopPaths) -> ReplayJournal | None:
+    """Return the journal of a loop, None if it is no replay. Raises RecordError if the file is damaged."""
+    path = paths.folder / FILE
+    plain = read_json(path)
+    if plain is None and not path.exists():
+        return None
+    try:
+        return ReplayJournal(tuple(Commit(**each) for each in plain["commits"]), plain["digest"])
+    except (KeyError, TypeError, AttributeError):
+        raise RecordError(f"{paths.shown}/{FILE}: damaged; remove {paths.shown} and replay again") from None
+
+
+def digest_of(commits: Sequence[Commit], document: Mapping[str, Any], *more: str | None) -> str:
+    """Return what two replays have in common if one can continue the other."""
+    parts = [[commit.sha for commit in commits], document, more]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def loop_for(project: Project, journal: ReplayJournal, kind: str) -> str:
+    """Return the id of the loop of that replay: the one that was begun, else a new one."""
+    first, last = (commit.sha[:_DIGITS] for commit in (journal.commits[0], journal.commits[-1]))
+    name, number = f"{kind}-{first}-{last}", 1
+    while True:
+        loop_id = name if number == 1 else f"{name}-{number}"
+        known = read_journal(project.paths.loop(loop_id))
+        if known == journal or (known is None and not project.is_taken(loop_id)):
+            return loop_id
+        number += 1
+
 
 # A history goes on whatever a loop would have decided.
 _LIMITS: Final = {"max_iterations": None}
@@ -181,10 +238,10 @@ class Replay:
             if summary.head:
                 follow(store, summary, 0, None, at)
 
-    def _begun(self, taking: IterationContext) -> IterationRecord:
+    def _begun(self, context: IterationContext) -> IterationRecord:
         """Record the baseline; the loop becomes the current one only where there is none."""
         environment: Mapping[str, str] = self._tracker.environment
-        start = Start(self._project, self._tracker.trusting, taking, self.loop_id, environment, allow_missing=True)
+        start = Start(self._project, self._tracker.trusting, context, self.loop_id, environment, allow_missing=True)
         with locked(self._project.paths.lock, "replay"):
             record = start.begin(self._store, self._config)
             if self._project.current() is None:

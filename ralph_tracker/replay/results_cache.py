@@ -9,12 +9,25 @@ from typing import Final, NamedTuple
 import msgspec
 
 from ralph_tracker.core.metrics import Group, Measure, Metrics, TestResults
+from ralph_tracker.errors import StoreError
 from ralph_tracker.formats.complaints import Complaint
 from ralph_tracker.formats.coverage.coverage_report import CoverageReport
 from ralph_tracker.measure.checks import Check, CheckResult
 from ralph_tracker.measure.process import Finished
 from ralph_tracker.measure.results import CheckTotals
 from ralph_tracker.store.files import as_store_error, temporary_name
+
+
+def cache_folder() -> Path:
+    """Return the folder, which may not exist yet. Raises StoreError if there is no home to put it in."""
+    named = os.environ.get("XDG_CACHE_HOME", "")
+    if named.startswith("/"):
+        return Path(named) / "ralph-tracker"
+    try:
+        return Path.home() / ".cache" / "ralph-tracker"
+    except RuntimeError:
+        raise StoreError("no home folder for the results of a replay; set XDG_CACHE_HOME") from None
+
 
 OUTPUT: Final = "output"
 REPORTS: Final = "reports"

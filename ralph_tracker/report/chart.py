@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-from ralph_tracker.core.rounding import half_up, plain_number
+from ralph_tracker.core.metrics import half_up, plain_number
 from ralph_tracker.report.standing import Point, percent
 
 # Labels of more columns than these run into each other.

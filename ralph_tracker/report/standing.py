@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from ralph_tracker.core.alert_types import TYPE_BY_NAME
-from ralph_tracker.core.metrics import SECTIONS
-from ralph_tracker.core.rounding import half_up, plain_number, quantity
+from ralph_tracker.core.metrics import SECTIONS, half_up, plain_number, quantity
 
 _NOT_QUITE: Final = 99.9
 _HUNDRED: Final = 100

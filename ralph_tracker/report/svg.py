@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Final, NamedTuple
 
-from ralph_tracker.core.rounding import half_up, plain_number
+from ralph_tracker.core.metrics import half_up, plain_number
 
 WIDTH: Final = 880
 HEIGHT: Final = 260

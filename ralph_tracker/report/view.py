@@ -3,10 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from ralph_tracker.core.deltas import delta
 from ralph_tracker.core.findings import Severity
-from ralph_tracker.core.metrics import BY_NAME, METRICS, MetricSpec
-from ralph_tracker.core.rounding import half_up
+from ralph_tracker.core.metrics import BY_NAME, METRICS, MetricSpec, delta, half_up
 from ralph_tracker.core.rules import DIMENSIONS
 from ralph_tracker.report.text import ABSENT, money, number, rounded_weights, score, signed
 

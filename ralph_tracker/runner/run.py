@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self
 from ralph_tracker.agents.finding import TOKENS, finding
 from ralph_tracker.agents.situation import situation_of, tokens_of
 from ralph_tracker.config.regular_file import read_regular
-from ralph_tracker.core.metrics import Usage
+from ralph_tracker.core.metrics import Usage, plain_number, quantity
 from ralph_tracker.core.records import IterationRecord
-from ralph_tracker.core.rounding import plain_number, quantity
 from ralph_tracker.core.rules import LoopLimits
 from ralph_tracker.errors import InputError, LoopError, NoSnapshotError, RecordError
 from ralph_tracker.iteration.measure import configured_by

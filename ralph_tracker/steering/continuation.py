@@ -6,7 +6,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, H
 from typing import Annotated, Any, Final, Literal, NamedTuple, get_args
 
 from ralph_tracker.core.codec import decode
-from ralph_tracker.core.setting_types import Bounds, Count, OtherNames, Share
+from ralph_tracker.core.rules import Bounds, Count, OtherNames, Share
 from ralph_tracker.steering.events import (
     Event,
     FileChanged,

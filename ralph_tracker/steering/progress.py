@@ -3,7 +3,7 @@
 from collections import deque
 from typing import Final, NamedTuple, Protocol, TypedDict
 
-from ralph_tracker.core.rounding import quantity
+from ralph_tracker.core.metrics import quantity
 from ralph_tracker.steering.events import Event, TurnEnded
 from ralph_tracker.steering.plan import STATUSES, PlanDocument, PlanState, state_to_plain
 

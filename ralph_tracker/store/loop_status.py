@@ -9,8 +9,8 @@ from ralph_tracker.store.layout import BASE, LOOP_ID, SCHEMA_VERSION, LoopPaths,
 from ralph_tracker.store.reading import read_bytes, read_json, read_lines
 
 if TYPE_CHECKING:  # reading where a loop stands needs nothing of the core
-    from ralph_tracker.core.documents import AlertDocument, DecisionDocument, StoredDecisionDocument
     from ralph_tracker.core.findings import Verdict
+    from ralph_tracker.core.records import AlertDocument, DecisionDocument, StoredDecisionDocument
 
 Status = Literal["running", "finished", "abandoned", "rebaselined"]
 _DECISION: Final = frozenset({"action", "reason", "confidence", "target_iteration", "alternatives", "rule"})

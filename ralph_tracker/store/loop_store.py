@@ -13,17 +13,24 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from ralph_tracker.config.yaml_io import dump_yaml
+from ralph_tracker.core import loop_state
 from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.codec import encode
-from ralph_tracker.core.documents import AlertDocument, Document, alert_document, open_alert_document, stored_decision
 from ralph_tracker.core.judge import Judgement
 from ralph_tracker.core.known_tests import SeenTests
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Measurement
-from ralph_tracker.core.records import IterationRecord, RecordDocument
+from ralph_tracker.core.records import (
+    AlertDocument,
+    Document,
+    IterationRecord,
+    RecordDocument,
+    alert_document,
+    open_alert_document,
+    stored_decision,
+)
 from ralph_tracker.core.rules import Rules
 from ralph_tracker.errors import RalphTrackerError, RecordError, StoreError
-from ralph_tracker.store import codec
 from ralph_tracker.store.files import (
     append_line,
     as_store_error,
@@ -240,9 +247,9 @@ class LoopStore(LoopRecords):
         measurement = {
             "schema_version": SCHEMA_VERSION,
             "previous": entry.document["iteration_metrics"]["previous_iteration"],
-            "measurement": codec.measurement_to_plain(entry.measurement),
+            "measurement": loop_state.measurement_to_plain(entry.measurement),
         }
-        tests = codec.known_to_plain(entry.state.known, entry.measurement.tests)
+        tests = loop_state.known_to_plain(entry.state.known, entry.measurement.tests)
         after = after_plain(entry.state, entry.candidate, entry.row, entry.summary)
         files = {
             "metrics.json": to_json(entry.document),
@@ -277,7 +284,7 @@ class LoopStore(LoopRecords):
 
     def write_seen(self, state: LoopState) -> None:
         """Write every test ever seen."""
-        plain = {"schema_version": SCHEMA_VERSION, "iteration": state.seen_at, **codec.seen_to_plain(state.seen)}
+        plain = {"schema_version": SCHEMA_VERSION, "iteration": state.seen_at, **loop_state.seen_to_plain(state.seen)}
         self.write_json(self.paths.seen, plain)
 
     def write_summary(self, summary: Summary) -> None:

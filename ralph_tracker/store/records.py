@@ -5,6 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, TypeGuard
 
+from ralph_tracker.core import loop_state
 from ralph_tracker.core.alert_types import Alert
 from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.codec import decode, encode
@@ -16,7 +17,6 @@ from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Measurement, Metrics
 from ralph_tracker.core.rules import Rules
 from ralph_tracker.errors import RecordError
-from ralph_tracker.store import codec
 from ralph_tracker.store.files import file_digest
 from ralph_tracker.store.layout import SCHEMA_VERSION, LoopPaths
 from ralph_tracker.store.loop_status import (
@@ -166,7 +166,7 @@ class LoopRecords:
             return LoopState(
                 loop_id=summary.loop_id,
                 rules=rules,
-                basis=codec.basis_from_plain(latest["basis"]),
+                basis=loop_state.basis_from_plain(latest["basis"]),
                 iteration=summary.iteration,
                 lineage=line,
                 known=known,
@@ -191,7 +191,7 @@ class LoopRecords:
         after = self.after(number) if after is None else after
         tests = read_json(self.paths.iteration(number) / "tests.json")
         try:
-            return decode(Lineage, after["line"]), codec.known_from_plain(tests)
+            return decode(Lineage, after["line"]), loop_state.known_from_plain(tests)
         except _MISSHAPEN:
             raise self.damaged(number) from None
 
@@ -210,7 +210,7 @@ class LoopRecords:
         plain = read_json(self.paths.seen)
         try:
             if plain["iteration"] == iteration:
-                return codec.seen_from_plain(plain)
+                return loop_state.seen_from_plain(plain)
         except _MISSHAPEN:
             pass
         raise RecordError(f"{self.paths.shown}/tests-seen.json is not of iteration {iteration}")
@@ -237,8 +237,8 @@ class LoopRecords:
         folder = self.paths.iteration(number)
         plain, tests = read_json(folder / "measurement.json"), read_json(folder / "tests.json")
         try:
-            results = codec.results_from_plain(tests, plain["measurement"]["flaky"])
-            measured = codec.measurement_from_plain(plain["measurement"], results)
+            results = loop_state.results_from_plain(tests, plain["measurement"]["flaky"])
+            measured = loop_state.measurement_from_plain(plain["measurement"], results)
             return measured, plain["previous"]
         except _MISSHAPEN:
             return None

@@ -14,8 +14,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Final, Generic, Protocol, Self, TypeVar
 
-from ralph_tracker.steering.callbacks import Outcome
-from ralph_tracker.steering.cancel_words import SILENCE_S
+from ralph_tracker.steering.callbacks import SILENCE_S, Outcome
 from ralph_tracker.transports.conversation import STOPPING, Conversation, PersonSession
 
 STARTING: Final = "🔧 ..."

@@ -5,8 +5,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Final, Protocol
 
-from ralph_tracker.steering.callbacks import AgentCallbacks, ToolLog, tool_line
-from ralph_tracker.steering.cancel_words import SILENCE_S, hold_checkpoint, is_cancel
+from ralph_tracker.steering.callbacks import SILENCE_S, AgentCallbacks, ToolLog, hold_checkpoint, is_cancel, tool_line
 
 KEPT_MESSAGES: Final = 100
 

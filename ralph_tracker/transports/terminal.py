@@ -24,8 +24,7 @@ from rich.live import Live
 from rich.text import Text
 
 from ralph_tracker.report.text import for_terminal
-from ralph_tracker.steering.callbacks import Outcome
-from ralph_tracker.steering.cancel_words import SILENCE_S
+from ralph_tracker.steering.callbacks import SILENCE_S, Outcome
 from ralph_tracker.transports.conversation import STOPPING, Conversation, PersonSession
 
 _PIECE: Final = 4096

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from ralph_tracker.core.rules import Rules
-from ralph_tracker.core.selection_document import selection_document
+from ralph_tracker.core.selection import selection_document
 
 OWN = Path(__file__).parents[2] / "fixtures" / "cases"
 SHARED = os.environ.get("RALPH_TRACKER_SHARED")

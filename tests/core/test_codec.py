@@ -4,10 +4,9 @@ import pytest
 
 from ralph_tracker.core.alert_types import TYPE_BY_NAME, Alert
 from ralph_tracker.core.codec import decode, encode
-from ralph_tracker.core.deltas import Reading
 from ralph_tracker.core.findings import Severity
 from ralph_tracker.core.lineage import Lineage
-from ralph_tracker.core.metrics import Measurement, Metrics, Usage
+from ralph_tracker.core.metrics import Measurement, Metrics, Reading, Usage
 
 ALERT = Alert(TYPE_BY_NAME["stalled"], 3, "no progress", until=("test_count", 2.0), severity_override=Severity.HIGH)
 

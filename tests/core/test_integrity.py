@@ -5,7 +5,7 @@ import pytest
 from ralph_tracker.core.findings import Finding, Integrity, Rerun, Severity
 from ralph_tracker.core.metrics import Group
 from ralph_tracker.core.rules import SELECTION_MODES, Rules
-from ralph_tracker.core.selection_document import selection_document
+from ralph_tracker.core.selection import selection_document
 from ralph_tracker.iteration.gate import UNPROVEN, gate_document, gate_of
 
 P, F, S = "passed", "failed", "skipped"

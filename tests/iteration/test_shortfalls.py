@@ -11,8 +11,7 @@ from ralph_tracker.config.yaml_io import dump_yaml
 from ralph_tracker.core.metrics import Group
 from ralph_tracker.formats.complaints import Complaint
 from ralph_tracker.iteration.listed_findings import KEPT, ListedFinding, listed, listed_findings
-from ralph_tracker.iteration.places_of_tests import SourceLine
-from ralph_tracker.iteration.shortfalls import FailingTest, first_words, shortfalls, split_message
+from ralph_tracker.iteration.shortfalls import FailingTest, SourceLine, first_words, shortfalls, split_message
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.records import LoopRecords
 from ralph_tracker.tracker import Tracker

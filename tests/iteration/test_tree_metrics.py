@@ -17,7 +17,7 @@ AFTER = "import os\n\n\ndef one():\n    return 1\n\n\ndef two():\n    return 2\n
 
 
 @pytest.fixture
-def keeper(tmp_path: Path) -> IterationFiles:
+def iteration_files(tmp_path: Path) -> IterationFiles:
     root = (tmp_path / "project").resolve()
     root.mkdir()
     (root / "app.py").write_text(BEFORE)
@@ -28,20 +28,22 @@ def keeper(tmp_path: Path) -> IterationFiles:
 
 
 @pytest.fixture
-def observe(keeper):
+def observe(iteration_files):
     """Observe the tree as it is now, an iteration after the baseline, with the rows of a coverage report."""
 
     def at(files=None) -> TreeFacts:
         coverage = None if files is None else CoverageReport(0, 0, None, files=files)
-        root = keeper.paths.root
-        return TreeFacts(root, keeper, keeper.capture(0, ((0, 0),)), CodeCount(1, 2, None, "a tool"), coverage)
+        root = iteration_files.paths.root
+        return TreeFacts(
+            root, iteration_files, iteration_files.capture(0, ((0, 0),)), CodeCount(1, 2, None, "a tool"), coverage
+        )
 
     return at
 
 
-def test_what_is_new_since_the_baseline_and_no_line_that_was_there(keeper, observe):
-    (keeper.paths.root / "app.py").write_text(AFTER)
-    (keeper.paths.root / "image.png").write_bytes(b"\0\n\1")
+def test_what_is_new_since_the_baseline_and_no_line_that_was_there(iteration_files, observe):
+    (iteration_files.paths.root / "app.py").write_text(AFTER)
+    (iteration_files.paths.root / "image.png").write_bytes(b"\0\n\1")
     assert observe().new_lines() == {"app.py": {1, 8, 9}}
 
 
@@ -50,8 +52,8 @@ def test_nothing_is_new_where_nothing_changed(observe):
 
 
 @pytest.mark.parametrize("named", ["app.py", "./app.py", "{root}/app.py"])
-def test_covered_lines_are_told_by_the_paths_of_the_tree(keeper, observe, named):
-    seen = observe({named.format(root=keeper.paths.root): {1: True, 2: False}})
+def test_covered_lines_are_told_by_the_paths_of_the_tree(iteration_files, observe, named):
+    seen = observe({named.format(root=iteration_files.paths.root): {1: True, 2: False}})
     assert seen.covered_lines() == {"app.py": {1: True, 2: False}}
 
 

@@ -147,8 +147,8 @@ def touched(gated):
     gated.turn()
     gated.write("tests/test_app.py", "def test_one():\n    assert 1\n")
     store = LoopStore(gated.paths)
-    keeper, state = IterationFiles(store), store.state(store.summary(), Rules())
-    return keeper, state, keeper.capture(1, ((0, 1),)), TestResults({"t::t0": "passed"})
+    iteration_files, state = IterationFiles(store), store.state(store.summary(), Rules())
+    return iteration_files, state, iteration_files.capture(1, ((0, 1),)), TestResults({"t::t0": "passed"})
 
 
 class TestWhatCannotBeLookedInto:
@@ -168,16 +168,18 @@ class TestWhatCannotBeLookedInto:
 
     def test_a_fault_of_our_own_is_told_and_clears_nothing(self, gated):
         gated.write("box.py", FORCED)
-        keeper, state, kept, tests = touched(gated)
-        found = TamperCheck(keeper, state, kept, tests, reruns=Reruns(Dying([ZeroDivisionError("1 / 0")]))).integrity()
+        iteration_files, state, kept, tests = touched(gated)
+        found = TamperCheck(
+            iteration_files, state, kept, tests, reruns=Reruns(Dying([ZeroDivisionError("1 / 0")]))
+        ).integrity()
         assert "ZeroDivisionError" in found.unread[EVERYTHING]
         assert [finding.rule for finding in found.findings] == ["R3"]
 
     @pytest.mark.parametrize(("deaths", "is_judged"), [(1, True), (2, False)])
     def test_a_git_that_dies_once_leaves_no_doubt(self, deaths, is_judged, gated):
-        keeper, state, kept, tests = touched(gated)
+        iteration_files, state, kept, tests = touched(gated)
         runner = Dying([StoreError("the disk was full")] * deaths)
-        found = TamperCheck(keeper, state, kept, tests, reruns=Reruns(runner)).integrity()
+        found = TamperCheck(iteration_files, state, kept, tests, reruns=Reruns(runner)).integrity()
         assert (EVERYTHING not in found.unread) is is_judged
 
     def test_nothing_is_compared_where_no_files_are_kept(self, tmp_path, capsys):
@@ -194,9 +196,9 @@ class TestWhatCannotBeLookedInto:
     def test_a_baseline_is_compared_with_nothing(self, workshop):
         workshop.start()
         store = LoopStore(workshop.paths)
-        keeper = IterationFiles(store)
+        iteration_files = IterationFiles(store)
         state = LoopState(loop_id="ralph-001", rules=Rules())
-        found = TamperCheck(keeper, state, keeper.capture(None, ()), None).integrity()
+        found = TamperCheck(iteration_files, state, iteration_files.capture(None, ()), None).integrity()
         assert (found.findings, found.references) == ((), {})
 
 

@@ -139,9 +139,9 @@ class Full(IterationFiles):
 
 def test_a_full_disk_is_said(begun):
     shop = begun()
-    keeper = Full(LoopStore(shop.paths))
+    iteration_files = Full(LoopStore(shop.paths))
     check = Check("tests", ("/bin/sh", "measure.sh", "{reports}"), reports=("{reports}/junit.xml",))
-    ran = ScratchRunner(keeper, (check,), shop.environment, 10).run(keeper.tree(1), (), None)
+    ran = ScratchRunner(iteration_files, (check,), shop.environment, 10).run(iteration_files.tree(1), (), None)
     assert ran.rerun.problem == "earlier tests could not be run: No space left on device"
 
 
@@ -150,11 +150,11 @@ def test_nothing_is_written_through_a_link(begun, tmp_path):
     (tmp_path / "elsewhere").mkdir()
     (shop.root / "linked").symlink_to(tmp_path / "elsewhere")
     shop.turn()
-    keeper = IterationFiles(LoopStore(shop.paths))
-    change = next(each for each in keeper.changes_since(0, keeper.tree(2)) if each.path == "linked")
+    iteration_files = IterationFiles(LoopStore(shop.paths))
+    change = next(each for each in iteration_files.changes_since(0, iteration_files.tree(2)) if each.path == "linked")
     earlier = EarlierFile("linked/tests.txt", "100644", change.new_id, 0)
     check = Check("tests", ("/bin/sh", "measure.sh", "{reports}"), reports=("{reports}/junit.xml",))
-    ran = ScratchRunner(keeper, (check,), shop.environment, 10).run(keeper.tree(2), (earlier,), None)
+    ran = ScratchRunner(iteration_files, (check,), shop.environment, 10).run(iteration_files.tree(2), (earlier,), None)
     assert "behind a symbolic link" in ran.rerun.problem
     assert not list((tmp_path / "elsewhere").iterdir())
 

@@ -10,12 +10,12 @@ from ralph_tracker.errors import InputError
 from ralph_tracker.steering.evaluators import (
     EVALUATION_TIMEOUT_S,
     AllAgree,
+    InteractiveProgressEvaluator,
     ProgressMonitor,
     ask_evaluator,
     run_evaluated,
 )
 from ralph_tracker.steering.events import FileRead, ToolEnded, ToolStarted, TurnEnded
-from ralph_tracker.steering.interactive import InteractiveProgressEvaluator
 from ralph_tracker.steering.progress import ProgressInfo
 from tests.tables import table
 

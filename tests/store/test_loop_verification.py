@@ -53,8 +53,10 @@ def objects(loop) -> dict[str, Path]:
 
 def object_of(loop, content: bytes) -> Path:
     """Return the file of a content whose beginning is known."""
-    keeper = IterationFiles(LoopStore(loop.paths))
-    return next(path for name, path in objects(loop).items() if keeper.objects([name])[name].startswith(content))
+    iteration_files = IterationFiles(LoopStore(loop.paths))
+    return next(
+        path for name, path in objects(loop).items() if iteration_files.objects([name])[name].startswith(content)
+    )
 
 
 def one_pack(loop) -> Path:
@@ -108,8 +110,8 @@ def damage_pack(loop) -> None:
     """Damage the content of a file that stands beside its record, in a pack."""
     pack = one_pack(loop)
     found = pack.read_bytes()
-    keeper = IterationFiles(LoopStore(loop.paths))._store._objects
-    place = keeper._find(next(each.sha256 for each in _changed(loop) if each.path == "new.txt"))
+    iteration_files = IterationFiles(LoopStore(loop.paths))._store._objects
+    place = iteration_files._find(next(each.sha256 for each in _changed(loop) if each.path == "new.txt"))
     pack.chmod(0o644)
     pack.write_bytes(found[: place.offset] + b"?" * place.length + found[place.offset + place.length :])
 
@@ -163,10 +165,10 @@ def test_damage_is_named_and_made_again(case, loop, ask):
 
 def test_each_folder_or_snapshot_of_an_iteration_alone_is_made_again(loop):
     """All but the top folder of the baseline: what an iteration has changed of it stands nowhere else."""
-    keeper = IterationFiles(LoopStore(loop.paths))
-    top = keeper.tree(0)
+    iteration_files = IterationFiles(LoopStore(loop.paths))
+    top = iteration_files.tree(0)
     for name, path in objects(loop).items():
-        if name != top and keeper.objects([name])[name].startswith(b"ralph-tracker "):
+        if name != top and iteration_files.objects([name])[name].startswith(b"ralph-tracker "):
             path.unlink()
             loop.tracker.repair()
             found = loop.tracker.verify()

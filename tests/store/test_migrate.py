@@ -65,8 +65,8 @@ def test_every_snapshot_comes_along_under_its_name_and_by_the_ids_that_records_h
     (root / "deep/new.txt").write_text("new\n")
     second_tree, _ = old.keep("refs/iterations/1", Note(empty_directories=("empty",)))
     old.keep("refs/safety/undo-0123456789ab", Note(message="before a restore", scope=first_tree))
-    keeper = IterationFiles(LoopStore(old.paths))
-    assert keeper.exists
+    iteration_files = IterationFiles(LoopStore(old.paths))
+    assert iteration_files.exists
     store = SnapshotStore(old.paths.store, root)
     assert [path.name for path in old.paths.folder.glob("store*")] == ["store"]
     assert store.find(0).skipped == ((".env", "may hold a secret"),)

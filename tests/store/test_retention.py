@@ -55,14 +55,14 @@ def gc(loop, keep_last: int = 2, **options):
 
 def exported(loop, folder) -> dict[int, dict[str, bytes]]:
     """Return the files of every iteration that has some."""
-    keeper, found = IterationFiles(LoopStore(loop.paths)), {}
+    iteration_files, found = IterationFiles(LoopStore(loop.paths)), {}
     for number in range(LAST + 1):
         place = folder / str(number)
         try:
-            keeper.refuse_damaged(number)
+            iteration_files.refuse_damaged(number)
         except CollectedError:
             continue
-        keeper.export(number, place)
+        iteration_files.export(number, place)
         found[number] = {path.name: path.read_bytes() for path in place.iterdir()}
     shutil.rmtree(folder)
     return found

@@ -127,13 +127,13 @@ def read(ask: Any, root: Path, loop_id: str) -> list[int]:
 def kept_mark(root: Path, loop_id: str, number: int) -> int:
     """Return the mark in the files of an iteration, having seen that the plain ones are those of its snapshot."""
     paths = LoopPaths(root, loop_id)
-    folder, keeper = paths.iteration(number), IterationFiles(LoopStore(paths))
+    folder, iteration_files = paths.iteration(number), IterationFiles(LoopStore(paths))
     tree = json.loads((folder / MANIFEST).read_bytes())["tree"]
-    assert keeper.tree(number) == tree
+    assert iteration_files.tree(number) == tree
     plain = {path.name: path.read_bytes() for path in folder.glob(f"{ARTIFACTS}/*")}
-    assert plain == {name: keeper.read(tree, name) for name in plain}
+    assert plain == {name: iteration_files.read(tree, name) for name in plain}
     writer = mark_of(json.loads((folder / "metrics.json").read_bytes())) // 1000
-    (mark,) = set(keeper.read(tree, f"of-{writer}.txt").split())
+    (mark,) = set(iteration_files.read(tree, f"of-{writer}.txt").split())
     return int(mark)
 
 

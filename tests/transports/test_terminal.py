@@ -16,8 +16,7 @@ import termios
 import pytest
 from rich.console import Console
 
-from ralph_tracker.steering.callbacks import Interaction, Outcome, follow
-from ralph_tracker.steering.cancel_words import checkpoint_text
+from ralph_tracker.steering.callbacks import Interaction, Outcome, checkpoint_text, follow
 from ralph_tracker.steering.events import ToolEnded, ToolStarted, TurnEnded
 from ralph_tracker.transports.conversation import STOPPING
 from ralph_tracker.transports.terminal import TerminalSession

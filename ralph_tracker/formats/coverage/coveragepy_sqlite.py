@@ -17,7 +17,7 @@ def sniff(content: Content) -> bool:
 def read(content: Content) -> NoReturn:
     """Refuse it, saying what to do. Raises DamageError.
 
-    The total needs the sources, which a reader does not have: measure/coverage_data.py asks coverage.py.
+    The total needs the sources, which a reader does not have: measure/results.py asks coverage.py.
     """
     if content.data.startswith(_BEFORE_5):
         raise DamageError("coverage.py's data of before its version 5; write a report with `coverage json`", 1, 1)

@@ -5,8 +5,7 @@ from collections import Counter
 from typing import Final
 
 from ralph_tracker.formats import json_lines
-from ralph_tracker.formats.colour import plain
-from ralph_tracker.formats.content import Content
+from ralph_tracker.formats.content import Content, plain
 from ralph_tracker.formats.damage import DamageError
 from ralph_tracker.formats.lint.lint_report import LintReport, Severity, of_code
 

@@ -5,8 +5,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Final
 
-from ralph_tracker.formats.colour import plain
-from ralph_tracker.formats.content import Content
+from ralph_tracker.formats.content import Content, plain
 from ralph_tracker.formats.damage import DamageError, plausible
 from ralph_tracker.formats.types.type_report import TypeReport
 

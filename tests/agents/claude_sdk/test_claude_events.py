@@ -8,7 +8,7 @@ import pytest
 
 from ralph_tracker.agents.claude_events import HOOK_TIMEOUT_S, ClaudeEvents
 from ralph_tracker.errors import InputError
-from ralph_tracker.steering.cancel_words import SILENCE_S
+from ralph_tracker.steering.callbacks import SILENCE_S
 from ralph_tracker.steering.events import FileChanged, FileRead, ToolEnded, ToolStarted, TurnEnded, digest_of
 
 

@@ -1,6 +1,6 @@
 """What the checks wrote is named by folders, with the lines that .gitignore lacks."""
 
-from ralph_tracker.iteration.changed_by_checks import change_note
+from ralph_tracker.iteration.measure import change_note
 from tests.tables import table
 
 BEFORE = frozenset({"app.py", "src/a/one.py", "src/b/two.py"})

@@ -6,17 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ralph_tracker.core import loop_state
 from ralph_tracker.core.alert_types import TYPES, Alert
 from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.codec import decode, encode
 from ralph_tracker.core.decision import Decision
-from ralph_tracker.core.deltas import Reading
 from ralph_tracker.core.findings import Finding, Integrity, Rerun, Severity
 from ralph_tracker.core.known_tests import Aliases, KnownTests, SeenTests
 from ralph_tracker.core.lineage import Lineage, PastIteration
-from ralph_tracker.core.metrics import METRICS, Group, Measurement, Metrics, TestResults, Usage
+from ralph_tracker.core.metrics import METRICS, Group, Measurement, Metrics, Reading, TestResults, Usage
 from ralph_tracker.core.score import AdjustedParts, Basis
-from ralph_tracker.store import codec
 from ralph_tracker.store.files import to_json
 from tests.tables import table
 
@@ -188,45 +187,45 @@ class TestRoundTrip:
 
     @given(BASES)
     def test_of_the_basis(self, basis):
-        assert codec.basis_from_plain(through_json(encode(basis))) == basis
+        assert loop_state.basis_from_plain(through_json(encode(basis))) == basis
 
     @given(SEEN)
     def test_of_the_tests_ever_seen(self, seen):
-        assert codec.seen_from_plain(through_json(codec.seen_to_plain(seen))) == seen
+        assert loop_state.seen_from_plain(through_json(loop_state.seen_to_plain(seen))) == seen
 
     @given(MEASUREMENTS)
     def test_of_a_measurement_with_its_tests_beside_it(self, measurement):
-        plain = through_json(codec.measurement_to_plain(measurement))
-        assert codec.measurement_from_plain(plain, measurement.tests) == measurement
+        plain = through_json(loop_state.measurement_to_plain(measurement))
+        assert loop_state.measurement_from_plain(plain, measurement.tests) == measurement
 
     @given(NAMED, NAMED, st.none() | RESULTS)
     def test_of_what_the_line_knows_of_each_test(self, present, gone, results):
-        plain = through_json(codec.known_to_plain(KnownTests(present, gone), results))
-        assert codec.known_from_plain(plain) == KnownTests(present, gone)
+        plain = through_json(loop_state.known_to_plain(KnownTests(present, gone), results))
+        assert loop_state.known_from_plain(plain) == KnownTests(present, gone)
         assert plain["measured"] == (results is not None)
         assert plain["durations"] == ({} if results is None else results.durations)
 
     @given(RESULTS, st.dictionaries(st.text(max_size=5), st.text(max_size=5), max_size=2))
     def test_of_the_results_of_an_iteration(self, results, said):
         results = results._replace(messages=said, not_loaded=said)
-        plain = through_json(codec.known_to_plain(KnownTests(results.outcomes), results))
-        assert codec.results_from_plain(plain, results.flaky) == results
+        plain = through_json(loop_state.known_to_plain(KnownTests(results.outcomes), results))
+        assert loop_state.results_from_plain(plain, results.flaky) == results
         assert ("messages" in plain, "not_loaded" in plain) == (bool(said), bool(said))
-        assert codec.results_from_plain({**plain, "measured": False}, ()) is None
+        assert loop_state.results_from_plain({**plain, "measured": False}, ()) is None
 
     def test_of_what_the_first_loops_wrote_of_each_test(self):
         plain = {"present": {"b": "passed", "a": "failed"}, "gone": {"c": "skipped"}}
-        assert codec.known_from_plain(plain) == KnownTests(plain["present"], plain["gone"])
+        assert loop_state.known_from_plain(plain) == KnownTests(plain["present"], plain["gone"])
 
     @table("outcomes", ["p", "ppp", "px"], ids=["fewer", "more", "unknown"])
     def test_refuses_outcomes_that_are_not_those_of_the_names(self, outcomes):
         with pytest.raises((ValueError, KeyError)):
-            codec.known_from_plain({"names": ["a", "b"], "outcomes": outcomes, "gone": {}})
+            loop_state.known_from_plain({"names": ["a", "b"], "outcomes": outcomes, "gone": {}})
 
     @given(NAMED)
     def test_keeps_the_order_of_the_tests(self, present):
-        plain = through_json(codec.known_to_plain(KnownTests(present, {}), None))
-        assert list(codec.known_from_plain(plain).present) == list(present)
+        plain = through_json(loop_state.known_to_plain(KnownTests(present, {}), None))
+        assert list(loop_state.known_from_plain(plain).present) == list(present)
 
     @given(DECISIONS)
     def test_of_a_decision(self, decision):
@@ -237,12 +236,14 @@ class TestStateOfWork:
     @given(MEASUREMENTS)
     def test_is_the_same_whenever_the_call_was_made(self, measurement):
         later = measurement._replace(timestamp="2027-01-01T00:00:00Z", elapsed_s=1.5, config_changed=("loop",))
-        assert codec.state_of_work(later) == codec.state_of_work(measurement)
+        assert loop_state.state_of_work(later) == loop_state.state_of_work(measurement)
 
     @given(MEASUREMENTS)
     def test_is_the_same_when_it_is_read_back(self, measurement):
-        back = codec.measurement_from_plain(through_json(codec.measurement_to_plain(measurement)), measurement.tests)
-        assert codec.state_of_work(back) == codec.state_of_work(measurement)
+        back = loop_state.measurement_from_plain(
+            through_json(loop_state.measurement_to_plain(measurement)), measurement.tests
+        )
+        assert loop_state.state_of_work(back) == loop_state.state_of_work(measurement)
 
     def test_differs_with_what_was_measured(self):
         one = Measurement(metrics=Metrics(test_count=1), timestamp="", tests=TestResults({"a": "passed"}))
@@ -253,4 +254,4 @@ class TestStateOfWork:
             one._replace(blocked="why"),
             one._replace(usage=Usage(turns=1)),
         ]
-        assert all(codec.state_of_work(other) != codec.state_of_work(one) for other in others)
+        assert all(loop_state.state_of_work(other) != loop_state.state_of_work(one) for other in others)

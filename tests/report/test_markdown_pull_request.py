@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from ralph_tracker.loop.page import gathered
-from ralph_tracker.report.pull_request import LINES, MARK, pull_request
+from ralph_tracker.report.markdown import LINES, MARK, pull_request
 from ralph_tracker.store.loop_store import LoopStore
 
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from ralph_tracker.core.deltas import Reading, delta, deltas, errors_at_size, read
-from ralph_tracker.core.metrics import Metrics
+from ralph_tracker.core.metrics import Metrics, Reading, delta, deltas, errors_at_size, read
 from tests.tables import table
 
 

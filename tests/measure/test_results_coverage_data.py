@@ -9,7 +9,7 @@ import pytest
 
 from ralph_tracker.formats import registry
 from ralph_tracker.formats.report import CoverageReport, Unreadable
-from ralph_tracker.measure import coverage_data
+from ralph_tracker.measure import results
 from ralph_tracker.measure.checks import Check, CheckResult
 from ralph_tracker.measure.process import Finished
 from ralph_tracker.measure.report_files import FoundReport
@@ -31,8 +31,8 @@ def project(tmp_path: Path) -> Path:
 
 def test_the_sources_tell_of_how_many_lines(project):
     data = project / ".coverage"
-    assert coverage_data.is_data(data.read_bytes())
-    report = registry.read(coverage_data.as_json(data, project))
+    assert results.is_data(data.read_bytes())
+    report = registry.read(results.as_json(data, project))
     assert isinstance(report, CoverageReport), report
     assert (report.lines_covered, report.lines_total, report.percent) == (3, 4, 75.0)
 
@@ -49,7 +49,7 @@ def test_a_check_may_name_the_data_file_as_its_report(project):
 
 def test_without_the_sources_it_is_unreadable_and_never_a_percentage(project):
     (project / "shop.py").unlink()
-    report = coverage_data.as_json(project / ".coverage", project)
+    report = results.as_json(project / ".coverage", project)
     assert isinstance(report, Unreadable)
     assert report.why.startswith("coverage.py's data: No source for code:")
     assert report.why.endswith("write a report with `coverage json` in the check and name that")
@@ -58,7 +58,7 @@ def test_without_the_sources_it_is_unreadable_and_never_a_percentage(project):
 def test_what_is_no_data_says_what_coverage_py_says(tmp_path):
     data = tmp_path / "data"
     data.write_bytes(b"SQLite format 3\0 and no more")
-    report = coverage_data.as_json(data, tmp_path)
+    report = results.as_json(data, tmp_path)
     assert isinstance(report, Unreadable)
     assert report.why.startswith("coverage.py's data: Couldn't use data file")
 
@@ -67,11 +67,11 @@ def test_without_coverage_py_it_says_so_and_what_to_do(tmp_path):
     python = tmp_path / "python"
     python.write_text("#!/bin/sh\necho python: No module named coverage >&2\nexit 1\n")
     python.chmod(0o700)
-    report = coverage_data.as_json(tmp_path / "data", tmp_path, str(python))
+    report = results.as_json(tmp_path / "data", tmp_path, str(python))
     otherwise = "write a report with `coverage json` in the check and name that"
     assert report == Unreadable(f"coverage.py's data: python: No module named coverage; {otherwise}")
 
 
 @table("data", [b"", b"{}", b"<coverage/>", b"SQLite"])
 def test_other_reports_are_no_data(data):
-    assert not coverage_data.is_data(data)
+    assert not results.is_data(data)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tracker.core.rounding import half_up, plain_number, quantity, whole, without_noise
+from ralph_tracker.core.metrics import half_up, plain_number, quantity, whole, without_noise
 from tests.tables import table
 
 

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from ralph_tracker.steering.interactive import InteractiveProgressEvaluator, ask_at_terminal
+from ralph_tracker.steering.evaluators import InteractiveProgressEvaluator, ask_at_terminal
 from ralph_tracker.steering.progress import ProgressInfo
 from tests.tables import table
 
