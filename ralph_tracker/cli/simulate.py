@@ -3,13 +3,12 @@
 import asyncio
 import sys
 from collections.abc import Iterator
-from itertools import chain
 from pathlib import Path
 from typing import IO, Final, NamedTuple, TypedDict
 
 import click
 
-from ralph_tracker.agents.claude_code.stream_events import is_stream, read_stream
+from ralph_tracker.agents.recorded_session import read_session
 from ralph_tracker.cli.output import say, say_json, say_wrapped
 from ralph_tracker.config.load import load_config
 from ralph_tracker.core.records import SCHEMA_VERSION, SchemaVersion
@@ -24,7 +23,7 @@ from ralph_tracker.steering.continuation import (
     continuation_rules_of,
 )
 from ralph_tracker.steering.evaluators import ProgressMonitor, SimpleProgressEvaluator
-from ralph_tracker.steering.events import Event, read_events
+from ralph_tracker.steering.events import Event
 
 STANDARD_INPUT: Final = "-"
 _LONGEST: Final = 16 << 20
@@ -67,8 +66,9 @@ def command(
 ) -> int:
     """Replay the session recorded in FILE and print each turn's score, its parts and the action.
 
-    FILE has an event as JSON on each line, or is the output of `claude -p --output-format stream-json --verbose`; - is
-    standard input. Thresholds are those of `continuation` in the configuration. The evaluator is the simple one, for
+    FILE has an event as JSON on each line, or is what an agent printed: `claude -p --output-format stream-json
+    --verbose`, `codex exec --json`, `gemini --output-format stream-json` or `opencode run --format json`; - is standard
+    input. Thresholds are those of `continuation` in the configuration. The evaluator is the simple one, for
     repetition and cost.
     """
     rules = continuation_rules_of(load_config(root).document["continuation"])
@@ -223,27 +223,15 @@ def _replayed(file: str, continuation: "Continuation", interval: int) -> Iterato
 def _events(file: str) -> Iterator["Event"]:
     """Yield the events of a file of either kind. Raises InputError with the line."""
     if file == STANDARD_INPUT:
-        yield from _read(sys.stdin.buffer, "standard input")
+        yield from read_session(_lines(sys.stdin.buffer, "standard input"), "standard input")
         return
     if "\0" in file:
         raise InputError("a file cannot have a NUL in its name; name a file of events")
     try:
         with Path(file).open("rb") as stream:
-            yield from _read(stream, file)
+            yield from read_session(_lines(stream, file), file)
     except OSError as error:
         raise InputError(f"{file}: cannot be read ({error.strerror}); name a file of events") from None
-
-
-def _read(stream: IO[bytes], name: str) -> Iterator["Event"]:
-
-    lines = _lines(stream, name)
-    before = []
-    for line in lines:
-        before.append(line)
-        if line.strip():
-            break
-    read = read_stream if is_stream(before) else read_events
-    yield from read(chain(before, lines), name)
 
 
 def _lines(stream: IO[bytes], name: str) -> Iterator[str]:

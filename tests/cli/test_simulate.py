@@ -65,6 +65,13 @@ def test_what_claude_code_printed_is_replayed_too(project):
     assert answer.json["progress"]["tools_used"] == 1
 
 
+@pytest.mark.parametrize("name", ["codex", "gemini", "opencode"])
+def test_what_the_other_agents_printed_is_replayed_with_the_same_verdicts(project, name):
+    answer = simulated(project, FIXTURES / "steering" / f"{name}-printed.jsonl")
+    assert answer.out.splitlines()[8] == "   8  0.40     0.00      0.00   0.20          0.15       0.05 nudge_synthesis"
+    assert answer.out.splitlines()[-1] == "medium task: 9 turns, 8 tool calls, 1 nudged, 0 forced"
+
+
 @pytest.mark.parametrize(
     ("words", "complexity"),
     [

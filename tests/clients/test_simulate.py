@@ -1,12 +1,19 @@
-"""A session of the real Claude Code, recorded as events, which is `fixtures/steering/claude-code-session.jsonl`."""
+"""Sessions of the real clients, recorded: `fixtures/steering`."""
 
 import json
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from ralph_tracker.agents.claude_code.stream_events import read_stream
-from ralph_tracker.steering.events import ToolEnded, TurnEnded, event_to_plain, read_events
+from ralph_tracker.agents.recorded_session import read_session
+from ralph_tracker.runner.backends import BACKENDS
+from ralph_tracker.steering.events import ToolEnded, ToolStarted, TurnEnded, event_to_plain, read_events
+from tests.clients.clients import CLIENTS
+from tests.clients.conftest import RIGHT, made_project
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "steering.md"
 RECORDED = Path(__file__).parents[2] / "fixtures" / "steering" / "claude-code-session.jsonl"
@@ -109,3 +116,53 @@ def test_one_session_is_recorded_as_it_is_printed_and_as_hooks_hear_it(project, 
             recorded.write_text("".join(json.dumps(line) + "\n" for line in lines))
         known = [json.loads(line) for line in recorded.read_text().splitlines()]
         assert sorted(map(str, course(lines))) == sorted(map(str, course(known)))
+
+
+PATCH = """apply_patch <<'EOP'
+*** Begin Patch
+*** Update File: calc.py
+@@
+ def add(a, b):
+-    return a - b
++    return a + b
+*** End Patch
+EOP
+"""
+
+
+def looking_around(name, root, messages):
+    """Look, test, fix, test, and then read the same file again and again; each client with tools of its own."""
+    code = str(root / "calc.py")
+    run = f"{sys.executable} -m pytest -q -p no:cacheprovider -p no:randomly 2>&1 | sed 's/ in [0-9].*//'"
+    test, call = messages.shell(run), messages.call
+    look, fix = {
+        "codex": (messages.shell("cat calc.py"), messages.shell(PATCH)),
+        "gemini": (call("read_file", file_path=code), call("write_file", file_path=code, content=RIGHT)),
+        "opencode": (call("read", filePath=code), call("write", filePath=code, content=RIGHT)),
+    }[name]
+    return replace(look, text="I look."), test, fix, test, *[look] * 4, messages.say("add adds now.")
+
+
+@pytest.mark.parametrize("name", ["codex", "gemini", "opencode"])
+def test_what_the_other_clients_print_is_recorded_as_the_fixtures_show_it(name, tmp_path, messages, bless):
+    client, recorded = CLIENTS[name], RECORDED.with_name(f"{name}-printed.jsonl")
+    project = made_project(tmp_path, client, client.installed())
+    words = [word.replace("{prompt}", "make the tests pass") for word in BACKENDS[name].command(client.own)]
+    words = ["make the tests pass" if word == "-" else word for word in words]
+    script = looking_around(name, project.root, messages)
+    with messages.playing(*script, protocol=client.protocol) as service:
+        client.settings(project.home, service.url)
+        done = project._run(str(project.program), *words[1:], environment=project.environment(service.url))
+    assert (done.returncode, service.played_out) == (0, True), done.stdout + done.stderr
+    printed = done.stdout.replace(str(project.root), SHOWN).replace(sys.executable, "python")
+    printed = printed.replace(str(project.home), "/home/dev")
+    lines = [line for line in printed.splitlines() if line.startswith("{")]
+    if bless:
+        recorded.write_text("\n".join(lines) + "\n")
+
+    def course(lines):
+        """Return what must be the same in every run: all but the ids of calls."""
+        events = read_session(lines, "it")
+        return [event._replace(call="") if isinstance(event, ToolStarted | ToolEnded) else event for event in events]
+
+    assert course(lines) == course(recorded.read_text().splitlines())

@@ -69,29 +69,21 @@ class ResultMessage(NamedTuple):
 _END: Final = ResultMessage(None)
 
 
-def is_stream(lines: list[str]) -> bool:
-    """Return whether a file, by its first lines, is such output: its objects have a `type`, not an `event`."""
-    try:
-        first = json.loads("".join(lines))
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(first, dict) and "type" in first and "event" not in first
-
-
 def read_stream(lines: Iterable[str], name: str) -> Iterator[Event]:
     """Yield the events in such output; `name` is the file's name for errors. Raises InputError with the line."""
     heard: list[Event] = []
     session = ClaudeEvents(heard.append)
     for number, line in enumerate(lines, 1):
         if line.strip():
-            session.message(_message(_object(line, f"{name}, line {number}")))
+            session.message(_message(object_of(line, f"{name}, line {number}")))
             yield from heard
             heard.clear()
     session.message(_END)  # if the output was cut
     yield from heard
 
 
-def _object(line: str, where: str) -> Object:
+def object_of(line: str, where: str) -> Object:
+    """Return the object of a line of JSON. Raises InputError, with `where`, for anything else."""
     try:
         found: Any = json.loads(line)
     except (ValueError, RecursionError):

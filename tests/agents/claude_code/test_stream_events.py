@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tracker.agents.claude_code.stream_events import is_stream, read_stream
+from ralph_tracker.agents.claude_code.stream_events import read_stream
 from ralph_tracker.errors import InputError
 from ralph_tracker.steering import FileChanged, FileRead, ToolEnded, ToolStarted, TurnEnded, digest_of
 from tests.tables import table
@@ -108,21 +108,6 @@ def test_a_tool_counts_once_and_what_answers_no_call_is_no_tool():
 
 def test_subagents_and_errors_of_the_client_are_no_turns():
     assert events_of(said("m1", parent="t1"), said("m2", model="<synthetic>"), {"type": "system"}) == []
-
-
-@table(
-    ("lines", "stream"),
-    [
-        ([' {"type": "system"}\n'], True),
-        (["\n", '{"type": "x"}'], True),
-        (['{"event": "turn_ended", "type": "x"}'], False),
-        (["[]"], False),
-        (["no JSON"], False),
-        ([], False),
-    ],
-)
-def test_such_output_is_known_by_its_first_object(lines, stream):
-    assert is_stream(lines) is stream
 
 
 @table("line", ["[]", "{", "1", "[" * 100_000], ids=["list", "cut", "number", "deep"])

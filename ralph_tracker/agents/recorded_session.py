@@ -1,0 +1,273 @@
+"""Read the events of a recorded session, be it a file of events or what an agent printed.
+
+Claude Code and the programs that imitate its output have `claude_code.stream_events`; Codex, Gemini CLI and opencode
+have a reader here. Only opencode prints where an answer of the model ends. For the other two, the calls that overlap
+belong to one answer, with the text before them.
+"""
+
+import json
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Final, Protocol
+
+from ralph_tracker.agents.claude_code.stream_events import object_of, read_stream
+from ralph_tracker.agents.output.listener import recognise
+from ralph_tracker.agents.output.values import Object, amount, count, inner, objects, text, total, word
+from ralph_tracker.errors import InputError
+from ralph_tracker.steering.events import (
+    Event,
+    FileChanged,
+    FileRead,
+    ToolEnded,
+    ToolStarted,
+    TurnEnded,
+    digest_of,
+    read_events,
+)
+
+_LIKE_CLAUDE: Final = frozenset({"claude-code", "amp", "cursor", "qwen-code"})
+_READABLE: Final = "the events of a session, or what Claude Code, Codex, Gemini CLI or opencode print as JSON lines"
+_READING: Final = frozenset({"cat", "head", "nl", "tail"})
+_SHELL: Final = re.compile(r"^(?:\S*/)?(?:ba|z)?sh -l?c ")
+
+
+def read_session(lines: Iterable[str], name: str) -> Iterator[Event]:
+    """Yield the events of a session; `name` is the file's name for errors. Raises InputError with the line."""
+    lines, before = iter(lines), []
+    for line in lines:
+        before.append(line)
+        if line.strip():
+            break
+    whole, first = chain(before, lines), _object(before)
+    if first is None or "event" in first or "type" not in first:
+        return read_events(whole, name)
+    known = recognise(first)
+    if known is not None and known.name in _READERS:
+        return _printed(_READERS[known.name](), whole, name)
+    if known is not None and known.name in _LIKE_CLAUDE:
+        return read_stream(whole, name)
+    raise InputError(f"{name}, line {len(before)}: no session that can be replayed; give {_READABLE}")
+
+
+def _object(lines: list[str]) -> Object | None:
+    try:
+        found = json.loads("".join(lines))
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+class _Reader(Protocol):
+    """A reader of one agent's printed lines."""
+
+    def take(self, line: Object) -> Iterator[Event]: ...
+
+    def end(self) -> Iterator[Event]: ...
+
+
+def _printed(reader: _Reader, lines: Iterable[str], name: str) -> Iterator[Event]:
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            yield from reader.take(object_of(line, f"{name}, line {number}"))
+    yield from reader.end()
+
+
+class _Answer:
+    """The current answer of a model whose end is not printed: it ends with the last result of its tools."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+        self._open: dict[str, ToolStarted] = {}
+
+    def begin(self, call: str, name: str, given: object) -> Iterator[Event]:
+        """Yield the start of a tool."""
+        self._open[call] = ToolStarted(call, name, digest_of(given))
+        yield self._open[call]
+
+    def is_open(self, call: str) -> bool:
+        """Return whether the tool has begun and not ended."""
+        return call in self._open
+
+    def finish(self, call: str, *, success: bool, result: object, files: Iterable[Event] = ()) -> Iterator[Event]:
+        """Yield the end of a tool after the events of its files, which only a success has; nothing if it never began.
+
+        With the last tool that is open the answer ends.
+        """
+        begun = self._open.pop(call, None)
+        if begun is None:
+            return
+        if success:
+            yield from files
+        yield ToolEnded(call, begun.name, success, begun.arguments, digest_of(result, is_result=True))
+        if not self._open:
+            yield from self.end(is_whole=False)
+
+    def end(self, tokens: int | None = None, *, is_whole: bool = True) -> Iterator[Event]:
+        """Yield the end of the turn; with `is_whole` only if something was said."""
+        if self.said or not is_whole:
+            yield TurnEnded("\n".join(self.said), tokens)
+            self.said = []
+
+
+class _Codex:
+    """A reader of `codex exec --json`; the tokens of a run are those of its last turn."""
+
+    def __init__(self) -> None:
+        self._answer = _Answer()
+
+    def take(self, line: Object) -> Iterator[Event]:
+        item = inner(line, "item")
+        match word(line, "type"), word(item, "type"):
+            case "item.completed", "agent_message":
+                yield from self._answer.end()
+                self._answer.said = [text(item.get("text")) or ""]
+            case (
+                "item.started" | "item.completed",
+                "command_execution" | "file_change" | "mcp_tool_call" | "web_search",
+            ):
+                yield from self._tool(item, is_start=line["type"] == "item.started")
+            case "turn.completed" | "turn.failed", _:
+                yield from self._answer.end(count(inner(line, "usage").get("output_tokens")))
+            case _:
+                pass
+
+    def end(self) -> Iterator[Event]:
+        return self._answer.end()
+
+    def _tool(self, item: Object, *, is_start: bool) -> Iterator[Event]:
+        call, kind = word(item, "id"), word(item, "type")
+        if is_start or not self._answer.is_open(call):
+            yield from self._answer.begin(call, kind, {key: item[key] for key in _CODEX_GIVEN if key in item})
+        if is_start:
+            return
+        success = item.get("status", "completed") == "completed" and item.get("exit_code", 0) == 0
+        result = [item.get(key) for key in ("aggregated_output", "exit_code", "changes", "result", "error")]
+        yield from self._answer.finish(call, success=success, result=result, files=_codex_files(item))
+
+
+_CODEX_GIVEN: Final = ("command", "changes", "server", "tool", "arguments", "query")
+
+
+def _codex_files(item: Object) -> Iterator[Event]:
+    """Yield the files that an item changed, or read by a plain command: Codex reads by the shell only."""
+    for change in objects(item.get("changes")):
+        yield FileChanged(word(change, "path"))
+    try:
+        words = shlex.split(_command(word(item, "command")))
+    except ValueError:
+        return
+    if words and words[0] in _READING:
+        yield from (FileRead(each) for each in words[1:] if not each.startswith("-") and not each.isdecimal())
+    elif words[:2] == ["sed", "-n"]:
+        yield from map(FileRead, words[3:])
+
+
+def _command(printed: str) -> str:
+    """Return a command without the shell around it; "" if it is more than one command."""
+    if _SHELL.match(printed):
+        inside = shlex.split(printed)
+        printed = inside[2] if len(inside) == 3 else ""  # noqa: PLR2004  # the shell, its flags, the command
+    return "" if re.search(r"[|;&<>$`\n]", printed) else printed
+
+
+class _Gemini:
+    """A reader of `gemini --output-format stream-json`; the tokens of a run are those of its last turn."""
+
+    def __init__(self) -> None:
+        self._answer = _Answer()
+        self._files: dict[str, tuple[Event, ...]] = {}
+
+    def take(self, line: Object) -> Iterator[Event]:
+        call = word(line, "tool_id")
+        match word(line, "type"):
+            case "message" if line.get("role") == "assistant":
+                if not line.get("delta"):
+                    yield from self._answer.end()
+                self._answer.said = ["".join((*self._answer.said, text(line.get("content")) or ""))]
+            case "tool_use":
+                name, given = word(line, "tool_name"), inner(line, "parameters")
+                self._files[call] = tuple(_file_of(_GEMINI_FILES, name, given))
+                yield from self._answer.begin(call, name, given)
+            case "tool_result":
+                success, result = line.get("status") == "success", [line.get("output"), line.get("error")]
+                files = self._files.pop(call, ())
+                yield from self._answer.finish(call, success=success, result=result, files=files)
+            case "result":
+                yield from self._answer.end(count(inner(line, "stats").get("output_tokens")))
+            case _:
+                pass
+
+    def end(self) -> Iterator[Event]:
+        return self._answer.end()
+
+
+class _Opencode:
+    """A reader of `opencode run --format json`: each step is a turn with its tokens and cost."""
+
+    def __init__(self) -> None:
+        self._said: list[str] = []
+
+    def take(self, line: Object) -> Iterator[Event]:
+        part = inner(line, "part")
+        match word(line, "type"):
+            case "text":
+                self._said.append(text(part.get("text")) or "")
+            case "tool_use":
+                yield from _opencode_tool(part)
+            case "step_finish":
+                tokens, cache = inner(part, "tokens"), inner(part, "tokens", "cache")
+                written = total([count(tokens.get("output")), count(tokens.get("reasoning", 0))])
+                read = total([count(tokens.get("input")), count(cache.get("read", 0)), count(cache.get("write", 0))])
+                yield TurnEnded("\n".join(self._said), written, read, amount(part.get("cost")) or None)
+                self._said = []
+            case _:
+                pass
+
+    def end(self) -> Iterator[Event]:
+        if self._said:
+            yield TurnEnded("\n".join(self._said))
+
+
+def _opencode_tool(part: Object) -> Iterator[Event]:
+    """Yield the events of a tool, which is printed once, when it has ended."""
+    call, name, state = word(part, "callID"), word(part, "tool"), inner(part, "state")
+    given, success = inner(state, "input"), state.get("status") == "completed"
+    exit_code = inner(state, "metadata").get("exit")
+    success = success and exit_code in {0, None}
+    arguments = digest_of(given)
+    yield ToolStarted(call, name, arguments)
+    if success:
+        yield from _file_of(_OPENCODE_FILES, name, given)
+    yield ToolEnded(
+        call, name, success, arguments, digest_of([state.get("output"), state.get("error")], is_result=True)
+    )
+
+
+_Files = Mapping[str, tuple[type[FileRead] | type[FileChanged], str]]
+_GEMINI_FILES: Final[_Files] = {
+    "read_file": (FileRead, "file_path"),
+    "write_file": (FileChanged, "file_path"),
+    "replace": (FileChanged, "file_path"),
+}
+_OPENCODE_FILES: Final[_Files] = {
+    "read": (FileRead, "filePath"),
+    "write": (FileChanged, "filePath"),
+    "edit": (FileChanged, "filePath"),
+}
+
+
+def _file_of(files: _Files, tool: str, given: Object) -> Iterator[Event]:
+    if tool in files:
+        kind, key = files[tool]
+        path = text(given.get(key))
+        if path is not None:
+            yield kind(path)
+
+
+_READERS: Final[Mapping[str, type[_Codex] | type[_Gemini] | type[_Opencode]]] = {
+    "codex": _Codex,
+    "gemini-stream": _Gemini,
+    "opencode": _Opencode,
+}
