@@ -18,7 +18,7 @@ from urllib.error import HTTPError
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
-from ralph_tracker.agents.claude_tools import end_of_tool, file_named
+from ralph_tracker.agents.hosts.tool_files import end_of_tool, file_named
 from ralph_tracker.agents.output.formats.anthropic_events import input_tokens
 from ralph_tracker.errors import InputError
 from ralph_tracker.steering.events import Event, ToolEnded, ToolStarted, TurnEnded, digest_of
@@ -146,6 +146,7 @@ class ClaudeEvents:
         "_nudge",
         "_price",
         "_refuse",
+        "_refused_calls",
         "_sinks",
         "_streamed",
         "_told",
@@ -177,6 +178,7 @@ class ClaudeEvents:
         self._price = price
         self._calls: OrderedDict[str, _Call] = OrderedDict()
         self._ended: OrderedDict[str, None] = OrderedDict()
+        self._refused_calls: OrderedDict[str, None] = OrderedDict()
         self._turn: _Turn | None = None
         self._streamed: tuple[str | None, int | None] = None, None
         self._told: str | None = None  # the last turn whose end was sent
@@ -228,6 +230,8 @@ class ClaudeEvents:
             return {}
         if not words:
             return {}
+        self._refused_calls[call] = None
+        _forget(self._refused_calls)
         denied = {"permissionDecision": "deny", "permissionDecisionReason": words}
         return {"hookSpecificOutput": {"hookEventName": "PreToolUse", **denied}}
 
@@ -343,7 +347,8 @@ class ClaudeEvents:
         _forget(self._ended)
         tree = None if self._tree is None else _tried(self._tree)
         given, gave = known.arguments, digest_of(result, is_result=True)
-        for event in end_of_tool(ToolEnded(call, known.name, success, given, gave, tree), known.path):
+        refused = call in self._refused_calls
+        for event in end_of_tool(ToolEnded(call, known.name, success, given, gave, tree, refused), known.path):
             self._tell(event)
 
     def _tell(self, event: Event) -> None:

@@ -5,13 +5,17 @@ import shutil
 import sys
 import sysconfig
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
-from ralph_tracker.agents.claude_code.install import Installation, install_plugin, uninstall_plugin
-from ralph_tracker.cli.agent_hook import HOSTS, answer_host
+from ralph_tracker.agents.hosts.host import Host
+from ralph_tracker.agents.hosts.installation import Installation, Scope
+from ralph_tracker.agents.hosts.registry import HOSTS, RUNNERS, host
+from ralph_tracker.agents.hosts.settings_text import absolute, portable, settings_of
+from ralph_tracker.cli.agent_hook import answer_host
 from ralph_tracker.cli.next_step import say_next
 from ralph_tracker.cli.output import say
 from ralph_tracker.config.short_words import nearest
@@ -19,15 +23,14 @@ from ralph_tracker.errors import InputError
 from ralph_tracker.store.loop_status import checked_root
 
 PROGRAM: Final = "ralph-tracker"
-INSTALLED: Final = ("claude-code",)  # the hosts whose settings we edit
 
 
-def _host(_: click.Context, __: click.Parameter, name: str) -> str:
-    if name not in INSTALLED and name in HOSTS["hook"]:
+def _host(_: click.Context, __: click.Parameter, name: str) -> Host:
+    if name in RUNNERS:
         raise click.BadParameter(f"the settings of {name} are yours: name `ralph-tracker agent hook {name}` in them")
-    if name not in INSTALLED:
-        raise click.BadParameter(f"no agent {name!r}{nearest(name, list(INSTALLED))}")
-    return name
+    if name not in HOSTS:
+        raise click.BadParameter(f"no agent {name!r}{nearest(name, list(HOSTS))}; there are {', '.join(HOSTS)}")
+    return host(name)
 
 
 host_argument = click.argument("name", callback=_host)
@@ -35,6 +38,7 @@ place_options: Final[tuple[Callable[[Any], Any], ...]] = (
     click.option(
         "--root", type=click.Path(path_type=Path), default=Path(), help="The project; else the current folder."
     ),
+    click.option("--local", is_flag=True, help="Settings of the project that are not committed."),
     click.option("--user", is_flag=True, help="The settings of the user, for all projects."),
     click.option("--plugin", type=click.Path(path_type=Path), metavar="DIR", help="A plugin folder in their place."),
 )
@@ -48,43 +52,47 @@ def _placed(function: Callable[..., None]) -> Callable[..., None]:
 
 @click.group("agent")
 def command() -> None:
-    """Install the tracker into a coding agent: claude-code."""
+    """Install the tracker into a coding agent.
+
+    They are listed in docs/agents.md.
+    """
 
 
 @command.command("install")
 @host_argument
 @_placed
-def install(name: str, root: Path, plugin: Path | None, *, user: bool) -> None:
+def install(name: Host, root: Path, plugin: Path | None, *, local: bool, user: bool) -> None:
     """Add our hooks to the settings of agent NAME.
 
     Existing settings are kept.
     """
-    del name
-    _refuse_both(plugin, user=user)
-    program = program_path()
+    scope = _scope(plugin, local=local, user=user)
     if plugin is not None:
-        folder = plugin.absolute()
-        say(install_plugin(folder, program))
-        say_next(f"start it with `claude --plugin-dir {folder}`")
+        module, folder = _plugin(name), plugin.absolute()
+        say(module.install(folder, program_path()))
+        say_next(module.next_step(folder))
         return
-    say(_installation(Installation, root, user=user).install(program))
-    say_next("`ralph-tracker hook pre-loop` starts a loop, or `RALPH_TRACKER_LOOP=1 claude` with its session")
+    settings = settings_of(name)
+    line = portable(name.name) if scope == "project" else absolute(program_path(), name.name)
+    say(Installation.of(name, scope, checked_root(root), os.environ).install(line))
+    if scope == "project" and shutil.which(PROGRAM) is None:
+        say_next(f"{PROGRAM} is not on the PATH, where these hooks look for it: put it there, or use --local")
+    say_next(f"`ralph-tracker hook pre-loop` starts a loop, or {settings.next_step}")
 
 
 @command.command("uninstall")
 @host_argument
 @_placed
-def uninstall(name: str, root: Path, plugin: Path | None, *, user: bool) -> None:
+def uninstall(name: Host, root: Path, plugin: Path | None, *, local: bool, user: bool) -> None:
     """Remove exactly what was added.
 
     From the settings of agent NAME; later edits are kept.
     """
-    del name
-    _refuse_both(plugin, user=user)
+    scope = _scope(plugin, local=local, user=user)
     if plugin is not None:
-        say(uninstall_plugin(plugin.absolute()))
+        say(_plugin(name).uninstall(plugin.absolute()))
         return
-    say(_installation(Installation, root, user=user).uninstall())
+    say(Installation.of(name, scope, checked_root(root), os.environ).uninstall())
 
 
 @command.command("hook")
@@ -116,10 +124,14 @@ def program_path() -> Path:
     return Path(found).absolute()
 
 
-def _installation(kind: Any, root: Path, *, user: bool) -> Any:  # noqa: ANN401  # an Installation of any host
-    return kind.of_user(os.environ) if user else kind.of_project(checked_root(root), os.environ)
+def _scope(plugin: Path | None, *, local: bool, user: bool) -> Scope:
+    given = [word for word, is_given in (("--local", local), ("--user", user), ("--plugin", plugin)) if is_given]
+    if len(given) > 1:
+        raise click.UsageError(f"{given[0]} and {given[1]} exclude each other")
+    return "user" if user else "local" if local else "project"
 
 
-def _refuse_both(plugin: Path | None, *, user: bool) -> None:
-    if plugin is not None and user:
-        raise click.UsageError("--user and --plugin exclude each other")
+def _plugin(agent: Host) -> Any:  # noqa: ANN401  # a module with install, uninstall and next_step
+    if agent.plugin is None:
+        raise click.UsageError(f"{agent.title} has no plugin folders; use --local or --user")
+    return import_module(agent.plugin)

@@ -5,46 +5,30 @@ The exit code is always 0: a host treats 2 as a message to its agent.
 
 import os
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
-from importlib import import_module
-from typing import Final
+from collections.abc import Collection, Sequence
 
+from ralph_tracker.agents.hosts.registry import HOSTS, RUNNERS, answering, showing
 from ralph_tracker.cli.output import complain
 from ralph_tracker.errors import EXIT_OK, RalphTrackerError
-
-# The functions that answer, by verb and agent.
-HOSTS: Final[Mapping[str, Mapping[str, str]]] = {
-    "hook": {
-        "claude-code": "ralph_tracker.agents.claude_code.hook:answer",
-        "ralph-orchestrator": "ralph_tracker.agents.ralph_orchestrator.hook:answer",
-    },
-    "status-line": {
-        "claude-code": "ralph_tracker.agents.claude_code.status_line:line",
-    },
-}
 
 
 def answer_host(verb: str, words: Sequence[str]) -> int:
     """Answer the named host; an error is one line on standard error."""
     try:
-        name, hosts = words[0] if len(words) == 1 else "", HOSTS[verb]
-        if name in hosts:
-            _print(_answering(hosts[name])(os.environ))
-        elif name in HOSTS["hook"]:
+        name = words[0] if len(words) == 1 else ""
+        if name not in HOSTS and name not in RUNNERS:
+            complain(f"agent {verb}: name one agent: {_named(' '.join(words), [*HOSTS, *RUNNERS])}")
+            return EXIT_OK
+        answer = answering(name) if verb == "hook" else showing(name)
+        if answer is None:
             complain(f"agent {verb}: {name} shows none of ours; `ralph-tracker status` says where its loop stands")
         else:
-            complain(f"agent {verb}: name one agent: {_named(' '.join(words), hosts)}")
+            _print(answer(os.environ, 0))
     except RalphTrackerError as error:
         complain(f"agent {verb}: {error}")
     except BaseException as error:  # noqa: BLE001  # the exit code must be 0
         complain(f"agent {verb}: {type(error).__name__}: {error}")
     return EXIT_OK
-
-
-def _answering(place: str) -> Callable[[Mapping[str, str]], str]:
-    module, _, function = place.partition(":")
-    found: Callable[[Mapping[str, str]], str] = getattr(import_module(module), function)
-    return found
 
 
 def _named(word: str, hosts: Collection[str]) -> str:

@@ -304,8 +304,11 @@ class ProgressMetrics:
     def _ended(self, event: ToolEnded) -> None:
         self._has_tools = True
         self.tools_used += 1
-        self._look_at_tree(event.tree)
-        self._repeat(self._calls.meet((event.name, event.arguments, event.result, self._told, self._epoch)))
+        if not event.refused:
+            self._look_at_tree(event.tree)
+        is_known = self._calls.meet((event.name, event.arguments, event.result, self._told, self._epoch))
+        if is_known or not event.refused:
+            self._repeat(is_known)
 
     def _look_at_tree(self, tree: str | None) -> None:
         """Compare a reported tree with the last one; a reported change without a new tree is none."""

@@ -40,7 +40,8 @@ class ToolEnded(NamedTuple):
     """A tool has ended.
 
     `success` is the host's error flag or exit status, never guessed from words. `result` is the digest of its output,
-    `tree` the id of the tree afterwards, None if unknown.
+    `tree` the id of the tree afterwards, None if unknown. A `refused` call did not run: it does not end
+    a streak of repeats, and asked for again it is one.
     """
 
     call: str
@@ -49,6 +50,7 @@ class ToolEnded(NamedTuple):
     arguments: str = ""
     result: str = ""
     tree: str | None = None
+    refused: bool = False
 
 
 class TurnEnded(NamedTuple):
@@ -102,6 +104,7 @@ KINDS: Final[Mapping[str, type[Event]]] = {
 _WHOLE: Final = frozenset({"output_tokens", "context_tokens"})
 _SHOULD_BE: Final = {
     "success": "true or false",
+    "refused": "true or false",
     "names": "a list of texts",
     "cost_usd": "an amount",
     **dict.fromkeys(_WHOLE, "a whole number"),

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tracker.agents.claude_code.hook import answer
 from ralph_tracker.agents.claude_code.stream_events import read_stream
-from ralph_tracker.agents.claude_code.turn_guidance import events_of, lines_of
 from ralph_tracker.agents.claude_events import ClaudeEvents
+from ralph_tracker.agents.hosts.registry import answering
+from ralph_tracker.agents.hosts.turn_guidance import events_of, lines_of
 from ralph_tracker.steering import FileChanged, FileRead, ProgressMetrics, ToolEnded, ToolStarted, TurnEnded
 
 RECORDED = Path(__file__).parents[2] / "fixtures" / "steering"
@@ -85,15 +85,18 @@ def journal(tmp_path):
         if given["hook_event_name"] != "PreToolUse":  # which is none of those that are installed
             (tmp_path / "event").write_text(json.dumps(given))
             descriptor = os.open(tmp_path / "event", os.O_RDONLY)
-            answer(environment, descriptor)
+            answering("claude-code")(environment, descriptor)
             os.close(descriptor)
     assert not (loop / "agent-errors.jsonl").exists()
     return [event for line in lines_of(str(loop), HOOKS[0]["session_id"]) for event in events_of(line)]
 
 
 def without_results(events):
-    """Return what every way tells: a hook has the result as data, a message as text; only messages have words."""
-    plain = [event._replace(result="") if isinstance(event, ToolEnded) else event for event in events]
+    """Return what every way tells: a hook has the result as data, a message as text; only messages have words.
+
+    And only hooks tell a call that did not run from one that failed.
+    """
+    plain = [event._replace(result="", refused=False) if isinstance(event, ToolEnded) else event for event in events]
     return [TurnEnded() if isinstance(event, TurnEnded) else event for event in plain]
 
 

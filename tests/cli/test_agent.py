@@ -1,6 +1,5 @@
 """`agent` as people and hosts call it: hooks end with 0 whatever happens, and say nothing where there is no loop."""
 
-import importlib
 import json
 import os
 import subprocess
@@ -9,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tracker.cli.agent_hook import HOSTS
+from ralph_tracker.agents.hosts.registry import HOSTS, RUNNERS, answering, host, showing
 from ralph_tracker.cli.app import run
 
 pytestmark = pytest.mark.slow
@@ -178,7 +177,7 @@ class TestInThisProcess:
         assert "hookSpecificOutput" in json.loads(capsys.readouterr().out)
 
     def test_a_fault_in_the_answering_itself_is_a_line(self, answered, capsys, monkeypatch):
-        monkeypatch.setitem(sys.modules, "ralph_tracker.agents.claude_code.hook", None)
+        monkeypatch.setitem(sys.modules, "ralph_tracker.agents.hosts.events", None)
         assert answered("hook", "claude-code") == 0
         printed = capsys.readouterr()
         assert printed.out == ""
@@ -188,10 +187,10 @@ class TestInThisProcess:
         ("verb", "name", "said"),
         [
             ("hook", "clude-code", "name one agent: did you mean claude-code?"),
-            ("hook", "x", "name one agent: claude-code, ralph-orchestrator"),
+            ("hook", "x", "name one agent: claude-code"),
             ("hook", "ralph-orchestrator", "no event of ralph-orchestrator on standard input; name this command"),
             ("status-line", "clude-code", "name one agent: did you mean claude-code?"),
-            ("status-line", "x", "name one agent: claude-code\n"),
+            ("status-line", "x", "name one agent: claude-code"),
             (
                 "status-line",
                 "ralph-orchestrator",
@@ -206,10 +205,11 @@ class TestInThisProcess:
         assert printed.err.startswith(f"ralph-tracker: agent {verb}: {said}")
         assert printed.err.count("\n") == 1
 
-    @pytest.mark.parametrize(("verb", "name"), [(verb, name) for verb, hosts in HOSTS.items() for name in hosts])
-    def test_every_agent_that_is_named_has_something_that_answers(self, verb, name):
-        module, _, function = HOSTS[verb][name].partition(":")
-        assert callable(getattr(importlib.import_module(module), function))
+    @pytest.mark.parametrize("name", [*HOSTS, *RUNNERS])
+    def test_every_agent_that_is_named_has_something_that_answers(self, name):
+        assert callable(answering(name))
+        assert showing(name) is None or callable(showing(name))
+        assert name in RUNNERS or host(name).name == name
 
     def test_without_standard_output_nothing_is_printed(self, root, answered, monkeypatch):
         begun(root)
@@ -233,13 +233,13 @@ class TestCosts:
 
     def test_a_session_of_no_loop_imports_next_to_nothing(self, root):
         found = self.modules(root, STOP)
-        assert found.isdisjoint({*HEAVY, "hashlib", "ralph_tracker.agents.claude_code.journal"})
-        assert "ralph_tracker.agents.claude_code.presence" in found
+        assert found.isdisjoint({*HEAVY, "hashlib", "ralph_tracker.agents.hosts.journal"})
+        assert "ralph_tracker.agents.hosts.presence" in found
 
     def test_a_tool_call_of_a_loop_imports_little(self, root):
         found = self.modules(begun(root), json.dumps({"hook_event_name": "PostToolUse", "tool_name": "x"}))
         assert found.isdisjoint(HEAVY)
-        assert "ralph_tracker.agents.claude_code.journal" in found
+        assert "ralph_tracker.agents.hosts.journal" in found
 
     def test_the_probe_sees_what_the_end_of_a_turn_imports(self, root):
         assert "ralph_tracker.tracker" in self.modules(begun(root), STOP)
@@ -263,11 +263,22 @@ class TestInstalling:
         assert run(["agent", "install", "claude-code", "--root", str(root)]) == 0
         lines = capsys.readouterr().out.splitlines()
         assert lines[0].startswith(f"{settings}: hooks added")
-        assert "hook pre-loop" in lines[1]
+        assert "ralph-tracker is not on the PATH" in lines[1]
+        assert "hook pre-loop" in lines[-2] + lines[-1]
         command = json.loads(settings.read_text())["hooks"]["Stop"][0]["hooks"][0]["command"]
-        assert command == f"{PROGRAM} agent hook claude-code"
+        assert command.endswith("; exec ralph-tracker agent hook claude-code'")
+        assert "/" not in command.replace("/dev/null", "")
         assert run(["agent", "uninstall", "claude-code", "--root", str(root)]) == 0
         assert capsys.readouterr().out == f"{settings}: taken out\n"
+        assert not settings.parent.exists()
+
+    def test_what_is_not_committed_names_the_program_of_this_machine(self, root, capsys):
+        settings = root / ".claude" / "settings.local.json"
+        assert run(["agent", "install", "claude-code", "--local", "--root", str(root)]) == 0
+        command = json.loads(settings.read_text())["hooks"]["Stop"][0]["hooks"][0]["command"]
+        assert command == f"{PROGRAM} agent hook claude-code"
+        assert "is not on the PATH" not in capsys.readouterr().out
+        assert run(["agent", "uninstall", "claude-code", "--local", "--root", str(root)]) == 0
         assert not settings.parent.exists()
 
     def test_a_plugin_says_how_it_is_started(self, root, capsys):
@@ -291,6 +302,7 @@ class TestInstalling:
             (["clude"], 2, "no agent 'clude'; did you mean claude-code?"),
             (["ralph-orchestrator"], 2, "are yours: name `ralph-tracker agent hook ralph-orchestrator` in them"),
             (["claude-code", "--user", "--plugin", "x"], 2, "--user and --plugin exclude each other"),
+            (["claude-code", "--user", "--local"], 2, "--local and --user exclude each other"),
             (["claude-code", "--root", "/nowhere"], 1, "/nowhere: not a folder"),
             ([], 2, "Missing argument 'NAME'"),
         ],
@@ -313,7 +325,7 @@ class TestInstalling:
     def test_a_program_that_is_not_installed_cannot_be_called_by_hooks(self, root, capsys, monkeypatch, tmp_path):
         monkeypatch.setattr("sysconfig.get_path", lambda _: str(tmp_path))
         monkeypatch.setattr("sys.argv", ["-c"])
-        assert run(["agent", "install", "claude-code", "--root", str(root)]) == 1
+        assert run(["agent", "install", "claude-code", "--local", "--root", str(root)]) == 1
         assert "install ralph-tracker with pip" in capsys.readouterr().err
 
     @pytest.mark.parametrize("verb", ["hook", "status-line"])

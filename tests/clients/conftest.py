@@ -77,7 +77,7 @@ class Project:
     def environment(self, url: str = NOWHERE, **more: str) -> Mapping[str, str]:
         """Return the whole environment of a client that asks the stand-in at `url`."""
         return {
-            "PATH": os.environ["PATH"],
+            "PATH": os.pathsep.join((str(OURS.parent), os.environ["PATH"])),  # where installed hooks look
             "HOME": str(self.home),
             **self.client.environment(url),
             "TMPDIR": str(self.home),

@@ -11,7 +11,7 @@ import click
 import pytest
 from coverage import CoverageData
 
-from ralph_tracker.agents.claude_code import hook as claude_code
+from ralph_tracker.agents.hosts.registry import answering
 from ralph_tracker.cli.app import run
 from ralph_tracker.cli.verbs import cli
 from ralph_tracker.errors import EXIT_BUG, EXIT_OK
@@ -211,7 +211,7 @@ def test_the_agent_hook_says_one_line_to_the_person_and_lets_the_agent_go(clone,
         event = {"hook_event_name": name, "session_id": "s", "prompt_id": "p", "prompt": "Go.", "tool_name": "Read"}
         (root.parent / "event").write_text(json.dumps(event))
         with (root.parent / "event").open("rb") as file:
-            said = claude_code.answer(environment, file.fileno())
+            said = answering("claude-code")(environment, file.fileno())
         assert clone.ran() == set(), name
         if name in {"SessionStart", "Stop"}:
             assert json.loads(said).keys() == {"systemMessage"}

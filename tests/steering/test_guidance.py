@@ -54,6 +54,25 @@ def test_after_a_force_no_tool_runs_and_the_words_are_the_reason(guidance):
     assert guidance.nudge() is None
 
 
+def test_a_refused_call_ends_no_streak_so_that_the_same_call_stays_refused(guidance):
+    again(guidance, 5)
+    for turn in range(3):
+        words = refusal(guidance)
+        assert words is not None, turn
+        guidance.fold(ToolEnded("2", "Read", success=False, arguments="a", result=f"{turn}: {words}", refused=True))
+        guidance.fold(TurnEnded("x"))
+    guidance.fold(ToolEnded("3", "Read", success=True, arguments="b", result="new"))
+    guidance.fold(TurnEnded("x"))
+    assert refusal(guidance) is None
+
+
+def test_a_refused_call_that_is_asked_for_again_is_a_repeat(guidance):
+    for turn in range(5):
+        guidance.fold(ToolEnded("1", "Edit", success=False, arguments="a", result="not allowed", refused=True))
+        guidance.fold(TurnEnded("x"))
+        assert (guidance.nudge() is not None) is (turn >= 3)
+
+
 def test_a_turn_that_is_no_loop_any_more_lets_tools_run_again(guidance):
     again(guidance, 5)
     guidance.fold(ToolEnded("2", "Bash", success=True, arguments="other", result="new"))

@@ -1,106 +1,70 @@
-"""Store a session's cost and context size from the status line's payloads; hooks do not get either."""
+"""Find what an iteration took: tokens in the session's transcript, the cost in what the status line stored."""
 
-import json
 import os
 import time
-from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final
 
-COSTS: Final = "agent-costs.json"
-_SCHEMA: Final = 1
-_SESSIONS: Final = 32
-_MILLISECONDS: Final = 1000
-CONTEXT: Final = "agent-context.json"
-_PERCENT: Final = 100
+from ralph_tracker.agents.claude_code.transcript import Reading, TokenUse, ends_with, read_on, transcripts_of
+from ralph_tracker.agents.hosts.host import Heard
+from ralph_tracker.agents.hosts.session_costs import COSTS, costs_of
+from ralph_tracker.errors import InputError
+
+_KEPT: Final = 32
+_LAG_S: Final = 1.0
+_PAUSE_S: Final = 0.02
 
 
-def costs_of(loop: str) -> dict[str, dict[str, float]]:
-    """Return, by session, its cost in this loop (`spent`, USD) and its counter (`total`); {} if unknown."""
-    try:
-        with open(f"{loop}/{COSTS}", encoding="utf-8") as file:  # noqa: PTH123  # the status line runs often
-            sessions = json.load(file)["sessions"]
-        return {str(name): {key: float(each[key]) for key in ("total", "spent")} for name, each in sessions.items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return {}
+def usage_of(event: Heard, loop: Path, since: str, began: float, counted: dict[str, Any]) -> dict[str, float]:
+    """Return the usage since the last recorded iteration, and mark it as recorded; {} if unknown.
 
-
-def take_cost(loop: str, payload: Mapping[str, Any], started_at: str) -> None:
-    """Add a session's cost since its last payload; `started_at` is when the loop began (UTC, ISO 8601).
-
-    A session older than the loop counts from its first payload. Raises OSError if the disk refuses.
+    As `hosts.stops.UsageReader`. `counted` has the positions in the transcripts, and the recorded cost in USD by
+    session.
     """
-    session, cost = payload.get("session_id"), payload.get("cost")
-    if not isinstance(session, str) or not isinstance(cost, dict):
-        return
-    total = cost.get("total_cost_usd")
-    if not isinstance(total, int | float) or not 0 <= total < float("inf"):
-        return
-    sessions = costs_of(loop)
-    before = sessions.pop(session, None)
-    if before is None:
-        spent = 0.0 if _older(cost, started_at) else float(total)
-    elif before["total"] == total:
-        return
-    else:
-        spent = before["spent"] + (total - before["total"] if total > before["total"] else total)
-    sessions[session] = {"total": float(total), "spent": spent}
-    write_sessions(loop, COSTS, sessions)
+    _wait_for_client(event, str(loop), began)
+    found: dict[str, float] = {}
+    taken = _tokens(Path(str(event.get("transcript_path") or "")), since, counted)
+    if taken is not None:
+        found = {"input_tokens": taken.input_tokens, "turns": taken.turns}
+        if taken.unfinished <= 0:
+            found["output_tokens"] = taken.output_tokens
+    spent = {name: each["spent"] for name, each in costs_of(str(loop)).items()}
+    if event.get("session_id") in spent:
+        recorded = counted.get("cost", {})
+        found["cost_usd"] = round(sum(each - float(recorded.get(name, 0.0)) for name, each in spent.items()), 6)
+        counted["cost"] = dict(list(spent.items())[-_KEPT:])
+    return found
 
 
-def _older(cost: Mapping[str, Any], started_at: str) -> bool:
-    """Return whether a session is older than the loop; True if its age is unknown."""
-    age = cost.get("total_duration_ms")
-    if not isinstance(age, int | float):
-        return True
-    import calendar  # noqa: PLC0415  # once per session
-
-    try:
-        began = calendar.timegm(time.strptime(started_at, "%Y-%m-%dT%H:%M:%SZ"))
-    except ValueError:
-        return True
-    return time.time() - age / _MILLISECONDS < began
-
-
-def write_sessions(loop: str, name: str, sessions: Mapping[str, Any]) -> None:
-    """Replace a file in a loop's folder by the data of the latest sessions. Raises OSError."""
-    temporary = f"{loop}/.tmp-{name}-{os.getpid()}"
-    kept = dict(list(sessions.items())[-_SESSIONS:])
-    with open(temporary, "w", encoding="utf-8") as file:  # noqa: PTH123  # as above
-        json.dump({"schema_version": _SCHEMA, "sessions": kept}, file)
-    os.replace(temporary, f"{loop}/{name}")  # noqa: PTH105  # as above
+def _tokens(transcript: Path, since: str, counted: dict[str, Any]) -> TokenUse | None:
+    """Return the session's tokens, None if its transcript cannot be read; `since` applies to unknown files."""
+    readings = {str(name): Reading.of(each) for name, each in counted.get("transcripts", {}).items()}
+    total: TokenUse | None = None
+    for path in transcripts_of(transcript) if transcript.name else ():
+        known = readings.pop(str(path), None)
+        reading = known or Reading()
+        try:
+            taken = read_on(path, reading, "" if known else since)
+        except (OSError, InputError):
+            continue
+        readings[str(path)] = reading
+        total = taken if total is None else total + taken
+    counted["transcripts"] = {name: each.plain() for name, each in list(readings.items())[-_KEPT:]}
+    return total
 
 
-def context_of(loop: str, session: str) -> dict[str, int]:
-    """Return `context_tokens` and `context_window` of a session; {} if unknown."""
-    known = _known(loop).get(session)
-    if not isinstance(known, dict):
-        return {}
-    tokens, window = known.get("context_tokens"), known.get("context_window")
-    if not (isinstance(tokens, int) and isinstance(window, int) and tokens >= 0 and window > 0):
-        return {}
-    return {"context_tokens": tokens, "context_window": window}
+def _wait_for_client(event: Heard, loop: str, began: float) -> None:
+    """Wait briefly for what the client writes in the background: the last answer, and the cost."""
+    deadline = time.monotonic() + _LAG_S
+    while not (_written(event) and _shown(event, loop, began)) and time.monotonic() < deadline:
+        time.sleep(_PAUSE_S)
 
 
-def take_context(loop: str, payload: Mapping[str, Any]) -> None:
-    """Store a payload's context size if it has changed. Raises OSError if the disk refuses."""
-    session, window_usage = payload.get("session_id"), payload.get("context_window")
-    if not isinstance(session, str) or not isinstance(window_usage, dict):
-        return
-    window, used = window_usage.get("context_window_size"), window_usage.get("used_percentage")
-    if not isinstance(window, int) or not isinstance(used, int | float) or not (window > 0 and 0 <= used < _PERCENT**2):
-        return
-    now = {"context_tokens": round(window * used / _PERCENT), "context_window": window}
-    if context_of(loop, session) == now:
-        return
-    sessions = _known(loop)
-    sessions.pop(session, None)
-    write_sessions(loop, CONTEXT, {**sessions, session: now})
+def _written(event: Heard) -> bool:
+    path, text = event.get("transcript_path"), event.get("last_assistant_message")
+    return not isinstance(path, str) or not isinstance(text, str) or ends_with(Path(path), text)
 
 
-def _known(loop: str) -> dict[str, Any]:
-    try:
-        with open(f"{loop}/{CONTEXT}", encoding="utf-8") as file:  # noqa: PTH123  # the status line runs often
-            sessions = json.load(file)["sessions"]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return {}
-    return sessions if isinstance(sessions, dict) else {}
+def _shown(event: Heard, loop: str, began: float) -> bool:
+    """Return whether this session's status line, if it has one, has reported a cost since the turn ended."""
+    return event.get("session_id") not in costs_of(loop) or os.stat(f"{loop}/{COSTS}").st_mtime >= began  # noqa: PTH116

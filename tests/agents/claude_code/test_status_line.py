@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from ralph_tracker.agents.claude_code.usage import costs_of
+from ralph_tracker.agents.hosts.session_costs import costs_of
 
 RED = {"test_add": False, "test_sub": True}
 

@@ -215,13 +215,17 @@ def test_a_tool_that_is_refused_does_not_run_and_the_model_is_told_why(sdk, hear
         asked.append(tool)
         return words.pop(0)
 
-    reading = ClaudeEvents(refuse=refuse)
+    events = []
+    reading = ClaudeEvents(events.append, refuse=refuse)
     if heard_before:
         reading.message(sdk.calls("a", turn="m1"))
     denied = {"permissionDecision": "deny", "permissionDecisionReason": "Stop exploring."}
     assert hooked(reading, "PreToolUse", "a") == {"hookSpecificOutput": {"hookEventName": "PreToolUse", **denied}}
     assert hooked(reading, "PreToolUse", "b") == {}
     assert asked == [started("a"), started("b")]
+    for call in "ab":
+        hooked(reading, "PostToolUseFailure", call, error="x")
+    assert [event.refused for event in events if isinstance(event, ToolEnded)] == [True, False]
 
 
 def test_the_tree_is_named_where_somebody_looks(sdk):

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from ralph_tracker.agents.claude_code import journal, turn_guidance
-from ralph_tracker.agents.claude_code.turn_guidance import Steering, continuation_of, events_of, folded, lines_of
+from ralph_tracker.agents.hosts import journal, turn_guidance
+from ralph_tracker.agents.hosts.turn_guidance import Steering, continuation_of, events_of, folded, lines_of
 from ralph_tracker.steering import ContinuationRules, FileChanged, ToolEnded, ToolStarted, TurnEnded
 
 RED = {"test_add": False, "test_sub": True}
@@ -315,13 +315,13 @@ def test_neither_yaml_nor_pydantic_is_imported_at_a_tool_or_at_the_end_of_a_turn
     session.begin(**RED)
     program = (
         "import json, os, sys\n"
-        "from ralph_tracker.agents.claude_code import hook\n"
+        "from ralph_tracker.agents.hosts.registry import answering\n"
         "for event in ('UserPromptSubmit', 'PostToolUse', 'PostToolBatch'):\n"
         "    reading, writing = os.pipe()\n"
         "    os.write(writing, json.dumps({'hook_event_name': event, 'session_id': 's', 'tool_name': 'Read',\n"
         "                                  'prompt': 'Look.'}).encode())\n"
         "    os.close(writing)\n"
-        "    hook.answer(os.environ, reading)\n"
+        "    answering('claude-code')(os.environ, reading)\n"
         "print({'yaml', 'pydantic', 'asyncio', 'logging', 'click'} & sys.modules.keys())\n"
     )
     words = [sys.executable, "-c", program]

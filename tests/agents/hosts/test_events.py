@@ -6,8 +6,9 @@ import pty
 
 import pytest
 
-from ralph_tracker.agents.claude_code import hook
-from ralph_tracker.agents.claude_code.hook import READ_AT_MOST
+from ralph_tracker.agents.hosts import events
+from ralph_tracker.agents.hosts.events import READ_AT_MOST
+from ralph_tracker.agents.hosts.registry import answering
 
 RED = {"test_add": False, "test_sub": True}
 EVENTS = ("SessionStart", "Stop", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "StopFailure", "Other")
@@ -31,13 +32,13 @@ class TestOutsideOfALoop:
         reading, writing = os.pipe()
         os.write(writing, b"x" * 1000)
         os.close(writing)
-        assert hook.answer(session.environment, reading) == ""
+        assert answering("claude-code")(session.environment, reading) == ""
         assert os.read(reading, 1) == b""
         os.close(reading)
 
     def test_a_person_at_a_terminal_is_not_waited_for(self, session):
         ours, theirs = pty.openpty()
-        assert hook.answer(session.environment, theirs) == ""
+        assert answering("claude-code")(session.environment, theirs) == ""
         os.close(ours)
         os.close(theirs)
 
@@ -186,8 +187,8 @@ class TestTrouble:
     def test_a_person_who_calls_it_in_a_loop_is_told_what_it_is_for(self, session):
         session.begin(**RED)
         ours, theirs = pty.openpty()
-        assert hook.answer(session.environment, theirs) == ""
-        assert session.troubles == ["ValueError: no event on standard input: Claude Code calls this by itself"]
+        assert answering("claude-code")(session.environment, theirs) == ""
+        assert session.troubles == ["ValueError: no event on standard input: the agent calls this by itself"]
         os.close(ours)
         os.close(theirs)
 
@@ -218,7 +219,7 @@ class TestTrouble:
         def interrupted(*_):
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(hook, "_handled", interrupted)
+        monkeypatch.setattr(events, "_handled", interrupted)
         assert session.stop() is None
         assert session.troubles == ["KeyboardInterrupt:"]
 

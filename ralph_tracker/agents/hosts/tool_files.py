@@ -1,4 +1,4 @@
-"""Define which files Claude Code's tools name, and in which order a tool's events come.
+"""Define which files the tools of agents name, and in which order a tool's events come.
 
 Hooks, printed messages and the SDK share this, so that a session gives the same events from each.
 """

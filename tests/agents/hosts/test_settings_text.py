@@ -1,27 +1,21 @@
 """Our entries go into settings of any layout, and come out again to the byte."""
 
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tracker.agents.claude_code.install import (
-    TIMEOUTS,
-    containers,
-    has_status_line,
-    hooks_of,
-    hooks_of_ours,
-    is_whole,
-    merged,
-    places,
-    unmerged,
-    without_ours,
-)
+from ralph_tracker.agents.claude_code.host import HOST
+from ralph_tracker.agents.hosts import settings_text
+from ralph_tracker.agents.hosts.json_text import places, unmerged
+from ralph_tracker.agents.hosts.settings_text import absolute, has_keys
 from ralph_tracker.errors import InputError
 from tests.tables import table
 
-PROGRAM = "/opt/x/bin/ralph-tracker"
+COMMAND = absolute(Path("/opt/x/bin/ralph-tracker"), HOST.name)
+TIMEOUTS = HOST.settings.timeouts
 FOREIGN = '{"hooks": [{"type": "command", "command": "true"}]}'
 TEXTS = {
     "nothing": "",
@@ -49,7 +43,7 @@ texts = pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
 
 
 def merge(text, *, status_line=True):
-    return merged(text, PROGRAM, "settings.json", status_line=status_line)
+    return settings_text.merged(HOST, text, COMMAND, "settings.json", extras=status_line)
 
 
 def load(text):
@@ -61,7 +55,7 @@ def test_what_is_there_stays_and_ours_stands_behind_it(text):
     before = load(text) if text.strip() else {}
     after = load(merge(text).text)
     assert {key: after[key] for key in before if key != "hooks"} == {k: v for k, v in before.items() if k != "hooks"}
-    for event, groups in hooks_of(PROGRAM).items():
+    for event, groups in settings_text.hooks_of(HOST, COMMAND).items():
         assert after["hooks"][event] == [*before.get("hooks", {}).get(event, []), *groups]
     assert set(before.get("hooks", {})) <= set(after["hooks"])
     assert after["statusLine"] == before.get("statusLine", after["statusLine"])
@@ -86,14 +80,14 @@ def test_line_ends_and_indentation_are_those_of_the_file(text):
 @texts
 def test_taken_out_after_an_edit_only_ours_is_gone(text):
     edited = merge(text).text.replace('"opus"', '"sonnet"')
-    left = without_ours(edited, "settings.json", containers(text))
+    left = settings_text.without_ours(HOST, edited, "settings.json", settings_text.containers(HOST, text))
     wanted = load(text.replace('"opus"', '"sonnet"')) if text.strip() else {}
     assert load(left) == wanted
-    assert hooks_of_ours(left, "settings.json") == set()
+    assert settings_text.hooks_of_ours(HOST, left, "settings.json") == set()
 
 
 def test_without_a_word_on_what_was_there_empty_hooks_are_taken_for_ours():
-    assert load(without_ours(merge('{"hooks": {}, "a": 1}').text, "settings.json")) == {"a": 1}
+    assert load(settings_text.without_ours(HOST, merge('{"hooks": {}, "a": 1}').text, "settings.json")) == {"a": 1}
 
 
 def test_a_hook_that_a_person_put_beside_ours_stays():
@@ -101,13 +95,13 @@ def test_a_hook_that_a_person_put_beside_ours_stays():
     mine = {"type": "command", "command": "mine"}
     whole["hooks"]["Stop"][0]["hooks"].insert(0, mine)
     whole["hooks"]["PostToolUse"].append({"matcher": "Bash", "hooks": [mine]})
-    left = load(without_ours(json.dumps(whole, indent=1), "settings.json"))
+    left = load(settings_text.without_ours(HOST, json.dumps(whole, indent=1), "settings.json"))
     assert left == {"hooks": {"Stop": [{"hooks": [mine]}], "PostToolUse": [{"matcher": "Bash", "hooks": [mine]}]}}
 
 
 def test_nothing_of_ours_leaves_a_text_as_it_is():
     text = TEXTS["the same event"]
-    assert without_ours(text, "settings.json") == text
+    assert settings_text.without_ours(HOST, text, "settings.json") == text
 
 
 def test_a_status_line_is_added_only_where_it_is_asked_for():
@@ -137,16 +131,16 @@ def test_what_are_no_settings_is_refused_in_one_line(text, said):
 
 @table(("text", "known"), [("{}", False), ('{"statusLine": {}}', True), ("{", False), ("1", False), ("[]", False)])
 def test_a_status_line_is_seen_where_a_file_can_be_read(text, known):
-    assert has_status_line(text) is known
+    assert has_keys(text, ["statusLine"]) is known
 
 
 def test_hooks_that_are_no_object_are_none_of_ours():
-    assert hooks_of_ours('{"hooks": [1]}', "settings.json") == set()
+    assert settings_text.hooks_of_ours(HOST, '{"hooks": [1]}', "settings.json") == set()
 
 
 @table("text", ["{", "[]", "{}", '{"hooks": []}'])
 def test_where_no_hooks_can_be_told_none_are_kept(text):
-    assert containers(text) == []
+    assert settings_text.containers(HOST, text) == []
 
 
 def test_the_end_of_a_turn_may_take_as_long_as_checks_do():
@@ -181,8 +175,11 @@ def test_whatever_settings_hold_they_come_back(document, indent, dos, end):
     text = text.replace("\n", "\r\n") if dos else text
     edited = merge(text)
     assert unmerged(edited) == text
-    assert is_whole(hooks_of_ours(edited.text, "settings.json"), PROGRAM)
-    assert load(without_ours(edited.text, "settings.json", containers(text))) == document
+    assert settings_text.is_whole(HOST, settings_text.hooks_of_ours(HOST, edited.text, "settings.json"), COMMAND)
+    assert (
+        load(settings_text.without_ours(HOST, edited.text, "settings.json", settings_text.containers(HOST, text)))
+        == document
+    )
 
 
 @given(tree=trees, indent=st.sampled_from([None, 2]))

@@ -1,12 +1,12 @@
 """Handle the start of a session and a person's prompt."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from ralph_tracker.agents.claude_code.journal import note_event
-from ralph_tracker.agents.claude_code.presence import Presence
-from ralph_tracker.agents.claude_code.turn_guidance import continuation_of
+from ralph_tracker.agents.hosts.host import Environment, Heard, Verdict
+from ralph_tracker.agents.hosts.journal import note_event
+from ralph_tracker.agents.hosts.presence import Presence
+from ralph_tracker.agents.hosts.turn_guidance import continuation_of
 from ralph_tracker.steering.continuation import classify_task_complexity
 from ralph_tracker.store.loop_status import running, summary_at
 
@@ -15,7 +15,7 @@ _BY_A_PERSON: Final = frozenset({None, "user", "sdk"})
 _BY_THE_CLIENT: Final = "<task-notification>"
 
 
-def prompted(loop: str, event: Mapping[str, Any]) -> None:
+def prompted(loop: str, event: Heard) -> None:
     """Log a new prompt, at which continuation starts again."""
     prompt, source = event.get("prompt"), event.get("source")
     if not isinstance(prompt, str) or source not in _BY_A_PERSON or prompt.startswith(_BY_THE_CLIENT):
@@ -25,7 +25,7 @@ def prompted(loop: str, event: Mapping[str, Any]) -> None:
         note_event(loop, event, complexity=classify_task_complexity(prompt, rules=steering.rules))
 
 
-def session_started(event: Mapping[str, Any], where: Presence, environment: Mapping[str, str]) -> dict[str, Any] | None:
+def session_started(event: Heard, where: Presence, environment: Environment) -> Verdict | None:
     """Return the status of the loop for the agent; measure the baseline if a loop is wanted and none is running.
 
     A session that resumes after compaction does not start a loop. Raises as `Tracker.pre_loop` does.
@@ -44,4 +44,4 @@ def session_started(event: Mapping[str, Any], where: Presence, environment: Mapp
     store = tracker.store()
     summary = running(summary_at(store.paths))
     text = finding(standing_of(store, summary, tracker.root), tokens_of(store))
-    return {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": text}}
+    return Verdict("tell", "SessionStart", text)

@@ -1,7 +1,7 @@
 """Decide whether a session belongs to a loop, with few imports because it runs at every tool call of every session."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 WANTED = "RALPH_TRACKER_LOOP"
@@ -20,16 +20,16 @@ class Presence(NamedTuple):
     driven: bool = False
 
 
-def presence(environment: Mapping[str, str], folder: str) -> Presence | None:
+def presence(environment: Mapping[str, str], folder: str, variables: Iterable[str] = ()) -> Presence | None:
     """Return the project and loop of a hook's session, None if it belongs to no loop.
 
-    `folder` is the working directory, for clients that do not name the project. RALPH_TRACKER_LOOP=1 asks for a loop, 0
-    excludes a session from a running one.
+    The first of `variables` that is set names the project, else it is `folder`, the working directory.
+    RALPH_TRACKER_LOOP=1 asks for a loop, 0 excludes a session from a running one.
     """
     wish = environment.get(WANTED)
     if wish == "0":
         return None
-    root = environment.get("CLAUDE_PROJECT_DIR") or folder
+    root = next((environment[name] for name in variables if environment.get(name)), folder)
     loop = _running(root, environment)
     if loop is None and wish != "1":
         return None

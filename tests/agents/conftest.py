@@ -1,14 +1,16 @@
-"""Claude Code's side of the hooks, in this process: a project in a loop, events on a descriptor, a transcript."""
+"""A client's side of the hooks, in this process: a project in a loop, events on a descriptor, a transcript."""
 
 import json
 import os
 from collections.abc import Mapping
+from contextlib import chdir, nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ralph_tracker.agents.claude_code import hook, status_line
+from ralph_tracker.agents.claude_code import status_line
+from ralph_tracker.agents.hosts.registry import answering
 from ralph_tracker.tracker import Tracker
 
 # A check that costs nothing: the report is what the test wrote. A file that the command named would be one of its own.
@@ -25,6 +27,7 @@ class Session:
 
     def __init__(self, root: Path, transcript: Path) -> None:
         self.root, self.transcript = root, transcript
+        self.host = "claude-code"
         self.environment: dict[str, str] = {"CLAUDE_PROJECT_DIR": str(root), "PATH": os.environ["PATH"]}
         self.loop = root / ".aiwg" / "ralph" / "ralph-001"
         (root / "ralph-tracker.yaml").write_text(CONFIG)
@@ -69,18 +72,19 @@ class Session:
         """Return what went wrong."""
         return [line["error"] for line in self.noted("agent-errors.jsonl")]
 
-    def raw(self, data: bytes, function: Any = hook.answer) -> str:
+    def raw(self, data: bytes, function: Any = None) -> str:
         """Put bytes on the standard input of a hook, and return what it printed."""
         file = self.root.parent / "event"
         file.write_bytes(data)
         descriptor = os.open(file, os.O_RDONLY)
         try:
-            answer: str = function(self.environment, descriptor)
+            with nullcontext() if self.host == "claude-code" else chdir(self.root):  # where others run their hooks
+                answer: str = (function or answering(self.host))(self.environment, descriptor)
         finally:
             os.close(descriptor)
         return answer
 
-    def send(self, name: str, **fields: Any) -> Any:
+    def send(self, name: str | None, **fields: Any) -> Any:
         """Send an event, and return the answer; None where there is none."""
         common = {"session_id": SESSION, "prompt_id": PROMPT, "transcript_path": str(self.transcript)}
         printed = self.raw(json.dumps({**common, "hook_event_name": name, **fields}).encode())

@@ -10,9 +10,10 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from ralph_tracker.agents.claude_code.journal import EVENTS, note_event
-from ralph_tracker.agents.claude_code.usage import context_of
-from ralph_tracker.agents.claude_tools import end_of_tool
+from ralph_tracker.agents.hosts.host import Environment, Heard, Verdict
+from ralph_tracker.agents.hosts.journal import EVENTS, note_event
+from ralph_tracker.agents.hosts.session_costs import context_of
+from ralph_tracker.agents.hosts.tool_files import end_of_tool
 from ralph_tracker.steering.continuation import (
     COMPLEXITIES,
     ComplexityRules,
@@ -68,7 +69,7 @@ def continuation_of(loop: str) -> Steering:
         return Steering()
 
 
-def turn_ended(event: Mapping[str, Any], root: str, loop: str, environment: Mapping[str, str]) -> dict[str, Any] | None:
+def turn_ended(event: Heard, root: str, loop: str, environment: Environment) -> Verdict | None:
     """Log the end of a turn and return the answer: a message beside the tools' results, or None.
 
     It never blocks a tool or ends the session, which is decided at the stop.
@@ -80,7 +81,7 @@ def turn_ended(event: Mapping[str, Any], root: str, loop: str, environment: Mapp
         note_event(loop, event, **context)
         return None
     lines = [*lines_of(loop, session)]
-    lines += [note_event(loop, failed) for failed in _unreported_calls(event, lines)]
+    lines += [note_event(loop, failed, refused=True) for failed in _unreported_calls(event, lines)]
     lines.append(note_event(loop, event, **context))
     guidance = folded(lines, steering.rules)
     words, is_forced = guidance.words, guidance.is_forced
@@ -89,11 +90,10 @@ def turn_ended(event: Mapping[str, Any], root: str, loop: str, environment: Mapp
         words, is_forced = (words, False) if stop is None else (stop, True)
     if words is None:
         return None
-    answer: dict[str, Any] = {"hookSpecificOutput": {"hookEventName": _TURN, "additionalContext": words}}
-    return {**answer, "systemMessage": f"ralph-tracker: {words}"} if is_forced else answer
+    return Verdict("tell", _TURN, words, f"ralph-tracker: {words}" if is_forced else None)
 
 
-def _unreported_calls(event: Mapping[str, Any], lines: Iterable[Line]) -> Iterator[dict[str, Any]]:
+def _unreported_calls(event: Heard, lines: Iterable[Line]) -> Iterator[dict[str, Any]]:
     """Yield the calls of a turn that no other hook reported, as failed: the client did not allow them."""
     heard, calls = {line.get("call") for line in lines}, event.get("tool_calls")
     for call in calls if isinstance(calls, list) else ():
@@ -138,7 +138,8 @@ def events_of(line: Line) -> Iterator[Event]:
         call, tool, given, gave = (str(line.get(key) or "") for key in ("call", "tool", "args", "result"))
         path = line.get("file")
         yield ToolStarted(call, tool, given)
-        ended = ToolEnded(call, tool, line.get("error") is False, given, gave)
+        refused = line.get("refused") is True
+        ended = ToolEnded(call, tool, line.get("error") is False, given, gave, refused=refused)
         yield from end_of_tool(ended, path if isinstance(path, str) else None)
 
 
@@ -167,7 +168,7 @@ def _whole(value: Any) -> int | None:  # noqa: ANN401  # whatever a line holds
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
-def _stopped_by_the_record(root: str, environment: Mapping[str, str]) -> str | None:
+def _stopped_by_the_record(root: str, environment: Environment) -> str | None:
     """Return the message if the tracker's record stops the agent, None otherwise."""
     from ralph_tracker.agents.recorded_quality import recorded_quality  # noqa: PLC0415  # only if configured
     from ralph_tracker.steering.evaluators import QualityProgressEvaluator  # noqa: PLC0415  # as above

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tracker.agents.claude_code.stop_hook import STATE, Wiggum, wiggum_loop
+from ralph_tracker.agents.claude_code.wiggum import STATE, Wiggum, wiggum_loop
 
 WRITTEN = """\
 ---

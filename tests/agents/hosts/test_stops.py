@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from ralph_tracker.agents.claude_code.stop_hook import CAP, block_cap
+from ralph_tracker.agents.claude_code.host import CAP, block_cap
 
 pytestmark = pytest.mark.slow
 

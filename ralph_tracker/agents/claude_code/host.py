@@ -1,0 +1,73 @@
+"""Claude Code: its hooks, and what it does with our answers."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from ralph_tracker.agents.hosts.host import MEASURES_S, NOTES_S, Environment, Host, Settings, Verdict, grouped
+
+CAP: Final = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
+DEFAULT_CAP: Final = 8
+
+
+def say(verdict: Verdict) -> Mapping[str, Any]:
+    """Return the answer of a hook: a block, a message beside what the agent reads, or one for the person."""
+    if verdict.kind == "hold":
+        return {"decision": "block", "reason": verdict.text}
+    if verdict.kind == "note":
+        return {"systemMessage": verdict.text}
+    told = {"hookSpecificOutput": {"hookEventName": verdict.event, "additionalContext": verdict.text}}
+    return told if verdict.shown is None else {**told, "systemMessage": verdict.shown}
+
+
+def block_cap(environment: Environment) -> int | None:
+    """Return how many consecutive stops the client lets a hook block, None for no limit."""
+    number = re.match(r"\s*[+-]?\d+", environment.get(CAP, ""))
+    cap = int(number[0]) if number else DEFAULT_CAP
+    return cap if cap > 0 else None
+
+
+def cap_text(cap: int) -> str:
+    """Return what is told of that limit."""
+    return (
+        f"Claude Code lets a hook hold an agent {cap} times in a row without a tool call; the loop is still running, "
+        f"a new prompt goes on with it. {CAP} raises the limit."
+    )
+
+
+def _status_line(command: str) -> Mapping[str, Any]:
+    line = command.replace(" agent hook ", " agent status-line ")
+    return {"statusLine": {"type": "command", "command": line, "padding": 0}}
+
+
+HOST: Final = Host(
+    "claude-code",
+    "Claude Code",
+    say,
+    project_variables=("CLAUDE_PROJECT_DIR",),
+    ends_turns=True,
+    cap=block_cap,
+    cap_text=cap_text,
+    usage="ralph_tracker.agents.claude_code.usage:usage_of",
+    driver="ralph_tracker.agents.claude_code.wiggum:driver",
+    status_line="ralph_tracker.agents.claude_code.status_line:line",
+    plugin="ralph_tracker.agents.claude_code.plugin",
+    settings=Settings(
+        project=".claude/settings.json",
+        local=".claude/settings.local.json",
+        user=".claude/settings.json",
+        user_variables=(("CLAUDE_CONFIG_DIR", "settings.json"),),
+        timeouts={
+            "SessionStart": MEASURES_S,
+            "UserPromptSubmit": NOTES_S,
+            "PostToolUse": NOTES_S,
+            "PostToolUseFailure": NOTES_S,
+            "PostToolBatch": NOTES_S,
+            "Stop": MEASURES_S,
+            "StopFailure": NOTES_S,
+        },
+        entry=grouped,
+        extras=_status_line,
+        next_step="`RALPH_TRACKER_LOOP=1 claude` with its session",
+    ),
+)

@@ -1,0 +1,127 @@
+"""Answer a host's hooks: an event on standard input, an answer in the host's form or none.
+
+After any error the exit code is 0 with no answer, since another would block the agent for a reason that it cannot fix.
+The error is logged in the loop's folder.
+"""
+
+import json
+import os
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+from ralph_tracker.agents.hosts.host import Environment, Heard, Host, Verdict
+from ralph_tracker.agents.hosts.presence import Presence, presence
+from ralph_tracker.errors import UntrustedError
+
+READ_AT_MOST: Final = 16 << 20
+_CHUNK: Final = 1 << 16
+_CALLS: Final = frozenset({"PostToolUse", "PostToolUseFailure"})
+_TURN: Final = "PostToolBatch"
+
+
+def answer(host: Host, environment: Environment, descriptor: int = 0) -> str:
+    """Read an event, handle it, and return what to print: one JSON document or nothing."""
+    began = time.time()
+
+    def act(where: Presence, descriptor: int) -> str:
+        event = host.hear(read_event(descriptor))
+        if event is None:
+            return ""
+        try:
+            verdict = _handled(host, event, where, environment, began)
+        except UntrustedError as error:  # the person is told; the agent is neither held nor told
+            verdict = Verdict("note", str(event["hook_event_name"]), f"ralph-tracker: {error}")
+        said = None if verdict is None else host.say(verdict)
+        return "" if said is None else json.dumps(said) + "\n"
+
+    return within(host, environment, descriptor, "hook", act)
+
+
+def within(
+    host: Host, environment: Environment, descriptor: int, what: str, act: Callable[[Presence, int], str]
+) -> str:
+    """Return the result of `act` in a session of a loop, "" outside of one or after an error, which is logged."""
+    where: Presence | None = None
+    try:
+        where = presence(environment, _here(), host.project_variables)
+        if where is not None:
+            return act(where, descriptor)
+        _drain(descriptor)
+    except BaseException as error:  # noqa: BLE001  # our errors must never block an agent
+        from ralph_tracker.agents.hosts.journal import note_trouble  # noqa: PLC0415  # only after an error
+
+        note_trouble(None if where is None else where.loop, what, error)
+    return ""
+
+
+def _handled(host: Host, event: Heard, where: Presence, environment: Environment, began: float) -> Verdict | None:
+    name = event.get("hook_event_name")
+    if name in _CALLS or name in {_TURN, "StopFailure"}:
+        return None if where.loop is None else _on_tool(host, event, where, environment)
+    if name == "UserPromptSubmit" and where.loop is not None:
+        from ralph_tracker.agents.hosts.session import prompted  # noqa: PLC0415  # once per prompt
+
+        prompted(where.loop, event)
+        return None
+    if where.driven:
+        return None
+    if name == "SessionStart":
+        from ralph_tracker.agents.hosts.session import session_started  # noqa: PLC0415  # once per session
+
+        return session_started(event, where, environment)
+    if name == "Stop" and where.loop is not None:
+        from ralph_tracker.agents.hosts.stops import stopped  # noqa: PLC0415  # it imports the measuring code
+
+        return stopped(host, event, where.root, where.loop, environment, began)
+    return None
+
+
+def _on_tool(host: Host, event: Heard, where: Presence, environment: Environment) -> Verdict | None:
+    """Log a tool event; the end of a turn is answered with continuation's message, if any."""
+    assert where.loop is not None  # noqa: S101  # as it is called
+    name = event.get("hook_event_name")
+    is_call = name in _CALLS
+    if name != _TURN or event.get("agent_id") is not None:
+        from ralph_tracker.agents.hosts.journal import note_event  # noqa: PLC0415  # only within a loop
+
+        note_event(where.loop, event)
+    if event.get("agent_id") is not None or not (name == _TURN or (is_call and not host.ends_turns)):
+        return None
+    from ralph_tracker.agents.hosts.turn_guidance import turn_ended  # noqa: PLC0415  # once per turn
+
+    turn = {"hook_event_name": _TURN, "session_id": event.get("session_id")} if is_call else event
+    verdict = turn_ended(turn, where.root, where.loop, environment)
+    return verdict._replace(event=str(name)) if verdict is not None else None
+
+
+def read_event(descriptor: int) -> dict[str, Any]:
+    """Return the JSON object on standard input. Raises ValueError for anything else."""
+    if os.isatty(descriptor):
+        raise ValueError("no event on standard input: the agent calls this by itself")
+    chunks, size = [], 0
+    while chunk := os.read(descriptor, _CHUNK):
+        size += len(chunk)
+        if size <= READ_AT_MOST:
+            chunks.append(chunk)
+    if size > READ_AT_MOST:
+        raise ValueError(f"an event of {size} bytes; at most {READ_AT_MOST} are read")
+    event = json.loads(b"".join(chunks).decode("utf-8", "replace"))
+    if not isinstance(event, dict):
+        raise ValueError("the event on standard input is no JSON object")  # noqa: TRY004  # bad input, no bug
+    return event
+
+
+def _drain(descriptor: int) -> None:
+    """Read all that the client writes, so that it does not get a broken pipe."""
+    if os.isatty(descriptor):
+        return
+    while os.read(descriptor, _CHUNK):
+        pass
+
+
+def _here() -> str:
+    try:
+        return os.getcwd()  # noqa: PTH109  # pathlib is slower than all of this
+    except OSError:  # the folder was deleted
+        return "/"

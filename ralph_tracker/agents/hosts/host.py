@@ -1,0 +1,118 @@
+"""Define what a host of agents is: the wire between its events and our answers, and its settings, as data.
+
+Every wire hears an event in one form, that of Claude Code's hooks, which Codex shares: `hook_event_name` (one of
+`EVENTS`), `session_id`, `prompt_id`, `agent_id` (a subagent's), `tool_name`, `tool_input`, `tool_use_id`,
+`tool_response` or `error`, `prompt`, `stop_hook_active`, `transcript_path`. What a host does not report is left out.
+These modules are imported at every tool call, so what an answer seldom needs is named as "module:function".
+"""
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any, Final, Literal, NamedTuple
+
+EVENTS: Final = frozenset(
+    {
+        *("SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "PostToolBatch"),
+        *("Stop", "StopFailure"),
+    }
+)
+OWN_CAP: Final = 8
+"""How many stops in a row, without a tool call between them, an agent is held for; no client has a safe limit."""
+MEASURES_S: Final = 1800
+"""How long a client waits for a hook that runs the project's checks, in seconds."""
+NOTES_S: Final = 30
+"""How long a client waits for any other hook, in seconds."""
+Heard = Mapping[str, Any]
+Environment = Mapping[str, str]
+Usage = Mapping[str, float]
+
+
+class Verdict(NamedTuple):
+    """An answer to an event, before a host's form: hold the agent at its stop, tell it something, or note it.
+
+    `event` is the name of the event that is answered. A note is for the person alone, as is `shown`, beside what the
+    agent is told.
+    """
+
+    kind: Literal["hold", "tell", "note"]
+    event: str
+    text: str
+    shown: str | None = None
+
+
+class Settings(NamedTuple):
+    """The settings of a host that call our hook.
+
+    `project` is the file in a project, and `local` the one there that is not committed (None: the host has none of
+    that kind). `user` is the file in the home folder, unless the first set of `user_variables` names its folder.
+    `timeouts` are those of its events, in the host's unit. `entry(command, event, timeout)` is the entry of an event.
+    `top` are the keys that a new file begins with, and `extras(command)` those that are added where the user has none.
+    With `text(command)` the file is ours alone and holds that.
+    """
+
+    project: str
+    user: str
+    local: str | None = None
+    user_variables: tuple[tuple[str, str], ...] = ()
+    timeouts: Mapping[str, int] = {}
+    entry: Callable[[str, str, int], Mapping[str, Any]] = lambda command, event, timeout: {}  # noqa: ARG005
+    top: Mapping[str, Any] = {}
+    extras: Callable[[str], Mapping[str, Any]] = lambda command: {}  # noqa: ARG005
+    text: Callable[[str], str] | None = None
+    next_step: str = ""
+
+
+def grouped(command: str, event: str, timeout: int) -> Mapping[str, Any]:
+    """Return the entry of an event in the form of Claude Code, Codex and Gemini: a group with one hook."""
+    del event
+    return {"hooks": [{"type": "command", "command": command, "timeout": timeout}]}
+
+
+def as_heard(payload: Heard) -> Heard | None:
+    """Return an event that is in our form already, None for one that we have no use for."""
+    return payload if payload.get("hook_event_name") in EVENTS else None
+
+
+def own_cap(environment: Environment) -> int | None:
+    """Return how many stops in a row are answered by holding the agent, None for no limit."""
+    del environment
+    return OWN_CAP
+
+
+def own_cap_text(cap: int) -> str:
+    """Return what an agent and a person are told of the limit."""
+    return (
+        f"An agent is held {cap} times in a row without a tool call; the loop is still running, a new prompt goes on "
+        f"with it."
+    )
+
+
+class Host(NamedTuple):
+    """A host of agents.
+
+    `hear` turns its event into one of ours (None: it is none), `say` a verdict into its answer (None: it cannot be
+    told). `project_variables` name the project's folder in the environment of a hook, else the working directory does.
+    `ends_turns` is whether it reports the end of a turn; where it does not, every call ends one. `usage` names the
+    function that returns what an iteration took (`hosts.stops.UsageReader`), `driver` the one that says who else drives
+    the loop, `status_line` the one that prints a line for a person, `plugin` the module that writes a plugin folder.
+    """
+
+    name: str
+    title: str
+    say: Callable[[Verdict], Mapping[str, Any] | None]
+    hear: Callable[[Heard], Heard | None] = as_heard
+    project_variables: tuple[str, ...] = ()
+    ends_turns: bool = False
+    cap: Callable[[Environment], int | None] = own_cap
+    cap_text: Callable[[int], str] = own_cap_text
+    usage: str | None = None
+    driver: str | None = None
+    status_line: str | None = None
+    plugin: str | None = None
+    settings: Settings | None = None
+
+
+def named(place: str) -> Any:  # noqa: ANN401  # whatever it names
+    """Return what "module:name" names."""
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)

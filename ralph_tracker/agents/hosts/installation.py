@@ -1,0 +1,252 @@
+"""Install our hooks into a host's settings, of a project, of this machine or of a user, and uninstall exactly that."""
+
+import json
+import stat
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from ralph_tracker.agents.hosts.host import Environment, Host, Settings
+from ralph_tracker.agents.hosts.json_text import EditedText, unmerged
+from ralph_tracker.agents.hosts.settings_text import (
+    containers,
+    has_keys,
+    hooks_of_ours,
+    is_command,
+    is_whole,
+    merged,
+    settings_of,
+    without_ours,
+)
+from ralph_tracker.errors import InputError
+from ralph_tracker.store.files import as_store_error, digest, write_whole
+from ralph_tracker.store.reading import read_bytes, read_json
+from ralph_tracker.store.snapshots.user_repository import bytes_of, repository_around
+
+NOTE: Final = ".ralph-tracker-installed"
+_SCHEMA: Final = 1
+_OWNERS: Final = 0o644
+_NOTHING: Final = "nothing of ours is there"
+Scope = Literal["project", "local", "user"]
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """An installation for a host: the settings file to change.
+
+    `top` is the folder that stays when ours go. `others` are files whose extras (a status line) those in it would hide.
+    `is_local` is whether git is told to leave the file out.
+    """
+
+    host: Host
+    file: Path
+    top: Path
+    others: tuple[Path, ...] = ()
+    is_local: bool = False
+
+    @classmethod
+    def of(cls, host: Host, scope: Scope, root: Path, environment: Environment) -> "Installation":
+        """Return the installation for a project, for this machine's copy of it, or for a user in every project."""
+        settings = settings_of(host)
+        user = user_file(settings, environment)
+        if scope == "user":
+            return cls(host, user, _home(environment))
+        project, local = root / settings.project, root / (settings.local or settings.project)
+        if scope == "local":
+            return cls(host, local, root, (project, user), is_local=True)
+        return cls(host, project, root, (*((local,) if settings.local else ()), user))
+
+    @property
+    def note(self) -> Path:
+        """Return the file that records what was inserted where."""
+        return self.file.parent / f"{NOTE}{'.local' if self.is_local else ''}.json"
+
+    def install(self, command: str) -> str:
+        """Put our entries into the settings, and return what was done, in words.
+
+        Raises InputError for an invalid settings file or one that git tracks and must not, StoreError if the disk
+        refuses.
+        """
+        if self.is_local:
+            self._refuse_tracked()
+        said = self._write_own(command) if settings_of(self.host).text else self._merge(command)
+        if self.is_local:
+            _exclude(self.top, self.host.name, self._names())
+        return f"{self.file}: {said}"
+
+    def uninstall(self) -> str:
+        """Remove our entries, and return what was done, in words. Raises as `install` does."""
+        was_there = self._remove_own() if settings_of(self.host).text else self._unmerge()
+        if self.is_local:
+            _include(self.top, self.host.name, self._names())
+        return f"{self.file}: {'taken out' if was_there else _NOTHING}"
+
+    def _merge(self, command: str) -> str:
+        name = str(self.file)
+        text = self._text()
+        known = set() if text is None or not text.strip() else hooks_of_ours(self.host, text, name)
+        if is_whole(self.host, known, command):
+            return "installed already, nothing was changed"
+        if known:  # of another ralph-tracker, or incomplete: replace them
+            self._unmerge()
+            text = self._text()
+        keys = settings_of(self.host).extras(command).keys()
+        extras = not any(has_keys(_read(other) or "", keys) for other in self.others)
+        edited = merged(self.host, text or "", command, name, extras=extras)
+        new_folder = not self.file.parent.is_dir()
+        self._write(edited.text)
+        note = {
+            "schema_version": _SCHEMA,
+            "settings": digest(edited.text.encode()),
+            "inserted": [list(each) for each in edited.inserted],
+            "kept": containers(self.host, text or ""),
+            "new_file": text is None,
+            "new_folder": new_folder,
+        }
+        with as_store_error(self.note):
+            write_whole(self.note, json.dumps(note).encode() + b"\n")
+        adds_line = has_keys(edited.text, keys) and not has_keys(text or "", keys)
+        return "hooks added" + (", status line added" if adds_line else "")
+
+    def _unmerge(self) -> bool:
+        """Remove our entries, and return whether there were any."""
+        text, name = self._text(), str(self.file)
+        note = self._note()
+        if text is None or not (note or text.strip()):
+            self.note.unlink(missing_ok=True)
+            return False
+        if note is not None and note["settings"] == digest(text.encode()):
+            before = unmerged(EditedText(text, tuple((at, size) for at, size in note["inserted"])))
+        else:
+            kept = note["kept"] if note else ()
+            before = without_ours(self.host, text, name, kept) if text.strip() else text
+        gone = note is not None and note["new_file"] and _is_bare(before, settings_of(self.host).top)
+        with as_store_error(self.file):
+            if gone:
+                self.file.unlink()
+            elif before != text:
+                self._write(before)
+            self.note.unlink(missing_ok=True)
+            if gone and note is not None and note["new_folder"]:
+                with suppress(OSError):  # not empty
+                    self.file.parent.rmdir()
+        return before != text
+
+    def _write_own(self, command: str) -> str:
+        """Write a file that is ours alone. Raises InputError if somebody else's is in its place."""
+        settings, known = settings_of(self.host), self._text()
+        assert settings.text is not None  # noqa: S101  # as it is called
+        text = settings.text(command)
+        if known == text:
+            return "installed already, nothing was changed"
+        if known is not None and not is_command(known, self.host.name):
+            raise InputError(f"{self.file}: not written by ralph-tracker; move it; nothing was changed")
+        self._write(text)
+        return "written"
+
+    def _remove_own(self) -> bool:
+        """Remove our file and then empty folders, and return whether it was there."""
+        known = self._text()
+        if known is None or not is_command(known, self.host.name):
+            return False
+        with as_store_error(self.file):
+            self.file.unlink()
+        for folder in self.file.parents:
+            if folder == self.top or not folder.is_relative_to(self.top):
+                break
+            with suppress(OSError):  # not empty
+                folder.rmdir()
+        return True
+
+    def _names(self) -> list[str]:
+        """Return the paths in the project that git must leave out."""
+        files = [self.file] if settings_of(self.host).text else [self.file, self.note]
+        return [file.relative_to(self.top).as_posix() for file in files]
+
+    def _refuse_tracked(self) -> None:
+        repository = repository_around(self.top.resolve())
+        if repository is None:
+            return
+        name = self.file.relative_to(self.top).as_posix()
+        if name in repository.tracked():
+            raise InputError(f"{self.file}: git tracks it, so it would be committed; use --user; nothing was changed")
+
+    def _text(self) -> str | None:
+        return _read(self.file)
+
+    def _write(self, text: str) -> None:
+        """Write the settings in place, keeping permissions and following a link."""
+        with as_store_error(self.file):
+            target = self.file.resolve()
+            mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else _OWNERS
+            write_whole(target, text.encode(), mode=mode)
+
+    def _note(self) -> dict[str, Any] | None:
+        note = read_json(self.note)
+        keys = {"settings", "inserted", "kept", "new_file", "new_folder"}
+        return note if isinstance(note, dict) and note.keys() >= keys else None
+
+
+def user_file(settings: Settings, environment: Environment) -> Path:
+    """Return the file of a host's user settings."""
+    for variable, name in settings.user_variables:
+        if environment.get(variable):
+            return Path(environment[variable]) / name
+    return _home(environment) / settings.user
+
+
+def _home(environment: Environment) -> Path:
+    return Path(environment.get("HOME", "~")).expanduser()
+
+
+def _read(path: Path) -> str | None:
+    data = read_bytes(path)
+    try:
+        return None if data is None else data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: not UTF-8; save it as UTF-8; nothing was changed") from None
+
+
+def _is_bare(text: str, top: Mapping[str, Any]) -> bool:
+    """Return whether a settings file says nothing but what a new one begins with."""
+    try:
+        return not text.strip() or json.loads(text) in ({}, dict(top))
+    except ValueError:
+        return False
+
+
+def _exclude(root: Path, host: str, names: list[str]) -> None:
+    """Leave files out of git in this checkout only, unless they are left out by our hand already."""
+    repository = repository_around(root.resolve())
+    if repository is None:
+        return
+    file = repository.common / "info" / "exclude"
+    text = bytes_of(file)
+    if not any(block in text for block in _blocks(host, repository.prefix, names)):
+        has_end = not text or text.endswith(b"\n")
+        with as_store_error(file):
+            file.parent.mkdir(exist_ok=True)
+            write_whole(file, text + _blocks(host, repository.prefix, names)[0 if has_end else 1])
+
+
+def _include(root: Path, host: str, names: list[str]) -> None:
+    """Take out again what `_exclude` wrote, to the byte."""
+    repository = repository_around(root.resolve())
+    if repository is None:
+        return
+    file = repository.common / "info" / "exclude"
+    text = bytes_of(file)
+    for block in reversed(_blocks(host, repository.prefix, names)):
+        if block in text:
+            with as_store_error(file):
+                write_whole(file, text.replace(block, b"", 1))
+            return
+
+
+def _blocks(host: str, prefix: str, names: list[str]) -> tuple[bytes, bytes]:
+    """Return what is added to a file that ends with a line break, and to one that does not."""
+    begins = f"# ralph-tracker agent install {host} --local"
+    lines = "".join(f"/{prefix}{name}\n" for name in names)
+    return f"{begins}\n{lines}".encode(), f"\n{begins} (no line break before)\n{lines}".encode()

@@ -1,0 +1,195 @@
+"""Measure the iteration at the end of a turn, and let the agent stop or make it continue."""
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Self
+
+from ralph_tracker.agents.finding import finding
+from ralph_tracker.agents.hosts.host import Environment, Heard, Host, Verdict, named
+from ralph_tracker.agents.hosts.journal import EVENTS, TOOL_EVENTS, note_event, note_trouble
+from ralph_tracker.agents.situation import situation_of, tokens_of
+from ralph_tracker.core.records import IterationRecord
+from ralph_tracker.store.files import to_json, write_whole
+from ralph_tracker.store.lock import locked
+from ralph_tracker.store.loop_status import paths_of, summary_at
+from ralph_tracker.store.reading import read_json
+from ralph_tracker.tracker import Decided, Tracker
+
+TURNS: Final = "agent-turns.json"
+_SCHEMA: Final = 1
+PATIENCE_S: Final = 1700.0
+_GO_ON: Final = "Go on with the task. When you stop, it is measured again."
+UsageReader = Callable[[Heard, Path, str, float, dict[str, Any]], dict[str, float]]
+"""Return the usage since the last recorded iteration, from a stop, the loop's folder, when that iteration was recorded
+(UTC, ISO 8601), when the hook was called (epoch seconds), and what was counted until then, which it updates."""
+
+
+@dataclass(slots=True)
+class Turns:
+    """The stops so far.
+
+    `blocks` counts the consecutive blocked stops of this prompt with no tool call between them, up to `events` bytes of
+    the journal. `ended` is when the session's last stop was answered (epoch seconds). `counted` is what the host's
+    usage reader remembers.
+    """
+
+    session: str = ""
+    prompt: str = ""
+    blocks: int = 0
+    events: int = 0
+    ended: float = 0.0
+    counted: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, loop: Path) -> Self:
+        """Return the stored values of a loop; defaults if they are damaged."""
+        plain = read_json(loop / TURNS)
+        try:
+            return cls(
+                str(plain["session"]),
+                str(plain["prompt"]),
+                int(plain["blocks"]),
+                int(plain["events"]),
+                float(plain["ended"]),
+                dict(plain["counted"]),
+            )
+        except (TypeError, KeyError, ValueError, AttributeError):
+            return cls()
+
+    def write(self, loop: Path) -> None:
+        """Store the values. Raises OSError if the disk refuses."""
+        plain = {
+            "schema_version": _SCHEMA,
+            "session": self.session,
+            "prompt": self.prompt,
+            "blocks": self.blocks,
+            "events": self.events,
+            "ended": self.ended,
+            "counted": self.counted,
+        }
+        write_whole(loop / TURNS, to_json(plain))
+
+    def begin(self, event: Heard, loop: Path) -> None:
+        """Reset the blocks for another prompt, a first stop, or after a tool call.
+
+        A host that does not say whether a stop follows a blocked one counts on until there is a tool call.
+        """
+        session, prompt = str(event.get("session_id", "")), str(event.get("prompt_id", ""))
+        same = (session, prompt) == (self.session, self.prompt)
+        follows = event.get("stop_hook_active", True) is True
+        if not (same and follows) or _worked(loop, self.events, session):
+            self.blocks = 0
+        self.session, self.prompt = session, prompt
+
+
+def events_size(loop: Path) -> int:
+    """Return the current size of the journal."""
+    try:
+        return (loop / EVENTS).stat().st_size
+    except OSError:
+        return 0
+
+
+def _worked(loop: Path, offset: int, session: str) -> bool:
+    """Return whether the journal has a tool call of this session after an offset."""
+    try:
+        with (loop / EVENTS).open("rb") as file:
+            file.seek(offset if offset <= file.seek(0, 2) else 0)  # the file was rotated
+            return any(_is_tool(line, session) for line in file)
+    except OSError:
+        return False
+
+
+def _is_tool(line: bytes, session: str) -> bool:
+    try:
+        event = json.loads(line)
+        return event["session"] == session and event["event"] in TOOL_EVENTS
+    except (ValueError, KeyError, TypeError):
+        return False
+
+
+def stopped(host: Host, event: Heard, root: str, loop: str, environment: Environment, began: float) -> Verdict | None:
+    """Measure the iteration and return the answer; None lets the agent stop.
+
+    A stop with background work is a pause, and one in plan mode is not part of the loop: neither is measured. `began`
+    is when this hook was called (epoch seconds). Raises as `Tracker.post_iteration` does.
+    """
+    if event.get("background_tasks") or event.get("permission_mode") == "plan":
+        return None
+    folder = Path(loop)
+    with locked(folder / "agent.lock", "agent hook", PATIENCE_S):
+        turns = Turns.read(folder)
+        if turns.session == event.get("session_id") and turns.ended > began:
+            return None  # installed twice, and the other hook has measured this stop
+        turns.begin(event, folder)
+        verdict = _measured(Stop(host, event, Path(root), folder, environment, began), turns)
+        turns.events, turns.ended = events_size(folder), time.time()
+        turns.write(folder)
+    return verdict
+
+
+class Stop:
+    """A stop of an agent: its host, the event, the project, and the loop's folder."""
+
+    def __init__(
+        self, host: Host, event: Heard, root: Path, folder: Path, environment: Environment, began: float
+    ) -> None:
+        self.host, self.event, self.folder, self.began = host, event, folder, began
+        self.environment = environment
+        self.tracker = Tracker(root, environment=environment)
+        self.paths = paths_of(root, None, environment)
+        session = str(event.get("session_id", ""))
+        self.driver: dict[str, object] | None = None if host.driver is None else named(host.driver)(root, session)
+
+    def usage(self, turns: Turns) -> dict[str, float] | None:
+        """Return the usage of the iteration, None if unknown; never raises."""
+        if self.host.usage is None:
+            return None
+        try:
+            read: UsageReader = named(self.host.usage)
+            since = summary_at(self.paths).updated_at
+            return read(self.event, self.folder, since, self.began, turns.counted) or None
+        except Exception as error:  # noqa: BLE001  # unknown usage must not lose the iteration
+            note_trouble(str(self.folder), "Stop", error)
+            return None
+
+    def note(self, record: IterationRecord, **more: object) -> None:
+        """Log the result of the stop."""
+        note_event(str(self.folder), self.event, iteration=record.iteration, **more)
+
+
+def _measured(stop: Stop, turns: Turns) -> Verdict | None:
+    usage = stop.usage(turns)
+    record = stop.tracker.post_iteration(None, usage=usage).record
+    turns.write(stop.folder)  # the usage counts as recorded even after a later failure
+    if stop.driver is not None:
+        stop.note(record, action=record.decision.action, **stop.driver)
+        return None
+    decided = stop.tracker.loop_decision(apply=True)
+    action = decided.decision.action
+    if action in {"continue", "rollback"}:
+        return _held(stop, turns, record, decided)
+    if action == "stop":
+        stop.tracker.select_output(apply="output")
+    stop.note(record, action=action, reason=decided.decision.reason)
+    return None
+
+
+def _held(stop: Stop, turns: Turns, record: IterationRecord, decided: Decided) -> Verdict:
+    """Make the agent continue, unless it was held too often."""
+    cap = stop.host.cap(stop.environment)
+    action = decided.decision.action
+    if cap is not None and turns.blocks >= cap:
+        turns.blocks = 0
+        stop.note(record, action=action, blocked=False)
+        words = f"ralph-tracker: iteration {record.iteration} is on record. {stop.host.cap_text(cap)}"
+        return Verdict("note", "Stop", words)
+    turns.blocks += 1
+    stop.note(record, action=action, blocked=True)
+    store = stop.tracker.store()
+    text = finding(situation_of(store, record, stop.tracker.root, decided.decision), tokens_of(store))
+    last = [f"This is the last time: {stop.host.cap_text(cap)}"] if cap is not None and turns.blocks == cap else []
+    return Verdict("hold", "Stop", "\n".join([text, _GO_ON, *last]))

@@ -1,0 +1,156 @@
+"""Into the settings and out again: the same bytes, the same rights, nothing left behind."""
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+
+from ralph_tracker.agents.claude_code.host import HOST
+from ralph_tracker.agents.hosts.installation import NOTE, Installation, user_file
+from ralph_tracker.agents.hosts.settings_text import absolute
+from ralph_tracker.errors import InputError
+
+PROGRAM = absolute(Path("/opt/with space/bin/ralph-tracker"), HOST.name)
+MINE = '{\n    "model": "opus"\n}'
+
+
+@pytest.fixture
+def place(tmp_path):
+    return Installation.of(HOST, "project", tmp_path / "project", {"HOME": str(tmp_path / "home")})
+
+
+def existing(place, text=MINE):
+    place.file.parent.mkdir(parents=True)
+    place.file.write_text(text)
+    return place
+
+
+def test_where_nothing_was_nothing_is_left(place, tmp_path):
+    (tmp_path / "project").mkdir()
+    assert place.install(PROGRAM) == f"{place.file}: hooks added, status line added"
+    assert place.uninstall() == f"{place.file}: taken out"
+    assert list((tmp_path / "project").iterdir()) == []
+
+
+def test_a_folder_that_holds_something_else_by_then_stays(place):
+    place.install(PROGRAM)
+    (place.file.parent / "mine").touch()
+    place.uninstall()
+    assert [path.name for path in place.file.parent.iterdir()] == ["mine"]
+
+
+def test_settings_that_were_there_are_the_same_to_the_byte(place):
+    existing(place).install(PROGRAM)
+    assert place.file.read_text() != MINE
+    place.uninstall()
+    assert place.file.read_text() == MINE
+    assert [path.name for path in place.file.parent.iterdir()] == ["settings.json"]
+
+
+def test_an_edit_in_between_stays(place):
+    existing(place).install(PROGRAM)
+    place.file.write_text(place.file.read_text().replace("opus", "sonnet"))
+    place.uninstall()
+    assert place.file.read_text() == MINE.replace("opus", "sonnet")
+
+
+def test_a_new_file_that_was_edited_in_between_stays_without_ours(place):
+    place.install(PROGRAM)
+    place.file.write_text(json.dumps(json.loads(place.file.read_text()) | {"model": "opus"}))
+    place.uninstall()
+    assert json.loads(place.file.read_text()) == {"model": "opus"}
+
+
+@pytest.mark.parametrize("note", [None, "{", "[]", "{}"], ids=["gone", "damaged", "a list", "empty"])
+def test_without_the_note_only_ours_goes(place, note):
+    existing(place).install(PROGRAM)
+    if note is None:
+        (place.file.parent / f"{NOTE}.json").unlink()
+    else:
+        (place.file.parent / f"{NOTE}.json").write_text(note)
+    place.uninstall()
+    assert json.loads(place.file.read_text()) == {"model": "opus"}
+    assert not (place.file.parent / f"{NOTE}.json").exists()
+
+
+def test_the_command_is_an_absolute_path_that_a_shell_takes_as_one_word(place):
+    place.install(PROGRAM)
+    settings = json.loads(place.file.read_text())
+    command = settings["hooks"]["Stop"][0]["hooks"][0]["command"]
+    assert command == "'/opt/with space/bin/ralph-tracker' agent hook claude-code"
+    assert settings["statusLine"]["command"] == "'/opt/with space/bin/ralph-tracker' agent status-line claude-code"
+
+
+def test_installing_twice_changes_nothing(place):
+    existing(place).install(PROGRAM)
+    before = place.file.read_bytes()
+    assert place.install(PROGRAM) == f"{place.file}: installed already, nothing was changed"
+    assert place.file.read_bytes() == before
+
+
+def test_an_entry_that_is_missing_is_put_back(place):
+    existing(place).install(PROGRAM)
+    settings = json.loads(place.file.read_text())
+    del settings["hooks"]["StopFailure"]
+    place.file.write_text(json.dumps(settings))
+    assert place.install(PROGRAM) == f"{place.file}: hooks added, status line added"
+    assert "StopFailure" in json.loads(place.file.read_text())["hooks"]
+
+
+def test_another_ralph_tracker_takes_the_place_of_the_first(place):
+    existing(place).install(absolute(Path("/old/ralph-tracker"), HOST.name))
+    place.install(PROGRAM)
+    assert "/old/" not in place.file.read_text()
+    place.uninstall()
+    assert place.file.read_text() == MINE
+
+
+def test_taking_out_what_is_not_there_changes_nothing(place):
+    assert place.uninstall() == f"{place.file}: nothing of ours is there"
+    assert existing(place).uninstall() == f"{place.file}: nothing of ours is there"
+    assert place.file.read_text() == MINE
+
+
+def test_empty_settings_stay_a_file(place):
+    existing(place, "").install(PROGRAM)
+    place.uninstall()
+    assert place.file.read_text() == ""
+    assert place.uninstall() == f"{place.file}: nothing of ours is there"
+
+
+@pytest.mark.parametrize("other", [0, 1], ids=["local", "user"])
+def test_a_status_line_of_the_user_elsewhere_is_not_hidden(place, other):
+    place.others[other].parent.mkdir(parents=True)
+    place.others[other].write_text('{"statusLine": {"type": "command", "command": "mine"}}')
+    assert place.install(PROGRAM) == f"{place.file}: hooks added"
+    assert "statusLine" not in json.loads(place.file.read_text())
+
+
+def test_rights_stay_and_a_link_stays_one(place, tmp_path):
+    real = tmp_path / "dotfiles.json"
+    real.write_text(MINE)
+    real.chmod(0o600)
+    place.file.parent.mkdir(parents=True)
+    place.file.symlink_to(real)
+    place.install(PROGRAM)
+    assert place.file.is_symlink()
+    assert "hooks" in json.loads(real.read_text())
+    assert stat.S_IMODE(real.stat().st_mode) == 0o600
+    place.uninstall()
+    assert real.read_text() == MINE
+
+
+def test_bytes_that_are_no_text_are_refused(place):
+    existing(place).file.write_bytes(b'{"a": "\xff"}')
+    with pytest.raises(InputError, match="not UTF-8"):
+        place.install(PROGRAM)
+
+
+@pytest.mark.parametrize(
+    ("environment", "folder"),
+    [({"HOME": "/home/a"}, "/home/a/.claude"), ({"HOME": "/home/a", "CLAUDE_CONFIG_DIR": "/conf"}, "/conf")],
+)
+def test_the_users_settings_lie_where_the_client_has_them(environment, folder):
+    assert user_file(HOST.settings, environment) == Path(folder) / "settings.json"
+    assert Installation.of(HOST, "user", Path(), environment).file == Path(folder) / "settings.json"
