@@ -71,7 +71,7 @@ test-projects: $(VENV)/.projects ## measure projects from the package index, com
 test-replay: $(VENV)/.projects ## replay the releases of a public project from the package index, compare with its tools
 	$(BIN)/python -m pytest -q tests/projects/test_histories.py $(ARGS)
 
-test-ecosystems: $(VENV)/.test ## measure projects of Node, Go, Rust and the JVM with their real tools
+test-ecosystems: $(VENV)/.test ## measure projects of a dozen ecosystems with their real tools
 	$(BIN)/python -m pytest -q -n 2 --dist load tests/ecosystems $(ARGS)
 
 test-agents: $(VENV)/.test ## drive whole loops inside real coding agents, from the npm registry and the package index

@@ -1,18 +1,23 @@
 """ralph-tracker init: find the project's tools and write the configuration."""
 
+import difflib
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
 from ralph_tracker.cli.output import say, say_wrapped
 from ralph_tracker.config.load import CONFIG_FILE, PYPROJECT, config_of, load_config
-from ralph_tracker.config.yaml_io import dump_yaml
+from ralph_tracker.config.regular_file import text_of
+from ralph_tracker.config.schema import ConfigDocument
+from ralph_tracker.config.written import SCHEMA_FILE, config_text, with_added_checks
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.iteration.would_run import project_runs
-from ralph_tracker.measure.detect import detect
-from ralph_tracker.store.files import as_store_error, write_new
+from ralph_tracker.measure.detect import Detected, detect
+from ralph_tracker.store.files import as_store_error, hide_from_git, to_json, write_new, write_whole
+from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.loop_status import checked_root
 from ralph_tracker.store.trust import Trust
 
@@ -20,33 +25,101 @@ from ralph_tracker.store.trust import Trust
 @click.command("init")
 @click.option("--root", type=click.Path(path_type=Path), default=Path(), help="The project's folder.")
 @click.option("--yes", is_flag=True, help="Ask nothing.")
-def command(root: Path, yes: bool) -> None:
-    """Find the project's test runner, linter and type checker, and write ralph-tracker.yaml; nothing is overwritten."""
+@click.option("--update", is_flag=True, help="Add checks for tools that came since; change nothing else.")
+@click.option("--force", is_flag=True, help="Replace ralph-tracker.yaml by a new one.")
+def command(root: Path, yes: bool, update: bool, force: bool) -> None:
+    """Find the project's tests, linters and type checkers, and write ralph-tracker.yaml.
+
+    A file that is there already is left alone, unless --update or --force is given; both show what changes.
+    """
+    if update and force:
+        raise click.UsageError("--update and --force exclude each other")
     folder = checked_root(root)
-    config = load_config(folder)
-    source = config.source
-    # A pyproject.toml may list us as a dependency without configuring anything.
-    if source is not None and (source != PYPROJECT or config.document != config_of({}, None).document):
+    old = text_of(folder / CONFIG_FILE)
+    source = None if force else _configured(folder)
+    if source is not None and not update:
+        write_schema(folder)
         say(f"{source} is there already; nothing was changed")
-        say("  next: ralph-tracker hook pre-loop")
+        say("  next: ralph-tracker hook pre-loop; --update adds tools that came since, --force starts anew")
         return
+    if source == PYPROJECT:  # only with --update
+        raise ConfigError(f"{PYPROJECT} holds the configuration, and --update adds to {CONFIG_FILE} only")
     found = detect(folder, os.environ)
     if not found.checks:
         raise ConfigError(f"nothing was written: {'; '.join(found.notes)}")
+    _show(found)
+    text = _new_text(found, old, folder) if old is not None and update else config_text(_plain(found), found.templates)
+    if text == old:
+        say(f"{CONFIG_FILE} has all of it already; nothing was changed")
+        return
+    if old is not None:
+        _show_diff(old, text)
+    if not yes and sys.stdin.isatty() and not click.confirm(f"Write {CONFIG_FILE}?", default=True):
+        say("Nothing was written")
+        return
+    _write(folder, text)
+    if not update and not project_runs(folder, {}):  # else the project brought commands or templates, to be shown first
+        Trust(folder).mark_project()
+    done = "written" if old is None else "changed"
+    say(f"{CONFIG_FILE} {done}; commit it, and keep .aiwg/ out of version control")
+    say("  next: ralph-tracker hook pre-loop")
+
+
+def _configured(folder: Path) -> str | None:
+    """Return the file that configures the project, None where there is none. Raises ConfigError if it is unusable."""
+    config = load_config(folder)
+    # A pyproject.toml may list us as a dependency without configuring anything.
+    return None if config.source == PYPROJECT and config.document == config_of({}, None).document else config.source
+
+
+def _show(found: Detected) -> None:
     for each in found.ecosystems:
         say(f"{each.name} {each.version}: {' '.join(each.call)}" if each.version else f"{each.name}: does not run")
     for name, check in found.checks.items():
         run = check["run"]
-        say_wrapped(f"{name}: {run if isinstance(run, str) else ' '.join(run)}", indent=2)
+        where = f" (in {check['cwd']})" if "cwd" in check else ""
+        say_wrapped(f"{name}{where}: {run if isinstance(run, str) else ' '.join(run)}", indent=2)
     for note in found.notes:
         say_wrapped(note, indent=2)
-    if not yes and sys.stdin.isatty() and not click.confirm(f"Write {CONFIG_FILE}?", default=True):
-        say("Nothing was written")
-        return
-    checks = {name: dict(check) for name, check in found.checks.items()}
+
+
+def _show_diff(old: str, new: str) -> None:
+    lines = difflib.unified_diff(old.splitlines(), new.splitlines(), CONFIG_FILE, CONFIG_FILE, lineterm="", n=1)
+    for line in lines:
+        say(line)
+
+
+def _new_text(found: Detected, old: str, folder: Path) -> str:
+    """Return the old file with the checks that it does not name.
+
+    A check that needs one which stands there otherwise (coverage, where the tests ran without) is named, not added.
+    """
+    had = load_config(folder).document["checks"]
+    checks = _plain(found)
+    differing = {name for name in had if name in checks and had[name]["run"] != checks[name]["run"]}
+    new = {name: check for name, check in checks.items() if name not in had}
+    for name, check in list(new.items()):
+        if others := differing.intersection(check.get("needs", ())):
+            other = ", ".join(sorted(others))
+            say_wrapped(f"{name} was not added: it needs {other} as shown above; yours is another command", indent=2)
+            del new[name]
+    return with_added_checks(old, new, CONFIG_FILE)
+
+
+def _plain(found: Detected) -> dict[str, Any]:
+    return {name: dict(check) for name, check in found.checks.items()}
+
+
+def _write(folder: Path, text: str) -> None:
     with as_store_error(folder / CONFIG_FILE):
-        write_new(folder / CONFIG_FILE, dump_yaml({"version": 1, "checks": checks}).encode())
-    if not project_runs(folder, {}):  # else the project brought templates, which are shown first
-        Trust(folder).mark_project()
-    say(f"{CONFIG_FILE} written; commit it, and keep .aiwg/ out of version control")
-    say("  next: ralph-tracker hook pre-loop")
+        there = (folder / CONFIG_FILE).exists()
+        (write_whole if there else write_new)(folder / CONFIG_FILE, text.encode())
+    write_schema(folder)
+
+
+def write_schema(folder: Path) -> None:
+    """Write the JSON Schema of the configuration to where its first line names it, for editors."""
+    document = {"$schema": "https://json-schema.org/draft/2020-12/schema", **ConfigDocument.model_json_schema()}
+    with as_store_error(folder / SCHEMA_FILE):
+        hide_from_git(ProjectPaths(folder).base)
+        write_whole(folder / SCHEMA_FILE, to_json(document))

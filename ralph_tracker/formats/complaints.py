@@ -14,6 +14,7 @@ from ralph_tracker.formats import json_lines
 from ralph_tracker.formats.content import Content, plain
 from ralph_tracker.formats.damage import DamageError
 from ralph_tracker.formats.elements import Elements
+from ralph_tracker.formats.lint import rubocop_json
 from ralph_tracker.formats.lint.lint_report import Severity, named, overridden, resolved
 from ralph_tracker.formats.registry import BY_NAME, recognise
 
@@ -129,6 +130,14 @@ def _stylelint(content: Content) -> Iterator[_Row]:
             yield file["source"], each.get("line"), each.get("rule", "parseError"), each.get("severity"), each["text"]
 
 
+def _rubocop(content: Content) -> Iterator[_Row]:
+    for file in _items(content, "files"):
+        for each in file["offenses"]:
+            if not each.get("corrected"):
+                line = each["location"].get("start_line")
+                yield file["path"], line, each["cop_name"], rubocop_json.severity(each["severity"]), each["message"]
+
+
 def _golangci(content: Content) -> Iterator[_Row]:
     for _, document in json_lines.objects(content):
         for each in (document or {}).get("Issues") or ():
@@ -225,6 +234,7 @@ _ROWS: Final[Mapping[str, Callable[[Content], Iterator[_Row]]]] = {
     "shellcheck-json": _shellcheck,
     "hadolint-json": _hadolint,
     "stylelint-json": _stylelint,
+    "rubocop-json": _rubocop,
     "golangci-json": _golangci,
     "cargo-json": _cargo,
     "pylint-text": _by(

@@ -1,17 +1,21 @@
 """Detect how a project can be measured, for `init` and for hooks without a configuration."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from ralph_tracker.measure.ecosystems import go, jvm, node, python, rust
-from ralph_tracker.measure.ecosystems.found import Checks, Ecosystem
+from ralph_tracker.measure.ecosystems import go, jvm, node, python, runners, rust
+from ralph_tracker.measure.ecosystems.found import BY_STATUS, Checks, Ecosystem
 from ralph_tracker.measure.environment import without_ours
 
 # The first ecosystem with a check of a kind names it after the kind.
-_ECOSYSTEMS: Final = (python.detect, node.detect, go.detect, rust.detect, jvm.detect)
-_KNOWN: Final = "package.json, go.mod, Cargo.toml, pom.xml or build.gradle"
+_ECOSYSTEMS: Final[tuple[Callable[[Path, Mapping[str, str]], Ecosystem | None], ...]] = (
+    *(python.detect, node.detect, go.detect, rust.detect, jvm.detect),
+    *(partial(runners.detect, language) for language in runners.LANGUAGES),
+)
+_KNOWN: Final = "the file of any build tool that is known here (docs/ecosystems.md)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +29,20 @@ class Detected:
     ecosystems: tuple[Ecosystem, ...]
     checks: Mapping[str, Mapping[str, Any]]
     notes: tuple[str, ...]
+    templates: tuple[str, ...] = ()
 
 
 def detect(root: Path, environment: Mapping[str, str]) -> Detected:
     """Look at a project and return how it can be measured."""
     environment = without_ours(environment, root)
     found = tuple(each for each in (look(root, environment) for look in _ECOSYSTEMS) if each is not None)
+    if not any({"tests", BY_STATUS, "build"} & each.checks.keys() for each in found):
+        make = runners.detect_make(root, environment)
+        found = (*found, *([] if make is None else [make]))
     notes = tuple(note for each in found for note in each.notes)
+    templates = tuple(template for each in found for template in each.templates)
     nothing = f"neither a Python project nor {_KNOWN} found in {root}; write checks into ralph-tracker.yaml"
-    return Detected(found, _merged(found), notes if found else (nothing,))
+    return Detected(found, _merged(found), notes if found else (nothing,), templates)
 
 
 def _merged(found: Iterable[Ecosystem]) -> Checks:

@@ -112,7 +112,7 @@ def with_tools(request: pytest.FixtureRequest) -> Callable[[Sequence[str], Seque
     """Skip where a program is missing, or the registry of what a project installs."""
 
     def asked(needs: Sequence[str], install: Sequence[str]) -> None:
-        missing = [name for name in needs if shutil.which(name) is None]
+        missing = [name for name in needs if shutil.which(name) is None and not Path(name).is_file()]
         if missing:
             pytest.skip(f"{', '.join(missing)} not found; measured where it is installed")
         if install:

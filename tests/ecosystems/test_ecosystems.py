@@ -1,9 +1,11 @@
 """`init` without an edit measures what the tools print by themselves, before the loop and after an iteration."""
 
+import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,6 +20,10 @@ Commands = tuple[tuple[str, ...], ...]
 
 def _count(word: str, text: str) -> int:
     return sum(int(number) for number in re.findall(rf"(\d+) {word}\b", text))
+
+
+def _last(pattern: str, text: str) -> Any:
+    return re.findall(pattern, text, re.MULTILINE)[-1]
 
 
 def _tests(passed: int, failed: int, skipped: int) -> Numbers:
@@ -86,9 +92,88 @@ def _gradle(text: str) -> Numbers:
     return _tests(run - failed - skipped, failed, skipped)
 
 
+def _rspec(text: str) -> Numbers:
+    run, failed, pending = map(
+        int, re.findall(r"^(\d+) examples?, (\d+) failures?(?:, (\d+) pending)?", text, re.MULTILINE)[-1]
+    )
+    covered = re.search(r"(\d+) / (\d+) LOC", text)
+    offenses = re.search(r"(\d+) offenses? detected", text)
+    return {
+        **_tests(run - failed - pending, failed, pending),
+        "coverage": 100 * int(covered[1]) / int(covered[2]) if covered else None,
+        "errors": 0,
+        "warnings": int(offenses[1]) if offenses else 0,
+    }
+
+
+def _minitest(text: str) -> Numbers:
+    found = re.findall(r"^(\d+) runs, \d+ assertions, (\d+) failures, (\d+) errors, (\d+) skips", text, re.MULTILINE)[
+        -1
+    ]
+    run, failures, errors, skips = map(int, found)
+    return _tests(run - failures - errors - skips, failures + errors, skips)
+
+
+def _phpunit(text: str) -> Numbers:
+    line = _last(r"^Tests: .*$", text)
+    count = {name: int(number) for name, number in re.findall(r"(\w+): (\d+)", line)}
+    failed = count.get("Failures", 0) + count.get("Errors", 0)
+    skipped = count.get("Skipped", 0) + count.get("Incomplete", 0)
+    covered = re.search(r"^ +Lines: +([\d.]+)%", text, re.MULTILINE)
+    passed = count["Tests"] - failed - skipped
+    return _tests(passed, failed, skipped) | {"coverage": float(covered[1]) if covered else None}
+
+
+def _ctest(text: str) -> Numbers:
+    words = {
+        word: len(re.findall(rf"(?:\.|\*\*\*) *{word}", text)) for word in ("Passed", "Failed", "Skipped", "Not Run")
+    }
+    covered = re.search(r"^TOTAL +(\d+) +(\d+)", text, re.MULTILINE)
+    return {
+        **_tests(words["Passed"], words["Failed"], words["Skipped"] + words["Not Run"]),
+        "coverage": 100 * int(covered[2]) / int(covered[1]) if covered else None,
+    }
+
+
+def _deno(text: str) -> Numbers:
+    text = re.sub(r"\x1b\[[0-9;]*m", "", text)
+    line = _last(r"^(?:FAILED|ok) \| .*$", text)
+    counts = {}
+    for word in ("passed", "failed", "ignored"):
+        found = re.search(rf"(\d+) {word}(?: \((\d+) steps?\))?", line)
+        counts[word] = int(found[1]) + int(found[2] or 0) if found else 0
+    covered = re.search(r"^\| *All files *\|(?:[^|]*\|){2} *([\d.]+) *\|", text, re.MULTILINE)
+    numbers = _tests(counts["passed"], counts["failed"], counts["ignored"])
+    return numbers | {"coverage": float(covered[1]) if covered else None}
+
+
+def _bun(text: str) -> Numbers:
+    passed, failed, skipped, todo = (_count(word, text) for word in ("pass", "fail", "skip", "todo"))
+    covered = re.search(r"^All files *\| *[\d.]+ *\| *([\d.]+)", text, re.MULTILINE)
+    return _tests(passed, failed, skipped + todo) | {"coverage": float(covered[1]) if covered else None}
+
+
+def _node(text: str) -> Numbers:
+    count = {
+        name: int(number)
+        for name, number in re.findall(r"^\S (tests|pass|fail|skipped|todo) (\d+)", text, re.MULTILINE)
+    }
+    covered = re.search(r"^\S all files *\| *([\d.]+)", text, re.MULTILINE)
+    numbers = _tests(count["pass"], count["fail"], count["skipped"] + count["todo"])
+    return numbers | {"coverage": float(covered[1]) if covered else None}
+
+
+def _biome(text: str) -> Numbers:
+    found = {word: re.search(rf"Found (\d+) {word}", text) for word in ("error", "warning")}
+    return {f"{word}s": int(said[1]) if said else 0 for word, said in found.items()}
+
+
 @dataclass(frozen=True)
 class Case:
-    """A project, what it installs, how its tools are run by hand, and what an iteration changes in it."""
+    """A project, what it installs, how its tools are run by hand, and what an iteration changes in it.
+
+    `only` are the programs that are on its PATH, none: all. `on_path` puts what npm installs there.
+    """
 
     files: Mapping[str, str]
     by_hand: Commands
@@ -97,6 +182,7 @@ class Case:
     install: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
+    on_path: bool = False
 
 
 def _local(*words: str) -> tuple[str, ...]:
@@ -116,7 +202,26 @@ _GO = (
     ("go", "test", "-v", f"-coverprofile={_PROFILE}", "./..."),
     ("go", "tool", "cover", f"-func={_PROFILE}"),
 )
-_CLIPPY = ("cargo", "clippy")
+_CLIPPY = ("cargo", "clippy", "--workspace")
+_GO_WORKSPACE = (
+    ("mkdir", "-p", "target"),
+    ("go", "test", "-v", f"-coverprofile={_PROFILE}", "./calc/...", "./more/..."),
+    ("go", "tool", "cover", f"-func={_PROFILE}"),
+)
+_MORE_RUBY = ("  xit('later')", "  it('more') { expect(1).to eq 1 }\n  xit('later')")
+_MORE_MINITEST = ("  def test_later", "  def test_more; end\n\n  def test_later")
+_MORE_PHP = (
+    "    public function testRisky",
+    "    public function testMore(): void { $this->assertTrue(true); }\n    public function testRisky",
+)
+_MORE_CPP = ("TEST(Calc, Later)", "TEST(Calc, More) { EXPECT_EQ(add(2, 2), 4); }\nTEST(Calc, Later)")
+_MORE_DENO = ("Deno.test.ignore", 'Deno.test("more", () => {});\nDeno.test.ignore')
+_MORE_NODE = ("test.todo('never');", "test.todo('never');\ntest('more', () => {});")
+_MORE_BIOME = ("export const a = b;", "export const a = b;\nif (a == 3) { debugger; }")
+_CTEST = """mkdir -p target/cmake
+export CXXFLAGS=--coverage LDFLAGS=--coverage
+cmake -S . -B target/cmake && cmake --build target/cmake && ctest --test-dir target/cmake
+gcovr -r . -d --object-directory target/cmake target/cmake"""
 
 CASES = {
     "jest 30": Case(
@@ -175,6 +280,14 @@ CASES = {
         needs=("cargo", "cargo-clippy"),
         only=("cargo", "rustc", "rustdoc", "cargo-clippy", "clippy-driver", "git", "cc", "ld", "as", "sh"),
     ),
+    "cargo workspace": Case(
+        sources.CRATES,
+        (("cargo", "test", "--workspace", "--no-fail-fast"), _CLIPPY),
+        _cargo,
+        ("tests/whole.rs", *_MORE_RUST),
+        needs=("cargo", "cargo-clippy"),
+        only=("cargo", "rustc", "rustdoc", "cargo-clippy", "clippy-driver", "git", "cc", "ld", "as", "sh"),
+    ),
     "cargo nextest": Case(
         sources.CRATE,
         (("cargo", "nextest", "run", "--no-fail-fast"), ("cargo", "test", "--doc"), _CLIPPY),
@@ -191,6 +304,83 @@ CASES = {
         only=("go", "git", "mkdir"),
     ),
     "gotestsum": Case(sources.MODULE, _GO, _go, ("calc_test.go", *_MORE_GO), needs=("go", "gotestsum")),
+    "go workspace": Case(
+        sources.MODULES,
+        _GO_WORKSPACE,
+        _go,
+        ("calc/calc_test.go", *_MORE_GO),
+        needs=("go",),
+        only=("go", "git", "mkdir"),
+    ),
+    "rspec": Case(
+        sources.RSPEC,
+        (("rspec",), ("rubocop", "--cache", "false")),
+        _rspec,
+        ("spec/calc_spec.rb", *_MORE_RUBY),
+        needs=("ruby", "rspec", "rubocop"),
+    ),
+    "minitest": Case(
+        sources.MINITEST,
+        (("rake", "test"),),
+        _minitest,
+        ("test/calc_test.rb", *_MORE_MINITEST),
+        needs=("ruby", "rake"),
+    ),
+    "phpunit": Case(
+        sources.PHP,
+        (("phpunit", "--do-not-cache-result", "--coverage-text"),),
+        _phpunit,
+        ("tests/CalcTest.php", *_MORE_PHP),
+        needs=("php", "phpunit"),
+    ),
+    "ctest": Case(
+        sources.CTEST,
+        (("sh", "-c", _CTEST),),
+        _ctest,
+        ("test/calc_test.cpp", *_MORE_CPP),
+        needs=("cmake", "ctest", "gcovr", "c++", "/usr/include/gtest/gtest.h"),
+    ),
+    "node:test": Case(
+        sources.NODE_TEST,
+        (("node", "--test", "--test-reporter=spec", "--experimental-test-coverage"),),
+        _node,
+        ("test/sum.test.js", *_MORE_NODE),
+        needs=("node",),
+    ),
+    "bun": Case(
+        sources.BUN,
+        (("bun", "test", "--coverage"),),
+        _bun,
+        ("src/sum.test.ts", *_MORE_JS),
+        install=("bun@1.4.5",),
+        on_path=True,
+    ),
+    "deno": Case(
+        sources.DENO,
+        (
+            ("deno", "test", "--allow-env", "--coverage=target/deno"),
+            ("deno", "coverage", "target/deno"),
+            ("rm", "-r", "target/deno"),
+        ),
+        _deno,
+        ("sum_test.ts", *_MORE_DENO),
+        install=("deno@2.9.6",),
+        on_path=True,
+    ),
+    "biome 2": Case(
+        sources.BIOME,
+        (_local("biome", "lint", "."),),
+        _biome,
+        ("src/a.js", *_MORE_BIOME),
+        install=("@biomejs/biome@2.6.8",),
+    ),
+    "npm workspaces": Case(
+        sources.WORKSPACES,
+        (("npm", "test", "--workspaces", "--if-present"),),
+        _mocha,
+        ("packages/two/test/sum.spec.js", *_MORE_MOCHA),
+        install=("mocha@12.0.3",),
+    ),
     "maven": Case(
         sources.POM,
         (("mvn", "-B", "test"),),
@@ -213,6 +403,8 @@ def test_numbers_on_record_are_those_that_the_tools_print(name, project, with_to
     case = CASES[name]
     with_tools(case.needs, case.install)
     made = project(case.files, case.install, case.only)
+    if case.on_path:
+        made = replace(made, path=f"{made.root / 'node_modules/.bin'}{os.pathsep}{made.path}")
     theirs = _by_hand(made, case)
     made.ours("init", "--yes")
     first = made.record("pre-loop")

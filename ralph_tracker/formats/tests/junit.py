@@ -39,6 +39,7 @@ class Totals:
         self._all_tests: int | None = None
         self._reruns = 0
         self._below_zero: str | None = None
+        self._each_fits: bool | None = None
 
     def root(self, attributes: Mapping[str, str]) -> None:
         self._root = self._read(attributes)
@@ -60,6 +61,11 @@ class Totals:
         self._below_zero = self._below_zero or impossible(said, _ANY_NUMBER)
         return said
 
+    def children(self, declared: int | None, number: int) -> None:
+        """Compare a suite's own count with that of its direct children: Node counts these, and sums nothing up."""
+        if declared is not None:
+            self._each_fits = self._each_fits is not False and declared == number
+
     def rerun(self, runs: int) -> None:
         """Record how many extra runs a case had."""
         self._reruns += runs
@@ -72,20 +78,21 @@ class Totals:
     def contradiction(self, counted: int, *, failed: int, more_is_fine: bool) -> str | None:
         """Return how the file contradicts itself; None if one of its ways of counting fits.
 
-        A nesting suite may count its cases at any depth or only its own, and reruns or not. `more_is_fine` is for
-        producers that count more than they list.
+        A nesting suite may count its cases at any depth, only its own, or its direct children, and reruns or not.
+        `more_is_fine` is for producers that count more than they list.
         """
         if self._below_zero is not None:
             return self._below_zero
         said = {number for number in (self.declared.tests, self._all_tests, self._root.tests) if number is not None}
         fits = said & {counted, counted + self._reruns} or (more_is_fine and said and min(said) > counted)
-        if said and not fits:
+        if said and not (fits or self._each_fits):
             shown = self.declared.tests if self.declared.tests is not None else max(said)
             return unlike("tests", shown, counted)
         bad = (self.declared.failures or 0) + (self.declared.errors or 0)
         if bad > self._reruns and not failed:
             return unlike("failures and errors", bad, 0)
-        return impossible(self.declared, max(counted + self._reruns, min(said) if more_is_fine and said else 0))
+        most = max(counted + self._reruns, min(said) if more_is_fine and said else 0)
+        return None if self._each_fits else impossible(self.declared, most)
 
 
 def _declared(attributes: Mapping[str, str]) -> Declared:
@@ -126,6 +133,7 @@ _STATUSES: Final = {
     "ignored": _SKIPPED,
 }
 _OUTCOMES: Final = (PASSED, SKIPPED, FAILED, FAILED)
+_RISKY: Final = frozenset({"PHPUnit\\Framework\\RiskyTestError", "PHPUnit\\Framework\\RiskyTest"})
 _REMEMBERED: Final = 10_000
 _ANY_NUMBER: Final = 10**18
 _PYTEST_ROOT, _PYTEST_SUITE = "pytest tests", "pytest"
@@ -195,12 +203,18 @@ class _Seconds(dict[str, float]):
 class _Suite:
     """One open suite: the names of its parents and itself, and the prefixes of its tests' ids by class."""
 
-    __slots__ = ("by_pytest", "names", "prefixes")
+    __slots__ = ("begins", "by_pytest", "declared", "inner_cases", "inner_suites", "names", "prefixes")
 
-    def __init__(self, names: tuple[str, ...], *, by_pytest: bool) -> None:
+    def __init__(
+        self, names: tuple[str, ...], *, by_pytest: bool, declared: int | None = None, begins: int = 0
+    ) -> None:
         self.names = names
         self.by_pytest = by_pytest
         self.prefixes = _Prefixes(names)
+        self.declared = declared
+        self.begins = begins  # the number of cases before it
+        self.inner_cases = 0
+        self.inner_suites = 0
 
 
 class _Reader:
@@ -255,7 +269,14 @@ class _Reader:
             verdict = self._verdicts.pop(len(self._cases), None) if self._verdicts else None
             self._close_case(self._cases.pop(), verdict)
         elif local == "testsuite":
-            self._suites.pop()
+            self._close_suite()
+
+    def _close_suite(self) -> None:
+        suite = self._suites.pop()
+        cases = len(self._outcomes) - suite.begins
+        self._totals.children(suite.declared, cases - suite.inner_cases + suite.inner_suites)
+        self._suites[-1].inner_cases += cases
+        self._suites[-1].inner_suites += 1
 
     def _root(self, local: str, attributes: dict[str, str]) -> None:
         if local not in ROOTS:
@@ -270,11 +291,16 @@ class _Reader:
         name = attributes.get("name", "")
         by_pytest = around.by_pytest or name == _PYTEST_SUITE
         self._by_pytest = self._by_pytest or by_pytest
-        self._suites.append(_Suite((*around.names, name), by_pytest=by_pytest))
+        names, begins = (*around.names, name), len(self._outcomes)
+        suite = _Suite(names, by_pytest=by_pytest, declared=count(attributes, "tests"), begins=begins)
+        self._suites.append(suite)
 
     def _child(self, local: str, attributes: dict[str, str]) -> None:
         rank = _CHILDREN.get(local)
         if rank is None:
+            return
+        if rank == _ERROR and attributes.get("type") in _RISKY:  # PHPUnit 9 warns of it, and the test has passed
+            self._totals.rerun(1)
             return
         verdict = self._verdicts.setdefault(len(self._cases), _Verdict())
         verdict.rank = max(verdict.rank, rank)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ralph_tracker.formats.content import plain
+from ralph_tracker.formats.first_error import first_error
 from ralph_tracker.measure.environment import is_our_bin, without_ours
 
 Checks = dict[str, dict[str, Any]]
@@ -22,7 +23,8 @@ class Ecosystem:
     """A detected ecosystem: how its own program is called, its version, and the tools it can run.
 
     `version` is None if that program does not run. `checks` are as in a configuration, empty if nothing can be
-    measured; `notes` say what was not found and what to do about it.
+    measured; `notes` say what was not found and what to do about it. `templates` are parts of a configuration that
+    measure more once the project is changed; `init` writes them as comments.
     """
 
     name: str
@@ -31,6 +33,44 @@ class Ecosystem:
     tools: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     checks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    templates: tuple[str, ...] = ()
+
+
+# What a check is called that only tells pass from fail, by the exit status of the project's own command.
+BY_STATUS: Final = "test-command"
+_COUNTED: Final = """# For counts and names, have the tests write a report, and put this in place of {name}:
+tests:
+  run: {run}
+  reports: ["{report}"]
+"""
+_REPORT: Final = "have it write a report, as the template in ralph-tracker.yaml shows"
+
+
+def by_status(command: Sequence[str], run: str, report: str) -> tuple[Checks, str, str]:
+    """Return a check that measures by the exit status of a command, a note, and a template for one with a report."""
+    check = {BY_STATUS: {"run": list(command), "kind": "build", "timeout": "30m"}}
+    shown = " ".join(command)
+    note = f"{shown} counts by its exit status only: a deleted test is not noticed; {_REPORT}"
+    return check, note, _COUNTED.format(name=BY_STATUS, run=run, report=report)
+
+
+def nested(checks: Mapping[str, Mapping[str, Any]], folder: str, *, taken: Mapping[str, Any]) -> Checks:
+    """Return the checks of a part of the project: run in its folder, under names and with reports of their own."""
+    mark = re.sub(r"[^A-Za-z0-9_.+-]", "-", folder)
+    names = {name: f"{name}-{mark}" if name in taken else name for name in checks}
+    return {names[name]: _moved(name, check, folder, mark, names) for name, check in checks.items()}
+
+
+def _moved(name: str, check: Mapping[str, Any], folder: str, mark: str, names: Mapping[str, str]) -> dict[str, Any]:
+    def own(value: Any) -> Any:  # noqa: ANN401  # a part of a check
+        if isinstance(value, str):
+            return value.replace("{reports}/", f"{{reports}}/{mark}-")
+        return {key: own(each) for key, each in value.items()} if isinstance(value, Mapping) else [*map(own, value)]
+
+    moved = {key: own(check[key]) for key in ("run", "reports", "env") if key in check}
+    kind = {} if names[name] == name or "kind" in check else {"kind": name.partition("-")[0]}
+    needs = {"needs": [names[each] for each in check["needs"]]} if "needs" in check else {}
+    return {**check, **moved, **kind, **needs, "cwd": folder}
 
 
 def program(name: str, environment: Mapping[str, str]) -> str | None:
@@ -43,17 +83,38 @@ def version_of(
     call: Sequence[str], root: Path, environment: Mapping[str, str], ask: Sequence[str] = ("--version",)
 ) -> str | None:
     """Return the first number in a program's version output, None if it does not run."""
+    text = output_of([*call, *ask], root, environment)
+    found = None if text is None else _VERSION.search(text)
+    return None if found is None else found[1]
+
+
+def output_of(command: Sequence[str], root: Path, environment: Mapping[str, str]) -> str | None:
+    """Return what a program of the project prints on standard output, None if it does not run or fails."""
+    done = _asked(command, root, environment)
+    return None if done is None or done.returncode else plain(done.stdout.decode("utf-8", "replace"))
+
+
+def why_not(command: Sequence[str], root: Path, environment: Mapping[str, str]) -> str:
+    """Return the last line that a program prints which does not run, or what the system says of it."""
+    done = _asked(command, root, environment)
+    printed = "" if done is None else plain((done.stdout + done.stderr).decode("utf-8", "replace"))
+    lines = [line.strip() for line in printed.splitlines() if line.strip()]
+    error = first_error(printed)
+    return error.line if error else lines[-1] if lines else "it cannot be started"
+
+
+def _asked(
+    command: Sequence[str], root: Path, environment: Mapping[str, str]
+) -> subprocess.CompletedProcess[bytes] | None:
     try:
-        done = subprocess.run(  # noqa: S603  # a tool of the project
-            [*call, *ask],
+        return subprocess.run(  # noqa: S603  # a tool of the project
+            command,
             cwd=root,
             env=without_ours(environment, root),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=PROBE_TIMEOUT_S,
-            check=True,
+            check=False,
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    found = _VERSION.search(plain(done.stdout.decode("utf-8", "replace")))
-    return None if found is None else found[1]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from ralph_tracker.config.regular_file import text_of
-from ralph_tracker.measure.ecosystems.found import Checks, Ecosystem, program, version_of
+from ralph_tracker.measure.ecosystems.found import Checks, Ecosystem, program, version_of, why_not
 
 NAME: Final = "jvm"
 _TIMEOUT: Final = "30m"  # it builds first
@@ -27,19 +27,29 @@ def detect(root: Path, environment: Mapping[str, str]) -> Ecosystem | None:
         ("gradle", "gradlew", _GRADLE, _gradle_checks),
     ):
         if any((root / name).is_file() for name in files):
-            call = _call(root, tool, wrapper, environment)
-            if call is None:
+            calls = _calls(root, tool, wrapper, environment)
+            if not calls:
                 return Ecosystem(NAME, notes=(f"neither {wrapper} nor {tool} found for {root}; install {tool}",))
+            runs = ((each, version_of((each,), root, environment)) for each in calls)
+            call, version = next(((each, number) for each, number in runs if number is not None), (calls[0], None))
+            broken = [] if call == calls[0] and version is not None else [_broken(calls[0], tool, root, environment)]
+            if version is None:
+                return Ecosystem(NAME, (call,), notes=tuple(broken))
             checks, notes = checks_of(call, "\n".join(_texts(root, files)))
-            version = version_of((call,), root, environment)
-            return Ecosystem(NAME, (call,), version, {}, checks, notes)
+            return Ecosystem(NAME, (call,), version, {}, checks, (*broken, *notes))
     return None
 
 
-def _call(root: Path, tool: str, wrapper: str, environment: Mapping[str, str]) -> str | None:
-    if os.access(root / wrapper, os.X_OK):
-        return f"./{wrapper}"
-    return tool if program(tool, environment) else None
+def _calls(root: Path, tool: str, wrapper: str, environment: Mapping[str, str]) -> list[str]:
+    """Return the project's own wrapper, then the tool on PATH, as far as they are there."""
+    own = [f"./{wrapper}"] if os.access(root / wrapper, os.X_OK) else []
+    return [*own, *([tool] if program(tool, environment) else [])]
+
+
+def _broken(call: str, tool: str, root: Path, environment: Mapping[str, str]) -> str:
+    """Return a note on a tool that is there and does not run, such as a wrapper that cannot download."""
+    said = why_not((call, "--version"), root, environment)
+    return f"{call} does not run here ({said}); fix that, or install {tool}"
 
 
 def _texts(root: Path, files: tuple[str, ...]) -> list[str]:

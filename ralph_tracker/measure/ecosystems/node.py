@@ -1,232 +1,37 @@
-"""JavaScript and TypeScript: jest, vitest or mocha, eslint and tsc, as installed in the project.
+"""JavaScript and TypeScript: the test runners, linters and type checkers that are installed in the project.
 
-Copies of earlier iterations are below `.aiwg`, which each tool is told to ignore.
+Copies of earlier iterations are below `.aiwg`, which each tool is told to ignore unless it skips hidden folders.
 """
 
 import json
-import os
 import re
 import shlex
 import subprocess
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Final
 
 from ralph_tracker.config.regular_file import text_of
-from ralph_tracker.measure.ecosystems.found import PROBE_TIMEOUT_S, Checks, Ecosystem, program, version_of
+from ralph_tracker.measure.ecosystems.found import (
+    PROBE_TIMEOUT_S,
+    Checks,
+    Ecosystem,
+    by_status,
+    nested,
+    program,
+    version_of,
+)
+from ralph_tracker.measure.ecosystems.package_json import Package, Usage, package_of, read_json, usage_of, without
 
-_LOCKS: Final = {
-    "pnpm-lock.yaml": "pnpm install",
-    "yarn.lock": "yarn install",
-    "bun.lock": "bun install",
-    "bun.lockb": "bun install",
-    "package-lock.json": "npm ci",
-    "npm-shrinkwrap.json": "npm ci",
-}
-_DEPENDENCIES: Final = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")
-_ADDING: Final = {"pnpm": "pnpm add -D", "yarn": "yarn add -D", "bun": "bun add -d", "npm": "npm install -D"}
-
-
-@dataclass(frozen=True, slots=True)
-class Package:
-    """The readable content of a package.json; `root` is absolute."""
-
-    root: Path
-    document: Mapping[str, Any]
-
-    @property
-    def declared(self) -> frozenset[str]:
-        """Return the names of all packages that it depends on."""
-        return frozenset(name for key in _DEPENDENCIES for name in self._table(key))
-
-    @property
-    def scripts(self) -> dict[str, str]:
-        """Return its scripts that are strings."""
-        return {name: text for name, text in self._table("scripts").items() if isinstance(text, str)}
-
-    @property
-    def install(self) -> str:
-        """Return the command that installs the dependencies, by the lock file."""
-        return next((command for folder in self._folders() for command in _installing(folder)), "npm install")
-
-    @property
-    def add(self) -> str:
-        """Return the command that adds a tool, without its name."""
-        return _ADDING[self.install.split()[0]]
-
-    def tool(self, name: str) -> tuple[str, ...] | None:
-        """Return how an installed tool is called, None if it is not installed; nothing is downloaded."""
-        for folder in self._folders():
-            path = folder / "node_modules" / ".bin" / name
-            if path.is_file():
-                return (os.path.relpath(path, self.root),)
-        unpacked_nowhere = (self.root / ".pnp.cjs").is_file() and name in self.declared
-        return ("yarn", "run", name) if unpacked_nowhere else None
-
-    def version(self, name: str) -> tuple[int, ...] | None:
-        """Return the numeric version of an installed package, None if it is not installed."""
-        for folder in self._folders():
-            document = read_json(folder / "node_modules" / name / "package.json")
-            if document is not None:
-                numbers = str(document.get("version", "")).split("-")[0].split(".")
-                return tuple(int(number) for number in numbers if number.isdecimal())
-        return None
-
-    def table(self, key: str) -> Mapping[str, Any]:
-        """Return a tool's own table, {} without one."""
-        return self._table(key)
-
-    def _table(self, key: str) -> Mapping[str, Any]:
-        table = self.document.get(key)
-        return table if isinstance(table, Mapping) else {}
-
-    def _folders(self) -> Iterator[Path]:
-        """Yield the folders that node searches, up to the repository's root: workspaces share their tools."""
-        for folder in (self.root, *self.root.parents):
-            yield folder
-            if (folder / ".git").exists():
-                return
-
-
-def package_of(root: Path) -> Package | None:
-    """Return the package of a folder, empty if its package.json cannot be read, None if there is none."""
-    if not (root / "package.json").is_file():
-        return None
-    return Package(root.absolute(), read_json(root / "package.json") or {})
-
-
-def read_json(path: Path) -> Mapping[str, Any] | None:
-    """Return a JSON object from a file, None if it is missing or cannot be read."""
-    try:
-        document = json.loads(text_of(path) or "")
-    except (ValueError, RecursionError):
-        return None
-    return document if isinstance(document, Mapping) else None
-
-
-def _installing(folder: Path) -> Iterator[str]:
-    return (command for lock, command in _LOCKS.items() if (folder / lock).is_file())
-
-
-_OPERATOR: Final = re.compile(r"[();<>|&]+")
-_ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*=")
-_UNKNOWN_TO_US: Final = re.compile(r"[$`]")
-_MANAGERS: Final = frozenset({"npm", "pnpm", "yarn", "bun"})
-_RUNNERS: Final = frozenset({"npx", "bunx", "cross-env", "env", "exec", "--no-install", "--no", "-y", "--yes", "--"})
-_WRAPPERS: Final = frozenset({"nyc", "c8"})
-_DEPTH: Final = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """How a script calls a tool: its words, its environment and context.
-
-    `program` are the words before them if node itself is called, else empty; `wrapper` are the words of nyc or c8, the
-    name first; `before` are the commands that the script runs earlier.
-    """
-
-    words: tuple[str, ...] = ()
-    env: Mapping[str, str] = field(default_factory=dict)
-    program: tuple[str, ...] = ()
-    wrapper: tuple[str, ...] = ()
-    before: tuple[str, ...] = ()
-
-
-def usage_of(tool: str, scripts: Mapping[str, str], names: Sequence[str]) -> Usage | None:
-    """Return how the first script that calls a tool does so, None if none does."""
-    return next((found for name in names if (found := _in_script(tool, scripts, name, _DEPTH))), None)
-
-
-def without(words: Sequence[str], flags: frozenset[str], valued: frozenset[str]) -> tuple[str, ...]:
-    """Return the words without options that we set or that would change the tree; `valued` ones take a value."""
-    kept: list[str] = []
-    rest = iter(words)
-    for word in rest:
-        name, given, _ = word.partition("=")
-        if name in valued and not given:
-            next(rest, None)
-        elif name not in flags | valued:
-            kept.append(word)
-    return tuple(kept)
-
-
-def _in_script(tool: str, scripts: Mapping[str, str], name: str, depth: int) -> Usage | None:
-    """Search a script, and the scripts that it runs."""
-    before: list[str] = []
-    for words in _commands(scripts.get(name, "")) if depth else ():
-        found = _in_command(tool, words, scripts)
-        other = None if found is not None else _script_of(words, scripts)
-        if other is not None:
-            found = _in_script(tool, scripts, other, depth - 1)
-        if found is not None:
-            return Usage(found.words, found.env, found.program, found.wrapper, (*before, *found.before))
-        before.append(shlex.join(words))
-    return None
-
-
-def _commands(script: str) -> Iterator[list[str]]:
-    """Yield the commands between the shell's operators; none if the script cannot be split."""
-    lexer = shlex.shlex(script, posix=True, punctuation_chars=True)
-    lexer.whitespace_split, lexer.commenters = True, ""
-    words: list[str] = []
-    try:
-        for word in lexer:
-            if not _OPERATOR.fullmatch(word):
-                words.append(word)
-            elif words:
-                yield words
-                words = []
-    except ValueError:
-        return
-    if words:
-        yield words
-
-
-def _in_command(tool: str, words: Sequence[str], scripts: Mapping[str, str]) -> Usage | None:
-    env, rest = _without_runners(words)
-    if rest[:1] and rest[0] in _MANAGERS and rest[1:2] == [tool] and tool not in scripts:
-        rest = rest[1:]
-    at = next((place for place, word in enumerate(rest) if _is_call(word, tool)), None)
-    if at is None or not (at == 0 or rest[0] in _WRAPPERS or rest[0] == "node"):
-        return None
-    own, front = tuple(rest[at + 1 :]), tuple(rest[:at])
-    if any(_UNKNOWN_TO_US.search(word) for word in own):
-        own = ()
-    by_node = front[:1] == ("node",)
-    program = (*front, rest[at]) if by_node else ()
-    wrapper = () if by_node else tuple(word for word in front if word not in _RUNNERS)
-    return Usage(own, env, program, wrapper)
-
-
-def _without_runners(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
-    """Split a command into its environment and its words, without runners such as npx."""
-    env: dict[str, str] = {}
-    for place, word in enumerate(words):
-        if _ASSIGNMENT.match(word):
-            name, _, value = word.partition("=")
-            env |= {} if _UNKNOWN_TO_US.search(value) else {name: value}
-        elif not (word in _RUNNERS or (word in _MANAGERS and words[place + 1 : place + 2] == ["exec"])):
-            return env, list(words[place:])
-    return env, []
-
-
-def _is_call(word: str, tool: str) -> bool:
-    """Return whether a word calls the tool, by name or by the path of its program."""
-    path = PurePosixPath(word)
-    return path.name in {tool, f"_{tool}"} or (path.name.startswith(f"{tool}.") and "node_modules" in path.parts)
-
-
-def _script_of(words: Sequence[str], scripts: Mapping[str, str]) -> str | None:
-    """Return the script that a command runs: `npm run x`, `npm test`, `yarn x`."""
-    _, rest = _without_runners(words)
-    if not rest or rest[0] not in _MANAGERS:
-        return None
-    named = [word for word in rest[1:] if not word.startswith("-") and word not in {"run", "run-script"}]
-    return named[0] if named and named[0] in scripts else None
-
-
-RUNNERS: Final = ("vitest", "jest", "mocha")
+RUNNERS: Final = ("vitest", "jest", "mocha", "ava", "tap", "tape", "qunit")
+# What they are told in order to print TAP.
+_TAP: Final = {"ava": ("--tap",), "tap": ("--reporter=tap",), "tape": (), "qunit": ("--reporter", "tap")}
+# These belong to the runtime: a script calls the runtime, with a word of its own.
+_OF_RUNTIMES: Final = {"node": "--test", "bun": "test"}
+_UNREADABLE: Final = ("uvu", "jasmine", "karma", "playwright", "cypress", "lab", "wdio")
+_LCOV_SINCE: Final = (20, 11)  # of node
+_GLOBS_SINCE: Final = (21,)  # of node; before, the shell expanded them
 _COVERAGE: Final = "{reports}/coverage-node"
 _SUMMARY: Final = f"{_COVERAGE}/coverage-summary.json"
 _JSON_OUTPUT_SINCE: Final = (9, 2)  # of mocha; before, its JSON was mixed with the output of tests
@@ -264,11 +69,16 @@ class Runner:
     call: tuple[str, ...]
     usage: Usage
     package: Package
+    version: tuple[int, ...] = ()
 
     @property
     def words(self) -> tuple[str, ...]:
         """Return the script's own words without those that we set ourselves."""
-        return without(self.usage.words, _FLAGS[self.name], _VALUED[self.name])
+        return without(
+            self.usage.words,
+            _FLAGS.get(self.name, frozenset({"-w", "--watch"})),
+            _VALUED.get(self.name, frozenset({"--reporter"})),
+        )
 
 
 def test_checks(runner: Runner) -> tuple[Checks, tuple[str, ...]]:
@@ -336,7 +146,15 @@ def _mocha(runner: Runner) -> tuple[Checks, tuple[str, ...]]:
     if (runner.package.version("mocha") or _JSON_OUTPUT_SINCE) < _JSON_OUTPUT_SINCE:
         report, format_, how = "{reports}/mocha.xml", "junit", "xunit"
     words = ["--ignore=.aiwg/**", "--reporter", how, "--reporter-option", f"output={report}"]
-    run = [*runner.call, *runner.words, *words]
+    return _wrapped(runner, [*runner.call, *runner.words, *words], report, format_)
+
+
+def _of_tap(runner: Runner) -> tuple[Checks, tuple[str, ...]]:
+    return _wrapped(runner, [*runner.call, *runner.words, *_TAP[runner.name]], "-", "tap")
+
+
+def _wrapped(runner: Runner, run: list[str], report: str, format_: str) -> tuple[Checks, tuple[str, ...]]:
+    """Return the checks of a runner whose coverage nyc or c8 measures."""
     wrapper = runner.usage.wrapper or next(((name,) for name in _FOLDER_OPTIONS if name in runner.package.declared), ())
     call = runner.package.tool(wrapper[0]) if wrapper else None
     if call is None:
@@ -350,6 +168,27 @@ def _mocha(runner: Runner) -> tuple[Checks, tuple[str, ...]]:
     return checks, _counting_copies(runner.package, wrapper)
 
 
+def _node(runner: Runner) -> tuple[Checks, tuple[str, ...]]:
+    report, lcov = "{reports}/node.xml", "{reports}/node.lcov"
+    run = [*runner.call, "--test-reporter=junit", f"--test-reporter-destination={report}"]
+    checks: Checks = {}
+    if runner.version >= _LCOV_SINCE:
+        run += ["--experimental-test-coverage", "--test-reporter=lcov", f"--test-reporter-destination={lcov}"]
+        checks["coverage"] = _written_by_the_tests(lcov, "lcov")
+    words = [*run, *runner.words]
+    expanded = runner.version < _GLOBS_SINCE and any("*" in word for word in runner.words)
+    how = " ".join(word if "*" in word else shlex.quote(word) for word in words) if expanded else words
+    return {"tests": _tests(how, report, "junit"), **checks}, ()
+
+
+def _bun(runner: Runner) -> tuple[Checks, tuple[str, ...]]:
+    report, folder = "{reports}/bun.xml", "{reports}/coverage-bun"
+    run = [*runner.call, *runner.words, "--reporter=junit", f"--reporter-outfile={report}"]
+    run += ["--coverage", "--coverage-reporter=lcov", f"--coverage-dir={folder}"]
+    coverage = _written_by_the_tests(f"{folder}/lcov.info", "lcov")
+    return {"tests": _tests(run, report, "junit"), "coverage": coverage}, ()
+
+
 def _counting_copies(package: Package, wrapper: tuple[str, ...]) -> tuple[str, ...]:
     """Return a note if unloaded files count as well, since the wrapper's excludes cannot be extended from outside."""
     tables = [package.table(wrapper[0]), *(read_json(package.root / name) or {} for name in _WRAPPER_FILES[wrapper[0]])]
@@ -360,23 +199,30 @@ def _counting_copies(package: Package, wrapper: tuple[str, ...]) -> tuple[str, .
     return (f"{wrapper[0]} counts every file, also what is kept of iterations; add .aiwg/** to its exclude",)
 
 
-def _tests(run: list[str], report: str, format_: str) -> dict[str, Any]:
+def _tests(run: list[str] | str, report: str, format_: str) -> dict[str, Any]:
     return {"run": run, "reports": [report], "format": format_}
 
 
-def _written_by_the_tests() -> dict[str, Any]:
+def _written_by_the_tests(report: str = _SUMMARY, format_: str = "istanbul-summary") -> dict[str, Any]:
     """Return a check that only tests whether the tests left a report, so that a missing one is noticed."""
-    return {"run": ["test", "-s", _SUMMARY], "reports": [_SUMMARY], "format": "istanbul-summary", "needs": ["tests"]}
+    return {"run": ["test", "-s", report], "reports": [report], "format": format_, "needs": ["tests"]}
 
 
 _CHECKS: Final[dict[str, Callable[[Runner], tuple[Checks, tuple[str, ...]]]]] = {
     "vitest": _vitest,
     "jest": _jest,
     "mocha": _mocha,
+    "node": _node,
+    "bun": _bun,
+    **dict.fromkeys(_TAP, _of_tap),
 }
 
 
 NAME: Final = "node"
+_NO_SCRIPT: Final = "no test specified"  # what `npm init` writes
+_BIOME_SINCE: Final = (2, 4)  # of its checkstyle report
+_BIOME_ACTIONS: Final = ("lint", "check", "ci")
+_BIOME_VALUED: Final = frozenset({"--reporter", "--reporter-file", "--max-diagnostics", "--colors"})
 _LINT_FILES: Final = ("eslint.config.*", ".eslintrc", ".eslintrc.*")
 _LINT_FLAGS: Final = frozenset({"--fix", "--fix-dry-run", "--cache", "--color"})
 _LINT_VALUED: Final = frozenset(
@@ -391,11 +237,13 @@ _COMMENT: Final = re.compile(r"^\s*(?://[^\n]*|/\*.*?\*/)", re.MULTILINE | re.DO
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """The checks of one kind."""
+    """The checks of one kind; `is_used` if a script of the project calls the tool."""
 
     checks: Checks
     tools: Mapping[str, tuple[str, ...]]
     notes: tuple[str, ...] = ()
+    templates: tuple[str, ...] = ()
+    is_used: bool = False
 
 
 def detect(root: Path, environment: Mapping[str, str]) -> Ecosystem | None:
@@ -406,16 +254,48 @@ def detect(root: Path, environment: Mapping[str, str]) -> Ecosystem | None:
     if not package.document:
         return Ecosystem(NAME, notes=(f"package.json in {root} is empty or cannot be read; fix it",))
     version = version_of(("node",), root, environment) if program("node", environment) else None
+    call: tuple[str, ...] = ("node",)
+    if version is None and program("bun", environment):
+        call, version = ("bun",), version_of(("bun",), root, environment)
     if version is None:
         return Ecosystem(NAME, notes=(f"no Node.js found for {root}; install it, and have node on PATH",))
-    parts = [_tests_part(package), _lint(package), _types(package)]
-    return Ecosystem(
+    parts = [_tests_part(package, version, environment), _lint(package), _types(package)]
+    whole = Ecosystem(
         NAME,
-        ("node",),
+        call,
         version,
         {name: call for part in parts for name, call in part.tools.items()},
         {name: check for part in parts for name, check in part.checks.items()},
         tuple(note for part in parts for note in part.notes),
+        tuple(template for part in parts for template in part.templates),
+    )
+    members = [] if parts[0].is_used else package.workspaces
+    return _with_members(whole, root, members, environment) if members else whole
+
+
+def _with_members(whole: Ecosystem, root: Path, members: list[str], environment: Mapping[str, str]) -> Ecosystem:
+    """Return a project whose packages have tests of their own, each measured in its folder.
+
+    What the root has a check for, such as its linter, is not asked of the packages again.
+    """
+    others = {name: check for name, check in whole.checks.items() if name.partition("-")[0] in {"lint", "types"}}
+    checks: Checks = {}
+    notes: list[str] = []
+    templates: list[str] = []
+    tools = dict(whole.tools)
+    for member in members:
+        own = detect(root / member, environment)
+        if own is None or not own.checks:
+            continue
+        kept = {name: check for name, check in own.checks.items() if name.partition("-")[0] not in others}
+        checks |= nested(kept, member, taken=checks)
+        notes += [f"{member}: {note}" for note in own.notes]
+        templates += own.templates
+        tools |= {f"{name} in {member}": call for name, call in own.tools.items()}
+    if "tests" not in checks:
+        return whole
+    return replace(
+        whole, tools=tools, checks={**checks, **others}, notes=tuple(dict.fromkeys(notes)), templates=tuple(templates)
     )
 
 
@@ -424,23 +304,52 @@ def _missing(package: Package, tool: str) -> str:
     return f"{tool} not found: {how}"
 
 
-def _tests_part(package: Package) -> _Part:
+def _tests_part(package: Package, version: str, environment: Mapping[str, str]) -> _Part:
     """Return the checks of the runner that the test script calls, else of the first that is declared."""
     scripts = package.scripts
     names = ["test", *sorted(name for name in scripts if name.startswith("test") and name != "test"), "unit"]
     used = {name: usage for name in RUNNERS if (usage := usage_of(name, scripts, names))}
-    by_test = [name for name in used if usage_of(name, scripts, ["test"])]
+    used |= {name: usage for name in _OF_RUNTIMES if (usage := _usage_of_runtime(name, scripts, names))}
+    by_test = [name for name in used if _is_in(name, scripts)]
     declared = [name for name in RUNNERS if name in package.declared]
     chosen = next(iter([*by_test, *used, *declared]), None)
     if chosen is None:
-        return _Part({}, {}, (f"no test runner found: {package.add} vitest, or jest, or mocha",))
+        return _without_runner(package, scripts)
     call = package.tool(chosen)
+    if call is None and program(chosen, environment) and chosen in _OF_RUNTIMES:
+        call = (chosen,)
     if call is None:
         return _Part({}, {}, (_missing(package, chosen),))
     usage = used.get(chosen, Usage())
-    checks, notes = test_checks(Runner(chosen, usage.program or call, usage, package))
+    numbers = tuple(int(each) for each in version.split(".") if each.isdecimal())
+    checks, notes = test_checks(Runner(chosen, usage.program or call, usage, package, numbers))
     others = [f"{name} is here too; add a check where its tests count" for name in declared if name != chosen]
-    return _Part(checks, {chosen: call}, (*notes, *_steps_not_run(usage, scripts), *others))
+    tools = {} if chosen == "node" else {chosen: call}
+    said = (*notes, *_steps_not_run(usage, scripts), *others)
+    return _Part(checks, tools, said, is_used=chosen in used)
+
+
+def _usage_of_runtime(name: str, scripts: Mapping[str, str], names: list[str]) -> Usage | None:
+    """Return how a script runs the tests of a runtime, None if it only starts a program with it."""
+    usage = usage_of(name, scripts, names)
+    return usage if usage is not None and _OF_RUNTIMES[name] in usage.words else None
+
+
+def _is_in(name: str, scripts: Mapping[str, str]) -> bool:
+    of = _usage_of_runtime if name in _OF_RUNTIMES else usage_of
+    return of(name, scripts, ["test"]) is not None
+
+
+def _without_runner(package: Package, scripts: Mapping[str, str]) -> _Part:
+    """Return the test script as a check by its exit status, or what to install where there is none."""
+    if "test" not in scripts or _NO_SCRIPT in scripts["test"]:
+        return _Part({}, {}, (f"no test runner found: {package.add} vitest, or jest, or mocha",))
+    manager = package.install.split()[0]
+    command = ("bun", "run", "test") if manager == "bun" else (manager, "test")
+    check, note, template = by_status(command, f"{' '.join(command)} -- --reporter=junit", "path/to/junit.xml")
+    seen = [name for name in _UNREADABLE if name in package.declared or usage_of(name, scripts, ["test"])]
+    named = (f"{', '.join(seen)} is here and has no report that can be read",) if seen else ()
+    return _Part(check, {}, (*named, note), (template,))
 
 
 def _steps_not_run(usage: Usage, scripts: Mapping[str, str]) -> list[str]:
@@ -455,20 +364,63 @@ def _steps_not_run(usage: Usage, scripts: Mapping[str, str]) -> list[str]:
 
 
 def _lint(package: Package) -> _Part:
+    """Return the first linter that can be read, with a note on those that cannot."""
     names = ["lint", *sorted(name for name in package.scripts if name != "lint")]
-    usage = usage_of("eslint", package.scripts, names)
-    if usage is None and "eslint" not in package.declared:
-        return _Part({}, {})
+    used = {name: usage_of(name, package.scripts, names) for name in (*_LINTERS, *_UNREAD_LINTERS)}
+    seen = [name for name, usage in used.items() if usage is not None or _PACKAGES.get(name, name) in package.declared]
+    parts = [_LINTERS[name](package, used[name] or Usage()) for name in seen if name in _LINTERS]
+    best = next((part for part in parts if part.checks), parts[0] if parts else _Part({}, {}))
+    unread = tuple(
+        f"{name} is here and cannot be read; add a check with kind: build, so that its exit status counts"
+        for name in seen
+        if name in _UNREAD_LINTERS
+    )
+    return replace(best, notes=(*best.notes, *unread))
+
+
+def _eslint(package: Package, usage: Usage) -> _Part:
     call = package.tool("eslint")
     if call is None:
         return _Part({}, {}, (_missing(package, "eslint"),))
     if not package.table("eslintConfig") and not any(next(package.root.glob(name), None) for name in _LINT_FILES):
         return _Part({}, {"eslint": call}, ("eslint has no configuration: npm init @eslint/config",))
-    words = without(usage.words, _LINT_FLAGS, _LINT_VALUED) if usage else ()
+    words = without(usage.words, _LINT_FLAGS, _LINT_VALUED) or (".",)
     report = "{reports}/eslint.json"
-    run = [*call, *(words or ["."]), "--ignore-pattern", ".aiwg/**", "-f", "json", "-o", report]
-    env = {"env": dict(usage.env)} if usage and usage.env else {}
-    return _Part({"lint": {"run": run, "reports": [report], "format": "eslint-json", **env}}, {"eslint": call})
+    run = [*call, *words, "--ignore-pattern", ".aiwg/**", "-f", "json", "-o", report]
+    return _Part(_lint_check(run, report, "eslint-json", usage), {"eslint": call})
+
+
+def _biome(package: Package, usage: Usage) -> _Part:
+    """Read Biome's checkstyle or SARIF report; what a script formats as well counts as findings."""
+    call = package.tool("biome")
+    if call is None:
+        return _Part({}, {}, (_missing(package, "@biomejs/biome"),))
+    version = package.version("@biomejs/biome") or _BIOME_SINCE
+    if version < _BIOME_SINCE:
+        return _Part({}, {"biome": call}, ("biome has no report that can be read before 2.4; update it",))
+    action, *rest = usage.words if usage.words[:1] and usage.words[0] in _BIOME_ACTIONS else ("lint", ".")
+    words = without(rest, frozenset({"--write", "--unsafe", "--fix", "--apply", "--apply-unsafe"}), _BIOME_VALUED)
+    run = [*call, action, *(words or ["."]), "--max-diagnostics=none", "--reporter=checkstyle"]
+    return _Part(_lint_check(run, "-", "checkstyle", usage), {"biome": call})
+
+
+def _oxlint(package: Package, usage: Usage) -> _Part:
+    call = package.tool("oxlint")
+    if call is None:
+        return _Part({}, {}, (_missing(package, "oxlint"),))
+    words = without(usage.words, frozenset({"--fix", "--fix-suggestions"}), frozenset({"-f", "--format"}))
+    run = [*call, *words, "--ignore-pattern=.aiwg/**", "--format=checkstyle"]
+    return _Part(_lint_check(run, "-", "checkstyle", usage), {"oxlint": call})
+
+
+def _lint_check(run: list[str], report: str, format_: str, usage: Usage) -> Checks:
+    env = {"env": dict(usage.env)} if usage.env else {}
+    return {"lint": {"run": run, "reports": [report], "format": format_, **env}}
+
+
+_LINTERS: Final[dict[str, Callable[[Package, Usage], _Part]]] = {"eslint": _eslint, "biome": _biome, "oxlint": _oxlint}
+_PACKAGES: Final = {"biome": "@biomejs/biome"}
+_UNREAD_LINTERS: Final = ("standard", "xo", "tslint", "semistandard", "jshint", "prettier")
 
 
 def _types(package: Package) -> _Part:

@@ -5,16 +5,18 @@ The interpreter is the project's own, and ralph-tracker's only if the project us
 
 import configparser
 import json
+import re
 import shlex
 import shutil
 import subprocess
 import tomllib
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
 from ralph_tracker.config.regular_file import text_of
-from ralph_tracker.measure.ecosystems.found import PROBE_TIMEOUT_S, Checks, Ecosystem, program
+from ralph_tracker.measure.ecosystems.found import PROBE_TIMEOUT_S, Checks, Ecosystem, by_status, output_of, program
 
 NAME: Final = "python"
 _PROBE: Final = (
@@ -25,6 +27,9 @@ _PROBE: Final = (
 )
 _TOOLS: Final = ("pytest", "coverage", "pytest_cov", "ruff", "mypy")
 _MARKERS: Final = ("pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "pytest.ini", "requirements.txt", "Pipfile")
+_LOCKS: Final = (("uv.lock", "uv"), ("poetry.lock", "poetry"), ("pdm.lock", "pdm"), ("Pipfile.lock", "pipenv"))
+_ENVIRONMENTS: Final = (".tox/py*", ".tox/test*", ".nox/test*", ".nox/*")
+_HATCH: Final = ("hatch-test", "default", "test")
 _CODE: Final = ("*.py", "src/*.py", "src/*/*.py", "tests/*.py", "test/*.py")
 _MYPY_FILES: Final = ("mypy.ini", ".mypy.ini", "setup.cfg")
 _PYTEST_SECTIONS: Final = {
@@ -33,6 +38,8 @@ _PYTEST_SECTIONS: Final = {
     "tox.ini": "pytest",
     "setup.cfg": "tool:pytest",
 }
+_UNITTEST: Final = re.compile(r"^(?:import unittest|from unittest import)", re.MULTILINE)
+_LOOKED_AT: Final = 100
 _PYTEST_TABLES: Final = ("pytest.toml", ".pytest.toml")
 
 
@@ -50,7 +57,22 @@ def detect(root: Path, environment: Mapping[str, str]) -> Ecosystem | None:
     tools = _tools(python, modules, environment)
     missing = _missing(root, tools, modules)
     notes = [f"{tool} not found: pip install {tool} into the project's environment" for tool in missing]
-    return Ecosystem(NAME, python, version, tools, _checks(root, python, tools, modules), tuple(notes))
+    checks = _checks(root, python, tools, modules)
+    command = None if "tests" in checks else _by_itself(root, python, environment)
+    if command is None:
+        return Ecosystem(NAME, python, version, tools, checks, tuple(notes))
+    check, note, template = by_status(command, "python -m pytest --junitxml={reports}/junit.xml", "{reports}/junit.xml")
+    return Ecosystem(NAME, python, version, tools, {**check, **checks}, (*notes, note), (template,))
+
+
+def _by_itself(root: Path, python: Sequence[str], environment: Mapping[str, str]) -> tuple[str, ...] | None:
+    """Return the command that runs the tests without pytest in the environment: nox, tox or unittest."""
+    for files, tool in ((("noxfile.py",), "nox"), (("tox.ini", "tox.toml"), "tox")):
+        if any((root / name).is_file() for name in files) and program(tool, environment):
+            return (tool,)
+    tests = (path for pattern in ("test*.py", "test*/test*.py", "test*/*/test*.py") for path in root.glob(pattern))
+    cases = any(_UNITTEST.search(text_of(path) or "") for path in islice(tests, _LOOKED_AT))
+    return (*python, "-m", "unittest") if cases else None
 
 
 def is_python_project(root: Path) -> bool:
@@ -61,17 +83,31 @@ def is_python_project(root: Path) -> bool:
 def project_python(root: Path, environment: Mapping[str, str]) -> tuple[str, ...] | None:
     """Return how the project's own interpreter is called, None without one.
 
-    uv.lock → uv run, poetry.lock → poetry run, else the project's .venv, else PATH without our own environment.
+    The lock file of uv, poetry, pdm or pipenv → run by that tool, else the project's .venv, else the environment of
+    hatch, tox or nox that has pytest, else PATH without our own environment.
     """
-    for lock, tool in (("uv.lock", "uv"), ("poetry.lock", "poetry")):
+    for lock, tool in _LOCKS:
         if (root / lock).is_file() and shutil.which(tool, path=environment.get("PATH")):
             return (tool, "run", "python")
     for folder in (".venv", "venv"):
         candidate = root / folder / "bin" / "python"
         if candidate.exists():
             return (f"{folder}/bin/python",)
-    found = program("python3", environment) or program("python", environment)
+    made = _made_by_a_runner(root, environment)
+    found = made or program("python3", environment) or program("python", environment)
     return (found,) if found else None
+
+
+def _made_by_a_runner(root: Path, environment: Mapping[str, str]) -> str | None:
+    """Return the interpreter of an environment that hatch, tox or nox made, None if none has pytest."""
+    made = [path for pattern in _ENVIRONMENTS for path in sorted(root.glob(pattern), reverse=True)]
+    if _pyproject(root, "tool", "hatch") and program("hatch", environment):
+        for name in _HATCH:
+            folder = (output_of(("hatch", "env", "find", name), root, environment) or "").strip().splitlines()[-1:]
+            made += [Path(each) for each in folder]
+    having = (path for path in made if next(path.glob("lib/python*/site-packages/pytest"), None))
+    found = next((path / "bin" / "python" for path in having), None)
+    return None if found is None else str(found.relative_to(root) if found.is_relative_to(root) else found)
 
 
 def _ask(root: Path, python: Sequence[str], environment: Mapping[str, str]) -> list[str] | None:

@@ -3,10 +3,12 @@
 cargo only builds the crates in the manifest, never `.aiwg`.
 """
 
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from ralph_tracker.config.regular_file import text_of
 from ralph_tracker.measure.ecosystems.found import Checks, Ecosystem, program, version_of
 
 NAME: Final = "rust"
@@ -39,15 +41,25 @@ def detect(root: Path, environment: Mapping[str, str]) -> Ecosystem | None:
 
 def _checks(root: Path, tools: Mapping[str, Any]) -> Checks:
     text = {"reports": ["-"], "format": "libtest-text", "env": dict(_PLAIN), "timeout": _TIMEOUT}
-    # the binary of a test is printed on standard error
-    checks: Checks = {"tests": {"run": "cargo test --no-fail-fast 2>&1", **text}}
+    # the binary of a test is printed on standard error; a root package alone would be tested without its members
+    whole = " --workspace" if _is_workspace(root) else ""
+    checks: Checks = {"tests": {"run": f"cargo test{whole} --no-fail-fast 2>&1", **text}}
     if "nextest" in tools:
-        checks["tests"] = {"run": _NEXTEST, "reports": [_REPORT], "format": "junit", "timeout": _TIMEOUT}
-        if (root / "src" / "lib.rs").is_file():
+        checks["tests"] = {"run": _NEXTEST + whole, "reports": [_REPORT], "format": "junit", "timeout": _TIMEOUT}
+        if whole or (root / "src" / "lib.rs").is_file():
             # nextest does not run doctests
             doctests = {**text, "reports": ["-"], "kind": "tests", "needs": ["tests"]}
-            checks["doctests"] = {"run": "cargo test --doc --no-fail-fast 2>&1", **doctests}
+            checks["doctests"] = {"run": f"cargo test{whole} --doc --no-fail-fast 2>&1", **doctests}
     if "clippy" in tools:
-        run = ["cargo", "clippy", "--message-format=json"]
+        run = ["cargo", "clippy", *whole.split(), "--message-format=json"]
         checks["lint"] = {"run": run, "reports": ["-"], "format": "cargo-json", "timeout": _TIMEOUT}
     return checks
+
+
+def _is_workspace(root: Path) -> bool:
+    """Return whether cargo has other members to test than its own defaults."""
+    try:
+        table = tomllib.loads(text_of(root / "Cargo.toml") or "").get("workspace")
+    except ValueError:
+        return False
+    return isinstance(table, dict) and "default-members" not in table

@@ -27,6 +27,16 @@ def test_the_build_is_run_as_the_project_has_it(tree, on_path, files, call, vers
     assert found.checks["tests"]["run"][-1] == "test"
 
 
+@pytest.mark.parametrize(("programs", "call", "checks"), [({}, ("./mvnw",), []), ({"mvn": MVN}, ("mvn",), ["tests"])])
+def test_a_wrapper_that_cannot_download_is_said_to_be_so_and_measures_nothing(tree, on_path, programs, call, checks):
+    says = "#!/bin/sh\necho 'Error: Failed to fetch https://repo.example.org/maven.zip' >&2; exit 1\n"
+    found = detect(tree({"pom.xml": JACOCO, "mvnw": says}), on_path(**programs))
+    assert (found.call, [name for name in found.checks if name != "coverage"]) == (call, checks)
+    assert found.notes[0] == (
+        "./mvnw does not run here (Error: Failed to fetch https://repo.example.org/maven.zip); fix that, or install mvn"
+    )
+
+
 def test_a_wrapper_that_cannot_be_run_is_left_alone(tree, on_path):
     root = tree({"pom.xml": "", "mvnw": ""})
     (root / "mvnw").chmod(0o644)

@@ -282,3 +282,105 @@ def test_what_cannot_be_measured_is_told(tree, on_path, files, programs, why):
 
 def test_a_folder_without_a_package_is_none(tree, on_path):
     assert detect(tree({"index.js": ""}), on_path(node=NODE)) is None
+
+
+@pytest.mark.parametrize(
+    ("script", "programs", "run", "format_"),
+    [
+        ("ava --watch test", ["ava"], ["node_modules/.bin/ava", "test", "--tap"], "tap"),
+        ("tape 'test/*.js'", ["tape"], ["node_modules/.bin/tape", "test/*.js"], "tap"),
+        ("tap --reporter=spec", ["tap"], ["node_modules/.bin/tap", "--reporter=tap"], "tap"),
+        ("bun test src", ["bun"], ["node_modules/.bin/bun", "test", "src", "--reporter=junit"], "junit"),
+        ("c8 node --test", [], ["node", "--test-reporter=junit"], "junit"),
+    ],
+)
+def test_runners_that_print_tap_or_junit_are_told_to(found, script, programs, run, format_):
+    tests = found(package(test=script), installed(*programs)).checks["tests"]
+    assert (tests["run"][: len(run)], tests["format"]) == (run, format_)
+
+
+def test_an_older_node_leaves_patterns_to_the_shell(tree, on_path):
+    root = tree(package(test="node --test test/*.js"))
+    newer = detect(root, on_path(node="echo v22.1.0")).checks
+    assert newer["tests"]["run"][-2:] == ["--test", "test/*.js"]
+    older = detect(root, on_path(node="echo v20.1.0")).checks
+    assert older["tests"]["run"].startswith("node --test-reporter=junit")
+    assert older["tests"]["run"].endswith(" --test test/*.js")
+    assert (list(newer), list(older)) == (["tests", "coverage"], ["tests"])  # the older one cannot write LCOV
+
+
+@pytest.mark.parametrize(
+    ("files", "command", "said"),
+    [
+        ([package("uvu", test="uvu tests")], ["npm", "test"], "uvu is here and has no report that can be read"),
+        ([package(test="node x.js"), {"pnpm-lock.yaml": ""}], ["pnpm", "test"], "counts by its exit status only"),
+        ([package(test="jasmine"), {"bun.lock": ""}], ["bun", "run", "test"], "jasmine is here"),
+    ],
+)
+def test_a_script_without_a_report_counts_by_its_exit_status(found, files, command, said):
+    seen = found(*files)
+    assert seen.checks["test-command"] == {"run": command, "kind": "build", "timeout": "30m"}
+    assert said in "\n".join(seen.notes)
+    assert command[0] in seen.templates[0]
+
+
+def test_the_script_that_npm_init_writes_is_none(found):
+    assert found(package(test='echo "Error: no test specified" && exit 1')).checks == {}
+
+
+@pytest.mark.parametrize(
+    ("script", "version", "run"),
+    [
+        ("biome lint --write src", "2.6.8", ["lint", "src"]),
+        ("biome check", "2.6.8", ["check", "."]),
+        ("biome ci .", "2.4.0", ["ci", "."]),
+        ("biome format .", "2.6.8", ["lint", "."]),
+        ("biome lint .", "1.9.4", None),
+    ],
+)
+def test_biome_reports_all_that_its_script_looks_for(found, script, version, run):
+    seen = found(package("@biomejs/biome", lint=script), installed("biome", **{"@biomejs/biome": version}))
+    check = seen.checks.get("lint")
+    told = ["--max-diagnostics=none", "--reporter=checkstyle"]
+    assert (check and check["run"]) == (run and ["node_modules/.bin/biome", *run, *told])
+    assert any("biome has no report that can be read" in note for note in seen.notes) == (run is None)
+
+
+def test_a_linter_that_cannot_be_read_is_named(found):
+    assert "standard is here and cannot be read" in "\n".join(found(package("standard", lint="standard")).notes)
+
+
+@pytest.mark.parametrize(
+    "root",
+    [
+        {"package.json": '{"workspaces": ["packages/*", "!packages/left"], "scripts": {"test": "npm test -ws"}}'},
+        {"package.json": '{"workspaces": {"packages": ["packages/one", "./packages/two/"]}}'},
+        {"package.json": '{"workspaces": ["packages/one", "packages/two"], "devDependencies": {"jest": "30"}}'},
+        {
+            "package.json": '{"private": true}',
+            "pnpm-workspace.yaml": "packages: ['packages/*', '!packages/left', '../out']\n",
+        },
+    ],
+    ids=["npm", "yarn", "declared at the root", "pnpm"],
+)
+def test_each_package_of_a_workspace_is_measured_in_its_folder(found, root):
+    packages = {
+        f"packages/{name}/package.json": package(test="jest")["package.json"] for name in ("one", "two", "left")
+    }
+    checks = found(root, packages, installed("jest")).checks
+    assert {name: (check["cwd"], check.get("kind"), check.get("needs")) for name, check in checks.items()} == {
+        "tests": ("packages/one", None, None),
+        "coverage": ("packages/one", None, ["tests"]),
+        "tests-packages-two": ("packages/two", "tests", None),
+        "coverage-packages-two": ("packages/two", "coverage", ["tests-packages-two"]),
+    }
+    reports = [report for check in checks.values() for report in check["reports"]]
+    assert len(set(reports)) == 4
+    assert all(report.startswith("{reports}/packages-") for report in reports)
+    assert checks["tests"]["run"][0] == "../../node_modules/.bin/jest"
+
+
+def test_a_root_with_a_runner_of_its_own_measures_its_packages_by_that(found):
+    packages = {"packages/one/package.json": package(test="jest")["package.json"]}
+    root = {"package.json": '{"workspaces": ["packages/*"], "scripts": {"test": "jest"}}'}
+    assert "cwd" not in found(root, packages, installed("jest")).checks["tests"]

@@ -28,6 +28,10 @@ def python_with(path: Path, *modules: str) -> Path:
     return program(path, f"echo '[{known}]'")
 
 
+_TOX = ".tox/py312/lib/python3.12/site-packages/pytest/__init__.py"
+_NOX = ".nox/tests-3-12/lib/python3.12/site-packages/pytest/__init__.py"
+
+
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     folder = tmp_path / "project"
@@ -52,6 +56,10 @@ def path(tmp_path: Path) -> Path:
         pytest.param(["uv.lock", ".venv/bin/python"], [], (".venv/bin/python",), id="uv.lock without uv"),
         pytest.param(["poetry.lock"], ["poetry"], ("poetry", "run", "python"), id="poetry.lock"),
         pytest.param(["poetry.lock"], ["python3"], ("python3",), id="poetry.lock without poetry"),
+        pytest.param(["pdm.lock"], ["pdm"], ("pdm", "run", "python"), id="pdm.lock"),
+        pytest.param([_TOX], ["python3"], (".tox/py312/bin/python",), id="of tox"),
+        pytest.param([_NOX, ".nox/docs/bin/python"], ["python3"], (".nox/tests-3-12/bin/python",), id="of nox"),
+        pytest.param([_TOX, ".venv/bin/python"], ["python3"], (".venv/bin/python",), id=".venv before tox"),
         pytest.param([".venv/bin/python"], ["python3"], (".venv/bin/python",), id=".venv before PATH"),
         pytest.param(["venv/bin/python"], ["python3"], ("venv/bin/python",), id="venv"),
         pytest.param([], ["python3", "python"], ("python3",), id="python3 on PATH"),
@@ -253,3 +261,27 @@ def test_a_project_without_an_interpreter_is_told_so(root, path):
 
 def test_a_folder_without_python_is_none(tmp_path, path):
     assert detect(tmp_path, {"PATH": str(path)}) is None
+
+
+@pytest.mark.parametrize(
+    ("files", "programs", "run"),
+    [
+        ({"tests/test_a.py": "import unittest\n"}, [], ["python3", "-m", "unittest"]),
+        ({"noxfile.py": "", "tests/test_a.py": "import unittest\n"}, ["nox"], ["nox"]),
+        ({"tox.ini": ""}, ["tox"], ["tox"]),
+        ({"tests/test_a.py": "def test_a(): pass\n"}, [], None),
+    ],
+    ids=["unittest", "nox", "tox", "pytest alone"],
+)
+def test_without_pytest_the_tests_count_by_the_exit_status_of_their_own_command(root, path, files, programs, run):
+    python_with(path / "python3")
+    for name in programs:
+        program(path / name)
+    for name, text in files.items():
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_text(text)
+    found = detect(root, {"PATH": str(path)})
+    check = found.checks.get("test-command")
+    assert (check and [*check["run"]]) == (run and [str(path / run[0]) if run[0] == "python3" else run[0], *run[1:]])
+    assert any("counts by its exit status only" in note for note in found.notes) == (run is not None)
+    assert len(found.templates) == (run is not None)

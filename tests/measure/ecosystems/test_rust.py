@@ -34,6 +34,15 @@ def test_checks_are_those_of_the_tools_that_are_there(tree, on_path, subcommands
     assert ("clippy not found: rustup component add clippy" in found.notes) == ("clippy" not in subcommands)
 
 
+@pytest.mark.parametrize(
+    ("manifest", "whole"),
+    [("[workspace]\nmembers = ['a']", True), ("[workspace]\ndefault-members = ['a']", False), ("[package]", False)],
+)
+def test_all_members_of_a_workspace_are_measured_unless_it_names_some(tree, on_path, manifest, whole):
+    checks = detect(tree({"Cargo.toml": manifest}), on_path(cargo=cargo("clippy"))).checks
+    assert ["--workspace" in check["run"] for check in checks.values()] == [whole, whole]
+
+
 def test_tests_of_the_documentation_are_tests(tree, on_path):
     doctests = detect(tree(CRATE), on_path(cargo=cargo("nextest"))).checks["doctests"]
     assert (doctests["kind"], doctests["needs"]) == ("tests", ["tests"])

@@ -1,6 +1,6 @@
 """How a project's own scripts call a tool."""
 
-from ralph_tracker.measure.ecosystems.node import Usage, usage_of, without
+from ralph_tracker.measure.ecosystems.package_json import Usage, usage_of, without
 from tests.tables import table
 
 
