@@ -6,7 +6,8 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
 
@@ -123,7 +124,7 @@ def read_results(
     `severity` overrides that of lint findings, by prefix of their code. `root` is the folder of the sources, which
     coverage.py's own data needs; None: such data is unreadable.
     """
-    gathered = _Totals(severity, root)
+    gathered = _Totals(severity, root, _folders_of_tests(results))
     for result in results:
         kind = measured_kind(result.check)
         gathered.ran(result.check.name, kind)
@@ -148,7 +149,10 @@ def read_results(
 class _Totals:
     """The sum of the reports of one iteration."""
 
-    def __init__(self, severity: Mapping[str, Severity], root: Path | None) -> None:
+    def __init__(
+        self, severity: Mapping[str, Severity], root: Path | None, folders_of_tests: Mapping[str, str]
+    ) -> None:
+        self._folders_of_tests = folders_of_tests
         self._severity = severity
         self._root = root
         self._folders = () if root is None else (f"{root.resolve()}/", f"{root.absolute()}/")
@@ -202,9 +206,13 @@ class _Totals:
                 self._complain(result, found, Group(missed))
         elif isinstance(report, TestReport):
             self._with_tests.append(result.check.name)
+            report = _in_folder(report, self._folders_of_tests.get(result.check.name, ""))
             self._tests.append(report if result.check.held_back is None else _hidden(report, result.check.name))
         else:
             report = report.with_severity(self._severity) if isinstance(report, LintReport) else report
+            if isinstance(report, CoverageReport) and report.files is not None:
+                files = {self._in_project(result.check, path): lines for path, lines in report.files.items()}
+                report = report._replace(files=files)
             name = _KIND[type(report)]
             self._sums[name] = self._sums[name] + report if name in self._sums else report
             if isinstance(report, LintReport | TypeReport) and report.errors + report.warnings:
@@ -215,7 +223,7 @@ class _Totals:
         data = _bytes(found, result.secrets)
         if result.check.held_back is None and isinstance(data, bytes):
             for each in complaints(data, format=result.check.format, severity=self._severity):
-                file = self._relative(each.file).removeprefix("./")
+                file = self._in_project(result.check, self._relative(each.file).removeprefix("./"))
                 self._complaints.append((group, each._replace(file=file, message=self._relative(each.message))))
 
     def partly_built(self, result: CheckResult) -> None:
@@ -231,6 +239,12 @@ class _Totals:
         found = first_error(self._relative(_output(result)))
         if found is not None and found.line not in self._not_loaded.values():
             self._not_loaded.setdefault(found.file or result.check.name, found.line)
+
+    def _in_project(self, check: Check, path: str) -> str:
+        """Return a path of a report relative to the project, where it names a file below the check's own folder."""
+        below = os.path.normpath(os.path.join(check.cwd, path))  # noqa: PTH118  # it may lead out of the folder again
+        is_there = check.cwd != os.curdir and self._root is not None and (self._root / below).is_file()
+        return below if is_there and not os.path.isabs(path) else path  # noqa: PTH117
 
     def _relative(self, text: str) -> str:
         """Return the text without the project's folder in paths, which differs if the tests run in a copy."""
@@ -318,19 +332,46 @@ def _behind(check: str, name: str) -> str:
 
 def _hidden(report: TestReport, check: str) -> TestReport:
     """Return the report of a held-back check with marked names and without messages."""
+    marked = _renamed(report, partial(_behind, check))
+    return marked._replace(messages={}, not_loaded=dict.fromkeys(marked.not_loaded, _HIDDEN))
 
+
+def _folders_of_tests(results: Sequence[CheckResult]) -> Mapping[str, str]:
+    """Return the folders of checks of tests that run in several; {} if all run in the same one.
+
+    Their tests need the folder in their names: the packages of a workspace have tests of the same name.
+    """
+    checks = [result.check for result in results if measured_kind(result.check) == Group.TESTS]
+    folders = {check.name: os.path.normpath(check.cwd) for check in checks}
+    several = len(set(folders.values())) > 1
+    return {name: folder for name, folder in folders.items() if several and folder != os.curdir}
+
+
+def _in_folder(report: TestReport, folder: str) -> TestReport:
+    """Return the report with the folder in front of each name: of its file or class, or as that of a title alone."""
+
+    def below(name: str) -> str:
+        return f"{folder}/{name}" if "::" in name else f"{folder}::{name}"
+
+    if not folder:
+        return report
+    places = {f"{folder}/{place}": why for place, why in report.not_loaded.items()}
+    return _renamed(report, below)._replace(not_loaded=places)
+
+
+def _renamed(report: TestReport, rename: Callable[[str], str]) -> TestReport:
     def all_of(names: Iterable[str]) -> frozenset[str]:
-        return frozenset(_behind(check, name) for name in names)
+        return frozenset(map(rename, names))
 
     return report._replace(
-        outcomes={_behind(check, name): how for name, how in report.outcomes.items()},
-        durations={_behind(check, name): seconds for name, seconds in report.durations.items()},
+        outcomes={rename(name): how for name, how in report.outcomes.items()},
+        durations={rename(name): seconds for name, seconds in report.durations.items()},
         in_error=all_of(report.in_error),
         rerun=all_of(report.rerun),
         flaky=all_of(report.flaky),
         broken=all_of(report.broken),
-        messages={},
-        not_loaded=dict.fromkeys(all_of(report.not_loaded), _HIDDEN),
+        messages={rename(name): said for name, said in report.messages.items()},
+        not_loaded={rename(place): why for place, why in report.not_loaded.items()},
     )
 
 

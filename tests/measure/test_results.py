@@ -327,3 +327,25 @@ def test_files_that_do_not_load_are_no_tests(ran):
     assert set(totals.not_loaded.values()) == {"KeyError: 1"}
     with_others = alone.replace(b"</testsuite>", b'<testcase classname="t" name="a"/></testsuite>')
     assert read_results([ran("tests", with_others, finished=EXIT_1)]).metrics.tests_passed == 1
+
+
+def test_tests_of_one_name_in_several_folders_are_several(ran):
+    several = read_results([ran("one", FAILS, kind="tests", cwd="a"), ran("two", PASSES, kind="tests", cwd="b/")])
+    assert several.tests is not None
+    assert several.tests.outcomes == {"a/t::a": "failed", "b/t::a": "passed"}
+    same = read_results([ran("one", FAILS, kind="tests", cwd="a"), ran("two", PASSES, kind="tests", cwd="a")])
+    assert same.tests is not None
+    assert same.tests.outcomes == {"t::a": "passed"}  # a rerun
+
+
+def test_files_of_one_name_in_several_folders_are_several(ran, tmp_path):
+    lcov = b"SF:x.js\nDA:1,%d\nDA:2,0\nend_of_record\n"
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "x.js").write_text("")
+    results = [ran("one", lcov % 0, kind="coverage", cwd="a"), ran("two", lcov % 1, kind="coverage", cwd="b")]
+    measured = read_results([*results, ran("lint", RUFF.replace(b"a.py", b"x.js"), cwd="a")], root=tmp_path)
+    assert measured.coverage is not None
+    assert measured.coverage.files == {"a/x.js": {1: False, 2: False}, "b/x.js": {1: True, 2: False}}
+    assert measured.metrics.get("coverage_lines_total") == 4
+    assert [each.file for _, each in measured.complaints] == ["a/x.js"]
