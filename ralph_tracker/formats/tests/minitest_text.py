@@ -9,8 +9,7 @@ from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats import json_lines
-from ralph_tracker.formats.content import plain
-from ralph_tracker.formats.content import Content
+from ralph_tracker.formats.content import Content, plain
 from ralph_tracker.formats.damage import DamageError
 from ralph_tracker.formats.tests.case_collector import ERROR, Cases
 from ralph_tracker.formats.tests.test_report import Counts, Declared, TestReport
