@@ -88,6 +88,7 @@ def _told_how_to_go_on(screen: Terminal, step: str) -> Iterator[None]:
 @click.command("run")
 @place_options
 @click.option("--backend", type=click.Choice(list(BACKENDS)), help="The usual command of that agent; see docs/run.md.")
+@click.option("--continue", "keeps_session", is_flag=True, help="Keep one session of the --backend's client.")
 @click.option("--prompt-file", metavar="FILE", help="What the agent is to do; read anew for each iteration.")
 @click.option("--plan", type=click.Path(path_type=Path), metavar="FILE", help="Do the tasks of a plan, one by one.")
 @click.option("--max-iterations", type=click.IntRange(min=1), metavar="N", help="Stop after so many.")
@@ -122,6 +123,8 @@ def command(
     and the latest measurements. With --backend the words after `--` are added to that agent's command. Ctrl-C once
     finishes the iteration, twice stops now. With --plan each task is a loop of its own, until its checks pass.
     """
+    if options["keeps_session"] and options["backend"] is None:
+        raise click.UsageError("--continue: only a --backend is known to continue its session; name one")
     if options["backend"] is not None:
         agent = BACKENDS[options["backend"]].command(agent)
     if not agent and (plan is not None or not options["resume"]):
@@ -159,5 +162,6 @@ def _plan(options: Mapping[str, Any]) -> dict[str, Any]:
         "pause_s": options["pause"],
         "apply": options["apply"],
         "calls_per_hour": options["calls_per_hour"],
+        "backend": options["backend"] if options["keeps_session"] else None,
     }
     return {name: value for name, value in named.items() if value is not None}

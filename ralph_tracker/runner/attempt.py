@@ -307,6 +307,20 @@ _BY_ITS_WORD: Final = frozenset(
 )
 
 
+_ENDED_WELL: Final = frozenset({AttemptVerdict.DONE, AttemptVerdict.UNCHANGED, AttemptVerdict.OUT_OF_BUDGET})
+_LOST: Final = frozenset({AttemptVerdict.CRASHED, AttemptVerdict.SILENT, AttemptVerdict.NOT_STARTED})
+
+
+def session_after(verdict: AttemptVerdict, before: str | None, heard: str | None) -> str | None:
+    """Return the client's session that the next run may continue, None for a new one.
+
+    It is the one of a run that ended well. After a crash, which a session may be the cause of, it is a new one.
+    """
+    if verdict in _ENDED_WELL:
+        return heard
+    return None if verdict in _LOST else before
+
+
 def step_after(
     verdict: AttemptVerdict, ran: AgentRun, tried: int, waited_s: float, patience: RetryLimits, now: float
 ) -> Step:

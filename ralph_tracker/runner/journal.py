@@ -3,6 +3,7 @@
 import json
 from typing import Any, Final, Literal, NamedTuple, Self, get_args
 
+from ralph_tracker.agents.output.run_report import is_session
 from ralph_tracker.core.metrics import Usage
 from ralph_tracker.errors import RecordError
 from ralph_tracker.store.files import as_store_error, write_whole
@@ -21,7 +22,8 @@ class Plan(NamedTuple):
 
     `command` is the agent's, with its placeholders; `prompt_file` is None if the command has its own prompt. Times
     are seconds, None is no limit. `apply` is where the files of the selected iteration go. `calls_per_hour` is how
-    often the agent may be run within any hour.
+    often the agent may be run within any hour. `backend` is the one whose sessions are continued, None if each run of
+    the agent is a session of its own.
     """
 
     command: tuple[str, ...]
@@ -32,6 +34,7 @@ class Plan(NamedTuple):
     pause_s: float = 10.0
     apply: str = "output"
     calls_per_hour: int | None = None
+    backend: str | None = None
 
 
 class Journal(NamedTuple):
@@ -41,6 +44,7 @@ class Journal(NamedTuple):
     `at_work`. `waited_s` is the time waited between them. `usage`, `notes` and `blocked` (why a person is needed) are
     of this iteration, over all of its runs. `stalls` counts the consecutive decisions to end the loop for a stall; the
     agent is warned first. `starts` are when the agent was last run (epoch seconds), as many as `calls_per_hour`.
+    `session` is the client's session that the next run continues, `told` the usage that its last run reported.
     """
 
     loop_id: str
@@ -55,6 +59,8 @@ class Journal(NamedTuple):
     blocked: str | None = None
     stalls: int = 0
     starts: tuple[float, ...] = ()
+    session: str | None = None
+    told: Usage = Usage()
 
     def next_iteration(self) -> Self:
         """Return the journal of the next iteration."""
@@ -71,7 +77,11 @@ class Journal(NamedTuple):
 
     def write(self, paths: LoopPaths) -> Self:
         """Replace the file, and return the journal. Raises StoreError if the disk refuses."""
-        plain = self._asdict() | {"plan": self.plan._asdict(), "usage": self.usage.measured()}
+        plain = self._asdict() | {
+            "plan": self.plan._asdict(),
+            "usage": self.usage.measured(),
+            "told": self.told.measured(),
+        }
         path = paths.folder / FILE
         with as_store_error(path, "free that, then `ralph-tracker run --resume`"):
             write_whole(path, json.dumps({"schema_version": SCHEMA_VERSION, **plain}, indent=1).encode() + b"\n")
@@ -107,21 +117,24 @@ def run_state(paths: LoopPaths) -> Literal["driving", "interrupted"] | None:
 
 
 def _journal(plain: Any) -> Journal:  # noqa: ANN401  # any JSON value
-    later: dict[str, Any] = {"stalls": 0, "starts": ()}  # which the first journals lack
+    later: dict[str, Any] = {"stalls": 0, "starts": (), "session": None, "told": {}}  # which the first journals lack
     values = later | {name: plain[name] for name in Journal._fields if name not in later or name in plain}
     plan = Plan(**{**plain["plan"], "command": tuple(plain["plan"]["command"])})
-    usage = Usage(**{name: plain["usage"].get(name) for name in Usage._fields})
+    usage, told = (Usage(**{name: values[key].get(name) for name in Usage._fields}) for key in ("usage", "told"))
     journal = Journal(
         **{
             **values,
             "plan": plan,
             "usage": usage,
+            "told": told,
             "notes": tuple(values["notes"]),
             "starts": tuple(map(float, values["starts"])),
         }
     )
     if journal.phase not in get_args(Phase) or not isinstance(journal.iteration, int) or journal.iteration < 1:
         raise ValueError(journal.phase)
+    if journal.session is not None and not is_session(journal.session):
+        raise ValueError(journal.session)
     return journal
 
 
@@ -132,3 +145,12 @@ def added(one: Usage, other: Usage) -> Usage:
         known = [value for value in (getattr(one, name), getattr(other, name)) if value is not None]
         sums[name] = sum(known) if known else None
     return Usage(**sums)
+
+
+def less(whole: Usage, before: Usage) -> Usage:
+    """Return what a usage has more than an earlier one of the same session, at least 0; None where it is unknown."""
+    rest: dict[str, Any] = {}
+    for name in Usage._fields:
+        value, earlier = getattr(whole, name), getattr(before, name)
+        rest[name] = None if value is None else max(value - (earlier or 0), 0)
+    return Usage(**rest)

@@ -12,6 +12,7 @@ from types import FrameType, MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self
 
 from ralph_tracker.agents.finding import TOKENS, finding
+from ralph_tracker.agents.output import RunReport
 from ralph_tracker.agents.situation import situation_of, tokens_of
 from ralph_tracker.config.regular_file import read_regular
 from ralph_tracker.core.metrics import Usage, plain_number, quantity
@@ -33,10 +34,12 @@ from ralph_tracker.runner.attempt import (
     prepared,
     report_from_logs,
     run_agent,
+    session_after,
     step_after,
     verdict_of,
 )
-from ralph_tracker.runner.journal import LOCK, Journal, Plan, added, read_journal
+from ralph_tracker.runner.backends import BACKENDS, Backend
+from ralph_tracker.runner.journal import LOCK, Journal, Plan, added, less, read_journal
 from ralph_tracker.runner.prices import Price, priced, prices_of
 from ralph_tracker.runner.screen import Screen
 from ralph_tracker.store.files import as_store_error
@@ -227,7 +230,7 @@ class Run:
         if not journal.at_work:
             return
         report = report_from_logs(logs_of(self.paths, journal.iteration, journal.tried))
-        usage = added(journal.usage, priced(report.usage, journal.plan.command, self.prices))
+        usage = added(journal.usage, self._used(report))
         self._go(at_work=False, usage=usage, notes=(*journal.notes, _INTERRUPTED))
 
     def _worked(self) -> bool:
@@ -273,7 +276,7 @@ class Run:
         journal, plan = self.journal, self.journal.plan
         text = self._prompt()
         file = self._prompt_file(text)
-        ready = prepared(plan.command, text, file)
+        ready = prepared(self._command(), text, file)
         before = tree_of_now(self.paths)
         starts = (*journal.starts, self.now())[-(plan.calls_per_hour or 0) :] if plan.calls_per_hour else ()
         journal = self._go(tried=journal.tried + 1, at_work=True, starts=starts)
@@ -290,12 +293,32 @@ class Run:
         said = f"agent: {described(verdict, ran)}"
         self.screen.line(f"iteration {journal.iteration}: {said}")
         plain = verdict == "done" and journal.tried == 1
+        session = session_after(verdict, journal.session, heard.report.session)
         self._go(
             at_work=False,
-            usage=added(journal.usage, priced(heard.report.usage, plan.command, self.prices)),
+            usage=added(journal.usage, self._used(heard.report)),
             notes=journal.notes if plain else (*journal.notes, said),
+            session=session,
+            told=heard.report.usage if session == heard.report.session else journal.told,
         )
         return step
+
+    def _used(self, report: RunReport) -> Usage:
+        """Return what a run took, with its price; of a session that was continued only what is new."""
+        client, usage = self._client, report.usage
+        if client is not None and client.tells_sums and report.session == self.journal.session:
+            usage = less(usage, self.journal.told)
+        return priced(usage, self.journal.plan.command, self.prices)
+
+    @property
+    def _client(self) -> Backend | None:
+        """Return the client whose sessions are continued, None if they are not."""
+        return BACKENDS.get(self.journal.plan.backend or "")
+
+    def _command(self) -> tuple[str, ...]:
+        """Return the agent's command, which continues the client's session where the plan says so."""
+        client, session, command = self._client, self.journal.session, self.journal.plan.command
+        return command if client is None or session is None else client.continued(command, session)
 
     def _paused(self, pause_s: float, for_agent_s: float) -> bool:
         """Wait before the next run of the agent; return False after Ctrl-C. `for_agent_s` counts as its patience."""
@@ -375,7 +398,7 @@ class Run:
             decided.decision,
             lacks=self.unmet(record) if self.unmet is not None and is_current else (),
             iterations_left=left,
-            with_rules=True,
+            with_rules=self._client is None or journal.session is None,
         )
         user = user_prompt(journal.plan.prompt_file, self.tracker.root)
         return prompt_of(user, finding(situation, self.tokens), journal.iteration, journal.notes)
@@ -509,7 +532,9 @@ def _journal(paths: LoopPaths, summary: Summary, command: tuple[str, ...]) -> Jo
     if summary.status != "running" and not selecting:
         raise LoopError(f"loop {summary.loop_id} is {summary.status}, nothing to resume; {NEXT_LOOP}")
     if journal is not None:
-        return journal._replace(plan=journal.plan._replace(command=command)) if command else journal
+        if not command:
+            return journal
+        return journal._replace(plan=journal.plan._replace(command=command, backend=None), session=None)
     if not command:
         raise LoopError(f"loop {summary.loop_id} was not driven by `run`; say the agent's command after `--`")
     return Journal(summary.loop_id, Plan(command), summary.iteration + 1)

@@ -22,6 +22,8 @@ WHOLE = Journal(
     usage=Usage(cost_usd=0.25, turns=3),
     notes=("agent: crashed",),
     blocked="a login",
+    session="s-1",
+    told=Usage(input_tokens=7),
 )
 
 
@@ -43,7 +45,7 @@ def test_a_loop_that_no_run_has_driven_has_none(paths):
 
 
 def test_the_next_iteration_begins_with_nothing_of_this_one():
-    assert WHOLE.next_iteration() == Journal("ralph-001", WHOLE.plan, 5)
+    assert WHOLE.next_iteration() == Journal("ralph-001", WHOLE.plan, 5, session="s-1", told=WHOLE.told)
 
 
 DAMAGE = {

@@ -17,7 +17,15 @@ from importlib import import_module
 from typing import Any, Final, NamedTuple, Protocol, cast
 
 from ralph_tracker.agents.output.error_words import asks_permission, complaint, nothing_but
-from ralph_tracker.agents.output.run_report import Ending, EventReader, RunOutcome, RunReport, StreamReport, TextReader
+from ralph_tracker.agents.output.run_report import (
+    Ending,
+    EventReader,
+    RunOutcome,
+    RunReport,
+    StreamReport,
+    TextReader,
+    is_session,
+)
 from ralph_tracker.agents.output.values import Object, last_words, objects, one_line, plain
 from ralph_tracker.core.metrics import Usage
 from ralph_tracker.formats.content import parse_json
@@ -191,6 +199,7 @@ def _file(name: str) -> Any:  # noqa: ANN401  # cast by the callers
     return import_module(f"ralph_tracker.agents.output.formats.{name.replace('-', '_')}")
 
 
+_SESSION_KEYS: Final = ("session_id", "sessionID", "thread_id")
 _LAST_OF_OUTPUT: Final = 5
 _LAST_OF_ERRORS: Final = 20
 
@@ -234,6 +243,7 @@ class Listener:
             retry_after_s=found.retry_after_s,
             retry_at=found.retry_at,
             last_message=last_words(heard.last_message or prose),
+            session=self._output.session,
         )
 
     def _conclude(self, heard: StreamReport, prose: str | None, exit_code: int | None) -> RunOutcome:
@@ -264,6 +274,11 @@ class Listener:
         return self._errors.text.last_line or self._output.text.last_line
 
 
+def _session_of(event: Object) -> str | None:
+    """Return the id of the session that an event names, None if it names none."""
+    return next((event[key] for key in _SESSION_KEYS if is_session(event.get(key))), None)
+
+
 def _otherwise(asked: str | None, exit_code: int | None, last_line: str | None) -> RunOutcome:
     if asked is not None:
         return RunOutcome(Ending.NEEDS_PERSON, asked)
@@ -275,6 +290,7 @@ class _Stream:
 
     def __init__(self, kept: int) -> None:
         self.events: EventReader | None = None
+        self.session: str | None = None
         self.text = PlainText(kept)
         self._lines = Lines()
         self._document = Document()
@@ -325,4 +341,5 @@ class _Stream:
                 self.events = found.reader() if found else None
             if self.events is not None:
                 self.events.take(event)
+                self.session = self.session or _session_of(event)
         return bool(parts) and self.events is not None

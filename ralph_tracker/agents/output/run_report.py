@@ -1,7 +1,8 @@
 """Define what readers report on a run, before the exit code is considered."""
 
+import re
 from enum import StrEnum
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from ralph_tracker.agents.output.values import Object
 from ralph_tracker.core.metrics import Usage
@@ -23,6 +24,7 @@ class RunReport(NamedTuple):
 
     `why` is one line in the agent's words, at most 200 characters. `retry_after_s` (seconds) and `retry_at` (epoch
     seconds) are when it may be tried again. `last_message` is the end of its last message, at most 2,000 characters.
+    `session` is the id by which the client can continue its session.
     """
 
     usage: Usage
@@ -31,6 +33,15 @@ class RunReport(NamedTuple):
     retry_after_s: float | None = None
     retry_at: float | None = None
     last_message: str | None = None
+    session: str | None = None
+
+
+_SESSION: Final = re.compile(r"[A-Za-z0-9][\w-]{0,127}", re.ASCII)
+
+
+def is_session(value: object) -> bool:
+    """Return whether a value can be the id of a session, which becomes an argument of the client."""
+    return isinstance(value, str) and _SESSION.fullmatch(value) is not None
 
 
 class RunOutcome(NamedTuple):

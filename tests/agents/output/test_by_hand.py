@@ -203,7 +203,7 @@ class TestCursor:
     @table("before", [[INIT], [], [{"type": "tool_call", "session_id": "c"}]])
     def test_tells_duration_and_last_words(self, before) -> None:
         found = told(*before, self.RESULT)
-        assert found == RunReport(Usage(duration_s=5.234), Ending.DONE, last_message="Made it.")
+        assert found == RunReport(Usage(duration_s=5.234), Ending.DONE, last_message="Made it.", session="c")
 
     def test_tells_tokens_where_it_has_them(self) -> None:
         usage = {"inputTokens": 10, "outputTokens": 7, "cacheReadTokens": 80, "cacheWriteTokens": 10, "x": 1}
