@@ -136,6 +136,8 @@ def _standing(at: Situation) -> str:
         return "nothing to compare with yet"
     if at.best_iteration == at.iteration:
         return "the best so far"
+    if percent(at.best_score) == percent(at.score):
+        return f"the same as iteration {at.best_iteration}, the best so far"
     return f"the best is iteration {at.best_iteration} with {percent(at.best_score)}"
 
 
@@ -152,7 +154,7 @@ def _tail(at: Situation) -> Iterator[str]:
     if at.iterations_left:
         yield (
             f"{reason}: nothing got better. The loop ends after {quantity(at.iterations_left, 'more iteration')} "
-            f"without progress. {'; '.join(decision.alternatives)}."
+            f"without progress. {'. '.join(decision.alternatives)}."
         )
     elif decision.action != "continue" or at.undone is not None:
         yield f"Decision: {decision.action}: {reason}"
@@ -162,12 +164,12 @@ def _sections(at: Situation) -> Iterator[Section]:
     """Yield what to tell, most valuable first."""
     if at.undone is not None:
         yield Section(f"Why iteration {at.undone.iteration} was rolled back:", tuple(_why_undone(at.undone, at.alerts)))
-    yield Section("Not done before these hold:", at.lacks)
+    yield Section("The task is not done until these pass:", at.lacks)
     if at.held is not None:
         yield from _of_files(at.held, "" if at.undone is None else " in the files that you have now")
     if at.undone is None:
-        yield Section("Held against it:", at.alerts)
-    yield Section("What costs most of the score:", tuple(_costs(at.parts)))
+        yield Section("Open alerts:", at.alerts)
+    yield Section("What costs the score most:", tuple(_costs(at.parts)))
 
 
 def _why_undone(undone: Undone, alerts: Iterable[str]) -> Iterator[str]:
@@ -175,7 +177,7 @@ def _why_undone(undone: Undone, alerts: Iterable[str]) -> Iterator[str]:
     lacked = undone.lacked
     if lacked is None:
         return
-    yield from (f"{name}: it {how} before, and is deleted or skipped" for name, how in lacked.lost.items())
+    yield from (f"deleted or skipped: {name} (it {how} before)" for name, how in lacked.lost.items())
     yield from (f"broken: {_told(test)}" for test in lacked.failing or () if test.is_broken)
     yield from (f"does not load: {place}: {said}" for place, said in lacked.not_loaded.items())
 
@@ -185,15 +187,14 @@ def _of_files(held: Shortfalls, where: str) -> Iterator[Section]:
     yield Section(f"The build fails{where}:", tuple(each.text for each in listed.findings if each.kind == "build"))
     if held.metrics.build_status == "failure" and not listed.counts.get("build"):
         yield Section(f"The build fails{where}.", (), 1)
-    yield Section(f"Not loaded{where}, so that its tests did not run:", tuple(_pairs(held.not_loaded)))
+    yield Section(f"Did not load{where}, so their tests did not run:", tuple(_pairs(held.not_loaded)))
     yield from _of_tests(held, where)
     yield Section("Lost tests; bring them back:", tuple(f"{name} ({how} before)" for name, how in held.lost.items()))
     for kind, heading in (("types", "Type errors"), ("lint", "Lint findings")):
         found = [each for each in listed.findings if each.kind == kind]
         ours = [each.text for each in found if each.is_ours]
-        others = [
-            f"{each.text} (not on a line of this loop)" if ours else each.text for each in found if not each.is_ours
-        ]
+        note = " (not a line that this loop changed)" if ours else ""
+        others = [each.text + note for each in found if not each.is_ours]
         yield Section(f"{heading}{where}:", (*ours, *others), listed.counts.get(kind))
     if listed.uncovered:
         rows = tuple(f"{path}: {_ranges(lines)}" for path, lines in listed.uncovered.items())
@@ -203,10 +204,11 @@ def _of_files(held: Shortfalls, where: str) -> Iterator[Section]:
 def _of_tests(held: Shortfalls, where: str) -> Iterator[Section]:
     if held.held_back:
         verb = "test fails" if held.held_back == 1 else "tests fail"
-        yield Section(f"{held.held_back} held-back {verb}; you do not see them.", (), 1)
+        yield Section(f"{held.held_back} held-back {verb}; you cannot see what they test.", (), 1)
     if held.failing is None:
         count = held.metrics.tests_failed
-        yield Section(f"Failing tests{where}: {count}, their names are not known.", (), count or None)
+        verb = "test fails" if count == 1 else "tests fail"
+        yield Section(f"{count} {verb}{where}; the report does not name them.", (), count or None)
     else:
         yield Section(f"Failing tests{where}:", tuple(map(_told, held.failing)))
 

@@ -17,7 +17,17 @@ from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.metrics import Metrics
 from ralph_tracker.iteration.shortfalls import FailingTest, Shortfalls
 
-FOLDERS = sorted((Path(__file__).parents[2] / "fixtures" / "findings").iterdir())
+FINDINGS = Path(__file__).parents[2] / "fixtures" / "findings"
+FOLDERS = sorted(path for path in FINDINGS.iterdir() if path.is_dir())
+TABLE = """\
+# What an agent is told
+
+A situation a folder: `situation.json` with the facts that an agent needs in it, `prompt.txt` with the finding. `make
+bless` rewrites the findings and this table; `tests/agents/test_finding.py` checks that every fact is told.
+
+| situation | facts | told | tokens |
+|---|---|---|---|
+"""
 HEAD_AND_TAIL = 600  # tokens: eight names of 200 characters, and a reason
 
 
@@ -36,9 +46,26 @@ def test_each_situation_is_told_as_on_record_with_every_fact(folder, bless):
     assert tokens(told) <= TOKENS
 
 
-def test_twenty_situations_take_eight_hundred_tokens_at_the_median():
-    assert len(FOLDERS) == 20
-    assert median(tokens(finding(situation_in(folder))) for folder in FOLDERS) <= 800
+def rows():
+    """Yield of each situation its name, how many facts an agent needs, how many it is told, and the tokens."""
+    for folder in FOLDERS:
+        said = finding(situation_in(folder))
+        facts = json.loads((folder / "situation.json").read_text("utf-8"))["facts"]
+        yield folder.name, len(facts), sum(fact in said for fact in facts), tokens(said)
+
+
+def test_twenty_situations_take_eight_hundred_tokens_at_the_median(bless):
+    found = list(rows())
+    assert len(found) == 20
+    middle = median(row[3] for row in found)
+    assert middle <= 800
+    facts, told = sum(row[1] for row in found), sum(row[2] for row in found)
+    lines = [f"| {name} | {facts} | {told} | {cost} |\n" for name, facts, told, cost in found]
+    table = f"{TABLE}{''.join(lines)}| **all; the median of tokens** | {facts} | {told} | {middle:g} |\n"
+    if bless:
+        (FINDINGS / "README.md").write_text(table, "utf-8")
+    assert table == (FINDINGS / "README.md").read_text("utf-8")
+    assert facts == told
 
 
 def told(**changes) -> list[str]:
@@ -85,7 +112,7 @@ def test_a_small_budget_has_the_first_of_each_section_before_the_second_of_any()
 def test_parts_with_the_same_remedy_are_told_together_and_small_ones_not_at_all():
     parts = (ScorePart("pass_rate", 2.0), ScorePart("all_tests_pass", 3.0), ScorePart("odd_thing", 0.2))
     assert told(parts=parts)[1:] == [
-        "What costs most of the score:",
+        "What costs the score most:",
         "- 5 of 100 points for failing tests: make them pass",
     ]
 

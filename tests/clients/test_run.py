@@ -90,7 +90,7 @@ def test_a_plan_of_two_tasks_each_until_its_checks_hold(project, messages, write
     assert "\nFailing tests" in first
     assert " test_calc::test_add: " in first
     assert "## Done before this task\n- Mend add (complete)\n  changed files: calc.py" in second
-    assert "Not done before these hold:\n- test -s NEWS.md: exit 1 after " in third
+    assert "The task is not done until these pass:\n- test -s NEWS.md: exit 1 after " in third
     state = json.loads(project.ours("plan", "show", "--json", "plan.yaml"))
     assert [(each["status"], each["loops"]) for each in state["tasks"]] == [
         ("complete", ["plan-add"]),

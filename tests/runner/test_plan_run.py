@@ -96,7 +96,7 @@ class TestChecks:
         records = planned.records("plan-a")
         assert [len(each["notes"]) for each in records] == [1, 1, 0]
         assert records[1]["notes"][0].startswith("plan-1: exit 1 after ")
-        assert f"Not done before these hold:\n- {COMMAND}: exit 1 after " in planned.told("plan-a", 2)
+        assert f"The task is not done until these pass:\n- {COMMAND}: exit 1 after " in planned.told("plan-a", 2)
 
     def test_a_target_score_ends_no_task_whose_checks_do_not_hold(self, planned):
         planned.write({"id": "a", "checks": [COMMAND]})
