@@ -6,9 +6,8 @@ from typing import Any, Final
 
 import click
 
-from ralph_tracker.cli.listing import as_of_now, document_of, listing
 from ralph_tracker.cli.options import loop_options
-from ralph_tracker.cli.output import say, say_json, say_source, say_table, say_wrapped
+from ralph_tracker.cli.output import document_of, say, say_json, say_source, say_table, say_wrapped
 from ralph_tracker.core.metrics import BY_NAME, SCORE_DECIMALS
 from ralph_tracker.iteration.diff import (
     Differences,
@@ -18,6 +17,7 @@ from ralph_tracker.iteration.diff import (
     differences_of,
     side_by_side,
 )
+from ralph_tracker.loop.listing import as_of_now, listing
 from ralph_tracker.report.text import ABSENT, number, score, signed
 from ralph_tracker.store.snapshots.patch import FileChange
 from ralph_tracker.store.snapshots.values import as_utf8

@@ -6,10 +6,10 @@ from typing import Any, Final
 
 import click
 
-from ralph_tracker.cli.listing import as_of_now, listing
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import complain, cut, say, say_json, say_table
 from ralph_tracker.core.metrics import plain_number
+from ralph_tracker.loop.listing import as_of_now, listing
 from ralph_tracker.report.text import ABSENT, cost_per_point, money
 from ralph_tracker.report.view import iteration_view
 

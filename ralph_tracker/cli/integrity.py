@@ -7,13 +7,13 @@ from typing import Any, Final
 import click
 
 from ralph_tracker.cli.answers import consent
-from ralph_tracker.cli.listing import as_of_now, document_of, listing
 from ralph_tracker.cli.options import loop_options, trust_option
-from ralph_tracker.cli.output import say, say_json, say_wrapped
+from ralph_tracker.cli.output import document_of, say, say_json, say_wrapped
 from ralph_tracker.core.records import rerun_document
 from ralph_tracker.errors import LoopError
 from ralph_tracker.iteration.open_findings import open_findings, open_findings_document
 from ralph_tracker.iteration.verify import rerun_again
+from ralph_tracker.loop.listing import as_of_now, listing
 from ralph_tracker.report.view import rerun_line
 from ralph_tracker.store.trust import Consent
 

@@ -6,9 +6,12 @@ import re
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Final, TextIO
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
-from ralph_tracker.errors import StoreError
+from ralph_tracker.errors import RecordError, StoreError
+
+if TYPE_CHECKING:  # most verbs list no records
+    from ralph_tracker.store.record_listing import Listed
 
 
 def say(text: str = "") -> None:
@@ -55,6 +58,15 @@ def complain(text: str) -> None:
     if sys.stderr is not None:
         with suppress(OSError):
             sys.stderr.write(f"ralph-tracker: {harmless(' '.join(text.splitlines()))}\n")
+
+
+def document_of(record: "Listed") -> Mapping[str, Any]:
+    """Return a record's document, printing any problem. Raises RecordError if it cannot be read at all."""
+    if record.document is None:
+        raise RecordError(record.problem or f"iteration {record.number} cannot be read")
+    if record.problem:
+        complain(record.problem)
+    return record.document
 
 
 def harmless(text: str) -> str:

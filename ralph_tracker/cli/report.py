@@ -7,11 +7,11 @@ from typing import Literal, TypedDict
 
 import click
 
-from ralph_tracker.cli.listing import document_of, listing
 from ralph_tracker.cli.next_step import next_step, say_next
 from ralph_tracker.cli.options import loop_options
-from ralph_tracker.cli.output import complain, say, say_json, say_text
+from ralph_tracker.cli.output import complain, document_of, say, say_json, say_text
 from ralph_tracker.iteration.would_run import UNTRUSTED_TEMPLATE, trusted_templates
+from ralph_tracker.loop.listing import listing
 from ralph_tracker.report.markdown import iteration_report
 from ralph_tracker.store.files import as_store_error
 from ralph_tracker.store.layout import LoopPaths

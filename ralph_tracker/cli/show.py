@@ -7,11 +7,11 @@ from typing import Any, Final
 import click
 
 from ralph_tracker.cli.diff import say_differences
-from ralph_tracker.cli.listing import document_of, listing
 from ralph_tracker.cli.options import loop_options
-from ralph_tracker.cli.output import complain, say, say_json, say_table, say_wrapped
+from ralph_tracker.cli.output import complain, document_of, say, say_json, say_table, say_wrapped
 from ralph_tracker.iteration.explain import explain, explanation_document
 from ralph_tracker.iteration.shortfalls import wrong_lines
+from ralph_tracker.loop.listing import listing
 from ralph_tracker.report.standing import Point, iteration_sentence, percent, point_of
 from ralph_tracker.report.view import iteration_view, rerun_line
 from ralph_tracker.store.loop_story import kept_point

@@ -6,17 +6,17 @@ from typing import Any, Final
 
 import click
 
-from ralph_tracker.cli.listing import listing
 from ralph_tracker.cli.next_step import next_step, say_next
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import say, say_json, say_wrapped
 from ralph_tracker.errors import LoopError
 from ralph_tracker.iteration.shortfalls import wrong_lines
-from ralph_tracker.report.standing import Setback, loop_sentence, percent, point_of
+from ralph_tracker.iteration.standing import standing
+from ralph_tracker.loop.listing import listing
+from ralph_tracker.report.standing import percent
 from ralph_tracker.report.text import known_money
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_status import Summary, paths_of, summary_at, unrecorded
-from ralph_tracker.store.loop_story import advice, kept_point, rolled_back, selected
 from ralph_tracker.store.records import LoopRecords
 from ralph_tracker.store.restoring import interrupted_restore
 from ralph_tracker.store.status_document import REPAIR, missing_files, status_document
@@ -75,15 +75,6 @@ def _say(summary: Summary, begun: int | None, paths: LoopPaths) -> None:
     if summary.cost_usd is not None:
         is_partial = LoopRecords(paths).has_unknown_costs()
         say(f"  cost: {known_money(summary.cost_usd, is_partial=is_partial)}")
-
-
-def standing(summary: Summary, paths: LoopPaths) -> str:
-    """Return the sentence that says where the loop stands."""
-    numbers = {0, summary.iteration} | ({summary.best_iteration} - {None})
-    points = {number: point_of(*kept_point(paths, number)) for number in numbers if number is not None}
-    best = None if summary.best_iteration is None else points[summary.best_iteration]
-    setbacks = [Setback(*each) for each in rolled_back(paths)]
-    return loop_sentence(points[0], best, points[summary.iteration], setbacks, advice(summary, selected(paths)))
 
 
 def _scores(summary: Summary) -> str:

@@ -8,7 +8,6 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ralph_tracker.cli.output import complain
 from ralph_tracker.config.load import config_of
 from ralph_tracker.config.problems import first_problem
 from ralph_tracker.core.best import Candidate
@@ -120,15 +119,6 @@ class Listing:
         if self.committed is None or not first <= wanted <= last:
             raise LoopError(f"iteration {wanted} is not on record; loop {self.loop_id} has {first} to {last}")
         return RecordHistory(self.committed).one(wanted)
-
-
-def document_of(record: Listed) -> Mapping[str, Any]:
-    """Return a record's document, printing any problem. Raises RecordError if it cannot be read at all."""
-    if record.document is None:
-        raise RecordError(record.problem or f"iteration {record.number} cannot be read")
-    if record.problem:
-        complain(record.problem)
-    return record.document
 
 
 def listing(root: Path, loop_id: str | None) -> Listing:

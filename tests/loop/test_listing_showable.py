@@ -1,6 +1,6 @@
 """Which documents that we did not write can be shown; those that cannot are in tests/cli/test_foreign_loops.py."""
 
-from ralph_tracker.cli.listing import why_not_showable
+from ralph_tracker.loop.listing import why_not_showable
 from ralph_tracker.report.markdown import iteration_report
 from tests.tables import table
 
