@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: help demo test coverage test-slow test-faults test-faults-full test-projects test-replay test-ecosystems test-agents test-examples test-browser test-fleet test-interpreters check bench bench-integrity bench-judgement fuzz mutants bless release clean
+.PHONY: help demo test coverage test-slow test-faults test-faults-full test-projects test-replay test-ecosystems test-agents test-examples test-browser screenshots test-fleet test-interpreters check bench bench-integrity bench-judgement fuzz mutants bless release clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -82,12 +82,18 @@ test-examples: $(VENV)/.test ## drive the examples and extras with the libraries
 		echo "the libraries of the examples cannot be installed here; what needs them is skipped"
 	$(BIN)/python -m pytest -q tests/examples $(ARGS)
 
-test-browser: $(VENV)/.test ## open the page in a real Chromium, with axe-core and mermaid from npm; skips, saying so
+$(VENV)/.browser: $(VENV)/.test
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --group browser || \
 		echo "playwright cannot be installed here; all of it is skipped"
 	@npm install --silent --no-audit --no-fund --prefix $(VENV)/browser mermaid@11 axe-core@4 || \
 		echo "axe-core and mermaid cannot be installed here; what needs them is skipped"
+	@touch $@
+
+test-browser: $(VENV)/.browser ## open page and server in a real Chromium, with axe-core and mermaid from npm; skips, saying so
 	RALPH_TRACKER_BROWSER=$(VENV)/browser $(BIN)/python -m pytest -q tests/browser $(ARGS)
+
+screenshots: $(VENV)/.browser ## take pictures of all that people look at into dist/screenshots, to be looked at; skips, saying so
+	RALPH_TRACKER_BROWSER=$(VENV)/browser $(BIN)/python tools/screenshots.py $(ARGS)
 
 # MLflow's server brings a hundred packages: they have an environment of their own.
 test-fleet: ## export to a real MLflow over PostgreSQL and an OTLP receiver, replay on a real Dask cluster; skips, saying so

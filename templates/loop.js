@@ -1,21 +1,24 @@
 "use strict";
 // Without this script everything is there, too: it only narrows the table of tests, and opens all parts for paper.
-const field = document.getElementById("find");
-const rows = Array.from(document.querySelectorAll("#matrix tbody tr"));
-const count = document.getElementById("found");
-if (field) {
+const narrow = () => {
+  const field = document.getElementById("find");
+  const rows = Array.from(document.querySelectorAll("#matrix tbody tr"));
+  const words = field.value.toLowerCase().split(" ").filter(Boolean);
+  let shown = 0;
+  for (const row of rows) {
+    const text = row.textContent.toLowerCase();
+    row.hidden = !words.every((word) => text.includes(word));
+    shown += row.hidden ? 0 : 1;
+  }
+  document.getElementById("found").textContent = words.length ? `${shown} of ${rows.length} tests` : "";
+};
+const prepare = () => {
+  const field = document.getElementById("find");
+  if (!field) return;
   field.closest(".search").hidden = false;
-  field.addEventListener("input", () => {
-    const words = field.value.toLowerCase().split(" ").filter(Boolean);
-    let shown = 0;
-    for (const row of rows) {
-      const text = row.textContent.toLowerCase();
-      row.hidden = !words.every((word) => text.includes(word));
-      shown += row.hidden ? 0 : 1;
-    }
-    count.textContent = `${shown} of ${rows.length} tests`;
-  });
-}
+  field.addEventListener("input", narrow);
+};
+prepare();
 let opened = [];
 addEventListener("beforeprint", () => {
   opened = Array.from(document.querySelectorAll("details:not([open])"));

@@ -26,7 +26,7 @@ from ralph_tracker.iteration.open_findings import IntegrityDocument
 from ralph_tracker.loop.retention import CollectionDocument
 from ralph_tracker.measure.given_models import GivenMetrics, GivenUsage
 from ralph_tracker.steering.progress import ShownPlanDocument
-from ralph_tracker.store.status_document import StatusDocument
+from ralph_tracker.store.status_document import LoopsDocument, StatusDocument
 from ralph_tracker.store.undos import UndoDocument
 
 _REFERENCE: Final = "#/$defs/"
@@ -38,6 +38,7 @@ SCHEMAS: Final[dict[str, Any]] = {
     "decision": DecisionDocument,
     "selection": SelectionDocument,
     "status": StatusDocument,
+    "loops": LoopsDocument,
     "history": list[RecordDocument],
     "show": ExplainedDocument,
     "diff": DiffDocument,
@@ -78,7 +79,7 @@ def command(name: str) -> None:
     """Print the JSON Schema NAME.
 
     config, metrics and usage are handed in. record is printed by pre-loop and post-iteration; decision by
-    loop-decision; selection by post-loop and select-best; undos by restore --list; the others by the verb of their name
-    (acceptance: accept).
+    loop-decision; selection by post-loop and select-best; undos by restore --list; loops is /api/loops of serve; the
+    others by the verb of their name (acceptance: accept).
     """
     say_json({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema_of(SCHEMAS[name])})

@@ -12,14 +12,13 @@ from ralph_tracker.cli.output import say, say_json, say_wrapped
 from ralph_tracker.errors import LoopError
 from ralph_tracker.iteration.shortfalls import wrong_lines
 from ralph_tracker.iteration.standing import standing
-from ralph_tracker.loop.listing import listing
 from ralph_tracker.report.standing import percent
 from ralph_tracker.report.text import known_money
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_status import Summary, paths_of, summary_at, unrecorded
 from ralph_tracker.store.records import LoopRecords
 from ralph_tracker.store.restoring import interrupted_restore
-from ralph_tracker.store.status_document import REPAIR, missing_files, status_document
+from ralph_tracker.store.status_document import REPAIR, StatusDocument, missing_files, status_document
 
 ALERTS_SHOWN: Final = 10
 
@@ -33,22 +32,36 @@ def command(root: Path, loop_id: str | None, as_json: bool) -> None:
     except LoopError:
         _say_foreign(root, loop_id, as_json=as_json)
         return
+    if as_json:
+        say_json(document_at(paths))
+        return
     summary = summary_at(paths)
     begun, interrupted, missing = unrecorded(paths, summary), interrupted_restore(paths), missing_files(paths)
-    step = next_step(summary, begun, paths)
-    if as_json:
-        say_json(status_document(summary, begun, step, interrupted=interrupted, missing_files=missing))
-        return
     _say(summary, begun, paths)
     if interrupted is not None:
         say_wrapped(f"{interrupted.what} was interrupted; undo id {interrupted.undo_ids.undo}", indent=2)
     if missing is not None:
         say_wrapped(f"files: {missing}; {REPAIR}", indent=2)
-    say_next(step)
+    say_next(next_step(summary, begun, paths))
+
+
+def document_at(paths: LoopPaths) -> StatusDocument:
+    """Return where a loop stands and the next step. Raises RecordError as `summary_at` does."""
+    summary = summary_at(paths)
+    begun = unrecorded(paths, summary)
+    return status_document(
+        summary,
+        begun,
+        next_step(summary, begun, paths),
+        interrupted=interrupted_restore(paths),
+        missing_files=missing_files(paths),
+    )
 
 
 def _say_foreign(root: Path, loop_id: str | None, *, as_json: bool) -> None:
     """Show a loop that AIWG wrote. Raises LoopError if there is no loop at all."""
+    from ralph_tracker.loop.listing import listing  # models of foreign records, a third of the time of `status`
+
     found = listing(root, loop_id)
     if as_json:
         raise LoopError(

@@ -28,6 +28,8 @@ VERBS: Final[dict[str, str]] = {
     "show": "Show one iteration: score, components, alerts",
     "diff": "Show what differs between two iterations: metrics, tests, files, patch",
     "report": "Print a report",
+    "watch": "Follow the loop in the terminal, as it is now",
+    "serve": "Follow all loops in a browser, as they are now; read-only",
     "integrity": "List what speaks against an iteration: file, line, old and new text",
     "gate": "Measure without recording: pass or regression, for CI and agents",
     "select-best": "Select the peak of the loop, not its last iteration",

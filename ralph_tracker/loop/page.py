@@ -12,7 +12,7 @@ from ralph_tracker.loop.finish import contender_of, story_of
 from ralph_tracker.report.changes import Change
 from ralph_tracker.report.markdown import pull_request
 from ralph_tracker.report.outcome_matrix import matrix_of
-from ralph_tracker.report.page import FilePatch, page_view, render_page
+from ralph_tracker.report.page import FilePatch, Live, page_view, render_page
 from ralph_tracker.report.selection_view import LoopStory
 from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.loop_reader import LoopReader
@@ -21,6 +21,8 @@ from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_story import advice, selected
 from ralph_tracker.store.outcome_history import Outcomes, outcome_history
 from ralph_tracker.store.record_listing import Listed, RecordHistory
+from ralph_tracker.store.snapshots.patch import FileChange
+from ralph_tracker.store.snapshots.values import as_utf8
 
 # What diffs may take of the page: iterations, bytes in all, and of one file.
 DIFFS: Final = 40
@@ -52,11 +54,12 @@ def gathered(store: LoopStore) -> Gathered:
     listed = list(RecordHistory(store).all())
     history = list(outcome_history(store.paths, summary.iteration))
     story = story_of(store, selection, rows, listed, summary, history)
-    return Gathered(summary, selection, replace(story, advice=_advice(summary, selection)), listed, history)
+    story = replace(story, advice=_advice(summary, selection), ended=summary.status == "finished")
+    return Gathered(summary, selection, story, listed, history)
 
 
-def loop_page(store: LoopStore, next_step: str) -> str:
-    """Return the page of a loop as HTML. Raises RecordError for a loop that cannot be read."""
+def loop_page(store: LoopStore, next_step: str, live: Live | None = None) -> str:
+    """Return the page of a loop as HTML; `live` makes it one of `serve`. Raises RecordError as `gathered` does."""
     loop = gathered(store)
     view = page_view(
         loop.selection,
@@ -68,7 +71,7 @@ def loop_page(store: LoopStore, next_step: str) -> str:
         decision=_decision(loop.summary),
         next_step=next_step,
     )
-    return render_page(view)
+    return render_page(view, live)
 
 
 def pull_request_comment(store: LoopStore, next_step: str) -> str:
@@ -119,20 +122,31 @@ def _files(
         yield change.iteration, found.get(change.iteration, plain)
 
 
+def file_patches(files: Sequence[FileChange], command: str) -> tuple[FilePatch, ...]:
+    """Return changed files as a page shows them; `command` is what shows a patch that is too long for it."""
+    return tuple(
+        FilePatch(_name(file), file.status, *_fitting(file.patch, _NOTES.get(file.content, ""), command))
+        for file in files
+    )
+
+
+def _name(file: FileChange) -> str:
+    path = as_utf8(file.path)
+    return path if file.old_path is None else f"{as_utf8(file.old_path)} → {path}"
+
+
 def _patches(iteration_files: IterationFiles, change: Change) -> tuple[FilePatch, ...]:
     try:
         files = iteration_files.file_changes(change.before, change.iteration)
     except (NoSnapshotError, StoreError) as error:
         return (FilePatch("", "", "", str(error)),)
-    command = f"ralph-tracker diff {change.before} {change.iteration}"
-    return tuple(
-        FilePatch(file.path, file.status, *_fitting(file.patch, _NOTES.get(file.content, ""), command))
-        for file in files
-    )
+    return file_patches(files, f"ralph-tracker diff {change.before} {change.iteration}")
 
 
 def _fitting(patch: str | None, why: str, command: str) -> tuple[str, str]:
     """Return a patch and no note, or no patch and why."""
     if patch is None:
         return "", why or command
+    # What comes before the first hunk names the file again, unless that is all there is: a change of mode.
+    patch = patch[max(0, patch.find("\n@@") + 1) :].rstrip("\n")
     return (patch, "") if len(patch) <= _PATCH else ("", f"{len(patch)} characters: {command}")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from ralph_tracker.core.metrics import half_up, plain_number
-from ralph_tracker.report.standing import Point, percent
+from ralph_tracker.report.standing import Point
 
 # Labels of more columns than these run into each other.
 COLUMNS: Final = 20
@@ -27,7 +27,7 @@ def mermaid_chart(points: Sequence[Point], peak: int) -> str:
     # A bar per column or none: what is missing cannot be drawn.
     bars = [(point.passed or 0) / most * _HUNDRED for point in drawn] if most and _named(drawn) else []
     low, high = _range([*scores, *bars])
-    lines = ["xychart-beta", f'    title "{_title(points, peak, counted=bool(bars))}"']
+    lines = ["xychart-beta", f'    title "{_title(peak, counted=bool(bars))}"']
     lines.append(f"    x-axis [{', '.join(_label(point, peak) for point in drawn)}]")
     lines.append(f'    y-axis "%" {low} --> {high}')
     lines += [f"    bar [{_values(bars)}]"] if bars else []
@@ -48,10 +48,10 @@ def _sample(points: Sequence[Point], peak: int) -> list[Point]:
     ]
 
 
-def _title(points: Sequence[Point], peak: int, *, counted: bool) -> str:
-    best = next((point.score for point in points if point.iteration == peak), None)
-    drawn = "Score (line) and passing tests (bars), %" if counted else "Score, %"
-    return f"{drawn}; taken: iteration {peak} with {percent(best)}"
+def _title(peak: int, *, counted: bool) -> str:
+    """Return the title, which is cut off where it is wider than the chart."""
+    drawn = "Score (line), passing tests (bars), %" if counted else "Score, %"
+    return f"{drawn}; ▲ best: iteration {peak}"
 
 
 def _label(point: Point, peak: int) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.report import iteration_report as shipped
-from ralph_tracker.report.text import for_markdown
+from ralph_tracker.report.text import commands_for_markdown, for_markdown, for_terminal
 from ralph_tracker.report.view import iteration_view
 
 if TYPE_CHECKING:
@@ -92,6 +92,8 @@ def jinja_environment(folders: tuple[Path, ...]) -> "jinja2.Environment":
         keep_trailing_newline=True,
     )
     environment.filters["md"] = for_markdown
+    environment.filters["commands"] = commands_for_markdown
+    environment.filters["plain"] = for_terminal
     return environment
 
 

@@ -1,9 +1,10 @@
-"""The whole loop as one self-contained page: no network, no script needed, a strict content security policy."""
+"""Pages as HTML: self-contained, no script needed, a strict content security policy."""
 
 import base64
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final, NamedTuple
 
 from ralph_tracker.core.metrics import METRICS, MetricSpec
@@ -13,13 +14,24 @@ from ralph_tracker.report import svg
 from ralph_tracker.report.markdown import SHIPPED, jinja_environment
 from ralph_tracker.report.outcome_matrix import OutcomeMatrix
 from ralph_tracker.report.selection_view import IterationRow, LoopStory, SelectionView, selection_view
-from ralph_tracker.report.text import for_terminal, number
+from ralph_tracker.report.text import number
 from ralph_tracker.report.view import FindingRow, findings_of
 
-_TEMPLATE: Final = "loop.html.j2"
-_STYLE, _SCRIPT = "loop.css", "loop.js"
+_STYLE: Final = "loop.css"
+_SCRIPTS: Final = ("loop.js", "live.js")
 _HUNDRED: Final = 100
 FINDINGS_SHOWN: Final = 200
+
+
+class Live(NamedTuple):
+    """What a page of `serve` needs: the address of its events, the version that it shows, and the pages above it.
+
+    `above` are names and addresses below the list of all loops; None: it is that list.
+    """
+
+    events: str
+    version: str
+    above: tuple[tuple[str, str], ...] | None = ()
 
 
 class FilePatch(NamedTuple):
@@ -53,6 +65,7 @@ class PageView:
 
     selection: SelectionView
     rows: tuple[IterationRow, ...]
+    before: Mapping[int, int]
     status: str
     decision: str
     next_step: str
@@ -85,10 +98,11 @@ def page_view(
     parts = _parts(documents)
     named = [name for name in DIMENSIONS if any(value for _, value in parts[name])]
     findings = tuple(_findings(documents))
-    moved = [spec for spec in METRICS if len(set(_known(selection, spec))) > 1]
+    moved = _moved(selection)
     return PageView(
         selection=view,
         rows=view.rows,
+        before={change.iteration: change.before for change in story.changes},
         status=status,
         decision=decision,
         next_step=next_step,
@@ -113,23 +127,36 @@ def page_view(
     )
 
 
-def render_page(view: PageView) -> str:
-    """Return the page as HTML."""
+def render_page(view: PageView, live: Live | None = None) -> str:
+    """Return the page of a loop as HTML; `live` makes it a page of `serve`."""
+    return rendered("loop.html.j2", {"page": view, "s": view.selection}, live)
+
+
+def rendered(template: str, values: Mapping[str, Any], live: Live | None = None) -> str:
+    """Return a page from its template, with its style and script in it and the policy that allows only those."""
     environment = jinja_environment(SHIPPED)
-    environment.filters["plain"] = for_terminal
-    style, script = (_source(environment, name) for name in (_STYLE, _SCRIPT))
-    return environment.get_template(_TEMPLATE).render(
-        page=view, s=view.selection, style=style, script=script, policy=_policy(style, script)
+    style, script = _sources(live=live is not None)
+    own = {"live": live, "style": style, "script": script, "policy": policy_of(live=live is not None)}
+    return environment.get_template(template).render(own | dict(values))
+
+
+@cache
+def policy_of(*, live: bool) -> str:
+    """Return the content security policy of every page; a live one may also ask its own server."""
+    style, script = _sources(live=live)
+    own = ("connect-src 'self'", "form-action 'self'") if live else ("form-action 'none'",)
+    return "; ".join(
+        ("default-src 'none'", f"style-src {_hash(style)}", f"script-src {_hash(script)}", "base-uri 'none'", *own)
     )
 
 
-def _source(environment: Any, name: str) -> str:  # noqa: ANN401  # jinja2 is imported when it is needed
-    return str(environment.loader.get_source(environment, name)[0])
-
-
-def _policy(style: str, script: str) -> str:
-    allowed = (f"style-src {_hash(style)}", f"script-src {_hash(script)}", "base-uri 'none'", "form-action 'none'")
-    return "; ".join(("default-src 'none'", *allowed))
+@cache
+def _sources(*, live: bool) -> tuple[str, str]:
+    loader = jinja_environment(SHIPPED).loader
+    style, script, more = (
+        str(loader.get_source(jinja_environment(SHIPPED), name)[0]) if loader else "" for name in (_STYLE, *_SCRIPTS)
+    )
+    return style, script + more if live else script
 
 
 def _hash(text: str) -> str:
@@ -146,7 +173,7 @@ def _shown(value: float | None) -> str:
 
 def _marks(view: SelectionView, story: LoopStory) -> list[svg.Mark]:
     """Return the peak, what was rolled back, the alerts and the last decision."""
-    marks = [svg.Mark(view.selected, "peak", "taken")]
+    marks = [svg.Mark(view.selected, "peak", "taken" if view.ended else "best so far")]
     marks += [svg.Mark(each.iteration, "rollback", "rolled back") for each in story.setbacks]
     for alert in story.alerts:
         at = alert.since.rpartition(" ")[2]
@@ -156,6 +183,16 @@ def _marks(view: SelectionView, story: LoopStory) -> list[svg.Mark]:
     if decided in {"stop", "rollback", "escalate"}:
         marks.append(svg.Mark(view.final, "decision", decided))
     return list(dict.fromkeys(marks))
+
+
+def _moved(selection: Selection) -> list[MetricSpec]:
+    """Return the metrics that changed; of two that are always the same, such as errors of one kind alone, the first."""
+    series = {spec: tuple(c.metrics.number(spec.name) for c in selection.contenders) for spec in METRICS}
+    first: dict[object, MetricSpec] = {}
+    for spec, values in series.items():
+        if len({value for value in values if value is not None}) > 1:
+            first.setdefault(values, spec)
+    return list(first.values())
 
 
 def _known(selection: Selection, spec: MetricSpec) -> list[float]:

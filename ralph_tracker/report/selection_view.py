@@ -79,6 +79,8 @@ class SelectionView:
     more_changes: int
     selected_score: str
     final_score: str
+    ended: bool
+    undone: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +88,8 @@ class LoopStory:
     """What the reports need besides the selection: rows of the trajectory, alerts, events, problems.
 
     `advice` ends the first sentence; None: to take what was selected. `wrong` says what fails or is
-    lost in the selected iteration, `changes` what each iteration changed, in order.
+    lost in the selected iteration, `changes` what each iteration changed, in order. A loop that has not `ended` has its
+    best iteration in place of the selected one.
     """
 
     rows: Mapping[int, Mapping[str, Any]]
@@ -99,6 +102,7 @@ class LoopStory:
     wrong: tuple[str, ...] = ()
     changes: tuple[Change, ...] = ()
     advice: str | None = None
+    ended: bool = True
 
 
 def points_of(contenders: Sequence[SelectionCandidate]) -> tuple[Point, ...]:
@@ -162,6 +166,8 @@ def selection_view(selection: Selection, story: LoopStory) -> SelectionView:
         more_changes=max(0, len(changes) - CHANGES_SHOWN),
         selected_score=percent(selected.adjusted),
         final_score=percent(final.adjusted),
+        ended=story.ended,
+        undone=frozenset(f"iteration {each.iteration}" for each in story.setbacks),
     )
 
 
@@ -245,9 +251,10 @@ def _row(
     contender: SelectionCandidate, selection: Selection, story: LoopStory, scores: Mapping[int, float]
 ) -> IterationRow:
     metrics, row = contender.metrics, story.rows.get(contender.iteration, {})
-    marks = ["selected"] if contender.iteration == selection.selected.iteration else []
+    best, last = ("selected", "final") if story.ended else ("best", "latest")
+    marks = [best] if contender.iteration == selection.selected.iteration else []
     if contender.iteration == selection.final.iteration:
-        marks.append("final")
+        marks.append(last)
     passed = metrics.tests_passed
     count = metrics.test_count
     return IterationRow(

@@ -59,10 +59,7 @@ def trajectory(scores: Series, marks: Sequence[Mark]) -> str:
     known = [(number, value) for number, value in scores if value is not None]
     if not known:
         return ""
-    values = [value for _, value in known]
-    high = math.ceil(max(*values, 1) / _ROUND) * _ROUND
-    every = _every(high - min(values) + 1)
-    low = max(0, high - every * math.ceil((high - min(values) + 1) / every))
+    low, high = _ends([value for _, value in known])
     frame = _Frame(known[0][0], known[-1][0], low, high)
     at = dict(known)
     shaped = {mark.iteration for mark in marks if mark.kind in {"peak", "rollback", "decision"}}
@@ -71,6 +68,13 @@ def trajectory(scores: Series, marks: Sequence[Mark]) -> str:
     shown = sorted((mark for mark in links if mark.iteration in at), key=lambda each: each.iteration)
     parts += [_mark(frame, mark, at[mark.iteration]) for mark in shown[: _LINKS * 4]]
     return _svg(frame, "group", "Score in percent over the iterations", parts)
+
+
+def _ends(values: Sequence[float]) -> tuple[int, int]:
+    """Return the ends of an axis of percents, whole steps apart, with room below the least value."""
+    high = math.ceil(max(*values, 1) / _ROUND) * _ROUND
+    every = _every(high - min(values) + 1)
+    return max(0, high - every * math.ceil((high - min(values) + 1) / every)), high
 
 
 def _plain(known: Sequence[tuple[int, float]], marked: set[int]) -> list[Mark]:
@@ -92,6 +96,17 @@ def _mark(frame: _Frame, mark: Mark, value: float) -> str:
         foot = frame.height - frame.bottom
         shape = f'<path class="alert {mark.kind}" d="M{x:.1f} {foot - 10:.1f}l5 9h-10z"/>'
     return f'<a href="#i{mark.iteration}" aria-label="{words}"><title>{words}</title>{shape}</a>'
+
+
+def compared(loops: Mapping[str, Series]) -> str:
+    """Return the scores in percent of several loops over their iterations, each from its baseline at 0."""
+    known = [(number, value) for series in loops.values() for number, value in series if value is not None]
+    if not known:
+        return ""
+    low, high = _ends([value for _, value in known])
+    frame = _Frame(0, max(number for number, _ in known), low, high)
+    lines = [_line(frame, series, f"part{place}") for place, series in enumerate(loops.values())]
+    return _svg(frame, "img", "Scores in percent over the iterations of each loop", [_axes(frame), *lines])
 
 
 def small(series: Series, label: str) -> str:
@@ -167,9 +182,10 @@ def _axes(frame: _Frame, ticks_at: _Frame | None = None) -> str:
         y = frame.y(value)
         parts.append(f'<path class="grid" d="M{frame.left} {y:.1f}H{frame.width - frame.right}"/>')
         parts.append(f'<text x="{frame.left - 6}" y="{y + 4:.1f}" text-anchor="end">{_number(value)}</text>')
-    for number in _ticks(frame.first, frame.last):
+    for count, number in enumerate(_ticks(frame.first, frame.last)):
         x = place.x(number + (0.0 if ticks_at is None else 0.4))
-        parts.append(f'<text x="{x:.1f}" y="{frame.height - 8}" text-anchor="middle">{number}</text>')
+        odd = ' class="odd"' if count % 2 else ""  # hidden where there is little room
+        parts.append(f'<text{odd} x="{x:.1f}" y="{frame.height - 8}" text-anchor="middle">{number}</text>')
     return "".join(parts)
 
 

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from ralph_tracker.core.metrics import MetricSpec
 
@@ -76,6 +76,23 @@ def sparkline(values: Sequence[float]) -> str:
     return "".join(_BARS[min(top, max(0, int(value * (top + 1))))] for value in values)
 
 
+class Trend(NamedTuple):
+    """Scores drawn as bars from the least to the greatest, and the column of the peak (None: it is not among them)."""
+
+    bars: str
+    peak: int | None
+
+
+def trend(scores: Sequence[tuple[int, float]], peak: int | None, columns: int) -> Trend:
+    """Draw the scores of a loop by iteration in at most so many columns, the highest of each column."""
+    every = -(-len(scores) // columns) if scores else 1
+    parts = [scores[place : place + every] for place in range(0, len(scores), every)]
+    tops = [max(score for _, score in part) for part in parts]
+    low, span = min(tops, default=0.0), max(tops, default=0.0) - min(tops, default=0.0)
+    bars = sparkline([(top - low) / span if span else 0.5 for top in tops])
+    return Trend(bars, next((at for at, part in enumerate(parts) if peak in {number for number, _ in part}), None))
+
+
 def for_terminal(text: str) -> str:
     """Return the text with control, bidirectional, zero-width and surrogate characters shown by number."""
     if text.isascii() and text.isprintable():
@@ -88,6 +105,15 @@ def _shown(char: str) -> str:
         return char
     code = ord(char)
     return f"\\u{code:04x}" if code <= _SHORT else f"\\U{code:08x}"
+
+
+def commands_for_markdown(text: str) -> str:
+    """Escape text of ours as `for_markdown` does, but leave its commands in backticks as code."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:
+        return for_markdown(text)
+    shown = (f"`{for_terminal(part)}`" if place % 2 else for_markdown(part) for place, part in enumerate(parts))
+    return "".join(shown)
 
 
 def for_markdown(text: str) -> str:

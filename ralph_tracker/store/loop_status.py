@@ -1,6 +1,7 @@
 """Find the loop that is meant and read its status fast: only state.json and the mark of an attempt."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, cast, get_args
 
@@ -117,11 +118,35 @@ def paths_of(root: Path, loop_id: str | None, environment: Mapping[str, str]) ->
     raise LoopError(f"loop {named}: not in {project.root}; {START}" if named else _no_loop(project))
 
 
+def loops_of(project: ProjectPaths) -> tuple[LoopPaths, ...]:
+    """Return all loops of a project by name; links, and folders with other names, are none."""
+    found = (path.parent.parent for path in project.base.glob("*/iterations/iteration-000"))
+    return tuple(
+        LoopPaths(project.root, folder.name)
+        for folder in sorted(found)
+        if LOOP_ID.match(folder.name) and not folder.is_symlink()
+    )
+
+
+def version_of(loops: Sequence[LoopPaths]) -> str:
+    """Return a mark that differs once a record, an event or a selection of these loops was written."""
+    seen = blake2b(digest_size=8)
+    for paths in loops:
+        for file in (paths.state, paths.events, paths.selection):
+            try:
+                found = file.stat()
+                seen.update(f"{file.name} {found.st_mtime_ns} {found.st_size} {found.st_ino}\n".encode())
+            except OSError:
+                seen.update(b"-\n")
+    return seen.hexdigest()
+
+
 def _no_loop(project: ProjectPaths) -> str:
     """Return what to do if nothing names a loop; there may be loops even if the file `current` is damaged."""
-    found = sorted(path.parent.parent.name for path in project.base.glob("*/iterations/iteration-000"))
+    found = loops_of(project)
     if found:
-        return f"no current loop in {project.root}; name one with --loop-id: {', '.join(found)}"
+        names = ", ".join(paths.loop_id for paths in found)
+        return f"no current loop in {project.root}; name one with --loop-id: {names}"
     return f"no loop in {project.root}; {START}"
 
 

@@ -72,6 +72,13 @@ class StatusDocument(TypedDict):
     next_step: str
 
 
+class LoopsDocument(TypedDict):
+    """All loops of a project; `unreadable` says by id why a loop cannot be read."""
+
+    loops: list[StatusDocument]
+    unreadable: dict[str, str]
+
+
 def status_document(
     summary: Summary,
     unrecorded: int | None,

@@ -156,6 +156,6 @@ def test_mermaid_draws_the_chart_of_the_report(browser, loop):
     page.set_content("<div></div>")
     page.add_script_tag(content=MERMAID.read_text(encoding="utf-8"))
     drawn = page.evaluate("async text => (await mermaid.render('chart', text)).svg", chart)
-    assert "taken: iteration" in drawn
+    assert "best: iteration" in drawn
     assert drawn.count("<rect") >= 6
     page.close()

@@ -98,7 +98,8 @@ def shown_in(markdown, links=()):
     blocks = parser.parse(markdown)
     tokens = [*blocks, *(inner for block in blocks for inner in block.children or ())]
     markup = {"html_block", "html_inline", "em_open", "s_open", "code_inline", "image", "blockquote_open"}
-    assert {token.type for token in tokens}.isdisjoint(markup)
+    own = {"code_inline": "ralph-tracker "}  # the next step
+    assert not [t for t in tokens if t.type in markup and not t.content.startswith(own.get(t.type, "\0"))]
     charts = [token for token in tokens if token.type == "fence"]
     assert all(token.info == "mermaid" and CHART.fullmatch(token.content) for token in charts)
     assert [token.attrs["href"] for token in tokens if token.type == "link_open"] == [*links]

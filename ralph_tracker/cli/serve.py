@@ -1,0 +1,50 @@
+"""ralph-tracker serve: the loops of a project as live pages for a browser, read-only."""
+
+import os
+import secrets
+from pathlib import Path
+
+import click
+
+from ralph_tracker.cli.options import place_options
+from ralph_tracker.cli.output import flush, say
+from ralph_tracker.cli.status import document_at
+from ralph_tracker.errors import ConfigError
+from ralph_tracker.runner.activity import Activity, activity_of
+from ralph_tracker.store.layout import LoopPaths, ProjectPaths
+from ralph_tracker.store.loop_status import checked_root, paths_of, summary_at
+
+_EXTRA = frozenset({"starlette", "uvicorn", "sse_starlette", "anyio"})
+
+
+@click.command("serve")
+@place_options
+@click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="The port; else any free one.")
+def command(root: Path, loop_id: str | None, port: int) -> None:
+    """Show the loops of the project in a browser, as they are now, until Ctrl-C.
+
+    Nothing is ever written. Only this machine is answered, and only with the token of the printed address. Needs the
+    extra `web`.
+    """
+    project = ProjectPaths(checked_root(root))
+    page = "/" if loop_id is None else f"/loops/{paths_of(root, loop_id, os.environ).loop_id}"
+    try:
+        from ralph_tracker.web.app import Sources, application  # an extra
+        from ralph_tracker.web.server import ADDRESS, listening, serve
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] not in _EXTRA:
+            raise
+        raise ConfigError("the web server is missing; pip install 'ralph-tracker[web]'") from None
+    listener, token = listening(port), secrets.token_urlsafe(24)
+    port = listener.getsockname()[1]
+    say(f"Serving the loops of {project.root}, read-only, until Ctrl-C:")
+    say(f"  http://{ADDRESS}:{port}{page}?token={token}")
+    flush()
+    try:
+        serve(application(project, Sources(document_at, _activity), token, port), listener)
+    except KeyboardInterrupt:
+        say("Ended")
+
+
+def _activity(paths: LoopPaths) -> Activity:
+    return activity_of(paths, summary_at(paths), os.environ)

@@ -1,0 +1,202 @@
+"""ralph-tracker watch: the loop in the terminal, drawn anew when something changes."""
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import click
+
+from ralph_tracker.cli.next_step import next_step
+from ralph_tracker.cli.options import place_options
+from ralph_tracker.cli.output import harmless, screen_width
+from ralph_tracker.core.metrics import plain_number
+from ralph_tracker.errors import RalphTrackerError
+from ralph_tracker.iteration.shortfalls import wrong_lines
+from ralph_tracker.iteration.standing import scores_of, standing
+from ralph_tracker.report.standing import percent
+from ralph_tracker.report.text import ABSENT, known_money, trend
+from ralph_tracker.runner.activity import Activity, activity_of
+from ralph_tracker.store.layout import LoopPaths
+from ralph_tracker.store.loop_status import Summary, paths_of, summary_at, unrecorded, version_of
+from ralph_tracker.store.records import LoopRecords
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+_LOOK_S: Final = 1.0
+_ROWS: Final = 8
+_WRONG: Final = 6
+_ALERTS: Final = 4
+_NARROW: Final = 60
+_MINUTE_S: Final = 60
+_LOUD: Final = {"CRITICAL": "bold red", "HIGH": "yellow"}
+_CLASSES: Final = {"forward": "green", "regression": "red", "stalled": "yellow"}
+
+
+class Shown(NamedTuple):
+    """What is on record of a loop, as it is drawn; read anew only when it changed."""
+
+    summary: Summary
+    sentence: str
+    scores: Sequence[tuple[int, float]]
+    rows: Sequence[Mapping[str, Any]]
+    wrong: Sequence[str]
+    cost: str
+    next_step: str
+
+
+@click.command("watch")
+@place_options
+@click.option("--once", is_flag=True, help="Draw it once; so it is done where the output is no terminal.")
+def command(root: Path, loop_id: str | None, once: bool) -> None:
+    """Follow the loop until it ends or Ctrl-C: scores, last iterations, failing tests, cost, what happens now."""
+    from rich.console import Console
+
+    paths = paths_of(root, loop_id, os.environ)
+    console = Console(highlight=False, soft_wrap=False, width=None if sys.stdout.isatty() else screen_width())
+    live = not once and console.is_terminal and not console.is_dumb_terminal
+    if live:
+        _follow(paths, console)
+    console.print(_drawn(paths, read(paths), console, height=None))
+
+
+def _follow(paths: LoopPaths, console: "Console") -> None:
+    """Draw the loop on a screen of its own until it ends or Ctrl-C."""
+    from rich.live import Live
+
+    resized = Event()
+    before = signal.signal(signal.SIGWINCH, lambda *_: resized.set())
+    try:
+        with Live(console=console, screen=True, auto_refresh=False) as live:
+            version, shown = version_of([paths]), read(paths)
+            while isinstance(shown, str) or shown.summary.status == "running":
+                live.update(_drawn(paths, shown, console, console.height), refresh=True)
+                resized.wait(_LOOK_S)
+                resized.clear()
+                now = version_of([paths])
+                if now != version or isinstance(shown, str):
+                    version, shown = now, read(paths)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        signal.signal(signal.SIGWINCH, before)
+
+
+def read(paths: LoopPaths) -> Shown | str:
+    """Return what is on record now, or why it cannot be read."""
+    try:
+        summary, records = summary_at(paths), LoopRecords(paths)
+        cost = known_money(summary.cost_usd, is_partial=records.has_unknown_costs())
+        return Shown(
+            summary,
+            standing(summary, paths),
+            scores_of(records),
+            records.rows()[0][-_ROWS:],
+            wrong_lines(records, summary.head),
+            "" if summary.cost_usd is None else cost,
+            next_step(summary, unrecorded(paths, summary), paths),
+        )
+    except RalphTrackerError as error:
+        return str(error)
+
+
+def _drawn(paths: LoopPaths, shown: Shown | str, console: "Console", height: int | None) -> "RenderableType":
+    if isinstance(shown, str):
+        from rich.text import Text
+
+        return Text(harmless(f"{paths.loop_id} cannot be read: {shown}"), style="red")
+    return drawn(shown, activity_of(paths, shown.summary, os.environ), console.width, height, time.time())
+
+
+def drawn(shown: Shown, activity: Activity, width: int, height: int | None, now: float) -> "RenderableType":
+    """Return the loop as it is drawn on a screen of that size (height None: all of it); `now` is epoch seconds."""
+    from rich.console import Group
+    from rich.text import Text
+
+    summary = shown.summary
+    top = [
+        Text(f"{summary.loop_id}: {summary.status}, iteration {summary.iteration}", style="bold"),
+        Text(harmless(shown.sentence)),
+        *_trend(shown, width),
+    ]
+    foot = [Text(harmless(line), style="red") for line in _few(shown.wrong, _WRONG, "failing or lost")]
+    worst = sorted(summary.alerts, key=lambda alert: (alert["severity"], alert["type"]))
+    for alert in worst[:_ALERTS]:
+        line = f"{alert['severity']} {alert['type']}: {alert['message']}"
+        foot.append(Text(harmless(line), style=_LOUD.get(alert["severity"], "")))
+    foot += [Text(harmless(f"cost: {shown.cost}"))] if shown.cost else []
+    foot += [Text(harmless(line), style="cyan") for line in _now(activity, now)]
+    foot.append(Text(harmless(f"next: {shown.next_step}")))
+    taken = sum(1 + len(text.plain) // width for text in (*top, *foot)) + 1
+    rows = shown.rows if height is None else shown.rows[-max(1, height - taken - 1) :]
+    return Group(*top, _table(rows, summary.best_iteration, dict(shown.scores), width), *foot)
+
+
+def _few(lines: Sequence[str], most: int, what: str) -> list[str]:
+    rest = len(lines) - most
+    return [*lines[:most], *([f"and {rest} more {what}"] if rest > 0 else [])]
+
+
+def _trend(shown: Shown, width: int) -> "list[Any]":
+    """Return the scores as bars, with the peak marked below them; nothing for a baseline alone."""
+    from rich.text import Text
+
+    if len(shown.scores) <= 1:
+        return []
+    best = shown.summary.best_iteration
+    bars = trend(shown.scores, best, max(10, width - 40 if width >= _NARROW else width))
+    line = Text(bars.bars)
+    values = [score for _, score in shown.scores]
+    ends = f"  score {percent(min(values))} to {percent(max(values))}"
+    if bars.peak is None:
+        return [line.append(ends if width >= _NARROW else "")]
+    line.stylize("bold green", bars.peak, bars.peak + 1)
+    mark = f"▲ best: iteration {best}, {percent(shown.summary.best_adjusted_score)}"
+    before = bars.peak if bars.peak + len(mark) <= width else max(0, bars.peak + 1 - len(mark))
+    if before != bars.peak:
+        mark = f"{mark[2:]} ▲"
+        before = max(0, bars.peak + 1 - len(mark))
+    return [line.append(ends if width >= _NARROW else ""), Text(" " * before + mark, style="green")]
+
+
+def _table(rows: Sequence[Mapping[str, Any]], best: int | None, scores: Mapping[int, float], width: int) -> Any:  # noqa: ANN401  # rich's
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    columns = ("it.", "score", "tests", "coverage", "result") if width >= _NARROW else ("it.", "score", "tests")
+    for name in columns:
+        table.add_column(name, justify="left" if name == "result" else "right", no_wrap=True, overflow="ellipsis")
+    for row in rows:
+        number, values = row["iteration"], row.get("metrics") or {}
+        counts = [values.get(name) for name in ("tests_passed", "test_count")]
+        tests = ABSENT if None in counts else "/".join(plain_number(count or 0) for count in counts)
+        covered = values.get("coverage_percentage")
+        result, decision = str(row.get("classification")), str(row.get("decision"))
+        told = result if decision == "continue" else f"{result}: {decision}"
+        cells = (
+            f"▲ {number}" if number == best else str(number),
+            percent(scores.get(number, row.get("adjusted_score"))),
+            tests,
+            ABSENT if covered is None else f"{plain_number(covered)} %",
+            told,
+        )
+        styles = ("green" if number == best else "", "", "", "", _CLASSES.get(result, ""))
+        shown = [Text(harmless(cell), style=style) for cell, style in zip(cells, styles, strict=True)]
+        table.add_row(*shown[: len(columns)])
+    return table
+
+
+def _now(activity: Activity, now: float) -> list[str]:
+    since = ""
+    if activity.since is not None:
+        at = time.strftime("%H:%M:%S", time.localtime(activity.since))
+        minutes, seconds = divmod(max(0, int(now - activity.since)), _MINUTE_S)
+        since = f" since {at} ({f'{minutes} min ' if minutes else ''}{seconds} s)"
+    said = [f"it says: {activity.said}"] if activity.said else []
+    return [f"now: {activity.what}{since}", *said]

@@ -1,0 +1,117 @@
+"""Say what happens in a loop right now: who is at work since when, and the agent's latest words."""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from ralph_tracker.agents.output.values import one_line
+from ralph_tracker.measure.secrets import masked, secret_values
+from ralph_tracker.runner.attempt import logs_of
+from ralph_tracker.runner.journal import FILE, run_state
+from ralph_tracker.store.layout import LoopPaths
+from ralph_tracker.store.loop_status import Summary, attempted
+from ralph_tracker.store.reading import read_json
+
+_TAIL: Final = 1 << 16
+# Where agents that print events name what they do: a tool's own words before its name, and prose.
+_WORDS: Final = ("command", "file_path", "path", "pattern", "url", "text", "message", "result")
+_PHASES: Final = {
+    "measure": "iteration {number} is being measured",
+    "decide": "iteration {number} is being judged",
+    "select": "the best iteration is being selected",
+}
+
+
+class Activity(NamedTuple):
+    """What happens now in a few words, since when (epoch seconds, None if unknown), and the agent's latest line."""
+
+    what: str
+    since: float | None = None
+    said: str = ""
+
+
+def activity_of(paths: LoopPaths, summary: Summary, environment: Mapping[str, str]) -> Activity:
+    """Return what happens in a loop now; values of secret variables of the environment are masked.
+
+    Reads a few small files and the end of the agent's output; a damaged one counts as not there.
+    """
+    if summary.status != "running":
+        return Activity(f"the loop is {summary.status}", _epoch(summary.updated_at))
+    journal, state = read_json(paths.folder / FILE), run_state(paths)
+    if state is not None and isinstance(journal, dict) and isinstance(journal.get("iteration"), int):
+        number, since = journal["iteration"], _changed(paths.folder / FILE)
+        if state == "interrupted":
+            return Activity(f"the run was interrupted in iteration {number}", since)
+        return _driven(paths, journal, number, since, environment)
+    number = attempted(paths)
+    if number is not None and number > summary.iteration:
+        return Activity(_PHASES["measure"].format(number=number), _changed(paths.attempt))
+    return Activity(f"working on iteration {summary.iteration + 1}", _epoch(summary.updated_at))
+
+
+def _driven(
+    paths: LoopPaths, journal: Mapping[str, Any], number: int, since: float | None, environment: Mapping[str, str]
+) -> Activity:
+    words = _PHASES.get(str(journal.get("phase")))
+    if words is not None:
+        return Activity(words.format(number=number), since)
+    if not journal.get("at_work"):
+        return Activity(f"iteration {number} waits for the agent to run again", since)
+    tried = journal.get("tried")
+    logs = logs_of(paths, number, tried if isinstance(tried, int) else 1)
+    secrets = secret_values(environment)
+    said = next(filter(None, (latest_words(masked(_tail(log), secrets)) for log in logs)), "")
+    return Activity(f"the agent works on iteration {number}", since, said)
+
+
+def latest_words(output: bytes) -> str:
+    """Return the last line of an agent's output that says something, "" if there is none; of an event, its words."""
+    for line in reversed(output.decode("utf-8", "replace").splitlines()):
+        try:
+            words = next(_told(json.loads(line)), None) if line.lstrip().startswith("{") else line
+        except (ValueError, RecursionError):
+            words = line
+        shown = one_line(words)
+        if shown is not None:
+            return shown
+    return ""
+
+
+def _told(event: Any) -> Iterator[str]:  # noqa: ANN401  # any JSON value
+    """Yield the texts of an event that people understand, the innermost of the known keys first."""
+    if isinstance(event, list):
+        for part in reversed(event):
+            yield from _told(part)
+    if isinstance(event, dict):
+        for part in event.values():
+            if isinstance(part, dict | list):
+                yield from _told(part)
+        told = next((event[key] for key in _WORDS if isinstance(event.get(key), str) and event[key].strip()), None)
+        if told is not None:
+            yield told
+
+
+def _tail(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL))
+            return file.read()
+    except OSError:
+        return b""
+
+
+def _changed(path: Path) -> float | None:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return None
+
+
+def _epoch(moment: str) -> float | None:
+    try:
+        return datetime.fromisoformat(moment).timestamp()
+    except (TypeError, ValueError):
+        return None

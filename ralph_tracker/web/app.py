@@ -1,0 +1,248 @@
+"""The application behind `serve`: pages that stay current, their events, and JSON; nothing is ever written."""
+
+import asyncio
+import gzip
+import json
+import re
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from sse_starlette.sse import EventSourceResponse
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from ralph_tracker.errors import RalphTrackerError
+from ralph_tracker.report.page import Live, policy_of
+from ralph_tracker.store.layout import LoopPaths, ProjectPaths
+from ralph_tracker.store.loop_status import loops_of, version_of
+from ralph_tracker.web import pages
+from ralph_tracker.web.guard import Guard
+
+_NUMBER: Final = re.compile(r"[0-9]{1,9}\Z")
+_LOOK_S: Final = 1.0
+_KEPT: Final = 24
+_OK: Final = 200
+_LOOP, _API = "/loops/{loop_id}", "/api/loops/{loop_id}"
+
+
+class Sources(NamedTuple):
+    """What is known above this package: where a loop stands, and what happens in it (words, since when, output)."""
+
+    status: pages.StatusOf
+    activity: Callable[[LoopPaths], tuple[str, float | None, str]]
+
+
+class Answer(NamedTuple):
+    """An answer as it is kept: its body, compressed, and whether it is what was asked for or a problem."""
+
+    body: bytes
+    status: int
+
+
+class Kept:
+    """The latest answers, each made once per version of its loop, in a thread, however many ask for it at once."""
+
+    def __init__(self) -> None:
+        self._tasks: OrderedDict[str, tuple[str, asyncio.Task[Answer]]] = OrderedDict()
+
+    async def answer(self, address: str, version: str, make: Callable[[], Answer]) -> Answer:
+        """Return the answer of that version."""
+        found = self._tasks.get(address)
+        if found is None or found[0] != version:
+            found = version, asyncio.create_task(asyncio.to_thread(make))
+            self._tasks[address] = found
+            while len(self._tasks) > _KEPT:
+                self._tasks.popitem(last=False)
+        else:
+            self._tasks.move_to_end(address)
+        try:
+            answer = await asyncio.shield(found[1])
+        except Exception:
+            self._forget(address, found)
+            raise
+        if answer.status != _OK:
+            self._forget(address, found)
+        return answer
+
+    def _forget(self, address: str, found: tuple[str, asyncio.Task[Answer]]) -> None:
+        """Let the next request try again what failed."""
+        if self._tasks.get(address) is found:
+            del self._tasks[address]
+
+
+class _Site:
+    """The handlers of all addresses of a project. Ids are looked up among the loops that are there."""
+
+    def __init__(self, project: ProjectPaths, sources: Sources) -> None:
+        self._project, self._sources, self._kept = project, sources, Kept()
+
+    async def loops(self, request: Request) -> Response:
+        chosen = self._named(request.query_params.getlist("loop"))
+        return await self._page(request, loops_of(self._project), lambda live: self._loops(chosen, live))
+
+    def _loops(self, chosen: Sequence[LoopPaths], live: Live) -> str:
+        return pages.loops_page(self._project, chosen, live)
+
+    async def loop(self, request: Request) -> Response:
+        paths = self._loop(request)
+        return await self._page(
+            request, [paths], lambda live: pages.page_of_loop(paths, self._sources.status, live), paths
+        )
+
+    async def diff(self, request: Request) -> Response:
+        paths = self._loop(request)
+        before, after = self._iteration(paths, request, "before"), self._iteration(paths, request, "after")
+        return await self._page(request, [paths], lambda live: pages.diff_page(paths, before, after, live), paths)
+
+    async def all_events(self, request: Request) -> Response:
+        del request
+        return EventSourceResponse(self._events(lambda: loops_of(self._project)), ping=30)
+
+    async def events(self, request: Request) -> Response:
+        paths = self._loop(request)
+        return EventSourceResponse(self._events(lambda: (paths,)), ping=30)
+
+    async def all_documents(self, request: Request) -> Response:
+        return await self._json(request, lambda: pages.loops_document(self._project, self._sources.status))
+
+    async def status(self, request: Request) -> Response:
+        paths = self._loop(request)
+        return await self._json(request, lambda: self._sources.status(paths))
+
+    async def history(self, request: Request) -> Response:
+        paths = self._loop(request)
+        return await self._json(request, lambda: pages.history_document(paths))
+
+    async def iteration(self, request: Request) -> Response:
+        paths = self._loop(request)
+        number = self._iteration(paths, request, "iteration")
+        return await self._json(request, lambda: pages.iteration_document(paths, number))
+
+    async def difference(self, request: Request) -> Response:
+        paths = self._loop(request)
+        before, after = self._iteration(paths, request, "before"), self._iteration(paths, request, "after")
+        return await self._json(request, lambda: pages.difference_document(paths, before, after))
+
+    def _named(self, names: Sequence[str]) -> list[LoopPaths]:
+        """Return the loops of these names; of a request with an unknown one or too many, a refusal."""
+        known = {paths.loop_id: paths for paths in loops_of(self._project)}
+        if any(name not in known for name in names):
+            raise HTTPException(404, "no such loop")
+        if len(set(names)) > pages.COMPARED:
+            raise HTTPException(400, f"at most {pages.COMPARED} loops are compared at once")
+        return [known[name] for name in dict.fromkeys(names)]
+
+    def _loop(self, request: Request) -> LoopPaths:
+        return self._named([request.path_params["loop_id"]])[0]
+
+    def _iteration(self, paths: LoopPaths, request: Request, name: str) -> int:
+        given = str(request.path_params.get(name, request.query_params.get(name, "")))
+        try:
+            last = pages.last_iteration(paths)
+        except RalphTrackerError as error:
+            raise HTTPException(500, str(error)) from None
+        if not _NUMBER.match(given) or int(given) > last:
+            raise HTTPException(404, f"no such iteration; loop {paths.loop_id} has 0 to {last}")
+        return int(given)
+
+    async def _page(
+        self, request: Request, loops: Sequence[LoopPaths], make: Callable[[Live], str], loop: LoopPaths | None = None
+    ) -> Response:
+        """Answer with a page of these loops, made anew once their version changed."""
+        version = version_of(loops)
+        address = request.url.path
+        home = "" if loop is None else f"/loops/{loop.loop_id}"
+        above = () if loop is None or address == home else ((loop.loop_id, home),)
+        live = Live(f"{home}/events", version, None if address == "/" else above)
+
+        def made() -> Answer:
+            try:
+                return _answer(make(live))
+            except RalphTrackerError as error:
+                title = "The loops" if loop is None else f"Loop {loop.loop_id}"
+                return _answer(pages.problem_page(title, f"It cannot be read: {error}", live), 500)
+
+        answer = await self._kept.answer(f"{address}?{request.url.query}", version, made)
+        policy = f"{policy_of(live=True)}; frame-ancestors 'none'"
+        return _response(request, answer, "text/html", {"content-security-policy": policy})
+
+    async def _json(self, request: Request, make: Callable[[], Any]) -> Response:
+        def made() -> Answer:
+            try:
+                return _answer(json.dumps(make()))
+            except RalphTrackerError as error:
+                return _answer(json.dumps({"error": str(error)}), 500)
+
+        return _response(request, await asyncio.to_thread(made), "application/json")
+
+    async def _events(self, loops: Callable[[], Sequence[LoopPaths]]) -> AsyncIterator[Mapping[str, str]]:
+        """Yield what happens now and the version of the record, at once and whenever one of them changes."""
+        told = ""
+        while True:
+            now = self._now(loops())
+            if now != told:
+                yield {"data": now}
+                told = now
+            await asyncio.sleep(_LOOK_S)
+
+    def _now(self, loops: Sequence[LoopPaths]) -> str:
+        what, since, said = ("", None, "")
+        shown = loops[0] if len(loops) == 1 else self._current(loops)
+        if shown is not None:
+            try:
+                what, since, said = self._sources.activity(shown)
+            except RalphTrackerError as error:
+                what = f"it cannot be read: {error}"
+        if len(loops) > 1 and shown is not None:
+            what = f"{shown.loop_id}: {what}"
+        return json.dumps({"version": version_of(loops), "what": what, "since": since, "said": said})
+
+    def _current(self, loops: Sequence[LoopPaths]) -> LoopPaths | None:
+        current = pages.current_of(self._project)
+        return next((paths for paths in loops if paths.loop_id == current), None)
+
+
+def _answer(text: str, status: int = 200) -> Answer:
+    return Answer(gzip.compress(text.encode("utf-8", "replace"), 1), status)
+
+
+def _response(request: Request, answer: Answer, kind: str, headers: Mapping[str, str] = {}) -> Response:
+    packed = "gzip" in request.headers.get("accept-encoding", "")
+    body = answer.body if packed else gzip.decompress(answer.body)
+    encoding = {"content-encoding": "gzip"} if packed else {}
+    return Response(body, answer.status, {**headers, **encoding, "vary": "accept-encoding"}, kind)
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    status, why = (error.status_code, error.detail) if isinstance(error, HTTPException) else (500, "a bug of ours")
+    if request.url.path.startswith("/api/"):
+        return Response(json.dumps({"error": why}), status, media_type="application/json")
+    return Response(f"{why}\n", status, media_type="text/plain")
+
+
+def application(project: ProjectPaths, sources: Sources, token: str, port: int) -> ASGIApp:
+    """Return the application for a project, for requests to this port of this machine with the token."""
+    site = _Site(project, sources)
+    routes = {
+        "/": site.loops,
+        "/compare": site.loops,
+        "/events": site.all_events,
+        _LOOP: site.loop,
+        f"{_LOOP}/diff": site.diff,
+        f"{_LOOP}/events": site.events,
+        "/api/loops": site.all_documents,
+        f"{_API}/status": site.status,
+        f"{_API}/history": site.history,
+        f"{_API}/iterations/{{iteration}}": site.iteration,
+        f"{_API}/diff": site.difference,
+    }
+    app = Starlette(
+        routes=[Route(path, handler) for path, handler in routes.items()],
+        exception_handlers={HTTPException: _refused, Exception: _refused},
+    )
+    return Guard(app, token, (f"127.0.0.1:{port}", f"localhost:{port}"))
