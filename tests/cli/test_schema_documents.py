@@ -248,5 +248,5 @@ def test_a_key_that_nobody_described_fits_no_schema(validator, loop, request):
 
 
 def test_every_schema_of_something_printed_is_met(eventful, measured):
-    elsewhere = {"config", "metrics", "usage", "plan", "simulate", "replay", "compare"}
+    elsewhere = {"config", "metrics", "usage", "plan", "simulate", "replay", "compare", "loops"}
     assert {schema for schema, *_ in (*eventful, *measured)} == set(NAMES) - elsewhere
