@@ -30,7 +30,7 @@ def say_next(step: str) -> None:
     say_wrapped(f"next: {step}", indent=2)
 
 
-def next_step(summary: Summary, begun: int | None, paths: LoopPaths) -> str:  # noqa: PLR0911  # one for each state
+def next_step(summary: Summary, begun: int | None, paths: LoopPaths) -> str:  # one for each state
     """Return the next step in words or as a command; `begun` is an iteration that was not recorded."""
     interrupted = interrupted_restore(paths)
     if interrupted is not None:

@@ -265,9 +265,17 @@ class ClosingFacts(NamedTuple):
         count is back; or once none of its findings holds.
         """
         if alert.findings:
-            return self._remaining_findings(alert)
+            if self.findings is None:
+                return alert
+            left = tuple(self.findings[each.key] for each in alert.findings if each.key in self.findings)
+            return alert._replace(findings=left) if left else None
         if alert.type == "build_broken":
-            return None if self.loads else self._unloaded(alert)
+            if self.loads:
+                return None
+            if not alert.tests or self.not_collected is None:
+                return alert
+            still = {name: was for name, was in alert.tests.items() if name in self.not_collected}
+            return alert._replace(tests=still) if still else None
         if alert.group is not None:
             return None if alert.group in self.groups else alert
         if alert.tests:
@@ -278,15 +286,3 @@ class ClosingFacts(NamedTuple):
         name, wanted = alert.until
         value = self.metrics.number(name)
         return None if value is not None and value >= wanted else alert
-
-    def _unloaded(self, alert: Alert) -> Alert | None:
-        if not alert.tests or self.not_collected is None:
-            return alert
-        left = {name: was for name, was in alert.tests.items() if name in self.not_collected}
-        return alert._replace(tests=left) if left else None
-
-    def _remaining_findings(self, alert: Alert) -> Alert | None:
-        if self.findings is None:
-            return alert
-        left = tuple(self.findings[each.key] for each in alert.findings if each.key in self.findings)
-        return alert._replace(findings=left) if left else None

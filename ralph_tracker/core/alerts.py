@@ -270,60 +270,44 @@ _RULES_OF_ONE: Final[tuple[Callable[[AlertFacts], Alert | None], ...]] = (
 
 
 def missing_groups(at: AlertFacts) -> dict[str, tuple[str, ...]]:
-    """Return the metrics that are missing from the loop's components, by group."""
+    """Return the metrics that are missing from the loop's components, by group.
+
+    For error_count, those of its parts that are missing.
+    """
     groups: dict[str, list[str]] = {}
     for name, value in at.components.items():
-        if value is None:
-            for metric, group in _absent(name, at):
-                known = groups.setdefault(group, [])
-                known.extend([metric] if metric not in known else [])
-    return {group: tuple(metrics) for group, metrics in groups.items()}
-
-
-def _absent(component: str, at: AlertFacts) -> list[tuple[str, Group]]:
-    """Return the missing metrics of a component; for error_count, those of its parts that are missing."""
-    spec = COMPONENT_BY_NAME[component]
-    if component == "error_count_inverted" and at.basis.error_parts:
-        parts = [name for name in at.basis.error_parts if at.metrics.get(name) is None]
-        return [(name, _GROUP_OF_PART[name]) for name in parts]
-    return [(name, spec.group) for name in spec.reads if at.metrics.get(name) is None]
-
-
-def _metrics_missing(at: AlertFacts) -> list[Alert]:
-    alerts = []
-    for group, metrics in missing_groups(at).items():
-        if group in at.already_missing:
+        if value is not None:
             continue
-        why = at.missing.get(group) or f"no {', '.join(metrics)} in the metrics handed in"
-        alerts.append(
-            Alert(
-                kind=TYPE_BY_NAME["metric_missing"],
-                iteration=at.iteration,
-                message=f"{group.capitalize()} could not be measured: {why}",
-                group=group,
-            )
-        )
-    return alerts
+        spec = COMPONENT_BY_NAME[name]
+        reads = [(metric, spec.group) for metric in spec.reads]
+        if name == "error_count_inverted" and at.basis.error_parts:
+            reads = [(part, _GROUP_OF_PART[part]) for part in at.basis.error_parts]
+        for metric, group in reads:
+            if at.metrics.get(metric) is None and metric not in groups.setdefault(group, []):
+                groups[group].append(metric)
+    return {group: tuple(metrics) for group, metrics in groups.items()}
 
 
 def raise_alerts(at: AlertFacts, classification: Classification, cycle: Cycle | None) -> tuple[Alert, ...]:
     """Return the new alerts of an iteration, except those of integrity, the worst first."""
     alerts = [alert for rule in _RULES_OF_ONE if (alert := rule(at)) is not None]
-    alerts += _metrics_missing(at)
+    for group, metrics in missing_groups(at).items():
+        if group in at.already_missing:
+            continue
+        why = at.missing.get(group) or f"no {', '.join(metrics)} in the metrics handed in"
+        message = f"{group.capitalize()} could not be measured: {why}"
+        alerts.append(Alert(kind=TYPE_BY_NAME["metric_missing"], iteration=at.iteration, message=message, group=group))
     if cycle is not None:
-        alerts.append(_cycling(at, cycle))
+        repeats = f"iteration {at.iteration} repeats iteration {cycle.repeats}"
+        same = "the same tree for the third time" if cycle.same_tree else ""
+        if at.iteration > at.rules.cycling.terminate_after:
+            alerts.append(at.alert("infinite_loop", "Infinite loop detected: metrics cycling", repeats, same))
+        else:
+            alerts.append(at.alert("metric_cycling", f"Metrics cycling: {repeats}", same))
     if classification == "stalled":
         window = at.rules.stall.window
         alerts.append(at.alert("stalled", f"No meaningful progress for {window} iterations"))
     return in_order(alerts)
-
-
-def _cycling(at: AlertFacts, cycle: Cycle) -> Alert:
-    repeats = f"iteration {at.iteration} repeats iteration {cycle.repeats}"
-    same = "the same tree for the third time" if cycle.same_tree else ""
-    if at.iteration > at.rules.cycling.terminate_after:
-        return at.alert("infinite_loop", "Infinite loop detected: metrics cycling", repeats, same)
-    return at.alert("metric_cycling", f"Metrics cycling: {repeats}", same)
 
 
 def measured_groups(at: AlertFacts) -> frozenset[str]:

@@ -1,6 +1,6 @@
 """Classify an iteration as baseline, forward, plateau, regression or stalled (semantics § 4)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from math import fsum
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -102,7 +102,7 @@ def classify(step: Step, scored: Scored, rules: Rules, *, broke: bool) -> Classi
         return _by_score_alone(step, scored, rules)
     if _is_regression(step, rules):
         return "regression"
-    if _is_plateau(step, rules.stall.tolerance):
+    if not step.missing and all(_is_steady(step, name, rules.stall.tolerance) for name in step.now):
         return "stalled" if _is_stalled(scored, rules.stall) else "plateau"
     better = (step.gained and not step.lost) or scored.change > 0
     return "forward" if _is_forward(step, rules) or (better and not step.missing) else "plateau"
@@ -134,10 +134,6 @@ def _below(step: Step, name: str, tolerance: float) -> bool:
     return change is not None and change < -tolerance
 
 
-def _is_plateau(step: Step, tolerance: float) -> bool:
-    return not step.missing and all(_is_steady(step, name, tolerance) for name in step.now)
-
-
 def _is_steady(step: Step, name: str, tolerance: float) -> bool:
     change = abs(step.delta(name) or 0)
     if name not in _COUNTS:
@@ -162,18 +158,14 @@ def _is_stalled(scored: Scored, rules: StallRules) -> bool:
     start = scored.line.points[-rules.window]
     scores = [scored.score(point) for point in (*earlier, scored.point)]
     gain = half_up(scores[-1] - scored.score(start), SCORE_DECIMALS)
-    variance = without_noise(_variance(scores))
-    return variance < rules.variance and gain <= rules.score_gain and not _is_better(scored.point, start)
-
-
-def _variance(scores: Sequence[float]) -> float:
-    """Return the population variance; importing `statistics` takes longer than scoring."""
+    # The population variance: importing `statistics` takes longer than scoring.
     mean = fsum(scores) / len(scores)
-    return fsum((score - mean) ** 2 for score in scores) / len(scores)
-
-
-def _is_better(now: PastIteration, start: PastIteration) -> bool:
-    return any(_metric_is_better(name, now, start) for name in KEY_METRICS)
+    variance = without_noise(fsum((score - mean) ** 2 for score in scores) / len(scores))
+    return (
+        variance < rules.variance
+        and gain <= rules.score_gain
+        and not any(_metric_is_better(name, scored.point, start) for name in KEY_METRICS)
+    )
 
 
 def _metric_is_better(name: str, now: PastIteration, start: PastIteration) -> bool:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ralph_tracker.core import alerts as raising
 from ralph_tracker.core.alert_types import Alert, in_order
 from ralph_tracker.core.best import Candidate, best_now, best_of, findings_of, kept
-from ralph_tracker.core.classify import Scored, Step, classify, step_of
+from ralph_tracker.core.classify import Scored, classify, step_of
 from ralph_tracker.core.decision import Decision, Facts, decide, first_decision, message_of
 from ralph_tracker.core.findings import NOTHING_FOUND, Integrity, Severity
 from ralph_tracker.core.integrity import IntegrityAlerts, disbelieved_tests, integrity_alerts_of, integrity_record_of
@@ -72,12 +72,11 @@ def difference(
     """Explain in one line why the adjusted score differs; "" if both scores are equal."""
     if basis.given_score or quality == adjusted:
         return ""
-    reasons = [
-        *_tests(basis, metrics, adjusted_parts, scorer),
-        *_findings(basis, metrics),
-        *_suppressions(basis, integrity),
-        *_growth(basis, metrics),
-    ]
+    reasons = [*_tests(basis, metrics, adjusted_parts, scorer), *_findings(basis, metrics)]
+    more = max(suppressed(basis, integrity.suppressions).values()) if integrity is not None else 0
+    if more:
+        reasons.append(f"{more} new suppressions count as findings")
+    reasons += _growth(basis, metrics)
     # What is left is rounding: a pass rate of 33.3 % is a third here.
     return "; ".join(reasons) or f"{adjusted_parts.passes} of {scorer.seen.union} tests count unrounded"
 
@@ -105,11 +104,6 @@ def _findings(basis: Basis, metrics: Metrics) -> list[str]:
     if many:
         reasons.append(f"{', '.join(many)} measured against the many of the baseline")
     return reasons
-
-
-def _suppressions(basis: Basis, integrity: Integrity | None) -> list[str]:
-    more = max(suppressed(basis, integrity.suppressions).values()) if integrity is not None else 0
-    return [f"{more} new suppressions count as findings"] if more else []
 
 
 def _growth(basis: Basis, metrics: Metrics) -> list[str]:
@@ -173,8 +167,18 @@ def assess(inputs: JudgementInputs) -> Assessment:
         new = raising.raise_alerts(inputs.at, "baseline", None)
         return Assessment("baseline", new, (), (), _accepted(new, state), same_tree_cycle=False)
     scored = Scored(point=inputs.point, line=line, scorer=inputs.scorer, given=inputs.basis.given_score)
-    broke = raising.working_tests_failing(inputs.at) is not None or inputs.at.build_broke or _build_failed(inputs)
-    classification = classify(_step(inputs), scored, state.rules, broke=broke)
+    built = line.readings.get(BUILD_FAILED)  # a status has no delta: it fails and did not before
+    build_failed = inputs.metrics.build_status == "failure" and built is not None and not built.value
+    broke = raising.working_tests_failing(inputs.at) is not None or inputs.at.build_broke or build_failed
+    step = step_of(inputs.metrics, line.readings, inputs.score.components)._replace(
+        gained=inputs.at.gained,
+        lost=inputs.at.lost,
+        named=inputs.at.tests is not None,
+        uncovered=(inputs.at.change("coverage_lines_covered") or 0) < 0,
+    )
+    if inputs.at.fall_is_explained:
+        step = step.without_fall("test_count")  # a test count that fell by merging alone counts as unchanged
+    classification = classify(step, scored, state.rules, broke=broke)
     cycle = find_cycle(inputs.point, line, inputs.measurement, inputs.scorer, state.rules.cycling)
     if cycle is not None and not cycle.same_tree and _passes_new_test(inputs):
         cycle = None
@@ -202,25 +206,6 @@ def _passes_new_test(inputs: JudgementInputs) -> bool:
         name for name, how in tests.outcomes.items() if how == PASSED and name not in integrity_alerts.disbelieved
     }
     return not seen.ran.union(seen.excluded).issuperset(seen.aliases.roots(passing))
-
-
-def _step(inputs: JudgementInputs) -> Step:
-    """Return the step to classify; a test count that fell by merging alone counts as unchanged."""
-    step = step_of(inputs.metrics, inputs.state.lineage.readings, inputs.score.components)
-    at = inputs.at
-    step = step._replace(
-        gained=at.gained,
-        lost=at.lost,
-        named=at.tests is not None,
-        uncovered=(at.change("coverage_lines_covered") or 0) < 0,
-    )
-    return step.without_fall("test_count") if at.fall_is_explained else step
-
-
-def _build_failed(inputs: JudgementInputs) -> bool:
-    """Return whether the build fails and did not before; a status has no delta."""
-    before = inputs.state.lineage.readings.get(BUILD_FAILED)
-    return inputs.metrics.build_status == "failure" and before is not None and not before.value
 
 
 def _accepted(alerts: tuple[Alert, ...], state: LoopState) -> tuple[str, ...]:
@@ -343,11 +328,18 @@ def _judge(state: LoopState, measurement: Measurement, basis: Basis) -> Judgemen
     point = point._replace(classification=assessment.classification)
     inputs = inputs._replace(point=point)
     frontier = kept(state.frontier, candidate, scorer)
-    best = _tracker(frontier, scorer, number)
+    leader = best_now(frontier, scorer) if number else None
+    best = BestTracker()
+    if leader is not None:
+        leader_score = scorer.score(leader.iteration, leader.adjusted_parts)
+        best = BestTracker(leader.iteration, leader.quality_score, leader_score, leader.verified)
     if not number:
-        state = state._replace(met_target=_meets_target(inputs))
+        target = state.rules.loop.target_score
+        state = state._replace(met_target=target is not None and inputs.adjusted >= target)
         inputs = inputs._replace(state=state)
-    cost = _total_cost(state.cost_usd, measurement)
+    cost = state.cost_usd
+    if measurement.usage is not None and measurement.usage.cost_usd is not None:
+        cost = (cost or 0.0) + measurement.usage.cost_usd
     decision = _decision(inputs, assessment, candidate, best, cost)
     record = _record(inputs, assessment, candidate, best, decision)
     after = state._replace(
@@ -373,7 +365,10 @@ def _placed(
     seen: SeenTests,
     integrity_alerts: IntegrityAlerts,
 ) -> tuple[PastIteration, Candidate]:
-    standing = seen.standing(_passes(metrics), metrics.test_count, measurement.tests, integrity_alerts.disbelieved)
+    passed = metrics.tests_passed
+    if passed is None and metrics.pass_rate is not None and metrics.test_count is not None:
+        passed = whole(metrics.pass_rate * metrics.test_count / 100)
+    standing = seen.standing(passed, metrics.test_count, measurement.tests, integrity_alerts.disbelieved)
     adjusted_parts = adjusted_parts_of(
         basis,
         metrics,
@@ -405,40 +400,16 @@ def _placed(
     return point, candidate
 
 
-def _meets_target(inputs: JudgementInputs) -> bool:
-    target = inputs.state.rules.loop.target_score
-    return target is not None and inputs.adjusted >= target
-
-
-def _passes(metrics: Metrics) -> int | None:
-    """Return how many tests passed; if only the rate is known, computed from it."""
-    if metrics.tests_passed is not None or metrics.pass_rate is None or metrics.test_count is None:
-        return metrics.tests_passed
-    return whole(metrics.pass_rate * metrics.test_count / 100)
-
-
-def _tracker(frontier: tuple[Candidate, ...], scorer: Scorer, number: int) -> BestTracker:
-    best = best_now(frontier, scorer) if number else None
-    if best is None:
-        return BestTracker()
-    return BestTracker(
-        iteration=best.iteration,
-        score=best.quality_score,
-        adjusted=scorer.score(best.iteration, best.adjusted_parts),
-        verified=best.verified,
-    )
-
-
-def _total_cost(before: float | None, measurement: Measurement) -> float | None:
-    cost = measurement.usage.cost_usd if measurement.usage else None
-    return before if cost is None else (before or 0.0) + cost
-
-
 def _decision(
     inputs: JudgementInputs, assessment: Assessment, candidate: Candidate, best: BestTracker, cost: float | None
 ) -> Decision:
     if inputs.number == 0:
         return first_decision()
+    # A loop that works off its plan makes progress: a task was done since just before the window of a stall.
+    window = inputs.state.lineage.points[-inputs.state.rules.stall.window :]
+    before = next((point.tasks_done for point in window if point.tasks_done is not None), None)
+    now = inputs.point.tasks_done
+    ticked = now is not None and before is not None and now > before
     facts = Facts(
         iteration=inputs.number,
         classification=assessment.classification,
@@ -460,23 +431,23 @@ def _decision(
         },
         met_target=inputs.state.met_target,
         open_tasks=None if inputs.measurement.plan is None else inputs.measurement.plan[1],
-        working=_ticked(inputs) or (inputs.basis.has_tests and not inputs.scorer.seen.union),
+        working=ticked or (inputs.basis.has_tests and not inputs.scorer.seen.union),
     )
     return decide(facts, inputs.state.rules)
-
-
-def _ticked(inputs: JudgementInputs) -> bool:
-    """Return whether a task of the plan was done since just before the window of a stall."""
-    window = inputs.state.lineage.points[-inputs.state.rules.stall.window :]
-    before = next((point.tasks_done for point in window if point.tasks_done is not None), None)
-    now = inputs.point.tasks_done
-    return now is not None and before is not None and now > before
 
 
 def _record(
     inputs: JudgementInputs, assessment: Assessment, candidate: Candidate, best: BestTracker, decision: Decision
 ) -> IterationRecord:
     baseline = {} if inputs.number == 0 else deltas(inputs.metrics, read(inputs.basis.baseline, 0))
+    notes = []
+    if inputs.number == 0 and inputs.state.met_target:
+        target = plain_number(inputs.state.rules.loop.target_score or 0)
+        notes.append(f"the baseline already meets the target of {target}, so the target does not stop this loop")
+    given, used = inputs.measurement.metrics.error_count, inputs.metrics.error_count
+    if given is not None and given != used:
+        sums = "not recorded" if used is None else f"{used} is recorded"
+        notes.append(f"error_count {given} was given; this loop sums it from its parts since the baseline: {sums}")
     return IterationRecord(
         loop_id=inputs.state.loop_id,
         iteration=inputs.number,
@@ -516,26 +487,8 @@ def _record(
         tree=inputs.measurement.tree,
         integrity=integrity_record_of(inputs.integrity_alerts, inputs.scorer.seen, inputs.measurement),
         plan=inputs.measurement.plan,
-        notes=(*_notes(inputs), *inputs.measurement.notes),
+        notes=(*notes, *inputs.measurement.notes),
     )
-
-
-def _notes(inputs: JudgementInputs) -> tuple[str, ...]:
-    if inputs.number == 0 and inputs.state.met_target:
-        target = plain_number(inputs.state.rules.loop.target_score or 0)
-        return (
-            f"the baseline already meets the target of {target}, so the target does not stop this loop",
-            *_error_counts(inputs),
-        )
-    return _error_counts(inputs)
-
-
-def _error_counts(inputs: JudgementInputs) -> tuple[str, ...]:
-    given, used = inputs.measurement.metrics.error_count, inputs.metrics.error_count
-    if given is None or given == used:
-        return ()
-    sums = "not recorded" if used is None else f"{used} is recorded"
-    return (f"error_count {given} was given; this loop sums it from its parts since the baseline: {sums}",)
 
 
 def _line_after(inputs: JudgementInputs, lasting: tuple[Alert, ...]) -> Lineage:

@@ -397,21 +397,31 @@ class IterationRecord(NamedTuple):
 
     def to_dict(self) -> RecordDocument:
         """Return the record as the seed's `iteration_metrics` document."""
+        best = self.best
+        baseline: _BaselineDocument = {}
+        if self.is_baseline:
+            baseline = {"baseline_stored": True, "next_action": "await_iteration_1"}
         return {
             "schema_version": SCHEMA_VERSION,
             "iteration_metrics": _iteration(self),
-            **_baseline(self),
-            "best_iteration_tracker": _tracker(self),
+            **baseline,
+            "best_iteration_tracker": {
+                "current_best": None if best.iteration is None else f"iteration_{best.iteration}",
+                "best_quality_score": best.score,
+                "current_iteration_score": self.quality_score,
+                "adjusted_best_quality_score": best.adjusted,
+                "adjusted_current_iteration_score": self.adjusted_score,
+                "best_is_verified": best.verified if best.iteration is not None else None,
+            },
             "recommendation": decision_document(self.decision),
             "message": self.message,
         }
 
 
-def _baseline(record: IterationRecord) -> _BaselineDocument:
-    return {"baseline_stored": True, "next_action": "await_iteration_1"} if record.is_baseline else {}
-
-
 def _iteration(record: IterationRecord) -> IterationDocument:
+    since: _SinceDocument = {}
+    if not record.is_baseline:
+        since = {"deltas": {"from_previous": dict(record.from_previous), "from_baseline": dict(record.from_baseline)}}
     return {
         "loop_id": record.loop_id,
         "iteration": record.iteration,
@@ -419,7 +429,7 @@ def _iteration(record: IterationRecord) -> IterationDocument:
         "timestamp": record.timestamp,
         "classification": record.classification,
         **metrics_document(record.metrics),
-        **_since(record),
+        **since,
         "quality_score": record.quality_score,
         "adjusted_score": record.adjusted_score,
         "adjusted_because": record.adjusted_because or None,
@@ -443,12 +453,6 @@ def _iteration(record: IterationRecord) -> IterationDocument:
     }
 
 
-def _since(record: IterationRecord) -> _SinceDocument:
-    if record.is_baseline:
-        return {}
-    return {"deltas": {"from_previous": dict(record.from_previous), "from_baseline": dict(record.from_baseline)}}
-
-
 def _round(value: float) -> float:
     return half_up(value, SCORE_DECIMALS)
 
@@ -459,16 +463,3 @@ def _rounded(values: Mapping[str, float]) -> Numbers:
 
 def _state(alert: Alert, record: IterationRecord, state: AlertState) -> AlertState:
     return "accepted" if alert.id in record.accepted else state
-
-
-def _tracker(record: IterationRecord) -> TrackerDocument:
-    """Return the seed's best_iteration_tracker."""
-    best = record.best
-    return {
-        "current_best": None if best.iteration is None else f"iteration_{best.iteration}",
-        "best_quality_score": best.score,
-        "current_iteration_score": record.quality_score,
-        "adjusted_best_quality_score": best.adjusted,
-        "adjusted_current_iteration_score": record.adjusted_score,
-        "best_is_verified": best.verified if best.iteration is not None else None,
-    }

@@ -191,7 +191,7 @@ def basis_of(
     baseline: Metrics, rules: Rules, *, given_score: bool, configured: frozenset[Group] = frozenset()
 ) -> Basis:
     """Return the basis of a loop: what the baseline has and what a configured check measures."""
-    parts = tuple(name for name in ERROR_PARTS if _has_part(name, baseline, configured))
+    parts = tuple(name for name in ERROR_PARTS if baseline.get(name) is not None or _PART_GROUP[name] in configured)
     error_parts = None if baseline.error_count is not None else parts
     recorded = recorded_metrics(baseline, error_parts)
     components = tuple(
@@ -201,24 +201,16 @@ def basis_of(
         or (part.group in configured and part.dimension != "efficiency")
         or (part.name == "error_count_inverted" and error_parts)
     )
+    dimensions = {COMPONENT_BY_NAME[name].dimension for name in components}
+    weights = {name: rules.score.weights[name] for name in DIMENSIONS if name in dimensions}
+    total = sum(weights.values())
     return Basis(
         baseline=recorded,
         components=components,
         error_parts=error_parts,
         given_score=given_score,
-        weights=_weights_used(components, rules),
+        weights={name: weight / total for name, weight in weights.items()} if total else {},
     )
-
-
-def _has_part(name: str, baseline: Metrics, configured: frozenset[Group]) -> bool:
-    return baseline.get(name) is not None or _PART_GROUP[name] in configured
-
-
-def _weights_used(components: tuple[str, ...], rules: Rules) -> dict[str, float]:
-    present = {COMPONENT_BY_NAME[name].dimension for name in components}
-    kept = {name: rules.score.weights[name] for name in DIMENSIONS if name in present}
-    total = sum(kept.values())
-    return {name: weight / total for name, weight in kept.items()} if total else {}
 
 
 def recorded_metrics(metrics: Metrics, error_parts: tuple[str, ...] | None) -> Metrics:
@@ -431,10 +423,16 @@ def adjusted_components(
     factor = size_factor(basis.baseline, metrics)
     components = plain_components(basis, metrics)
     for name, cost in _COSTS.items():
-        if components.get(name) is not None:
-            metric = COMPONENT_BY_NAME[name].reads[0]
-            scale = 1.0 if metric == "complexity_score" else factor
-            components[name] = _cost_against(basis.baseline, metrics, metric, cost, scale, more.get(metric, 0))
+        if components.get(name) is None:
+            continue
+        metric = COMPONENT_BY_NAME[name].reads[0]
+        value = (metrics.number(metric) or 0.0) + more.get(metric, 0)
+        if metric != "complexity_score":
+            value *= factor
+        if starts_high(basis.baseline, metric, cost):
+            components[name] = max(0.0, 100.0 - HALF * value / (basis.baseline.number(metric) or 0.0))
+        else:
+            components[name] = penalised(value, cost)
     growth = code_growth(basis.baseline, metrics)
     if growth is not None:
         components["loc_appropriate"] = appropriate_size(growth)
@@ -446,11 +444,3 @@ def starts_high(baseline: Metrics, metric: str, cost: float) -> bool:
     """Return whether the baseline's own value already costs more than half of the component."""
     start = baseline.number(metric)
     return start is not None and cost * start > HALF
-
-
-def _cost_against(baseline: Metrics, metrics: Metrics, metric: str, cost: float, factor: float, more: int) -> float:
-    value = ((metrics.number(metric) or 0.0) + more) * factor
-    start = baseline.number(metric) or 0.0
-    if starts_high(baseline, metric, cost):
-        return max(0.0, 100.0 - HALF * value / start)
-    return penalised(value, cost)

@@ -105,6 +105,7 @@ def select(
     chosen_by_tests = chosen_mode == "believed" and reason is None and not selected.candidate.given
     why = why_best((each.candidate for each in contenders), scorer) if chosen_by_tests else ()
     degradation = _degradation(contenders, selected)
+    lead = selected.adjusted - final.adjusted
     return Selection(
         loop_id=loop_id,
         mode=chosen_mode,
@@ -113,8 +114,8 @@ def select(
         final=final,
         threshold=rules.score.acceptance,
         accepted=selected.adjusted >= rules.score.acceptance,
-        delta=half_up(selected.adjusted - final.adjusted, SCORE_DECIMALS),
-        improvement_percentage=_share(selected.adjusted - final.adjusted, final.adjusted),
+        delta=half_up(lead, SCORE_DECIMALS),
+        improvement_percentage=half_up(lead / final.adjusted * 100, 1) if final.adjusted else None,
         why_not_final=_why_not_final(selected, final, is_chosen=reason is None),
         degradation=degradation,
         rationale=_rationale(contenders, selected, degradation, reason, why),
@@ -144,10 +145,6 @@ def _choose(contenders: Sequence[SelectionCandidate], scorer: Scorer, mode: Sele
 def _peak_by_quality(contenders: Sequence[SelectionCandidate]) -> int:
     """Return the iteration with the highest quality_score, the earlier of equals."""
     return max(contenders, key=lambda c: (c.candidate.quality_score, -c.iteration)).iteration
-
-
-def _share(difference: float, whole: float) -> float | None:
-    return half_up(difference / whole * 100, 1) if whole else None
 
 
 def _why_not_final(selected: SelectionCandidate, final: SelectionCandidate, *, is_chosen: bool) -> str | None:
@@ -198,38 +195,23 @@ def _rationale(
     verb = "achieved peak quality" if selected.adjusted == peak else "has quality"
     lines.append(f"Iteration {number} {verb} ({quality})")
     lines += (sentence.removesuffix(".") for sentence in why)
-    lines += _test_line(metrics)
-    lines += _coverage_line(contenders, metrics)
+    passed, count, coverage = metrics.tests_passed, metrics.test_count, metrics.coverage_percentage
+    if passed is not None and count is not None:
+        all_pass = metrics.tests_failed == 0 and passed > 0
+        lines.append(f"All tests passing ({passed}/{count})" if all_pass else f"Tests passing: {passed}/{count}")
+    if coverage is not None:
+        highest = max(c.metrics.coverage_percentage or 0.0 for c in contenders)
+        word = "Highest coverage" if coverage == highest else "Coverage"
+        lines.append(f"{word} ({plain_number(coverage)}%)")
     if degradation.started is not None and selected.adjusted > contenders[-1].adjusted:
         last = contenders[-1].iteration
         span = f"iteration {last}" if degradation.started == last else f"iterations {degradation.started}-{last}"
         lines.append(f"Quality degraded in {span}")
-    lines += _verdict_line(selected)
+    verdict = selected.candidate.verdict
+    if verdict not in {None, "PASS"}:
+        lines.append(f"Integrity: {verdict}; read its findings before you rely on it")
     lines.append(SOURCE)
     return tuple(lines)
-
-
-def _verdict_line(selected: SelectionCandidate) -> list[str]:
-    verdict = selected.candidate.verdict
-    return [] if verdict in {None, "PASS"} else [f"Integrity: {verdict}; read its findings before you rely on it"]
-
-
-def _test_line(metrics: Metrics) -> list[str]:
-    passed, count = metrics.tests_passed, metrics.test_count
-    if passed is None or count is None:
-        return []
-    if metrics.tests_failed == 0 and passed:
-        return [f"All tests passing ({passed}/{count})"]
-    return [f"Tests passing: {passed}/{count}"]
-
-
-def _coverage_line(contenders: Sequence[SelectionCandidate], metrics: Metrics) -> list[str]:
-    coverage = metrics.coverage_percentage
-    if coverage is None:
-        return []
-    highest = max(c.metrics.coverage_percentage or 0.0 for c in contenders)
-    word = "Highest coverage" if coverage == highest else "Coverage"
-    return [f"{word} ({plain_number(coverage)}%)"]
 
 
 class CriteriaDocument(TypedDict):
@@ -317,6 +299,8 @@ def selection_document(
     """Return the seed's best_output_selection document; `folder` is the loop's, as users see it."""
     selected, final = selection.selected, selection.final
     later = [c for c in selection.contenders if c.iteration > 0]
+    recent = selection.mode == "most_recent_above_threshold"
+    started = selection.degradation.started
     return {
         "schema_version": SCHEMA_VERSION,
         "best_output_selection": {
@@ -332,12 +316,31 @@ def selection_document(
             "quality_trajectory": {f"iteration_{c.iteration}": c.candidate.quality_score for c in later},
             "adjusted_quality_trajectory": {f"iteration_{c.iteration}": c.adjusted for c in later},
             "peak_by_quality_score": selection.peak_by_quality_score,
-            "selection_criteria": _criteria(selection),
-            "selected_iteration_details": _details(selected, folder),
-            "comparison_to_final": _comparison(selection),
+            "selection_criteria": {
+                "primary": "most_recent_above_threshold" if recent else "highest_quality_score",
+                "threshold": selection.threshold,
+                "verification_required": selection.mode != "highest_quality",
+            },
+            "selected_iteration_details": {
+                "iteration": selected.iteration,
+                "quality_score": selected.candidate.quality_score,
+                "adjusted_score": selected.adjusted,
+                "timestamp": selected.timestamp,
+                **metrics_document(selected.metrics),
+                "artifacts_path": f"{folder}/iterations/iteration-{selected.iteration:03d}/",
+            },
+            "comparison_to_final": {
+                "final_quality": final.candidate.quality_score,
+                "selected_quality": selected.candidate.quality_score,
+                "adjusted_final_quality": final.adjusted,
+                "adjusted_selected_quality": selected.adjusted,
+                "delta": selection.delta,
+                "improvement_percentage": selection.improvement_percentage,
+                "reason_final_not_selected": selection.why_not_final,
+            },
             "selection_rationale": list(selection.rationale),
             "degradation_analysis": {
-                "degradation_started": _iteration_name(selection.degradation.started),
+                "degradation_started": None if started is None else f"iteration_{started}",
                 "pattern": selection.degradation.pattern,
                 "iterations_after_peak": selection.degradation.iterations_after_peak,
                 "quality_loss": selection.degradation.loss,
@@ -348,41 +351,4 @@ def selection_document(
             "unreadable": list(unreadable),
         },
         "message": selection.message,
-    }
-
-
-def _iteration_name(number: int | None) -> str | None:
-    return None if number is None else f"iteration_{number}"
-
-
-def _criteria(selection: Selection) -> CriteriaDocument:
-    recent = selection.mode == "most_recent_above_threshold"
-    return {
-        "primary": "most_recent_above_threshold" if recent else "highest_quality_score",
-        "threshold": selection.threshold,
-        "verification_required": selection.mode != "highest_quality",
-    }
-
-
-def _details(selected: SelectionCandidate, folder: str) -> DetailsDocument:
-    return {
-        "iteration": selected.iteration,
-        "quality_score": selected.candidate.quality_score,
-        "adjusted_score": selected.adjusted,
-        "timestamp": selected.timestamp,
-        **metrics_document(selected.metrics),
-        "artifacts_path": f"{folder}/iterations/iteration-{selected.iteration:03d}/",
-    }
-
-
-def _comparison(selection: Selection) -> ComparisonDocument:
-    selected, final = selection.selected, selection.final
-    return {
-        "final_quality": final.candidate.quality_score,
-        "selected_quality": selected.candidate.quality_score,
-        "adjusted_final_quality": final.adjusted,
-        "adjusted_selected_quality": selected.adjusted,
-        "delta": selection.delta,
-        "improvement_percentage": selection.improvement_percentage,
-        "reason_final_not_selected": selection.why_not_final,
     }

@@ -69,7 +69,9 @@ class Text:
     @cached_property
     def code(self) -> str:
         """Return the text with comments and Python's triple-quoted strings blanked; line numbers stay the same."""
-        return self._tokens().sub(lambda found: _blank(found[0]) if found.lastgroup else found[0], self.text)
+        return self._tokens().sub(
+            lambda found: _NOT_NEWLINE.sub(" ", found[0]) if found.lastgroup else found[0], self.text
+        )
 
     @cached_property
     def comments(self) -> list[str]:
@@ -81,10 +83,6 @@ class Text:
         if language == "python":
             return _PYTHON
         return _BRACES if language is not None or self.path.endswith((".json", ".gradle", ".kts")) else _HASH
-
-
-def _blank(text: str) -> str:
-    return _NOT_NEWLINE.sub(" ", text)
 
 
 class ChangedFile:

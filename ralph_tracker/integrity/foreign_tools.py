@@ -39,12 +39,10 @@ def _decoded(data: bytes, shape: type[T], tool: str, command: str) -> T:
     try:
         return msgspec.json.decode(data, type=shape)
     except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError, RecursionError) as error:
-        why = "is nested too deeply" if isinstance(error, RecursionError) else _first_line(error)
+        why = (str(error) or type(error).__name__).splitlines()[0]
+        if isinstance(error, RecursionError):
+            why = "is nested too deeply"
         raise InputError(f"integrity.tool {tool}: not what it prints: {why}; make it with `{command}`") from None
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error) or type(error).__name__).splitlines()[0]
 
 
 def _unknown(tool: str, version: str, kind: str) -> InputError:

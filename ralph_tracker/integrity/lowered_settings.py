@@ -141,7 +141,16 @@ def lowered(files: Iterable[ChangedFile]) -> Iterator[Finding]:
                     for key, value in everywhere
                 )
                 if not moved:
-                    yield _finding(file, f"{place[1]} {said}; put it back.", place[1], before, after)
+                    yield Finding(
+                        "R5",
+                        Severity.HIGH,
+                        f"{place[1]} {said}; put it back.",
+                        file.path,
+                        line=None if after is None else after[1],
+                        old=None if before is None else one_line(", ".join(before[0])),
+                        new=None if after is None else one_line(", ".join(after[0])),
+                        about=place[1],
+                    )
 
 
 def checks_removed(files: Iterable[ChangedFile]) -> Iterator[Finding]:
@@ -161,21 +170,6 @@ def checks_removed(files: Iterable[ChangedFile]) -> Iterator[Finding]:
 def _running(workflow: Text) -> list[str]:
     """Return the lines of a workflow, except installation steps."""
     return [line for line in workflow.code.split("\n") if "install" not in line]
-
-
-def _finding(
-    file: ChangedFile, message: str, about: str, before: tuple[Value, int] | None, after: tuple[Value, int] | None
-) -> Finding:
-    return Finding(
-        "R5",
-        Severity.HIGH,
-        message,
-        file.path,
-        line=None if after is None else after[1],
-        old=None if before is None else one_line(", ".join(before[0])),
-        new=None if after is None else one_line(", ".join(after[0])),
-        about=about,
-    )
 
 
 def _is_lower(kind: Kind, old: Value | None, new: Value | None) -> str | None:

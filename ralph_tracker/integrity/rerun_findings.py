@@ -122,7 +122,9 @@ def show(run: RerunInputs) -> RerunFindings:
         was, now = run.old.get(test), run.now(test)
         if was is None or now == FAILED or how in {PASSED, SKIPPED}:
             continue
-        gone_name = _missing(run, test, file, how)
+        # The name that the earlier form needs and the source no longer has, None without one.
+        why = run.why(test) if how == FAILED else run.unloaded(file)
+        gone_name = None if why is None else run.missing(why)
         if how is None and gone_name is None:
             continue
         rule = _rule(run, file, was, now, gone_name)
@@ -134,9 +136,13 @@ def show(run: RerunInputs) -> RerunFindings:
             tests_by_rule.setdefault((rule, file or ""), []).append(test)
     findings = [_finding(run, rule, file, tests) for (rule, file), tests in tests_by_rule.items()]
     findings += [_removed(run, name, tests) for name, tests in unrunnable.items()]
-    raised = {path for each in findings for path in _files_of(run, each)}
+    # A finding is about its own test files, else about all edited files. Their references move to the present form,
+    # while the finding keeps checking the earlier one.
+    for finding in findings:
+        files = {run.file_of(test) for test in finding.tests}
+        moved |= run.references.keys() & files or run.references.keys()
     retired = (test for tests in unrunnable.values() for test in tests if run.old.get(test) == PASSED)
-    return RerunFindings(tuple(findings), frozenset(retired), frozenset(moved | raised))
+    return RerunFindings(tuple(findings), frozenset(retired), frozenset(moved))
 
 
 def hidden_failures_without_rerun(run: RerunInputs, among: Iterable[str]) -> Finding | None:
@@ -163,14 +169,6 @@ def hidden_failures_without_rerun(run: RerunInputs, among: Iterable[str]) -> Fin
     )
 
 
-def _missing(run: RerunInputs, test: str, file: str | None, how: str | None) -> str | None:
-    """Return the name that the earlier form needs and the source no longer has, None without one."""
-    if how == FAILED:
-        return run.missing(run.why(test))
-    why = run.unloaded(file)
-    return None if why is None else run.missing(why)
-
-
 def _rule(run: RerunInputs, file: str | None, was: str, now: str | None, gone_name: str | None) -> str | None:
     """Return the rule of the row that holds, None if the reference moves without a finding."""
     edited = file in run.references
@@ -195,15 +193,6 @@ def _is_told(run: RerunInputs, rule: str, test: str, file: str) -> bool:
 
 def _edited(run: RerunInputs, file: str) -> list[str]:
     return [file] if file in run.references else sorted(run.references)
-
-
-def _files_of(run: RerunInputs, finding: Finding) -> set[str]:
-    """Return the files whose reference a finding is about: its own test files, else all edited files.
-
-    Their references move to the present form, while the finding keeps checking the earlier one.
-    """
-    own = {file for test in finding.tests if (file := run.file_of(test)) in run.references and file is not None}
-    return own or set(run.references)
 
 
 def _finding(run: RerunInputs, rule: str, file: str, tests: list[str]) -> Finding:

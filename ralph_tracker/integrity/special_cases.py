@@ -70,16 +70,15 @@ def special_cased(
     green: Iterable[tuple[SourceTest, tuple[str, ...]]],
 ) -> Iterator[Finding]:
     """Yield the branches and tables in source that special-case tests that turned green; `green` has their ids."""
-    asked = [_asked(test, ids) for test, ids in green]
-    asked = [each for each in asked if each.expected]
+    asked = []
+    for test, ids in green:
+        rows = [line for line in test.text.split("\n") if _ASSERTING.search(line) or _ENTRY.match(line)]
+        expected = _literals("\n".join(rows))
+        if expected:
+            asked.append(_TestLiterals(expected, _literals(test.text), ids, test.name))
     for file in files if asked else ():
         if file.is_source and added.get(file.path):
             yield from _in_source(file, added[file.path], asked)
-
-
-def _asked(test: SourceTest, ids: tuple[str, ...]) -> _TestLiterals:
-    rows = [line for line in test.text.split("\n") if _ASSERTING.search(line) or _ENTRY.match(line)]
-    return _TestLiterals(_literals("\n".join(rows)), _literals(test.text), ids, test.name)
 
 
 def _literals(text: str) -> frozenset[str]:

@@ -214,7 +214,7 @@ class IterationFiles:
 
     def _content(self, number: int) -> str:
         """Return the id of an iteration's content in the store: its tree if known, else its name."""
-        return self._committed.tree(number) or _ref(number)
+        return self._committed.tree(number) or f"{ITERATIONS}{number}"
 
     def after_checks(self, kept: KeptFiles) -> KeptFiles:
         """Return `kept` with what the checks have changed in the tree."""
@@ -425,10 +425,6 @@ class IterationFiles:
 
     def _lost(self, number: int, what: str) -> StoreError:
         return StoreError(_LOST.format(number, what, self.paths.shown))
-
-
-def _ref(number: int) -> str:
-    return f"{ITERATIONS}{number}"
 
 
 @contextmanager

@@ -77,7 +77,9 @@ def rebuild(store: LoopStore, rules: Rules, started_at: str, configured: frozens
     iteration whose measurement is damaged is left out of listings and of the choice of the best.
     """
     replayed = replay(store, store.paths.loop_id, rules, configured)
-    touched = min((*replayed.lost, *_raised_at(store)), default=replayed.state.iteration + 1)
+    # From the first iteration with an accepted alert on, verdicts may differ.
+    accepted = [event["alert"]["iteration"] for event in store.acceptances()]
+    touched = min((*replayed.lost, *accepted), default=replayed.state.iteration + 1)
     rows = []
     for judgement in replayed.judgements:
         number = judgement.record.iteration
@@ -87,8 +89,10 @@ def rebuild(store: LoopStore, rules: Rules, started_at: str, configured: frozens
             _keep(store, judgement.state, judgement.candidate, row, summary_of(judgement, started_at))
         store.repair_record(number)
     for number in replayed.lost:
-        before = sum(judgement.record.iteration < number for judgement in replayed.judgements) - 1
-        _lose(store, number, replayed.judgements[before], started_at)
+        # An unreadable iteration has the state of the previous one, and no row for listings.
+        before = replayed.judgements[sum(each.record.iteration < number for each in replayed.judgements) - 1]
+        summary = summary_of(before, started_at)._replace(iteration=number)
+        _keep(store, before.state._replace(iteration=number), before.candidate, {}, summary)
     store.write_trajectory(rows)
     store.write_seen(replayed.state)
     summary = summary_of(replayed.judgements[-1], started_at)._replace(iteration=replayed.state.iteration)
@@ -97,22 +101,11 @@ def rebuild(store: LoopStore, rules: Rules, started_at: str, configured: frozens
     return summary
 
 
-def _raised_at(store: LoopStore) -> list[int]:
-    """Return the iterations whose alerts were accepted: from the first of them on, verdicts may differ."""
-    return [event["alert"]["iteration"] for event in store.acceptances()]
-
-
 def _counts_the_same(store: LoopStore, judgement: Judgement) -> bool:
     """Return whether the stored facts that iterations are compared by are still right."""
     stored = store.after(judgement.record.iteration)
     now = [encode(judgement.state.lineage), encode(judgement.candidate)]
     return to_json([stored.get("line"), stored.get("candidate")]) == to_json(now)
-
-
-def _lose(store: LoopStore, number: int, before: Judgement, started_at: str) -> None:
-    """Store the previous iteration's state for an unreadable one, without a row for listings."""
-    summary = summary_of(before, started_at)._replace(iteration=number)
-    _keep(store, before.state._replace(iteration=number), before.candidate, {}, summary)
 
 
 def _keep(store: LoopStore, state: LoopState, candidate: Candidate, row: Document, summary: Summary) -> None:
@@ -197,7 +190,8 @@ class LoopReader(NamedTuple):
 
     def rebuilt(self) -> Summary:
         """Write everything derived again, and return the status of the loop."""
-        return rebuild(self.store, self.config.rules, self._started_at, self.configured)
+        started_at = self.started.isoformat(timespec="seconds").replace("+00:00", "Z")
+        return rebuild(self.store, self.config.rules, started_at, self.configured)
 
     def judged(self) -> tuple[Judgement, ...]:
         """Judge every iteration again with the acceptances of now."""
@@ -220,7 +214,3 @@ class LoopReader(NamedTuple):
         except RecordError:
             summary = self.rebuilt()
             return self.store.state(summary, self.config.rules), summary
-
-    @property
-    def _started_at(self) -> str:
-        return self.started.isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -115,7 +115,14 @@ def paths_of(root: Path, loop_id: str | None, environment: Mapping[str, str]) ->
     if paths is not None and paths.iteration(0).is_dir():
         _refuse_links(paths.folder)
         return paths
-    raise LoopError(f"loop {named}: not in {project.root}; {START}" if named else _no_loop(project))
+    if named:
+        raise LoopError(f"loop {named}: not in {project.root}; {START}")
+    # Nothing names a loop; there may be loops even if the file `current` is damaged.
+    found = loops_of(project)
+    if found:
+        names = ", ".join(paths.loop_id for paths in found)
+        raise LoopError(f"no current loop in {project.root}; name one with --loop-id: {names}")
+    raise LoopError(f"no loop in {project.root}; {START}")
 
 
 def loops_of(project: ProjectPaths) -> tuple[LoopPaths, ...]:
@@ -139,15 +146,6 @@ def version_of(loops: Sequence[LoopPaths]) -> str:
             except OSError:
                 seen.update(b"-\n")
     return seen.hexdigest()
-
-
-def _no_loop(project: ProjectPaths) -> str:
-    """Return what to do if nothing names a loop; there may be loops even if the file `current` is damaged."""
-    found = loops_of(project)
-    if found:
-        names = ", ".join(paths.loop_id for paths in found)
-        return f"no current loop in {project.root}; name one with --loop-id: {names}"
-    return f"no loop in {project.root}; {START}"
 
 
 def summary_at(paths: LoopPaths) -> Summary:

@@ -34,15 +34,16 @@ def rolled_back(paths: LoopPaths) -> tuple[RolledBack, ...]:
     """Return the iterations that rollbacks left behind, oldest first; a rollback that was undone is none."""
     left: dict[int, None] = {}
     for event in read_lines(paths.events):
-        if isinstance(event, dict) and event.get("event") == "rollback" and _whole(event):
+        if (
+            isinstance(event, dict)
+            and event.get("event") == "rollback"
+            and isinstance(event.get("to"), int)
+            and isinstance(event.get("after"), int)
+        ):
             left.pop(event["after"], None)
             if event["to"] != event["after"]:
                 left[event["after"]] = None
     return tuple(RolledBack(number, tuple(_critical(paths, number))) for number in left)
-
-
-def _whole(event: Mapping[str, Any]) -> bool:
-    return isinstance(event.get("to"), int) and isinstance(event.get("after"), int)
 
 
 def _critical(paths: LoopPaths, number: int) -> Iterable[str]:

@@ -87,23 +87,21 @@ class _Migration:
     def _tree(self, old: str) -> str:
         if old not in self._trees:
             listed = [_entry(item) for item in self._git.run("ls-tree", "-r", "-z", old).split(b"\0")[:-1]]
-            self._read_contents({entry.object_id for entry in listed} - self._contents.keys())
+            unread = sorted({entry.object_id for entry in listed} - self._contents.keys())
+            asked = "".join(f"{name}\n" for name in unread).encode()
+            answer = memoryview(self._git.run("cat-file", "--batch", stdin=asked))
+            at = 0
+            for name in unread:
+                end = at + len(f"{name} blob ")
+                line = bytes(answer[end : end + 20]).partition(b"\n")[0]
+                start = end + len(line) + 1
+                at = start + int(line) + 1
+                self._contents[name] = Seen("", self._objects.add(bytes(answer[start : at - 1])), int(line), None)
             index = Index()
             for path, mode, object_id in listed:
                 index.put(path, self._contents[object_id]._replace(mode=mode))
             self._trees[old] = index.write(self._objects.add)
         return self._trees[old]
-
-    def _read_contents(self, ids: set[str]) -> None:
-        asked = "".join(f"{name}\n" for name in sorted(ids)).encode()
-        answer = memoryview(self._git.run("cat-file", "--batch", stdin=asked))
-        at = 0
-        for name in sorted(ids):
-            end = at + len(f"{name} blob ")
-            line = bytes(answer[end : end + 20]).partition(b"\n")[0]
-            start = end + len(line) + 1
-            at = start + int(line) + 1
-            self._contents[name] = Seen("", self._objects.add(bytes(answer[start : at - 1])), int(line), None)
 
 
 def _entry(item: bytes) -> Entry:

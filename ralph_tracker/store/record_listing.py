@@ -48,14 +48,12 @@ class RecordHistory:
         if _agrees(readable, _sealed(seal, "record")):
             return Listed(number, document if copy_is_whole else _yaml(readable, shown))
         if copy_is_whole:
-            return Listed(number, document, self._problem(number, readable))
+            if readable is None and attempted(self.paths) == number:
+                return Listed(number, document)  # it is being written right now
+            state = "is missing" if readable is None else "is damaged (it differs from its seal)"
+            note = f"iteration {number}: progress/{record_name(number)} {state}; shown from iterations/, still whole"
+            return Listed(number, document, note)
         return Listed(number, None, f"iteration {number}: both copies of its record are damaged; the others go on")
-
-    def _problem(self, number: int, readable: bytes | None) -> str | None:
-        if readable is None and attempted(self.paths) == number:
-            return None  # it is being written right now
-        state = "is missing" if readable is None else "is damaged (it differs from its seal)"
-        return f"iteration {number}: progress/{record_name(number)} {state}; shown from iterations/, still whole"
 
     def all(self) -> Iterator[Listed]:
         """Yield every record of the loop, oldest first."""

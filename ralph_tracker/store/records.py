@@ -203,7 +203,18 @@ class LoopRecords:
         try:
             return self.seen_on_file(iteration)
         except RecordError:
-            return self._seen_again(iteration)
+            seen = self.start(Rules()).seen
+            for number in range(iteration + 1):
+                measured = self.measurement(number)
+                if measured is None:
+                    continue
+                now = measured[0]
+                found = now.integrity or NOTHING_FOUND
+                seen = seen.renamed(found.matches, found.no_tests).noticed(now.tests)
+                row = self.after(number).get("row")
+                if not _is_row(row) or decode(Candidate, row["candidate"]).clean:
+                    seen = seen.after(number, now.metrics.test_count, now.tests)
+            return seen
 
     def seen_on_file(self, iteration: int) -> SeenTests:
         """Return every test seen up to that iteration, from the file. Raises RecordError if it is outdated."""
@@ -214,23 +225,6 @@ class LoopRecords:
         except _MISSHAPEN:
             pass
         raise RecordError(f"{self.paths.shown}/tests-seen.json is not of iteration {iteration}")
-
-    def _seen_again(self, iteration: int) -> SeenTests:
-        seen = self.start(Rules()).seen
-        for number in range(iteration + 1):
-            measured = self.measurement(number)
-            if measured is None:
-                continue
-            now = measured[0]
-            found = now.integrity or NOTHING_FOUND
-            seen = seen.renamed(found.matches, found.no_tests).noticed(now.tests)
-            if self._was_clean(number):
-                seen = seen.after(number, now.metrics.test_count, now.tests)
-        return seen
-
-    def _was_clean(self, number: int) -> bool:
-        row = self.after(number).get("row")
-        return not _is_row(row) or decode(Candidate, row["candidate"]).clean
 
     def measurement(self, number: int) -> tuple[Measurement, int | None] | None:
         """Return the measurement and the iteration it descends from; None if either is damaged."""

@@ -1,6 +1,6 @@
 """Where a loop stands, as a document: what state.json holds, and what is to be done."""
 
-from typing import Any, Final, TypedDict
+from typing import Final, TypedDict
 
 from ralph_tracker.core.findings import Verdict
 from ralph_tracker.core.records import SCHEMA_VERSION, AlertDocument, SchemaVersion, StoredDecisionDocument
@@ -28,15 +28,13 @@ def missing_files(paths: LoopPaths) -> str | None:
     if lost and paths.staging.is_dir():
         lost.discard(max(numbers))
     if lost:
-        lost.difference_update(*(event["iterations"] for event in read_lines(paths.events) if _is_collection(event)))
+        for event in read_lines(paths.events):
+            if isinstance(event, dict) and event.get("event") == "gc" and isinstance(event.get("iterations"), list):
+                lost.difference_update(event["iterations"])
     if not lost:
         return None
     shown = ", ".join(map(str, sorted(lost)))
     return f"the snapshots of iterations {shown} are missing in {paths.shown}/store"
-
-
-def _is_collection(event: Any) -> bool:  # noqa: ANN401  # any JSON value
-    return isinstance(event, dict) and event.get("event") == "gc" and isinstance(event.get("iterations"), list)
 
 
 class StatusDocument(TypedDict):

@@ -1,6 +1,5 @@
 """List what restores have kept before they began, so that a lost undo id can be found again."""
 
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import NamedTuple, TypedDict
 
@@ -53,18 +52,18 @@ class UndoIndex(IterationFiles):
         }
         safeties = {name: self._store.named_at(name) for name in names if name.startswith(SAFETY)}
         newest_first = sorted(safeties, key=lambda name: (-safeties[name], name))
-        return tuple(self._undo(name, safeties[name], trees, ids) for name in newest_first)
-
-    def _undo(self, name: str, at: float, trees: Mapping[int, str], interrupted: tuple[str | None, ...]) -> Undo:
-        undo_id, tree = name.removeprefix(SAFETY), self._tree_of(name)
-        time = datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-        files = changed = number = None
-        if tree is not None:
-            files = len(self._store.paths(name))
-            differing = {each: len(self._store.changes(trees[each], tree)) for each in trees}
-            number = min(differing, key=lambda each: (differing[each], -each), default=None)
-            changed = None if number is None else differing[number]
-        return Undo(undo_id, time, number, changed, files, undo_id in interrupted)
+        found = []
+        for name in newest_first:
+            undo_id, scope = name.removeprefix(SAFETY), self._tree_of(name)
+            time = datetime.fromtimestamp(safeties[name], UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+            files = changed = number = None
+            if scope is not None:
+                files = len(self._store.paths(name))
+                differing = {each: len(self._store.changes(tree, scope)) for each, tree in trees.items()}
+                number = min(differing, key=lambda each: (differing[each], -each), default=None)
+                changed = None if number is None else differing[number]
+            found.append(Undo(undo_id, time, number, changed, files, undo_id in ids))
+        return tuple(found)
 
     def _tree_of(self, name: str) -> str | None:
         try:

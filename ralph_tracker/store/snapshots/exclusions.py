@@ -170,7 +170,8 @@ def file_reason(path: str, status: os.stat_result, limits: Limits) -> str | None
     kind = kind_reason(status)
     if kind:
         return kind
-    if _is_unstorable(path, status):
+    parts = path.lower().split("/")
+    if ".git" in parts or (stat.S_ISLNK(status.st_mode) and parts[-1] == ".gitmodules"):
         return UNSTORABLE
     if status.st_size > limits.max_file_bytes:
         return f"{status.st_size} bytes, over the limit of {limits.max_file_bytes}"
@@ -214,12 +215,6 @@ def begins_as_key(beginning: bytes) -> bool:
 def _one_of(patterns: tuple[str, ...]) -> Callable[[str], object]:
     """Compile patterns into one, because a first snapshot matches every file."""
     return re.compile("|".join(map(translate, patterns)) or "(?!)").match
-
-
-def _is_unstorable(path: str, status: os.stat_result) -> bool:
-    """Return whether git cannot store the path: it skips `.git` in any case, and refuses `.gitmodules` as a link."""
-    parts = path.lower().split("/")
-    return ".git" in parts or (stat.S_ISLNK(status.st_mode) and parts[-1] == ".gitmodules")
 
 
 def refuse_root(root: Path, folder: Path) -> None:

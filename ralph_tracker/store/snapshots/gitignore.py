@@ -127,7 +127,10 @@ class IgnoreRules:
     """A list of compiled ignore rules; check the parent folders of a path first."""
 
     def __init__(self, lines: bytes) -> None:
-        self._rules = [(_compiled(rule), rule) for rule in rules_in(lines)]
+        self._rules = [
+            (re.compile("".join(_pieces(os.fsencode(rule.pattern).decode("latin-1"))), re.DOTALL), rule)
+            for rule in rules_in(lines)
+        ]
         positive = "|".join(f"(?:{pattern.pattern})" for pattern, rule in self._rules if not rule.negated)
         self._any = re.compile(positive or _NEVER, re.DOTALL)  # checked first: most paths match no rule
 
@@ -140,10 +143,6 @@ class IgnoreRules:
             if (is_folder or not rule.folders_only) and pattern.fullmatch(name):
                 return not rule.negated
         return False
-
-
-def _compiled(rule: Rule) -> re.Pattern[str]:
-    return re.compile("".join(_pieces(os.fsencode(rule.pattern).decode("latin-1"))), re.DOTALL)
 
 
 def _pieces(pattern: str) -> Iterator[str]:

@@ -333,7 +333,7 @@ class Objects:
 
     def _publish_each(self, draft: Draft) -> None:
         draft.close()
-        targets = {self.staging / name: self._own(name) for name in draft.places}
+        targets = {self.staging / name: self.places[0] / name[:_LETTERS] / name[_LETTERS:] for name in draft.places}
         for (object_id, place), path in zip(draft.places.items(), targets, strict=True):
             with new_file(path) as file:
                 file.write(_bytes_at(object_id, place))
@@ -394,9 +394,6 @@ class Objects:
             draft.flush()
             return draft.places[object_id]
         return self._find(object_id) or self._find_anew(object_id)
-
-    def _own(self, object_id: str) -> Path:
-        return self.places[0] / object_id[:_LETTERS] / object_id[_LETTERS:]
 
     def _find(self, object_id: str) -> Place | None:
         below = f"{object_id[:_LETTERS]}/{object_id[_LETTERS:]}"

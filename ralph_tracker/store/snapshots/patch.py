@@ -77,18 +77,12 @@ def common_kind(kinds: Iterable[Kind]) -> Kind:
 def counted(patch: str) -> tuple[int, int]:
     """Count the lines that a patch adds and removes; before its first hunk `+++` and `---` name the files."""
     added = deleted = 0
-    for line in _in_hunks(patch):
-        added += line.startswith("+")
-        deleted += line.startswith("-")
-    return added, deleted
-
-
-def _in_hunks(patch: str) -> Iterator[str]:
     in_hunk = False
     for line in patch.split("\n"):
         in_hunk = line.startswith("@@") or (in_hunk and not line.startswith(SECTION))
-        if in_hunk:
-            yield line
+        added += in_hunk and line.startswith("+")
+        deleted += in_hunk and line.startswith("-")
+    return added, deleted
 
 
 class _Pair(NamedTuple):
@@ -160,7 +154,11 @@ def _unchanged(gone: Sequence[Difference], come: Sequence[Difference]) -> Iterat
     """Match files that moved unchanged, first those that kept their name."""
     rest = [item for item in gone if item.old_id != _EMPTY]
     for new in come:
-        alike = [old for old in rest if old.old_id == new.new_id and _same_type(old, new)]
+        alike = [
+            old
+            for old in rest
+            if old.old_id == new.new_id and (old.old_mode == LINK_MODE) == (new.new_mode == LINK_MODE)
+        ]
         if alike:
             old = max(alike, key=lambda each: _name(each) == _name(new))
             rest.remove(old)
@@ -171,7 +169,12 @@ def _edited(gone: Sequence[Difference], come: Sequence[Difference], contents: _C
     """Match files that moved and changed, the most similar first."""
     if not gone or not come or len(gone) * len(come) > _RENAMES**2:
         return
-    ways = ((contents.alike(old.old_id, new.new_id), old, new) for old in gone for new in come if _are_files(old, new))
+    ways = (
+        (contents.alike(old.old_id, new.new_id), old, new)
+        for old in gone
+        for new in come
+        if LINK_MODE not in {old.old_mode, new.new_mode}
+    )
     taken: set[str] = set()
     for alike, old, new in sorted(ways, key=lambda way: (-way[0], way[1].path, way[2].path)):
         if alike >= _ALIKE and taken.isdisjoint({f"-{old.path}", f"+{new.path}"}):
@@ -188,14 +191,6 @@ def _without(
 ) -> tuple[list[Difference], list[Difference]]:
     old, new = {pair.old_path for pair in moved}, {pair.path for pair in moved}
     return [item for item in gone if item.path not in old], [item for item in come if item.path not in new]
-
-
-def _same_type(old: Difference, new: Difference) -> bool:
-    return (old.old_mode == LINK_MODE) == (new.new_mode == LINK_MODE)
-
-
-def _are_files(old: Difference, new: Difference) -> bool:
-    return LINK_MODE not in {old.old_mode, new.new_mode}
 
 
 def _name(item: Difference) -> str:
@@ -230,8 +225,13 @@ def _sections(pair: _Pair, contents: _Contents) -> Iterator[str]:
         yield from _sections(pair._replace(status="A", old_mode="", old_id=""), contents)
         return
     hunks = "".join(_hunks(contents.data(pair.old_id), contents.data(pair.new_id)))
-    text = "".join((*_head(pair), *(_sides(pair) if hunks else ()), hunks))
-    yield text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    text = "".join(_head(pair))
+    if hunks:
+        sides = (("---", "a/" + pair.old_path, pair.old_id), ("+++", "b/" + pair.path, pair.new_id))
+        for mark, path, object_id in sides:
+            name = _quoted(path) if object_id else "/dev/null"
+            text += f"{mark} {name}{chr(9) if ' ' in name else ''}\n"
+    yield (text + hunks).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def _head(pair: _Pair) -> Iterator[str]:
@@ -248,13 +248,6 @@ def _head(pair: _Pair) -> Iterator[str]:
     if pair.old_id != pair.new_id:
         mode = f" {pair.new_mode}" if pair.old_mode == pair.new_mode else ""
         yield f"index {_shortened(pair.old_id)}..{_shortened(pair.new_id)}{mode}\n"
-
-
-def _sides(pair: _Pair) -> Iterator[str]:
-    old, new = ("a/" + pair.old_path, pair.old_id), ("b/" + pair.path, pair.new_id)
-    for mark, (path, object_id) in (("---", old), ("+++", new)):
-        name = _quoted(path) if object_id else "/dev/null"
-        yield f"{mark} {name}{chr(9) if ' ' in name else ''}\n"
 
 
 def _hunks(before: bytes, after: bytes) -> Iterator[str]:

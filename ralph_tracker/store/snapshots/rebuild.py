@@ -39,25 +39,21 @@ class KeptSnapshot(NamedTuple):
 def rebuild(kept: KeptTrees, snapshots: Sequence[KeptSnapshot]) -> None:
     """Stage every missing content, folder and snapshot that can be rebuilt; a tree comes before those built from it."""
     for snapshot in snapshots:
-        _copies(kept, snapshot.copies)
+        for object_id, path in snapshot.copies.items():
+            if kept.objects.has(object_id):
+                continue
+            try:
+                data = os.fsencode(path.readlink()) if path.is_symlink() else path.read_bytes()
+            except OSError:
+                continue
+            if digest(data) == object_id:
+                kept.objects.add(data)
     for snapshot in (*snapshots, *reversed(snapshots)):  # twice: a later one may be what an earlier one is built from
         _tree(kept, snapshot, snapshots)
     for snapshot in snapshots:
         document = encode_snapshot(snapshot.tree, snapshot.note)
         if digest(document) == snapshot.commit:
             kept.objects.add(document)
-
-
-def _copies(kept: KeptTrees, copies: Mapping[str, Path]) -> None:
-    for object_id, path in copies.items():
-        if kept.objects.has(object_id):
-            continue
-        try:
-            data = os.fsencode(path.readlink()) if path.is_symlink() else path.read_bytes()
-        except OSError:
-            continue
-        if digest(data) == object_id:
-            kept.objects.add(data)
 
 
 def _tree(kept: KeptTrees, snapshot: KeptSnapshot, others: Sequence[KeptSnapshot]) -> None:

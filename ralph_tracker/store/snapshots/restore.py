@@ -16,7 +16,7 @@ from ralph_tracker.store.snapshots.index import Index, Seen
 from ralph_tracker.store.snapshots.objects import hash_only, staging_in
 from ralph_tracker.store.snapshots.scan import Captured, Scanner
 from ralph_tracker.store.snapshots.trees import KeptTrees, encode_snapshot
-from ralph_tracker.store.snapshots.values import SAFETY, Begun, Content, Difference, Note, Skipped, shown, undo_id_of
+from ralph_tracker.store.snapshots.values import SAFETY, Begun, Content, Difference, Note, shown, undo_id_of
 from ralph_tracker.store.snapshots.working_tree import DurableTreeWriter, TreeReader, TreeView
 
 
@@ -69,7 +69,26 @@ class Restore:
         if not now.quiescent:
             raise StoreError(f"{self._root} is being written to: stop what writes there, then restore again")
         plan = self._plan(now, goal)
-        undo_id = self._name_safety(self._tree_with(now.tree, plan.in_the_way), self._safety_note(now, plan))
+        view = TreeView(self._root)
+        modes = {}
+        for path in plan.touched:
+            status = view.status(path)
+            if status and stat.S_ISREG(status.st_mode):
+                modes[path] = stat.S_IMODE(status.st_mode) & 0o777
+        empty = {path for way in plan.ways for path in view.empty_folders(way) or ()}
+        note = Note(
+            message="before a restore",
+            skipped=now.skipped,
+            empty_directories=tuple(sorted({*now.empty_directories, *empty})),
+            modes=modes,
+            scope=now.tree,
+        )
+        # The tree as it is now is kept durably before anything changes.
+        commit = self._kept.objects.add(encode_snapshot(self._tree_with(now.tree, plan.in_the_way), note))
+        self._kept.objects.publish()
+        self._save(self._index)
+        undo_id = undo_id_of(commit)
+        self._kept.names.write(f"{SAFETY}{undo_id}", commit)
         if begun is not None:
             begun(undo_id, now.tree)
         self._carry_out(plan, undo_id)
@@ -80,7 +99,12 @@ class Restore:
                 f"the tree, then undo {undo_id} or restore again"
             )
         if goal.note and goal.note.scope:
-            self._narrow(goal.note.scope)
+            # What the restored snapshot did not cover goes back out of the index.
+            for item, size in self._kept.differing(self._index.write(self._kept.objects.add), goal.note.scope):
+                if size is None:
+                    self._index.drop(item.path)
+            self._index.write(self._kept.objects.add)
+            self._save(self._index)
         return undo_id
 
     def _plan(self, now: Captured, goal: Content) -> _Plan:
@@ -94,7 +118,12 @@ class Restore:
         deletes = [item.path for item in found if item.status == "D" and spared.isdisjoint(_way_to(item.path))]
         deletes += [skip.path for skip in now.skipped if skip.reason == LEFTOVER]
         writes = tuple(item for item in found if item.status != "D")
-        _refuse_closed(now.skipped, writes)
+        closed = {skip.path.rstrip("/") for skip in now.skipped if skip.reason == UNREADABLE}
+        below = next((way for item in writes for way in _way_to(item.path) if way in closed), None)
+        if below is not None:
+            raise StoreError(
+                f"{shown(below)} cannot be read, nothing was changed: make it readable, then restore again"
+            )
         damaged = len(self._kept.damaged_objects(item.new_id for item in writes))
         if damaged:
             raise StoreError(
@@ -114,23 +143,6 @@ class Restore:
             modes=dict(note.modes),
         )
 
-    def _safety_note(self, now: Captured, plan: _Plan) -> Note:
-        """Return the note of the safety snapshot, which restores all that the plan destroys."""
-        view = TreeView(self._root)
-        modes = {}
-        for path in plan.touched:
-            status = view.status(path)
-            if status and stat.S_ISREG(status.st_mode):
-                modes[path] = stat.S_IMODE(status.st_mode) & 0o777
-        empty = {path for way in plan.ways for path in view.empty_folders(way) or ()}
-        return Note(
-            message="before a restore",
-            skipped=now.skipped,
-            empty_directories=tuple(sorted({*now.empty_directories, *empty})),
-            modes=modes,
-            scope=now.tree,
-        )
-
     def _tree_with(self, tree: str, more: Sequence[str]) -> str:
         """Keep more files than the index has, without changing it, and return the tree with them."""
         if not more:
@@ -140,15 +152,6 @@ class Restore:
             for path in more:
                 index.put(path, Seen(*reader.read(path), None))
         return index.write(self._kept.objects.add)
-
-    def _name_safety(self, tree: str, note: Note) -> str:
-        """Keep the current tree durably under the undo id that is returned."""
-        commit = self._kept.objects.add(encode_snapshot(tree, note))
-        self._kept.objects.publish()
-        self._save(self._index)
-        undo_id = undo_id_of(commit)
-        self._kept.names.write(f"{SAFETY}{undo_id}", commit)
-        return undo_id
 
     def _carry_out(self, plan: _Plan, undo_id: str) -> None:
         """Change the working tree durably; raise StoreError naming the undo id if the system refuses."""
@@ -190,14 +193,6 @@ class Restore:
             self._save(self._index)
         return sorted(wrong)
 
-    def _narrow(self, tree: str) -> None:
-        """Limit the index to the files of a tree."""
-        for item, size in self._kept.differing(self._index.write(self._kept.objects.add), tree):
-            if size is None:
-                self._index.drop(item.path)
-        self._index.write(self._kept.objects.add)
-        self._save(self._index)
-
 
 def _read(reader: TreeReader, path: str) -> tuple[str, str, int] | None:
     try:
@@ -212,7 +207,10 @@ def _in_the_way(
     """Return the folders and files outside of all snapshots that are in the way of files or empty folders to write."""
     files: dict[str, None] = {}
     folders: dict[str, None] = {}
-    blockers = [*(_blocker(view, path) for path in writes), *(_not_folder(view, path) for path in wanted)]
+    blockers = [
+        *(path if view.is_folder(path) else _not_folder(view, path) for path in writes),
+        *(_not_folder(view, path) for path in wanted),
+    ]
     for blocker in blockers:
         if blocker is None or blocker in known:
             continue
@@ -223,11 +221,6 @@ def _in_the_way(
                 _refuse_unkept(view, path, status)
                 files[path] = None
     return _deepest_first(folders), tuple(files)
-
-
-def _blocker(view: TreeView, path: str) -> str | None:
-    """Return the path, or that of its parents, which is in the way, None if there is none."""
-    return path if view.is_folder(path) else _not_folder(view, path)
 
 
 def _not_folder(view: TreeView, path: str) -> str | None:
@@ -246,14 +239,6 @@ def _refuse_unkept(view: TreeView, path: str, status: os.stat_result) -> None:
         reason = "not readable"
     if reason:
         raise StoreError(f"{shown(path)} is in the way and cannot be kept ({reason}): move it away, then restore again")
-
-
-def _refuse_closed(skipped: Sequence[Skipped], writes: Sequence[Difference]) -> None:
-    """Raise StoreError for a file to write below a folder that cannot be read now."""
-    closed = {skip.path.rstrip("/") for skip in skipped if skip.reason == UNREADABLE}
-    below = next((way for item in writes for way in _way_to(item.path) if way in closed), None)
-    if below is not None:
-        raise StoreError(f"{shown(below)} cannot be read, nothing was changed: make it readable, then restore again")
 
 
 def _way_to(path: str) -> tuple[str, ...]:

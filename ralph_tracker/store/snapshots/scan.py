@@ -223,28 +223,21 @@ class _Walk:
                 if wanted == (status.st_size, status.st_mtime_ns, status.st_ino, status.st_ctime_ns):
                     same.append(name)
                     continue
-            self._other(start + name, entry, is_known=name in known)
+            path = start + name
+            if name == _GIT:
+                if path != _GIT:  # a nested repository's is skipped and reported; the tree's own is not reported
+                    self.skipped[path] = NESTED
+            elif entry.is_dir(follow_symlinks=False):
+                self._folder(path, name)
+            else:
+                self._file(path, entry, is_known=name in known)
         if is_empty and start and start[:-1] not in self._closed:
             self.empty.append(start[:-1])
         return same
 
-    def _other(self, path: str, entry: os.DirEntry[str], *, is_known: bool) -> None:
-        """Handle an entry that differs from the index."""
-        if entry.name == _GIT:
-            self._git_folder(path)
-        elif entry.is_dir(follow_symlinks=False):
-            self._folder(path, entry.name)
-        else:
-            self._file(path, entry, is_known=is_known)
-
     def _remove(self, start: str, names: Iterable[str]) -> None:
         """Record files of the index that are no longer in the tree."""
         self.removed += [path for path in (start + name for name in names) if path not in self.added]
-
-    def _git_folder(self, path: str) -> None:
-        """Skip the git folder of a nested repository, and report it; that of the tree itself is not reported."""
-        if path != _GIT:
-            self.skipped[path] = NESTED
 
     def _folder(self, path: str, name: str) -> None:
         """Queue a folder for the walk, or report it as left out."""
@@ -255,8 +248,9 @@ class _Walk:
             if is_ignored:
                 self._closed.add(path)
         elif is_ignored:
-            if name not in PASSED_OVER:
-                self._name_special(path)
+            # Special files cannot be kept, which is reported even where they are ignored.
+            for special, status in self._view.special_files(PASSED_OVER, path) if name not in PASSED_OVER else ():
+                self.skipped[special] = kind_reason(status) or UNREADABLE
         elif reason is None:
             self._waiting.append(path)
         elif self._view.empty_folders(path) is None:  # an empty folder is not reported
@@ -264,11 +258,6 @@ class _Walk:
 
     def _is_ignored(self, path: str, *, is_folder: bool) -> bool:
         return path.rpartition("/")[0] in self._closed or self._scope.rules.leave_out(path, is_folder=is_folder)
-
-    def _name_special(self, folder: str) -> None:
-        """Report special files, which cannot be kept, even if they are ignored."""
-        for path, status in self._view.special_files(PASSED_OVER, folder):
-            self.skipped[path] = kind_reason(status) or UNREADABLE
 
     def _refused(self, path: str, error: OSError) -> None:
         """Report a path that the system does not show, unless it was deleted meanwhile."""
@@ -299,7 +288,4 @@ class _Walk:
             reason = untracked_reason(path)
             if reason and not (reason == SECRET and self._scope.includes(path)):
                 return reason
-        return file_reason(path, status, self._limits) or self._unreadable(path, status)
-
-    def _unreadable(self, path: str, status: os.stat_result) -> str | None:
-        return None if self._view.is_readable(path, status) else UNREADABLE
+        return file_reason(path, status, self._limits) or (None if self._view.is_readable(path, status) else UNREADABLE)

@@ -124,7 +124,8 @@ def repository_around(root: Path) -> UserRepository | None:
         folder = _git_folder(top)
         if folder is not None:
             prefix = "" if top == root else root.relative_to(top).as_posix() + "/"
-            return UserRepository(folder, _common(folder), top, prefix)
+            name = os.fsdecode(bytes_of(folder / "commondir")).strip()
+            return UserRepository(folder, (folder / name).resolve() if name else folder, top, prefix)
     return None
 
 
@@ -149,11 +150,6 @@ def _git_folder(top: Path) -> Path | None:
         text = os.fsdecode(bytes_of(dot)).strip()
         dot = top / text.removeprefix("gitdir: ") if text.startswith("gitdir: ") else dot
     return dot.resolve() if os.path.lexists(dot / "HEAD") else None
-
-
-def _common(folder: Path) -> Path:
-    name = os.fsdecode(bytes_of(folder / "commondir")).strip()
-    return (folder / name).resolve() if name else folder
 
 
 def bytes_of(file: Path) -> bytes:
@@ -199,12 +195,21 @@ def make_branch(repository: UserRepository, goal: Sequence[Entry], each: Read, n
     Files are stored as `git add` would, with the user's line endings and filters. Index and working tree are temporary.
     Raises StoreError if the name is taken or invalid.
     """
-    _refuse_name(repository, name)
+    answer = repository.ask("check-ref-format", "--branch", name)
+    if answer.status or answer.out.decode("utf-8", "replace").strip() != name:
+        raise StoreError(f"{shown(name)} cannot be the name of a branch; give another one")
+    if not repository.ask("rev-parse", "-q", "--verify", f"refs/heads/{name}").status:
+        raise StoreError(f"the branch {shown(name)} exists already; give another name, or delete that branch first")
     head = repository.head()
+    # Git commits as the user if it knows one, else as ralph-tracker.
+    keys = ("user.name", "user.email")
+    known = all(not repository.ask("config", "--includes", "--get", key).status for key in keys)
     with tempfile.TemporaryDirectory(prefix="ralph-tracker-") as scratch:
         top = Path(scratch).resolve() / "tree"
         top.mkdir()
-        place = {"GIT_WORK_TREE": str(top), "GIT_INDEX_FILE": str(top.with_name("index")), **_identity(repository)}
+        place = {"GIT_WORK_TREE": str(top), "GIT_INDEX_FILE": str(top.with_name("index"))}
+        if not known:
+            place |= _NOBODY
         repository.run("read-tree", head or "--empty", more=place)
         written, removed = _edit(repository, goal, each, note, place)
         below = top / repository.prefix
@@ -224,21 +229,6 @@ def make_branch(repository: UserRepository, goal: Sequence[Entry], each: Read, n
         commit = repository.run("commit-tree", tree, *parent, stdin=message, more=place).decode().strip()
     repository.run("update-ref", f"refs/heads/{name}", commit, "0" * len(commit))
     return commit
-
-
-def _refuse_name(repository: UserRepository, name: str) -> None:
-    answer = repository.ask("check-ref-format", "--branch", name)
-    if answer.status or answer.out.decode("utf-8", "replace").strip() != name:
-        raise StoreError(f"{shown(name)} cannot be the name of a branch; give another one")
-    if not repository.ask("rev-parse", "-q", "--verify", f"refs/heads/{name}").status:
-        raise StoreError(f"the branch {shown(name)} exists already; give another name, or delete that branch first")
-
-
-def _identity(repository: UserRepository) -> Mapping[str, str]:
-    """Return the environment to commit as the user if git knows one, else as ralph-tracker."""
-    keys = ("user.name", "user.email")
-    known = all(not repository.ask("config", "--includes", "--get", key).status for key in keys)
-    return {} if known else _NOBODY
 
 
 def _edit(

@@ -8,7 +8,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
 
@@ -158,22 +158,19 @@ def decode_note(message: bytes) -> Note:
     """Read a note; raise StoreError if it is not one of ours."""
     title, _, line = message.rstrip(b"\n").rpartition(b"\n\n")
     try:
-        return _note(title.decode("utf-8", "replace"), json.loads(line))
+        document = json.loads(line)
+        if document["schema_version"] != _SCHEMA:
+            raise StoreError(f"a kept commit has schema {document['schema_version']}; update ralph-tracker")
+        return Note(
+            message=title.decode("utf-8", "replace"),
+            skipped=tuple(Skipped(path, reason) for path, reason in document["skipped"]),
+            empty_directories=tuple(document["empty_directories"]),
+            quiescent=bool(document["quiescent"]),
+            modes=document["modes"],
+            scope=document["scope"],
+        )
     except (ValueError, KeyError, TypeError) as error:
         raise StoreError("a kept commit does not carry the note of a snapshot; run `ralph-tracker verify`") from error
-
-
-def _note(title: str, document: Mapping[str, Any]) -> Note:
-    if document["schema_version"] != _SCHEMA:
-        raise StoreError(f"a kept commit has schema {document['schema_version']}; update ralph-tracker")
-    return Note(
-        message=title,
-        skipped=tuple(Skipped(path, reason) for path, reason in document["skipped"]),
-        empty_directories=tuple(document["empty_directories"]),
-        quiescent=bool(document["quiescent"]),
-        modes=document["modes"],
-        scope=document["scope"],
-    )
 
 
 def snapshot_of(tree: str, commit: str, note: Note, changed: tuple[str, ...] = ()) -> Snapshot:

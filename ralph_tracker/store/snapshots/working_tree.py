@@ -351,11 +351,6 @@ class TreeWriter:
                 os.rename(unnamed.temporary, name, src_dir_fd=parent, dst_dir_fd=parent)
         self._steps.changed.add(folder)
 
-    def _drop(self, unnamed: PendingFile) -> None:
-        """Delete a file that was not renamed."""
-        with contextlib.suppress(OSError):
-            os.unlink(unnamed.temporary, dir_fd=self._steps.open(_split(unnamed.path)[0]))
-
 
 @contextlib.contextmanager
 def _gone_on_failure(parent: int, temporary: str) -> Iterator[None]:
@@ -425,9 +420,18 @@ class DurableTreeWriter(TreeWriter):
         try:
             if kind is None:
                 self._name_waiting()
-                self._sync_folders()
+                # Sync the changed folders that still exist; a deleted one was a change of its parent.
+                for folder in sorted(self._steps.changed):
+                    try:
+                        os.fsync(self._steps.open(folder))
+                    except OSError as refused:
+                        if refused.errno not in _NO_FOLDER:
+                            raise
         finally:
-            self._drop_waiting()
+            for unnamed in self._waiting:  # files that were not renamed
+                with contextlib.suppress(OSError):
+                    os.unlink(unnamed.temporary, dir_fd=self._steps.open(_split(unnamed.path)[0]))
+                _close(unnamed)
             super().__exit__(kind, error, at)
 
     def _go_on(self, unnamed: PendingFile) -> None:
@@ -442,20 +446,6 @@ class DurableTreeWriter(TreeWriter):
             self._name(unnamed)
             self._waiting.pop(0)
             _close(unnamed)
-
-    def _drop_waiting(self) -> None:
-        for unnamed in self._waiting:
-            self._drop(unnamed)
-            _close(unnamed)
-
-    def _sync_folders(self) -> None:
-        """Sync the changed folders that still exist; a deleted one was a change of its parent."""
-        for folder in sorted(self._steps.changed):
-            try:
-                os.fsync(self._steps.open(folder))
-            except OSError as error:
-                if error.errno not in _NO_FOLDER:
-                    raise
 
 
 def _close(unnamed: PendingFile) -> None:
