@@ -168,11 +168,9 @@ def _sarif(content: Content) -> Iterator[_Row]:
             if str(each.get("kind", "fail")).lower() != "fail":
                 word = "none"
             code = each.get("ruleId") or (each.get("rule") or {}).get("id")
-            yield _of_uri(file), line, code, word, (each.get("message") or {}).get("text")
-
-
-def _of_uri(uri: object) -> object:
-    return uri.removeprefix("file://") if isinstance(uri, str) else uri
+            if isinstance(file, str):
+                file = file.removeprefix("file://")
+            yield file, line, code, word, (each.get("message") or {}).get("text")
 
 
 def _pyright(content: Content) -> Iterator[_Row]:

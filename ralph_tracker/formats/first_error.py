@@ -82,18 +82,19 @@ def first_error(text: str) -> FirstError | None:
                 place = FirstError("", file, int(number))
             continue
         found = next((match for pattern in _ERRORS if (match := pattern.match(line))), None)
-        if found is not None:
-            return _error(found, place or _place_after(lines[index + 1 : index + 1 + _LINES_AFTER]))
+        if found is None:
+            continue
+        named = found.groupdict()
+        what, own, number = named["what"].strip(), named.get("file"), named.get("number")
+        if len(what) > _LONGEST:
+            what = f"{what[: _LONGEST - 1]}…"
+        near = place or _place_after(lines[index + 1 : index + 1 + _LINES_AFTER])
+        if own is None and near is not None:
+            return near._replace(line=f"{what} ({near.file}:{near.number})")
+        return FirstError(what, own, None if number is None else int(number))
     return None
 
 
-def _error(found: re.Match[str], elsewhere: FirstError | None) -> FirstError:
-    """Return the error with its own place, else with the one found nearby."""
-    named = found.groupdict()
-    line, file, number = _cut(named["what"].strip()), named.get("file"), named.get("number")
-    if file is None and elsewhere is not None:
-        return elsewhere._replace(line=f"{line} ({elsewhere.file}:{elsewhere.number})")
-    return FirstError(line, file, None if number is None else int(number))
 
 
 def _place_after(lines: list[str]) -> FirstError | None:
@@ -106,5 +107,3 @@ def _place_after(lines: list[str]) -> FirstError | None:
     return None
 
 
-def _cut(line: str) -> str:
-    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"

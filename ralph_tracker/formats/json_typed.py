@@ -27,15 +27,11 @@ def decode(content: Content, shape: type[_T], what: str) -> _T:
     try:
         return msgspec.json.decode(content.utf8, type=shape)
     except UnicodeDecodeError:
-        return _decode_replaced(content, shape, what)
-    except (msgspec.MsgspecError, RecursionError) as error:
-        raise _damage(content, error, what) from None
-
-
-def _decode_replaced(content: Content, shape: type[_T], what: str) -> _T:
-    """Decode like `decode`, with invalid UTF-8 replaced."""
-    try:
-        return msgspec.json.decode(content.text.encode(errors="replace"), type=shape)
+        # Invalid UTF-8 is replaced.
+        try:
+            return msgspec.json.decode(content.text.encode(errors="replace"), type=shape)
+        except (msgspec.MsgspecError, RecursionError) as error:
+            raise _damage(content, error, what) from None
     except (msgspec.MsgspecError, RecursionError) as error:
         raise _damage(content, error, what) from None
 

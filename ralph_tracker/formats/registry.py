@@ -145,7 +145,11 @@ def _read(data: bytes, name: str | None, limits: Limits) -> Reading:
     if not content.opening:
         return Reading(None, Unreadable(EMPTY))
     if name is not None and name not in BY_NAME:
-        return Reading(None, _unknown(name))
+        import difflib  # noqa: PLC0415  # most names are known
+
+        near = difflib.get_close_matches(name, BY_NAME, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(BY_NAME)}"
+        return Reading(None, Unreadable(f"no format is called {name!r}; {hint}"))
     chosen = BY_NAME[name] if name is not None else recognise(content)
     if chosen is None:
         return Reading(None, _unrecognised(content))
@@ -164,14 +168,6 @@ def candidates(content: Content) -> Iterator[Format]:
     """Yield the formats whose files may begin like this, in the order in which they are tried."""
     for syntax in _SYNTAXES.get(content.opening[:1], _OTHERWISE):
         yield from (each for each in FORMATS if each.syntax == syntax)
-
-
-def _unknown(name: str) -> Unreadable:
-    import difflib  # noqa: PLC0415  # most names are known
-
-    near = difflib.get_close_matches(name, BY_NAME, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(BY_NAME)}"
-    return Unreadable(f"no format is called {name!r}; {hint}")
 
 
 def _unrecognised(content: Content) -> Unreadable:

@@ -49,7 +49,15 @@ class _Reader(Elements):
         if not self.path and name != "coverage":
             raise DamageError(f"the root element is <{name}>, not Clover's")
         if name == "line":
-            self._row(attributes)
+            if "file" not in self.path:
+                raise DamageError("a line stands outside of any file")
+            counts = [attributes[key] for key in _COUNTS if key in attributes]
+            if "num" not in attributes or not counts:
+                raise DamageError("a line has no num or no count")
+            number, hit = self._numbers[attributes["num"]], any(self._hits[count] for count in counts)
+            rows.mark(self._rows, number, hit=hit)
+            if self.path[1] == "project" and attributes.get("type") != "method":
+                (self._conditions if attributes.get("type") == "cond" else self._statements)[hit] += 1
         elif name == "file":
             path = attributes.get("path") or attributes.get("name")
             if not path:
@@ -61,17 +69,6 @@ class _Reader(Elements):
 
     def closed(self, name: str) -> None:
         """Do nothing: everything is reset when it is opened again."""
-
-    def _row(self, attributes: Mapping[str, str]) -> None:
-        if "file" not in self.path:
-            raise DamageError("a line stands outside of any file")
-        counts = [attributes[key] for key in _COUNTS if key in attributes]
-        if "num" not in attributes or not counts:
-            raise DamageError("a line has no num or no count")
-        number, hit = self._numbers[attributes["num"]], any(self._hits[count] for count in counts)
-        rows.mark(self._rows, number, hit=hit)
-        if self.path[1] == "project" and attributes.get("type") != "method":
-            (self._conditions if attributes.get("type") == "cond" else self._statements)[hit] += 1
 
     def report(self) -> CoverageReport:
         percent = None

@@ -79,28 +79,22 @@ class _Reader(Elements):
 
     def opened(self, name: str, attributes: Mapping[str, str]) -> None:
         if not self.path:
-            self._root(name, attributes)
+            if name != "coverage":
+                raise DamageError(f"the root element is <{name}>, not Cobertura's")
+            digit = elements.last_digit(attributes.get("line-rate", "")) * 100
+            self._stated = rows.DeclaredTotals(
+                covered=elements.count(attributes, "lines-covered"),
+                total=elements.count(attributes, "lines-valid"),
+                percent=elements.percent(attributes, "line-rate", whole=1),
+                rounding=min(max(digit, 0.01), 1),
+            )
         elif name == "class":
-            self._open_class(attributes)
+            path = attributes.get("filename", attributes.get("name"))
+            if path is None:
+                raise DamageError("a class has neither filename nor name")
+            self._class = self._rows = self._files.setdefault(path, {})
         elif name == "method":
             self._rows = self._of_methods
-
-    def _root(self, name: str, attributes: Mapping[str, str]) -> None:
-        if name != "coverage":
-            raise DamageError(f"the root element is <{name}>, not Cobertura's")
-        digit = elements.last_digit(attributes.get("line-rate", "")) * 100
-        self._stated = rows.DeclaredTotals(
-            covered=elements.count(attributes, "lines-covered"),
-            total=elements.count(attributes, "lines-valid"),
-            percent=elements.percent(attributes, "line-rate", whole=1),
-            rounding=min(max(digit, 0.01), 1),
-        )
-
-    def _open_class(self, attributes: Mapping[str, str]) -> None:
-        path = attributes.get("filename", attributes.get("name"))
-        if path is None:
-            raise DamageError("a class has neither filename nor name")
-        self._class = self._rows = self._files.setdefault(path, {})
 
     def closed(self, name: str) -> None:
         if name == "class":

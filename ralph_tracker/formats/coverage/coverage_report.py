@@ -43,9 +43,11 @@ class CoverageReport(NamedTuple):
     skipped_lines: int = 0
 
     def __add__(self, other: "CoverageReport") -> "CoverageReport":  # type: ignore[override]  # a sum, and no longer tuple
-        files = None
+        files: dict[str, Lines] | None = None
         if self.files is not None and other.files is not None:
-            files = _merged(self.files, other.files)
+            files = dict(self.files)
+            for path, lines in other.files.items():
+                files[path] = _either(files[path], lines) if path in files else lines
             covered, total = counted(files)
         else:
             covered, total = self.lines_covered + other.lines_covered, self.lines_total + other.lines_total
@@ -82,13 +84,6 @@ def counted(files: Files) -> tuple[int, int]:
             total += len(lines)
             covered += sum(lines.values())
     return covered, total
-
-
-def _merged(one: Files, other: Files) -> Files:
-    merged = dict(one)
-    for path, lines in other.items():
-        merged[path] = _either(merged[path], lines) if path in merged else lines
-    return merged
 
 
 def _either(one: Lines, other: Lines) -> Lines:

@@ -48,9 +48,17 @@ class _Reader(Elements):
         if not self.path and name != "report":
             raise DamageError(f"the root element is <{name}>, not JaCoCo's")
         if name == "line":
-            self._row(attributes)
+            if self.path[-1] != "sourcefile":
+                raise DamageError("a line stands outside of any sourcefile")
+            try:
+                number, hit = self._numbers[attributes["nr"]], self._hits[attributes["ci"]]
+            except KeyError as missing:
+                raise DamageError(f"a line has no attribute {missing}") from None
+            rows.mark(self._rows, number, hit=hit)
         elif name == "counter" and len(self.path) == 1 and attributes.get("type") == "LINE":
-            self._total(attributes)
+            covered, missed = elements.count(attributes, "covered"), elements.count(attributes, "missed")
+            if covered is not None and missed is not None:
+                self.stated = rows.DeclaredTotals(covered=covered, total=covered + plausible(missed, "missed lines"))
         elif name in ("group", "package"):
             self._names.append(attributes.get("name", ""))
         elif name == "sourcefile":
@@ -60,17 +68,3 @@ class _Reader(Elements):
     def closed(self, name: str) -> None:
         if name in ("group", "package"):
             self._names.pop()
-
-    def _row(self, attributes: Mapping[str, str]) -> None:
-        if self.path[-1] != "sourcefile":
-            raise DamageError("a line stands outside of any sourcefile")
-        try:
-            number, hit = self._numbers[attributes["nr"]], self._hits[attributes["ci"]]
-        except KeyError as missing:
-            raise DamageError(f"a line has no attribute {missing}") from None
-        rows.mark(self._rows, number, hit=hit)
-
-    def _total(self, attributes: Mapping[str, str]) -> None:
-        covered, missed = elements.count(attributes, "covered"), elements.count(attributes, "missed")
-        if covered is not None and missed is not None:
-            self.stated = rows.DeclaredTotals(covered=covered, total=covered + plausible(missed, "missed lines"))

@@ -102,7 +102,10 @@ class _Tracefile:
         covered, total = sum(self.rows.values()), len(self.rows)
         hit, found = self._totals.get("LH"), self._totals.get("LF")
         if not total and found:
-            covered, total = self._take_totals(path, hit, found)
+            if hit is None or not 0 <= hit <= found:
+                raise DamageError(f"the record of {path} states {'no' if hit is None else hit} LH of {found} LF")
+            self._without_rows = (self._without_rows[0] + hit, self._without_rows[1] + found)
+            covered, total = hit, found
         for tag, value in (("LH", hit), ("LF", found)):
             if value is not None:
                 self._declared[tag] = self._declared.get(tag, 0) + value
@@ -115,12 +118,6 @@ class _Tracefile:
             for number, ran in self.rows.items():
                 rows.mark(known, number, hit=ran)
         self._path, self._totals, self.rows = None, {}, {}
-
-    def _take_totals(self, path: str, hit: int | None, found: int) -> tuple[int, int]:
-        if hit is None or not 0 <= hit <= found:
-            raise DamageError(f"the record of {path} states {'no' if hit is None else hit} LH of {found} LF")
-        self._without_rows = (self._without_rows[0] + hit, self._without_rows[1] + found)
-        return hit, found
 
     def report(self) -> CoverageReport:
         """Return the report; if a record has no rows, totals are added."""

@@ -44,7 +44,15 @@ class _Reader(Elements):
         if not self.path and name != "CoverageSession":
             raise DamageError(f"the root element is <{name}>, not OpenCover's")
         if name == "SequencePoint" and "sl" in attributes:
-            self._point(attributes)
+            if "vc" not in attributes:
+                raise DamageError("a SequencePoint has no attribute 'vc'")
+            file = attributes.get("fileid", self._file)
+            place = "{}.{},{}.{}".format(*(attributes.get(key, "") for key in ("sl", "sc", "el", "ec")))
+            places = self._places.setdefault(file, Counter())
+            places[place] += 1
+            if places[place] > 1:
+                place += f" #{places[place]}"
+            self._points.setdefault(file, {})[Block(place, 1)] = self._hits[attributes["vc"]]
         elif name == "Method":
             self._file = ""
         elif name == "FileRef":
@@ -61,17 +69,6 @@ class _Reader(Elements):
 
     def closed(self, name: str) -> None:
         """Do nothing: everything is reset when it is opened again."""
-
-    def _point(self, attributes: Mapping[str, str]) -> None:
-        if "vc" not in attributes:
-            raise DamageError("a SequencePoint has no attribute 'vc'")
-        file = attributes.get("fileid", self._file)
-        place = "{}.{},{}.{}".format(*(attributes.get(key, "") for key in ("sl", "sc", "el", "ec")))
-        places = self._places.setdefault(file, Counter())
-        places[place] += 1
-        if places[place] > 1:
-            place += f" #{places[place]}"
-        self._points.setdefault(file, {})[Block(place, 1)] = self._hits[attributes["vc"]]
 
     def files(self) -> Files:
         """Return the points by path; an unknown file is named by its number."""

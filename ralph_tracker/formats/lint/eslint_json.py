@@ -49,17 +49,11 @@ def read(content: Content) -> LintReport:
         files = decode(content, _WithMetadata, "ESLint").results
     findings: Counter[tuple[str, Severity]] = Counter()
     for message in (message for file in files for message in file.messages):
-        findings[_code(message), _severity(message)] += 1
+        fatal = message.fatal is True
+        severity: Severity = "error" if fatal else _SEVERITIES.get(str(message.severity), "none")
+        findings[named(message.ruleId) or (_FATAL if fatal else ""), severity] += 1
     report = LintReport(findings=dict(findings), suppressed=sum(len(file.suppressedMessages) for file in files))
     return report._replace(contradiction=_contradiction(files, report))
-
-
-def _code(message: _Message) -> str:
-    return named(message.ruleId) or (_FATAL if message.fatal is True else "")
-
-
-def _severity(message: _Message) -> Severity:
-    return "error" if message.fatal is True else _SEVERITIES.get(str(message.severity), "none")
 
 
 def _contradiction(files: list[_File], report: LintReport) -> str | None:

@@ -32,9 +32,5 @@ def read(content: Content) -> LintReport:
     findings: Counter[tuple[str, Severity]] = Counter()
     for finding in decode(content, list[_Finding], "ruff"):
         code = named(finding.code) or _SYNTAX
-        findings[code, given(finding.severity) or _of_code(code)] += 1
+        findings[code, given(finding.severity) or ("error" if code == _SYNTAX else of_code(code))] += 1
     return LintReport(findings=dict(findings))
-
-
-def _of_code(code: str) -> Severity:
-    return "error" if code == _SYNTAX else of_code(code)

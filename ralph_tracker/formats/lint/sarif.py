@@ -105,24 +105,21 @@ def read(content: Content) -> LintReport:
     if any(each.results is not None for each in log.inlineExternalProperties or ()):
         raise damage_at(content, ["inlineExternalProperties"], "it has results that stand outside of its runs")
     for number, run in enumerate(log.runs):
-        _refuse_unknown(content, run, number)
+        elsewhere = run.externalPropertyFileReferences
+        if elsewhere is not None and elsewhere.results is not None:
+            why = "the results are in other files; have the tool write them into one"
+            raise damage_at(content, ["runs", number, "externalPropertyFileReferences"], why)
+        if not run.results and any(each.executionSuccessful is False for each in run.invocations or ()):
+            why = "the tool failed, says the report, and there is no result; see the tool's own output"
+            raise damage_at(content, ["runs", number, "invocations"], why)
         rules = _Rules(run.tool)
         for result in run.results or ():
-            if _is_suppressed(result):
+            # A suppression without a status is accepted.
+            if result.suppressions and all(each.status in (None, "accepted") for each in result.suppressions):
                 suppressed += 1
             else:
                 findings[_code(result, rules), _severity(result, rules)] += 1
     return LintReport(findings=dict(findings), suppressed=suppressed)
-
-
-def _refuse_unknown(content: Content, run: _Run, number: int) -> None:
-    elsewhere = run.externalPropertyFileReferences
-    if elsewhere is not None and elsewhere.results is not None:
-        why = "the results are in other files; have the tool write them into one"
-        raise damage_at(content, ["runs", number, "externalPropertyFileReferences"], why)
-    if not run.results and any(each.executionSuccessful is False for each in run.invocations or ()):
-        why = "the tool failed, says the report, and there is no result; see the tool's own output"
-        raise damage_at(content, ["runs", number, "invocations"], why)
 
 
 class _Rules:
@@ -186,8 +183,3 @@ def _severity(result: _Result, rules: _Rules) -> Severity:
 
 def _level(word: object) -> Severity | None:
     return given(word) if isinstance(word, str) and word.lower() in _LEVELS else None
-
-
-def _is_suppressed(result: _Result) -> bool:
-    """Whether it has suppressions and all are accepted; one without a status is."""
-    return bool(result.suppressions) and all(each.status in (None, "accepted") for each in result.suppressions or ())

@@ -67,15 +67,13 @@ class _Run:
         elif kind == "testDone":
             self._ends[number(event, "testID")] = event
         elif isinstance(event.get(kind.removesuffix("Start")), dict):
-            self._part(kind, event, event[kind.removesuffix("Start")])
-
-    def _part(self, kind: str, event: Event, part: Event) -> None:
-        if kind == "suite":
-            self._suites[number(part, "id")] = identity.file(text(part, "path"))
-        elif kind == "group" and part.get("parentID") is None:
-            self._expected += number(part, "testCount") or 0
-        elif kind == "testStart":
-            self._tests[number(part, "id")] = {**event, **part}
+            part = event[kind.removesuffix("Start")]
+            if kind == "suite":
+                self._suites[number(part, "id")] = identity.file(text(part, "path"))
+            elif kind == "group" and part.get("parentID") is None:
+                self._expected += number(part, "testCount") or 0
+            elif kind == "testStart":
+                self._tests[number(part, "id")] = {**event, **part}
 
     def report(self) -> TestReport:
         """Return the report of the run."""
@@ -89,7 +87,16 @@ class _Run:
                 unfinished += 1
                 cases.add(case, ERROR, said=self._errors.get(number_))
             elif end.get("hidden") is not True:
-                cases.add(case, _outcome(end), _seconds(test, end), said=self._errors.get(number_))
+                result = text(end, "result")
+                if result not in _OUTCOMES:
+                    raise DamageError(f"result is {result[:40]!r}, which Dart does not have")
+                began, ended = number(test, "time"), number(end, "time")
+                cases.add(
+                    case,
+                    SKIPPED if end.get("skipped") is True else _OUTCOMES[result],
+                    None if began is None or ended is None else (ended - began) / 1000,
+                    said=self._errors.get(number_),
+                )
                 if text(test, "name").startswith(_LOADING):
                     cases.add_not_loaded(self._suites.get(number(test, "suiteID"), ""), self._errors.get(number_, ""))
         whole = self._announced == len(self._suites) and self._expected <= len(cases.outcomes)
@@ -98,22 +105,10 @@ class _Run:
         if self._done is not None and self._done.get("success") is not True and not cases.failed:
             cases.add(WHOLE_RUN, ERROR)
         declared = Declared(tests=int(self._expected)) if self._expected else Declared()
-        return cases.report(declared, contradiction=_contradiction(declared, cases), skipped_lines=self.skipped_lines)
-
-
-def _contradiction(declared: Declared, cases: Cases) -> str | None:
-    """Return whether tests are missing; files that failed to load or set up add to the announced ones."""
-    found = len(cases.outcomes)
-    return contradiction(declared, cases, (found,) if found > (declared.tests or 0) else ())
-
-
-def _outcome(end: Event) -> str:
-    result = text(end, "result")
-    if result not in _OUTCOMES:
-        raise DamageError(f"result is {result[:40]!r}, which Dart does not have")
-    return SKIPPED if end.get("skipped") is True else _OUTCOMES[result]
-
-
-def _seconds(start: Event, end: Event) -> float | None:
-    began, ended = number(start, "time"), number(end, "time")
-    return None if began is None or ended is None else (ended - began) / 1000
+        # Files that failed to load or set up add to the announced ones.
+        found = len(cases.outcomes)
+        return cases.report(
+            declared,
+            contradiction=contradiction(declared, cases, (found,) if found > (declared.tests or 0) else ()),
+            skipped_lines=self.skipped_lines,
+        )

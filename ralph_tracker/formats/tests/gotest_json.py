@@ -36,7 +36,10 @@ _Key = tuple[str, str]
 
 def sniff(content: Content) -> bool:
     """Whether one of the first objects is an event of Go."""
-    return any(_is_event(each) for each in json_lines.first_objects(content))
+    return any(
+        text(each, "Action") in _ACTIONS and any(key in each for key in _OWNERS)
+        for each in json_lines.first_objects(content)
+    )
 
 
 def read(content: Content) -> TestReport:
@@ -48,10 +51,6 @@ def read(content: Content) -> TestReport:
         else:
             run.other(line)
     return run.report()
-
-
-def _is_event(event: Event) -> bool:
-    return text(event, "Action") in _ACTIONS and any(key in event for key in _OWNERS)
 
 
 class _Run:
@@ -79,7 +78,12 @@ class _Run:
             else:
                 _keep(self._build_output.setdefault(text(event, "ImportPath"), []), text(event, "Output"))
         elif action == "output" and test:
-            self._said((package, test), text(event, "Output"))
+            # The output of a test is kept until it passes, without its frame (`=== RUN`).
+            key, output = (package, test), text(event, "Output")
+            self._packages.setdefault(package, None)
+            self._tests.setdefault(key, None)
+            if not _FRAME.match(output) and (key in self._output or len(self._output) < _KEPT_TESTS):
+                _keep(self._output.setdefault(key, []), output)
         elif test:
             self._packages.setdefault(package, None)
             self._test((package, test), action, event)
@@ -87,13 +91,6 @@ class _Run:
             self._packages[package] = _ENDS.get(action) or self._packages.get(package)
             if failed_build := text(event, "FailedBuild"):
                 self._build_of[package] = failed_build
-
-    def _said(self, key: _Key, output: str) -> None:
-        """Keep the output of a test until it passes, without its frame (`=== RUN`)."""
-        self._packages.setdefault(key[0], None)
-        self._tests.setdefault(key, None)
-        if not _FRAME.match(output) and (key in self._output or len(self._output) < _KEPT_TESTS):
-            _keep(self._output.setdefault(key, []), output)
 
     def _test(self, key: _Key, action: str, event: Event) -> None:
         if action not in _ENDS:

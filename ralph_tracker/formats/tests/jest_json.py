@@ -68,7 +68,12 @@ def read(content: Content) -> TestReport:
     for result in sorted(report.test_results, key=lambda each: (identity.file(each.name), each.name)):
         file = identity.file(result.name)
         for test in result.assertion_results:
-            _add(cases, file, test)
+            name = " > ".join(filter(None, (*test.ancestor_titles, test.title)))
+            again = (test.invocations or 1) > 1
+            outcome = _OUTCOMES[test.status]
+            flaky = outcome == PASSED and (again or bool(test.failure_messages))
+            seconds = None if test.duration is None else test.duration / 1000
+            cases.add(identity.of(file, name), outcome, seconds, rerun=again or flaky, flaky=flaky, said=test.said)
         if result.status == "failed" and not result.assertion_results:
             broken.append((file, result.message if isinstance(result.message, str) else ""))
     declared = Declared(tests=report.num_total_tests, failures=report.num_failed_tests)
@@ -79,15 +84,6 @@ def read(content: Content) -> TestReport:
     if report.success is False and not cases.failed:
         cases.add(WHOLE_RUN, ERROR)
     return cases.report(declared, contradiction=wrong)
-
-
-def _add(cases: Cases, file: str, test: _Test) -> None:
-    name = " > ".join(filter(None, (*test.ancestor_titles, test.title)))
-    again = (test.invocations or 1) > 1
-    outcome = _OUTCOMES[test.status]
-    flaky = outcome == PASSED and (again or bool(test.failure_messages))
-    seconds = None if test.duration is None else test.duration / 1000
-    cases.add(identity.of(file, name), outcome, seconds, rerun=again or flaky, flaky=flaky, said=test.said)
 
 
 def _is_text(value: object) -> bool:

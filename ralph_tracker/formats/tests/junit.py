@@ -57,7 +57,12 @@ class Totals:
 
     def _read(self, attributes: Mapping[str, str]) -> Declared:
         """Return the counts of one element; one below zero is remembered, as a sum could hide it."""
-        said = _declared(attributes)
+        said = Declared(
+            tests=count(attributes, "tests"),
+            failures=count(attributes, "failures"),
+            errors=count(attributes, "errors"),
+            skipped=first_count(attributes, "skipped", "skips", "skip"),
+        )
         self._below_zero = self._below_zero or impossible(said, _ANY_NUMBER)
         return said
 
@@ -93,15 +98,6 @@ class Totals:
             return unlike("failures and errors", bad, 0)
         most = max(counted + self._reruns, min(said) if more_is_fine and said else 0)
         return None if self._each_fits else impossible(self.declared, most)
-
-
-def _declared(attributes: Mapping[str, str]) -> Declared:
-    return Declared(
-        tests=count(attributes, "tests"),
-        failures=count(attributes, "failures"),
-        errors=count(attributes, "errors"),
-        skipped=first_count(attributes, "skipped", "skips", "skip"),
-    )
 
 
 def _sum(one: int | None, other: int | None) -> int | None:
@@ -327,7 +323,15 @@ class _Reader:
         spent = self._seconds[attributes.get("time", "")]
         if case in self._outcomes:
             if suite.by_pytest:
-                self._again(case, rank, verdict)
+                # Pytest's earlier result of a case that it repeats does not count.
+                teardown = verdict is not None and verdict.teardown
+                if not (teardown and self._outcomes[case] == FAILED):
+                    self._rerun.add(case)
+                self._in_error.discard(case)
+                self._flaky.discard(case)
+                self._messages.pop(case, None)
+                if rank == _PASSED:
+                    self._flaky.add(case)
                 spent += self._durations.get(case, 0.0)
             else:
                 case = self._ordinals.next(case, self._outcomes)
@@ -337,17 +341,16 @@ class _Reader:
         if rank == _ERROR:
             self._in_error.add(case)
         if rank >= _FAILED and verdict:
-            self._failed(case, attributes, verdict)
+            if len(self._messages) < KEPT and (short := message(verdict.said, verdict.text)):
+                self._messages[case] = short
+            place = _file_not_loaded(attributes, verdict.said, verdict.text)
+            if place and place not in self._not_loaded and len(self._not_loaded) < KEPT:
+                self._not_loaded[place] = why_not_loaded(verdict.text or verdict.said)
         if verdict and verdict.reruns:
-            self._reran(case, rank, verdict)
-
-    def _failed(self, case: str, attributes: dict[str, str], verdict: _Verdict) -> None:
-        """Keep the message of a failure, and the file if it could not be loaded."""
-        if len(self._messages) < KEPT and (short := message(verdict.said, verdict.text)):
-            self._messages[case] = short
-        place = _file_not_loaded(attributes, verdict.said, verdict.text)
-        if place and place not in self._not_loaded and len(self._not_loaded) < KEPT:
-            self._not_loaded[place] = why_not_loaded(verdict.text or verdict.said)
+            self._totals.rerun(verdict.reruns)
+            self._rerun.add(case)
+            if verdict.flaky or rank == _PASSED:
+                self._flaky.add(case)
 
     def _steady(self, case: str) -> str:
         """Remove addresses: cases that differ only in these stay separate, repeated ones stay one."""
@@ -358,23 +361,6 @@ class _Reader:
                 found = self._ordinals.next(found, self._outcomes)
             self._steadied[case] = found
         return found
-
-    def _again(self, case: str, rank: int, verdict: _Verdict | None) -> None:
-        """Discard pytest's earlier result of a case that it repeats."""
-        teardown = verdict is not None and verdict.teardown
-        if not (teardown and self._outcomes[case] == FAILED):
-            self._rerun.add(case)
-        self._in_error.discard(case)
-        self._flaky.discard(case)
-        self._messages.pop(case, None)
-        if rank == _PASSED:
-            self._flaky.add(case)
-
-    def _reran(self, case: str, rank: int, verdict: _Verdict) -> None:
-        self._totals.rerun(verdict.reruns)
-        self._rerun.add(case)
-        if verdict.flaky or rank == _PASSED:
-            self._flaky.add(case)
 
     def report(self) -> TestReport:
         """Return the report; pytest declares but does not list a test for each subtest and rerun."""

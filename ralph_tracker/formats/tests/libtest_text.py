@@ -67,28 +67,21 @@ class _Run:
         if found := _RESULT.match(line):
             self._close([int(number) for number in found.groups()])
         elif self._expected is not None and not self._listing:
-            self._inside(line)
-        elif self._expected is not None:
-            self._below(line)
+            if test := _TEST.match(line):
+                self._tests.append((_UNSTEADY.sub("", test["name"]), _OUTCOMES[test["outcome"]]))
+            elif line == "failures:":
+                self._listing = True
+            elif _RUNNING.match(line) or _BINARY.match(line):
+                raise DamageError(self._no_summary())
         elif self._expected is None:
             self._between(line)
-
-    def _inside(self, line: str) -> None:
-        if test := _TEST.match(line):
-            self._tests.append((_UNSTEADY.sub("", test["name"]), _OUTCOMES[test["outcome"]]))
-        elif line == "failures:":
-            self._listing = True
-        elif _RUNNING.match(line) or _BINARY.match(line):
-            raise DamageError(self._no_summary())
-
-    def _below(self, line: str) -> None:
-        """Handle a line that a failed test printed."""
-        if found := _OUTPUT.match(line):
-            self._shown = self._messages.setdefault(_UNSTEADY.sub("", found[1]), [])
+        elif shown := _OUTPUT.match(line):  # what a failed test printed
+            self._shown = self._messages.setdefault(_UNSTEADY.sub("", shown[1]), [])
         elif line in ("failures:", "stack backtrace:") or line.startswith("note: "):
             self._shown = None
         elif self._shown is not None and len(self._shown) < _KEPT_LINES:
             self._shown.append(line)
+
 
     def _between(self, line: str) -> None:
         if found := _RUNNING.match(line):

@@ -63,7 +63,15 @@ class _Reader(Elements):
 
     def opened(self, name: str, attributes: Mapping[str, str]) -> None:
         if not self.path:
-            self._root(name, attributes)
+            if name not in ROOTS:
+                raise DamageError(f"the root element is <{name}>, not one of NUnit's")
+            self._declared = Declared(
+                tests=first_count(attributes, "total", "testcasecount"),
+                failures=first_count(attributes, "failed", "failures"),
+                errors=count(attributes, "errors"),
+                skipped=count(attributes, "skipped"),
+            )
+            self._not_counted = [max(count(attributes, key) or 0, 0) for key in _NOT_COUNTED]
         if name == "test-suite":
             self._suites.append(attributes)
             self._bad.append(self._failures)
@@ -86,17 +94,6 @@ class _Reader(Elements):
             self._failures += outcome in _BAD
             spent = seconds(case.get("duration", case.get("time")))
             self._cases.add(self._id(case), outcome, spent, said=self._message)
-
-    def _root(self, name: str, attributes: Mapping[str, str]) -> None:
-        if name not in ROOTS:
-            raise DamageError(f"the root element is <{name}>, not one of NUnit's")
-        self._declared = Declared(
-            tests=first_count(attributes, "total", "testcasecount"),
-            failures=first_count(attributes, "failed", "failures"),
-            errors=count(attributes, "errors"),
-            skipped=count(attributes, "skipped"),
-        )
-        self._not_counted = [max(count(attributes, key) or 0, 0) for key in _NOT_COUNTED]
 
     def _id(self, case: Mapping[str, str]) -> str:
         """Return the full name; in version 2 it may be the method alone, to which the suite is added."""

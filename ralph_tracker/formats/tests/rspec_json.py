@@ -66,11 +66,6 @@ def read(content: Content) -> TestReport:
         cases.add(_OUTSIDE, ERROR, said=text[number] if number < len(text) else None)
     for error in text:
         if loading := _LOADING.search(error):
-            cases.add_not_loaded(identity.file(loading[1]), _on_one_line(error))
+            found = _ERROR.search(error)
+            cases.add_not_loaded(identity.file(loading[1]), f"{found[1]}: {found[2]}" if found else error)
     return cases.report(declared, contradiction=wrong)
-
-
-def _on_one_line(error: str) -> str:
-    """Return the error and its message, which RSpec puts on the next line, as one line."""
-    found = _ERROR.search(error)
-    return f"{found[1]}: {found[2]}" if found else error

@@ -109,16 +109,16 @@ class _Run:
         if self._bail_out is None and found < planned and not self._plan_is_last:
             raise DamageError(f"cut short: {planned} tests are planned, {found} are there")
         declared = Declared(tests=planned if self._plans else None)
-        said = [text for text in (contradiction(declared, self._cases), self._bailed_out()) if text]
-        if self._bail_out is not None and not self._cases.failed:
-            self._cases.add("(bail out)", ERROR)
-        return self._cases.report(declared, contradiction="; ".join(said) or None, note=self._note())
-
-    def _bailed_out(self) -> str | None:
-        return None if self._bail_out is None else f"the run bailed out: {self._bail_out or 'it does not say why'}"
-
-    def _note(self) -> str | None:
-        return f"tests that were not planned: {'; '.join(self._skipped_plans)}" if self._skipped_plans else None
+        said = [contradiction(declared, self._cases)]
+        if self._bail_out is not None:
+            said.append(f"the run bailed out: {self._bail_out or 'it does not say why'}")
+            if not self._cases.failed:
+                self._cases.add("(bail out)", ERROR)
+        return self._cases.report(
+            declared,
+            contradiction="; ".join(filter(None, said)) or None,
+            note=f"tests that were not planned: {'; '.join(self._skipped_plans)}" if self._skipped_plans else None,
+        )
 
 
 def _case(test: re.Match[str]) -> tuple[str, str, float | None]:

@@ -70,18 +70,17 @@ class _Reader(Elements):
         elif name == "ResultSummary":
             self._run, self._complete = attributes.get("outcome", ""), True
         elif name == "Counters":
-            self._counters(attributes)
+            self._declared = Declared(
+                tests=count(attributes, "total"),
+                failures=count(attributes, "failed"),
+                errors=count(attributes, "error"),
+            )
         elif name == "Results":
             self._complete = True
 
     def closed(self, name: str) -> None:
         if name == "Message" and self.path[-1:] == ["ErrorInfo"] and self._results and len(self._messages) < KEPT:
             self._messages.setdefault(len(self._results) - 1, self.text)
-
-    def _counters(self, attributes: Mapping[str, str]) -> None:
-        self._declared = Declared(
-            tests=count(attributes, "total"), failures=count(attributes, "failed"), errors=count(attributes, "error")
-        )
 
     def report(self) -> TestReport:
         """Return the report; a run without results and without a summary is not one."""

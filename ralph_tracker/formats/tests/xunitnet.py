@@ -50,7 +50,15 @@ class _Reader(Elements):
         if not around and name not in ROOTS:
             raise DamageError(f"the root element is <{name}>, not one of xUnit.net's")
         if name == "assembly":
-            self._assembly(attributes)
+            if not _ASSEMBLY_KEYS & attributes.keys():
+                raise DamageError("the assembly says nothing of a test run")
+            declared = Declared(
+                tests=count(attributes, "total"),
+                failures=count(attributes, "failed"),
+                errors=count(attributes, "errors"),
+                skipped=count(attributes, "skipped"),
+            )
+            self._declared = declared if self._declared is None else self._declared + declared
         elif name == "test":
             self._open, self._message = attributes, ""
         elif name == "class":
@@ -66,26 +74,12 @@ class _Reader(Elements):
             self._message = self.text
         elif name == "test" and self._open is not None:
             test, self._open = self._open, None
-            self._test(test)
-
-    def _assembly(self, attributes: Mapping[str, str]) -> None:
-        if not _ASSEMBLY_KEYS & attributes.keys():
-            raise DamageError("the assembly says nothing of a test run")
-        declared = Declared(
-            tests=count(attributes, "total"),
-            failures=count(attributes, "failed"),
-            errors=count(attributes, "errors"),
-            skipped=count(attributes, "skipped"),
-        )
-        self._declared = declared if self._declared is None else self._declared + declared
-
-    def _test(self, attributes: Mapping[str, str]) -> None:
-        said = attributes.get("result", "")
-        outcome = _RESULTS.get(said.lower())
-        if outcome is None:
-            raise DamageError(f"result is {said[:40]!r}, which xUnit.net does not have")
-        case = identity.of(attributes.get("type", ""), attributes.get("name", ""))
-        self._cases.add(case, outcome, seconds(attributes.get("time")), said=self._message)
+            said = test.get("result", "")
+            outcome = _RESULTS.get(said.lower())
+            if outcome is None:
+                raise DamageError(f"result is {said[:40]!r}, which xUnit.net does not have")
+            case = identity.of(test.get("type", ""), test.get("name", ""))
+            self._cases.add(case, outcome, seconds(test.get("time")), said=self._message)
 
     def report(self) -> TestReport:
         """Return the report; `total` excludes errors outside of tests."""

@@ -30,7 +30,8 @@ def read(content: Content) -> TypeReport:
     for line, value in json_lines.objects(content):
         if value is not None and _is_finding(value):
             severities[str(value["severity"])] += 1
-            stopped = stopped or _is_fatal(value)
+            # Mypy stops at syntax errors and at errors without a code.
+            stopped = stopped or (value["severity"] == "error" and value.get("code") in (None, "syntax"))
         elif found := mypy_text.summary(line):
             summaries.append(found)
         else:
@@ -43,8 +44,3 @@ def read(content: Content) -> TypeReport:
 
 def _is_finding(value: json_lines.Object) -> bool:
     return value.keys() >= _KEYS
-
-
-def _is_fatal(finding: json_lines.Object) -> bool:
-    """Whether mypy stopped there: it does at syntax errors and at errors without a code."""
-    return finding["severity"] == "error" and finding.get("code") in (None, "syntax")
