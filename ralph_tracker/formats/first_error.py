@@ -95,8 +95,6 @@ def first_error(text: str) -> FirstError | None:
     return None
 
 
-
-
 def _place_after(lines: list[str]) -> FirstError | None:
     """Return the first place in the project's own files below an error and before the next one, None without one."""
     for line in lines:
@@ -105,5 +103,3 @@ def _place_after(lines: list[str]) -> FirstError | None:
         if line.startswith(("error", "E  ", "FAIL", "warning")):
             return None
     return None
-
-

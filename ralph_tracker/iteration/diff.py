@@ -349,7 +349,11 @@ def differences_of(committed: LoopRecords | None, before: int, after: int) -> Di
     unknown = next((side for side in sides if isinstance(side, str)), None)
     # Reports are read as these words, which are plain text where they are stored.
     outcomes = [cast("Mapping[str, OutcomeWord]", side.outcomes) for side in sides if isinstance(side, TestResults)]
-    files, why = _files(committed, before, after)
+    files = why = None
+    try:
+        files = IterationFiles(committed).file_changes(before, after)
+    except (NoSnapshotError, StoreError) as error:
+        why = str(error)
     return Differences(
         tests=None if unknown else outcome_changes(*outcomes),
         tests_note=unknown,
@@ -364,13 +368,6 @@ def _tests(committed: LoopRecords, number: int) -> TestResults | str:
     if found is None:
         return f"what iteration {number} measured is damaged; run `ralph-tracker verify`"
     return found[0].tests or f"iteration {number} has no names of tests"
-
-
-def _files(committed: LoopRecords, before: int, after: int) -> tuple[tuple[FileChange, ...] | None, str | None]:
-    try:
-        return IterationFiles(committed).file_changes(before, after), None
-    except (NoSnapshotError, StoreError) as error:
-        return None, str(error)
 
 
 class SideDocument(TypedDict):

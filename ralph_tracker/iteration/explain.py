@@ -6,7 +6,6 @@ from typing import Any, TypedDict
 
 from ralph_tracker.core.best import Candidate, why_best
 from ralph_tracker.core.codec import decode
-from ralph_tracker.core.metrics import Group
 from ralph_tracker.core.records import RecordDocument
 from ralph_tracker.core.rules import Rules
 from ralph_tracker.errors import RecordError, StoreError
@@ -56,7 +55,12 @@ def explain(committed: LoopRecords, document: Document) -> Explanation:
     """Explain an iteration of one of our loops from its record and what is kept beside it."""
     record = document["iteration_metrics"]
     number, previous = record["iteration"], record["previous_iteration"]
-    rules, problem = _rules(committed)
+    rules = problem = None
+    try:  # the frozen thresholds: current ones could differ
+        rules = LoopReader.read(LoopStore(committed.paths), lambda _: frozenset()).config.rules
+    except (RecordError, StoreError) as error:
+        problem = str(error)
+    there = (committed.paths.iteration(number) / "output").is_dir()
     return Explanation(
         components=component_shares(record["weights"], record["components"]) if record["score"] == "computed" else (),
         alerts={} if rules is None else {alert["id"]: why_raised(alert, record, rules) for alert in record["alerts"]},
@@ -65,17 +69,9 @@ def explain(committed: LoopRecords, document: Document) -> Explanation:
         best=() if rules is None else _why_best(committed, number, rules),
         differences=Differences() if previous is None else differences_of(committed, previous, number),
         checks=checks_of(committed, number),
-        output=_output(committed, number),
+        output=f"{committed.paths.shown}/iterations/{iteration_name(number)}/output" if there else None,
         problem=problem,
     )
-
-
-def _rules(committed: LoopRecords) -> tuple[Rules | None, str | None]:
-    """Return the frozen thresholds, or why they cannot be read; current ones could differ."""
-    try:
-        return LoopReader.read(LoopStore(committed.paths), _no_groups).config.rules, None
-    except (RecordError, StoreError) as error:
-        return None, str(error)
 
 
 def _why_best(committed: LoopRecords, number: int, rules: Rules) -> tuple[str, ...]:
@@ -88,10 +84,6 @@ def _why_best(committed: LoopRecords, number: int, rules: Rules) -> tuple[str, .
     except RecordError:
         return ()  # what is derived is damaged: the next hook makes it again
     return why_best((decode(Candidate, row["candidate"]) for row in rows), scorer)
-
-
-def _no_groups(_: Document) -> frozenset[Group]:
-    return frozenset()
 
 
 def _rule(committed: LoopRecords, number: int, rules: Rules) -> tuple[int, str] | None:
@@ -110,11 +102,6 @@ def checks_of(committed: LoopRecords, number: int) -> tuple[CheckDocument, ...] 
     keys = CheckDocument.__required_keys__
     whole = isinstance(checks, list) and all(isinstance(each, dict) and each.keys() >= keys for each in checks)
     return tuple(checks) if isinstance(checks, list) and whole else None
-
-
-def _output(committed: LoopRecords, number: int) -> str | None:
-    there = (committed.paths.iteration(number) / "output").is_dir()
-    return f"{committed.paths.shown}/iterations/{iteration_name(number)}/output" if there else None
 
 
 class ShareDocument(TypedDict):

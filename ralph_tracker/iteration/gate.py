@@ -40,7 +40,6 @@ from ralph_tracker.iteration.measure import IterationContext, Progress, Source, 
 from ralph_tracker.iteration.record import judged
 from ralph_tracker.iteration.would_run import loop_runs
 from ralph_tracker.store.iteration_files import temporary_folder
-from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_status import paths_of, summary_at
 from ralph_tracker.store.loop_store import LoopStore
@@ -84,7 +83,8 @@ class Gate:
     @property
     def accepted(self) -> tuple[Alert, ...]:
         """Return the open alerts that were accepted."""
-        return tuple(alert for alert in self._known if alert.id in self.record.accepted)
+        standing = in_order((*self.record.alerts, *self.record.open_alerts))
+        return tuple(alert for alert in standing if alert.id in self.record.accepted)
 
     @property
     def critical(self) -> tuple[Alert, ...]:
@@ -167,10 +167,6 @@ class Gate:
     def is_new(self, alert: Alert) -> bool:
         """Return whether this measurement raises the alert for the first time."""
         return alert.iteration == self.record.iteration
-
-    @property
-    def _known(self) -> tuple[Alert, ...]:
-        return in_order((*self.record.alerts, *self.record.open_alerts))
 
 
 def metric_lines(gate: Gate) -> list[str]:
@@ -318,7 +314,11 @@ def gate(
     not pass. Raises LoopError if there is no loop, InputError for unusable metrics, RecordError for an unreadable loop,
     UntrustedError for one of somebody else.
     """
-    loop = LoopReader.read(LoopStore(_paths(root, loop_id, environment)), configured_by)
+    try:
+        paths = paths_of(root, loop_id, environment)
+    except LoopError as error:
+        raise LoopError(f"{error}, {_BRING_ALONG}") from None
+    loop = LoopReader.read(LoopStore(paths), configured_by)
     refuse_other_origin(loop, metrics)
     if metrics is None:
         Trust(loop.store.paths.root, trust).require_loop(loop.store.paths, lambda: loop_runs(loop.store))
@@ -333,10 +333,3 @@ def gate(
     fails = failing(state.known, measured.measurement.tests, judgement.state.seen.aliases)
     checks = () if measured.check_run is None else measured.check_run.measures
     return gate_of(judgement.record, summary.head, measured.measurement.missing, checks, fails, strict=strict)
-
-
-def _paths(root: Path, loop_id: str | None, environment: Mapping[str, str]) -> LoopPaths:
-    try:
-        return paths_of(root, loop_id, environment)
-    except LoopError as error:
-        raise LoopError(f"{error}, {_BRING_ALONG}") from None

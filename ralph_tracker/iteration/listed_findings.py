@@ -52,14 +52,18 @@ def listed(
 
     `covered` is as in TreeFacts, None if coverage was not measured. The same finding of two reports counts once.
     """
-    found = [_listed(group, each, new_lines) for group, each in dict.fromkeys(complaints)]
-    uncovered = None if covered is None else _uncovered(new_lines, covered)
-    return ListedFindings(tuple(sorted(found, key=_rank)[:KEPT]), Counter(each.kind for each in found), uncovered)
-
-
-def _listed(group: Group, complaint: Complaint, new_lines: Mapping[str, frozenset[int]]) -> ListedFinding:
-    kind: Any = group.value
-    return ListedFinding(kind, complaint, complaint.line in new_lines.get(complaint.file, ()))
+    found = []
+    for group, each in dict.fromkeys(complaints):
+        kind: Any = group.value
+        found.append(ListedFinding(kind, each, each.line in new_lines.get(each.file, ())))
+    uncovered: dict[str, tuple[int, ...]] = {}
+    for path, hits in sorted((covered or {}).items()):
+        lines = tuple(sorted(line for line in new_lines.get(path, ()) if hits.get(line) is False))
+        if lines and len(uncovered) < _UNCOVERED_FILES:
+            uncovered[path] = lines[:_UNCOVERED_LINES]
+    counts: Counter[str] = Counter(each.kind for each in found)
+    first = tuple(sorted(found, key=_rank)[:KEPT])
+    return ListedFindings(first, counts, None if covered is None else uncovered)
 
 
 def _rank(each: ListedFinding) -> tuple[bool, bool, bool, int, str, int]:
@@ -67,17 +71,6 @@ def _rank(each: ListedFinding) -> tuple[bool, bool, bool, int, str, int]:
     is_warning = complaint.severity != "error"
     of_build = each.kind == "build"
     return not of_build, not each.is_ours, is_warning, _ORDER[each.kind], complaint.file, complaint.line or 0
-
-
-def _uncovered(
-    new_lines: Mapping[str, frozenset[int]], covered: Mapping[str, Mapping[int, bool]]
-) -> dict[str, tuple[int, ...]]:
-    found: dict[str, tuple[int, ...]] = {}
-    for path in sorted(new_lines.keys() & covered.keys()):
-        lines = tuple(sorted(line for line in new_lines[path] if covered[path].get(line) is False))
-        if lines and len(found) < _UNCOVERED_FILES:
-            found[path] = lines[:_UNCOVERED_LINES]
-    return found
 
 
 def listed_document(found: ListedFindings) -> dict[str, Any]:
@@ -100,15 +93,14 @@ def listed_findings(committed: LoopRecords, number: int) -> ListedFindings | Non
     plain = read_json(committed.paths.iteration(number) / FILE)
     try:
         uncovered = plain["uncovered"]
+        found = []
+        for each in plain["findings"]:
+            complaint = Complaint(**{name: each[name] for name in Complaint._fields})
+            found.append(ListedFinding(each["kind"], complaint, bool(each["is_ours"])))
         return ListedFindings(
-            tuple(_of_plain(each) for each in plain["findings"]),
+            tuple(found),
             {str(kind): int(count) for kind, count in plain["counts"].items()},
             None if uncovered is None else {str(path): tuple(map(int, at)) for path, at in uncovered.items()},
         )
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
-
-
-def _of_plain(plain: Mapping[str, Any]) -> ListedFinding:
-    values = {name: plain[name] for name in Complaint._fields}
-    return ListedFinding(plain["kind"], Complaint(**values), bool(plain["is_ours"]))

@@ -14,7 +14,7 @@ from ralph_tracker.config.load import Config, config_of
 from ralph_tracker.core.findings import BUILTIN
 from ralph_tracker.core.known_tests import without_unloaded
 from ralph_tracker.core.loop_state import LoopState
-from ralph_tracker.core.metrics import Group, Measure, Measurement, Metrics, TestResults, Usage
+from ralph_tracker.core.metrics import Group, Measure, Measurement, Metrics, TestResults
 from ralph_tracker.errors import ConfigError, InputError, StoreError
 from ralph_tracker.formats.damage import DEFAULT_LIMITS
 from ralph_tracker.formats.lint.lint_report import Severity
@@ -27,7 +27,6 @@ from ralph_tracker.measure.code import count_code
 from ralph_tracker.measure.commands import checks_from, seconds
 from ralph_tracker.measure.environment import without_ours
 from ralph_tracker.measure.plan_boxes import count_tasks
-from ralph_tracker.measure.process import Finished
 from ralph_tracker.measure.results import CheckTotals, configured_groups, read_results
 from ralph_tracker.store.files import as_store_error, to_json, write_new
 from ralph_tracker.store.iteration_files import CHECKS, CheckDocument, IterationFiles, KeptFiles
@@ -46,24 +45,21 @@ def change_note(paths: Sequence[str], before: Collection[str]) -> str:
     new = [path for path in paths if path not in before]
     folders = {folder for path in before for folder in _folders(path)}
     written = Counter(next((each for each in _folders(path) if each not in folders), path) for path in new)
-    places = [*map(shown, old), *(f"{shown(place)}{_many(place, count)}" for place, count in sorted(written.items()))]
+    places = [*map(shown, old)]
+    for place, count in sorted(written.items()):
+        places.append(f"{shown(place)} ({count} files)" if place.endswith("/") and count > 1 else shown(place))
     note = f"tree_changed_by_checks: {_first(places)}"
-    return f"{note}; add to .gitignore: {_first(_lines(written))}" if written else note
+    if not written:
+        return note
+    # Folders that are called the same are ignored by their name alone.
+    names = Counter(_name(place) for place in written)
+    lines = sorted({shown(_name(place) if names[_name(place)] > 1 else place) for place in written})
+    return f"{note}; add to .gitignore: {_first(lines)}"
 
 
 def _folders(path: str) -> list[str]:
     """Return the folders above a file, the outermost first, each with a slash at its end."""
     return [path[: at + 1] for at, char in enumerate(path) if char == "/"]
-
-
-def _many(place: str, count: int) -> str:
-    return f" ({count} files)" if place.endswith("/") and count > 1 else ""
-
-
-def _lines(places: Collection[str]) -> list[str]:
-    """Return the lines to add: the path, or the name alone of folders that are called the same."""
-    names = Counter(_name(place) for place in places)
-    return sorted({shown(_name(place) if names[_name(place)] > 1 else place) for place in places})
 
 
 def _name(place: str) -> str:
@@ -193,7 +189,19 @@ class CheckRun(NamedTuple):
         for name in _FOLDERS:
             if (self.scratch / name).is_dir() and any((self.scratch / name).iterdir()):
                 (self.scratch / name).rename(folder / name)
-        write_new(folder / CHECKS, to_json(_checks_document(self.ran)))
+        checks: list[CheckDocument] = [
+            {
+                "name": each.check.name,
+                "exit_code": each.finished.exit_code,
+                "signal": each.finished.signal,
+                "timed_out": each.finished.timed_out,
+                "problem": each.finished.problem,
+                "duration_s": each.finished.duration_s,
+                "summary": each.finished.summary,
+            }
+            for each in self.ran
+        ]
+        write_new(folder / CHECKS, to_json({"schema_version": SCHEMA_VERSION, "checks": checks}))
         write_new(folder / FINDINGS, to_json(listed_document(self.listed)))
         iteration_files.fill(folder, self.kept, number)
 
@@ -245,6 +253,9 @@ def observe(
     notes = (*measured.notes, *code.notes, *tree_notes(kept))
     if kept.changed_by_checks:
         notes = (*notes, change_note(kept.changed_by_checks, frozenset(files)))
+    # The changed files are only read if something could lie on their lines.
+    covered = facts.covered_lines() or None
+    new_lines = facts.new_lines() if measured.complaints or covered else {}
     return CheckRun(
         metrics=metrics,
         tests=measured.tests,
@@ -256,15 +267,8 @@ def observe(
         ran=results,
         judged=measured.integrity,
         not_loaded=measured.not_loaded,
-        listed=_listed(measured, facts),
+        listed=listed(measured.complaints, new_lines, covered),
     )
-
-
-def _listed(measured: CheckTotals, facts: TreeFacts) -> ListedFindings:
-    """List the findings by place; the changed files are only read if something could lie on their lines."""
-    covered = facts.covered_lines() or None
-    new_lines = facts.new_lines() if measured.complaints or covered else {}
-    return listed(measured.complaints, new_lines, covered)
 
 
 def _checked(
@@ -280,38 +284,17 @@ def _checked(
         on_progress=progress,
     )
     if not allow_missing:
-        _refuse_missing([each for each in results if each.check.name not in place.may_be_absent])
+        for result in results:
+            if result.finished.not_found and result.check.name not in place.may_be_absent:
+                from ralph_tracker.measure.commands import absent  # noqa: PLC0415  as above
+
+                raise absent(result.check.name, result.finished.problem)
     held_back = [check for check in place.checks if check.held_back is not None]
     with ExitStack() as stack:
         if held_back:
             output = place.scratch / "held-back"
             results += run_held_back(iteration_files, tree, held_back, place.environment, output, stack, progress)
         return results, read_results(results, place.severity, place.root)
-
-
-def _checks_document(results: Sequence[CheckResult]) -> dict[str, Any]:
-    checks = [_check_document(each.check.name, each.finished) for each in results]
-    return {"schema_version": SCHEMA_VERSION, "checks": checks}
-
-
-def _check_document(name: str, end: Finished) -> CheckDocument:
-    return {
-        "name": name,
-        "exit_code": end.exit_code,
-        "signal": end.signal,
-        "timed_out": end.timed_out,
-        "problem": end.problem,
-        "duration_s": end.duration_s,
-        "summary": end.summary,
-    }
-
-
-def _refuse_missing(results: Sequence[CheckResult]) -> None:
-    for result in results:
-        if result.finished.not_found:
-            from ralph_tracker.measure.commands import absent  # noqa: PLC0415  as above
-
-            raise absent(result.check.name, result.finished.problem)
 
 
 def tree_notes(kept: KeptFiles) -> list[str]:
@@ -328,18 +311,13 @@ def tree_notes(kept: KeptFiles) -> list[str]:
 
 def shorten(folder: Path) -> None:
     """Cut what checks left in `output` and `reports` of a folder to what is kept of it."""
-    _trim(folder / "output")
-    _drop_odd_files(folder / "reports")
-
-
-def _trim(folder: Path) -> None:
-    """Shorten the checks' output to what a person reads, and delete empty files."""
-    for path in folder.iterdir():
+    for path in (folder / "output").iterdir():
         size = path.lstat().st_size
         if not size:
             path.unlink()
         elif size > OUTPUT_KEPT:
             _cut(path, size)
+    _drop_odd_files(folder / "reports")
 
 
 def _cut(path: Path, size: int) -> None:
@@ -555,22 +533,20 @@ class IterationContext(NamedTuple):
     def _circumstances(self) -> Measurement:
         """Return a measurement without measured values, with only the context."""
         loop = self.loop
+        usage = None
+        if self.usage is not None:
+            from ralph_tracker.measure.given import read_usage  # noqa: PLC0415  as above
+
+            usage = read_usage(self.usage)
         return Measurement(
             metrics=Metrics(),
             timestamp=stamp(self.now),
-            usage=self._usage(),
+            usage=usage,
             blocked=self.blocked,
             notes=self.notes,
             elapsed_s=None if loop is None else (self.now - loop.started).total_seconds(),
             config_changed=() if loop is None else loop.changed_keys(),
         )
-
-    def _usage(self) -> Usage | None:
-        if self.usage is None:
-            return None
-        from ralph_tracker.measure.given import read_usage  # noqa: PLC0415  as above
-
-        return read_usage(self.usage)
 
 
 def with_plan(measurement: Measurement, root: Path, named: str | None) -> Measurement:

@@ -160,20 +160,19 @@ def open_findings_document(view: OpenFindings) -> IntegrityDocument:
         "quality_score": record["quality_score"],
         "adjusted_score": record["adjusted_score"],
         "reruns": [rerun_document(each) for each in view.found.reruns],
-        "findings": [_finding(finding, held) for finding, held in view.findings],
+        "findings": [
+            {
+                **finding_document(finding),
+                "tests": list(finding.tests),
+                "alert": None if held is None else held.alert.id,
+                "state": "open" if held is None else held.state,
+            }
+            for finding, held in view.findings
+        ],
         "tests": [_tests(held) for held in view.tests],
         "matched": {gone: list(news) for gone, news in view.found.matches.items()},
         "suppressions": suppressions_document(view.found.suppressions),
         "unread": dict(view.found.unread),
-    }
-
-
-def _finding(finding: Finding, held: OpenAlert | None) -> HeldFindingDocument:
-    return {
-        **finding_document(finding),
-        "tests": list(finding.tests),
-        "alert": None if held is None else held.alert.id,
-        "state": "open" if held is None else held.state,
     }
 
 

@@ -134,16 +134,21 @@ class TamperCheck:
         matches = self._matches()
         inspected = self._inspected()
         found, unread = list(inspected[0]), {**inspected[2], **self._not_parted()}
-        earlier = self._rerun_due(references)
+        # Nothing has to be run again if nobody edited a reference, or if files were touched only since the last re-run.
+        due = self._runner is not None and self._tests is not None and references
+        if self._only_touched and references == self._state.lineage.references:
+            due = False
+        earlier = list(self._earlier(references)) if due else []
         shown, reruns = self._shown(earlier, references, matches, found)
         still, more = self._standing(reruns, earlier)
         for path in shown.moved:
             references.pop(path, None)
         findings = {each.key: each for each in (*self._edited(head), *found, *shown.findings, *still)}
+        before, new = self._state.lineage.suppressions, inspected[1]
         return Integrity(
             findings=tuple(sorted(findings.values(), key=lambda each: each.severity)),
             matches={**matches, **dict.fromkeys(shown.retired, ())},
-            suppressions=_sum(self._state.lineage.suppressions, inspected[1]),
+            suppressions={kind: before.get(kind, 0) + new.get(kind, 0) for kind in {**before, **new}},
             unread=unread,
             references=references,
             reruns=(*(run for _, run in reruns), *more),
@@ -175,12 +180,6 @@ class TamperCheck:
         asked = (each for each in self._open if each.rule in RERUN_RULES and each.against is not None)
         return frozenset(each.file for each in asked if each.file not in self._differing(each.against or 0))
 
-    def _edited_in(self, references: Mapping[str, int]) -> dict[str, int]:
-        """Return the iteration that changed each file from its reference form: the next one in the lineage."""
-        numbers = [each for first, last in self._state.lineage.segments for each in range(first, last + 1)]
-        numbers.append(self._state.iteration + 1)
-        return {path: next(each for each in numbers if each > number) for path, number in references.items()}
-
     def _differing(self, number: int) -> Mapping[str, Change]:
         """Return every path in which this tree differs from that of an iteration."""
         known = self._differences
@@ -197,21 +196,18 @@ class TamperCheck:
     def _decides(self, path: str) -> bool:
         return kind_of_file(path) is not None or path in self._called
 
-    def _rerun_due(self, references: Mapping[str, int]) -> list[EarlierFile]:
-        """Return the earlier files to put over this source, [] if nothing has to be run."""
-        if self._runner is None or self._tests is None or not references:
-            return []
-        if self._only_touched and references == self._state.lineage.references:
-            return []
-        return list(self._earlier(references))
-
     def _earlier(self, references: Mapping[str, int]) -> Iterator[EarlierFile]:
         """Yield the earlier files; new test files with the same name or the same declarations are removed."""
         back: set[tuple[str, int]] = set()
         for path, number in sorted(references.items()):
             change = self._differing(number).get(path)
             if change is not None and change.old_id is not None:
-                yield self._earlier_form(path, change, number)
+                content = None  # of settings, the current file with the earlier runner's part
+                if kind_of_file(path) == "settings" and change.new_id is not None:
+                    for file in self._contents([change]):
+                        if file.old is not None and file.new is not None:
+                            content = restored(path, _text(file.old), _text(file.new)).encode()
+                yield EarlierFile(change.path, change.old_mode, change.old_id, number, content)
                 if change.new_id is None:
                     back.add((path.rpartition("/")[2], number))
         for name, number in sorted(back):
@@ -236,15 +232,6 @@ class TamperCheck:
             for file in files:
                 if file.old is None and file.new is not None and declare_the_same(back, _text(file.new)):
                     yield EarlierFile(changes[file.path].path, None, None, number)
-
-    def _earlier_form(self, path: str, change: Change, number: int) -> EarlierFile:
-        """Return the earlier form of a file; of settings, the current file with the earlier runner's part."""
-        content = None
-        if kind_of_file(path) == "settings" and change.new_id is not None:
-            for file in self._contents([change]):
-                if file.old is not None and file.new is not None:
-                    content = restored(path, _text(file.old), _text(file.new)).encode()
-        return EarlierFile(change.path, change.old_mode, change.old_id, number, content)
 
     def _concerned(self, earlier: Iterable[EarlierFile]) -> set[str] | None:
         """Return the test files whose outcome the earlier files may change, None for all."""
@@ -276,15 +263,12 @@ class TamperCheck:
         return set()
 
     @cached_property
-    def _paths(self) -> tuple[str, ...]:
-        return tuple(as_utf8(path) for path in self._keeper.files_of(self._kept.snapshot.tree))
-
-    @cached_property
     def _test_files(self) -> frozenset[str]:
         """Return the test files of this tree, and earlier ones that are gone from it."""
         gone = (path for path in self._state.lineage.references if kind_of_file(path) == "test")
         changed = (as_utf8(change.path) for change in self._kept.changed)
-        there = (path for path in (*self._paths, *changed) if kind_of_file(path) == "test")
+        paths = map(as_utf8, self._keeper.files_of(self._kept.snapshot.tree))
+        there = (path for path in (*paths, *changed) if kind_of_file(path) == "test")
         return frozenset((*gone, *there))
 
     # What the runs show.
@@ -304,6 +288,9 @@ class TamperCheck:
             if ran.rerun.problem is not None:
                 return RerunFindings(), runs
         put_back = frozenset(runs[0][1].references) if runs else frozenset()
+        # A file was edited from its reference form by the next iteration in the lineage.
+        numbers = [each for first, last in self._state.lineage.segments for each in range(first, last + 1)]
+        numbers.append(self._state.iteration + 1)
         run = RerunInputs(
             number=self._state.iteration + 1,
             old=self._last_seen,
@@ -311,7 +298,7 @@ class TamperCheck:
             earlier=runs[0][0] if runs else TestResults({}),
             matches=matches,
             references={path: references[path] for path in put_back if path in references},
-            edited_in=self._edited_in(references),
+            edited_in={path: next(each for each in numbers if each > number) for path, number in references.items()},
             settings=frozenset(path for path in put_back if kind_of_file(path) in {"settings", None}),
             hooked=frozenset(each.file for each in found if each.rule == "R2") & put_back,
             file_of=self._file_of,
@@ -540,10 +527,6 @@ class TamperCheck:
                 yield Finding(
                     rule=RECORDS_EDITED, severity=Severity.CRITICAL, message=message, file=path, about=str(number)
                 )
-
-
-def _sum(before: Mapping[SuppressionKind, int], more: Mapping[SuppressionKind, int]) -> dict[SuppressionKind, int]:
-    return {kind: before.get(kind, 0) + more.get(kind, 0) for kind in {**before, **more}}
 
 
 def may_hold_tests_beside(path: str) -> bool:

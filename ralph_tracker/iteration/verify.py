@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from ralph_tracker.core.findings import Rerun
-from ralph_tracker.core.metrics import METRICS, Measurement, Metrics, TestResults, Value, half_up, plain_number
+from ralph_tracker.core.metrics import METRICS, Measurement, Value, half_up, plain_number
 from ralph_tracker.errors import InputError, LoopError, NotReproducedError
 from ralph_tracker.iteration.measure import CODE_CACHE, CheckRun, Progress, observe, place_of
 from ralph_tracker.iteration.rerun import EarlierFile, RerunResult, ScratchRunner
@@ -68,14 +68,18 @@ def verify_again(loop: LoopReader, number: int, environment: Mapping[str, str], 
 
 def differences(recorded: Measurement, seen: CheckRun) -> tuple[str, ...]:
     """Return the differences from the record: metrics at recorded precision, then tests by name."""
-    return (*_metrics(recorded.metrics, seen.metrics), *_outcomes(recorded.tests, seen.tests))
-
-
-def _metrics(before: Metrics, now: Metrics) -> Iterator[str]:
+    found = []
     for spec in METRICS:
-        old, new = (_recorded(values.get(spec.name), spec.decimals) for values in (before, now))
-        if old != new:
-            yield f"{spec.name} {new} now, {old} on record"
+        was, now = (_recorded(each.metrics.get(spec.name), spec.decimals) for each in (recorded, seen))
+        if was != now:
+            found.append(f"{spec.name} {now} now, {was} on record")
+    old, new = ({} if each.tests is None else each.tests.outcomes for each in (recorded, seen))
+    tests = (
+        f"{name} {new.get(name, _ABSENT)} now, {old.get(name, _ABSENT)} on record"
+        for name in sorted(old.keys() | new.keys())
+        if old.get(name) != new.get(name)
+    )
+    return (*found, *tests)
 
 
 def _recorded(value: Value | None, decimals: int) -> str:
@@ -83,13 +87,6 @@ def _recorded(value: Value | None, decimals: int) -> str:
     if value is None:
         return _ABSENT
     return value if isinstance(value, str) else plain_number(half_up(value, decimals))
-
-
-def _outcomes(before: TestResults | None, now: TestResults | None) -> Iterator[str]:
-    old = {} if before is None else before.outcomes
-    new = {} if now is None else now.outcomes
-    for name in sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name)):
-        yield f"{name} {new.get(name, _ABSENT)} now, {old.get(name, _ABSENT)} on record"
 
 
 def rerun_again(

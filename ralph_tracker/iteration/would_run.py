@@ -20,11 +20,10 @@ UNTRUSTED_TEMPLATE: Final = (
 
 def commands_of(document: Mapping[str, Any]) -> list[str]:
     """Return the commands of a configuration's checks, a line each. Raises ConfigError for checks that are unusable."""
-    return [f"checks.{check.name}: {_told(check.env)}{command_text(check)}" for check in checks_from(document)]
-
-
-def _told(variables: Mapping[str, str]) -> str:
-    return "".join(f"{name}={value} " for name, value in variables.items())
+    return [
+        f"checks.{check.name}: {''.join(f'{name}={value} ' for name, value in check.env.items())}{command_text(check)}"
+        for check in checks_from(document)
+    ]
 
 
 def project_runs(root: Path, document: Mapping[str, Any] | None = None) -> list[str]:

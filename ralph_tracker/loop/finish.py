@@ -9,7 +9,6 @@ from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.codec import decode
 from ralph_tracker.core.lineage import Scorer
 from ralph_tracker.core.metrics import Metrics
-from ralph_tracker.core.records import Document
 from ralph_tracker.core.selection import Selection, SelectionCandidate, SelectionDocument, selection_document
 from ralph_tracker.iteration.apply_selection import Applied
 from ralph_tracker.iteration.shortfalls import wrong_lines
@@ -18,7 +17,7 @@ from ralph_tracker.report.changes import Change, change_of
 from ralph_tracker.report.markdown import loop_report, output_selection
 from ralph_tracker.report.selection_view import LoopStory
 from ralph_tracker.report.standing import Setback
-from ralph_tracker.report.view import AlertRow, new_alerts
+from ralph_tracker.report.view import new_alerts
 from ralph_tracker.store.iteration_files import COLLECTED
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_status import Summary
@@ -80,7 +79,16 @@ def close(
     templates = trusted_templates(paths.root)
     store.write_text(paths.reports / "output-selection.md", output_selection(selection, story, templates))
     store.write_text(paths.reports / "loop-report.md", loop_report(selection, story, templates))
-    store.append_event(_event(selection, at) | {"verified_again": again})
+    store.append_event(
+        {
+            "event": "selection",
+            "iteration": selection.selected.iteration,
+            "mode": selection.mode,
+            "reason": selection.override_reason,
+            "at": at,
+            "verified_again": again,
+        }
+    )
     if finish and summary.status != "finished":
         store.set_status(summary, "finished", at)
     files = (f"{paths.shown}/selection.yaml", report, f"{paths.shown}/reports/loop-report.md")
@@ -96,12 +104,19 @@ def story_of(
     history: Sequence[Outcomes | None],
 ) -> LoopStory:
     """Return what the reports of a loop tell besides the selection."""
+    documents = (record.document for record in listed if record.document is not None)
+    told = []
+    for event in store.events():
+        if event.get("event") == "accept":
+            told.append(f"Accepted {event['id']}: {event['reason']}")
+        if event.get("event") == "rollback":
+            told.append(f"Rolled back to iteration {event['to']} after iteration {event['after']}")
     return LoopStory(
         rows={row["iteration"]: row for row in rows},
         applied="",
         total_cost=summary.cost_usd,
-        alerts=_alerts(listed),
-        events=_events(store),
+        alerts=tuple(alert for document in documents for alert in new_alerts(document)),
+        events=tuple(told),
         problems=tuple(record.problem for record in listed if record.problem is not None),
         setbacks=tuple(Setback(*each) for each in rolled_back(store.paths)),
         wrong=wrong_lines(store, selection.selected.iteration),
@@ -124,28 +139,3 @@ def loop_changes(
         else:
             was, now = old.beside(new)
             yield change_of(number, before, was, now, files)
-
-
-def _event(selection: Selection, at: str) -> Document:
-    return {
-        "event": "selection",
-        "iteration": selection.selected.iteration,
-        "mode": selection.mode,
-        "reason": selection.override_reason,
-        "at": at,
-    }
-
-
-def _alerts(listed: Sequence[Listed]) -> tuple[AlertRow, ...]:
-    documents = (record.document for record in listed if record.document is not None)
-    return tuple(alert for document in documents for alert in new_alerts(document))
-
-
-def _events(store: LoopStore) -> tuple[str, ...]:
-    told = []
-    for event in store.events():
-        if event.get("event") == "accept":
-            told.append(f"Accepted {event['id']}: {event['reason']}")
-        if event.get("event") == "rollback":
-            told.append(f"Rolled back to iteration {event['to']} after iteration {event['after']}")
-    return tuple(told)

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from ralph_tracker.core.metrics import Group
 from ralph_tracker.core.selection import Selection, select
 from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.iteration.shortfalls import wrong_lines
@@ -43,7 +42,7 @@ class Gathered(NamedTuple):
 
 def gathered(store: LoopStore) -> Gathered:
     """Return a loop as it stands. Raises RecordError for one that cannot be read."""
-    loop = LoopReader.read(store, _no_groups)
+    loop = LoopReader.read(store, lambda _: frozenset())
     summary = store.summary()
     scorer = store.state(summary, loop.config.rules).scorer
     rows, _ = store.rows()
@@ -54,7 +53,9 @@ def gathered(store: LoopStore) -> Gathered:
     listed = list(RecordHistory(store).all())
     history = list(outcome_history(store.paths, summary.iteration))
     story = story_of(store, selection, rows, listed, summary, history)
-    story = replace(story, advice=_advice(summary, selection), ended=summary.status == "finished")
+    number = selection.selected.iteration
+    now = advice(summary, number) or f"Best so far: iteration {number}."
+    story = replace(story, advice=now, ended=summary.status == "finished")
     return Gathered(summary, selection, story, listed, history)
 
 
@@ -91,15 +92,6 @@ def pull_request_comment(store: LoopStore, next_step: str) -> str:
 def _decision(summary: Summary) -> str:
     decision = summary.decision
     return f"{decision['action']} ({decision['confidence']:.2f}): {decision['reason']}"
-
-
-def _no_groups(_: object) -> frozenset[Group]:
-    return frozenset()
-
-
-def _advice(summary: Summary, selection: Selection) -> str:
-    given = advice(summary, selection.selected.iteration)
-    return given or f"Best so far: iteration {selection.selected.iteration}."
 
 
 def _files(

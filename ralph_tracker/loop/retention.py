@@ -165,7 +165,14 @@ def collect(
         loop = LoopReader.read(store, configured_by)
         state, summary = loop.state(recovered(loop, unfinished=unfinished))
         plan = _planned(collector, store, summary, state, keep_last, leftovers)
-        return _carried_out(collector, store, plan, stamp(now))
+        # What is to be removed is recorded first, so that the next call can finish a killed one.
+        before = occupied(store.paths.folder)
+        new = sorted(plan.going.keys() - store.collected())
+        if new:
+            store.append_event({"event": "gc", "iterations": new, "at": stamp(now)})
+        collector.take_away(plan.going, plan.undos, plan.leftovers)
+        collector.sweep()
+        return replace(plan, freed=max(0, before - occupied(store.paths.folder)))
 
 
 def _planned(
@@ -223,17 +230,6 @@ def _by_events(events: Sequence[Mapping[str, Any]], undos: Sequence[str]) -> Ite
             yield event["iteration"], "it was selected"
         if event["event"] == "rollback" and event.get("undo") in undos and isinstance(event.get("from"), int):
             yield event["from"], f"{event['undo']} leads back to it"
-
-
-def _carried_out(collector: Collector, store: LoopStore, plan: Collection, at: str) -> Collection:
-    """Record what is to be removed, then remove it, so that the next call can finish a killed one."""
-    before = occupied(store.paths.folder)
-    new = sorted(plan.going.keys() - store.collected())
-    if new:
-        store.append_event({"event": "gc", "iterations": new, "at": at})
-    collector.take_away(plan.going, plan.undos, plan.leftovers)
-    collector.sweep()
-    return replace(plan, freed=max(0, before - occupied(store.paths.folder)))
 
 
 class CollectedDocument(TypedDict):

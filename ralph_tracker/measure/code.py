@@ -269,30 +269,21 @@ def load_cache(path: Path, made_by: Mapping[str, Any]) -> CodeCache:
 
 def save_cache(path: Path, made_by: Mapping[str, Any], files: Mapping[str, FileFacts]) -> str | None:
     """Replace the cache atomically; return why that failed, None if it did not. Nothing depends on it."""
-    entries = {name: _entry(known) for name, known in files.items()}
+    entries = {name: (known.sha256, known.stamp, *known.counted) for name, known in files.items()}
     document = {"schema_version": SCHEMA_VERSION, "made_by": made_by, "files": entries}
     try:
-        _replace(path, json.dumps(document, separators=(",", ":")).encode())
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_name(f".tmp-{os.urandom(8).hex()}")
+        try:
+            with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:  # noqa: PTH123  # above
+                file.write(json.dumps(document, separators=(",", ":")).encode())
+            temporary.replace(path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
     except OSError as error:
         return f"the cache of code counts could not be written ({error.strerror}): every file is read again next time"
     return None
-
-
-def _replace(path: Path, data: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".tmp-{os.urandom(8).hex()}")
-    try:
-        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:  # noqa: PTH123  # above
-            file.write(data)
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
-def _entry(known: FileFacts) -> tuple[object, ...]:
-    """Return a cache entry in the form that `_known` reads."""
-    return known.sha256, known.stamp, *known.counted
 
 
 def _known(entries: Any) -> dict[str, FileFacts]:  # noqa: ANN401  # as parsed
@@ -369,10 +360,6 @@ def count_code(
                 files[path] = found
     current = files == known.files and known.note is None
     unsaved = None if current else save_cache(cache, made_by, files)
-    return _summed(files, reader.tool, [known.note, unsaved])
-
-
-def _summed(files: Mapping[str, FileFacts], tool: str, notes: Iterable[str | None]) -> CodeCount:
     counts = [known.counted for known in files.values()]
     functions = sum(count.functions for count in counts)
     complexity = sum(count.complexity for count in counts)
@@ -380,8 +367,8 @@ def _summed(files: Mapping[str, FileFacts], tool: str, notes: Iterable[str | Non
         file_count=len(counts),
         loc_total=sum(count.loc for count in counts),
         complexity_score=half_up(complexity / functions, COMPLEXITY_DECIMALS) if functions else None,
-        tool=tool,
-        notes=(*_file_notes(files), *(note for note in notes if note is not None)),
+        tool=reader.tool,
+        notes=(*_file_notes(files), *filter(None, (known.note, unsaved))),
     )
 
 

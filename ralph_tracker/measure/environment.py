@@ -35,13 +35,15 @@ def is_our_bin(folder: str) -> bool:
 def without_ours(environment: Mapping[str, str], root: Path) -> dict[str, str]:
     """Return the environment without VIRTUAL_ENV if that is ours and not inside the project."""
     active = environment.get(_ACTIVE)
-    if not active or not _is_ours(Path(active)) or _lies_in(Path(active), root):
+    in_ours = sys.prefix != sys.base_prefix
+    if (
+        not active
+        or not in_ours
+        or Path(active).resolve() != Path(sys.prefix).resolve()
+        or _lies_in(Path(active), root)
+    ):
         return dict(environment)
     return {name: value for name, value in environment.items() if name != _ACTIVE}
-
-
-def _is_ours(folder: Path) -> bool:
-    return sys.prefix != sys.base_prefix and folder.resolve() == Path(sys.prefix).resolve()
 
 
 def _lies_in(folder: Path, root: Path) -> bool:
@@ -60,7 +62,13 @@ def tool_versions(root: Path, checks: Sequence[Check], environment: Mapping[str,
     names = sorted({name for name in map(command_of, checks) if name is not None})
     programs = [_program(located(name, root, environment)) for name in names]
     environments = {*prefixes(root, checks, environment), *(file.parent for file in root.glob("*/pyvenv.cfg"))}
-    packages = {site.name for prefix in environments for pattern in SITES for site in _packages(prefix, pattern)}
+    packages = {
+        site.name
+        for prefix in environments
+        for pattern in SITES
+        for kind in ("dist-info", "egg-info")
+        for site in prefix.glob(f"{pattern}/*.{kind}")
+    }
     node = [_content(root / "node_modules" / name) for name in _INSTALLED]
     return hashlib.sha256(json.dumps([programs, sorted(packages), node]).encode()).hexdigest()
 
@@ -70,10 +78,6 @@ def _program(path: str | None) -> list[object] | None:
         return None
     status = Path(path).stat()
     return [str(Path(path).resolve()), status.st_size, status.st_mtime_ns]
-
-
-def _packages(prefix: Path, pattern: str) -> list[Path]:
-    return [*prefix.glob(f"{pattern}/*.dist-info"), *prefix.glob(f"{pattern}/*.egg-info")]
 
 
 def _content(file: Path) -> str | None:

@@ -178,7 +178,9 @@ def beside_counts(given: Values, cases: Cases) -> NamedTests:
     if completed[_COUNT] != sum(completed[name] for name in _PARTS):
         completed = given
     failing = tuple(sorted(test for test, how in tests.outcomes.items() if how == FAILED))
-    return NamedTests(completed, None, failing, _note(given, least[_COUNT], failing))
+    known = given[_COUNT] or sum(given[name] or 0 for name in _PARTS)
+    said = f"tests: {least[_COUNT]} of {known} named, so the counts are compared, not the tests"
+    return NamedTests(completed, None, failing, f"{said}; failing: {names_in_short(failing)}" if failing else said)
 
 
 def _refuse_fewer(given: Values, listed: Mapping[str, int]) -> None:
@@ -191,12 +193,6 @@ def _refuse_fewer(given: Values, listed: Mapping[str, int]) -> None:
 def _counts(outcomes: list[str]) -> dict[str, int]:
     counted = Counter(outcomes)
     return {_COUNT: len(outcomes), **{name: counted[word] for name, word in _PARTS.items()}}
-
-
-def _note(given: Values, names: int, failing: tuple[str, ...]) -> str:
-    known = given[_COUNT] or sum(given[name] or 0 for name in _PARTS)
-    said = f"tests: {names} of {known} named, so the counts are compared, not the tests"
-    return f"{said}; failing: {names_in_short(failing)}" if failing else said
 
 
 def _results(cases: Cases) -> TestResults:

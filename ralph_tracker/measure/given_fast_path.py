@@ -109,7 +109,13 @@ def _plain_cases(tests: Any) -> Cases:  # noqa: ANN401  # as above
     if type(tests) is not list or not {dict}.issuperset(map(type, tests)):
         raise NotPlainError
     try:
-        _refuse_other_keys(tests)
+        # Each test has an id, an outcome and at most a duration.
+        sizes = set(map(len, tests))
+        if not sizes <= _SIZES:
+            raise NotPlainError
+        if len(sizes) > 1 or sizes == {max(_SIZES)}:
+            for took in [test["duration"] for test in tests if len(test) > len(_KEYS)]:
+                _ = took is None or _amount(took)
         cases = cases_of(tests)
         plain = {str}.issuperset(map(type, cases.ids)) and OUTCOMES.keys() >= set(cases.words)
         "".join(cases.ids).encode()
@@ -118,16 +124,6 @@ def _plain_cases(tests: Any) -> Cases:  # noqa: ANN401  # as above
     if not plain or not all(cases.ids) or max(map(len, cases.ids), default=0) > LONGEST_ID:
         raise NotPlainError
     return cases
-
-
-def _refuse_other_keys(tests: Sequence[Mapping[str, Any]]) -> None:
-    """Raise NotPlainError or KeyError unless each test has an id, an outcome and at most a duration."""
-    sizes = set(map(len, tests))
-    if not sizes <= _SIZES:
-        raise NotPlainError
-    if len(sizes) > 1 or sizes == {max(_SIZES)}:
-        for took in [test["duration"] for test in tests if len(test) > len(_KEYS)]:
-            _ = took is None or _amount(took)
 
 
 _share, _amount = _up_to(1), _up_to(MOST)

@@ -185,14 +185,10 @@ class _Totals:
         else:
             self._builds.append(result.finished.succeeded)
             if not result.finished.succeeded and result.check.held_back is None:
-                self._complain_of_build(result)
-
-    def _complain_of_build(self, result: CheckResult) -> None:
-        """Keep the first error that a failed build printed."""
-        found = first_error(self._relative(_output(result)))
-        if found is not None:
-            complaint = Complaint(found.file or result.check.name, found.number, "", found.line)
-            self._complaints.append((Group.BUILD, complaint))
+                found = first_error(self._relative(_output(result)))
+                if found is not None:
+                    complaint = Complaint(found.file or result.check.name, found.number, "", found.line)
+                    self._complaints.append((Group.BUILD, complaint))
 
     def take(self, result: CheckResult, found: FoundReport, kind: str | None) -> None:
         """Add one report of a check, or the reason why it is missing."""
@@ -200,7 +196,9 @@ class _Totals:
         if isinstance(report, Unreadable):
             missed = _declared(result.check) or _kind_of_path(found.path) or kind
             self.fail(result.check.name, missed, _why(result, found, report))
-            if missed == Group.TESTS and _failed(result) and _nothing_reported(found, report):
+            # Without a report no test can have run; a damaged one is of tests that did.
+            none = found.missing in {Missing.ABSENT, Missing.STALE} or report.empty or found.path == STANDARD_OUTPUT
+            if missed == Group.TESTS and _failed(result) and none:
                 self._did_not_build(result)
             if missed in {Group.LINT, Group.TYPES}:  # a checker that stopped says where
                 self._complain(result, found, Group(missed))
@@ -277,7 +275,12 @@ class _Totals:
             self._miss_all_tests(next(iter(self._not_loaded.values())))
             tests = None
         if tests is not None:
-            values |= _test_values(tests)
+            values |= {
+                "test_count": tests.tests + len(tests.broken),
+                "tests_passed": tests.passed,
+                "tests_failed": tests.failed + tests.errors + len(tests.broken),
+                "tests_skipped": tests.skipped,
+            }
             self.note(tests.contradiction)
             self.note(tests.note)
         for name, report in self._sums.items():
@@ -394,7 +397,8 @@ def _read(result: CheckResult, found: FoundReport, kind: str | None, root: Path 
     if isinstance(data, Unreadable) or found.data_path is None:
         return data if isinstance(data, Unreadable) else Unreadable("absent")
     if root is not None and is_data(data):
-        report = _on_sources(found.data_path, root)
+        made = as_json(found.data_path, root)
+        report = made if isinstance(made, Unreadable) else read(made, format="coveragepy-json")
     else:
         report = read(data, format=result.check.format)
     if isinstance(report, Unreadable) and report.empty and result.finished.succeeded:
@@ -406,11 +410,6 @@ def _read(result: CheckResult, found: FoundReport, kind: str | None, root: Path 
     if isinstance(report, Unreadable) or asked is None or _KIND[type(report)] == asked:
         return report
     return Unreadable(f"a report of {_KIND[type(report)]}, not of {asked}")
-
-
-def _on_sources(data_path: Path, root: Path) -> Report | Unreadable:
-    made = as_json(data_path, root)
-    return made if isinstance(made, Unreadable) else read(made, format="coveragepy-json")
 
 
 def _kind_of_path(path: str) -> str | None:
@@ -444,11 +443,6 @@ def _last_words(result: CheckResult) -> str | None:
     return last_words(result.stdout, result.stderr)
 
 
-def _nothing_reported(found: FoundReport, report: Unreadable) -> bool:
-    """Return whether no test can have run; a damaged report is one of tests that did."""
-    return found.missing in {Missing.ABSENT, Missing.STALE} or report.empty or found.path == STANDARD_OUTPUT
-
-
 def _output(result: CheckResult) -> str:
     """Return the beginning of a command's output, standard error first."""
     return "\n".join(_beginning(path) for path in (result.stderr, result.stdout))
@@ -471,15 +465,6 @@ def _none_collected(report: TestReport) -> bool:
     """Return whether all that is reported are files, packages or suites that do not load."""
     results = report.results
     return results is not None and not without_unloaded(results).outcomes
-
-
-def _test_values(report: TestReport) -> dict[str, Any]:
-    return {
-        "test_count": report.tests + len(report.broken),
-        "tests_passed": report.passed,
-        "tests_failed": report.failed + report.errors + len(report.broken),
-        "tests_skipped": report.skipped,
-    }
 
 
 def _coverage_values(report: object) -> dict[str, Any]:

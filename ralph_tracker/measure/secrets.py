@@ -33,14 +33,13 @@ def secret_values(environment: Mapping[str, str]) -> tuple[bytes, ...]:
     for name, value in environment.items():
         if not _NAMES.search(name) or (value.startswith("/") and os.path.exists(value)):  # noqa: PTH110  # never raises
             continue
-        for part in {value, value.strip(), *_long_lines(value)}:
+        parts = {value, value.strip()}
+        lines = value.splitlines()
+        if len(lines) > 1:
+            parts |= {line for line in lines if len(line) >= _SHORTEST_LINE and "-----" not in line}
+        for part in parts:
             found |= {os.fsencode(written) for written in _ways_to_write(part)}
     return tuple(sorted((each for each in found if len(each) >= _SHORTEST), key=lambda each: (-len(each), each)))
-
-
-def _long_lines(value: str) -> Iterable[str]:
-    lines = value.splitlines()
-    return (line for line in lines if len(line) >= _SHORTEST_LINE and "-----" not in line) if len(lines) > 1 else ()
 
 
 def _ways_to_write(value: str) -> Iterable[str]:
@@ -87,14 +86,10 @@ def _mask(path: Path, values: Iterable[bytes]) -> None:
         elif status.st_size:
             with mmap.mmap(descriptor, 0) as content:
                 for value in values:
-                    _overwrite(content, value)
-
-
-def _overwrite(content: mmap.mmap, value: bytes) -> None:
-    at = content.find(value)
-    while at >= 0:
-        content[at : at + len(value)] = b"*" * len(value)
-        at = content.find(value, at + len(value))
+                    at = content.find(value)
+                    while at >= 0:
+                        content[at : at + len(value)] = b"*" * len(value)
+                        at = content.find(value, at + len(value))
 
 
 def mask_folder(folder: Path, values: Iterable[bytes]) -> None:

@@ -183,7 +183,7 @@ def classify_task_complexity(
     if _is_several(text, len({found[0].lower().rpartition(" ")[2] for found in asked})) or _WHOLE.search(text):
         return "complex"
     generates = any(found["makes"] for found in asked)
-    if not generates and _is_question(text) and not _PATH.search(text):
+    if not generates and (text.rstrip().endswith("?") or _QUESTION.match(text) is not None) and not _PATH.search(text):
         return "simple"
     if context_size is not None and context_size > (rules or ContinuationRules()).complexity.large_context:
         return "complex"
@@ -193,10 +193,6 @@ def classify_task_complexity(
 def _is_several(text: str, verbs: int) -> bool:
     items = sum(_ITEM.match(line.lstrip()) is not None for line in text.split("\n"))
     return verbs >= _SEVERAL or items >= _SEVERAL or _LIST.search(text) is not None
-
-
-def _is_question(text: str) -> bool:
-    return text.rstrip().endswith("?") or _QUESTION.match(text) is not None
 
 
 _KEPT: Final = 2048  # bounds the memory; older things are forgotten and count as new
@@ -475,7 +471,9 @@ class Continuation:
     def _decide(self, score: float) -> tuple[Action, tuple[str, ...]]:
         repeats = self.metrics.consecutive_file_revisits
         is_warm = self.metrics.total_iterations > self.rules.score.warm_up_turns
-        idle, spent = self._idle(score, is_warm=is_warm), self._spent()
+        idle = self._idle(score, is_warm=is_warm)
+        used, budget = self.metrics.tools_used, self.limits.tool_budget
+        spent = (f"{used} of {budget} tool calls are used",) if used >= budget else ()
         holds = {_IDLE: idle, _SPENT: spent}
         self._nudged = frozenset(streak for streak in self._nudged if holds[streak])
         self._nudged_at = min(self._nudged_at, repeats)
@@ -520,10 +518,6 @@ class Continuation:
             turns = min(metrics.total_iterations, rules.progress.velocity_turns)
             reasons.append(f"{self._taken()}, and the last {turns} turns brought nothing new")
         return tuple(reasons)
-
-    def _spent(self) -> tuple[str, ...]:
-        used, budget = self.metrics.tools_used, self.limits.tool_budget
-        return (f"{used} of {budget} tool calls are used",) if used >= budget else ()
 
     def _taken(self) -> str:
         return f"{self.rules.token_budgets.used(self.context_tokens or 0):.0%} of the context window is taken"

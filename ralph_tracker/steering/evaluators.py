@@ -38,7 +38,9 @@ class SimpleProgressEvaluator(NamedTuple):
         """Return whether the session continues, and why."""
         if self._is_slow(info):
             return False, "Generation too slow"
-        if _repeats(info.recent_output):
+        words = _WORD.findall(info.recent_output.casefold())
+        runs = Counter(tuple(words[start : start + _RUN_WORDS]) for start in range(len(words) - _RUN_WORDS + 1))
+        if any(times >= _RUN_TIMES and any(not word.isdigit() for word in run) for run, times in runs.items()):
             return False, "Detected repetition"
         limit, cost = self.max_cost_usd, info.cost_so_far
         if limit is not None and cost is not None and cost > limit:
@@ -49,17 +51,6 @@ class SimpleProgressEvaluator(NamedTuple):
         if self.min_tokens_per_second is None or info.tokens_generated is None or info.time_elapsed_ms <= 0:
             return False
         return info.tokens_generated * 1000 / info.time_elapsed_ms < self.min_tokens_per_second
-
-
-def _repeats(text: str) -> bool:
-    words = _WORD.findall(text.casefold())
-    runs = Counter(tuple(words[start : start + _RUN_WORDS]) for start in range(len(words) - _RUN_WORDS + 1))
-    return any(times >= _RUN_TIMES and _has_letters(run) for run, times in runs.items())
-
-
-def _has_letters(run: tuple[str, ...]) -> bool:
-    """Return whether a run contains words: a table of zeros is not a repetition."""
-    return any(not word.isdigit() for word in run)
 
 
 class LLMProgressEvaluator(NamedTuple):
@@ -256,13 +247,11 @@ class ProgressMonitor:
         self.begin()
         self._progress.fold(event)
         if isinstance(event, TurnEnded) and event.text:
-            self._keep(event.text[-_CONTENT_CHARACTERS:])
-
-    def _keep(self, text: str) -> None:
-        self._said.append(text)
-        self._characters += len(text) + 1
-        while self._characters > _CONTENT_CHARACTERS + 1:
-            self._characters -= len(self._said.popleft()) + 1
+            text = event.text[-_CONTENT_CHARACTERS:]
+            self._said.append(text)
+            self._characters += len(text) + 1
+            while self._characters > _CONTENT_CHARACTERS + 1:
+                self._characters -= len(self._said.popleft()) + 1
 
     def settle(self, cost_usd: float | None = None, tokens_generated: int | None = None) -> None:
         """Replace the sums over turns by the host's values for the whole session; None leaves a sum."""
@@ -341,7 +330,8 @@ async def drive(
             async for _ in steps:
                 if error is not None or not monitor.due:
                     continue
-                error = await _stopped(monitor)
+                goes_on, reason = await monitor.evaluate()
+                error = None if goes_on else f"Stopped by progress evaluator: {reason}"
                 if error is not None:
                     limit.reschedule(asyncio.get_running_loop().time() + drain_s)
                     if not await _stop_host(stop):
@@ -351,11 +341,6 @@ async def drive(
             raise
         _LOG.warning("the session did not end within %g seconds of being stopped", drain_s)
     return monitor.response(error)
-
-
-async def _stopped(monitor: ProgressMonitor) -> str | None:
-    goes_on, reason = await monitor.evaluate()
-    return None if goes_on else f"Stopped by progress evaluator: {reason}"
 
 
 async def _stop_host(stop: Callable[[], Awaitable[None]] | None) -> bool:

@@ -101,17 +101,13 @@ def _lines(task: Task, plan_context: str, prior: Sequence[PriorTaskContext]) -> 
     if prior:
         yield from ("", "## Done before this task")
         for each in prior:
-            yield from _told(each)
+            commit = f", commit {_cut(each.commit_sha)}" if each.commit_sha else ""
+            yield f"- {_cut(each.title)} ({each.status}{commit})"
+            yield f"  changed files: {', '.join(_some(each.changed_files, _FILES)) or 'none'}"
+            if each.rolled_back:
+                yield f"  tried and rolled back: {'; '.join(_some(each.rolled_back, _TRIED))}"
         yield from _listed("## Tests that fail now", prior[-1].failing_tests, _TESTS)
         yield from _listed("## Alerts that are open now", prior[-1].open_alerts, _ALERTS)
-
-
-def _told(prior: PriorTaskContext) -> Iterator[str]:
-    commit = f", commit {_cut(prior.commit_sha)}" if prior.commit_sha else ""
-    yield f"- {_cut(prior.title)} ({prior.status}{commit})"
-    yield f"  changed files: {', '.join(_some(prior.changed_files, _FILES)) or 'none'}"
-    if prior.rolled_back:
-        yield f"  tried and rolled back: {'; '.join(_some(prior.rolled_back, _TRIED))}"
 
 
 def _listed(title: str, items: Sequence[str], most: int) -> Iterator[str]:
@@ -204,18 +200,14 @@ async def drive_plan(state: PlanState, rules: CheckpointRules, calls: PlanCalls)
         if calls.begin is not None:
             state = with_task(state, calls.begin(state, state.named(task.id), is_resumed))
         calls.save(state_to_plain(state))
-        outcome = await calls.run_task(_assignment(state, task, is_resumed=is_resumed))
+        prompt = build_impl_prompt(task, state.context, prior_task_contexts(state))
+        position, summary = state.position(task.id), compute_progress_summary(state)
+        outcome = await calls.run_task(Assignment(task, position, prompt, summary, is_resumed, state.named(task.id)))
         state = _after(state, task, outcome, rules)
         calls.save(state_to_plain(state))
         calls.tell(format_progress_summary(compute_progress_summary(state)))
         if outcome.status == "stopped":
             return PlanEnded("stopped", outcome.reason, state)
-
-
-def _assignment(state: PlanState, task: Task, *, is_resumed: bool) -> Assignment:
-    prompt = build_impl_prompt(task, state.context, prior_task_contexts(state))
-    position, summary = state.position(task.id), compute_progress_summary(state)
-    return Assignment(task, position, prompt, summary, is_resumed, state.named(task.id))
 
 
 def _after(state: PlanState, task: Task, outcome: TaskOutcome, rules: CheckpointRules) -> PlanState:

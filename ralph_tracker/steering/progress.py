@@ -157,6 +157,11 @@ def compute_progress_summary(state: PlanState) -> TaskProgressSummary:
     known = [cost for cost in costs if cost is not None]
     cost = sum(known) if known or not costs else None
     is_partial = len(known) < len(costs)
+    estimate = None
+    if cost is not None and count["complete"] and not is_partial:
+        estimate = cost / count["complete"] * count["pending"]
+    pending = state.pending
+    first = pending[0].title if pending else None
     return TaskProgressSummary(
         tasks_completed=count["complete"],
         tasks_remaining=count["pending"],
@@ -164,20 +169,11 @@ def compute_progress_summary(state: PlanState) -> TaskProgressSummary:
         tasks_failed=count["failed"],
         cumulative_cost=cost,
         cost_is_partial=is_partial,
-        estimated_remaining_cost=None if is_partial else _estimate(cost, count["complete"], count["pending"]),
+        estimated_remaining_cost=estimate,
         changed_files_so_far=tuple(dict.fromkeys(path for done in outcomes if done for path in done.changed_files)),
         fix_cycles_so_far=sum(done.fix_cycles for done in outcomes if done),
-        current_task_title=_current(state),
+        current_task_title=next((task.title for task in pending if task.id == state.current), first),
     )
-
-
-def _estimate(cost: float | None, completed: int, remaining: int) -> float | None:
-    return None if cost is None or not completed else cost / completed * remaining
-
-
-def _current(state: PlanState) -> str | None:
-    pending = state.pending
-    return next((task.title for task in pending if task.id == state.current), pending[0].title if pending else None)
 
 
 def format_standing(summary: TaskProgressSummary) -> str:

@@ -121,7 +121,17 @@ def apply_plan_adjustment(state: PlanState, adjustment: PlanAdjustment) -> PlanS
     Tasks that ran or were skipped keep their places, the pending ones share the other places in the new order, so that
     each kept one runs once. Raises InputError for an id that is unknown, repeated, or not pending.
     """
-    _refuse_impossible(state, adjustment)
+    status = {each.id: each.status for each in state.tasks}
+    changed = (*adjustment.dropped, *adjustment.skipped)
+    for ids in (changed, adjustment.reordered or ()):
+        for task_id in ids:
+            if task_id not in status:
+                raise InputError(f"no task {_cut(task_id)!r} in the plan; {_UNCHANGED}")
+            if status[task_id] != "pending":
+                raise InputError(f"task {task_id} is {status[task_id]} and stays as it is; {_UNCHANGED}")
+        doubled = _first_doubled(ids)
+        if doubled is not None:
+            raise InputError(f"task {doubled} is named twice; {_UNCHANGED}")
     dropped, skipped = frozenset(adjustment.dropped), frozenset(adjustment.skipped)
     pending = {each.id: each for each in state.tasks if each.status == "pending"}
     order = dict.fromkeys((*(adjustment.reordered or ()), *pending))
@@ -136,20 +146,6 @@ def apply_plan_adjustment(state: PlanState, adjustment: PlanAdjustment) -> PlanS
 
 def _skipped(each: PlanTask, skipped: Collection[str]) -> PlanTask:
     return each._replace(status="skipped") if each.id in skipped else each
-
-
-def _refuse_impossible(state: PlanState, adjustment: PlanAdjustment) -> None:
-    status = {each.id: each.status for each in state.tasks}
-    changed = (*adjustment.dropped, *adjustment.skipped)
-    for ids in (changed, adjustment.reordered or ()):
-        for task_id in ids:
-            if task_id not in status:
-                raise InputError(f"no task {_cut(task_id)!r} in the plan; {_UNCHANGED}")
-            if status[task_id] != "pending":
-                raise InputError(f"task {task_id} is {status[task_id]} and stays as it is; {_UNCHANGED}")
-        doubled = _first_doubled(ids)
-        if doubled is not None:
-            raise InputError(f"task {doubled} is named twice; {_UNCHANGED}")
 
 
 def _first_doubled(ids: Iterable[str]) -> str | None:

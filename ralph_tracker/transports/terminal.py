@@ -58,19 +58,15 @@ class TypedLine:
             if char in "\r\n":
                 lines.append(self.typed)
                 self.typed = ""
-            else:
-                self._take(char)
+            elif char in _ERASES:
+                self.typed = self.typed[:-1]
+            elif char == _ERASES_LINE:
+                self.typed = ""
+            elif char == _ENDS_INPUT:
+                self.ended = self.ended or not self.typed
+            elif char.isprintable() and len(self.typed) < _LINE_CHARACTERS:
+                self.typed += char
         return lines
-
-    def _take(self, char: str) -> None:
-        if char in _ERASES:
-            self.typed = self.typed[:-1]
-        elif char == _ERASES_LINE:
-            self.typed = ""
-        elif char == _ENDS_INPUT:
-            self.ended = self.ended or not self.typed
-        elif char.isprintable() and len(self.typed) < _LINE_CHARACTERS:
-            self.typed += char
 
 
 class Keyboard:

@@ -82,7 +82,6 @@ class _Run:
         elif self._shown is not None and len(self._shown) < _KEPT_LINES:
             self._shown.append(line)
 
-
     def _between(self, line: str) -> None:
         if found := _RUNNING.match(line):
             self._expected = int(found[1])
