@@ -2,16 +2,16 @@
 
     python bench/run.py [--large] [NAME …]
 
-A NAME is that of a file beside this one: formats, hooks, integrity, long_loop, measuring, replay, snapshot, steering.
-With --large, trees of 50,000 files have 50 rounds instead of 5, which takes some minutes more. The exit code is 1 if a
-limit was exceeded. Figures depend on the machine: compare the ratios.
+A NAME is that of a file beside this one: formats, hooks, integrity, long_loop, measuring, pages,
+replay, snapshot, steering. With --large, trees of 50,000 files have 50 rounds instead of 5, which takes some minutes
+more. The exit code is 1 if a limit was exceeded. Figures depend on the machine: compare the ratios.
 """
 
 import subprocess
 import sys
 from pathlib import Path
 
-SHARED = {"run", "table", "reports"}
+SHARED = {"run", "table", "reports", "viewers"}
 SNAPSHOT, LARGE = "snapshot", "--large"
 
 

@@ -2,79 +2,11 @@
 
 import os
 import re
-import shutil
 from pathlib import Path
 
 import pytest
 
-from ralph_tracker.cli.app import run
-from ralph_tracker.hooks import post_iteration, post_loop, pre_loop
-
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: make test-browser")
-CHROMIUM = os.environ.get("RALPH_TRACKER_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-MODULES = Path(os.environ.get("RALPH_TRACKER_BROWSER", "none")) / "node_modules"
-AXE, MERMAID = MODULES / "axe-core/axe.min.js", MODULES / "mermaid/dist/mermaid.min.js"
-HOSTILE = (
-    "<script>window.owned=1</script>",
-    "<img src=x onerror=window.owned=1>",
-    '"><svg onload=window.owned=1>',
-    "</style><script>window.owned=1</script>",
-    "{{ 7 * 7 }}",
-    "```\n```mermaid\nxychart-beta",
-    "javascript:window.owned=1",
-)
-STEADY = [f"tests/test_area.py::test_{number}" for number in range(30)]
-
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on PATH; RALPH_TRACKER_CHROMIUM names one")
-
-
-@pytest.fixture(scope="module")
-def loop(tmp_path_factory):
-    """Return a finished loop with hostile names in which tests broke, went and came back."""
-    root = tmp_path_factory.mktemp("loop")
-
-    def facts(number):
-        names = [*STEADY, *HOSTILE][: None if number != 3 else -2]
-        failing = {1: HOSTILE[:3], 2: STEADY[:5]}.get(number, ())
-        tests = [{"id": name, "outcome": "failed" if name in failing else "passed"} for name in names]
-        return {"tests": tests, "testing": {"coverage_percentage": 60 + 5 * number}, "quality": {"lint_errors": number}}
-
-    pre_loop(root=root, metrics=facts(0))
-    for number in range(1, 6):
-        post_iteration(root=root, metrics=facts(number), usage={"cost_usd": 0.25})
-    post_loop(root=root)
-    assert run(["report", "--html", str(root / "page.html"), "--root", str(root)]) == 0
-    return root
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """Return a Chromium without a window."""
-    with playwright.sync_playwright() as started:
-        chromium = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
-
-
-@pytest.fixture
-def opened(browser, loop):
-    """Return a function that opens the page, with what it logged and asked for."""
-    contexts = []
-
-    def open_page(**options):
-        context = browser.new_context(**options)
-        contexts.append(context)
-        page = context.new_page()
-        page.said, page.asked = [], []
-        page.on("console", lambda message: page.said.append(message.text))
-        page.on("pageerror", lambda error: page.said.append(str(error)))
-        page.on("request", lambda request: page.asked.append(request.url))
-        page.goto((loop / "page.html").as_uri())
-        return page
-
-    yield open_page
-    for context in contexts:
-        context.close()
+MERMAID = Path(os.environ.get("RALPH_TRACKER_BROWSER", "none")) / "node_modules/mermaid/dist/mermaid.min.js"
 
 
 def test_the_page_asks_for_nothing_says_nothing_and_runs_nothing_of_a_name(opened, loop):
@@ -102,21 +34,8 @@ def test_the_table_of_tests_is_searched_from_the_keyboard(opened):
     assert page.locator("#found").text_content() == f"2 of {everything} tests"
 
 
-def test_the_keyboard_reaches_every_mark_region_and_fold(opened):
-    page = opened()
-    wanted = page.evaluate("document.querySelectorAll('a, summary, input, [tabindex]').length")
-    reached = set()
-    for _ in range(wanted + 5):
-        page.keyboard.press("Tab")
-        reached.add(
-            page.evaluate(
-                "[...document.querySelectorAll('a, summary, input, [tabindex]')].indexOf(document.activeElement)"
-            )
-        )
-    shown = page.evaluate(
-        "[...document.querySelectorAll('a, summary, input, [tabindex]')].map((e, i) => e.checkVisibility() ? i : -1)"
-    )
-    assert reached >= {place for place in shown if place >= 0}
+def test_the_keyboard_reaches_every_mark_region_and_fold(opened, unreached):
+    assert unreached(opened()) == []
 
 
 def test_a_mark_leads_to_its_row(opened):
@@ -138,14 +57,9 @@ def test_without_script_everything_is_there_but_the_search(opened):
     assert not page.locator(".search").is_visible()
 
 
-@pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not there: make test-browser")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(opened, scheme):
-    page = opened(color_scheme=scheme, bypass_csp=True)
-    page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true")
-    page.add_script_tag(content=AXE.read_text(encoding="utf-8"))
-    found = page.evaluate("async () => (await axe.run()).violations.map(v => [v.impact, v.id, v.nodes[0].html])")
-    assert found == []
+def test_axe_finds_nothing(opened, violations, scheme):
+    assert violations(opened(color_scheme=scheme, bypass_csp=True)) == []
 
 
 @pytest.mark.skipif(not MERMAID.is_file(), reason="mermaid is not there: make test-browser")
