@@ -227,6 +227,7 @@ async def _refused(request: Request, error: Exception) -> Response:
 
 def application(project: ProjectPaths, sources: Sources, token: str, port: int) -> ASGIApp:
     """Return the application for a project, for requests to this port of this machine with the token."""
+    policy_of(live=True)  # loads the templates, for which the first page would wait
     site = _Site(project, sources)
     routes = {
         "/": site.loops,
