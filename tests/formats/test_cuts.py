@@ -38,6 +38,7 @@ ENDLESS = {
     "flake8-text": some_of_the_findings,
     "pylint-text": some_of_the_findings,
     "libtest-text": some_of_the_tests,
+    "minitest-text": some_of_the_tests,
     "tap": the_same_counts,  # within the last line
     "lcov": some_of_the_lines,
     "gocover": some_of_the_lines,

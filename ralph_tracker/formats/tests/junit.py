@@ -97,7 +97,7 @@ class Totals:
         if bad > self._reruns and not failed:
             return unlike("failures and errors", bad, 0)
         most = max(counted + self._reruns, min(said) if more_is_fine and said else 0)
-        return None if self._each_fits else impossible(self.declared, most)
+        return impossible(self.declared, most)
 
 
 def _sum(one: int | None, other: int | None) -> int | None:

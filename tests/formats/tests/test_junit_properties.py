@@ -16,7 +16,10 @@ from ralph_tracker.formats.report import TestReport, Unreadable
 from ralph_tracker.formats.tests import identity
 from tests.tables import table
 
-REAL = sorted((Path(__file__).parents[3] / "fixtures" / "reports" / "junit").glob("*/report.xml"))
+# The oracle knows no attribute of a test that was disabled, and no error that is a warning.
+BEYOND_THE_ORACLE = ("ctest", "phpunit-9-risky")
+REPORTS = (Path(__file__).parents[3] / "fixtures" / "reports" / "junit").glob("*/report.xml")
+REAL = sorted(path for path in REPORTS if path.parent.name not in BEYOND_THE_ORACLE)
 NAMES = st.text(
     st.characters(codec="utf-8", exclude_categories=("Cc", "Cs"), exclude_characters="\ufffe\uffff"), max_size=12
 )
