@@ -5,7 +5,7 @@ from typing import Any, Final, NamedTuple
 
 from ralph_tracker.core.metrics import Usage
 
-AS_OF: Final = "2025-12"  # when the list prices below were published; `prices:` of the configuration replaces them
+AS_OF: Final = "2026-11"  # when the list prices below were published; `prices:` of the configuration replaces them
 ANY: Final = "*"
 _TOKENS: Final = 1_000_000
 _DECIMALS: Final = 6
@@ -20,18 +20,39 @@ class Price(NamedTuple):
 
 
 LIST_PRICES: Final[Mapping[str, Price]] = {
-    "claude-opus-4-5": Price(5.0, 25.0),
-    "claude-sonnet-4-5": Price(3.0, 15.0),
     "claude-haiku-4-5": Price(1.0, 5.0),
+    "claude-opus-4-5": Price(5.0, 25.0),
+    "claude-opus-4-6": Price(5.0, 25.0),
+    "claude-opus-4-7": Price(5.0, 25.0),
+    "claude-opus-4-8": Price(5.0, 25.0),
+    "claude-opus-5": Price(5.0, 25.0),
+    "claude-sonnet-4-5": Price(3.0, 15.0),
+    "claude-sonnet-4-6": Price(3.0, 15.0),
+    "claude-sonnet-5": Price(2.0, 10.0),
     "gpt-5": Price(1.25, 10.0),
     "gpt-5-codex": Price(1.25, 10.0),
     "gpt-5-mini": Price(0.25, 2.0),
     "gpt-5.1": Price(1.25, 10.0),
     "gpt-5.1-codex": Price(1.25, 10.0),
+    "gpt-5.1-codex-max": Price(1.25, 10.0),
+    "gpt-5.1-codex-mini": Price(0.25, 2.0),
+    "gpt-5.2": Price(1.75, 14.0),
+    "gpt-5.2-codex": Price(1.75, 14.0),
+    "gpt-5.3-codex": Price(1.75, 14.0),
+    "gpt-5.4": Price(2.50, 15.0),
+    "gpt-5.4-mini": Price(0.75, 4.50),
+    "gpt-5.5": Price(5.0, 30.0),
+    "gpt-5.6-sol": Price(5.0, 30.0),
     "gemini-2.5-flash": Price(0.30, 2.50),
     "gemini-2.5-flash-lite": Price(0.10, 0.40),
     "gemini-2.5-pro": Price(1.25, 10.0),
     "gemini-3-pro-preview": Price(2.0, 12.0),
+    "gemini-3.1-pro-preview": Price(2.0, 12.0),
+    "gemini-3.5-flash": Price(1.50, 9.0),
+    "gemini-3.5-flash-lite": Price(0.30, 2.50),
+    "gemini-3.6-flash": Price(1.50, 7.50),  # from 2027 on; half of it before
+    "gemini-3.7-flash": Price(1.50, 7.50),
+    "gemini-3.8-flash": Price(1.50, 7.50),
 }
 
 

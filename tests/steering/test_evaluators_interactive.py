@@ -2,6 +2,10 @@
 
 import asyncio
 import io
+import os
+import pty
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -57,6 +61,28 @@ def test_a_person_sees_turn_cost_and_recent_output_without_what_controls_the_ter
 
 def test_a_person_has_all_the_time():
     assert InteractiveProgressEvaluator.timeout_s is None
+
+
+ASKS = """
+import asyncio
+from ralph_tracker.steering import InteractiveProgressEvaluator, ProgressInfo
+info = ProgressInfo(10, None, 1000, 60_000, "I have fixed the parser.", 0.5)
+print(asyncio.run(InteractiveProgressEvaluator().should_continue(info)))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("typed", "expected"), [(b"\n", GO), (b"what?\nn\n", STOP), (b"\x04", None)])
+def test_a_person_answers_at_a_real_terminal(typed, expected):
+    ours, theirs = pty.openpty()
+    asking = subprocess.Popen([sys.executable, "-c", ASKS], stdin=theirs, stdout=subprocess.PIPE)
+    os.close(theirs)
+    os.write(ours, typed)
+    shown = asking.communicate(timeout=60)[0].decode()
+    os.close(ours)
+    assert "--- Progress Check (Turn 10) ---" in shown
+    assert "I have fixed the parser.\nContinue? [Y/n]: " in shown
+    assert shown.endswith(f"{expected or (False, 'Nobody is there to continue: end of input')}\n")
 
 
 @pytest.mark.parametrize(("typed", "expected"), [("n\nmore\n", "n"), ("", None)])

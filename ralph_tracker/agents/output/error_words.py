@@ -56,7 +56,8 @@ _PERSON: Final = re.compile(
 _PASSING: Final = re.compile(
     r"\b(?:429|529)\b|\b(?:status|error|code|http)\D{0,12}\b503\b|too many requests|overloaded|service unavailable"
     r"|rate[ _-]?limit(?:[ _](?:error|exceeded|reached|hit)|error|ed\b)|exceed your (?:[\w'’]+ ){0,3}rate limit"
-    r"|quota (?:exceeded|reached|exhausted)|exceeded (?:[\w']+ ){0,3}quota|at capacity|high demand|retry-after",
+    r"|quota (?:exceeded|reached|exhausted)|exceeded (?:[\w']+ ){0,3}quota|at capacity|high demand|retry-after"
+    r"|wait and try again later",
     _FLAGS,
 )
 _BUDGET: Final = re.compile(

@@ -101,6 +101,7 @@ def test_half_an_event_is_no_complaint() -> None:
         ("no", 500, Ending.FAILED),
         ("Credit balance is too low", 429, PERSON),
         ("Maximum session turns exceeded", None, Ending.OUT_OF_BUDGET),
+        ("[API Error: refused] Please wait and try again later. To increase your limits, …", None, LIMITED),
         ("You've hit your usage limit. Purchase more credits or try again at noon", None, LIMITED),
     ],
 )
