@@ -68,7 +68,7 @@ _NO_COST: Final = (
 _NO_TIME: Final = "Time limit reached: {limit} minutes are over before the agent can run again, in {pause}"
 _NO_MONEY: Final = "Cost limit reached: ${spent:.2f} of ${limit:.2f}, before the agent runs again"
 _INTERRUPTED: Final = "interrupted: the run was ended from outside"
-_ONCE: Final = "Ctrl-C: the iteration is finished first; again stops now"
+_ONCE: Final = "Ctrl-C: the iteration is finished first, again stops now; `ralph-tracker run --resume` goes on later"
 _START: Final = "start with `ralph-tracker run -- AGENT COMMAND`"
 
 

@@ -41,6 +41,7 @@ def test_once_finishes_the_iteration_and_a_later_run_goes_on(project, running):
     said = process.stderr.readline()
     while b"the iteration is finished first" not in said:
         said = process.stderr.readline()
+    assert b"`ralph-tracker run --resume` goes on later" in said
     (project.root.parent / "go").touch()
     out, _ = process.communicate()
     assert process.returncode == 130
