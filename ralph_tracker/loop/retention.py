@@ -81,7 +81,8 @@ class Collector(IterationFiles):
         self._store.sweep()
 
     def _plain(self, number: int) -> tuple[Path, ...]:
-        return tuple(self.paths.iteration(number) / name for name in COLLECTABLE)
+        folder = self.paths.iteration(number)
+        return () if folder.is_symlink() else tuple(folder / name for name in COLLECTABLE)
 
 
 def occupied(path: Path) -> int:

@@ -14,7 +14,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
+from ralph_tracker.config.regular_file import read_regular
 from ralph_tracker.core.metrics import COMPLEXITY_DECIMALS, half_up
+from ralph_tracker.errors import InputError
 from ralph_tracker.measure.report_files import matcher
 
 _LANGUAGES: Final = "lizard_languages"
@@ -36,6 +38,7 @@ NO_CODE: Final = frozenset(
 _TIME_LIMIT_S: Final = 20.0
 _LOOK_EVERY: Final = 500
 SCHEMA_VERSION: Final = 1
+_MOST_CACHED: Final = 256 << 20  # bytes
 _SETTLED_NS: Final = 2_000_000_000
 Stamp = tuple[int, int, int, int]
 _NO_STAMP: Final = (0, 0, 0, 0)
@@ -254,10 +257,10 @@ def _stamp(status: os.stat_result) -> Stamp:
 def load_cache(path: Path, made_by: Mapping[str, Any]) -> CodeCache:
     """Read the cache; empty if made by another version or with other settings, with a note if damaged."""
     try:
-        raw = json.loads(path.read_bytes())
+        raw = json.loads(read_regular(path, limit=_MOST_CACHED))
     except FileNotFoundError:
         return CodeCache()
-    except (OSError, ValueError, RecursionError):
+    except (InputError, OSError, ValueError, RecursionError):
         return CodeCache(note=_damaged(path))
     if not isinstance(raw, dict) or raw.get("schema_version") != SCHEMA_VERSION or raw.get("made_by") != made_by:
         return CodeCache(note=None if isinstance(raw, dict) and "schema_version" in raw else _damaged(path))

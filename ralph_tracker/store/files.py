@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from ralph_tracker.errors import StoreError
+from ralph_tracker.store.opening import own_file
 
 TEMPORARY: Final = ".tmp-"
 _MANY: Final = 32
@@ -124,7 +125,7 @@ def append_line(path: Path, document: Mapping[str, Any]) -> None:
     If the disk refuses, the file stays as it was.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a+b", buffering=0) as file:
+    with open(path, "a+b", buffering=0, opener=_not_behind_a_link) as file:  # pathlib's takes no opener
         end = _cut_torn_line(file)
         try:
             rest = memoryview(to_json(document) + b"\n")
@@ -137,6 +138,10 @@ def append_line(path: Path, document: Mapping[str, Any]) -> None:
             raise
     if not end:
         sync_folder(path.parent)  # the file may be new
+
+
+def _not_behind_a_link(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
 
 
 def _cut_torn_line(file: io.FileIO) -> int:
@@ -187,7 +192,7 @@ def file_digest(path: Path) -> str:
         return digest(os.fsencode(path.readlink()))
     known = hashlib.sha256()
     # hashlib.file_digest clears a buffer of 256 KB for each file, which costs more than most of ours to hash.
-    with path.open("rb", buffering=0) as file:
+    with open(path, "rb", buffering=0, opener=own_file) as file:  # as above
         while chunk := file.read(_CHUNK):
             known.update(chunk)
     return known.hexdigest()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypedDict
 from ralph_tracker.errors import CollectedError, NoSnapshotError, StoreError
 from ralph_tracker.store.files import as_store_error, to_json, write_new, write_whole
 from ralph_tracker.store.layout import BASE, MANIFEST, SCHEMA_VERSION, LoopPaths
+from ralph_tracker.store.opening import refuse_link
 from ralph_tracker.store.reading import read_json
 from ralph_tracker.store.records import LoopRecords
 from ralph_tracker.store.restoring import RestoreMark, Restoring, UndoIds
@@ -106,10 +107,11 @@ class TreeVisits:
         if number not in known:
             path = self._index(tree)
             with as_store_error(path):
+                refuse_link(path.parent)
                 write_whole(path, to_json([*known, number]), self.paths.staging)
 
     def _index(self, tree: str) -> Path:
-        return self.paths.folder / "trees" / tree[:2] / f"{tree}.json"
+        return self.paths.trees / tree[:2] / f"{tree}.json"
 
     def iterations(self, tree: str) -> list[int]:
         """Return the iterations that had a tree, in order."""

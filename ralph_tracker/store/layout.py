@@ -108,6 +108,11 @@ class LoopPaths(NamedTuple):
         return self.folder / "store.git"
 
     @property
+    def trees(self) -> Path:
+        """Return the folder of the index of iterations by their trees."""
+        return self.folder / "trees"
+
+    @property
     def restoring(self) -> Path:
         """Return the mark of a restore that has begun and is not recorded yet."""
         return self.folder / "restoring.json"

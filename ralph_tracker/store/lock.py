@@ -39,7 +39,7 @@ def locked(path: Path, purpose: str, patience_s: float = PATIENCE_S) -> Iterator
 def holder_of(path: Path) -> str | None:
     """Return a few words on who holds the lock, None if nobody does."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         return None  # never held yet
     try:
@@ -86,7 +86,7 @@ def hold(folder: Path, patience_s: float = _PATIENCE_S) -> Iterator[int]:
 
     A child that inherits the descriptor keeps the lock, even if its parent is killed.
     """
-    descriptor = os.open(folder / _NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(folder / _NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         _wait(descriptor, folder, patience_s)
         yield descriptor

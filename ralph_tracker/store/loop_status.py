@@ -1,5 +1,6 @@
 """Find the loop that is meant and read its status fast: only state.json and the mark of an attempt."""
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
@@ -19,6 +20,11 @@ _ACTIONS: Final = frozenset({"continue", "stop", "rollback", "escalate"})
 _ALERT: Final = frozenset({"id", "type", "severity", "message"})
 # The keys of each event that a summary is made from.
 EVENTS: Final[Mapping[str, Mapping[str, type]]] = {"rollback": {"to": int, "after": int}, "status": {"status": str}}
+_WRITTEN: Final = (
+    *("tmp", "trees", "reports", "agent", "iterations", "progress", "progress/amended", "progress/events.jsonl"),
+    *("store", "store/objects", "store/objects/pack", "store/tmp", "store/damaged", "store/ralph-tracker.lock"),
+    *("store/refs", "store/refs/iterations", "store/refs/safety", "store/refs/git", "store.git"),
+)
 START = "run `ralph-tracker hook pre-loop` first"
 NEXT_LOOP = "start another one with `ralph-tracker hook pre-loop`"
 
@@ -86,15 +92,27 @@ def checked_root(root: Path) -> Path:
     if not root.is_dir():
         raise StoreError(f"{root}: not a folder; name the project with --root")
     resolved = root.resolve()
-    _refuse_links(resolved / BASE.parent, resolved / BASE)
+    _refuse_linked(resolved / BASE.parent, resolved / BASE)
     return resolved
 
 
-def _refuse_links(*folders: Path) -> None:
+def _refuse_linked(*folders: Path) -> None:
     """Raise StoreError for symbolic links: the loops behind them may be those of another project."""
     for folder in folders:
         if folder.is_symlink():
             raise StoreError(f"{folder}: a symbolic link; a loop belongs to one project, put a folder in its place")
+
+
+def refuse_links(paths: LoopPaths) -> None:
+    """Raise StoreError if the loop's folder, or a folder or file of it that is written to, is a link.
+
+    A clone can bring links by which we would write to, or delete, files of its user.
+    """
+    _refuse_linked(paths.folder)
+    for name in _WRITTEN:
+        path = os.path.join(paths.folder, name)  # noqa: PTH118  # every command does this, and pathlib is slow
+        if os.path.islink(path):  # noqa: PTH114  # as above
+            raise StoreError(f"{path}: a symbolic link, which no part of a loop is; remove it")
 
 
 def current_loop(project: ProjectPaths) -> str | None:
@@ -113,7 +131,7 @@ def paths_of(root: Path, loop_id: str | None, environment: Mapping[str, str]) ->
     meant = named or current_loop(project)
     paths = None if meant is None else project.loop(meant)
     if paths is not None and paths.iteration(0).is_dir():
-        _refuse_links(paths.folder)
+        refuse_links(paths)
         return paths
     if named:
         raise LoopError(f"loop {named}: not in {project.root}; {START}")

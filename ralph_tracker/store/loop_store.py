@@ -48,7 +48,8 @@ from ralph_tracker.store.files import (
 from ralph_tracker.store.layout import SCHEMA_VERSION, LoopPaths
 from ralph_tracker.store.lock import locked
 from ralph_tracker.store.loop_status import Status, Summary, summary_from
-from ralph_tracker.store.reading import read_json
+from ralph_tracker.store.opening import own_file
+from ralph_tracker.store.reading import read_bytes, read_json
 from ralph_tracker.store.records import LoopRecords, after_plain
 
 ON_RECORD: Final = "the iteration is on record; any next command finishes the rest"
@@ -268,15 +269,13 @@ class LoopStore(LoopRecords):
         return {**files, "seal.json": to_json(seal)}
 
     def _seal_digest(self, number: int) -> str | None:
-        try:
-            return digest((self.paths.iteration(number) / "seal.json").read_bytes())
-        except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
-            return None  # none before the baseline; a lost seal leaves a gap in the chain
+        data = read_bytes(self.paths.iteration(number) / "seal.json")
+        return None if data is None else digest(data)  # none before the baseline; a lost seal leaves a gap in the chain
 
     def _last_row(self) -> int:
         """Return the iteration on the trajectory's last whole line, -1 if none can be read."""
         try:
-            with self.paths.trajectory.open("rb") as file:
+            with open(self.paths.trajectory, "rb", opener=own_file) as file:  # pathlib's takes none
                 file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL))
                 return int(json.loads(file.read().split(b"\n")[-2])["iteration"])
         except (FileNotFoundError, IndexError, ValueError, KeyError, TypeError):

@@ -5,14 +5,17 @@ which the new store keeps as names.
 """
 
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
+from ralph_tracker.errors import StoreError
 from ralph_tracker.store.files import AGAIN, as_store_error, sync_below
 from ralph_tracker.store.layout import LoopPaths
+from ralph_tracker.store.reading import read_bytes
 from ralph_tracker.store.snapshots.index import Index, Seen
 from ralph_tracker.store.snapshots.objects import Objects
 from ralph_tracker.store.snapshots.store import make_store
@@ -20,6 +23,10 @@ from ralph_tracker.store.snapshots.trees import OF_GIT, Names, encode_snapshot
 from ralph_tracker.store.snapshots.user_repository import UserRepository
 from ralph_tracker.store.snapshots.values import ITERATIONS, SAFETY, Entry, decode_note
 
+_BORROWING: Final = ("objects/info/alternates", "objects/info/http-alternates")
+_NUMBER: Final = re.compile(r"\d{1,9}")
+_UNDO: Final = re.compile(r"undo-[0-9a-f]{12}")
+_ID: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _CONFIG: Final = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
 
 
@@ -30,6 +37,7 @@ def migrate(paths: LoopPaths, remember: Callable[[str, int], None]) -> None:
     """
     old = paths.old_store
     if not paths.store.exists() and old.is_dir():
+        _refuse_foreign_objects(old)
         _move(paths, old, remember)
     shutil.rmtree(old, ignore_errors=True)
 
@@ -43,7 +51,7 @@ def _move(paths: LoopPaths, old: Path, remember: Callable[[str, int], None]) -> 
         tempfile.TemporaryDirectory(prefix="ralph-tracker-") as place,
     ):
         new = Path(scratch) / "store"
-        make_store(new, (old / "info/exclude").read_bytes(), tracked.read_bytes() if tracked.exists() else b"")
+        make_store(new, read_bytes(old / "info/exclude") or b"", read_bytes(tracked) or b"")
         found = _Migration(_reader(Path(place), old / "objects"), new).run(sorted(_names(old)))
         for name, tree in found.items():
             if name.startswith(ITERATIONS):
@@ -54,6 +62,13 @@ def _move(paths: LoopPaths, old: Path, remember: Callable[[str, int], None]) -> 
         except OSError:
             if not paths.store.is_dir():  # else another process was faster
                 raise
+
+
+def _refuse_foreign_objects(old: Path) -> None:
+    """Raise StoreError if git would read objects of another folder; no earlier version wrote such a file."""
+    for name in _BORROWING:
+        if os.path.lexists(old / name):
+            raise StoreError(f"{old / name}: makes git read other repositories, and we did not write it; remove it")
 
 
 class _Migration:
@@ -111,11 +126,14 @@ def _entry(item: bytes) -> Entry:
 
 
 def _names(old: Path) -> Iterator[tuple[str, str]]:
-    for folder in (ITERATIONS, SAFETY):
+    for folder, fits in ((ITERATIONS, _NUMBER), (SAFETY, _UNDO)):
         place = old / folder
         for path in place.iterdir() if place.is_dir() else ():
-            if not path.name.endswith(".lock"):
-                yield f"{folder}{path.name}", path.read_text("ascii").strip()
+            if fits.fullmatch(path.name):
+                object_id = (read_bytes(path) or b"").decode("ascii", "replace").strip()
+                if not _ID.fullmatch(object_id):
+                    raise StoreError(f"{path}: damaged; what it names cannot be moved into the new store")
+                yield f"{folder}{path.name}", object_id
 
 
 def _reader(place: Path, objects: Path) -> UserRepository:

@@ -6,7 +6,7 @@ from typing import Final
 from ralph_tracker.errors import LoopError
 from ralph_tracker.store.files import TEMPORARY, as_store_error, hide_from_git, write_whole
 from ralph_tracker.store.layout import LOOP_ID, ProjectPaths
-from ralph_tracker.store.loop_status import checked_root, current_loop
+from ralph_tracker.store.loop_status import checked_root, current_loop, refuse_links
 from ralph_tracker.store.loop_store import LoopStore
 
 DEFAULT_PREFIX: Final = "ralph-"
@@ -29,8 +29,10 @@ class Project:
             hide_from_git(self.paths.base)
 
     def store(self, loop_id: str) -> LoopStore:
-        """Return the store of a loop, which may not exist yet."""
-        return LoopStore(self.paths.loop(loop_id))
+        """Return the store of a loop, which may not exist yet. Raises StoreError for links in its place."""
+        paths = self.paths.loop(loop_id)
+        refuse_links(paths)
+        return LoopStore(paths)
 
     def clear(self) -> None:
         """Remove what a killed call left behind."""

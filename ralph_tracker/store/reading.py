@@ -2,10 +2,14 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from ralph_tracker.errors import NewerSchemaError, StoreError
 from ralph_tracker.store.layout import SCHEMA_VERSION
+from ralph_tracker.store.opening import own_file
+
+# The largest file of a loop is that of all tests ever seen: 100 MB would be a million of them.
+_MAX_BYTES: Final = 256 << 20
 
 
 def read_json(path: Path) -> Any:  # noqa: ANN401  # any document
@@ -27,13 +31,20 @@ def read_lines(path: Path) -> list[Any]:
 
 
 def read_bytes(path: Path) -> bytes | None:
-    """Return the content of a file, None if it is missing. Raises StoreError for an OSError."""
+    """Return the content of a file of a loop, None if it is missing.
+
+    Raises StoreError for an OSError, and for a link, a pipe, a device or more than 256 MiB in its place.
+    """
     try:
-        return path.read_bytes()
+        with open(path, "rb", opener=own_file) as file:  # pathlib's takes no opener
+            data = file.read(_MAX_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return None
     except OSError as error:
         raise StoreError(f"{path}: cannot be read ({error.strerror}); fix that and try again") from None
+    if len(data) > _MAX_BYTES:
+        raise StoreError(f"{path}: larger than {_MAX_BYTES >> 20} MiB, which no file of a loop is; move it away")
+    return data
 
 
 def refuse_newer(plain: Any, name: str) -> Any:  # noqa: ANN401  # any JSON value

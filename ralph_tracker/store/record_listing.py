@@ -9,11 +9,11 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ralph_tracker.config.problems import first_problem
 from ralph_tracker.config.yaml_io import load_yaml
-from ralph_tracker.errors import InputError, LoopError
+from ralph_tracker.errors import InputError, LoopError, StoreError
 from ralph_tracker.store.files import digest
 from ralph_tracker.store.layout import LoopPaths, ProjectPaths, iteration_name, record_name
 from ralph_tracker.store.loop_status import attempted
-from ralph_tracker.store.reading import refuse_newer
+from ralph_tracker.store.reading import read_bytes, refuse_newer
 from ralph_tracker.store.records import LoopRecords
 
 _SUFFIXES: Final = frozenset({".json", ".yaml", ".yml"})
@@ -62,8 +62,8 @@ class RecordHistory:
 
     def _bytes(self, path: Path) -> bytes | None:
         try:
-            return path.read_bytes()
-        except OSError:
+            return read_bytes(path)
+        except StoreError:
             return None
 
 

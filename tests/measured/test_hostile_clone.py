@@ -1,7 +1,9 @@
 """A clone that ships a loop, a store and settings of somebody else: no verb and no hook runs a program of it."""
 
 import json
+import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -23,7 +25,8 @@ pytestmark = pytest.mark.slow
 
 AGENT = ("--retries", "0", "--", "/bin/sh", "-c", "echo more >> later.txt")
 NO_CHANGE = ("--iteration", "1", "--reason", "asked for", "--apply", "none", "--verify")
-# How each verb is called; one that stands in no row fails the test of all verbs. Nothing of the clone is in `demo`'s.
+# How each verb is called; one that stands in no row fails the test of all verbs. `demo` has nothing of
+# the clone, and `serve`, which does not end, reads what `status` and `report` read.
 CALLS: dict[tuple[str, ...], list[tuple[str, ...]]] = {
     ("init",): [("--yes",)],
     ("run",): [
@@ -43,12 +46,15 @@ CALLS: dict[tuple[str, ...], list[tuple[str, ...]]] = {
     ("agent", "hook"): [("claude-code",), ("ralph-orchestrator",)],
     ("agent", "status-line"): [("claude-code",)],
     ("demo",): [],
+    ("serve",): [],
     ("mcp",): [()],
     ("status",): [()],
+    ("watch",): [("--once",)],
     ("history",): [("--alerts",)],
     ("show",): [("1",)],
     ("diff",): [("0", "1")],
     ("report",): [(), ("0",)],
+    ("export",): [("--to", "csv"), ("--to", "jsonl", "-o", "rows.jsonl")],
     ("integrity",): [(), ("1", "--rerun")],
     ("gate",): [(), ("--github",)],
     ("select-best",): [NO_CHANGE, ("--apply", "output"), ("--apply", "worktree")],
@@ -67,12 +73,42 @@ CALLS: dict[tuple[str, ...], list[tuple[str, ...]]] = {
 }
 # Of these every one runs something of the clone once that is trusted.
 WORST = {("run",), ("hook", "post-iteration"), ("read",), ("doctor",)}
+# What is put in the place of a part of the store, and verbs that would write to it, delete in it or wait for it.
+LINKED = (
+    "progress/events.jsonl",
+    "progress",
+    "iterations/iteration-001",
+    "trees",
+    "tmp",
+    "store/tmp",
+    "store/objects/pack",
+    "store/objects/ab",
+    "store/refs/safety",
+    "store/damaged",
+    "store/ralph-tracker.lock",
+)
+PIPES = ("state.json", "progress/events.jsonl", "iterations/iteration-001/seal.json", "store/index", "restoring.json")
+WRITING = (
+    ("restore", "0"),
+    ("accept", "it1-stalled", "--reason", "why not"),
+    ("select-best", "--apply", "output"),
+    ("verify", "--repair"),
+    ("gc", "--yes", "--keep-last", "1"),
+    ("hook", "post-loop"),
+)
+READING = (
+    ("status",),
+    ("history",),
+    ("show", "1"),
+    ("verify",),
+    ("restore", "--list"),
+    ("report", "--html", "out.html"),
+)
 EVENTS = ("SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolBatch", "Stop")
 # What a store of git's can name that a program starts for, or that puts other contents in the place of its own.
 GIT_FILES = {
     "info/attributes": "* filter=evil diff=evil merge=evil\n",
     "info/grafts": f"{'1' * 40} {'2' * 40}\n",
-    "objects/info/alternates": "/nowhere/objects\n../../../../../.git/objects\n",
     "packed-refs": f"# pack-refs with: peeled\n{'1' * 40} refs/iterations/--upload-pack=evil\n"
     f"{'1' * 40} refs/iterations/../../../evil\n",
     "refs/replace/" + "1" * 40: "2" * 40 + "\n",
@@ -233,3 +269,54 @@ def test_templates_of_a_stranger_are_not_rendered_before_they_are_accepted(clone
     assert "template iteration-report.md.j2" in capsys.readouterr().out
     assert run(["report", "1"]) == EXIT_OK
     assert capsys.readouterr() == ("of a stranger\n", "")
+
+
+def contents(path: Path) -> dict[str, bytes]:
+    return {str(file): file.read_bytes() for file in path.rglob("*") if file.is_file()}
+
+
+@pytest.mark.parametrize("place", LINKED)
+def test_nothing_is_written_or_deleted_through_a_link_of_a_clone(clone, place, tmp_path, monkeypatch, capfd):
+    precious = tmp_path / "precious"
+    (precious / "tmp").mkdir(parents=True)
+    (precious / "notes.pack").write_text("mine\n")
+    (precious / "rc").write_text("mine\n")
+    before, part = contents(precious), clone.shop.paths.folder / place
+    is_file = part.is_file() or part.suffix == ".lock"
+    shutil.rmtree(part, ignore_errors=True)
+    part.unlink(missing_ok=True)
+    part.symlink_to(precious / "rc" if is_file else precious)
+    monkeypatch.chdir(clone.shop.root)
+    for words in WRITING:
+        code, said = run(words), capfd.readouterr().err
+        assert code in {0, 1}, (words, said)
+        assert said.count("\n") <= 1, said
+    assert contents(precious) == before
+
+
+@pytest.mark.parametrize("place", PIPES)
+def test_no_verb_waits_for_a_pipe_of_a_clone(clone, place, monkeypatch, capfd):
+    part = clone.shop.paths.folder / place
+    part.unlink(missing_ok=True)
+    os.mkfifo(part)
+    monkeypatch.chdir(clone.shop.root)
+
+    def waited(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGALRM, waited)
+    try:
+        for words in (*READING, *WRITING):
+            signal.alarm(20)
+            code = run(words)
+            signal.alarm(0)
+            said = capfd.readouterr().err
+            assert code in {0, 1}, (words, said)
+            assert code == 0 or said.count("\n") == 1, (words, said)
+        signal.alarm(20)
+        with (clone.shop.root / "events.jsonl").open("rb") as nothing:
+            answer = answering("claude-code")({"CLAUDE_PROJECT_DIR": str(clone.shop.root)}, nothing.fileno())
+        assert answer == ""
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)

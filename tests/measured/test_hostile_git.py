@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ import pytest
 
 from ralph_tracker.cli.verbs import VERBS
 from ralph_tracker.errors import StoreError
+from ralph_tracker.store.snapshots.store import SnapshotStore
 
 from .story import BRANCH, ELSEWHERE, TAKE_1, Step, story
 
@@ -286,3 +288,21 @@ def test_what_a_partial_clone_left_out_is_not_fetched(workshop, tmp_path):
         workshop.tracker.select_output(apply="branch", branch="peak")
     assert workshop.files() == before
     assert not ran.exists()
+
+
+def test_pipes_in_the_place_of_what_git_ignores_by_are_not_waited_for(workshop, tmp_path):
+    os.mkfifo(tmp_path / "ignore")
+    workshop.commit().git("config", "core.excludesFile", str(tmp_path / "ignore"))
+    (workshop.root / "deep").mkdir()
+    os.mkfifo(workshop.root / "deep/.gitignore")
+
+    def waited(number: int, frame: object) -> None:
+        raise RuntimeError("it waits")
+
+    before = signal.signal(signal.SIGALRM, waited)
+    signal.alarm(30)
+    try:
+        SnapshotStore(workshop.root / ".aiwg/ralph/ralph-001/store", workshop.root).create()
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)

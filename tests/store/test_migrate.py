@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from ralph_tracker.errors import StoreError
 from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.loop_store import LoopStore
@@ -116,3 +117,21 @@ def test_a_move_that_was_killed_after_the_new_store_had_its_name_is_ended(old):
     migrate(old.paths, lambda *_: None)
     assert not old.folder.exists()
     assert SnapshotStore(old.paths.store, old.paths.root).verify("refs/iterations/0") == ()
+
+
+def test_what_a_strangers_store_brings_beside_its_own_objects_is_not_read(old: OldStore) -> None:
+    old.keep("refs/iterations/0", Note())
+    names = old.folder / "refs/iterations"
+    (names / "--upload-pack=evil").write_text("1" * 40 + "\n")
+    alternates = old.folder / "objects/info/alternates"
+    alternates.write_text(f"{old.paths.root}/.git/objects\n")
+    with pytest.raises(StoreError, match="alternates: makes git read other repositories"):
+        migrate(old.paths, lambda tree, number: None)
+    alternates.unlink()
+    (names / "1").write_text("--textconv\n")
+    with pytest.raises(StoreError, match="refs/iterations/1: damaged"):
+        migrate(old.paths, lambda tree, number: None)
+    (names / "1").unlink()
+    found = []
+    migrate(old.paths, lambda tree, number: found.append(number))
+    assert found == [0]

@@ -1,6 +1,7 @@
 """Small JSON files, read without heavy imports: damaged is None, unreadable is an error."""
 
 import errno
+import os
 
 import pytest
 
@@ -39,6 +40,17 @@ class TestDocument:
             read_json(tmp_path / "loop")
         assert refused.value.__cause__ is None
         assert errno.ELOOP
+
+    def test_is_no_other_file_that_a_clone_leads_to(self, tmp_path):
+        (tmp_path / "another").write_text("{}")
+        (tmp_path / "link").symlink_to("another")
+        (tmp_path / "device").symlink_to("/dev/zero")
+        os.mkfifo(tmp_path / "pipe")
+        with (tmp_path / "large").open("wb") as file:
+            file.truncate((256 << 20) + 1)
+        for name in ("link", "device", "pipe", "large"):
+            with pytest.raises(StoreError, match=rf"{name}: (cannot be read \(.*\)|larger than 256 MiB)"):
+                read_json(tmp_path / name)
 
 
 class TestLines:

@@ -10,6 +10,7 @@ from ralph_tracker.agents.hosts.events import read_event, within
 from ralph_tracker.agents.hosts.journal import note_trouble
 from ralph_tracker.agents.hosts.presence import Presence
 from ralph_tracker.agents.hosts.session_costs import CONTEXT, COSTS, context_of, contexts_of, costs_of, write_sessions
+from ralph_tracker.store.opening import own_file
 
 _MILLISECONDS: Final = 1000
 _PERCENT: Final = 100
@@ -24,7 +25,7 @@ def _line(where: Presence, descriptor: int) -> str:
     payload = read_event(descriptor)
     if where.loop is None:
         return ""
-    with open(f"{where.loop}/state.json", encoding="utf-8") as file:  # noqa: PTH123  # called often
+    with open(f"{where.loop}/state.json", encoding="utf-8", opener=own_file) as file:  # called often
         state = json.load(file)
     try:
         take_cost(where.loop, payload, state["started_at"])
@@ -50,7 +51,7 @@ def _cost(loop: str, state: Mapping[str, Any]) -> float | None:
         known = state["cost_usd"]
         return None if known is None else float(known)
     try:
-        with open(f"{loop}/agent-turns.json", encoding="utf-8") as file:  # noqa: PTH123  # called often
+        with open(f"{loop}/agent-turns.json", encoding="utf-8", opener=own_file) as file:  # called often
             recorded = json.load(file)["counted"]["cost"]
     except (OSError, ValueError, KeyError, TypeError):
         recorded = {}

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from ralph_tracker.store.opening import own_file
+
 STATE: Final = Path(".claude") / "ralph-loop.local.md"
 _READ: Final = 1 << 16
 
@@ -23,7 +25,7 @@ class Wiggum(NamedTuple):
 def wiggum_loop(root: Path, session: str) -> Wiggum | None:
     """Return the plugin's loop, None if there is none, it is inactive, or it is another session's."""
     try:
-        with (root / STATE).open(encoding="utf-8", errors="replace") as file:
+        with open(root / STATE, encoding="utf-8", errors="replace", opener=own_file) as file:  # pathlib's takes none
             text = file.read(_READ)
     except OSError:
         return None

@@ -20,9 +20,10 @@ from ralph_tracker.agents.hosts.settings_text import (
     settings_of,
     without_ours,
 )
-from ralph_tracker.errors import InputError
+from ralph_tracker.config.regular_file import read_regular
+from ralph_tracker.errors import InputError, StoreError
 from ralph_tracker.store.files import as_store_error, digest, write_whole
-from ralph_tracker.store.reading import read_bytes, read_json
+from ralph_tracker.store.reading import read_json
 from ralph_tracker.store.snapshots.user_repository import bytes_of, repository_around
 
 NOTE: Final = ".ralph-tracker-installed"
@@ -202,9 +203,12 @@ def _home(environment: Environment) -> Path:
 
 
 def _read(path: Path) -> str | None:
-    data = read_bytes(path)
     try:
-        return None if data is None else data.decode("utf-8")
+        return read_regular(path).decode("utf-8")
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return None
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be read ({error.strerror}); fix that and try again") from None
     except UnicodeDecodeError:
         raise InputError(f"{path}: not UTF-8; save it as UTF-8; nothing was changed") from None
 

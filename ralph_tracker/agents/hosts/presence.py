@@ -4,6 +4,8 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from ralph_tracker.store.opening import own_file
+
 WANTED = "RALPH_TRACKER_LOOP"
 DRIVEN = "RALPH_TRACKER_DRIVEN"
 
@@ -59,7 +61,7 @@ def _running(root: str, environment: Mapping[str, str]) -> str | None:
 
 def _read(path: str) -> str:
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:  # noqa: PTH123  # as above
+        with open(path, encoding="utf-8", errors="replace", opener=own_file) as file:  # as above
             return file.read()
     except OSError:
         return ""

@@ -5,6 +5,8 @@ import os
 from collections.abc import Mapping
 from typing import Any, Final
 
+from ralph_tracker.store.opening import own_file
+
 COSTS: Final = "agent-costs.json"
 _SCHEMA: Final = 1
 _SESSIONS: Final = 32
@@ -14,7 +16,7 @@ CONTEXT: Final = "agent-context.json"
 def costs_of(loop: str) -> dict[str, dict[str, float]]:
     """Return, by session, its cost in this loop (`spent`, USD) and its counter (`total`); {} if unknown."""
     try:
-        with open(f"{loop}/{COSTS}", encoding="utf-8") as file:  # noqa: PTH123  # the status line runs often
+        with open(f"{loop}/{COSTS}", encoding="utf-8", opener=own_file) as file:  # the status line runs often
             sessions = json.load(file)["sessions"]
         return {str(name): {key: float(each[key]) for key in ("total", "spent")} for name, each in sessions.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -25,7 +27,7 @@ def write_sessions(loop: str, name: str, sessions: Mapping[str, Any]) -> None:
     """Replace a file in a loop's folder by the data of the latest sessions. Raises OSError."""
     temporary = f"{loop}/.tmp-{name}-{os.getpid()}"
     kept = dict(list(sessions.items())[-_SESSIONS:])
-    with open(temporary, "w", encoding="utf-8") as file:  # noqa: PTH123  # as above
+    with open(temporary, "x", encoding="utf-8") as file:  # noqa: PTH123  # as above
         json.dump({"schema_version": _SCHEMA, "sessions": kept}, file)
     os.replace(temporary, f"{loop}/{name}")  # noqa: PTH105  # as above
 
@@ -44,7 +46,7 @@ def context_of(loop: str, session: str) -> dict[str, int]:
 def contexts_of(loop: str) -> dict[str, Any]:
     """Return what is known of the contexts, by session; {} if nothing is."""
     try:
-        with open(f"{loop}/{CONTEXT}", encoding="utf-8") as file:  # noqa: PTH123  # the status line runs often
+        with open(f"{loop}/{CONTEXT}", encoding="utf-8", opener=own_file) as file:  # the status line runs often
             sessions = json.load(file)["sessions"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return {}

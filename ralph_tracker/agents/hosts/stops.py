@@ -15,6 +15,7 @@ from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.store.files import to_json, write_whole
 from ralph_tracker.store.lock import locked
 from ralph_tracker.store.loop_status import paths_of, summary_at
+from ralph_tracker.store.opening import own_file
 from ralph_tracker.store.reading import read_json
 from ralph_tracker.tracker import Decided, Tracker
 
@@ -96,7 +97,7 @@ def events_size(loop: Path) -> int:
 def _worked(loop: Path, offset: int, session: str) -> bool:
     """Return whether the journal has a tool call of this session after an offset."""
     try:
-        with (loop / EVENTS).open("rb") as file:
+        with open(loop / EVENTS, "rb", opener=own_file) as file:  # pathlib's takes no opener
             file.seek(offset if offset <= file.seek(0, 2) else 0)  # the file was rotated
             return any(_is_tool(line, session) for line in file)
     except OSError:

@@ -25,6 +25,7 @@ from ralph_tracker.steering.continuation import (
 from ralph_tracker.steering.events import Event, ToolEnded, ToolStarted, TurnEnded
 from ralph_tracker.steering.guidance import Guidance
 from ralph_tracker.steering.progress import EVALUATION_INTERVAL
+from ralph_tracker.store.opening import own_file
 
 RULES: Final = "continuation.json"
 _TAIL: Final = 256 << 10
@@ -59,7 +60,7 @@ class Steering(NamedTuple):
 def continuation_of(loop: str) -> Steering:
     """Return the settings frozen by `pre_loop`, the defaults if they cannot be read."""
     try:
-        with open(f"{loop}/{RULES}", encoding="utf-8") as file:  # noqa: PTH123  # called at every turn
+        with open(f"{loop}/{RULES}", encoding="utf-8", opener=own_file) as file:  # called at every turn
             section = json.load(file)["continuation"]
         rules = continuation_rules_of(section)
         if section["turn_limits"] is not True:
@@ -148,7 +149,7 @@ def lines_of(loop: str, session: str) -> Iterator[Line]:
     wanted = f'"session":{json.dumps(session)}'.encode()
     if not os.path.exists(f"{loop}/{EVENTS}"):  # noqa: PTH110  # as above
         return
-    with open(f"{loop}/{EVENTS}", "rb") as file:  # noqa: PTH123  # as above
+    with open(f"{loop}/{EVENTS}", "rb", opener=own_file) as file:  # as above
         size = file.seek(0, 2)
         file.seek(max(0, size - _TAIL))
         if size > _TAIL:

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from ralph_tracker.errors import StoreError
-from ralph_tracker.store.snapshots.values import Limits
+from ralph_tracker.store.snapshots.values import LOOP_FOLDER, Limits, is_name
 
-LOOP_FOLDER: Final = ".aiwg"
 # Folders that tools create and can recreate; left out only if nothing in them is tracked.
 TOOL_CACHES: Final = frozenset(
     {
@@ -153,11 +152,11 @@ _KINDS: Final[tuple[tuple[Callable[[int], bool], str], ...]] = (
 
 def folder_reason(name: str) -> str | None:
     """Return why a folder of that name is left out if nothing in it is tracked, None if it is not."""
-    if name == LOOP_FOLDER:
+    if name.lower() == LOOP_FOLDER:
         return OWN_FOLDER
     if name in TOOL_CACHES:
         return TOOL_CACHE
-    return UNSTORABLE if name.lower() == ".git" else None
+    return None if is_name(name) else UNSTORABLE
 
 
 def kind_reason(status: os.stat_result) -> str | None:
@@ -170,8 +169,9 @@ def file_reason(path: str, status: os.stat_result, limits: Limits) -> str | None
     kind = kind_reason(status)
     if kind:
         return kind
-    parts = path.lower().split("/")
-    if ".git" in parts or (stat.S_ISLNK(status.st_mode) and parts[-1] == ".gitmodules"):
+    parts = path.split("/")
+    is_link = stat.S_ISLNK(status.st_mode)
+    if not all(map(is_name, parts)) or (is_link and parts[-1].lower() == ".gitmodules"):
         return UNSTORABLE
     if status.st_size > limits.max_file_bytes:
         return f"{status.st_size} bytes, over the limit of {limits.max_file_bytes}"
@@ -181,7 +181,7 @@ def file_reason(path: str, status: os.stat_result, limits: Limits) -> str | None
 def untracked_reason(path: str) -> str | None:
     """Return why an untracked file of that name is left out, None if it is kept."""
     name = path.rpartition("/")[2]
-    if name == LOOP_FOLDER:
+    if name.lower() == LOOP_FOLDER:
         return OWN_FOLDER  # a symbolic link
     if _one_of(CACHE_FILES)(name):
         return TOOL_CACHE

@@ -16,6 +16,7 @@ from typing import BinaryIO, Final, NamedTuple
 
 from ralph_tracker.errors import StoreError
 from ralph_tracker.store.files import cleared, measured, sync_all, sync_file, sync_folder
+from ralph_tracker.store.opening import own_file, refuse_link
 from ralph_tracker.store.snapshots.values import OBJECTS
 from ralph_tracker.store.snapshots.working_tree import CHUNK, Take
 
@@ -27,6 +28,8 @@ _KEY: Final = 32
 _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _BUFFER: Final = 1 << 18
 _SMALL: Final = 1 << 20  # bytes that are cheap to copy
+# Folders, notes and files of at most 50 MB are read whole. What is larger, somebody else has packed to fill the memory.
+_MOST_READ: Final = 256 << 20
 STAGING: Final = "tmp"
 _PACKS: Final = "pack"
 # Compresses to a third, at 0.1 ms per file; higher levels cost more than they save.
@@ -151,7 +154,7 @@ def too_small(packs: Iterable[Pack], loose: int) -> list[Pack]:
 
 def _read_table(path: str) -> tuple[bytes, int]:
     """Return the table of a pack, empty if it is damaged, and the size of the file in bytes."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    descriptor = own_file(path, os.O_RDONLY)
     try:
         size = os.fstat(descriptor).st_size
         end = os.pread(descriptor, _END.size, max(0, size - _END.size))
@@ -242,8 +245,14 @@ class Objects:
             raise _damaged(object_id)
 
     def read(self, object_id: str) -> bytes:
-        """Return a content; raise StoreError if it does not match its id."""
-        data = b"".join(self.chunks(object_id))
+        """Return a content; raise StoreError if it does not match its id, or unpacks to more than 256 MiB."""
+        parts, room = [], _MOST_READ
+        for part in self.chunks(object_id):
+            parts.append(part)
+            room -= len(part)
+            if room < 0:
+                raise _damaged(object_id)
+        data = b"".join(parts)
         if hashlib.sha256(data).hexdigest() != object_id:
             raise _damaged(object_id)
         return data
@@ -339,6 +348,7 @@ class Objects:
                 file.write(_bytes_at(object_id, place))
         sync_all(sync_file, targets)
         folders = {target.parent for target in targets.values()}
+        refuse_link(*folders)
         new = [folder for folder in folders if not folder.is_dir()]
         for folder in new:
             folder.mkdir()
@@ -378,7 +388,7 @@ class Objects:
             if place is None:
                 raise _damaged(object_id)
             try:
-                file = open(place.path, "rb")  # noqa: PTH123, SIM115  # a path as text; the caller closes it
+                file = open(place.path, "rb", opener=own_file)  # noqa: SIM115  # the caller closes it
                 file.seek(place.offset)
             except FileNotFoundError:  # packed by another process
                 self._packs = None
@@ -432,7 +442,8 @@ class Objects:
         return [pack for pack in found if pack.path.startswith(f"{self.places[0]}/") and pack.is_intact]
 
     def _letters(self) -> list[Path]:
-        return [folder for folder in self.places[0].iterdir() if len(folder.name) == _LETTERS]
+        folders = (folder for folder in self.places[0].iterdir() if len(folder.name) == _LETTERS)
+        return [folder for folder in folders if not folder.is_symlink()]  # it would lead to files of others
 
     def _loose(self) -> Iterator[tuple[str, Place]]:
         for folder in self._letters():
@@ -444,16 +455,21 @@ class Objects:
 
 def _is_whole(object_id: str, place: Place) -> bool:
     """Return whether the content at one place matches its id."""
+    known, unpacker = hashlib.sha256(), zlib.decompressobj()
     try:
-        data = zlib.decompress(_bytes_at(object_id, place))
+        data = _bytes_at(object_id, place)
+        while data:  # in parts: a small file can unpack to more than there is memory
+            known.update(unpacker.decompress(data, CHUNK))
+            data = unpacker.unconsumed_tail
+        known.update(unpacker.flush())
     except (zlib.error, StoreError, OSError):
         return False
-    return hashlib.sha256(data).hexdigest() == object_id
+    return unpacker.eof and not unpacker.unused_data and known.hexdigest() == object_id
 
 
 def _rescued(pack: Path) -> Iterator[bytes]:
     """Yield the contents of a pack without its table, up to the first that is damaged."""
-    with pack.open("rb") as file:
+    with open(pack, "rb", opener=own_file) as file:  # pathlib's takes no opener
         at = file.seek(len(_MAGIC))
         while True:
             file.seek(at)
@@ -495,7 +511,7 @@ def _with_first(first: bytes, chunks: Iterator[bytes]) -> Iterator[bytes]:
 
 def _bytes_at(object_id: str, place: Place) -> bytes:
     """Return the raw bytes at a location."""
-    with open(place.path, "rb") as file:  # noqa: PTH123  # a path as text
+    with open(place.path, "rb", opener=own_file) as file:  # a path as text
         file.seek(place.offset)
         data = file.read(-1 if place.length is None else place.length)
     if place.length is not None and len(data) != place.length:

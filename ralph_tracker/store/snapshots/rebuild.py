@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.store.files import digest
+from ralph_tracker.store.reading import read_bytes
 from ralph_tracker.store.snapshots.index import Index, Seen
 from ralph_tracker.store.snapshots.trees import KeptTrees, encode_snapshot
 from ralph_tracker.store.snapshots.values import Note
@@ -43,10 +44,10 @@ def rebuild(kept: KeptTrees, snapshots: Sequence[KeptSnapshot]) -> None:
             if kept.objects.has(object_id):
                 continue
             try:
-                data = os.fsencode(path.readlink()) if path.is_symlink() else path.read_bytes()
-            except OSError:
+                data = os.fsencode(path.readlink()) if path.is_symlink() else read_bytes(path)
+            except (OSError, StoreError):
                 continue
-            if digest(data) == object_id:
+            if data is not None and digest(data) == object_id:
                 kept.objects.add(data)
     for snapshot in (*snapshots, *reversed(snapshots)):  # twice: a later one may be what an earlier one is built from
         _tree(kept, snapshot, snapshots)

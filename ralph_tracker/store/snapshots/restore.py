@@ -16,7 +16,16 @@ from ralph_tracker.store.snapshots.index import Index, Seen
 from ralph_tracker.store.snapshots.objects import hash_only, staging_in
 from ralph_tracker.store.snapshots.scan import Captured, Scanner
 from ralph_tracker.store.snapshots.trees import KeptTrees, encode_snapshot
-from ralph_tracker.store.snapshots.values import SAFETY, Begun, Content, Difference, Note, shown, undo_id_of
+from ralph_tracker.store.snapshots.values import (
+    SAFETY,
+    Begun,
+    Content,
+    Difference,
+    Note,
+    is_of_loops,
+    shown,
+    undo_id_of,
+)
 from ralph_tracker.store.snapshots.working_tree import DurableTreeWriter, TreeReader, TreeView
 
 
@@ -118,6 +127,11 @@ class Restore:
         deletes = [item.path for item in found if item.status == "D" and spared.isdisjoint(_way_to(item.path))]
         deletes += [skip.path for skip in now.skipped if skip.reason == LEFTOVER]
         writes = tuple(item for item in found if item.status != "D")
+        own = next((item.path for item in writes if is_of_loops(item.path)), None)
+        if own is not None:
+            raise StoreError(
+                f"{shown(own)}: no snapshot of ours holds that; nothing was changed, do not use this store"
+            )
         closed = {skip.path.rstrip("/") for skip in now.skipped if skip.reason == UNREADABLE}
         below = next((way for item in writes for way in _way_to(item.path) if way in closed), None)
         if below is not None:

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from ralph_tracker.errors import StoreError
 from ralph_tracker.store.snapshots.exclusions import (
-    LOOP_FOLDER,
     PASSED_OVER,
     folder_reason,
     path_matcher,
@@ -23,6 +22,7 @@ from ralph_tracker.store.snapshots.user_repository import (
     default_user_ignore_file,
     repository_around,
 )
+from ralph_tracker.store.snapshots.values import LOOP_FOLDER
 
 
 class Scope(NamedTuple):

@@ -291,7 +291,7 @@ class SnapshotStore:
             paths = self.paths(content)
         except (NoSnapshotError, StoreError):
             return frozenset()
-        return frozenset(left_out(paths, IgnoreRules((self._folder / RULES).read_bytes())))
+        return frozenset(left_out(paths, self._rules()))
 
     def pack(self) -> None:
         """Merge loose contents and small packs into one pack; nothing is deleted."""
@@ -366,9 +366,11 @@ class SnapshotStore:
         return capture(scanner, take_in, lambda: index.write(self._objects.add))
 
     def _scanner(self, index: Index, began: int) -> Scanner:
-        rules = IgnoreRules((self._folder / RULES).read_bytes())
-        scope = Scope(rules, self._tracked(), path_matcher(tuple(self._list(INCLUDED))))
+        scope = Scope(self._rules(), self._tracked(), path_matcher(tuple(self._list(INCLUDED))))
         return Scanner(self._root, scope, self._limits, index, began)
+
+    def _rules(self) -> IgnoreRules:
+        return IgnoreRules(read_bytes(self._folder / RULES) or b"")
 
     def _list(self, name: str) -> Iterator[str]:
         """Yield what a file of the store lists, nothing without the file."""

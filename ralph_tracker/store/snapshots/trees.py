@@ -25,6 +25,7 @@ from ralph_tracker.store.snapshots.values import (
     Status,
     checked,
     decode_note,
+    is_name,
     not_kept,
     shown,
 )
@@ -76,7 +77,7 @@ def encode_folder(files: Iterable[File], folders: Mapping[str, str]) -> bytes:
 
 
 def decode_folder(document: bytes) -> Folder | None:
-    """Read a folder; None if it is not one."""
+    """Read a folder; None if it is not one, or has a name that no folder of a working tree has."""
     if not document.startswith(_FOLDER):
         return None
     files: dict[str, File] = {}
@@ -91,6 +92,8 @@ def decode_folder(document: bytes) -> Folder | None:
                 files[name] = File(name, mode, object_id, int(size))
             case _:
                 return None
+        if not is_name(name.removesuffix("/")):
+            return None
         names.append(name)
     return Folder(names, files, folders)
 

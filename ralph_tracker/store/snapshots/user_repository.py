@@ -13,10 +13,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from ralph_tracker.errors import StoreError
-from ralph_tracker.store.snapshots.exclusions import LOOP_FOLDER
+from ralph_tracker.config.regular_file import read_regular
+from ralph_tracker.errors import InputError, StoreError
 from ralph_tracker.store.snapshots.trees import Read
-from ralph_tracker.store.snapshots.values import Entry, Note, shown
+from ralph_tracker.store.snapshots.values import LOOP_FOLDER, Entry, Note, shown
 from ralph_tracker.store.snapshots.working_tree import TreeWriter
 
 GITLINK_MODE: Final = "160000"
@@ -153,10 +153,10 @@ def _git_folder(top: Path) -> Path | None:
 
 
 def bytes_of(file: Path) -> bytes:
-    """Return a file's content, empty if it cannot be read."""
+    """Return a file's content, empty if it cannot be read, is no regular file or has over 64 MiB."""
     try:
-        return file.read_bytes()
-    except OSError:
+        return read_regular(file)
+    except (InputError, OSError):
         return b""
 
 

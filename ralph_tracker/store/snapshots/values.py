@@ -18,6 +18,8 @@ EXEC_MODE: Final = "100755"
 LINK_MODE: Final = "120000"
 # The prefix of safety snapshots, followed by the undo id.
 SAFETY: Final = "refs/safety/"
+# The folder of our own; nothing of it is ever kept or restored.
+LOOP_FOLDER: Final = ".aiwg"
 # The prefix of iterations' snapshots, followed by the number.
 ITERATIONS: Final = "refs/iterations/"
 # The frozen ignore rules, and the contents, in a store's folder.
@@ -28,6 +30,8 @@ DIGITS: Final = 64
 GIT_DIGITS: Final = 40
 _SCHEMA: Final = 1
 _REFERENCE: Final = re.compile(r"refs/(iterations/[0-9]+|safety/undo-[0-9a-f]+)")
+# What HFS+ leaves out when it compares names.
+_UNSEEN: Final = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
 _UNDO_ID: Final = re.compile(r"undo-[0-9a-f]{12}")
 _HEX: Final = re.compile(r"[0-9a-f]+")
 _TAKEN: Final = "iteration {} is kept already as {}: give the next number"
@@ -154,6 +158,25 @@ class Difference(NamedTuple):
         return Change(self.path, self.status, old_mode, new_mode, size, sha256, old_id, new_id)
 
 
+def is_name(name: str) -> bool:
+    """Return whether a snapshot can have a file or folder of that name.
+
+    A store that came with a clone can name more: paths out of the tree, and files of git, which runs some of them. Git
+    itself is as strict, also about letters that a file system of macOS does not see.
+    """
+    seen = name if name.isascii() else _UNSEEN.sub("", name)
+    return name not in {"", ".", ".."} and "/" not in name and seen.lower() != ".git"
+
+
+def _is_path(path: str) -> bool:
+    return all(map(is_name, path.split("/"))) and not is_of_loops(path)
+
+
+def is_of_loops(path: str) -> bool:
+    """Return whether a path of the tree lies in our own folder, which no snapshot holds."""
+    return path.partition("/")[0].lower() == LOOP_FOLDER
+
+
 def decode_note(message: bytes) -> Note:
     """Read a note; raise StoreError if it is not one of ours."""
     title, _, line = message.rstrip(b"\n").rpartition(b"\n\n")
@@ -161,15 +184,18 @@ def decode_note(message: bytes) -> Note:
         document = json.loads(line)
         if document["schema_version"] != _SCHEMA:
             raise StoreError(f"a kept commit has schema {document['schema_version']}; update ralph-tracker")
+        empty = tuple(document["empty_directories"])
+        if not all(map(_is_path, empty)):
+            raise StoreError("a kept snapshot names folders out of the tree; do not use this store")
         return Note(
             message=title.decode("utf-8", "replace"),
             skipped=tuple(Skipped(path, reason) for path, reason in document["skipped"]),
-            empty_directories=tuple(document["empty_directories"]),
+            empty_directories=empty,
             quiescent=bool(document["quiescent"]),
-            modes=document["modes"],
+            modes={path: mode & 0o777 for path, mode in document["modes"].items()},
             scope=document["scope"],
         )
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise StoreError("a kept commit does not carry the note of a snapshot; run `ralph-tracker verify`") from error
 
 

@@ -9,8 +9,8 @@ import click
 
 from ralph_tracker.cli.verbs import VERBS, cli
 
-# A verb that works in a folder of its own, which it makes anew each time.
-APART = {"demo"}
+# A verb that works in a folder of its own, which it makes anew each time, and one that only reads, until Ctrl-C.
+APART = {"demo", "serve"}
 PLAN = "tasks:\n- {id: first, title: One, checks: [tests]}\n- {id: second, title: Two, checks: [tests]}\n"
 EVENT = {
     "hook_event_name": "PostToolUse",
@@ -101,6 +101,7 @@ STEPS = (
         Step(words)
         for words in (
             ("status",),
+            ("watch", "--once"),
             ("history",),
             ("show", "1"),
             ("diff", "0", "1"),
@@ -110,6 +111,7 @@ STEPS = (
         )
     ),
     Step(("report", "1", "-o", "report.md"), writes=True),
+    Step(("export", "--to", "csv", "-o", "rows.csv"), writes=True),
     Step(("read", "results.xml"), apart=True),
     Step(("gate",), code=3),
     Step(("gate", "--junit", "verdict.xml"), code=3, writes=True),

@@ -2,12 +2,17 @@
 
 import hashlib
 import os
+import shutil
+from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
-from ralph_tracker.store.snapshots.values import Change
+from ralph_tracker.store.snapshots.objects import Objects
+from ralph_tracker.store.snapshots.trees import File, encode_folder, encode_snapshot
+from ralph_tracker.store.snapshots.values import Change, Note
 
 from .projects import Project, look
 
@@ -252,3 +257,51 @@ def test_packing_keeps_everything(project: Project) -> None:
     store.pack()
     store.restore(first.commit)
     assert (project.root / "a.txt").read_text() == "one\n"
+
+
+EVIL = ["..", ".", "", ".git", ".GIT", ".g\u200cit", "../up", "/up", ".aiwg"]
+
+
+def kept_by_hand(project: Project, documents: Iterator[bytes]) -> str:
+    """Put contents into the store as anybody can who ships one, and return the id of the last."""
+    objects = Objects(project.folder)
+    objects.clear()
+    *_, last = [objects.add(document) for document in documents]
+    objects.publish()
+    objects.clear()
+    return last
+
+
+@pytest.mark.parametrize("name", EVIL)
+@pytest.mark.parametrize("kind", ["file", "folder", "empty folder"])
+def test_a_store_of_a_stranger_names_nothing_out_of_the_tree_and_nothing_of_git(
+    kind: str, name: str, project: Project, tmp_path: Path
+) -> None:
+    store = project.make_store()
+    store.snapshot()
+    data = b"#!/bin/sh\n"
+    inner = encode_folder([File("run", "100755", sha256(data), len(data))], {})
+    tree = encode_folder(
+        [File(name, "100755", sha256(data), len(data))] if kind == "file" else [],
+        {name: sha256(inner)} if kind == "folder" else {},
+    )
+    note = Note(empty_directories=(f"{name}/new",) if kind == "empty folder" else ())
+    commit = kept_by_hand(project, iter([data, inner, tree, encode_snapshot(sha256(tree), note)]))
+    before = {path: path.lstat().st_mtime_ns for path in tmp_path.rglob("*") if ".aiwg" not in path.parts}
+    with pytest.raises((StoreError, NoSnapshotError)):
+        store.restore(commit)
+    refused = pytest.raises((StoreError, NoSnapshotError))
+    with nullcontext() if (kind, name) in {("file", ".aiwg"), ("folder", ".aiwg")} else refused:
+        store.export(commit, tmp_path / "exported/here")
+    shutil.rmtree(tmp_path / "exported", ignore_errors=True)
+    now = {path: path.lstat().st_mtime_ns for path in tmp_path.rglob("*") if ".aiwg" not in path.parts}
+    assert {**now, tmp_path: 0} == {**before, tmp_path: 0}
+    assert not list(project.root.glob(".aiwg/**/run"))
+
+
+def test_a_small_file_that_unpacks_to_a_huge_folder_is_damage(project: Project) -> None:
+    store = project.make_store()
+    store.snapshot()
+    commit = kept_by_hand(project, iter([b"ralph-tracker folder 1\n" + bytes(257 << 20)]))
+    with pytest.raises(StoreError, match="damaged"):
+        store.paths(commit)
