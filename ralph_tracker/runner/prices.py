@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from ralph_tracker.agents.output import ModelTokens
 from ralph_tracker.core.metrics import Usage
 
 AS_OF: Final = "2026-11"  # when the list prices below were published; `prices:` of the configuration replaces them
@@ -71,13 +72,20 @@ def model_in(command: Sequence[str]) -> str | None:
     return None
 
 
-def priced(usage: Usage, command: Sequence[str], prices: Mapping[str, Price]) -> Usage:
-    """Return the usage with its cost by the prices, unchanged where the agent reports one or no price is known.
+def priced(
+    usage: Usage, command: Sequence[str], prices: Mapping[str, Price], models: Sequence[ModelTokens] = ()
+) -> Usage:
+    """Return the usage with its cost by the prices, unchanged where the agent reports one or a price is not known.
 
-    It is an upper bound, since agents report what they read from a cache as a part of their input.
+    `models` are those that the agent reports; the model that the command names is meant without any, and by a name that
+    has no price. It is an upper bound, since agents report what they read from a cache as a part of their input.
     """
-    price = prices.get(model_in(command) or ANY, prices.get(ANY))
-    if usage.cost_usd is not None or price is None or usage.input_tokens is None or usage.output_tokens is None:
+    if usage.cost_usd is not None or usage.input_tokens is None or usage.output_tokens is None:
         return usage
-    cost = (usage.input_tokens * price.input + usage.output_tokens * price.output) / _TOKENS
-    return usage._replace(cost_usd=round(cost, _DECIMALS))
+    named, costs = model_in(command) or ANY, []
+    for model, read, written in models or [ModelTokens(named, usage.input_tokens, usage.output_tokens)]:
+        price = prices.get(model, prices.get(named, prices.get(ANY)))
+        if price is None:
+            return usage
+        costs.append((read * price.input + written * price.output) / _TOKENS)
+    return usage._replace(cost_usd=round(sum(costs), _DECIMALS))

@@ -308,7 +308,7 @@ class Run:
         client, usage = self._client, report.usage
         if client is not None and client.tells_sums and report.session == self.journal.session:
             usage = less(usage, self.journal.told)
-        return priced(usage, self.journal.plan.command, self.prices)
+        return priced(usage, self.journal.plan.command, self.prices, report.models)
 
     @property
     def _client(self) -> Backend | None:

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from ralph_tracker.agents.output import ModelTokens
 from ralph_tracker.core.metrics import Usage
 from ralph_tracker.runner.prices import LIST_PRICES, Price, model_in, priced, prices_of
 from tests.runner.conftest import step
@@ -40,6 +41,19 @@ def test_the_model_is_the_one_that_the_command_names(command, model):
 )
 def test_tokens_are_priced_where_the_agent_reports_no_cost(usage, command, section, cost):
     assert priced(usage, command, prices_of(section)).cost_usd == cost
+
+
+@pytest.mark.parametrize(
+    ("models", "command", "cost"),
+    [
+        ([("gemini-2.5-pro", 10**6, 10**5), ("gemini-3.5-flash", 10**6, 0)], ("gemini",), 1.25 + 1.0 + 1.5),
+        ([("gemini-2.5-pro", 10**6, 0), ("gemini-of-tomorrow", 10**6, 0)], ("gemini",), None),
+        ([("gemini-2.5-pro-001", 10**6, 0)], ("gemini", "-m", "gemini-2.5-pro"), 1.25),
+    ],
+    ids=["each by its own price", "one has none", "a version of the one that is named"],
+)
+def test_models_that_the_agent_reports_are_priced_one_by_one(models, command, cost):
+    assert priced(TOKENS, command, prices_of({}), [ModelTokens(*each) for each in models]).cost_usd == cost
 
 
 def test_every_list_price_is_above_zero_and_output_costs_more():

@@ -244,6 +244,7 @@ class Listener:
             retry_at=found.retry_at,
             last_message=last_words(heard.last_message or prose),
             session=self._output.session,
+            models=heard.models,
         )
 
     def _conclude(self, heard: StreamReport, prose: str | None, exit_code: int | None) -> RunOutcome:

@@ -24,7 +24,8 @@ class RunReport(NamedTuple):
 
     `why` is one line in the agent's words, at most 200 characters. `retry_after_s` (seconds) and `retry_at` (epoch
     seconds) are when it may be tried again. `last_message` is the end of its last message, at most 2,000 characters.
-    `session` is the id by which the client can continue its session.
+    `session` is the id by which the client can continue its session. `models` are the models that were asked, each with
+    its tokens, () where the client does not tell.
     """
 
     usage: Usage
@@ -34,6 +35,15 @@ class RunReport(NamedTuple):
     retry_at: float | None = None
     last_message: str | None = None
     session: str | None = None
+    models: tuple["ModelTokens", ...] = ()
+
+
+class ModelTokens(NamedTuple):
+    """What a run took of one model."""
+
+    name: str
+    input: int
+    output: int
 
 
 _SESSION: Final = re.compile(r"[A-Za-z0-9][\w-]{0,127}", re.ASCII)
@@ -58,7 +68,7 @@ class StreamReport(NamedTuple):
 
     `outcome` is how the run ended in the format's words, None if its last event is missing. `trouble` is what the agent
     was retrying when the stream ended: it only counts if the run did not end well. `exits` is the meaning of the
-    program's exit codes.
+    program's exit codes, `models` as in `RunReport`.
     """
 
     usage: Usage
@@ -66,6 +76,7 @@ class StreamReport(NamedTuple):
     trouble: RunOutcome | None = None
     last_message: str | None = None
     exits: tuple[tuple[int, Ending], ...] = ()
+    models: tuple[ModelTokens, ...] = ()
 
 
 class EventReader(Protocol):

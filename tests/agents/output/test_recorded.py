@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tracker.agents.output import Ending, Listener, RunReport
+from ralph_tracker.agents.output import Ending, Listener, ModelTokens, RunReport
 from ralph_tracker.core.metrics import Usage
 from tests.tables import table
 
@@ -79,6 +79,11 @@ def test_a_recorded_run_tells(case, exit_code, ending, usage, why, last) -> None
     assert (told.why or "").startswith(why or "")
     assert (told.last_message or "").startswith(last or "")
     assert last is not None or told.last_message is None
+
+
+def test_gemini_tells_the_tokens_of_each_model() -> None:
+    models = heard("gemini-stream-done", 0).models
+    assert models == (ModelTokens("gemini-3.5-flash-lite", 1200, 130), ModelTokens("gemini-3.8-flash", 2400, 260))
 
 
 @table(

@@ -8,10 +8,11 @@ Input tokens include cache reads (`cached` is a part of them). Output tokens are
 excludes thoughts.
 """
 
+from collections.abc import Iterator
 from typing import Final
 
 from ralph_tracker.agents.output.error_words import outcome
-from ralph_tracker.agents.output.run_report import Ending, RunOutcome, StreamReport
+from ralph_tracker.agents.output.run_report import Ending, ModelTokens, RunOutcome, StreamReport
 from ralph_tracker.agents.output.values import Object, count, inner, seconds, text, word
 from ralph_tracker.core.metrics import Usage
 
@@ -34,6 +35,7 @@ class Reader:
 
     def __init__(self) -> None:
         self._usage = Usage()
+        self._models: tuple[ModelTokens, ...] = ()
         self._outcome: RunOutcome | None = None
         self._trouble: RunOutcome | None = None
         self._last: str | None = None
@@ -51,7 +53,7 @@ class Reader:
             self._trouble = outcome(text(event.get("message")) or "")
 
     def heard(self) -> StreamReport:
-        return StreamReport(self._usage, self._outcome, self._trouble, self._last, EXITS)
+        return StreamReport(self._usage, self._outcome, self._trouble, self._last, EXITS, self._models)
 
     def _say(self, event: Object) -> None:
         part = event.get("content")
@@ -63,9 +65,8 @@ class Reader:
 
     def _result(self, event: Object) -> None:
         stats = inner(event, "stats")
-        read, written, whole = (count(stats.get(key)) for key in ("input_tokens", "output_tokens", "total_tokens"))
-        if None not in {read, written, whole}:
-            written = max(written or 0, (whole or 0) - (read or 0))
+        read, written = _tokens(stats)
+        self._models = tuple(_models(inner(stats, "models")))
         # A result with an error has an unmeasured duration of 0.
         self._usage = Usage(
             input_tokens=read, output_tokens=written, duration_s=seconds(stats.get("duration_ms")) or None
@@ -76,3 +77,18 @@ class Reader:
             error = inner(event, "error")
             kind = "Reached max turns: " if error.get("type") == "FatalTurnLimitedError" else ""
             self._outcome = outcome(kind + (text(error.get("message")) or ""))
+
+
+def _tokens(stats: Object) -> tuple[int | None, int | None]:
+    """Return input and output tokens; output is all that is not input."""
+    read, written, whole = (count(stats.get(key)) for key in ("input_tokens", "output_tokens", "total_tokens"))
+    if read is not None and written is not None and whole is not None:
+        written = max(written, whole - read)
+    return read, written
+
+
+def _models(stats: Object) -> Iterator[ModelTokens]:
+    for name in stats:
+        read, written = _tokens(inner(stats, name))
+        if read is not None and written is not None:
+            yield ModelTokens(name, read, written)
