@@ -1,8 +1,9 @@
 """Take pictures of everything that people look at, in a real Chromium, of loops that are driven for it.
 
-    python tools/screenshots.py [FOLDER]
+    python tools/screenshots.py [FOLDER | --readme]
 
-The default folder is dist/screenshots. Skips, saying so, where Chromium or Playwright is missing.
+The default folder is dist/screenshots. Skips, saying so, where Chromium or Playwright is missing. With --readme
+the three of the README are written to docs/images.
 """
 
 import os
@@ -34,6 +35,7 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 TRACKER = str(Path(sys.executable).parent / "ralph-tracker")
 MODULES = Path(os.environ.get("RALPH_TRACKER_BROWSER", "none")) / "node_modules"
 CHROMIUM = os.environ.get("RALPH_TRACKER_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+COMPARED = "/compare?loop=ralph-001&loop=ralph-002&"
 AGENT = """\
 case $RALPH_ITERATION in
   1) echo "# The sums of money are in cents." >> tally/money.py; echo "Explained the unit" ;;
@@ -61,7 +63,8 @@ def of_terminal(text: str, title: str, columns: int) -> str:
     """Return what a terminal of that width shows as SVG."""
     console = Console(record=True, width=columns, file=StringIO(), force_terminal=True)
     console.print(Text.from_ansi(text), soft_wrap=True)
-    return console.export_svg(title=title)
+    # Its fonts would be fetched from elsewhere: those of the reader do.
+    return re.sub(r"@font-face \{.*?\}", "", console.export_svg(title=title), flags=re.DOTALL)
 
 
 def other_loop(root: Path) -> None:
@@ -127,8 +130,8 @@ class Camera:
     def __init__(self, chromium: "Browser", folder: Path) -> None:
         self._chromium, self.folder = chromium, folder
 
-    def shoot(self, name: str, address: str, *, mermaid: bool = False, **options: object) -> None:
-        """Take a picture of a whole page once it has come to rest."""
+    def shoot(self, name: str, address: str, *, mermaid: bool = False, whole: bool = True, **options: object) -> None:
+        """Take a picture of a page once it has come to rest, the whole of it or what its first screen shows."""
         context = self._chromium.new_context(**{"viewport": {"width": 1000, "height": 400}} | options)
         page = context.new_page()
         page.goto(address)
@@ -136,7 +139,7 @@ class Camera:
             page.add_script_tag(path=MODULES / "mermaid/dist/mermaid.min.js")
             page.evaluate("mermaid.run()")
         page.wait_for_timeout(1500)
-        page.screenshot(path=self.folder / f"{name}.png", full_page=True)
+        page.screenshot(path=self.folder / f"{name}.png", full_page=whole)
         context.close()
 
     def terminal(self, name: str, text: str, columns: int = 100) -> None:
@@ -191,7 +194,7 @@ def live(camera: Camera, root: Path) -> None:
         camera.terminal("watch-no-colour", tracker(root, "watch", "--once", NO_COLOR="1", COLUMNS="80"), 80)
         pages = {
             "dashboard": "/?",
-            "compare": "/compare?loop=ralph-001&loop=ralph-002&",
+            "compare": COMPARED,
             "live": "/loops/ralph-003?",
             "diff": "/loops/ralph-001/diff?before=4&after=6&",
         }
@@ -201,21 +204,38 @@ def live(camera: Camera, root: Path) -> None:
         camera.shoot("serve-live-narrow", f"{start}/loops/ralph-003?{token}", viewport={"width": 360, "height": 400})
 
 
+def for_readme(camera: Camera, root: Path) -> None:
+    """Take the three pictures of the README: watch, the page of a loop, loops compared."""
+    text = tracker(root, "watch", "--once", "--loop-id", "ralph-001", FORCE_COLOR="1", COLUMNS="84")
+    (camera.folder / "watch.svg").write_text(of_terminal(text, "ralph-tracker watch", 84))
+    with served(root) as address:
+        start, _, token = address.partition("/?")
+        for name, path, height in (("loop", "/loops/ralph-001?", 700), ("compare", COMPARED, 470)):
+            size = {"width": 900, "height": height}
+            camera.shoot(name, f"{start}{path}{token}", whole=False, viewport=size)
+
+
 def main() -> int:
     """Write the pictures, and say where."""
     if sync_playwright is None or CHROMIUM is None:
         print(f"{'playwright' if sync_playwright is None else 'Chromium'} is not installed; no picture is taken")
         return 0
-    folder = Path(sys.argv[1] if len(sys.argv) > 1 else CHECKOUT / "dist" / "screenshots").resolve()
+    readme = "--readme" in sys.argv
+    default = CHECKOUT / ("docs/images" if readme else "dist/screenshots")
+    folder = Path(sys.argv[1]).resolve() if sys.argv[1:] and not readme else default
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch, sync_playwright() as playwright:
         root = Path(scratch).resolve() / "sample"
         tracker(root.parent, "demo", "--folder", str(root))
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         camera = Camera(chromium, folder)
-        finished(camera, root)
-        other_loop(root)
-        live(camera, root)
+        if readme:
+            other_loop(root)
+            for_readme(camera, root)
+        else:
+            finished(camera, root)
+            other_loop(root)
+            live(camera, root)
         chromium.close()
     print(f"{len(list(folder.glob('*.png')))} pictures in {folder}")
     return 0

@@ -3,9 +3,11 @@
 import asyncio
 import gzip
 import json
+import math
 import re
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from time import monotonic
 from typing import Any, Final, NamedTuple
 
 from sse_starlette.sse import EventSourceResponse
@@ -80,6 +82,7 @@ class _Site:
 
     def __init__(self, project: ProjectPaths, sources: Sources) -> None:
         self._project, self._sources, self._kept = project, sources, Kept()
+        self._told: dict[str, tuple[float, str]] = {}
 
     async def loops(self, request: Request) -> Response:
         chosen = self._named(request.query_params.getlist("loop"))
@@ -184,11 +187,20 @@ class _Site:
         """Yield what happens now and the version of the record, at once and whenever one of them changes."""
         told = ""
         while True:
-            now = self._now(loops())
+            now = self._told_now(loops())
             if now != told:
                 yield {"data": now}
                 told = now
             await asyncio.sleep(_LOOK_S)
+
+    def _told_now(self, loops: Sequence[LoopPaths]) -> str:
+        """Return what happens now, looked at once for all viewers."""
+        key = " ".join(paths.loop_id for paths in loops)
+        at, told = self._told.get(key, (-math.inf, ""))
+        if monotonic() - at >= _LOOK_S / 2:
+            told = self._now(loops)
+            self._told[key] = monotonic(), told
+        return told
 
     def _now(self, loops: Sequence[LoopPaths]) -> str:
         what, since, said = ("", None, "")

@@ -12,7 +12,7 @@ from ralph_tracker.store.loop_store import LoopStore
 # ELSEWHERE has nothing to do with the project that it is called in, or is held to the same in its own tests.
 TAKE_1 = ("select-best", "--iteration", "1", "--reason", "asked for", "--apply")
 BRANCH = (*TAKE_1, "branch")
-ELSEWHERE = {"plan", "demo", "completion", "schema", "simulate", "replay", "compare", "mcp"}
+ELSEWHERE = {"plan", "demo", "completion", "schema", "simulate", "replay", "compare", "mcp", "serve"}
 
 
 class Step(NamedTuple):
@@ -51,6 +51,8 @@ def story(shop: Any, *, git: bool = True) -> Iterator[Step]:
     yield Step(("hook", "post-iteration"))
     for words in (
         ("status",),
+        ("watch",),
+        ("export", "--to", "csv"),
         ("history",),
         ("show", "1"),
         ("diff", "0", "1"),
