@@ -59,6 +59,7 @@ class _Change(NamedTuple):
 @click.option("--root", type=click.Path(path_type=Path), default=Path(), help="The project's folder.")
 @click.option("--base", metavar="REV", help="What they are compared with; else where they all come from.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, metavar="N", help="How many candidates at once.")
+@click.option("--cluster", metavar="ADDRESS", help="A Dask scheduler whose workers measure: tcp://HOST:8786.")
 @click.option("--setup", metavar="CMD", help="What builds the environment; else the tool of the lock file.")
 @click.option("--reruns", type=click.IntRange(min=0), default=0, metavar="K", help="Run differing tests K times more.")
 @click.option("--select", is_flag=True, help="Put the best in place in the working tree, with an undo id.")
@@ -70,6 +71,7 @@ def command(  # noqa: PLR0917  # as click passes them
     root: Path,
     base: str | None,
     jobs: int,
+    cluster: str | None,
     setup: str | None,
     reruns: int,
     select: bool,
@@ -87,7 +89,9 @@ def command(  # noqa: PLR0917  # as click passes them
     with scratch_folder(place) as scratch:
         history = History.around(place).writing_to(scratch / "objects")
         commits = history.candidates(dict.fromkeys(candidates), base)
-        replay = Replay(tracker, history, commits, ReplayPlan(jobs, setup, side_by_side=True, reruns=reruns))
+        replay = Replay(
+            tracker, history, commits, ReplayPlan(jobs, setup, side_by_side=True, reruns=reruns, cluster=cluster)
+        )
         if not as_json:
             _say_beginning(replay)
         show = progress() or (lambda _: None)
@@ -151,7 +155,7 @@ def _say(replay: "Replay", closed: "FinishedLoop", ranking: Sequence[CandidateDo
         for what, names in (("gained", each["gained"]), ("lost", each["lost"]), ("flaky", each["flaky"])):
             if names:
                 say_wrapped(f"{each['candidate']} {what}: {names_in_short(names)}", indent=2)
-    for problem in closed.problems:
+    for problem in (*replay.problems, *closed.problems):
         say_wrapped(problem, indent=2)
     say(f"  read: {closed.files[-1]}")
     best = ranking[0]

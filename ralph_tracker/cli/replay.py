@@ -52,6 +52,7 @@ class ReplayDocument(TypedDict):
 @click.option("--every", type=click.IntRange(min=1), default=1, metavar="K", help="Each K-th commit, and the last.")
 @click.option("--touching", metavar="GLOB", help="Only commits that change such a path.")
 @click.option("--first-parent", is_flag=True, help="Only the first parent of merges.")
+@click.option("--cluster", metavar="ADDRESS", help="A Dask scheduler whose workers measure: tcp://HOST:8786.")
 @click.option("--setup", metavar="CMD", help="What builds the environment; else the tool of the lock file.")
 @mode_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, as `ralph-tracker schema` describes it.")
@@ -63,6 +64,7 @@ def command(  # noqa: PLR0917  # as click passes them
     every: int,
     touching: str | None,
     first_parent: bool,
+    cluster: str | None,
     setup: str | None,
     mode: Any,  # noqa: ANN401  # one of SELECTION_MODES
     as_json: bool,
@@ -78,7 +80,7 @@ def command(  # noqa: PLR0917  # as click passes them
     tracker = tracker_of(root, None, trust=trust)
     history = History.around(tracker.project.paths.root)
     commits = history.commits(revisions, Choice(every, touching, first_parent))
-    replay = Replay(tracker, history, commits, ReplayPlan(jobs, setup))
+    replay = Replay(tracker, history, commits, ReplayPlan(jobs, setup, cluster=cluster))
     known = replay.recorded()
     if not as_json:
         _say_beginning(replay, known)
@@ -137,7 +139,7 @@ def _say_end(replay: "Replay", closed: "FinishedLoop") -> None:
     say(selection.message)
     if selection.why_not_final:
         say_wrapped(selection.why_not_final, indent=2)
-    for problem in closed.problems:
+    for problem in (*replay.problems, *closed.problems):
         say_wrapped(problem, indent=2)
     say(f"  {sparkline([each.adjusted for each in selection.contenders])}  adjusted score by commit")
     say(f"  read: {closed.files[-1]}")

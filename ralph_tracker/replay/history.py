@@ -12,6 +12,7 @@ _FORMAT: Final = "%H%x00%T%x00%ct%x00%s"
 _RANGE: Final = ".."
 # What a user may have set for the working tree: both would leave traces in the repository or files out of the checkout.
 _SETTINGS: Final = ("core.splitIndex", "core.sparseCheckout", "core.untrackedCache")
+_CHECKOUT: Final = ("core.autocrlf", "core.eol", "core.symlinks", "core.fileMode")
 _FILTERS: Final = r"^filter\..*\.(smudge|process)$"
 _SHORT: Final = 10
 
@@ -45,11 +46,13 @@ class Choice(NamedTuple):
 class History(NamedTuple):
     """The repository around a project, of which `prefix` is the project's folder: "" or ending with a slash.
 
-    `objects` is a folder of ours for the objects that are made of folders, None where none are.
+    `objects` is a folder of ours for the objects that are made of folders, None where none are. `settings` of git are
+    used beside the repository's own.
     """
 
     repository: UserRepository
     objects: Path | None = None
+    settings: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def around(cls, root: Path) -> "History":
@@ -191,6 +194,26 @@ class History(NamedTuple):
         pairs = (each.partition(b"\n") for each in listed.out.split(b"\0") if each)
         return [f"git {os.fsdecode(key)}: {os.fsdecode(value)}" for key, _, value in pairs]
 
+    @property
+    def object_format(self) -> str:
+        """Return the kind of the repository's ids: sha1 or sha256."""
+        answer = self._ask("rev-parse", "--show-object-format")
+        return "sha1" if answer.status else answer.out.decode().strip()
+
+    def checkout_settings(self) -> dict[str, str]:
+        """Return the settings that decide how files are checked out, as they are here."""
+        found = {name: self._ask("config", "--includes", "--get", name) for name in _CHECKOUT}
+        return {name: each.out.decode().strip() for name, each in found.items() if not each.status}
+
+    def filtered(self, commits: Sequence[Commit]) -> frozenset[str]:
+        """Return the trees whose files git gives to other programs when it checks them out."""
+        if (self.repository.common / "info" / "attributes").exists():
+            return frozenset(commit.tree for commit in commits)
+        words = ("grep", "-q", "-e", "filter=")
+        places = ("--", ":(top,glob)**/.gitattributes")
+        trees = dict.fromkeys(commit.tree for commit in commits)
+        return frozenset(tree for tree in trees if not self._ask(*words, tree, *places).status)
+
     def lay_out(self, commit: Commit, folder: Path) -> Path:
         """Make a folder exactly a commit, and return the project's folder in it.
 
@@ -198,7 +221,7 @@ class History(NamedTuple):
         """
         folder.mkdir(parents=True, exist_ok=True)
         place = {"GIT_WORK_TREE": str(folder), "GIT_INDEX_FILE": str(folder.with_name(f"{folder.name}.index"))}
-        self._run("read-tree", "-u", "--reset", commit.sha, more={**place, **_settings()})
+        self._run("read-tree", "-u", "--reset", commit.sha, more={**place, **_settings(self.settings)})
         project = folder / self.prefix
         try:
             project.mkdir(parents=True, exist_ok=True)
@@ -207,8 +230,9 @@ class History(NamedTuple):
         return project
 
 
-def _settings() -> Mapping[str, str]:
+def _settings(more: Sequence[tuple[str, str]] = ()) -> Mapping[str, str]:
     """Return the environment that overrides settings of git."""
-    pairs = {f"GIT_CONFIG_KEY_{place}": name for place, name in enumerate(_SETTINGS)}
-    values = {f"GIT_CONFIG_VALUE_{place}": "false" for place, _ in enumerate(_SETTINGS)}
-    return {"GIT_CONFIG_COUNT": str(len(_SETTINGS)), **pairs, **values}
+    settings = [*((name, "false") for name in _SETTINGS), *more]
+    pairs = {f"GIT_CONFIG_KEY_{place}": name for place, (name, _) in enumerate(settings)}
+    values = {f"GIT_CONFIG_VALUE_{place}": value for place, (_, value) in enumerate(settings)}
+    return {"GIT_CONFIG_COUNT": str(len(settings)), **pairs, **values}

@@ -4,10 +4,10 @@ import hashlib
 import json
 import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from threading import Event
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 from ralph_tracker.config.load import Config
 from ralph_tracker.core.metrics import FAILED, PASSED, Group, Metrics, TestResults
@@ -69,10 +69,22 @@ def _narrowed(check: Check, files: Sequence[str], root: Path) -> Check:
     return narrowed(check, files, root).check if measured_kind(check) == Group.TESTS else check
 
 
+class Elsewhere(Protocol):
+    """Other machines that measure commits."""
+
+    def here(self) -> AbstractContextManager[object]:
+        """Return what limits how many commits are measured on this machine."""
+        ...
+
+    def measured(self, commit: Commit, home: Home, key: str) -> bytes | None:
+        """Return the packed results of a commit, None if no other machine can measure it. Raises Interrupted."""
+        ...
+
+
 class CommitMeasurer(NamedTuple):
     """Measures commits of a history with the configuration of the working tree; several threads may call it.
 
-    `builds` is a folder for what compilers share between commits.
+    `builds` is a folder for what compilers share between commits. `elsewhere` are other machines that are asked first.
     """
 
     history: History
@@ -82,6 +94,7 @@ class CommitMeasurer(NamedTuple):
     environment: Mapping[str, str]
     builds: Path
     stop: Event
+    elsewhere: "Elsewhere | None" = None
 
     @property
     def checks(self) -> tuple[Check, ...]:
@@ -103,13 +116,26 @@ class CommitMeasurer(NamedTuple):
             return Measured(commit, home, known, cached=True)
         staged = self.cache.staged()
         try:
-            return Measured(commit, home, self._run(commit, home, staged, key), cached=False)
+            return Measured(commit, home, self._measured(commit, home, staged, key), cached=False)
         except InputError as error:
             return self._unmeasured(commit, str(error))
         finally:
             shutil.rmtree(staged, ignore_errors=True)
 
-    def _run(self, commit: Commit, home: Home, staged: Path, key: str) -> Results:
+    def _measured(self, commit: Commit, home: Home, staged: Path, key: str) -> Results:
+        if self.elsewhere is None:
+            return self.run(commit, home, staged, key)
+        packed = self.elsewhere.measured(commit, home, key)
+        found = None if packed is None else self.cache.keep_packed(key, packed, staged, self.checks)
+        if found is not None:
+            return found
+        with self.elsewhere.here():
+            shutil.rmtree(staged, ignore_errors=True)  # half an archive
+            staged.mkdir(mode=0o700)
+            return self.run(commit, home, staged, key)
+
+    def run(self, commit: Commit, home: Home, staged: Path, key: str) -> Results:
+        """Run the checks at a commit here, and keep their results under a key. Raises Interrupted, InputError."""
         with self._checked_out(commit, home) as (root, variables):
             ran = run_checks(
                 self.checks,

@@ -28,6 +28,7 @@ from ralph_tracker.loop.finish import FinishedLoop
 from ralph_tracker.loop.start import Start
 from ralph_tracker.measure.environment import tool_versions
 from ralph_tracker.measure.scratch import scratch_folder
+from ralph_tracker.replay.cluster import Cluster
 from ralph_tracker.replay.environments import Environments
 from ralph_tracker.replay.history import Commit, History
 from ralph_tracker.replay.measuring import CommitMeasurer, Measured, measurable_checks, with_reruns
@@ -96,6 +97,8 @@ def loop_for(project: Project, journal: ReplayJournal, kind: str) -> str:
 _LIMITS: Final = {"max_iterations": None}
 # uv would install what the project needs into the working tree.
 _UNTOUCHED: Final = {"UV_NO_SYNC": "1"}
+# How long the first commit may take a worker of a cluster, its environment included, before another is asked.
+_PATIENCE_S: Final = 900.0
 
 
 class Turn(NamedTuple):
@@ -107,7 +110,7 @@ class Turn(NamedTuple):
 
 
 class ReplayPlan(NamedTuple):
-    """How commits are measured: so many at once, with the user's set-up command.
+    """How commits are measured: so many at once, with the user's set-up command, by the workers of a `cluster`.
 
     With `side_by_side` each of them descends from the first, and tests whose outcome differs from there run `reruns`
     times more; otherwise each descends from the one before.
@@ -117,6 +120,7 @@ class ReplayPlan(NamedTuple):
     setup: str | None = None
     side_by_side: bool = False
     reruns: int = 0
+    cluster: str | None = None
 
 
 class _CommitClock(NamedTuple):
@@ -145,6 +149,7 @@ class Replay:
         config = with_limits(load_config(root), _LIMITS)
         tracker.trusting.require_project([*project_runs(root, config.document), *self._history.filters()])
         self._stop = Event()
+        self.problems: tuple[str, ...] = ()
         folder = cache_folder()
         self._cache = ResultsCache(folder / "commits")
         self._environments = Environments(
@@ -202,7 +207,11 @@ class Replay:
             scratch / "builds",
             self._stop,
         )
-        pool = ThreadPoolExecutor(self._plan.jobs, thread_name_prefix="replay")
+        cluster = self._cluster(commits, scratch)
+        if cluster is not None:
+            measurer = measurer._replace(elsewhere=cluster)
+        threads = self._plan.jobs + (0 if cluster is None else cluster.slots)
+        pool = ThreadPoolExecutor(threads, thread_name_prefix="replay")
         try:
             futures = [pool.submit(measurer.measure, commit) for commit in commits]
             measured = (future.result() for future in futures)
@@ -210,6 +219,20 @@ class Replay:
         finally:
             self._stop.set()
             pool.shutdown(cancel_futures=True)
+            if cluster is not None:
+                cluster.close()
+                self.problems = tuple(cluster.problems)
+
+    def _cluster(self, commits: tuple[Commit, ...], scratch: Path) -> Cluster | None:
+        """Return the cluster that measures those commits, None without one. Raises InputError if it does not answer."""
+        plan = self._plan
+        if plan.cluster is None or not commits:
+            return None
+        found = Cluster(plan.cluster, self._history, plan.jobs, self._stop, _PATIENCE_S)
+        checks = measurable_checks(self._config)
+        document = dict(self._config.document)
+        found.prepare(commits, checks, document, plan.setup, self._tracker.environment, scratch)
+        return found
 
     def _judged(self, number: int, measured: Measured, mirror: Path) -> IterationRecord:
         commit, results = measured.commit, measured.results

@@ -1,8 +1,12 @@
 """Keep what the checks gave at a commit, so that no commit is measured twice with the same tools."""
 
+import io
 import os
 import shutil
+import tarfile
+import zlib
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -91,6 +95,26 @@ class ResultsCache(NamedTuple):
                     raise
                 shutil.rmtree(staged, ignore_errors=True)
         return Results(totals, ran, target)
+
+    def keep_packed(self, key: str, packed: bytes, staged: Path, checks: tuple[Check, ...]) -> Results | None:
+        """Keep what `packed` gave on another machine, None if it is damaged or of other checks."""
+        target = self.folder / key
+        with as_store_error(target):
+            try:
+                with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+                    archive.extractall(staged, filter="data")
+            except (tarfile.TarError, EOFError, zlib.error):
+                return None
+            with suppress(OSError):  # another process kept it meanwhile
+                staged.rename(target)
+        return self.find(key, checks)
+
+    def packed(self, key: str) -> bytes:
+        """Return the folder of a key as a compressed archive."""
+        buffer = io.BytesIO()
+        with tarfile.open(fileobj=buffer, mode="w:gz", compresslevel=1) as archive:
+            archive.add(self.folder / key, arcname=".")
+        return buffer.getvalue()
 
     def find(self, key: str, checks: tuple[Check, ...]) -> Results | None:
         """Return what is kept under a key, None if nothing is, or if it is damaged."""

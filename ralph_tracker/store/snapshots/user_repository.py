@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 
 from ralph_tracker.config.regular_file import read_regular
 from ralph_tracker.errors import InputError, StoreError
+from ralph_tracker.store.files import as_store_error
 from ralph_tracker.store.snapshots.trees import Read
 from ralph_tracker.store.snapshots.values import LOOP_FOLDER, Entry, Note, shown
 from ralph_tracker.store.snapshots.working_tree import TreeWriter
@@ -32,7 +33,7 @@ _QUIET: Final = (
     *("-c", "maintenance.auto=0"),
 )
 _WORDS: Final = {"LANGUAGE": "C", "LC_ALL": "C"}  # git's messages in English, because we parse them
-_NOBODY: Final = {
+NOBODY: Final = {
     "GIT_AUTHOR_NAME": "ralph-tracker",
     "GIT_AUTHOR_EMAIL": "ralph-tracker@localhost",
     "GIT_COMMITTER_NAME": "ralph-tracker",
@@ -116,6 +117,17 @@ class UserRepository:
         entries = (_entry(item) for item in listed if item)
         start = self.prefix
         return [each._replace(path=each.path[len(start) :]) for each in entries if each.path.startswith(start)]
+
+
+def new_repository(folder: Path, object_format: str) -> UserRepository:
+    """Make a bare repository of ours in a new folder. Raises StoreError."""
+    with as_store_error(folder):
+        folder.mkdir(mode=0o700)
+    words = ("init", "-q", "--bare", "--template=", f"--object-format={object_format}", str(folder))
+    answer = _run_git(words, folder, {**_WORDS, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}, b"")
+    if answer.status:
+        raise StoreError(f"git init failed in {folder} ({answer.error.strip()}): {_AGAIN}")
+    return UserRepository(folder, folder, folder, "")
 
 
 def repository_around(root: Path) -> UserRepository | None:
@@ -209,7 +221,7 @@ def make_branch(repository: UserRepository, goal: Sequence[Entry], each: Read, n
         top.mkdir()
         place = {"GIT_WORK_TREE": str(top), "GIT_INDEX_FILE": str(top.with_name("index"))}
         if not known:
-            place |= _NOBODY
+            place |= NOBODY
         repository.run("read-tree", head or "--empty", more=place)
         written, removed = _edit(repository, goal, each, note, place)
         below = top / repository.prefix

@@ -1,0 +1,246 @@
+"""Have the workers of a Dask cluster measure commits: they need neither a shared disk nor the repository's origin.
+
+Each commit is asked of one worker at a time. One that dies, takes much longer than others or has other tools costs
+another try; where no worker can, and after the scheduler has gone, the commit is measured here.
+"""
+
+import hashlib
+import logging
+import re
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import BoundedSemaphore, Event, Lock, Thread
+from typing import Any, Final
+
+from ralph_tracker.errors import ConfigError, InputError
+from ralph_tracker.measure.checks import Check
+from ralph_tracker.measure.environment import portable_tools
+from ralph_tracker.replay.cluster_worker import Answer, Order, measure_order
+from ralph_tracker.replay.environments import Home
+from ralph_tracker.replay.history import Commit, History
+from ralph_tracker.replay.measuring import Interrupted
+from ralph_tracker.store.snapshots.user_repository import NOBODY, new_repository
+from ralph_tracker.version import __version__
+
+# Variables that change what tools print or count; all others are the worker's own.
+_TRAVELLING: Final = re.compile(
+    r"LANG|LC_\w+|TZ|CI|PYTEST_\w+|PYTHON(HASHSEED|WARNINGS|UTF8)|NODE_OPTIONS|GOFLAGS|RUSTFLAGS"
+)
+_CONNECT_S: Final = 10
+_SHOWN: Final = 200
+_LOOK_S: Final = 0.1
+_NEWS_S: Final = 1.0
+# A commit that takes so many times as long as the longest so far is asked of another worker too.
+_MUCH_LONGER: Final = 4.0
+_LEAST_S: Final = 30.0
+# How long a scheduler may be silent.
+_SILENCE_S: Final = 30.0
+
+
+class Cluster:
+    """The workers of one scheduler; `patience_s` is how long a commit may take before any other was measured.
+
+    `problems` are sentences about what did not go as planned, each once.
+    """
+
+    def __init__(self, address: str, history: History, jobs: int, stop: Event, patience_s: float) -> None:
+        self._client = _client(address)
+        self._address = address
+        self._history = history
+        self._stop = stop
+        self._here = BoundedSemaphore(jobs)
+        self._patience_s = patience_s
+        self._longest_s = 0.0
+        self._choosing = Lock()
+        self._busy: Counter[str] = Counter()
+        self._refusing: set[str] = set()
+        self._late: list[Any] = []
+        self._slots: dict[str, int] = dict(self._client.nthreads())
+        self._news_at = time.monotonic()
+        self._lost = False
+        self._closed = Event()
+        self.problems: list[str] = []
+        Thread(target=self._watch, name="cluster", daemon=True).start()
+
+    @property
+    def slots(self) -> int:
+        """Return how many commits the workers measure at once."""
+        return sum(self._slots.values())
+
+    def prepare(
+        self,
+        commits: Sequence[Commit],
+        checks: tuple[Check, ...],
+        config: Mapping[str, Any],
+        setup: str | None,
+        environment: Mapping[str, str],
+        scratch: Path,
+    ) -> None:
+        """Bundle the trees of the commits, once for all workers."""
+        self._bundle = bundle_of(self._history, commits, scratch / "bundle.git")
+        self._checks, self._environment = checks, environment
+        self._filtered = self._history.filtered(commits)
+        self._common = Order(
+            version=__version__,
+            commit=commits[0],
+            bundle=hashlib.sha256(self._bundle).hexdigest(),
+            object_format=self._history.object_format,
+            top=self._history.top.name,
+            prefix=self._history.prefix,
+            config=config,
+            setup=setup,
+            variables={name: value for name, value in environment.items() if _TRAVELLING.fullmatch(name)},
+            settings=self._history.checkout_settings(),
+            tools={},
+            key="",
+        )
+
+    @contextmanager
+    def here(self) -> Iterator[None]:
+        """Limit how many commits are measured on this machine."""
+        with self._here:
+            yield
+
+    def close(self) -> None:
+        """Leave the cluster; what its workers still run ends by itself."""
+        self._closed.set()
+        with suppress(Exception):  # of a scheduler that is gone already
+            self._client.close(timeout=2)
+
+    def measured(self, commit: Commit, home: Home, key: str) -> bytes | None:
+        """Return the packed results of a commit, None if no worker can measure it. Raises Interrupted."""
+        if commit.tree in self._filtered:
+            self._tell(f"{commit.short}: git filters apply, which workers do not have; measured here")
+            return None
+        tools = portable_tools(home.root, self._checks, self._environment)
+        at_tree = commit._replace(sha=commit.tree)  # a worker has trees, no commits
+        order = self._common._replace(commit=at_tree, tools=tools, key=key)
+        tried: set[str] = set()
+        while (worker := self._free(tried)) is not None:
+            tried.add(worker)
+            answer = self._asked(worker, order)
+            if answer.packed is not None:
+                return answer.packed
+            if answer.refused is not None:
+                self._refusing.add(worker)
+                self._tell(f"worker {worker} is not used: {answer.refused}")
+            elif answer.failed is not None and not self._lost:
+                self._tell(f"worker {worker}, {commit.short}: {answer.failed}; asked of another")
+        if not self._lost:
+            self._tell(f"{commit.short}: measured here, as no worker could")
+        return None
+
+    def _free(self, tried: set[str]) -> str | None:
+        """Wait for a worker that has not been tried, and take it; None if there is none or the scheduler is gone."""
+        while True:
+            self._look()
+            with self._choosing:
+                left = [each for each in self._slots if each not in tried and each not in self._refusing]
+                if self._lost or not left:
+                    return None
+                free = [each for each in left if self._busy[each] < self._slots[each]]
+                if free:
+                    worker = min(free, key=lambda each: self._busy[each] / self._slots[each])
+                    self._busy[worker] += 1
+                    return worker
+            time.sleep(_LOOK_S)
+
+    def _look(self) -> None:
+        """Notice that the scheduler is gone, or that the replay is to end. Raises Interrupted."""
+        if self._stop.is_set():
+            raise Interrupted
+        if not self._lost and (self._client.status != "running" or time.monotonic() - self._news_at > _SILENCE_S):
+            self._lost = True
+            self._tell(f"the scheduler {self._address} is gone; what is left is measured here")
+
+    def _watch(self) -> None:
+        """Keep the list of workers up to date; a scheduler that hangs holds up this thread only."""
+        while not self._closed.wait(_NEWS_S):
+            with suppress(Exception):  # of a scheduler that is gone
+                self._slots = dict(self._client.nthreads())
+                self._news_at = time.monotonic()
+
+    def _released(self, worker: str) -> None:
+        with self._choosing:
+            self._busy[worker] -= 1
+
+    def _asked(self, worker: str, order: Order) -> Answer:
+        """Ask a worker that was taken, and release it once it has answered."""
+        began = time.monotonic()
+        answer = self._answer(worker, order, None)
+        if answer.lacks_bundle:
+            answer = self._answer(worker, order, self._bundle)
+        if answer.packed is not None:
+            self._longest_s = max(self._longest_s, time.monotonic() - began)
+        return answer
+
+    def _answer(self, worker: str, order: Order, bundle: bytes | None) -> Answer:
+        options = {"workers": [worker], "allow_other_workers": False, "pure": False, "retries": 0}
+        try:
+            future = self._client.submit(measure_order, order, bundle, **options)
+        except Exception as error:  # noqa: BLE001  # whatever the library makes of a scheduler that is gone
+            return Answer(failed=_said(error))
+        began = time.monotonic()
+        while not future.done():
+            self._look()
+            if self._lost or worker not in self._slots:
+                return Answer(failed="it is gone")
+            if time.monotonic() - began > self._limit_s:
+                self._late.append(future)  # one that nobody holds is forgotten
+                future.add_done_callback(lambda _: self._released(worker))
+                return Answer(failed="it takes too long")
+            time.sleep(_LOOK_S)
+        self._look()
+        try:
+            answer: Answer = future.result(timeout=_CONNECT_S)
+        except Exception as error:  # noqa: BLE001  # of the worker: without our package, killed, out of memory …
+            answer = Answer(failed=_said(error))
+        if not answer.lacks_bundle:
+            self._released(worker)
+        return answer
+
+    @property
+    def _limit_s(self) -> float:
+        """Return how long a commit may take before another worker is asked."""
+        return max(_LEAST_S, _MUCH_LONGER * self._longest_s) if self._longest_s else self._patience_s
+
+    def _tell(self, problem: str) -> None:
+        if problem not in self.problems:
+            self.problems.append(problem)
+
+
+def _client(address: str) -> Any:  # noqa: ANN401  # a Client of an extra
+    try:
+        import dask.config  # noqa: PLC0415  # an extra
+        from distributed import Client  # noqa: PLC0415  # as above
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] not in {"distributed", "dask"}:
+            raise
+        raise ConfigError("Dask is missing; pip install 'ralph-tracker[cluster]'") from None
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    dask.config.set({"distributed.admin.large-graph-warning-threshold": "10GB"})  # the bundle, once a worker
+    try:
+        return Client(address, timeout=_CONNECT_S, set_as_default=False)
+    except (OSError, ValueError, TypeError) as error:
+        said = " ".join(str(error).split())[:200]
+        raise InputError(
+            f"--cluster {address}: no scheduler answers ({said}); start one with `dask scheduler`"
+        ) from None
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"[:_SHOWN]
+
+
+def bundle_of(history: History, commits: Sequence[Commit], folder: Path) -> bytes:
+    """Return a git bundle with the trees of the commits, without their history; `folder` is a new one for it."""
+    repository = new_repository(folder, history.object_format)
+    alternates = [history.repository.common / "objects", *([history.objects] if history.objects else [])]
+    (folder / "objects" / "info" / "alternates").write_text("".join(f"{each}\n" for each in alternates))
+    for number, tree in enumerate(dict.fromkeys(commit.tree for commit in commits)):
+        made = repository.run("commit-tree", tree, "-m", "tree", more=NOBODY).decode().strip()
+        repository.run("update-ref", f"refs/replay/{number}", made)
+    return repository.run("bundle", "create", "-", "--all")
