@@ -21,7 +21,16 @@ checks:
 RESULTS = '<testsuite name="s"><testcase classname="t" name="one"><failure/></testcase></testsuite>'
 STOP = json.dumps({"hook_event_name": "Stop", "session_id": "s", "prompt_id": "p", "stop_hook_active": False})
 # What a session of no loop must not pay for, and what one tool call of a loop must not either.
-HEAVY = ("click", "pydantic", "yaml", "git", "dataclasses", "pathlib", "ralph_tracker.tracker", "ralph_tracker.store")
+HEAVY = (
+    "click",
+    "pydantic",
+    "yaml",
+    "git",
+    "dataclasses",
+    "pathlib",
+    "ralph_tracker.tracker",
+    "ralph_tracker.store.reading",
+)
 PROBE = (
     "import sys; from ralph_tracker.cli.app import run; code = run(['agent', 'hook', 'claude-code'])\n"
     "print(*sys.modules, file=sys.stderr); sys.exit(code)"

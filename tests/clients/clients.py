@@ -176,4 +176,19 @@ OPENCODE = Client(
     more={"OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_AUTOUPDATE": "1"},
     settings=_opencode_settings,
 )
+COPILOT = Client(
+    name="copilot",
+    package="@github/copilot",
+    version=os.environ.get("RALPH_TRACKER_COPILOT", "1.0.102"),
+    program="copilot",
+    protocol=CHAT,
+    key="COPILOT_PROVIDER_API_KEY",
+    address="COPILOT_PROVIDER_BASE_URL",
+    more={
+        "COPILOT_OFFLINE": "true",
+        "COPILOT_MODEL": "gpt-5-codex",
+        "COPILOT_ALLOW_ALL": "true",
+        "COPILOT_AUTO_UPDATE": "false",
+    },
+)
 CLIENTS = {"claude": CLAUDE, "codex": CODEX, "gemini": GEMINI_CLI, "opencode": OPENCODE}

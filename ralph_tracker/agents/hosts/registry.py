@@ -7,6 +7,11 @@ from ralph_tracker.agents.hosts.host import Environment, Host, named
 
 HOSTS: Final[Mapping[str, str]] = {
     "claude-code": "ralph_tracker.agents.claude_code.host:HOST",
+    "codex": "ralph_tracker.agents.codex:HOST",
+    "gemini": "ralph_tracker.agents.gemini:HOST",
+    "opencode": "ralph_tracker.agents.opencode.host:HOST",
+    "cursor": "ralph_tracker.agents.cursor:HOST",
+    "copilot": "ralph_tracker.agents.copilot:HOST",
 }
 RUNNERS: Final[Mapping[str, str]] = {
     "ralph-orchestrator": "ralph_tracker.agents.ralph_orchestrator.hook:answer",

@@ -1,0 +1,64 @@
+"""Cursor: hooks that are told of the next message, by cursor.com/docs/hooks; it was never run here."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from ralph_tracker.agents.hosts.host import MEASURES_S, NOTES_S, Heard, Host, Settings, Verdict
+
+_OURS: Final = {
+    "sessionStart": "SessionStart",
+    "beforeSubmitPrompt": "UserPromptSubmit",
+    "postToolUse": "PostToolUse",
+    "postToolUseFailure": "PostToolUseFailure",
+    "stop": "Stop",
+}
+
+
+def hear(payload: Heard) -> Heard | None:
+    """Return an event in our form; a stop that was aborted or failed is none."""
+    name = _OURS.get(str(payload.get("hook_event_name")))
+    if name is None or (name == "Stop" and payload.get("status") != "completed"):
+        return None
+    heard = {**payload, "hook_event_name": name, "session_id": payload.get("conversation_id")}
+    if name == "Stop":
+        loops = payload.get("loop_count")
+        return {**heard, "stop_hook_active": isinstance(loops, int) and loops > 0}
+    if name == "PostToolUseFailure":
+        return {**heard, "error": payload.get("error_message")}
+    return {**heard, "tool_response": payload.get("tool_output")} if name == "PostToolUse" else heard
+
+
+def say(verdict: Verdict) -> Mapping[str, Any] | None:
+    """Return the answer of a hook; a failed call and a person can be told nothing."""
+    if verdict.kind == "hold":
+        return {"followup_message": verdict.text}
+    is_heard = verdict.kind == "tell" and verdict.event in {"SessionStart", "PostToolUse"}
+    return {"additional_context": verdict.text} if is_heard else None
+
+
+def _entry(command: str, event: str, timeout: int) -> Mapping[str, Any]:
+    entry = {"command": command, "timeout": timeout}
+    return {**entry, "loop_limit": None} if event == "stop" else entry  # its own default is 5; ours counts
+
+
+HOST: Final = Host(
+    "cursor",
+    "Cursor",
+    say,
+    hear,
+    project_variables=("CURSOR_PROJECT_DIR",),
+    settings=Settings(
+        project=".cursor/hooks.json",
+        user=".cursor/hooks.json",
+        timeouts={
+            "sessionStart": MEASURES_S,
+            "beforeSubmitPrompt": NOTES_S,
+            "postToolUse": NOTES_S,
+            "postToolUseFailure": NOTES_S,
+            "stop": MEASURES_S,
+        },
+        entry=_entry,
+        top={"version": 1},
+        next_step="Cursor started with RALPH_TRACKER_LOOP=1 with its session",
+    ),
+)

@@ -1,0 +1,123 @@
+"""A whole loop by the installed hook of each real client: a wrong fix, a deleted test, the right fix."""
+
+import json
+import subprocess
+
+import pytest
+
+from tests.clients.clients import CLAUDE, CODEX, COPILOT, GEMINI_CLI, OPENCODE, OPENCODE_PRICE
+from tests.clients.conftest import RIGHT, made_project, writing
+from tests.clients.messages import Turn, playing, say
+
+CLIENTS = {
+    "claude-code": CLAUDE,
+    "codex": CODEX,
+    "gemini": GEMINI_CLI,
+    "opencode": OPENCODE,
+    "copilot": COPILOT,
+}
+WORDS = {
+    "claude-code": ("-p", "make it", "--permission-mode", "bypassPermissions"),
+    "codex": ("exec", "--json", "--model", "gpt-5-codex", "--sandbox", "danger-full-access", "make it"),
+    "gemini": ("-p", "make it", "--model", "gemini-2.5-flash", "--approval-mode", "yolo"),
+    "opencode": ("run", "make it"),
+    "copilot": ("-p", "make it"),
+}
+WRONG_AGAIN = "def add(a, b):\n    return a * b\n\n\ndef sub(a, b):\n    return a - b\n"
+SUB_ONLY = "from calc import sub\n\n\ndef test_sub():\n    assert sub(3, 2) == 1\n"
+FRESH, KEPT, CACHED, WRITTEN = Turn().tokens
+OPENCODE_USD = ((FRESH + KEPT) * OPENCODE_PRICE["input"] + CACHED * 0.3 + WRITTEN * OPENCODE_PRICE["output"]) / 1e6
+
+
+class Lived:
+    """A project in which a client works with our hooks installed; `ask` gives it a task."""
+
+    def __init__(self, folder, name, *options):
+        self.name, self.client = name, CLIENTS[name]
+        self.project = made_project(folder, self.client, self.client.installed())
+        self.options = options
+        self.project.ours("agent", "install", name, *options)
+
+    def ask(self, url, **more):
+        self.client.settings(self.project.home, url)
+        if self.name == "codex":
+            trusted_by_codex(self.project, url)
+        done = self.project._run(
+            str(self.project.program), *WORDS[self.name], environment=self.project.environment(url, **more)
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def playing(self, *script):
+        return playing(*script, protocol=self.client.protocol)
+
+    def closing(self):
+        """Return the turns that only opencode asks for: its session closes with an answer."""
+        return (say("closed"),) if self.name == "opencode" else ()
+
+
+def trusted_by_codex(project, url):
+    """Trust the folder and its hooks, as a person does in Codex with /hooks."""
+    settings = project.home / ".codex" / "config.toml"
+    settings.write_text(settings.read_text() + f'[projects."{project.root}"]\ntrust_level = "trusted"\n')
+    server = subprocess.Popen(
+        [project.program, "app-server"],
+        cwd=project.root,
+        env=project.environment(url),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+
+    def asked(number, method, **params):
+        server.stdin.write(json.dumps({"id": number, "method": method, "params": params}) + "\n")
+        server.stdin.flush()
+        return next(found for line in server.stdout if (found := json.loads(line)).get("id") == number)["result"]
+
+    try:
+        asked(1, "initialize", clientInfo={"name": "t", "title": "t", "version": "0"})
+        listed = asked(2, "hooks/list", cwds=[str(project.root)])["data"]
+        state = {hook["key"]: {"trusted_hash": hook["currentHash"]} for each in listed for hook in each["hooks"]}
+        assert len(state) == 4, listed
+        edit = {"keyPath": "hooks.state", "value": state, "mergeStrategy": "upsert"}
+        asked(3, "config/batchWrite", edits=[edit], filePath=None, expectedVersion=None, reloadUserConfig=True)
+    finally:
+        server.stdin.close()
+        server.wait(20)
+
+
+@pytest.fixture(params=list(CLIENTS))
+def name(request):
+    return request.param
+
+
+def test_a_wrong_fix_is_told_a_deleted_test_is_rolled_back_and_a_right_fix_is_let_go(tmp_path, name):
+    lived = Lived(tmp_path, name)
+    lived.project.ours("hook", "pre-loop")
+    script = (
+        *(writing("calc.py", WRONG_AGAIN), say("one")),
+        *(writing("test_calc.py", SUB_ONLY), say("all pass")),
+        *(writing("calc.py", RIGHT), say("done")),
+    )
+    with lived.playing(*script, *lived.closing()) as service:
+        lived.ask(service.url)
+    assert service.played_out, service.told
+    project = lived.project
+    first, back, undone = service.prompts[0], service.told[2], service.told[4]
+    assert "ralph-tracker measures this project" in first
+    assert "\nFailing tests:\n- test_calc.py:5 test_calc::test_add: assert 2 == 3" in back
+    assert "Go on with the task." in back
+    assert "- CRITICAL it2-test_deletion: Test count decreased from 2 to 1" in undone
+    assert "- test_calc::test_add: it failed before, and is deleted or skipped" in undone
+    assert "Rolled back: the files are those of iteration 1 again" in undone
+    assert "def test_add" in (project.root / "test_calc.py").read_text()
+    assert project.status["status"] == "finished"
+    assert [each["iteration"] for each in project.history] == [0, 1, 2, 3]
+    took = {"input_tokens": 2 * (FRESH + KEPT + CACHED), "output_tokens": 2 * WRITTEN, "turns": 2}
+    for each in project.history[1:]:
+        assert {key: each["usage"].get(key) for key in took} == took
+        cost = pytest.approx(2 * OPENCODE_USD) if name == "opencode" else None
+        assert each["usage"].get("cost_usd") == cost
+    assert (project.root / ".aiwg" / "output" / "calc.py").read_text() == RIGHT
+    assert project.noted("agent-errors.jsonl") == []
