@@ -231,7 +231,8 @@ def _response(request: Request, answer: Answer, kind: str, headers: Mapping[str,
 
 
 async def _refused(request: Request, error: Exception) -> Response:
-    status, why = (error.status_code, error.detail) if isinstance(error, HTTPException) else (500, "a bug of ours")
+    bug = f"a bug of ours: {type(error).__name__}: {error}; please report it"
+    status, why = (error.status_code, error.detail) if isinstance(error, HTTPException) else (500, bug)
     if request.url.path.startswith("/api/"):
         return Response(json.dumps({"error": why}), status, media_type="application/json")
     return Response(f"{why}\n", status, media_type="text/plain")
