@@ -14,6 +14,7 @@ from ralph_tracker.iteration.shortfalls import wrong_lines
 from ralph_tracker.iteration.standing import standing
 from ralph_tracker.report.standing import percent
 from ralph_tracker.report.text import known_money
+from ralph_tracker.store.export_queue import unsent
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_status import Summary, paths_of, summary_at, unrecorded
 from ralph_tracker.store.records import LoopRecords
@@ -42,6 +43,8 @@ def command(root: Path, loop_id: str | None, as_json: bool) -> None:
         say_wrapped(f"{interrupted.what} was interrupted; undo id {interrupted.undo_ids.undo}", indent=2)
     if missing is not None:
         say_wrapped(f"files: {missing}; {REPAIR}", indent=2)
+    for sentence in unsent(paths):
+        say_wrapped(f"export: {sentence}", indent=2)
     say_next(next_step(summary, begun, paths))
 
 

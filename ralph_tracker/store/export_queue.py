@@ -6,7 +6,7 @@ away before it looks which, so that an iteration recorded meanwhile is not forgo
 
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -21,6 +21,7 @@ _PROGRAM: Final = (sys.executable, "-P", "-c", "from ralph_tracker.cli.app impor
 # The shell ends at once: nothing waits for the process that sends, and none is left as a zombie.
 _BESIDE: Final = ("/bin/sh", "-c", 'out=$1; shift; "$@" </dev/null >"$out" 2>&1 &', "sh")
 _LIMIT_S: Final = 5.0
+_WAITING: Final = ".waiting"
 
 
 class ExportQueue(NamedTuple):
@@ -41,7 +42,7 @@ class ExportQueue(NamedTuple):
 
     @property
     def _mark(self) -> Path:
-        return self.folder / f"{self.destination}.waiting"
+        return self.folder / f"{self.destination}{_WAITING}"
 
     @property
     def _status(self) -> Path:
@@ -89,6 +90,17 @@ class ExportQueue(NamedTuple):
             timeout=_LIMIT_S,
             check=False,
         )
+
+
+def unsent(paths: LoopPaths) -> Iterator[str]:
+    """Yield a sentence for each destination that lacks iterations and to which nobody sends them now."""
+    for mark in sorted((paths.folder / "export").glob(f"*{_WAITING}")):
+        queue = ExportQueue(paths, mark.stem)
+        if holder_of(queue.lock) is None:
+            problem = queue.status().get("problem")
+            why = f" ({problem})" if problem else ""
+            name = queue.destination
+            yield f"not all sent to {name}{why}; `ralph-tracker export --to {name}` sends the rest"
 
 
 def send_beside(paths: LoopPaths, destinations: Iterable[str]) -> None:

@@ -80,13 +80,17 @@ def test_what_a_server_has_is_not_sent_again_whenever_it_goes_away(loop):
 
 
 @pytest.mark.parametrize(("fails", "patience"), [(("before",) * 50, 0.0), (("refuse",), 30.0)])
-def test_one_that_stays_away_or_refuses_leaves_the_loop_marked_with_the_reason(loop, fails, patience):
+def test_one_that_stays_away_or_refuses_leaves_the_loop_marked_with_the_reason(loop, fails, patience, capsys):
     queue = ExportQueue(loop.paths, "mlflow")
     with pytest.raises((UnreachableError, RefusedError)):
         send(loop, Server(*fails), "mlflow", patience)
     assert (queue.is_waiting(), queue.status()["problem"]) == (True, "gone away" if patience == 0 else "no")
+    assert run(["status", "--root", str(loop.paths.root)]) == 0
+    assert f"not all sent to mlflow ({queue.status()['problem']}); `ralph-tracker export" in capsys.readouterr().out
     send(loop, Server(), "mlflow", 0)
     assert (queue.is_waiting(), queue.status()["problem"]) == (False, None)
+    assert run(["status", "--root", str(loop.paths.root)]) == 0
+    assert "not all sent" not in capsys.readouterr().out
 
 
 def test_a_loop_has_one_name_for_all_servers_and_a_copy_made_later_keeps_it(loop):
