@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -191,4 +192,12 @@ COPILOT = Client(
         "COPILOT_AUTO_UPDATE": "false",
     },
 )
+
+
+@cache
+def program_of(name: str) -> Path:
+    """Return the program of a client by its backend's name, looked at once in a process."""
+    return CLIENTS[name].installed()
+
+
 CLIENTS = {"claude": CLAUDE, "codex": CODEX, "gemini": GEMINI_CLI, "opencode": OPENCODE}

@@ -1,13 +1,18 @@
 """`ralph-tracker run --backend` with each of the four real clients: a whole loop, and what goes wrong with a client."""
 
+import json
 import os
+import re
+import signal
 import subprocess
+import time
+from pathlib import Path
 
 import pytest
 
-from tests.clients.clients import CLIENTS, OPENCODE_PRICE
+from tests.clients.clients import CLIENTS, OPENCODE_PRICE, program_of
 from tests.clients.conftest import OURS, RIGHT, WRONG, made_project, writing
-from tests.clients.messages import Turn, playing, say
+from tests.clients.messages import Turn, fail, hang, playing, say
 
 SUB_ONLY = "from calc import sub\n\n\ndef test_sub():\n    assert sub(3, 2) == 1\n"
 FRESH, KEPT, CACHED, WRITTEN = Turn().tokens
@@ -24,8 +29,9 @@ class Driven:
     """A project that one of the clients refines; `begin` starts `run`, `drive` waits for it too."""
 
     def __init__(self, folder, name):
-        self.name, self.client = name, CLIENTS[name]
-        self.project = made_project(folder, self.client, self.client.installed())
+        self.name, self.client, self.runs = name, CLIENTS[name], []
+        self.project = made_project(folder, self.client, program_of(name))
+        self.project.extra["CLAUDE_CODE_MAX_RETRIES"] = "0"  # the others are told so in their settings
         (self.project.root / "PROMPT.md").write_text("Make all tests pass.\n")
 
     def playing(self, *script):
@@ -37,7 +43,7 @@ class Driven:
         words = [str(OURS), "run", "--pause", "0", *options]
         if "--resume" not in options:
             words += ["--backend", self.name, "--prompt-file", "PROMPT.md", "--", *self.client.own]
-        return subprocess.Popen(
+        run = subprocess.Popen(
             words,
             cwd=self.project.root,
             env=self.project.environment(url, PATH=path),
@@ -46,6 +52,8 @@ class Driven:
             stderr=subprocess.PIPE,
             text=True,
         )
+        self.runs.append(run)
+        return run
 
     def drive(self, url, *options):
         run = self.begin(url, *options)
@@ -55,7 +63,11 @@ class Driven:
 
 @pytest.fixture(params=list(CLIENTS))
 def driven(request, tmp_path):
-    return Driven(tmp_path, request.param)
+    made = Driven(tmp_path, request.param)
+    yield made
+    for run in made.runs:  # those of a test that failed
+        if run.poll() is None:
+            run.kill()
 
 
 def test_a_whole_loop_with_a_rollback_ends_with_the_right_fix(driven):
@@ -78,7 +90,7 @@ def test_a_whole_loop_with_a_rollback_ends_with_the_right_fix(driven):
         in third
     )
     assert "- CRITICAL it2-test_deletion: Test count decreased from 2 to 1" in third
-    assert "- test_calc::test_add: it failed before, and is deleted or skipped" in third
+    assert "- deleted or skipped: test_calc::test_add (it failed before)" in third
     project = driven.project
     assert [each["iteration"] for each in project.history] == [0, 1, 2, 3]
     assert project.history[3]["previous_iteration"] == 1
@@ -90,3 +102,101 @@ def test_a_whole_loop_with_a_rollback_ends_with_the_right_fix(driven):
         assert each["usage"].get("turns") == TURNS.get(driven.name)
         assert each["usage"]["cost_usd"] == pytest.approx(2 * TURN_USD[driven.name])
     assert "Stopped: Target reached" in out
+
+
+def until(holds, what, seconds=120):
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.05)
+
+
+def agents_of(run):
+    """Return the processes that `run` has started: the agent's first one, and what watches over it."""
+    words = ["ps", "-o", "pid=", "--ppid", str(run.pid)]
+    return [int(each) for each in subprocess.run(words, capture_output=True, text=True, check=False).stdout.split()]
+
+
+def notes_of(driven):
+    return [each["notes"] for each in driven.project.history[1:]]
+
+
+# What is told of status 500, of 429, and of a session that changes nothing; Codex calls 500 a high demand.
+TROUBLE = {
+    "claude": ["crashed", "rate-limited", "changed nothing"],
+    "codex": ["rate-limited", "rate-limited", "changed nothing"],
+    "gemini": ["crashed", "rate-limited", "changed nothing"],
+    "opencode": ["changed nothing"],  # it tries again by itself
+}
+RIGHT_FIX = writing("calc.py", RIGHT), say("done")
+
+
+def test_a_service_that_fails_or_asks_to_wait_is_tried_again_and_no_change_is_an_iteration(driven):
+    script = fail(500), fail(429), say("nothing to do"), *RIGHT_FIX
+    with driven.playing(*script) as service:
+        code, out, err = driven.drive(service.url, "--max-iterations", "3", "--silence-minutes", "2")
+    assert code == 0, out + err
+    assert service.played_out, service.told
+    assert [each["iteration"] for each in driven.project.history] == [0, 1, 2]
+    told = [re.match(r"agent: ([\w -]+?)(?=:| \(|$)", note)[1] for note in notes_of(driven)[0]]
+    assert told == TROUBLE[driven.name]
+
+
+def test_a_key_that_is_refused_needs_a_person_and_resume_goes_on(driven):
+    with driven.playing(fail(401), *RIGHT_FIX) as service:
+        code, out, err = driven.drive(service.url, "--max-iterations", "3")
+        assert code == 12, out + err
+        assert "A person is needed: Escalate to human - blocked: needs a person: " in out
+        assert "next: `ralph-tracker run --resume` goes on" in out
+        code, out, err = driven.drive(service.url, "--resume")
+    assert code == 0, out + err
+    assert service.played_out, service.told
+    assert [each["iteration"] for each in driven.project.history] == [0, 1, 2]
+
+
+def test_a_client_that_hangs_or_is_killed_is_run_again(driven):
+    with driven.playing(hang(), hang(), *RIGHT_FIX) as service:
+        silence = "1" if driven.name == "opencode" else "0.5"  # which prints nothing while it starts
+        run = driven.begin(service.url, "--max-iterations", "1", "--silence-minutes", silence, "--retries", "9")
+        until(lambda: len(service.requests) == 2, "the second run of the agent", seconds=300)
+        for process in agents_of(run):
+            os.kill(process, signal.SIGKILL)
+        out, err = run.communicate(timeout=180)
+    assert run.returncode == 0, out + err
+    assert service.played_out, service.told
+    *failed, done = notes_of(driven)[0]
+    assert failed[0].startswith("agent: hung (silent for ")
+    assert failed[-1].startswith("agent: crashed (killed by SIGKILL after ")
+    assert done == "agent: done"
+
+
+def test_a_run_that_is_killed_leaves_no_client_and_goes_on(driven):
+    with driven.playing(writing("calc.py", WRONG + "\n"), hang(), *RIGHT_FIX) as service:
+        run = driven.begin(service.url, "--max-iterations", "2")
+        until(lambda: len(service.requests) == 2, "the agent's second request")
+        agents = agents_of(run)
+        run.kill()
+        run.communicate()
+        until(lambda: not any(Path(f"/proc/{agent}").exists() for agent in agents), "the agent's end")
+        code, out, err = driven.drive(service.url, "--resume")
+    assert code == 0, out + err
+    assert service.played_out, service.told
+    assert notes_of(driven) == [["interrupted: the run was ended from outside", "agent: done"]]
+    turns = 3 if driven.name in TURNS else 2  # the others print no usage before their end
+    assert driven.project.history[1]["usage"]["input_tokens"] == turns * (FRESH + KEPT + CACHED)
+
+
+def test_one_session_of_the_client_is_kept_over_the_iterations(driven):
+    script = writing("calc.py", WRONG + "\n\nZERO = 0\n"), say("the first answer"), *RIGHT_FIX
+    with driven.playing(*script) as service:
+        code, out, err = driven.drive(service.url, "--max-iterations", "3", "--continue")
+    assert code == 0, out + err
+    assert service.played_out, service.told
+    again = service.prompts[2]
+    assert "the first answer" in json.dumps(service.requests[2])
+    assert again.count("ralph-tracker measures this project each time you stop") == 1
+    assert "What ralph-tracker measured before this iteration, the number 2:" in service.told[2]
+    took = {"input_tokens": 2 * (FRESH + KEPT + CACHED), "output_tokens": 2 * WRITTEN}
+    for each in driven.project.history[1:]:
+        assert {key: each["usage"][key] for key in took} == took
+        assert each["usage"]["cost_usd"] == pytest.approx(2 * TURN_USD[driven.name])

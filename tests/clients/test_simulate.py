@@ -12,7 +12,7 @@ from ralph_tracker.agents.claude_code.stream_events import read_stream
 from ralph_tracker.agents.recorded_session import read_session
 from ralph_tracker.runner.backends import BACKENDS
 from ralph_tracker.steering.events import ToolEnded, ToolStarted, TurnEnded, event_to_plain, read_events
-from tests.clients.clients import CLIENTS
+from tests.clients.clients import CLIENTS, program_of
 from tests.clients.conftest import RIGHT, made_project
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "steering.md"
@@ -146,7 +146,7 @@ def looking_around(name, root, messages):
 @pytest.mark.parametrize("name", ["codex", "gemini", "opencode"])
 def test_what_the_other_clients_print_is_recorded_as_the_fixtures_show_it(name, tmp_path, messages, bless):
     client, recorded = CLIENTS[name], RECORDED.with_name(f"{name}-printed.jsonl")
-    project = made_project(tmp_path, client, client.installed())
+    project = made_project(tmp_path, client, program_of(name))
     words = [word.replace("{prompt}", "make the tests pass") for word in BACKENDS[name].command(client.own)]
     words = ["make the tests pass" if word == "-" else word for word in words]
     script = looking_around(name, project.root, messages)
