@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -51,7 +52,7 @@ from ralph_tracker.store.trust import Consent, Trust
 
 # Imports that only the first or last call of a loop needs are inside it, to keep the other hooks fast.
 if TYPE_CHECKING:
-    from ralph_tracker.iteration.apply_selection import Apply
+    from ralph_tracker.iteration.apply_selection import Apply, Placement
     from ralph_tracker.loop.finish import FinishedLoop
     from ralph_tracker.store.loop_verification import Examination
 
@@ -84,10 +85,11 @@ class Recorded(NamedTuple):
 
 
 class Decided(NamedTuple):
-    """A decision; `carried_out` says whether its rollback has been carried out."""
+    """A decision; `carried_out` says whether its rollback has been carried out, `undo` by which id this call did."""
 
     decision: Decision
     carried_out: bool
+    undo: str | None = None
 
 
 class Tracker(NamedTuple):
@@ -227,9 +229,10 @@ class Tracker(NamedTuple):
             store = LoopStore(paths)
             with store.writing("rollback") as unfinished:
                 summary = recovered(LoopReader.read(store, configured_by), unfinished=unfinished)
+                undo = None
                 if summary.carried_out is None:  # a killed call may have been almost finished
-                    restore(store, summary, target, stamp(self.clock.now()))
-            return Decided(decision, carried_out=True)
+                    undo = restore(store, summary, target, stamp(self.clock.now())).undo
+            return Decided(decision, carried_out=True, undo=undo)
         return Decided(decision, carried_out=summary.carried_out is not None)
 
     def restore(self, number: int) -> str:
@@ -296,14 +299,17 @@ class Tracker(NamedTuple):
         branch: str | None = None,
         finish: bool = True,
         verify: bool = False,
+        approve: "Callable[[Placement], bool] | None" = None,
     ) -> "FinishedLoop":
         """Select the output and report the loop; `finish` ends it. A second call selects again.
 
+        `approve` is shown what would change before the working tree is touched; where it returns False the iteration is
+        selected and nothing applied.
         `verify` measures it again first. Raises LoopError for an abandoned loop or an iteration that is not on record,
         NotReproducedError if it now measures differently; nothing is selected then.
         """
         from ralph_tracker.core.selection import select  # noqa: PLC0415  # as above
-        from ralph_tracker.iteration.apply_selection import apply_iteration  # noqa: PLC0415  # as above
+        from ralph_tracker.iteration.apply_selection import apply_iteration, placement_of  # noqa: PLC0415  # as above
         from ralph_tracker.iteration.verify import verify_again  # noqa: PLC0415  # as above
         from ralph_tracker.loop.finish import close, contender_of  # noqa: PLC0415  # as above
 
@@ -330,9 +336,14 @@ class Tracker(NamedTuple):
             chosen = selection.selected.iteration
             if verify:
                 verify_again(loop, chosen, self.environment, self.progress)
-            applied = apply_iteration(IterationFiles(store), chosen, apply, branch).after(verifying=verify)
+            files = IterationFiles(store)
+            placement = placement_of(files, store, chosen, summary.head) if apply in {"output", "worktree"} else None
+            if apply == "worktree" and placement is not None and approve is not None and not approve(placement):
+                apply = "none"
+            applied = apply_iteration(files, chosen, apply, branch).after(verifying=verify)
             if applied.undo is not None:
                 summary = follow(store, summary, chosen, UndoIds(applied.undo), stamp(self.clock.now()))
+            applied = replace(applied, placement=placement)
             closed = close(store, selection, rows, lost, summary, applied, stamp(self.clock.now()), finish=finish)
             if finish:
                 store.done()
@@ -354,8 +365,10 @@ class Tracker(NamedTuple):
             if alert_id in summary.accepted:
                 raise LoopError(f"{alert_id} is accepted already")
             alerts = {alert.id: alert for judgement in loop.judged() for alert in judgement.record.alerts}
+            if not alerts:
+                raise LoopError(f"no alert {alert_id!r}: this loop has raised none")
             if alert_id not in alerts:
-                raise LoopError(f"alert {alert_id!r} was never raised{nearest(alert_id, list(alerts)) or '; none was'}")
+                raise LoopError(f"alert {alert_id!r} was never raised{nearest(alert_id, list(alerts))}")
             at = stamp(self.clock.now())
             together = same_event(alerts[alert_id], alerts.values())
             for alert in sorted(

@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ralph_tracker.cli.next_step import WORK, next_step, say_next
+from ralph_tracker.cli.next_step import WORK, decision_in_words, next_step, say_next
 from ralph_tracker.cli.output import complain, harmless, progress, say, say_json, say_wrapped
 from ralph_tracker.errors import EXIT_ESCALATE, EXIT_OK, EXIT_ROLLBACK, EXIT_STOP
 from ralph_tracker.store.loop_status import paths_of, refuse_unrecorded, running, summary_at
 
 if TYPE_CHECKING:
+    from ralph_tracker.core.alert_types import Alert
     from ralph_tracker.core.records import IterationRecord
+    from ralph_tracker.iteration.facts import Facts
     from ralph_tracker.store.trust import Consent
     from ralph_tracker.tracker import Tracker
 
@@ -62,38 +64,97 @@ def record_next(
     recorded = tracker.post_iteration(metrics, usage=usage, blocked=blocked, iteration=iteration)
     if not recorded.new and not as_json:
         say(f"Iteration {iteration} is on record already, nothing was changed")
-    say_record(recorded.record, as_json=as_json)
+    say_record(recorded.record, root, as_json=as_json)
     if recorded.problem is not None:
         complain(recorded.problem)
     return EXIT_OK
 
 
-def say_record(record: "IterationRecord", *, as_json: bool) -> None:
-    """Print an iteration and the next step, or its whole record as JSON."""
+def say_record(record: "IterationRecord", root: Path, *, as_json: bool) -> None:
+    """Print an iteration and the next step, or its whole record as JSON.
+
+    The facts come first: what passes, which tests were gained and lost; then alerts, and the score last.
+    """
     if as_json:
         say_json(record.to_dict())
         return
-    say_wrapped(record.message)
-    say_wrapped(
-        f"{record.loop_id} iteration {record.iteration}: {record.classification}, "
-        f"quality {record.quality_score:g}, adjusted {record.adjusted_score:g}",
-        indent=2,
-    )
-    if record.integrity is not None and record.integrity.verdict != "PASS":
-        say(f"  integrity: {record.integrity.verdict}; `ralph-tracker integrity {record.iteration}` says why")
-    if record.best.iteration is not None:
-        say(f"  best: iteration {record.best.iteration}")
+    from ralph_tracker.iteration.facts import facts_of  # loop-decision does without it
+    from ralph_tracker.report.standing import score_in_words
+    from ralph_tracker.store.records import LoopRecords
+
+    number, loop_id = record.iteration, record.loop_id
+    facts = facts_of(LoopRecords(paths_of(root, loop_id, os.environ)), number, record.previous)
+    if record.is_baseline:
+        _say_baseline(facts)
+        _warn_of_uncommitted(root)
+    else:
+        say_wrapped(headline(record))
+        counts = facts.counts or "nothing measured"
+        say_wrapped(f"{loop_id} iteration {number}, {record.classification}: {counts}", indent=2)
+        for line in facts.lines:
+            say_wrapped(line, indent=2)
     for alert in record.alerts:
-        note = f" ({alert.note})" if alert.note else ""
-        say_wrapped(f"{alert.severity.name} {alert.id}: {alert.message}{note}", indent=2)
+        say_wrapped(alert_line(alert, facts), indent=2)
     if record.open_alerts:
         names = ", ".join(alert.id for alert in record.open_alerts[:_SHOWN])
         say_wrapped(f"still open: {names}{_more(record.open_alerts)}", indent=2)
+    if record.integrity is not None and record.integrity.verdict != "PASS":
+        say(f"  integrity: {record.integrity.verdict}; `ralph-tracker integrity {number}` says why")
     for note in record.notes[:_SHOWN]:
         say_wrapped(f"note: {note}", indent=2)
     if len(record.notes) > _SHOWN:
-        say(f"  {_more(record.notes).strip()}; `ralph-tracker report {record.iteration}` has all")
+        say(f"  {_more(record.notes).strip()} notes; `ralph-tracker report {number}` has all")
+    best = None if record.best.iteration is None else (record.best.iteration, record.best.adjusted)
+    score = score_in_words(record.adjusted_score, facts.before, best, number)
+    say(f"  loop {loop_id}, {score}" if record.is_baseline else f"  {score}")
     say_next(WORK if record.is_baseline else "`ralph-tracker hook loop-decision`")
+
+
+def _warn_of_uncommitted(root: Path) -> None:
+    """Say which tracked files differ from the last commit: an agent's work would be part of the baseline."""
+    from ralph_tracker.core.metrics import quantity
+    from ralph_tracker.store.snapshots.user_repository import changed_since_commit
+
+    changed = [path for path in changed_since_commit(root.resolve()) if path not in _SETTINGS]
+    if changed:
+        names = ", ".join(changed[:_SHOWN])
+        say_wrapped(
+            f"note: {quantity(len(changed), 'tracked file')} changed since the last commit ({names}{_more(changed)}). "
+            "If an agent did that, its work is in the baseline now. To measure without it: `git stash`, "
+            "`ralph-tracker hook pre-loop --rebaseline`, `git stash pop`",
+            indent=2,
+        )
+
+
+# What the user edits to set the tracker up is no work of an agent.
+_SETTINGS: Final = frozenset({"ralph-tracker.yaml", "pyproject.toml", ".gitignore", "PROMPT.md"})
+
+
+def headline(record: "IterationRecord") -> str:
+    """Return the record's message, without the limit of an alert that contradicts "within limits"."""
+    regressed = record.decision.reason.startswith("Continue - regression within limits")
+    if regressed and record.message == record.decision.reason:
+        return "Continue - worse, but not enough for a rollback"
+    return record.message
+
+
+def alert_line(alert: "Alert", facts: "Facts") -> str:
+    """Return a new alert in a line; what `facts` have named already is left out."""
+    from ralph_tracker.report.standing import without_repeats
+
+    message = without_repeats(alert.message, facts.tests, facts.errors)
+    notes = [note for note in alert.note.split("; ") if note and without_repeats(note, facts.tests, ()) == note]
+    return f"{alert.severity.name} {alert.id}: {message}" + (f" ({'; '.join(notes)})" if notes else "")
+
+
+def _say_baseline(facts: "Facts") -> None:
+    """Print what the baseline measured; a single failing test stands in the first line."""
+    failing = [line.removeprefix("failing: ") for line in facts.lines if line.startswith("failing: ")]
+    others = [line for line in facts.lines if not line.startswith("failing: ")]
+    first = f"Baseline: {facts.counts or 'nothing measured'}."
+    say_wrapped(f"{first} Failing: {failing[0]}" if len(failing) == 1 else f"{first} Failing:" if failing else first)
+    for line in (*(failing if len(failing) > 1 else ()), *others):
+        say_wrapped(line, indent=2)
 
 
 def _more(items: Sequence[object]) -> str:
@@ -114,17 +175,21 @@ def answer(root: Path, loop_id: str | None, *, as_json: bool, apply: bool) -> in
     decision = summary.recommendation
     restored = None if summary.carried_out is None else summary.carried_out["target"]
     rollback = apply and decision["action"] == "rollback"
+    undo = None
     if rollback and restored is None:
-        tracker_of(root, loop_id).loop_decision(apply=True)
+        undo = tracker_of(root, loop_id).loop_decision(apply=True).undo
         restored = decision["target_iteration"]
     if as_json:
         say_json(decision)
         return EXIT_OK if rollback else EXIT_OF[decision["action"]]
-    say_wrapped(f"{decision['action']} ({decision['confidence']:.2f}): {decision['reason']}")
+    say_wrapped(decision_in_words(decision))
     for alternative in decision["alternatives"]:
         say(f"  or: {alternative}")
+    if undo is not None:
+        say_wrapped(f"iteration {restored} is restored; undo with `ralph-tracker restore --undo {undo}`", indent=2)
+    elif restored is not None:
+        say(f"  iteration {restored} was restored already, nothing was changed")
     if restored is not None:
-        say(f"  iteration {restored} is restored; the next iteration goes on from it")
         summary = summary._replace(head=restored)
     say_next(next_step(summary, None, paths))
     return EXIT_OK if rollback else EXIT_OF[decision["action"]]

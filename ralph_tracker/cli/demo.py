@@ -12,6 +12,7 @@ from ralph_tracker.cli.output import flush, say
 from ralph_tracker.demo import sample
 from ralph_tracker.demo.sample import refine
 from ralph_tracker.iteration.apply_selection import OUTPUT
+from ralph_tracker.report.standing import percent
 from ralph_tracker.tracker import Tracker
 
 WHERE = (
@@ -56,7 +57,7 @@ def _show(root: Path, sample: Any) -> Any:  # noqa: ANN401  # the module, import
     say()
     tracker = Tracker(root, environment=sample.environment(), trust=True)
     baseline = tracker.pre_loop(None)
-    say("it.  adjusted  what the agent did → what the tracker said")
+    say("it.  score   what the agent did → what the tracker said")
     _say_line(baseline, "the library as it was found")
     turn = None
     for turn in refine(tracker, sample.agent()):
@@ -70,14 +71,14 @@ def _show(root: Path, sample: Any) -> Any:  # noqa: ANN401  # the module, import
 def _say_turn(turn: Any) -> None:  # noqa: ANN401  # a Turn
     _say_line(turn.record, turn.did)
     for alert in turn.record.alerts:
-        say(f"               {alert.severity.name} {alert.id}: {alert.message}")
+        say(f"             {alert.severity.name} {alert.id}: {alert.message}")
     if turn.carried_out:
-        say(f"               rolled back: the working tree is iteration {turn.decision.target_iteration} again")
+        say(f"             rolled back: the working tree is iteration {turn.decision.target_iteration} again")
     flush()
 
 
 def _say_line(record: Any, did: str) -> None:  # noqa: ANN401  # an IterationRecord
-    _say_now(f"{record.iteration:>3}  {record.adjusted_score:<8.4f}  {did} → {record.message}")
+    _say_now(f"{record.iteration:>3}  {percent(record.adjusted_score):<6}  {did} → {record.message}")
 
 
 def _say_now(line: str) -> None:
@@ -90,7 +91,6 @@ def _select(tracker: Any, loop_id: str) -> None:  # noqa: ANN401  # a Tracker
     say_selection(tracker.select_output(apply="output"), as_json=False)
     say()
     click.get_current_context().invoke(history.command, root=tracker.root, loop_id=loop_id, as_json=False)
-    say("adjusted is as of now here: against every test that the loop has ever seen")
 
 
 def _say_where(tracker: Any) -> None:  # noqa: ANN401  # a Tracker

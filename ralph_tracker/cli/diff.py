@@ -8,7 +8,7 @@ import click
 
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import document_of, say, say_json, say_source, say_table, say_wrapped
-from ralph_tracker.core.metrics import BY_NAME, SCORE_DECIMALS
+from ralph_tracker.core.metrics import BY_NAME
 from ralph_tracker.iteration.diff import (
     Differences,
     OutcomeChange,
@@ -18,7 +18,8 @@ from ralph_tracker.iteration.diff import (
     side_by_side,
 )
 from ralph_tracker.loop.listing import as_of_now, listing
-from ralph_tracker.report.text import ABSENT, number, score, signed
+from ralph_tracker.report.standing import percent
+from ralph_tracker.report.text import ABSENT, number, signed
 from ralph_tracker.store.snapshots.patch import FileChange
 from ralph_tracker.store.snapshots.values import as_utf8
 
@@ -121,7 +122,8 @@ def _say(loop_id: str, diff: Any) -> None:  # noqa: ANN401  # an IterationDiff
     before, after = (name or ABSENT for name in diff.classes)
     say(f"{loop_id}: iteration {diff.before} ({before}) → {diff.after} ({after})")
     header = ("", str(diff.before), str(diff.after), "change", "")
-    rows = [_row(change) for change in (*diff.scores, *diff.metrics)]
+    scores = [change for change in diff.scores if change.name == "adjusted_score"] or diff.scores[:1]
+    rows = [_row(change) for change in (*scores, *diff.metrics)]
     say_table([header, *rows], right={1, 2, 3})
     say_differences(diff.differences, TESTS_SHOWN, None)
 
@@ -131,8 +133,7 @@ def _row(change: Any) -> tuple[str, ...]:  # noqa: ANN401  # a MetricChange
     verdict = {"same": "", "changed": "", "unknown": ""}.get(change.verdict, change.verdict)
     spec = BY_NAME.get(change.name)
     if spec is None:
-        moved = "" if change.change is None else f"{change.change:+.{SCORE_DECIMALS}f}" if change.change else "0"
-        label = change.name.replace("_", " ").capitalize()
-        return (label, score(change.before), score(change.after), moved, verdict)
+        moved = "" if change.change is None else f"{change.change * 100:+.1f}" if change.change else "0"
+        return ("Score", *map(percent, (change.before, change.after)), moved, verdict)
     moved = "" if change.change is None else signed(change.change, spec)
     return (spec.label, number(change.before, spec), number(change.after, spec), moved, verdict)

@@ -32,7 +32,8 @@ from ralph_tracker.iteration.gate import (
     metric_lines,
 )
 from ralph_tracker.iteration.shortfalls import place_of
-from ralph_tracker.report.text import for_markdown, for_terminal, number, score, signed
+from ralph_tracker.report.standing import measured_in_words, percent, without_repeats
+from ralph_tracker.report.text import for_markdown, for_terminal, number, signed
 
 SHOWN: Final = 10  # the number of errors, and of warnings, that GitHub shows per step
 SUMMARY_CAP: Final = 1024 * 1024  # the limit of a step's summary in bytes
@@ -133,7 +134,7 @@ def _of_findings(alert: Alert, root: PurePath) -> Iterator[Annotation]:
 def _of_alert(alert: Alert, locate: Locate) -> Iterator[Annotation]:
     """Annotate each test that has a location; an alert without one is annotated by itself."""
     level: Level = "error" if alert.severity is Severity.CRITICAL else "warning"
-    message, placed = alert_text(alert), False
+    message, placed = without_repeats(alert_text(alert), alert.tests, ()), False
     for test in sorted(alert.tests):
         place = locate(test)
         if place is not None:
@@ -141,7 +142,7 @@ def _of_alert(alert: Alert, locate: Locate) -> Iterator[Annotation]:
             file, line = place
             yield Annotation(level=level, title=alert.kind.title, message=f"{test}: {message}", file=file, line=line)
     if not placed:
-        yield Annotation(level=level, title=alert.kind.title, message=message)
+        yield Annotation(level=level, title=alert.kind.title, message=alert_text(alert))
 
 
 def step_summary(gate: Gate, room: int = SUMMARY_CAP) -> bytes:
@@ -167,7 +168,7 @@ def _summary(gate: Gate) -> Iterator[str]:
     yield ""
     yield (
         f"Compared with iteration {gate.compared_with} of {for_markdown(record.loop_id)}: {record.classification}, "
-        f"quality {score(record.quality_score)}, adjusted {score(record.adjusted_score)}."
+        f"{_counts(record)}score {percent(record.adjusted_score)}."
     )
     if gate.verdict != PASS:
         yield from _section("Why", map(for_markdown, gate.reasons), 4)
@@ -329,27 +330,34 @@ def lines(found: Any) -> list[str]:  # noqa: ANN401  # a Gate
         "regression": f"regression against {against}",
         "not_measured": _gap(found),
     }[found.verdict]
+    failing = () if found.failing is None else (*found.failing.new, *found.failing.still)
     printed = [
         head,
-        f"  {record.classification}, quality {record.quality_score:g}, adjusted {record.adjusted_score:g}",
+        f"  {record.classification}: {_counts(record)}score {percent(record.adjusted_score)}",
     ]
     printed += [f"  class regression: {found.fall}"] if found.regressed else []
+    printed += _failing_lines(found.failing)
     for alert in found.findings:
         name = alert.type if found.is_new(alert) else f"{alert.id} (still open)"
-        printed.append(f"  {alert.severity.name} {name}: {alert_text(alert)}")
+        printed.append(f"  {alert.severity.name} {name}: {without_repeats(alert_text(alert), failing, ())}")
     if found.suspected:
         printed.append("  SUSPECT does not pass, since --strict was asked for")
-    printed += _failing_lines(found.failing)
     printed += [f"  accepted: {alert.id}" for alert in found.accepted]
     printed += [f"  not measured: {measure.name}: {measure.why}" for measure in found.unmeasured]
     printed += [f"  next: {found.next_step}"] if found.next_step else []
     return printed
 
 
+def _counts(record: IterationRecord) -> str:
+    """Return tests, coverage and findings in words, with a comma after them; "" where nothing was measured."""
+    words = measured_in_words({spec.name: record.metrics.get(spec.name) for spec in METRICS})
+    return f"{words}, " if words else ""
+
+
 def _failing_lines(failing: Any) -> list[str]:  # noqa: ANN401  # FailingTests or None
 
-    alert_text = {"now failing": failing.new, "still failing": failing.still} if failing is not None else {}
-    return [f"  {words}: {names_in_short(tests)}" for words, tests in alert_text.items() if tests]
+    named = {"now failing": failing.new, "still failing": failing.still} if failing is not None else {}
+    return [f"  {words}: {names_in_short(tests)}" for words, tests in named.items() if tests]
 
 
 def _metric_lines(found: Any, *, asked: bool) -> list[str]:  # noqa: ANN401  # a Gate

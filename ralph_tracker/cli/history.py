@@ -1,5 +1,6 @@
 """ralph-tracker history: list iterations, one per line."""
 
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -7,20 +8,25 @@ from typing import Any, Final
 import click
 
 from ralph_tracker.cli.options import loop_options
-from ralph_tracker.cli.output import complain, cut, say, say_json, say_table
-from ralph_tracker.core.metrics import plain_number
+from ralph_tracker.cli.output import complain, cut, say, say_json, say_table, say_wrapped
+from ralph_tracker.core.metrics import plain_number, whole
 from ralph_tracker.loop.listing import as_of_now, listing
+from ralph_tracker.report.standing import percent
 from ralph_tracker.report.text import ABSENT, cost_per_point, money
 from ralph_tracker.report.view import iteration_view
 
 COLUMNS: Final = (
-    *("it.", "class", "tests", "coverage", "errors", "quality", "adjusted"),
+    *("it.", "class", "tests", "coverage", "errors", "score"),
     *("integrity", "plan", "cost", "$/pt", "decision", ""),
 )
 # These columns are left out if they are empty.
 _OPTIONAL: Final = tuple(map(COLUMNS.index, ("integrity", "plan", "cost", "$/pt")))
-# On a narrow screen these are left out first.
-_YIELDING: Final = tuple(map(COLUMNS.index, ("errors", "coverage", "quality", "$/pt", "cost", "plan")))
+# On a narrow screen decimals are left out first, then these columns.
+_YIELDING: Final = tuple(
+    map(COLUMNS.index, ("errors", "$/pt", "coverage", "cost", "plan", "integrity", "decision", "class"))
+)
+_DECIMALS: Final = re.compile(r"\d+\.\d+(?= ?%)")
+_CHANGED_SHOWN: Final = 3
 _WORD: Final = 12  # the longest word of ours; foreign records may have longer ones
 CLASSES: Final = ("baseline", "forward", "plateau", "regression", "stalled")
 
@@ -44,7 +50,7 @@ def command(
 ) -> None:
     """List the iterations with current scores; the best is marked.
 
-    Damaged records are named. Columns that do not fit on the screen are left out, with a note.
+    Damaged records are named. Decimals, then columns, that do not fit on the screen are left out, with a note.
     """
     found = listing(root, loop_id)
     records = as_of_now(found, found.all())
@@ -57,6 +63,7 @@ def command(
     elif shown:
         scores = {record.number: _adjusted(record.document) for record in records}
         _say(((record.number, record.document) for record in shown), scores)
+        _say_changed_scores(record.document for record in shown)
     else:
         say(f"no iteration of loop {found.loop_id} fits; `ralph-tracker history` lists all {len(records)}")
 
@@ -80,10 +87,34 @@ def _say(records: Iterable[tuple[int, Any]], scores: Mapping[int, float | None])
     idle = {place for place in _OPTIONAL if all(row[place] in {"", ABSENT} for row in table[1:])}
     kept = [place for place in range(len(COLUMNS)) if place not in idle]
     yielding = [kept.index(place) for place in _YIELDING if place not in idle]
-    left_out = say_table([tuple(row[place] for place in kept) for row in table], yielding=yielding)
+    rows = [tuple(row[place] for place in kept) for row in table]
+    left_out = say_table(rows, yielding=yielding, shorter=_without_decimals)
     if left_out:
-        names = ", ".join(left_out)
-        complain(f"columns left out, terminal too narrow: {names}; `COLUMNS=120 ralph-tracker history` shows them")
+        complain(f"terminal too narrow for {', '.join(left_out)}; `COLUMNS=120 ralph-tracker history` shows all")
+
+
+def _without_decimals(cell: str) -> str:
+    """Return a cell with its percentages as whole numbers; 100 only for a full one."""
+    return _DECIMALS.sub(lambda found: str(min(99, whole(float(found[0]))) if found[0] != "100.0" else 100), cell)
+
+
+def _say_changed_scores(documents: Iterable[Any]) -> None:
+    """Say which scores differ from those that were printed when the iterations were recorded."""
+    changed = []
+    for document in documents:
+        record = (document or {}).get("iteration_metrics") or {}
+        then, now = record.get("adjusted_score_recorded"), record.get("adjusted_score")
+        if then is not None and now is not None and percent(then) != percent(now):
+            changed.append(f"{record['iteration']} ({percent(then)})")
+    if changed:
+        few = ", ".join(changed[:_CHANGED_SHOWN]) + (" and more" if len(changed) > _CHANGED_SHOWN else "")
+        say_wrapped(f"score: as of now; when recorded it differed for {few}, as tests that came later count as missing")
+
+
+def _foreign(record: Mapping[str, Any]) -> str:
+    """Return the score of a record that AIWG wrote, which has one kind only."""
+    given = record.get("quality_score")
+    return percent(given) if isinstance(given, int | float) else ABSENT
 
 
 def _line(number: int, document: Any, scores: Mapping[int, float | None]) -> tuple[str, ...]:  # noqa: ANN401  # as above
@@ -102,8 +133,7 @@ def _line(number: int, document: Any, scores: Mapping[int, float | None]) -> tup
         ABSENT if None in counts else "/".join(plain_number(count or 0) for count in counts),
         rows["Coverage"],
         rows["Errors"],
-        view.quality_score,
-        view.adjusted_score,
+        percent(record.get("adjusted_score")) if record.get("adjusted_score") is not None else _foreign(record),
         (record.get("integrity") or {}).get("verdict", ABSENT),
         view.plan,
         ABSENT if cost is None else money(cost),

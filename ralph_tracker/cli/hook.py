@@ -1,5 +1,6 @@
 """ralph-tracker hook: the four phases of a loop."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -67,7 +68,7 @@ def pre_loop(
         raise click.UsageError("--new and --rebaseline exclude each other")
     tracker = tracker_of(root, loop_id, trust=trust)
     record = tracker.pre_loop(metrics, new=new, rebaseline=rebaseline, allow_missing=allow_missing)
-    say_record(record, as_json=as_json)
+    say_record(record, root, as_json=as_json)
     return EXIT_OK
 
 
@@ -143,30 +144,53 @@ def refuse_idle_branch(apply: str, branch: str | None) -> None:
 
 
 def after_finish(closed: Any) -> str:  # noqa: ANN401  # a FinishedLoop
-    """Return the next step of a loop that has ended: it changes the working tree only if it is another one."""
+    """Return the next step of a loop that has ended."""
+    return step_after(closed, _ANOTHER)
+
+
+def step_after(closed: Any, step: str) -> str:  # noqa: ANN401  # a FinishedLoop
+    """Return the next step after a selection: to put it in place where the working tree is another one, else `step`."""
     if closed.in_place is None:
-        return _ANOTHER
+        return step
     number = closed.selection.selected.iteration
-    return f"the working tree is iteration {number} already; {_ANOTHER}" if closed.in_place else _TAKE_OVER
+    return f"the working tree is iteration {number} already; {step}" if closed.in_place else _TAKE_OVER
 
 
-def say_selection(closed: Any, step: str = "", *, as_json: bool) -> None:  # noqa: ANN401  # a Closed
-    """Print the selection, the reason if needed, where the reports are, and the next step."""
+def say_selection(
+    closed: Any,  # noqa: ANN401  # a FinishedLoop
+    step: str = "",
+    *,
+    as_json: bool,
+    is_shown: bool = False,
+) -> None:
+    """Print the selection with its facts, where the reports are, and the next step.
+
+    What changes in the working tree is printed unless it `is_shown` already, or is in place.
+    """
     if as_json:
         say_json(closed.document)
         return
-    from ralph_tracker.report.selection_view import why_peaks_differ
-
-    selection = closed.selection
-    say(selection.message)
-    for line in (selection.why_not_final, why_peaks_differ(selection)):
-        if line:
-            say_wrapped(line, indent=2)
-    if not selection.accepted:
-        say(f"  below the acceptance threshold of {selection.threshold:g}")
-    for line in (*closed.problems, closed.applied):
+    say(closed.selection.message)
+    for line in (*_selection_lines(closed.selection), *closed.problems, closed.applied):
         say_wrapped(line, indent=2)
+    if closed.placement is not None and not is_shown and not closed.in_place:
+        for line in closed.placement.lines:
+            say_wrapped(line, indent=2)
     for file in closed.files[1:]:
         say(f"  read: {file}")
     if step:
         say_next(step)
+
+
+def _selection_lines(selection: Any) -> Iterator[str]:  # noqa: ANN401  # a Selection
+    """Yield what the selected and the final iteration measured, and why they differ."""
+    from ralph_tracker.report.selection_view import candidate_in_words, why_peaks_differ
+    from ralph_tracker.report.standing import percent
+
+    chosen, final = selection.selected, selection.final
+    yield f"iteration {chosen.iteration}: {candidate_in_words(chosen)}"
+    if final.iteration != chosen.iteration:
+        yield f"iteration {final.iteration}, the last: {candidate_in_words(final)}"
+    yield from filter(None, (selection.why_not_final, why_peaks_differ(selection)))
+    if not selection.accepted:
+        yield f"below the acceptance threshold of {percent(selection.threshold)}"

@@ -14,6 +14,7 @@ from ralph_tracker.errors import LoopError
 from ralph_tracker.iteration.open_findings import open_findings, open_findings_document
 from ralph_tracker.iteration.verify import rerun_again
 from ralph_tracker.loop.listing import as_of_now, listing
+from ralph_tracker.report.standing import percent
 from ralph_tracker.report.view import rerun_line
 from ralph_tracker.store.trust import Consent
 
@@ -70,7 +71,7 @@ def _say(view: Any) -> None:  # noqa: ANN401  # OpenFindings
     record = view.document["iteration_metrics"]
     recorded = "" if view.verdict == view.recorded else f" (recorded as {view.recorded})"
     say_wrapped(f"iteration {record['iteration']}: {view.verdict}{recorded}")
-    say_wrapped(f"quality {record['quality_score']:g}, adjusted {record['adjusted_score']:g}; {rates(view)}")
+    say_wrapped(f"score {percent(record['adjusted_score'])}, {rates(view)}")
     for rerun in view.found.reruns:
         say_wrapped(_ran(rerun)[0])
     for held in view.tests:
@@ -85,9 +86,14 @@ def _say(view: Any) -> None:  # noqa: ANN401  # OpenFindings
     for file, why in view.found.unread.items():
         say_wrapped(f"not looked into: {file}: {why}")
     if not view.findings and not view.tests:
-        say("nothing speaks against it")
+        say_wrapped("no findings" if view.verdict != "UNPROVEN" else f"not proven: {_why_unproven(view)}")
     elif view.verdict in _GRAVE:
         say("  next: fix it, or `ralph-tracker accept ALERT --reason WHY` where it is as it should be")
+
+
+def _why_unproven(view: Any) -> str:  # noqa: ANN401  # as above
+    """Return why the verdict is UNPROVEN: what did not load, or why the earlier tests could not run."""
+    return view.found.unproven or "; ".join(view.not_loaded) or "the tests of the loop did not run"
 
 
 def rates(view: Any) -> str:  # noqa: ANN401  # as above

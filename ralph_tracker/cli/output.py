@@ -138,16 +138,25 @@ def say_wrapped(text: str, indent: int = 0, hang: int = 2) -> None:
         say(line.replace(_TIED, " "))
 
 
-def say_table(rows: Sequence[Sequence[str]], right: Collection[int] = (), yielding: Sequence[int] = ()) -> list[str]:
+def say_table(
+    rows: Sequence[Sequence[str]],
+    right: Collection[int] = (),
+    yielding: Sequence[int] = (),
+    shorter: Callable[[str], str] | None = None,
+) -> list[str]:
     """Print rows of equal length, with the columns in `right` right-aligned.
 
-    A table that is too wide first loses space between columns, then whole columns in the order of `yielding`, then the
-    ends of its widest cells. The titles of the columns left out are returned.
+    A table that is too wide first loses space between columns, then what `shorter` takes from its cells, then whole
+    columns in the order of `yielding`, then the ends of its widest cells. What was left out is returned: "decimals" for
+    shorter cells, and the titles of columns.
     """
     table = [[harmless(cell) for cell in row] for row in rows]
     limit = screen_width()
-    widths = {place: min(limit, max(map(len, column))) for place, column in enumerate(zip(*table, strict=True))}
-    left_out = []
+    widths, left_out = _widths(table, limit), []
+    if shorter is not None and _total(widths, gap=1) > limit:
+        less = [[shorter(cell) for cell in row] for row in table]
+        left_out = ["decimals"] if less != table else []
+        table, widths = less, _widths(less, limit)
     for place in yielding:
         if _total(widths, gap=1) > limit:
             left_out.append(table[0][place])
@@ -159,6 +168,10 @@ def say_table(rows: Sequence[Sequence[str]], right: Collection[int] = (), yieldi
         cells = (_fitted(row[place], width, to_the_right=place in right) for place, width in widths.items())
         say((" " * gap).join(cells).rstrip())
     return left_out
+
+
+def _widths(table: Sequence[Sequence[str]], limit: int) -> dict[int, int]:
+    return {place: min(limit, max(map(len, column))) for place, column in enumerate(zip(*table, strict=True))}
 
 
 def _total(widths: Mapping[int, int], gap: int) -> int:

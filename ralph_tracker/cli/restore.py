@@ -13,9 +13,9 @@ from ralph_tracker.tracker import Tracker
 
 
 class RestoreDocument(TypedDict):
-    """`undo` is the id that brings back what stood there before.
+    """`undo` is the id that brings back the files from before.
 
-    After an interrupted restore that is what stood there before that one, and `edits` is the id of what was edited
+    After an interrupted restore those are the files before that one, and `edits` is the id of what was edited
     since, null if nothing was.
     """
 
@@ -28,7 +28,7 @@ class RestoreDocument(TypedDict):
 @click.command("restore")
 @click.argument("number", type=click.IntRange(min=0), required=False)
 @loop_options
-@click.option("--undo", metavar="ID", help="Bring back what stood there before a restore.")
+@click.option("--undo", metavar="ID", help="Bring back the files from before a restore.")
 @click.option("--list", "listing", is_flag=True, help="List the undo ids, with their time and what they bring back.")
 def command(
     number: int | None, root: Path, loop_id: str | None, as_json: bool, undo: str | None, listing: bool
@@ -49,9 +49,9 @@ def command(
         say_json(document)
         return
     if undo is None:
-        say(f"The working tree is iteration {number} now; the next iteration goes on from it")
+        say(f"The working tree is iteration {number} now; the next iteration continues from it")
     else:
-        say(f"Brought back what stood there before {undo}")
+        say(f"The working tree is as it was before {undo} was kept")
     say(f"  undo: ralph-tracker restore --undo {found.undo}")
     if found.edits is not None:
         say(f"  edits since the interrupted restore: ralph-tracker restore --undo {found.edits}")
@@ -65,7 +65,7 @@ def _list(undos: Sequence[Undo], *, as_json: bool) -> None:
         more = "; the restore was interrupted" if each.interrupted else ""
         say(f"{each.undo_id}  {each.at}  {_held(each)}{more}")
     if not undos:
-        say("No restore has kept anything")
+        say("no undo ids: nothing was restored in this loop")
 
 
 def _held(undo: Undo) -> str:

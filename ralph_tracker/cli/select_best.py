@@ -1,13 +1,17 @@
 """ralph-tracker select-best: select the peak of the loop, not its last iteration."""
 
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
 from ralph_tracker.cli.answers import tracker_of
-from ralph_tracker.cli.hook import APPLY, mode_option, refuse_idle_branch, say_selection
+from ralph_tracker.cli.hook import APPLY, mode_option, refuse_idle_branch, say_selection, step_after
 from ralph_tracker.cli.options import loop_options, trust_option
+from ralph_tracker.cli.output import flush, say_wrapped
+from ralph_tracker.iteration.apply_selection import Placement
 
 
 @click.command("select-best")
@@ -18,6 +22,7 @@ from ralph_tracker.cli.options import loop_options, trust_option
 @click.option("--apply", type=click.Choice(APPLY), default="output", help="Where the files go.")
 @click.option("--branch", metavar="NAME", help="The branch for --apply branch.")
 @click.option("--verify", is_flag=True, help="Restore it beside the project and measure it again before.")
+@click.option("--yes", is_flag=True, help="Put it in place without asking; else a terminal shows the changes and asks.")
 @trust_option
 def command(
     root: Path,
@@ -30,11 +35,42 @@ def command(
     branch: str | None,
     *,
     verify: bool,
+    yes: bool,
     trust: bool,
 ) -> None:
-    """Select the best iteration and report it; a running loop continues."""
+    """Select the best iteration and report it; a running loop continues.
+
+    What would change in the working tree, files and tests, is printed before it is touched.
+    """
     refuse_idle_branch(apply, branch)
     closed = tracker_of(root, loop_id, trust=trust).select_output(
-        mode=mode, iteration=iteration, reason=reason, apply=apply, branch=branch, finish=False, verify=verify
+        mode=mode,
+        iteration=iteration,
+        reason=reason,
+        apply=apply,
+        branch=branch,
+        finish=False,
+        verify=verify,
+        approve=None if as_json else _approval(yes=yes),
     )
-    say_selection(closed, "`ralph-tracker status` says where the loop stands", as_json=as_json)
+    is_shown = apply == "worktree"
+    say_selection(
+        closed,
+        step_after(closed, "`ralph-tracker status` says where the loop stands"),
+        as_json=as_json,
+        is_shown=is_shown,
+    )
+
+
+def _approval(*, yes: bool) -> Callable[[Placement], bool]:
+    """Return what prints the changes, and asks at a terminal unless `yes`."""
+
+    def approve(placement: Placement) -> bool:
+        for line in placement.lines:
+            say_wrapped(line)
+        flush()
+        if yes or not placement.files or not (sys.stdin.isatty() and sys.stdout.isatty()):
+            return True
+        return click.confirm("Change them? An undo id is kept.", default=False)
+
+    return approve

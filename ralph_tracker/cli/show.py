@@ -7,6 +7,7 @@ from typing import Any, Final
 import click
 
 from ralph_tracker.cli.diff import say_differences
+from ralph_tracker.cli.next_step import decision_in_words
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import complain, document_of, say, say_json, say_table, say_wrapped
 from ralph_tracker.iteration.explain import explain, explanation_document
@@ -18,6 +19,7 @@ from ralph_tracker.store.loop_story import kept_point
 
 _TESTS_SHOWN: Final = 5
 _FILES_SHOWN: Final = 20
+_DECISION: Final = frozenset({"action", "reason", "confidence"})
 
 
 @click.command("show")
@@ -63,7 +65,7 @@ def _say(document: Any, explanation: Any, sentence: str, wrong: Sequence[str]) -
             say_wrapped(f"why: {reason}", indent=2, hang=2)
     for closed in it.closed_alerts:
         say(f"closed: {closed}")
-    _say_decision(it, explanation)
+    _say_decision(document.get("recommendation"), it, explanation)
     _say_metrics(it)
     if it.dimensions and explanation is not None and explanation.components:
         _say_score(it, explanation.components)
@@ -108,9 +110,11 @@ def _say_score(it: Any, shares: Any) -> None:  # noqa: ANN401  # an IterationVie
     say_table(rows, right={1, 2, 3})
 
 
-def _say_decision(it: Any, explanation: Any) -> None:  # noqa: ANN401  # as above
+def _say_decision(recommendation: Any, it: Any, explanation: Any) -> None:  # noqa: ANN401  # as above
 
-    say_wrapped(f"decision: {it.action} ({it.confidence}): {it.reason}")
+    is_whole = (recommendation or {}).keys() >= _DECISION  # AIWG leaves parts out
+    words = decision_in_words(recommendation) if is_whole else f"{it.action} ({it.confidence}): {it.reason}"
+    say_wrapped(f"decision: {words}")
     if explanation is not None and explanation.rule is not None:
         number, condition = explanation.rule
         say_wrapped(f"by rule {number}: {condition}", indent=2)
@@ -129,4 +133,4 @@ def _say_checks(explanation: Any) -> None:  # noqa: ANN401  # an Explanation
     for check in explanation.checks or ():
         say(f"check {check['name']}: {check['summary']}")
     if explanation.output is not None:
-        say(f"what they printed: {explanation.output}/")
+        say(f"output of the checks: {explanation.output}/")

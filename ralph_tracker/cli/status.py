@@ -6,13 +6,14 @@ from typing import Any, Final
 
 import click
 
-from ralph_tracker.cli.next_step import next_step, say_next
+from ralph_tracker.cli.next_step import decision_in_words, next_step, say_next
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import say, say_json, say_wrapped
 from ralph_tracker.errors import LoopError
+from ralph_tracker.iteration.facts import facts_of
 from ralph_tracker.iteration.shortfalls import wrong_lines
 from ralph_tracker.iteration.standing import standing
-from ralph_tracker.report.standing import percent
+from ralph_tracker.report.standing import score_in_words, without_repeats
 from ralph_tracker.report.text import known_money
 from ralph_tracker.store.export_queue import unsent
 from ralph_tracker.store.layout import LoopPaths
@@ -78,34 +79,53 @@ def _say(summary: Summary, begun: int | None, paths: LoopPaths) -> None:
     say_wrapped(standing(summary, paths), indent=2)
     if begun is not None:
         say(f"  iteration {begun} was begun and is not on record")
-    if summary.head != summary.iteration:
-        say(f"  the working tree is iteration {summary.head} again; the next one goes on from it")
-    for line in wrong_lines(LoopRecords(paths), summary.head):
+    is_current = summary.head == summary.iteration
+    if not is_current:
+        goes_on = "; the next iteration continues from it" if summary.status == "running" else ""
+        say_wrapped(f"the working tree was set back to iteration {summary.head}{goes_on}", indent=2)
+    committed = LoopRecords(paths)
+    for line in wrong_lines(committed, summary.head):
         say_wrapped(line, indent=2)
-    if summary.integrity not in {None, "PASS"}:
-        say(f"  integrity: {summary.integrity}; `ralph-tracker integrity` says why")
-    _say_alerts(summary)
-    decision: Any = summary.decision
-    say_wrapped(f"decision: {decision['action']} ({decision['confidence']:.2f}): {decision['reason']}", indent=2)
-    say(f"  score: {_scores(summary)}")
+    if is_current:  # what an iteration did that was rolled back is no longer in the files
+        if summary.integrity not in {None, "PASS"}:
+            say(f"  integrity: {summary.integrity}; `ralph-tracker integrity` says why")
+        _say_alerts(summary, committed)
+    for accepted in summary.accepted:
+        say(f"  accepted: {accepted}")
+    if summary.status == "running" and (is_current or _is_carried_out(summary)):
+        say_wrapped(f"decision: {_decision(summary)}", indent=2)
+    say(f"  {_scores(summary)}")
     if summary.cost_usd is not None:
-        is_partial = LoopRecords(paths).has_unknown_costs()
-        say(f"  cost: {known_money(summary.cost_usd, is_partial=is_partial)}")
+        say(f"  cost: {known_money(summary.cost_usd, is_partial=committed.has_unknown_costs())}")
+
+
+def _is_carried_out(summary: Summary) -> bool:
+    """Return whether the stored decision is a rollback that was carried out, not another restore."""
+    return summary.decision["action"] == "rollback" and summary.decision["target_iteration"] == summary.head
+
+
+def _decision(summary: Summary) -> str:
+    """Return the decision in words: without the alerts that were printed before it, and as carried out where it was."""
+    decision: Any = summary.decision
+    if _is_carried_out(summary):
+        return f"rollback to iteration {summary.head}, carried out"
+    if decision["action"] == "rollback":
+        decision = {**decision, "reason": decision["reason"].partition(": ")[0]}
+    return decision_in_words(decision)
 
 
 def _scores(summary: Summary) -> str:
     """Return the score of the last iteration and that of the best, as of now."""
-    last = f"{percent(summary.adjusted_score)}, {summary.classification}"
-    if summary.best_iteration in {None, summary.iteration}:
-        return f"{last}, the best so far" if summary.best_iteration is not None else last
-    return f"{last}; best {percent(summary.best_adjusted_score)}, iteration {summary.best_iteration}"
+    best = None if summary.best_iteration is None else (summary.best_iteration, summary.best_adjusted_score)
+    words = score_in_words(summary.adjusted_score, None, best, summary.iteration)
+    return words if summary.head == summary.iteration else f"iteration {summary.iteration}: {words}"
 
 
-def _say_alerts(summary: Summary) -> None:
+def _say_alerts(summary: Summary, committed: LoopRecords) -> None:
+    facts = facts_of(committed, summary.iteration, None)
     worst_first = sorted(summary.alerts, key=lambda alert: (alert["severity"], alert["type"]))  # CRITICAL, HIGH, MEDIUM
     for alert in worst_first[:ALERTS_SHOWN]:
-        say_wrapped(f"{alert['severity']} {alert['id']}: {alert['message']}", indent=2)
+        message = without_repeats(alert["message"], facts.tests, facts.errors)
+        say_wrapped(f"{alert['severity']} {alert['id']}: {message}", indent=2)
     if len(summary.alerts) > ALERTS_SHOWN:
         say(f"  and {len(summary.alerts) - ALERTS_SHOWN} more alerts")
-    for accepted in summary.accepted:
-        say(f"  accepted: {accepted}")

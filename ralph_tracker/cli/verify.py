@@ -8,6 +8,7 @@ import click
 from ralph_tracker.cli.gc import numbers
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import say, say_json, say_wrapped
+from ralph_tracker.core.metrics import quantity
 from ralph_tracker.errors import EXIT_FAILURE, EXIT_OK
 from ralph_tracker.store.loop_verification import Examination
 from ralph_tracker.store.restoring import InterruptedRestoreDocument, interrupted_document, interrupted_restore
@@ -70,7 +71,8 @@ def command(root: Path, loop_id: str | None, as_json: bool, repair: bool) -> int
     if interrupted is not None:
         say_wrapped(f"{interrupted.what} was interrupted: {interrupted.ways_out}")
     if found.is_whole:
-        say("Everything that is kept is whole")
+        kept = tracker.store().summary().iteration + 1 - len(collected)
+        say(f"{quantity(kept, 'iteration')} checked: every file is there and matches its hash")
     elif repaired is not None:
         say("  what is left cannot be made from the rest: bring it back from a copy; the other iterations go on")
     else:

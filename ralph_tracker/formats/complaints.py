@@ -14,7 +14,6 @@ from ralph_tracker.formats import json_lines
 from ralph_tracker.formats.content import Content, plain
 from ralph_tracker.formats.damage import DamageError
 from ralph_tracker.formats.elements import Elements
-from ralph_tracker.formats.lint import rubocop_json
 from ralph_tracker.formats.lint.lint_report import Severity, named, overridden, resolved
 from ralph_tracker.formats.registry import BY_NAME, recognise
 
@@ -131,6 +130,8 @@ def _stylelint(content: Content) -> Iterator[_Row]:
 
 
 def _rubocop(content: Content) -> Iterator[_Row]:
+    from ralph_tracker.formats.lint import rubocop_json  # noqa: PLC0415  # builds msgspec types, which nobody else needs here
+
     for file in _items(content, "files"):
         for each in file["offenses"]:
             if not each.get("corrected"):

@@ -7,11 +7,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
 
+from ralph_tracker.core.known_tests import HELD_BACK, names_in_short
+from ralph_tracker.core.metrics import PASSED, quantity
 from ralph_tracker.core.selection import AppliedDocument
 from ralph_tracker.errors import CollectedError, InputError, NoSnapshotError, StoreError
 from ralph_tracker.store.files import as_store_error, file_digest, sync_below, sync_folder
 from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.layout import LoopPaths
+from ralph_tracker.store.records import LoopRecords
 from ralph_tracker.store.snapshots.values import Change, shown
 
 Apply = Literal["output", "worktree", "branch", "none"]
@@ -28,7 +31,8 @@ class Applied:
     """What was applied, in words and as a part of the selection document; `undo` undoes a restored tree.
 
     `verified_again` is whether the iteration was measured again first. `in_place` is whether the working tree is that
-    iteration already; None if nothing was applied, or nothing kept.
+    iteration already; None if nothing was applied, or nothing kept. `placement` is what putting it in place changed or
+    would change, None if that is unknown.
     """
 
     document: AppliedDocument
@@ -36,10 +40,66 @@ class Applied:
     undo: str | None = None
     verified_again: bool = False
     in_place: bool | None = None
+    placement: "Placement | None" = None
 
     def after(self, *, verifying: bool) -> "Applied":
         """Return a copy marked as measured again first, if `verifying`."""
         return replace(self, text=f"{self.text}; {_AS_RECORDED}", verified_again=True) if verifying else self
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """What putting an iteration in place would change in the working tree.
+
+    `files` are paths with A (added), M (modified), D (deleted) or T (file or link) before them. `gained` and `lost` are
+    tests that pass there and not in the iteration `since`, which the working tree descends from, and the reverse.
+    """
+
+    number: int
+    since: int
+    files: tuple[str, ...]
+    gained: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Return it for people: the number of files with the first paths, then tests."""
+        shown = ", ".join(self.files[:_FILES_SHOWN]) or "nothing"
+        rest = len(self.files) - _FILES_SHOWN
+        more = f" and {rest} more" if rest > 0 else ""
+        lines = [f"in the working tree it changes {quantity(len(self.files), 'file')}: {shown}{more}"]
+        lines += [f"gained since iteration {self.since}: {names_in_short(self.gained)}"] if self.gained else []
+        return (*lines, *([f"lost since iteration {self.since}: {names_in_short(self.lost)}"] if self.lost else []))
+
+
+_FILES_SHOWN: Final = 8
+_REVERSED: Final = {"A": "D", "D": "A"}
+
+
+def placement_of(iteration_files: IterationFiles, committed: LoopRecords, number: int, since: int) -> Placement | None:
+    """Return what putting an iteration in place would change; None if it keeps no files or they cannot be read."""
+    try:
+        iteration_files.refuse_damaged(number)
+        changes = iteration_files.changes_since(number, iteration_files.now())
+    except (NoSnapshotError, StoreError):
+        return None
+    passing = [_passing(committed, each) for each in (since, number)]
+    now, then = passing if None not in passing else ([], [])
+    return Placement(
+        number,
+        since,
+        tuple(f"{_REVERSED.get(change.status, change.status)} {shown(change.path)}" for change in changes),
+        tuple(sorted(set(then or ()) - set(now or ()))),
+        tuple(sorted(set(now or ()) - set(then or ()))),
+    )
+
+
+def _passing(committed: LoopRecords, number: int) -> list[str] | None:
+    """Return the tests that passed in an iteration, without held-back ones; None if their names are unknown."""
+    found = committed.measurement(number)
+    if found is None or found[0].tests is None:
+        return None
+    return [name for name, how in found[0].tests.outcomes.items() if how == PASSED and not name.startswith(HELD_BACK)]
 
 
 def apply_iteration(iteration_files: IterationFiles, number: int, how: Apply, branch: str | None = None) -> Applied:

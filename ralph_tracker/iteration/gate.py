@@ -149,7 +149,7 @@ class Gate:
         if self.verdict == NOT_MEASURED:
             return "fix what gave nothing (`ralph-tracker doctor` helps), then run `ralph-tracker gate` again"
         older = next((alert.id for alert in self.critical if not self.is_new(alert)), None)
-        accept = "" if older is None else f"; `ralph-tracker accept {older} --reason WHY` takes it as it is"
+        accept = "" if older is None else f"; `ralph-tracker accept {older} --reason WHY` accepts it"
         return f"fix it, then run `ralph-tracker gate` again{accept}"
 
     @property
@@ -162,7 +162,7 @@ class Gate:
             if now is not None and (change > 0 if spec.direction is Direction.DOWN_IS_BETTER else change < 0):
                 before = half_up(now - change, COMPLEXITY_DECIMALS)
                 worse.append(f"{spec.name} {plain_number(before)}→{plain_number(now)}")
-        return ", ".join(worse) or f"adjusted score {plain_number(self.record.adjusted_score)}"
+        return ", ".join(worse) or f"score {plain_number(half_up(self.record.adjusted_score * 100, 1))} %"
 
     def is_new(self, alert: Alert) -> bool:
         """Return whether this measurement raises the alert for the first time."""

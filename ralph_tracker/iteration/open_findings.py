@@ -37,7 +37,8 @@ class OpenFindings:
 
     `verdict` is the current one, `recorded` that of the record; they differ after acceptances. Rates are in percent,
     None if unknown; the union rate is relative to every test seen by now. `findings` are the open ones with their alert
-    (None for an older alert that was not kept); `tests` are alerts about tests missing or skipped.
+    (None for an older alert that was not kept); `tests` are alerts about tests missing or skipped. `not_loaded` says
+    what did not load, with its first error.
     """
 
     document: Mapping[str, Any]
@@ -48,6 +49,7 @@ class OpenFindings:
     found: Integrity
     findings: tuple[tuple[Finding, OpenAlert | None], ...]
     tests: tuple[OpenAlert, ...]
+    not_loaded: tuple[str, ...] = ()
 
 
 def open_findings(committed: LoopRecords, document: Mapping[str, Any]) -> OpenFindings:
@@ -56,7 +58,7 @@ def open_findings(committed: LoopRecords, document: Mapping[str, Any]) -> OpenFi
     number, trust = record["iteration"], record.get("integrity")
     measured = committed.measurement(number)
     found = None if measured is None else measured[0].integrity
-    if trust is None or found is None:
+    if trust is None or measured is None or found is None:
         raise LoopError(
             f"iteration {number}: nobody compared its files and tests, as its metrics were handed in and no files are "
             "kept; set codebase.keep: always for the next loop"
@@ -75,6 +77,7 @@ def open_findings(committed: LoopRecords, document: Mapping[str, Any]) -> OpenFi
         found=found,
         findings=tuple((finding, by_key.get(finding.stamp, by_key.get(finding.key))) for finding in found.findings),
         tests=tuple(each for each in held.values() if each.alert.tests and not each.alert.findings),
+        not_loaded=tuple(f"{what} does not load: {why}" for what, why in sorted(measured[0].not_loaded.items())),
     )
 
 

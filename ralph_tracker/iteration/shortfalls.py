@@ -1,7 +1,7 @@
 """Collect from the record of an iteration what holds it back: failing and lost tests, findings, uncovered lines."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -196,11 +196,23 @@ def wrong_lines(committed: LoopRecords, number: int) -> tuple[str, ...]:
         return ()
     if held is None:
         return ()
-    failing = held.failing or ()
-    lines = [f"failing: {first_words(test)}" for test in failing[:SHOWN]]
-    rest = len(failing) - SHOWN
-    lines += [f"failing: {rest} more"] if rest > 0 else []
-    lines += [f"failing: {quantity(held.held_back, 'held-back test')}"] if held.held_back else []
+    lines = test_lines("failing", held.failing or ()) + held_back_lines(held)
     lines += [f"lost: {names_in_short(held.lost)}"] if held.lost else []
+    return (*lines, *not_loading_lines(held))
+
+
+def test_lines(word: str, tests: Sequence[FailingTest]) -> list[str]:
+    """Return the first tests with place and message, each after a word, and how many more there are."""
+    rest = len(tests) - SHOWN
+    return [f"{word}: {first_words(test)}" for test in tests[:SHOWN]] + ([f"{word}: {rest} more"] if rest > 0 else [])
+
+
+def held_back_lines(held: Shortfalls) -> list[str]:
+    """Return the number of held-back tests that fail, without their names."""
+    return [f"failing: {quantity(held.held_back, 'held-back test')}"] if held.held_back else []
+
+
+def not_loading_lines(held: Shortfalls) -> list[str]:
+    """Return what does not load, each with its first error."""
     loads = [f"{what}: {why}" if why else what for what, why in sorted(held.not_loaded.items())]
-    return (*lines, *(f"does not load: {line}" for line in loads[:SHOWN]))
+    return [f"does not load: {line}" for line in loads[:SHOWN]]

@@ -10,7 +10,7 @@ from ralph_tracker.core.codec import decode
 from ralph_tracker.core.lineage import Scorer
 from ralph_tracker.core.metrics import Metrics
 from ralph_tracker.core.selection import Selection, SelectionCandidate, SelectionDocument, selection_document
-from ralph_tracker.iteration.apply_selection import Applied
+from ralph_tracker.iteration.apply_selection import Applied, Placement
 from ralph_tracker.iteration.shortfalls import wrong_lines
 from ralph_tracker.iteration.would_run import trusted_templates
 from ralph_tracker.report.changes import Change, change_of
@@ -31,7 +31,7 @@ from ralph_tracker.store.record_listing import Listed, RecordHistory
 class FinishedLoop:
     """A selection with its document and report files; `problems` name what could not be read.
 
-    `in_place` is as in Applied.
+    `in_place` and `placement` are as in Applied.
     """
 
     selection: Selection
@@ -40,6 +40,7 @@ class FinishedLoop:
     problems: tuple[str, ...]
     applied: str
     in_place: bool | None = None
+    placement: Placement | None = None
 
 
 def contender_of(row: Mapping[str, Any], scorer: Scorer) -> SelectionCandidate:
@@ -92,7 +93,7 @@ def close(
     if finish and summary.status != "finished":
         store.set_status(summary, "finished", at)
     files = (f"{paths.shown}/selection.yaml", report, f"{paths.shown}/reports/loop-report.md")
-    return FinishedLoop(selection, document, files, problems, applied.text, applied.in_place)
+    return FinishedLoop(selection, document, files, problems, applied.text, applied.in_place, applied.placement)
 
 
 def story_of(

@@ -5,7 +5,7 @@ import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -20,10 +20,6 @@ if TYPE_CHECKING:
 
     from ralph_tracker.core.selection import Selection
     from ralph_tracker.report.selection_view import LoopStory
-from collections.abc import Sequence
-
-from ralph_tracker.core.selection import Selection
-from ralph_tracker.report.selection_view import LoopStory, selection_view
 
 _PACKAGE: Final = Path(__file__).resolve().parent.parent
 # What a template of the project may take: seconds, of which processor time, and bytes.
@@ -132,8 +128,8 @@ _LONGEST: Final = 500
 
 
 def pull_request(
-    selection: Selection,
-    story: LoopStory,
+    selection: "Selection",
+    story: "LoopStory",
     *,
     wrong: Sequence[str],
     alerts: Sequence[str],
@@ -141,6 +137,8 @@ def pull_request(
     next_step: str,
 ) -> str:
     """Return the comment's text: the sentence, failing and lost tests, open alerts, the decision, picture and table."""
+    from ralph_tracker.report.selection_view import selection_view  # noqa: PLC0415  # as above
+
     view = selection_view(selection, story)
     shown = {row.iteration for row in view.rows[-_ROWS:]} | {view.selected, view.rows[0].iteration}
     table = [cells for row, cells in zip(view.rows, view.table, strict=True) if row.iteration in shown]

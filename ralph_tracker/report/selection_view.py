@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ralph_tracker.core.metrics import BY_NAME
+from ralph_tracker.core.metrics import BY_NAME, METRICS
 from ralph_tracker.core.selection import Selection, SelectionCandidate
 from ralph_tracker.report.changes import Change
 from ralph_tracker.report.chart import mermaid_chart
-from ralph_tracker.report.standing import Point, Setback, loop_sentence, percent
+from ralph_tracker.report.standing import Point, Setback, loop_sentence, measured_in_words, percent
 from ralph_tracker.report.text import ABSENT, cost_per_point, money, number, score, sparkline
 from ralph_tracker.report.view import AlertRow
 
@@ -203,10 +203,16 @@ def why_peaks_differ(selection: Selection) -> str:
     if other.adjusted == other.candidate.quality_score:
         return ""
     return (
-        f"The formula alone names iteration {by_quality} (quality {score(other.candidate.quality_score)}). Counting "
-        f"every test that the loop has ever seen, at the baseline's code size, it scores {score(other.adjusted)}; "
-        f"iteration {selected.iteration} scores {score(selected.adjusted)}."
+        f"By quality_score alone it would be iteration {by_quality}; counting every test that the loop has ever seen, "
+        f"at the baseline's code size, that one scores {percent(other.adjusted)} and iteration {selected.iteration} "
+        f"{percent(selected.adjusted)}."
     )
+
+
+def candidate_in_words(contender: SelectionCandidate) -> str:
+    """Return tests, coverage, findings and score of an iteration in words."""
+    measured = measured_in_words({spec.name: contender.metrics.get(spec.name) for spec in METRICS})
+    return f"{measured}{', ' if measured else ''}score {percent(contender.adjusted)}"
 
 
 def _unverified(selection: Selection) -> str:

@@ -1,6 +1,7 @@
 """The sentences that every report, `status` and `show` begin with, made from the record alone."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from ralph_tracker.core.alert_types import TYPE_BY_NAME
@@ -50,6 +51,91 @@ def percent(score: float | None) -> str:
     return f"{plain_number(min(share, _NOT_QUITE) if score < 1 else share)} %"
 
 
+def measured_in_words(now: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> str:
+    """Return tests, coverage, findings and build of an iteration, from metrics by name.
+
+    Values of `before` (None: nothing to compare with) stand in parentheses where they differ.
+    """
+    old = before or {}
+    parts = [_test_words(now, old)]
+    if now.get("coverage_percentage") is not None:
+        coverage = _percentage(now["coverage_percentage"])
+        parts.append(f"{coverage} % coverage{_was(coverage, _percentage(old.get('coverage_percentage')), ' %')}")
+    elif old.get("coverage_percentage") is not None:
+        parts.append(f"coverage not measured ({_percentage(old['coverage_percentage'])} % before)")
+    parts += [_count_words(now, old, name, noun) for name, noun in _FINDINGS if _is_worth_words(now, old, name)]
+    if now.get("build_status") == "failure":
+        parts.append("the build fails")
+    return ", ".join(part for part in parts if part)
+
+
+_FINDINGS: Final = (("lint_errors", "lint error"), ("type_errors", "type error"), ("error_count", "error"))
+
+
+def _is_worth_words(now: Mapping[str, Any], old: Mapping[str, Any], name: str) -> bool:
+    """Return whether a count of findings says something: lint errors always, others unless they are 0 as before."""
+    if now.get(name) is None:
+        return False
+    if name == "lint_errors":
+        return True
+    is_sum = name == "error_count" and any(now.get(part) is not None for part in ("lint_errors", "type_errors"))
+    return not is_sum and bool(now[name] or old.get(name))
+
+
+def _count_words(now: Mapping[str, Any], old: Mapping[str, Any], name: str, noun: str) -> str:
+    count = quantity(now[name], noun) if now[name] else f"no {noun}s"
+    was = old.get(name)
+    return f"{count}{_was(now[name], was)}"
+
+
+def _test_words(now: Mapping[str, Any], old: Mapping[str, Any]) -> str:
+    passed, total, skipped = (now.get(name) for name in ("tests_passed", "test_count", "tests_skipped"))
+    was = _of(old.get("tests_passed"), old.get("test_count"))
+    if passed is None or total is None:
+        return f"tests not measured ({was} passed before)" if was else ""
+    if not total:
+        words = "no tests"
+    elif passed == total > 1:
+        words = f"all {plain_number(total)} tests pass"
+    else:
+        words = f"{_of(passed, total)} test{'' if total == 1 else 's'} pass{'es' if total == 1 else ''}"
+    aside = f", {plain_number(skipped)} skipped" if skipped else ""
+    return f"{words}{_was(_of(passed, total), was)}{aside}"
+
+
+def _of(passed: float | None, total: float | None) -> str | None:
+    return None if passed is None or total is None else f"{plain_number(passed)} of {plain_number(total)}"
+
+
+def _was(now: object, before: object, unit: str = "") -> str:
+    return "" if before is None or before == now else f" ({before}{unit} before)"
+
+
+def score_in_words(score: float, before: float | None, best: tuple[int, float] | None, number: int) -> str:
+    """Return the believed score of an iteration in percent, beside the one before and the best.
+
+    `before` is None if there is none; `best` is the best iteration with its score, None while there is none.
+    """
+    said = f"score {percent(score)}{_was(percent(score), None if before is None else percent(before))}"
+    if best is None:
+        return said
+    return f"{said}, the best so far" if best[0] == number else f"{said}; best {percent(best[1])}, iteration {best[0]}"
+
+
+def without_repeats(message: str, tests: Collection[str], errors: Collection[str]) -> str:
+    """Return an alert's message or note without the names and first errors that were printed before it."""
+    head, separator, tail = message.partition(": ")
+    names = [name for name in _BETWEEN_NAMES.split(tail) if name]
+    if separator and names and all(name in tests for name in names):
+        return head
+    for error in errors:
+        message = message.removesuffix(f": {error}")
+    return message
+
+
+_BETWEEN_NAMES: Final = re.compile(r", | and \d+ more$")
+
+
 def loop_sentence(
     start: Point, best: Point | None, last: Point, setbacks: Sequence[Setback] = (), advice: str = ""
 ) -> str:
@@ -64,6 +150,7 @@ def loop_sentence(
         parts = [f"Nothing is better than the baseline with {_values(start)}"]
     else:
         parts = [f"{progress(start, peak)} by iteration {peak.iteration}"]
+    setbacks = [setback for setback in setbacks if setback.iteration != peak.iteration]
     undone = {setback.iteration for setback in setbacks}
     after = [number for number in range(peak.iteration + 1, last.iteration + 1) if number not in undone]
     if after:
@@ -110,9 +197,12 @@ def _values(point: Point) -> str:
 
 
 def _span(numbers: Sequence[int]) -> str:
-    if len(numbers) == 1:
-        return f"{numbers[0]}"
-    return f"{numbers[0]} {'and' if len(numbers) == 2 else 'to'} {numbers[-1]}"  # noqa: PLR2004  # a pair
+    """Return numbers as words: 4, 4 and 6, 4 to 7; many with gaps as their range."""
+    *most, last = map(str, numbers)
+    is_range = numbers[-1] - numbers[0] == len(most) > 1
+    if is_range or len(most) > _SETBACKS_SHOWN:
+        return f"{most[0]} to {last}"
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def _since(peak: Point, last: Point, *, rolled_back: bool) -> str:

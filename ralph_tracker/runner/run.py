@@ -19,8 +19,10 @@ from ralph_tracker.core.metrics import Usage, plain_number, quantity
 from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.core.rules import LoopLimits
 from ralph_tracker.errors import InputError, LoopError, NoSnapshotError, RecordError
+from ralph_tracker.iteration.facts import facts_of
 from ralph_tracker.iteration.measure import configured_by
 from ralph_tracker.iteration.would_run import loop_runs
+from ralph_tracker.report.standing import percent
 from ralph_tracker.report.text import known_money
 from ralph_tracker.runner.attempt import (
     AgentRun,
@@ -128,17 +130,17 @@ def tree_of_now(paths: LoopPaths) -> str | None:
 def status_line(summary: Summary, iteration: int, now: float, *, is_partial: bool = False) -> str:
     """Return iteration, score, best, cost and time of a loop in one line.
 
-    `now` is epoch seconds, `is_partial` whether parts of the cost are unknown.
+    The score is that of the last record, which is named while `iteration` is still at work. `now` is epoch seconds,
+    `is_partial` whether parts of the cost are unknown.
     """
-    best = "none yet"
+    recorded = "baseline" if summary.iteration == 0 else f"iteration {summary.iteration}"
+    score = percent(summary.adjusted_score) + ("" if iteration == summary.iteration else f" ({recorded})")
+    best = ""
     if summary.best_iteration is not None:
-        best = f"{summary.best_adjusted_score:.4g} (iteration {summary.best_iteration})"
+        best = f" · best {percent(summary.best_adjusted_score)} (iteration {summary.best_iteration})"
     cost = known_money(summary.cost_usd, is_partial=is_partial)
     spent = now - datetime.fromisoformat(summary.started_at).timestamp()
-    return (
-        f"[ralph {summary.loop_id}] iteration {iteration} · score {summary.adjusted_score:.4g} · best {best} · "
-        f"cost {cost} · {_shown_time(spent)}"
-    )
+    return f"[ralph {summary.loop_id}] iteration {iteration} · score {score}{best} · cost {cost} · {_shown_time(spent)}"
 
 
 def _shown_time(seconds: float) -> str:
@@ -355,6 +357,9 @@ class Run:
         record = self._record()
         self.screen.line(self._status())
         self.screen.line(f"  {record.classification}: {record.message}")
+        facts = facts_of(self.tracker.store(), record.iteration, record.previous)
+        for line in (facts.counts, *facts.lines):
+            self.screen.line(f"  {line}")
         if self.decided.carried_out:
             self.screen.line(f"  rolled back to iteration {decision.target_iteration}")
         stalls = done.stalls + 1 if decision.is_stall else 0

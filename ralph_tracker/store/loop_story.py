@@ -31,8 +31,13 @@ def kept_point(paths: LoopPaths, number: int) -> KeptPoint:
 
 
 def rolled_back(paths: LoopPaths) -> tuple[RolledBack, ...]:
-    """Return the iterations that rollbacks left behind, oldest first; a rollback that was undone is none."""
-    left: dict[int, None] = {}
+    """Return the iterations that rollbacks left behind, oldest first; a rollback that was undone leaves none.
+
+    Each rollback leaves all iterations after its target; of several without an iteration between them the last counts.
+    """
+    left: set[int] = set()
+    earlier: set[int] = set()
+    latest: int | None = None
     for event in read_lines(paths.events):
         if (
             isinstance(event, dict)
@@ -40,10 +45,10 @@ def rolled_back(paths: LoopPaths) -> tuple[RolledBack, ...]:
             and isinstance(event.get("to"), int)
             and isinstance(event.get("after"), int)
         ):
-            left.pop(event["after"], None)
-            if event["to"] != event["after"]:
-                left[event["after"]] = None
-    return tuple(RolledBack(number, tuple(_critical(paths, number))) for number in left)
+            if event["after"] != latest:
+                earlier, latest = left, event["after"]
+            left = (earlier | {*range(event["to"] + 1, event["after"] + 1)}) - {event["to"]}
+    return tuple(RolledBack(number, tuple(_critical(paths, number))) for number in sorted(left))
 
 
 def _critical(paths: LoopPaths, number: int) -> Iterable[str]:

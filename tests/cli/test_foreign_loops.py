@@ -98,9 +98,9 @@ def test_history_lists_what_aiwg_wrote(project, folder):
     assert (answer.code, answer.err) == (0, "")
     assert answer.out == textwrap.dedent(
         """\
-        it.  class       tests  coverage  errors  quality  adjusted  decision
-        0    baseline    5/8    65.0%     n/a     0.60     n/a       n/a
-        3    regression  7/9    72.0%     n/a     0.75     n/a       rollback
+        it.  class       tests  coverage  errors  score  decision
+        0    baseline    5/8    65.0%     n/a     60 %   n/a
+        3    regression  7/9    72.0%     n/a     75 %   rollback
         """
     )
     assert project.ralph("history", *NAMED, "--json").json[1] == REGRESSION
@@ -113,7 +113,7 @@ def test_show_tells_what_is_there_and_says_na_for_the_rest(project, folder):
     assert "  Test Count        9        10      -1         8      +1\n" in answer.out
     assert "  Errors          n/a       n/a     n/a       n/a     n/a\n" in answer.out
     assert "\nCRITICAL test_deletion (new): Test count decreased from 10 to 9\n" in answer.out
-    assert "\ndecision: rollback (0.95): Multiple CRITICAL regressions detected\n" in answer.out
+    assert "\ndecision: rollback to iteration 2 (confidence 95 %): Multiple CRITICAL" in answer.out
     assert project.ralph("show", "3", *NAMED, "--json").json == REGRESSION
     assert project.ralph("show", "0", *NAMED).code == 0
 
@@ -124,14 +124,14 @@ def test_diff_compares_the_metrics_and_says_that_nothing_else_is_kept(project, f
     assert answer.out == textwrap.dedent(
         """\
         old-loop: iteration 0 (baseline) → 3 (regression)
-                             0      3   change
-        Quality score     0.60   0.75  +0.1500  better
-        Test Count           8      9       +1  better
-        Tests Passed         5      7       +2  better
-        Tests Failed         3      2       -1  better
+                             0      3  change
+        Score             60 %   75 %   +15.0  better
+        Test Count           8      9      +1  better
+        Tests Passed         5      7      +2  better
+        Tests Failed         3      2      -1  better
         Tests Skipped        0    n/a
-        Pass Rate        62.5%  77.8%   +15.3%  better
-        Coverage         65.0%  72.0%    +7.0%  better
+        Pass Rate        62.5%  77.8%  +15.3%  better
+        Coverage         65.0%  72.0%   +7.0%  better
         Lines Covered      292    n/a
         Lines Total        450    n/a
         Lint Errors          8    n/a

@@ -104,7 +104,7 @@ def test_a_test_is_annotated_where_it_stands(broken):
     found = annotations(broken, lambda test: ("tests/a.py", 7) if test == "t03" else None)
     (placed,) = [annotation for annotation in found if annotation.file]
     assert (placed.level, placed.title, placed.file, placed.line) == ("error", "Working tests failing", "tests/a.py", 7)
-    assert placed.message.startswith("t03: Previously passing tests now failing: ")
+    assert placed.message.startswith("t03: Previously passing tests now failing")
 
 
 def test_critical_and_class_are_errors_and_the_rest_warnings(broken):

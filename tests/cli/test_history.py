@@ -40,7 +40,7 @@ def test_what_is_asked_for_is_listed_by_table_and_json_alike(varied, asked, numb
     listed = varied.ralph("history", *asked)
     assert (listed.code, listed.err) == (0, "")
     if numbers:
-        assert [int(line.split()[0]) for line in listed.out.splitlines()[1:]] == numbers
+        assert [int(line.split()[0]) for line in listed.out.splitlines() if line[0].isdigit()] == numbers
     else:
         assert listed.out == "no iteration of loop ralph-001 fits; `ralph-tracker history` lists all 6\n"
 
@@ -62,7 +62,7 @@ def test_a_damaged_record_is_of_no_class_and_is_named_all_the_same(running):
         (loop / name).write_text("{")
     for asked, listed in (((), ["0", "1"]), (("--class", "baseline"), ["0"]), (("--since", "1"), ["1"])):
         answer = running.ralph("history", *asked)
-        assert [line.split()[0] for line in answer.out.splitlines()[1:]] == listed
+        assert [line.split()[0] for line in answer.out.splitlines() if line[0].isdigit()] == listed
         assert answer.err.startswith("ralph-tracker: iteration 1: both copies of its record are damaged")
 
 
@@ -100,12 +100,12 @@ def test_no_table_is_wider_than_the_screen_whatever_the_records_hold(project, mo
 @pytest.mark.parametrize(
     ("columns", "left_out"),
     [
-        (60, ["errors", "coverage", "quality", "$/pt", "cost"]),
-        (80, ["errors", "coverage"]),
-        (120, []),
+        (40, ["decimals", "errors", "$/pt", "coverage", "cost", "integrity", "decision"]),
+        (60, ["decimals", "errors", "$/pt", "coverage", "cost"]),
+        (80, ["decimals", "errors"]),
     ],
 )
-def test_a_narrow_screen_shows_the_class_and_what_decides(project, monkeypatch, columns, left_out):
+def test_a_narrow_screen_loses_decimals_then_columns_and_says_which(project, monkeypatch, columns, left_out):
     scores = {0: ("baseline", 0.51), 1: ("regression", 0.4321), 2: ("forward", 0.87)}
     records = [
         {
@@ -129,16 +129,15 @@ def test_a_narrow_screen_shows_the_class_and_what_decides(project, monkeypatch, 
     monkeypatch.setenv("COLUMNS", str(columns))
     answer = project.ralph("history", "--loop-id", "old")
     head, *rows = answer.out.splitlines()
-    shown = ["it.", "class", "tests", "coverage", "errors", "quality", "adjusted", "integrity", "cost", "$/pt"]
+    shown = ["it.", "class", "tests", "coverage", "errors", "score", "integrity", "cost", "$/pt"]
     assert head.split() == [each for each in [*shown, "decision"] if each not in left_out]
     for row, (classification, score) in zip(rows, scores.values(), strict=True):
-        assert {classification, "118/124", str(score), "TAMPERED", "rollback"} <= set(row.split())
+        percent = f"{score * 100:.0f}" if left_out else f"{score * 100:.1f}".removesuffix(".0")
+        assert {classification, "118/124", percent} <= set(row.split())
     assert rows[2].endswith("← best")
     assert max(map(len, (head, *rows))) <= columns
     names = ", ".join(left_out)
-    had = (
-        f"ralph-tracker: columns left out, terminal too narrow: {names}; `COLUMNS=120 ralph-tracker history` shows them"
-    )
+    had = f"ralph-tracker: terminal too narrow for {names}; `COLUMNS=120 ralph-tracker history` shows all"
     assert answer.err == (f"{had}\n" if left_out else "")
 
 

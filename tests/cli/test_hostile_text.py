@@ -116,7 +116,7 @@ def test_a_hostile_name_is_shown_as_it_is_and_moves_nothing(breaking, key):
     shown = project.ralph("show", NUMBER[key]).out
     for told in (said[key], shown, project.ralph("diff", NUMBER[key] - 1, NUMBER[key]).out):
         is_harmless(told)
-    assert message in " ".join(said[key].split())
+    assert f"lost: {seen_of(key)}" in " ".join(said[key].split())
     assert message in " ".join(shown.split())
     assert f"  broken: {seen_of(key)}\n" in shown
     is_harmless(project.ralph("report", NUMBER[key]).out)

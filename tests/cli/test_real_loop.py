@@ -49,8 +49,8 @@ def test_a_real_loop_is_judged_as_the_design_says(told, project):
     scores = {f"iteration_{it['iteration']}": it["adjusted_score"] for it in history[1:]}
     assert selection["adjusted_quality_trajectory"] == scores
     explained = (
-        "The formula alone names iteration 0 (quality 0.8803). Counting every test that the loop has ever seen, at the "
-        "baseline's code size, it scores 0.4681; iteration 7 scores 0.85."
+        "By quality_score alone it would be iteration 0; counting every test that the loop has ever seen, at the "
+        "baseline's code size, that one scores 46.8 % and iteration 7 85 %."
     )
     assert explained in " ".join(project.hook("post-loop").out.split())  # the screen has lines
     reports = project.root / ".aiwg/ralph/ralph-001/reports"

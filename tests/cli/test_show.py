@@ -37,8 +37,8 @@ def test_show_says_why_each_alert_was_raised_and_which_rule_decided(dropped):
         "HIGH it2-functionality_loss (new): Passing tests decreased from 10 to 9",
         "  why: passing tests must not be deleted, skipped or renamed away: before 10,",
         "    now 9",
-        "decision: rollback (0.95): Rollback to iteration 1 due to regression: Test count",
-        "  decreased from 10 to 9",
+        "decision: rollback to iteration 1 (confidence 95 %): Test count decreased from",
+        "  10 to 9",
         "  by rule 4: a CRITICAL alert is new, or open while the score is not above that",
         "    of the rollback's target",
     ]

@@ -34,9 +34,8 @@ def test_status_shows_where_the_loop_stands(dropped, status):
         "    Go back to iteration 1.",
         "  CRITICAL it2-test_deletion: Test count decreased from 10 to 9",
         "  HIGH it2-functionality_loss: Passing tests decreased from 10 to 9",
-        "  decision: rollback (0.95): Rollback to iteration 1 due to regression: Test",
-        "    count decreased from 10 to 9",
-        "  score: 80.8 %, regression; best 84.3 %, iteration 1",
+        "  decision: rollback to iteration 1 (confidence 95 %)",
+        "  score 80.8 %; best 84.3 %, iteration 1",
         "  cost: at least $1.50",
         "  next: go back to iteration 1 by your own means, or",
         f"    {ACCEPT}",
@@ -78,7 +77,7 @@ class TestNextStep:
     def test_after_a_baseline_the_agent_works(self, project, status):
         project.started()
         lines, step = status()
-        assert lines[1:4:2] == ["  Baseline: 10/10 tests and 50 % coverage.", "  score: 84.3 %, baseline"]
+        assert lines[1:4:2] == ["  Baseline: 10/10 tests and 50 % coverage.", "  score 84.3 %"]
         assert step == WORK
 
     def test_an_iteration_that_was_begun_and_is_not_on_record_is_to_be_repeated(self, running, status):
@@ -156,7 +155,7 @@ def test_after_a_rollback_the_agent_works_on_from_there(fallen, status):
     assert lines[1:4] == [
         "  Nothing is better than the baseline with 2/2 tests; 1 was rolled back (test",
         "    deletion).",
-        "  the working tree is iteration 0 again; the next one goes on from it",
+        "  the working tree was set back to iteration 0; the next iteration continues",
     ]
     assert step == WORK
 

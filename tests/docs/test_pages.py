@@ -19,7 +19,7 @@ TAKEN = {
     "metrics.yaml": lambda text: read_metrics(yaml.safe_load(text)),
     "baseline.yaml": lambda text: read_metrics(yaml.safe_load(text)),
 }
-LANGUAGES = {"shell", "text", "python", "yaml", "toml", "layout"}
+LANGUAGES = {"console", "shell", "text", "python", "yaml", "toml", "layout"}
 WIDTH = 120
 
 page = pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)

@@ -68,7 +68,7 @@ def test_a_score_that_fell_is_named_where_none_of_the_four_is_known(driven):
     driven.tracker.pre_loop({"quality_score": 0.8})
     unscored = dict.fromkeys(name for name in BY_NAME if name != "pass_rate")
     from_score = driven.gate(**unscored, quality_score=0.5)
-    assert from_score.reasons == ("class regression: adjusted score 0.5",)
+    assert from_score.reasons == ("class regression: score 50 %",)
     assert from_score.measures == ()
 
 
@@ -78,7 +78,7 @@ def test_what_was_deleted_in_an_earlier_iteration_stays_a_regression_until_accep
     again = driven.gate(test_count=9, tests_passed=9)
     assert (again.verdict, again.record.classification, again.compared_with) == ("regression", "plateau", 1)
     assert [again.is_new(alert) for alert in again.critical] == [False]
-    assert again.next_step.endswith("`ralph-tracker accept it1-test_deletion --reason WHY` takes it as it is")
+    assert again.next_step.endswith("`ralph-tracker accept it1-test_deletion --reason WHY` accepts it")
     driven.tracker.accept("it1-test_deletion", "it tested nothing")
     accepted = driven.gate(test_count=9, tests_passed=9)
     assert (accepted.verdict, accepted.alerts) == ("pass", ())

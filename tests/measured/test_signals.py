@@ -102,4 +102,4 @@ def test_a_hangup_that_nohup_asked_to_ignore_is_ignored(workshop, program, lifel
         go.touch()
         out, err = ours.communicate(timeout=60)
     assert (ours.returncode, err) == (0, "")
-    assert out.startswith("Baseline captured")
+    assert out.startswith("Baseline: ")

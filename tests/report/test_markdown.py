@@ -216,5 +216,5 @@ def test_a_dropped_dimension_is_na_and_weighs_nothing():
 
 def test_the_difference_between_the_two_scores_is_explained_where_another_iteration_is_named():
     for name in ("loop-report.md", "output-selection.md"):
-        assert "The formula alone names iteration 0 (quality " in report_in("equal-ground", name)
+        assert "By quality_score alone it would be iteration 0; " in report_in("equal-ground", name)
         assert "The formula alone names" not in report_in("seed-example-2", name)

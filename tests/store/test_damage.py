@@ -178,7 +178,7 @@ class TestBothCopiesOfARecord:
     def test_are_named_and_the_others_listed(self, gone, ask):
         history = ask(gone.root, "history")
         assert history.err == "ralph-tracker: iteration 2: both copies of its record are damaged; the others go on\n"
-        assert len(history.out.splitlines()) == 7
+        assert [line[0] for line in history.out.splitlines() if line[0].isdigit()] == list("012345")
         assert "\n2    damaged" in history.out
 
     def test_are_named_by_the_selection(self, gone):

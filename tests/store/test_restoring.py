@@ -72,7 +72,7 @@ def test_an_interrupted_undo_is_finished_by_the_same_undo(loop, ask):
 
 
 def test_the_undo_ids_are_listed_with_what_they_bring_back(loop, ask):
-    assert ask(loop.root, "restore", "--list").out == "No restore has kept anything\n"
+    assert ask(loop.root, "restore", "--list").out == "no undo ids: nothing was restored in this loop\n"
     first = loop.tracker.restore(0)
     (loop.root / "b.txt").write_text("new\n")
     second = loop.tracker.restore(1)

@@ -141,6 +141,42 @@ def repository_around(root: Path) -> UserRepository | None:
     return None
 
 
+def changed_since_commit(root: Path) -> tuple[str, ...]:
+    """Return the tracked files of a tree that differ from HEAD or are gone, as git's own filters are not run.
+
+    A file of the committed size counts as changed only if it is newer than the index. () without a repository, without
+    a commit, or if git cannot be read.
+    """
+    repository = repository_around(root)
+    if repository is None:
+        return ()
+    try:
+        listed = repository.ask("ls-tree", "-r", "-l", "-z", f"HEAD:{repository.prefix}").out.split(b"\0")
+        index_time = (repository.folder / "index").stat().st_mtime_ns
+    except (StoreError, OSError):
+        return ()
+    return tuple(sorted(filter(None, (_changed(root, item, index_time) for item in listed if item))))
+
+
+def _changed(root: Path, item: bytes, index_time: int) -> str | None:
+    """Return the path of a line of `ls-tree -l` if its file differs, None if it does not."""
+    about, _, name = item.partition(b"\t")
+    mode, _, object_id, size = about.split()
+    path = os.fsdecode(name)
+    if not mode.startswith(b"100"):
+        return None  # links and submodules
+    try:
+        found = (root / path).lstat()
+        if found.st_size == int(size) and found.st_mtime_ns <= index_time:
+            return None
+        content = (root / path).read_bytes()
+    except OSError:
+        return path
+    new = hashlib.sha256 if len(object_id) == _SHA256_DIGITS else hashlib.sha1
+    forms = (content, content.replace(b"\r\n", b"\n"))  # as committed from a tree with Windows line ends
+    return None if object_id.decode() in {new(b"blob %d\0" % len(each) + each).hexdigest() for each in forms} else path
+
+
 def head_of(root: Path) -> str | None:
     """Return the commit of HEAD in the repository around a folder, None if there is no repository or no git."""
     found = repository_around(root.resolve())

@@ -1,0 +1,129 @@
+"""The facts of an iteration in lines for people: what passes, which tests were gained and lost, what does not load."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from ralph_tracker.core.findings import Integrity
+from ralph_tracker.core.known_tests import HELD_BACK, belongs_to_any, names_in_short
+from ralph_tracker.core.metrics import FAILED, PASSED, quantity
+from ralph_tracker.errors import NoSnapshotError, RecordError, StoreError
+from ralph_tracker.iteration.shortfalls import (
+    Shortfalls,
+    held_back_lines,
+    not_loading_lines,
+    shortfalls,
+    test_lines,
+)
+from ralph_tracker.report.standing import measured_in_words
+from ralph_tracker.store.iteration_files import IterationFiles
+from ralph_tracker.store.loop_story import kept_point
+from ralph_tracker.store.records import LoopRecords
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What an iteration brought since the one that it descends from.
+
+    `counts` is a sentence part about tests, coverage and findings, with the values before where they differ. `lines`
+    name tests and files; `tests` and `errors` are what they name, so that nothing has to be said twice. `before` is
+    the score of the predecessor as recorded, None for a baseline.
+    """
+
+    counts: str
+    lines: tuple[str, ...] = ()
+    tests: frozenset[str] = frozenset()
+    errors: tuple[str, ...] = ()
+    before: float | None = None
+
+
+def facts_of(committed: LoopRecords, number: int, previous: int | None) -> Facts:
+    """Return the facts of a recorded iteration since `previous` (None: a baseline); what is damaged is left out."""
+    now = kept_point(committed.paths, number)
+    before = None if previous is None else kept_point(committed.paths, previous)
+    counts = measured_in_words(now.values, None if before is None else before.values)
+    score = None if before is None else before.score
+    try:
+        held = shortfalls(committed, number)
+    except (RecordError, StoreError):
+        held = None
+    if held is None:
+        return Facts(counts, before=score)
+    moves = _moves(committed, number, previous, held)
+    lines = [*_lost(moves, held), *_gained(moves), *not_loading_lines(held), *_still_failing(moves, held)]
+    lines += [_NO_CHANGE] if previous is not None and _has_same_files(committed, previous, number) else []
+    named = {*(test.name for test in held.failing or ()), *moves.deleted, *moves.skipped, *moves.hidden}
+    return Facts(counts, tuple(lines), frozenset(named), tuple(held.not_loaded.values()), score)
+
+
+_NO_CHANGE: Final = "no file changed"
+
+
+@dataclass(frozen=True, slots=True)
+class _Moves:
+    """The names of tests whose outcome changed, without held-back ones.
+
+    `deleted` passed before, `hidden` failed and are gone or skipped now.
+    """
+
+    broken: frozenset[str] = frozenset()
+    deleted: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
+    fixed: tuple[str, ...] = ()
+    new: tuple[str, ...] = ()
+    uncollected: int = 0
+
+
+def _moves(committed: LoopRecords, number: int, previous: int | None, held: Shortfalls) -> _Moves:
+    """Compare by name with the predecessor; renamed and moved tests are neither deleted nor new."""
+    now, old = committed.measurement(number), None if previous is None else committed.measurement(previous)
+    if now is None or old is None or now[0].tests is None or old[0].tests is None:
+        return _Moves()
+    was = {name: how for name, how in old[0].tests.outcomes.items() if not name.startswith(HELD_BACK)}
+    outcomes = {name: how for name, how in now[0].tests.outcomes.items() if not name.startswith(HELD_BACK)}
+    matches = (now[0].integrity or Integrity()).matches
+    origins = {later: was[gone] for gone, news in matches.items() if gone in was for later in news}
+    gone = {name for name in was if name not in outcomes and name not in matches}
+    uncollected = {name for name in gone if belongs_to_any(name, held.not_loaded)}
+    before = {name: was.get(name, origins.get(name)) for name in outcomes}
+    passing = [name for name, how in outcomes.items() if how == PASSED]
+    idle = {name for name, how in outcomes.items() if how not in {PASSED, FAILED}}
+    return _Moves(
+        broken=frozenset(name for name, how in outcomes.items() if how == FAILED and before[name] == PASSED),
+        deleted=_sorted(name for name in gone - uncollected if was[name] == PASSED),
+        hidden=_sorted(name for name in (gone - uncollected) | idle if was.get(name, origins.get(name)) == FAILED),
+        skipped=_sorted(name for name in idle if before[name] == PASSED),
+        fixed=_sorted(name for name in passing if before[name] not in {None, PASSED}),
+        new=_sorted(name for name in passing if before[name] is None),
+        uncollected=len(uncollected),
+    )
+
+
+def _sorted(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(names))
+
+
+def _lost(moves: _Moves, held: Shortfalls) -> list[str]:
+    lines = test_lines("lost", [test for test in held.failing or () if test.name in moves.broken])
+    lines += [f"lost: {names_in_short(moves.deleted)} (deleted)"] if moves.deleted else []
+    lines += [f"lost: {names_in_short(moves.skipped)} (skipped)"] if moves.skipped else []
+    lines += [f"deleted or skipped while failing: {names_in_short(moves.hidden)}"] if moves.hidden else []
+    return lines + ([f"lost: {quantity(moves.uncollected, 'test')} (not collected)"] if moves.uncollected else [])
+
+
+def _gained(moves: _Moves) -> list[str]:
+    lines = [f"gained: {names_in_short(moves.fixed)}"] if moves.fixed else []
+    return lines + ([f"gained: {names_in_short(moves.new)} (new)"] if moves.new else [])
+
+
+def _still_failing(moves: _Moves, held: Shortfalls) -> list[str]:
+    lines = test_lines("failing", [test for test in held.failing or () if test.name not in moves.broken])
+    return lines + held_back_lines(held)
+
+
+def _has_same_files(committed: LoopRecords, previous: int, number: int) -> bool:
+    try:
+        return not IterationFiles(committed).file_changes(previous, number)
+    except (NoSnapshotError, StoreError):
+        return False
