@@ -47,6 +47,12 @@ _ERRORS: Final = tuple(
         r"(?P<what>build file '(?P<file>[^']+)': (?P<number>\d{1,9}): .+)",  # Gradle
         r"(?P<what>(?P<file>[Mm]akefile|\S+\.mk):(?P<number>\d{1,9}): \*\*\* .+)",  # make
         r"(?P<what>make(?:\[\d+\])?: \*\*\* No rule .+)",
+        r"(?P<what>CMake Error at (?P<file>[^\s:]+):(?P<number>\d{1,9}).*)",
+        r"(?:PHP )?(?P<what>(?:Parse|Fatal) error: .+ in (?P<file>\S+\.\w+)(?: on line |:)(?P<number>\d{1,9}))$",
+        # Ruby: the place of its loader, which comes first, is not that of the error
+        r"(?:\S+:\d+:in .require.{0,20}: )?(?P<what>(?P<file>[^\s:]+\.rb):(?P<number>\d{1,9}): syntax error.*)",
+        r"\S+:\d+:in .require.{0,20}: (?P<what>.+ \(LoadError\))$",
+        r"(?P<what>(?P<file>[^\s:<]+\.rb):(?P<number>\d{1,9}):in .+ \((?:\w+::)*[A-Z]\w*(?:Error|Exception)\))$",
         r"(?P<what>error(?:\[E\d+\])?: .+)",  # rustc, cargo
         r"(?:/\S*ld(?:\.\w+)?: )?(?P<what>.*undefined reference to .+|.*ld: error: .+)",  # linkers
         r"✘ \[ERROR\] (?P<what>.+)",  # esbuild
@@ -64,6 +70,7 @@ _BEFORE: Final = re.compile(
 _AFTER: Final = re.compile(
     r"\s*(?:-->|╭─\[|❯|at .*\(|at |│)?\s*(?:file://)?(?P<file>[^\s()\[\]:]+\.\w+):(?P<number>\d{1,9}):\d+"
 )
+_MESSAGE_BELOW: Final = "CMake Error at "
 _LIBRARY: Final = re.compile(r"site-packages|dist-packages|/lib/python\d|<frozen|node_modules|node:|/rustc/")
 _PYTEST: Final = re.compile(r"E(?: {2,}|$)")
 
@@ -86,6 +93,8 @@ def first_error(text: str) -> FirstError | None:
             continue
         named = found.groupdict()
         what, own, number = named["what"].strip(), named.get("file"), named.get("number")
+        if what.startswith(_MESSAGE_BELOW):
+            what += next((f" {each.strip()}" for each in lines[index + 1 :] if each.strip()), "")
         if len(what) > _LONGEST:
             what = f"{what[: _LONGEST - 1]}…"
         near = place or _place_after(lines[index + 1 : index + 1 + _LINES_AFTER])

@@ -304,3 +304,24 @@ def _same(ours, theirs):
     if ours is None or theirs is None:
         return ours is theirs
     return abs(ours - theirs) <= _TO_A_TENTH
+
+
+@pytest.mark.parametrize(
+    ("files", "install", "fix"),
+    [
+        (sources.UVU, ("uvu@0.5.6",), ("tests/a.js", "1 + 1, 3", "1 + 1, 2")),
+        (sources.MAKE, (), ("answer", "wrong", "right")),
+    ],
+    ids=["uvu", "make"],
+)
+def test_a_runner_without_a_report_counts_by_its_exit_status(project, with_tools, files, install, fix):
+    with_tools(("make",), install)
+    made = project(files, install)
+    assert "counts by its exit status only" in " ".join(made.ours("init", "--yes").split())
+    assert made.record("pre-loop")["quality"]["build_status"] == "failure"
+    _edit(made.root, *fix)
+    second = made.record("post-iteration")
+    assert second["quality"]["build_status"] == "success"
+    assert second["classification"] == "forward_progress"
+    _edit(made.root, fix[0], fix[2], fix[1])
+    assert made.record("post-iteration")["classification"] == "regression"

@@ -15,6 +15,42 @@ JAVA = "/project/src/main/java/Box.java"
     ("tool", "expected"),
     [
         ("cargo", FirstError("error[E0425]: cannot find value `c` in this scope (src/lib.rs:3)", "src/lib.rs", 3)),
+        ("bun", FirstError("error: Unexpected = (/project/x.test.ts:1)", "/project/x.test.ts", 1)),
+        (
+            "cmake",
+            FirstError(
+                "CMake Error at CMakeLists.txt:3 (find_package): By not providing "
+                '"FindNowhere.cmake" in CMAKE_MODULE_PATH this project has',
+                "CMakeLists.txt",
+                3,
+            ),
+        ),
+        (
+            "php",
+            FirstError(
+                'Parse error:  syntax error, unexpected token "{", expecting variable in /project/a.php on line 1',
+                "/project/a.php",
+                1,
+            ),
+        ),
+        (
+            "phpunit",
+            FirstError(
+                'Fatal error:  Uncaught ParseError: syntax error, unexpected token "(" in /project/t/ATest.php:3',
+                "/project/t/ATest.php",
+                3,
+            ),
+        ),
+        ("ruby", FirstError("a.rb:3: syntax error, unexpected `end', expecting ')'", "a.rb", 3)),
+        ("ruby-require", FirstError("cannot load such file -- nothing_here (LoadError)")),
+        (
+            "rake",
+            FirstError(
+                "/project/t.rb:1: syntax error, unexpected end-of-input, expecting ')' (SyntaxError)",
+                "/project/t.rb",
+                1,
+            ),
+        ),
         ("gcc", FirstError("a.c:1:21: error: ‘c’ undeclared (first use in this function)", "a.c", 1)),
         (
             "go",
