@@ -1,5 +1,6 @@
 """Istanbul's summary (`coverage-summary.json` of nyc, c8, jest and vitest): totals for all and for each file."""
 
+import re
 from typing import Annotated, Final
 
 from msgspec import Meta, Struct
@@ -12,6 +13,8 @@ from ralph_tracker.formats.damage import DamageError
 
 _TOTAL: Final = "total"
 _KEYS: Final = frozenset({"lines", "statements", "functions", "branches"})
+
+_KEPT: Final = re.compile(r"(?:^|[/\\])\.aiwg[/\\]ralph[/\\]")
 
 Count = Annotated[int, Meta(ge=0)]
 
@@ -32,7 +35,10 @@ def sniff(content: Content) -> bool:
 
 
 def read(content: Content) -> CoverageReport:
-    """Read the total of lines; its percentage is truncated to two digits. Raises DamageError."""
+    """Read the total of lines, without files that are kept of iterations. Raises DamageError.
+
+    Its percentage is truncated to two digits. nyc and c8 with `all` count every file, also copies below `.aiwg`.
+    """
     summaries = json_typed.decode(content, dict[str, _Summary], "Istanbul")
     if _TOTAL not in summaries:
         raise DamageError("the summary has no total")
@@ -43,4 +49,9 @@ def read(content: Content) -> CoverageReport:
     if summaries:
         files = [summary.lines for summary in summaries.values()]
         against = (sum(file.covered for file in files), sum(file.total for file in files))
-    return rows.of_totals(stated, contradiction=rows.contradiction(stated, *against))
+    wrong = rows.contradiction(stated, *against)
+    kept = [summary.lines for path, summary in summaries.items() if _KEPT.search(path)]
+    if kept and wrong is None:
+        covered = against[0] - sum(file.covered for file in kept)
+        stated = rows.DeclaredTotals(covered=covered, total=against[1] - sum(file.total for file in kept))
+    return rows.of_totals(stated, contradiction=wrong)

@@ -58,7 +58,6 @@ _WRAPPER_VALUED: Final = frozenset(
 )
 # The options of both wrappers for their folders.
 _FOLDER_OPTIONS: Final = {"nyc": ("--temp-dir", "--report-dir"), "c8": ("--temp-directory", "--reports-dir")}
-_WRAPPER_FILES: Final = {"nyc": (".nycrc", ".nycrc.json"), "c8": (".c8rc", ".c8rc.json")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +164,7 @@ def _wrapped(runner: Runner, run: list[str], report: str, format_: str) -> tuple
     data = f"{temporary}={{reports}}/{wrapper[0]}"
     run = [*call, *own, data, "--reporter=json-summary", f"{folder}={_COVERAGE}", *run]
     checks = {"tests": _tests(run, report, format_), "coverage": _written_by_the_tests()}
-    return checks, _counting_copies(runner.package, wrapper)
+    return checks, ()
 
 
 def _node(runner: Runner) -> tuple[Checks, tuple[str, ...]]:
@@ -187,16 +186,6 @@ def _bun(runner: Runner) -> tuple[Checks, tuple[str, ...]]:
     run += ["--coverage", "--coverage-reporter=lcov", f"--coverage-dir={folder}"]
     coverage = _written_by_the_tests(f"{folder}/lcov.info", "lcov")
     return {"tests": _tests(run, report, "junit"), "coverage": coverage}, ()
-
-
-def _counting_copies(package: Package, wrapper: tuple[str, ...]) -> tuple[str, ...]:
-    """Return a note if unloaded files count as well, since the wrapper's excludes cannot be extended from outside."""
-    tables = [package.table(wrapper[0]), *(read_json(package.root / name) or {} for name in _WRAPPER_FILES[wrapper[0]])]
-    if "--all" not in wrapper and not any(table.get("all") for table in tables):
-        return ()
-    if any(".aiwg" in str(table.get("exclude", "")) for table in tables):
-        return ()
-    return (f"{wrapper[0]} counts every file, also what is kept of iterations; add .aiwg/** to its exclude",)
 
 
 def _tests(run: list[str] | str, report: str, format_: str) -> dict[str, Any]:

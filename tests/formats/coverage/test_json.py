@@ -73,10 +73,11 @@ def part(covered: object, total: object, percent: object = 50) -> dict[str, obje
         ({"total": part(2, 3, 66.66), "/a.js": part(2, 3)}, (2, 3, 66.66), None),
         ({"total": part(1, 2)}, (1, 2, 50.0), None),
         ({"total": part(1, 2), "/a.js": part(1, 1)}, (1, 2, 50.0), "declared lines: 1 of 2, listed: 1 of 1"),
+        ({"total": part(1, 4, 25), "/a.js": part(1, 2), "/.aiwg/ralph/r/a.js": part(0, 2)}, (1, 2, 50.0), None),
         ({"total": part(0, 0, "Unknown")}, (0, 0, None), None),
         ({"total": part(0, 0, 100)}, (0, 0, None), None),
     ],
-    ids=["files", "cut-digits", "total", "contradicts", "unknown", "nothing"],
+    ids=["files", "cut-digits", "total", "contradicts", "kept of iterations", "unknown", "nothing"],
 )
 def test_istanbuls_summary_is_its_total_held_to_those_of_the_files(value, expected, said):
     report = read(value)

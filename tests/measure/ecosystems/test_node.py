@@ -176,21 +176,6 @@ def test_mocha_alone_measures_no_coverage(found, files, note):
 
 
 @pytest.mark.parametrize(
-    ("script", "files", "told"),
-    [
-        ("c8 --all mocha", {}, True),
-        ("c8 mocha", {".c8rc.json": '{"all": true}'}, True),
-        ("c8 mocha", {".c8rc.json": '{"all": true, "exclude": [".aiwg/**"]}'}, False),
-        ("c8 mocha", {".c8rc.json": "broken"}, False),
-        ("c8 mocha", {}, False),
-    ],
-)
-def test_a_measure_of_all_files_counts_what_is_kept_too(found, script, files, told):
-    notes = found(package("mocha", test=script), installed("mocha", "c8"), files).notes
-    assert any("add .aiwg/** to its exclude" in note for note in notes) == told
-
-
-@pytest.mark.parametrize(
     ("says", "patterns"),
     [
         ('echo \'{"configs": [{"modulePathIgnorePatterns": ["/old/"]}]}\'', ["<rootDir>/.aiwg/", "/old/"]),
