@@ -100,10 +100,12 @@ test-fleet: ## export to a real MLflow over PostgreSQL and an OTLP receiver, rep
 	@test -x $(VENV)/fleet/bin/python || $(PYTHON) -m venv $(VENV)/fleet
 	@$(VENV)/fleet/bin/python -m pip install --quiet --disable-pip-version-check 'pip>=25.1'
 	@$(VENV)/fleet/bin/python -m pip install --quiet --disable-pip-version-check --editable . --group test
-	@for each in '.[cluster]' '.[mlflow]' '.[otel]' '.[parquet]' '--group fleet'; do \
-		$(VENV)/fleet/bin/python -m pip install --quiet --disable-pip-version-check $$each || \
-			echo "$$each cannot be installed here; what needs it is skipped"; \
+	@for each in cluster mlflow otel parquet; do \
+		$(VENV)/fleet/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[$$each]" || \
+			echo "the extra $$each cannot be installed here; what needs it is skipped"; \
 	done
+	@$(VENV)/fleet/bin/python -m pip install --quiet --disable-pip-version-check --group fleet || \
+		echo "MLflow's server cannot be installed here; what needs it is skipped"
 	$(VENV)/fleet/bin/python -m pytest -q tests/fleet $(ARGS)
 
 test-interpreters: $(VENV)/.check ## install the wheel with every Python 3.11 to 3.14 on PATH, and try it there
