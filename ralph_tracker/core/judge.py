@@ -180,8 +180,12 @@ def assess(inputs: JudgementInputs) -> Assessment:
         step = step.without_fall("test_count")  # a test count that fell by merging alone counts as unchanged
     classification = classify(step, scored, state.rules, broke=broke)
     cycle = find_cycle(inputs.point, line, inputs.measurement, inputs.scorer, state.rules.cycling)
-    if cycle is not None and not cycle.same_tree and _passes_new_test(inputs):
-        cycle = None
+    tests, seen = inputs.measurement.tests, state.seen
+    if cycle is not None and not cycle.same_tree and tests is not None and integrity_alerts.clean:
+        # Where a believed test is new to the loop, equal numbers are a coincidence.
+        believed = {name for name, how in tests.outcomes.items() if how == PASSED} - integrity_alerts.disbelieved
+        if not seen.ran.union(seen.excluded).issuperset(seen.aliases.roots(believed)):
+            cycle = None
     target = best_of(state.frontier, inputs.scorer)
     new = in_order(
         alert._replace(rollback_to=target.iteration if target else None)
@@ -195,17 +199,6 @@ def assess(inputs: JudgementInputs) -> Assessment:
         _accepted((*new, *integrity_alerts.carried), state),
         same_tree_cycle=cycle is not None and cycle.same_tree,
     )
-
-
-def _passes_new_test(inputs: JudgementInputs) -> bool:
-    """Return whether a believed test is new to the loop: then equal numbers are a coincidence."""
-    seen, tests, integrity_alerts = inputs.state.seen, inputs.measurement.tests, inputs.integrity_alerts
-    if tests is None or not integrity_alerts.clean:
-        return False
-    passing = {
-        name for name, how in tests.outcomes.items() if how == PASSED and name not in integrity_alerts.disbelieved
-    }
-    return not seen.ran.union(seen.excluded).issuperset(seen.aliases.roots(passing))
 
 
 def _accepted(alerts: tuple[Alert, ...], state: LoopState) -> tuple[str, ...]:

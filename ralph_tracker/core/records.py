@@ -233,17 +233,6 @@ def open_alert_document(alert: Alert, state: AlertState) -> AlertDocument:
     }
 
 
-def decision_document(decision: Decision) -> DecisionDocument:
-    """Return the seed's recommendation, with what the orchestrator may try instead."""
-    return {
-        "action": decision.action,
-        "target_iteration": decision.target_iteration,
-        "reason": decision.reason,
-        "confidence": decision.confidence,
-        "alternatives": list(decision.alternatives),
-    }
-
-
 def stored_decision(decision: Decision) -> StoredDecisionDocument:
     """Return the decision as state.json holds it."""
     return {
@@ -413,7 +402,13 @@ class IterationRecord(NamedTuple):
                 "adjusted_current_iteration_score": self.adjusted_score,
                 "best_is_verified": best.verified if best.iteration is not None else None,
             },
-            "recommendation": decision_document(self.decision),
+            "recommendation": {
+                "action": self.decision.action,
+                "target_iteration": self.decision.target_iteration,
+                "reason": self.decision.reason,
+                "confidence": self.decision.confidence,
+                "alternatives": list(self.decision.alternatives),
+            },
             "message": self.message,
         }
 

@@ -263,7 +263,7 @@ def quality_score(basis: Basis, metrics: Metrics, given: float | None = None) ->
         value=half_up(value, SCORE_DECIMALS),
         dimensions=dimensions,
         components=components,
-        evidence=evidence_of(components),
+        evidence=sum(value is not None for value in components.values()) / len(components) if components else 1.0,
     )
 
 
@@ -284,13 +284,6 @@ def dimension_scores(basis: Basis, components: Mapping[str, float | None]) -> di
 def weighted(basis: Basis, dimensions: Mapping[str, float]) -> float:
     """Return the weighted sum of the dimensions, 0 to 1, unrounded."""
     return sum(weight * dimensions[name] for name, weight in basis.weights.items()) / 100
-
-
-def evidence_of(components: Mapping[str, float | None]) -> float:
-    """Return the share of the loop's components that was measured, 1 if it has none."""
-    if not components:
-        return 1.0
-    return sum(value is not None for value in components.values()) / len(components)
 
 
 class AdjustedParts(NamedTuple):

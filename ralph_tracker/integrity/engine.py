@@ -67,17 +67,6 @@ _WORDS: Final = re.compile(
 )
 
 
-def net_suppressions(files: Iterable[ChangedFile]) -> Mapping[SuppressionKind, int]:
-    """Return how many suppressions source gained (negative: lost), by kind; those of tests do not count."""
-    total: dict[SuppressionKind, int] = {"lint": 0, "types": 0, "coverage": 0}
-    for file in files:
-        if file.is_source:
-            for side, sign in ((file.new, 1), (file.old, -1)):
-                for kind, number in count(side).items():
-                    total[kind] += sign * number
-    return total
-
-
 def count(side: Text) -> Mapping[SuppressionKind, int]:
     """Return the number of suppressions in a text, by kind; those inside strings do not count."""
     found: dict[SuppressionKind, int] = {}
@@ -141,7 +130,13 @@ def inspect(
     findings += _about_tests(files, {*before, *after}, green, unchanged_tests or {})
     unique = {each.key: each for each in reversed(findings)}
     order = sorted(unique.values(), key=lambda each: (each.severity, each.rule, each.file, each.line or 0))
-    return Inspection(tuple(order), net_suppressions(files), unread)
+    # What source gained in suppressions (negative: lost); those of tests do not count.
+    total: dict[SuppressionKind, int] = {"lint": 0, "types": 0, "coverage": 0}
+    for file in files:
+        for side, sign in ((file.new, 1), (file.old, -1)) if file.is_source else ():
+            for kind, number in count(side).items():
+                total[kind] += sign * number
+    return Inspection(tuple(order), total, unread)
 
 
 def _matched(rule: Rule, files: Iterable[ChangedFile], green: tuple[str, ...]) -> Iterator[Finding]:

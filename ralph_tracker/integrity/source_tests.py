@@ -204,21 +204,15 @@ class SourceTest(NamedTuple):
     text: str
 
 
-def may_hold_tests(path: str, text: str) -> bool:
-    """Return whether a file may hold tests, without parsing it."""
-    language = language_of(path)
-    if language is None or (language == "go" and not path.endswith("_test.go")):
-        return False
-    return _WORDS[language].search(text) is not None
-
-
 def tests_of(path: str, text: str) -> tuple[SourceTest, ...]:
     """Return the tests of a file in order.
 
     () for an unsupported language. Of an invalid text it returns the tests that are still recognisable.
     """
     language = language_of(path)
-    if language is None or not may_hold_tests(path, text):
+    if language is None or (language == "go" and not path.endswith("_test.go")):
+        return ()
+    if _WORDS[language].search(text) is None:  # most files hold no test, and need not be parsed
         return ()
     syntax = syntax_of(language, text)
     if syntax is None:

@@ -172,20 +172,18 @@ def open_findings_document(view: OpenFindings) -> IntegrityDocument:
             }
             for finding, held in view.findings
         ],
-        "tests": [_tests(held) for held in view.tests],
+        "tests": [
+            {
+                "alert": held.alert.id,
+                "state": held.state,
+                "type": held.alert.type,
+                "severity": held.alert.severity.word,
+                "message": held.alert.message,
+                "tests": dict(held.alert.tests),
+            }
+            for held in view.tests
+        ],
         "matched": {gone: list(news) for gone, news in view.found.matches.items()},
         "suppressions": suppressions_document(view.found.suppressions),
         "unread": dict(view.found.unread),
-    }
-
-
-def _tests(held: OpenAlert) -> HeldTestsDocument:
-    alert = held.alert
-    return {
-        "alert": alert.id,
-        "state": held.state,
-        "type": alert.type,
-        "severity": alert.severity.word,
-        "message": alert.message,
-        "tests": dict(alert.tests),
     }

@@ -103,7 +103,8 @@ class ScratchRunner(NamedTuple):
                 rerun = rerun._replace(flaky=tuple(sorted(flaky)), failed=len(failing - flaky))
                 rerun = rerun._replace(problem=self._only_here(tree, files, reported, failing - flaky))
         except (RalphTrackerError, OSError) as error:
-            tests, rerun = TestResults({}), rerun._replace(problem=_told(error))
+            why = (error.strerror if isinstance(error, OSError) else None) or error
+            tests, rerun = TestResults({}), rerun._replace(problem=NOT_RUN.format(why=why))
         return RerunResult(tests, rerun._replace(duration_s=round(time.monotonic() - started, 3)))
 
     def _run(
@@ -123,7 +124,12 @@ class ScratchRunner(NamedTuple):
                 environment=without_ours(environment_for_checks(environment), self.iteration_files.paths.root),
             )
             measured = read_results(results, root=copy)
-            self._keep(folder)
+            if self.kept is not None:
+                place = self.kept / RERUN
+                place.mkdir(parents=True, exist_ok=True)
+                place /= str(sum(1 for _ in place.iterdir()) + 1)
+                for name in ("output", "reports"):
+                    shutil.copytree(folder / name, place / name, symlinks=True)
         rerun = rerun._replace(
             whole=files is None or any(whole for check, whole in limited if measured_kind(check) == Group.TESTS),
             commands=tuple(command_text(check) for check, _ in limited),
@@ -155,15 +161,6 @@ class ScratchRunner(NamedTuple):
         there = sorted(file for file in files if (copy / file).is_file())
         limited = narrowed(check, there, copy)
         return limited.check, limited.whole
-
-    def _keep(self, folder: Path) -> None:
-        if self.kept is None:
-            return
-        place = self.kept / RERUN
-        place.mkdir(parents=True, exist_ok=True)
-        number = sum(1 for _ in place.iterdir()) + 1
-        for name in ("output", "reports"):
-            shutil.copytree(folder / name, place / str(number) / name, symlinks=True)
 
 
 @contextmanager
@@ -232,7 +229,3 @@ def write_earlier(copy: Path, earlier: Sequence[EarlierFile], iteration_files: I
         else:
             path.write_bytes(data)
             path.chmod(0o755 if each.mode == EXEC_MODE else 0o644)
-
-
-def _told(error: Exception) -> str:
-    return NOT_RUN.format(why=error.strerror or error if isinstance(error, OSError) else error)

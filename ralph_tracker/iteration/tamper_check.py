@@ -108,23 +108,19 @@ class TamperCheck:
     def integrity(self) -> Integrity:
         """Return what was found; after a bug of ours that is reported, and open findings stay open."""
         try:
-            return self._checked_with_retry()
+            try:
+                return self._checked()
+            except StoreError:  # once more, so that a killed process leaves no lasting doubt
+                return self._checked()
         except Exception as error:  # noqa: BLE001  # a bug of ours must neither lose nor clear an iteration
             why = f"integrity could not be judged ({type(error).__name__}: {error}); please report it"
-            return self._unchanged(why)
-
-    def _unchanged(self, why: str) -> Integrity:
-        line = self._state.lineage
-        return Integrity(
-            findings=self._open, suppressions=line.suppressions, unread={EVERYTHING: why}, references=line.references
-        )
-
-    def _checked_with_retry(self) -> Integrity:
-        """Check, with one retry if the store fails, so that a killed process leaves no lasting doubt."""
-        try:
-            return self._checked()
-        except StoreError:
-            return self._checked()
+            line = self._state.lineage
+            return Integrity(
+                findings=self._open,
+                suppressions=line.suppressions,
+                unread={EVERYTHING: why},
+                references=line.references,
+            )
 
     def _checked(self) -> Integrity:
         head = self._state.lineage.head
@@ -404,7 +400,13 @@ class TamperCheck:
             own |= {each.file for each in of_it}
             if any(self._file_of(test) is None for each in of_it for test in each.tests):
                 own |= {path for path in self._differing(number) if kind_of_file(path) == "test"}
-            again = list(self._earlier(dict.fromkeys(self._beside(own, number), number)))
+            # The tests of the findings are put back, and the related files of that time.
+            beside = [
+                path
+                for path in self._differing(number)
+                if path in own or kind_of_file(path) in {"support", "data", "settings"}
+            ]
+            again = list(self._earlier(dict.fromkeys(beside, number)))
             if not again:
                 continue  # the tests are in their earlier form, so the report itself answers it
             if again == earlier and reruns:
@@ -421,12 +423,6 @@ class TamperCheck:
                     left for each in of_it if (left := still_failing(each, ran_tests, self._reported)) is not None
                 ]
         return still, more
-
-    def _beside(self, own: Collection[str], number: int) -> Iterator[str]:
-        """Yield the files to put back for a finding: its tests, and the related files of that time."""
-        for path in self._differing(number):
-            if path in own or kind_of_file(path) in {"support", "data", "settings"}:
-                yield path
 
     def _line_exists(self, finding: Finding) -> bool:
         """Return whether the line that a rule named still exists; an unchanged file has it."""
@@ -508,8 +504,16 @@ class TamperCheck:
             each for each in self._kept.changed if each.old_id is not None and not self._decides(as_utf8(each.path))
         ]
         told = {}
-        for file in self._contents([each for each in sources if may_hold_tests_beside(as_utf8(each.path))]):
-            old, new = (set() if data is None else _bodies(file.path, _text(data)) for data in (file.old, file.new))
+        mixing = [each for each in sources if language_of(as_utf8(each.path)) in _BESIDE_SOURCE]
+        if not mixing:
+            return {}
+        from ralph_tracker.integrity.source_tests import tests_of  # noqa: PLC0415  # only for few languages
+
+        for file in self._contents(mixing):
+            old, new = (
+                set() if data is None else {test.text for test in tests_of(file.path, _text(data))}
+                for data in (file.old, file.new)
+            )
             why = why_inseparable(file.path, _text(file.old or b"")) if old - new else None
             if why is not None:
                 told[file.path] = why
@@ -527,17 +531,6 @@ class TamperCheck:
                 yield Finding(
                     rule=RECORDS_EDITED, severity=Severity.CRITICAL, message=message, file=path, about=str(number)
                 )
-
-
-def may_hold_tests_beside(path: str) -> bool:
-    """Return whether a file's language allows tests in source files."""
-    return language_of(path) in _BESIDE_SOURCE
-
-
-def _bodies(path: str, text: str) -> set[str]:
-    from ralph_tracker.integrity.source_tests import tests_of  # noqa: PLC0415  # only for few languages
-
-    return {test.text for test in tests_of(path, text)}
 
 
 def _text(data: bytes) -> str:

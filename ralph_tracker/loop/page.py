@@ -103,7 +103,11 @@ def _files(
     )
     room, found = DIFF_ROOM, {}
     for change in wanted[:DIFFS]:
-        patches = _patches(iteration_files, change)
+        command = f"ralph-tracker diff {change.before} {change.iteration}"
+        try:
+            patches = file_patches(iteration_files.file_changes(change.before, change.iteration), command)
+        except (NoSnapshotError, StoreError) as error:
+            patches = (FilePatch("", "", "", str(error)),)
         room -= sum(len(each.patch) for each in patches)
         if room < 0:
             break
@@ -125,14 +129,6 @@ def file_patches(files: Sequence[FileChange], command: str) -> tuple[FilePatch, 
 def _name(file: FileChange) -> str:
     path = as_utf8(file.path)
     return path if file.old_path is None else f"{as_utf8(file.old_path)} → {path}"
-
-
-def _patches(iteration_files: IterationFiles, change: Change) -> tuple[FilePatch, ...]:
-    try:
-        files = iteration_files.file_changes(change.before, change.iteration)
-    except (NoSnapshotError, StoreError) as error:
-        return (FilePatch("", "", "", str(error)),)
-    return file_patches(files, f"ralph-tracker diff {change.before} {change.iteration}")
 
 
 def _fitting(patch: str | None, why: str, command: str) -> tuple[str, str]:

@@ -41,7 +41,9 @@ class Collector(IterationFiles):
         """Return the iterations whose files are kept, with the size of their plain files in bytes."""
         names = (name for name in self._store.references() if name.startswith(ITERATIONS))
         named = {int(name.removeprefix(ITERATIONS)) for name in names}
-        plain = {number for number in range(self._committed.latest() + 1) if any(map(_is_there, self._plain(number)))}
+        plain = {
+            number for number in range(self._committed.latest() + 1) if any(map(os.path.lexists, self._plain(number)))
+        }
         return {number: sum(map(occupied, self._plain(number))) for number in sorted(named | plain)}
 
     def undos(self) -> tuple[str, ...]:
@@ -93,10 +95,6 @@ def occupied(path: Path) -> int:
             status = os.lstat(f"{place}/{name}")
             total += status.st_size if stat.S_ISREG(status.st_mode) and status.st_nlink == 1 else 0
     return total
-
-
-def _is_there(path: Path) -> bool:
-    return path.exists() or path.is_symlink()
 
 
 def _remove(path: Path) -> None:

@@ -381,13 +381,12 @@ def _file_notes(files: Mapping[str, FileFacts]) -> list[str]:
     for path, known in files.items():
         if known.counted.note is not None:
             named.setdefault(known.counted.note, []).append(path)
-    return [f"{note}: {_shortened(paths)}" for note, paths in sorted(named.items())]
-
-
-def _shortened(paths: list[str]) -> str:
-    more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
-    # A name that is not UTF-8 must not fail when printed.
-    return ", ".join(paths[:_NAMED]).encode(errors="backslashreplace").decode() + more
+    notes = []
+    for note, paths in sorted(named.items()):
+        more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
+        # A name that is not UTF-8 must not fail when printed.
+        notes.append(f"{note}: {', '.join(paths[:_NAMED]).encode(errors='backslashreplace').decode()}{more}")
+    return notes
 
 
 class _Counting(NamedTuple):

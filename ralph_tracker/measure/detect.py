@@ -1,6 +1,6 @@
 """Detect how a project can be measured, for `init` and for hooks without a configuration."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -42,19 +42,12 @@ def detect(root: Path, environment: Mapping[str, str]) -> Detected:
     notes = tuple(note for each in found for note in each.notes)
     templates = tuple(template for each in found for template in each.templates)
     nothing = f"neither a Python project nor {_KNOWN} found in {root}; write checks into ralph-tracker.yaml"
-    return Detected(found, _merged(found), notes if found else (nothing,), templates)
-
-
-def _merged(found: Iterable[Ecosystem]) -> Checks:
     checks: Checks = {}
     for each in found:
+        # A check whose name is taken gets another one, which no longer implies its kind.
         names = {name: f"{name}-{each.name}" if name in checks else name for name in each.checks}
-        checks |= {names[name]: _renamed(name, check, names) for name, check in each.checks.items()}
-    return checks
-
-
-def _renamed(name: str, check: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """Return a check adjusted to its new name, which no longer implies its kind."""
-    kind = {"kind": name} if names[name] != name and "kind" not in check else {}
-    needs = {"needs": [names[need] for need in check["needs"]]} if "needs" in check else {}
-    return {**check, **kind, **needs}
+        for name, check in each.checks.items():
+            kind = {"kind": name} if names[name] != name and "kind" not in check else {}
+            needs = {"needs": [names[need] for need in check["needs"]]} if "needs" in check else {}
+            checks[names[name]] = {**check, **kind, **needs}
+    return Detected(found, checks, notes if found else (nothing,), templates)

@@ -15,7 +15,6 @@ from ralph_tracker.errors import InputError
 from ralph_tracker.measure.given_fast_path import (
     OUTCOMES,
     Cases,
-    Given,
     NotPlainError,
     Values,
     plain_metrics,
@@ -64,7 +63,12 @@ def read_metrics(source: Mapping[str, Any] | str | Path) -> GivenMeasurement:
     that are not finite numbers, negatives and contradictions.
     """
     name, raw = _raw(source, "metrics")
-    given = _given(raw, name)
+    try:
+        given = plain_metrics(raw)
+    except NotPlainError:
+        from ralph_tracker.measure.given_models import validated_metrics  # noqa: PLC0415  # pydantic, only for invalid input
+
+        given = validated_metrics(raw, name)
     try:
         named = NamedTests(given.values, None) if given.cases is None else beside_counts(given.values, given.cases)
     except ValueError as error:
@@ -79,25 +83,12 @@ def read_metrics(source: Mapping[str, Any] | str | Path) -> GivenMeasurement:
 def read_usage(source: Mapping[str, Any] | str | Path) -> Usage:
     """Read usage from a mapping, or from a YAML or JSON file. Raises InputError as `read_metrics` does."""
     name, raw = _raw(source, "usage")
-    return Usage(**_usage(raw, name))
-
-
-def _given(raw: Mapping[str, Any], name: str) -> Given:
     try:
-        return plain_metrics(raw)
-    except NotPlainError:
-        from ralph_tracker.measure.given_models import validated_metrics  # noqa: PLC0415  # pydantic, only for invalid input
-
-        return validated_metrics(raw, name)
-
-
-def _usage(raw: Mapping[str, Any], name: str) -> Values:
-    try:
-        return plain_usage(raw)
+        return Usage(**plain_usage(raw))
     except NotPlainError:
         from ralph_tracker.measure.given_models import validated_usage  # noqa: PLC0415  as above
 
-        return validated_usage(raw, name)
+        return Usage(**validated_usage(raw, name))
 
 
 def _raw(source: Mapping[str, Any] | str | Path, kind: str) -> tuple[str, Any]:
@@ -170,7 +161,10 @@ def beside_counts(given: Values, cases: Cases) -> NamedTests:
     """
     tests = _results(cases)
     least = _counts(list(tests.outcomes.values()))
-    _refuse_fewer(given, least)
+    for name, word in {_COUNT: "", **_PARTS}.items():
+        if given[name] is not None and given[name] < least[name]:
+            msg = f"testing: {name} is {given[name]}, but `tests` lists {least[name]}{word and f' {word}'}"
+            raise ValueError(msg)
     most = _counts([OUTCOMES[word] for word in cases.words])
     completed = given | {name: count for name, count in least.items() if given[name] is None}
     if all(given[name] is None or given[name] <= most[name] for name in least):
@@ -181,13 +175,6 @@ def beside_counts(given: Values, cases: Cases) -> NamedTests:
     known = given[_COUNT] or sum(given[name] or 0 for name in _PARTS)
     said = f"tests: {least[_COUNT]} of {known} named, so the counts are compared, not the tests"
     return NamedTests(completed, None, failing, f"{said}; failing: {names_in_short(failing)}" if failing else said)
-
-
-def _refuse_fewer(given: Values, listed: Mapping[str, int]) -> None:
-    for name, word in {_COUNT: "", **_PARTS}.items():
-        if given[name] is not None and given[name] < listed[name]:
-            msg = f"testing: {name} is {given[name]}, but `tests` lists {listed[name]}{word and f' {word}'}"
-            raise ValueError(msg)
 
 
 def _counts(outcomes: list[str]) -> dict[str, int]:

@@ -31,18 +31,17 @@ def count_tasks(root: Path, named: str | None = None) -> tuple[int, int] | None:
     `named` is the plan of the configuration, relative to the root; else the first of the usual names that has tasks.
     """
     for name in (named,) if named else PLANS:
-        found = _boxes_in(root / name)
-        if found is not None:
-            return found
+        text = text_of(root / name)
+        if text is None:
+            continue
+        ticks = (
+            _stories(text)
+            if Path(name).suffix == ".json"
+            else [box != " " for box in _BOX.findall(_FENCED.sub("", text))]
+        )
+        if ticks:
+            return sum(ticks), len(ticks) - sum(ticks)
     return None
-
-
-def _boxes_in(path: Path) -> tuple[int, int] | None:
-    text = text_of(path)
-    if text is None:
-        return None
-    ticks = _stories(text) if path.suffix == ".json" else [box != " " for box in _BOX.findall(_FENCED.sub("", text))]
-    return (sum(ticks), len(ticks) - sum(ticks)) if ticks else None
 
 
 def _stories(text: str) -> list[bool]:

@@ -265,7 +265,10 @@ def _wait(
     """Wait for the command and end its group; return whether the limit was reached."""
     timed_out = stopped = False
     try:
-        while not (timed_out or stopped or _has_ended(process)):
+        while not (timed_out or stopped):
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(_TICK_S)
+                break
             _cut(outputs)
             if look is not None:
                 look()
@@ -274,14 +277,6 @@ def _wait(
     finally:
         _end_group(process, outputs)
     return timed_out
-
-
-def _has_ended(process: subprocess.Popen[bytes]) -> bool:
-    try:
-        process.wait(_TICK_S)
-    except subprocess.TimeoutExpired:
-        return False
-    return True
 
 
 def _cut(outputs: Sequence[_Output]) -> None:

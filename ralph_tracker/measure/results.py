@@ -271,9 +271,13 @@ class _Totals:
         for report in self._tests:
             for place, why in report.not_loaded.items():
                 self._not_loaded.setdefault(place, self._relative(why))
-        if tests is not None and self._not_loaded and _none_collected(tests):
-            self._miss_all_tests(next(iter(self._not_loaded.values())))
-            tests = None
+        results = None if tests is None else tests.results
+        if results is not None and self._not_loaded and not without_unloaded(results).outcomes:
+            # All that is reported are files, packages or suites that do not load: no test ran, which is no count of 0.
+            first = next(iter(self._not_loaded.values()))
+            for name in self._with_tests:
+                self.fail(name, Group.TESTS, f"no test was collected: {first}")
+            tests = results = None
         if tests is not None:
             values |= {
                 "test_count": tests.tests + len(tests.broken),
@@ -290,9 +294,12 @@ class _Totals:
         if self._builds and Group.BUILD not in self._missing:
             values["build_status"] = "success" if all(self._builds) else "failure"
         self._explain(values)
+        if results is not None:
+            messages = {test: self._relative(said) for test, said in results.messages.items()}
+            results = results._replace(messages=messages, not_loaded=self._not_loaded)
         return CheckTotals(
             metrics=Metrics(**values),
-            tests=None if tests is None or tests.results is None else self._told(tests.results),
+            tests=results,
             missing=self._missing,
             notes=tuple(self._notes),
             measures=tuple(self._measures.values()),
@@ -301,17 +308,6 @@ class _Totals:
             coverage=None if Group.COVERAGE in self._missing else self._sums.get(Group.COVERAGE),
             complaints=tuple(self._complaints),
         )
-
-    def _miss_all_tests(self, first: str) -> None:
-        """Record that no test ran, because what holds them does not load; that is no count of 0 or 1."""
-        why = f"no test was collected: {first}"
-        for name in self._with_tests:
-            self.fail(name, Group.TESTS, why)
-
-    def _told(self, tests: TestResults) -> TestResults:
-        """Return the identities with their messages, and with everything that did not load."""
-        messages = {test: self._relative(said) for test, said in tests.messages.items()}
-        return tests._replace(messages=messages, not_loaded=self._not_loaded)
 
     def _explain(self, values: Mapping[str, Any]) -> None:
         """Give a reason for every group without a value that a report of unknown kind may have had."""
@@ -432,15 +428,12 @@ def _silence(name: str | None, kind: str | None) -> Report | None:
 
 
 def _why(result: CheckResult, found: FoundReport, report: Unreadable) -> str:
-    quoted = found.missing is Missing.ABSENT and _failed(result) and result.check.held_back is None
-    said = _last_words(result) if quoted else None
+    said = None
+    if found.missing is Missing.ABSENT and _failed(result) and result.check.held_back is None:
+        from ralph_tracker.measure.failure_reason import last_words  # noqa: PLC0415  # most commands leave their reports
+
+        said = last_words(result.stdout, result.stderr)
     return f"{result.check.name} ({result.finished.summary}): {found.path}: {report}{f'; {said}' if said else ''}"
-
-
-def _last_words(result: CheckResult) -> str | None:
-    from ralph_tracker.measure.failure_reason import last_words  # noqa: PLC0415  # most commands leave their reports
-
-    return last_words(result.stdout, result.stderr)
 
 
 def _output(result: CheckResult) -> str:
@@ -459,12 +452,6 @@ def _beginning(path: Path) -> str:
 def _failed(result: CheckResult) -> bool:
     """Return whether the command itself failed, so that its output may say why."""
     return result.finished.exit_code not in {None, 0} and result.finished.problem is None
-
-
-def _none_collected(report: TestReport) -> bool:
-    """Return whether all that is reported are files, packages or suites that do not load."""
-    results = report.results
-    return results is not None and not without_unloaded(results).outcomes
 
 
 def _coverage_values(report: object) -> dict[str, Any]:

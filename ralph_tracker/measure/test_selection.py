@@ -125,7 +125,12 @@ def _narrowed_line(line: str, files: Sequence[str], cwd: Path) -> str | None:
     commands = _commands(line)
     if commands is None or any(_value(command[0]) in _MOVING for command in commands):
         return None
-    found = [command for command in commands if _runs_tests([_value(word) for word in command], cwd)]
+    words = [[_value(word) for word in command] for command in commands]
+    found = [
+        command
+        for command, said in zip(commands, words, strict=True)
+        if _runner_at(said) is not None or _script_at(said, cwd) is not None
+    ]
     if len(found) != 1:
         return None
     command = found[0]
@@ -139,10 +144,6 @@ def _narrowed_line(line: str, files: Sequence[str], cwd: Path) -> str | None:
         return None
     # existing words keep their quoting, new ones are quoted
     return line[:start] + " ".join(raw.get(word) or shlex.quote(word) for word in new) + line[end:]
-
-
-def _runs_tests(words: Sequence[str], cwd: Path) -> bool:
-    return _runner_at(words) is not None or _script_at(words, cwd) is not None
 
 
 def _commands(line: str) -> list[list[re.Match[str]]] | None:

@@ -36,7 +36,8 @@ class SimpleProgressEvaluator(NamedTuple):
 
     async def should_continue(self, info: ProgressInfo) -> tuple[bool, str]:
         """Return whether the session continues, and why."""
-        if self._is_slow(info):
+        slowest, tokens, took_ms = self.min_tokens_per_second, info.tokens_generated, info.time_elapsed_ms
+        if slowest is not None and tokens is not None and took_ms > 0 and tokens * 1000 / took_ms < slowest:
             return False, "Generation too slow"
         words = _WORD.findall(info.recent_output.casefold())
         runs = Counter(tuple(words[start : start + _RUN_WORDS]) for start in range(len(words) - _RUN_WORDS + 1))
@@ -46,11 +47,6 @@ class SimpleProgressEvaluator(NamedTuple):
         if limit is not None and cost is not None and cost > limit:
             return False, f"Cost exceeded ${limit:g} (${cost:.2f})"
         return True, "Making progress"
-
-    def _is_slow(self, info: ProgressInfo) -> bool:
-        if self.min_tokens_per_second is None or info.tokens_generated is None or info.time_elapsed_ms <= 0:
-            return False
-        return info.tokens_generated * 1000 / info.time_elapsed_ms < self.min_tokens_per_second
 
 
 class LLMProgressEvaluator(NamedTuple):

@@ -283,12 +283,16 @@ def state_from_plain(plain: Any) -> PlanState:  # noqa: ANN401  # any document
     ids = [each.id for each in tasks]
     _demand(len(set(ids)) == len(ids), "a task stands twice")
     fired = _texts(plain, "fired")
+    open_one, checkpoint = plain.get("checkpoint"), None
+    if open_one is not None:
+        _demand(isinstance(open_one, dict) and open_one.get("trigger") in TRIGGERS, "a checkpoint without a trigger")
+        checkpoint = OpenCheckpoint(open_one["trigger"], _text_or_none(open_one, "failed"))
     return PlanState(
         tasks,
         current=_text_or_none(plain, "current"),
         fired=tuple(trigger for trigger in TRIGGERS if trigger in fired),
         scheduled_at=_count(plain, "scheduled_at"),
-        checkpoint=_checkpoint(plain.get("checkpoint")),
+        checkpoint=checkpoint,
         dropped=_texts(plain, "dropped"),
         context=_text_or_none(plain, "context") or "",
         digest=_text_or_none(plain, "digest") or "",
@@ -326,13 +330,6 @@ def _outcome(plain: Any) -> TaskOutcome:  # noqa: ANN401  # as above
         reason=_text_or_none(plain, "reason") or "",
         **lists,
     )
-
-
-def _checkpoint(plain: Any) -> OpenCheckpoint | None:  # noqa: ANN401  # as above
-    if plain is None:
-        return None
-    _demand(isinstance(plain, dict) and plain.get("trigger") in TRIGGERS, "a checkpoint without a trigger")
-    return OpenCheckpoint(plain["trigger"], _text_or_none(plain, "failed"))
 
 
 def _texts(plain: Mapping[str, Any], name: str) -> tuple[str, ...]:

@@ -190,7 +190,11 @@ async def drive_plan(state: PlanState, rules: CheckpointRules, calls: PlanCalls)
         if checkpoint is not None:
             adjusted = await _paused(state, checkpoint, rules, calls)
             if adjusted is None:
-                return PlanEnded("aborted", _abort_reason(checkpoint, calls.person), state)
+                at = f"a checkpoint ({checkpoint.trigger.replace('-', ' ')})"
+                reason = f"aborted at {at}; the state is kept"
+                if calls.person is None:
+                    reason = f"{at}, nobody to ask, and checkpoints.unattended is abort; the state is kept"
+                return PlanEnded("aborted", reason, state)
             state = adjusted._replace(checkpoint=None)
             calls.save(state_to_plain(state))
         task = next_task(state)
@@ -203,29 +207,16 @@ async def drive_plan(state: PlanState, rules: CheckpointRules, calls: PlanCalls)
         prompt = build_impl_prompt(task, state.context, prior_task_contexts(state))
         position, summary = state.position(task.id), compute_progress_summary(state)
         outcome = await calls.run_task(Assignment(task, position, prompt, summary, is_resumed, state.named(task.id)))
-        state = _after(state, task, outcome, rules)
+        state = finished(state, task.id, outcome)
+        if outcome.status != "stopped":
+            failed = outcome.validation_failure
+            if failed is None and outcome.status == "failed":
+                failed = f"task {task.id}"
+            state = with_checkpoint(state, rules, failed)
         calls.save(state_to_plain(state))
         calls.tell(format_progress_summary(compute_progress_summary(state)))
         if outcome.status == "stopped":
             return PlanEnded("stopped", outcome.reason, state)
-
-
-def _after(state: PlanState, task: Task, outcome: TaskOutcome, rules: CheckpointRules) -> PlanState:
-    """Return the state after a task, with the checkpoint that is due then."""
-    state = finished(state, task.id, outcome)
-    if outcome.status == "stopped":
-        return state
-    failed = outcome.validation_failure
-    if failed is None and outcome.status == "failed":
-        failed = f"task {task.id}"
-    return with_checkpoint(state, rules, failed)
-
-
-def _abort_reason(checkpoint: Checkpoint, person: Person | None) -> str:
-    trigger = checkpoint.trigger.replace("-", " ")
-    if person is None:
-        return f"a checkpoint ({trigger}), nobody to ask, and checkpoints.unattended is abort; the state is kept"
-    return f"aborted at a checkpoint ({trigger}); the state is kept"
 
 
 async def _paused(

@@ -1,11 +1,11 @@
 """Revise the remaining tasks of a plan as a list: they can be removed or reordered."""
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from typing import Final, NamedTuple
 
 from ralph_tracker.errors import InputError
-from ralph_tracker.steering.plan import PlanState, PlanTask
+from ralph_tracker.steering.plan import PlanState
 
 _HEAD: Final = """\
 # The remaining tasks, in the order in which they will run.
@@ -129,29 +129,17 @@ def apply_plan_adjustment(state: PlanState, adjustment: PlanAdjustment) -> PlanS
                 raise InputError(f"no task {_cut(task_id)!r} in the plan; {_UNCHANGED}")
             if status[task_id] != "pending":
                 raise InputError(f"task {task_id} is {status[task_id]} and stays as it is; {_UNCHANGED}")
-        doubled = _first_doubled(ids)
+        doubled = next((each for at, each in enumerate(ids) if each in ids[:at]), None)
         if doubled is not None:
             raise InputError(f"task {doubled} is named twice; {_UNCHANGED}")
     dropped, skipped = frozenset(adjustment.dropped), frozenset(adjustment.skipped)
     pending = {each.id: each for each in state.tasks if each.status == "pending"}
     order = dict.fromkeys((*(adjustment.reordered or ()), *pending))
-    kept = iter([_skipped(pending[each], skipped) for each in order if each not in dropped])
+    pending |= {each: pending[each]._replace(status="skipped") for each in skipped}
+    kept = iter([pending[each] for each in order if each not in dropped])
     placed = [next(kept, None) if each.status == "pending" else each for each in state.tasks]
     return state._replace(
         tasks=tuple(each for each in placed if each is not None),
         current=None if state.current in dropped | skipped else state.current,
         dropped=(*state.dropped, *adjustment.dropped),
     )
-
-
-def _skipped(each: PlanTask, skipped: Collection[str]) -> PlanTask:
-    return each._replace(status="skipped") if each.id in skipped else each
-
-
-def _first_doubled(ids: Iterable[str]) -> str | None:
-    seen: set[str] = set()
-    for each in ids:
-        if each in seen:
-            return each
-        seen.add(each)
-    return None

@@ -175,11 +175,6 @@ def summary_at(paths: LoopPaths) -> Summary:
     summary = summary_from(plain)
     if summary is not None and not paths.iteration(summary.iteration + 1).is_dir():
         return summary
-    return derived_summary(paths)
-
-
-def derived_summary(paths: LoopPaths) -> Summary:
-    """Rebuild the summary from the latest committed iteration and the events. Raises RecordError."""
     latest = latest_iteration(paths)
     summary = summary_from(state_after(paths, latest).get("summary"))
     if summary is None:

@@ -191,7 +191,13 @@ class LoopStore(LoopRecords):
         if self.paths.iteration(summary.iteration + 1).is_dir():
             return None
         with as_store_error(self.paths.trajectory):
-            return summary if self._last_row() == summary.iteration else None
+            try:  # the trajectory's last whole line
+                with open(self.paths.trajectory, "rb", opener=own_file) as file:  # pathlib's takes none
+                    file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL))
+                    last = int(json.loads(file.read().split(b"\n")[-2])["iteration"])
+            except (FileNotFoundError, IndexError, ValueError, KeyError, TypeError):
+                return None
+            return summary if last == summary.iteration else None
 
     def _write(self, path: Path, data: bytes) -> None:
         write_whole(path, data, self.paths.staging)
@@ -271,15 +277,6 @@ class LoopStore(LoopRecords):
     def _seal_digest(self, number: int) -> str | None:
         data = read_bytes(self.paths.iteration(number) / "seal.json")
         return None if data is None else digest(data)  # none before the baseline; a lost seal leaves a gap in the chain
-
-    def _last_row(self) -> int:
-        """Return the iteration on the trajectory's last whole line, -1 if none can be read."""
-        try:
-            with open(self.paths.trajectory, "rb", opener=own_file) as file:  # pathlib's takes none
-                file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL))
-                return int(json.loads(file.read().split(b"\n")[-2])["iteration"])
-        except (FileNotFoundError, IndexError, ValueError, KeyError, TypeError):
-            return -1
 
     def write_seen(self, state: LoopState) -> None:
         """Write every test ever seen."""

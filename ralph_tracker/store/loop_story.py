@@ -1,6 +1,6 @@
 """Read of a loop what its story in a sentence needs, in time that does not depend on the loop's length."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ralph_tracker.store.layout import LoopPaths
@@ -48,14 +48,15 @@ def rolled_back(paths: LoopPaths) -> tuple[RolledBack, ...]:
             if event["after"] != latest:
                 earlier, latest = left, event["after"]
             left = (earlier | {*range(event["to"] + 1, event["after"] + 1)}) - {event["to"]}
-    return tuple(RolledBack(number, tuple(_critical(paths, number))) for number in sorted(left))
-
-
-def _critical(paths: LoopPaths, number: int) -> Iterable[str]:
-    summary = state_after(paths, number).get("summary")
-    for alert in (summary.get("alerts") or ()) if isinstance(summary, dict) else ():
-        if isinstance(alert, dict) and alert.get("severity") == "CRITICAL" and alert.get("state") == "new":
-            yield str(alert.get("type"))
+    found = []
+    for number in sorted(left):
+        summary = state_after(paths, number).get("summary")
+        alerts = (summary.get("alerts") or ()) if isinstance(summary, dict) else ()
+        new = (each for each in alerts if isinstance(each, dict) and each.get("state") == "new")
+        found.append(
+            RolledBack(number, tuple(str(each.get("type")) for each in new if each.get("severity") == "CRITICAL"))
+        )
+    return tuple(found)
 
 
 def selected(paths: LoopPaths) -> int | None:

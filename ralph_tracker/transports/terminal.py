@@ -79,7 +79,13 @@ class Keyboard:
         self._descriptor = descriptor
         self._hear = hear
         self._loop = asyncio.get_running_loop()
-        self._before = _silence(descriptor) if quiet and os.isatty(descriptor) else None
+        self._before: list[Any] | None = None
+        if quiet and os.isatty(descriptor):
+            self._before = termios.tcgetattr(descriptor)
+            silent = termios.tcgetattr(descriptor)
+            silent[3] &= ~(termios.ICANON | termios.ECHO)
+            silent[6][termios.VMIN], silent[6][termios.VTIME] = 1, 0
+            termios.tcsetattr(descriptor, termios.TCSADRAIN, silent)
         self._waking, self._wake = os.pipe()
         self._thread = threading.Thread(target=self._read, name="keyboard", daemon=True)
         self._thread.start()
@@ -117,15 +123,6 @@ def can_read_from(descriptor: int) -> bool:
         return not os.isatty(descriptor) or os.tcgetpgrp(descriptor) == os.getpgrp()
     except OSError:  # a terminal without job control
         return True
-
-
-def _silence(descriptor: int) -> list[Any]:
-    before = termios.tcgetattr(descriptor)
-    quiet = termios.tcgetattr(descriptor)
-    quiet[3] &= ~(termios.ICANON | termios.ECHO)
-    quiet[6][termios.VMIN], quiet[6][termios.VTIME] = 1, 0
-    termios.tcsetattr(descriptor, termios.TCSADRAIN, quiet)
-    return before
 
 
 class JobControl:
@@ -267,15 +264,12 @@ class TerminalSession(PersonSession):
             self._console.print(self._text(line), soft_wrap=True)
 
     def _view(self) -> Group:
-        below = [self._text(line) for line in self._below()]
+        stopping = [STOPPING] if self._conversation.inbox.cancelled else []
+        below = [self._text(line) for line in (*self._question, *stopping, f"> {self._typing.typed}")]
         width = max(1, self._console.width - 1)
         room = self._console.height - sum(1 + text.cell_len // width for text in below) - 1
         log = [self._text(line, cut=True) for line in self._conversation.log.lines()[-max(1, room) :]]
         return Group(*log, *below)
-
-    def _below(self) -> list[str]:
-        stopping = [STOPPING] if self._conversation.inbox.cancelled else []
-        return [*self._question, *stopping, f"> {self._typing.typed}"]
 
     def _text(self, line: str, *, cut: bool = False) -> Text:
         harmless = for_terminal(line.expandtabs())

@@ -47,7 +47,10 @@ class CoverageReport(NamedTuple):
         if self.files is not None and other.files is not None:
             files = dict(self.files)
             for path, lines in other.files.items():
-                files[path] = _either(files[path], lines) if path in files else lines
+                either = dict(cast("Mapping[Any, bool]", files.get(path, {})))
+                for key, hit in lines.items():
+                    either[key] = hit or either.get(key, False)
+                files[path] = either
             covered, total = counted(files)
         else:
             covered, total = self.lines_covered + other.lines_covered, self.lines_total + other.lines_total
@@ -84,10 +87,3 @@ def counted(files: Files) -> tuple[int, int]:
             total += len(lines)
             covered += sum(lines.values())
     return covered, total
-
-
-def _either(one: Lines, other: Lines) -> Lines:
-    lines = dict(cast("Mapping[Any, bool]", one))
-    for key, hit in other.items():
-        lines[key] = hit or lines.get(key, False)
-    return lines

@@ -68,7 +68,13 @@ def read(content: Content) -> CoverageReport:
     covered, total = count(totals, "covered_lines"), count(totals, "num_statements")
     if covered > plausible(total, "lines"):
         raise DamageError(f"covered_lines is {covered}, more than the {total} of num_statements")
-    percent = _percent(totals, covered / total * 100) if total else None
+    percent = None
+    if total:
+        percent = covered / total * 100
+        if "num_branches" not in totals:
+            percent = percentage(totals, _STATED)
+        elif "percent_statements_covered" in totals:
+            percent = percentage(totals, "percent_statements_covered")
     files = _rows(document.get("files"))
     listed = counted(files)
     return CoverageReport(
@@ -83,14 +89,6 @@ def read(content: Content) -> CoverageReport:
         if listed[1]
         else None,
     )
-
-
-def _percent(totals: Mapping[str, object], quotient: float) -> float:
-    if "num_branches" not in totals:
-        return percentage(totals, _STATED)
-    if "percent_statements_covered" in totals:
-        return percentage(totals, "percent_statements_covered")
-    return quotient
 
 
 def _rows(files: object) -> dict[str, dict[int, bool]]:

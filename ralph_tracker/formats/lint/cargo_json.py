@@ -37,7 +37,8 @@ def read(content: Content) -> LintReport:
             skipped += 1
             continue
         messages += 1
-        newer = newer or _is_newer(value)
+        target = value.get("target")  # "test" came with the cargo that writes a final message
+        newer = newer or (isinstance(target, dict) and "test" in target)
         if reason == _FINISHED:
             ends.append(value.get("success") is True)
         elif reason == _MESSAGE:
@@ -51,12 +52,6 @@ def read(content: Content) -> LintReport:
     if not all(ends) and not report.errors:
         raise DamageError("the build failed, and no error has a place; see what cargo wrote beside")
     return report
-
-
-def _is_newer(value: json_lines.Object) -> bool:
-    """Whether it is from a cargo that writes a final message: this key was introduced later."""
-    target = value.get("target")
-    return isinstance(target, dict) and "test" in target
 
 
 def _reason(value: json_lines.Object) -> str | None:

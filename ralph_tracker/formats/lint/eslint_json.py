@@ -53,17 +53,14 @@ def read(content: Content) -> LintReport:
         severity: Severity = "error" if fatal else _SEVERITIES.get(str(message.severity), "none")
         findings[named(message.ruleId) or (_FATAL if fatal else ""), severity] += 1
     report = LintReport(findings=dict(findings), suppressed=sum(len(file.suppressedMessages) for file in files))
-    return report._replace(contradiction=_contradiction(files, report))
-
-
-def _contradiction(files: list[_File], report: LintReport) -> str | None:
-    """Return how the files' totals differ from their messages, None if they agree."""
     errors, warnings = _total([each.errorCount for each in files]), _total([each.warningCount for each in files])
     if errors in (None, report.errors) and warnings in (None, report.warnings):
-        return None
-    return (
-        f"declared errors: {errors}, warnings: {warnings}; listed errors: {report.errors}, warnings: {report.warnings}"
+        return report
+    declared, listed = (
+        f"errors: {errors}, warnings: {warnings}",
+        f"errors: {report.errors}, warnings: {report.warnings}",
     )
+    return report._replace(contradiction=f"declared {declared}; listed {listed}")
 
 
 def _total(counts: list[Any]) -> int | None:

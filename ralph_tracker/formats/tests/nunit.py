@@ -93,12 +93,10 @@ class _Reader(Elements):
             outcome = _outcome(case, failure=self._failure)
             self._failures += outcome in _BAD
             spent = seconds(case.get("duration", case.get("time")))
-            self._cases.add(self._id(case), outcome, spent, said=self._message)
-
-    def _id(self, case: Mapping[str, str]) -> str:
-        """Return the full name; in version 2 it may be the method alone, to which the suite is added."""
-        suite = self._suites[-1].get("name", "") if self._suites else ""
-        return case.get("fullname") or identity.of(suite, case.get("name", ""))
+            # In version 2 the name may be the method alone, to which the suite is added.
+            around = self._suites[-1].get("name", "") if self._suites else ""
+            full = case.get("fullname") or identity.of(around, case.get("name", ""))
+            self._cases.add(full, outcome, spent, said=self._message)
 
     def report(self) -> TestReport:
         """Return the report; in some versions `total` excludes tests that did not run."""

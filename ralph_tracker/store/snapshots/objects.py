@@ -384,7 +384,12 @@ class Objects:
     def _opened(self, object_id: str) -> tuple[BinaryIO, int]:
         """Open the file that holds a content at its offset, and return the maximal number of bytes to read."""
         for _ in range(_TRIES):
-            place = self._place(object_id)
+            draft = self._staged
+            if draft is not None and object_id in draft.places:
+                draft.flush()
+                place: Place | None = draft.places[object_id]
+            else:
+                place = self._find(object_id) or self._find_anew(object_id)
             if place is None:
                 raise _damaged(object_id)
             try:
@@ -397,13 +402,6 @@ class Objects:
                 raise _unreadable(place.path, error) from None
             return file, os.fstat(file.fileno()).st_size if place.length is None else place.length
         raise _damaged(object_id)
-
-    def _place(self, object_id: str) -> Place | None:
-        draft = self._staged
-        if draft is not None and object_id in draft.places:
-            draft.flush()
-            return draft.places[object_id]
-        return self._find(object_id) or self._find_anew(object_id)
 
     def _find(self, object_id: str) -> Place | None:
         below = f"{object_id[:_LETTERS]}/{object_id[_LETTERS:]}"

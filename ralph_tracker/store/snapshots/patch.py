@@ -59,19 +59,9 @@ def content_kind(chunks: Iterable[bytes]) -> Kind:
     first, size = b"", 0
     for chunk in chunks:
         first, size = first or chunk[:_BINARY_LOOK], size + len(chunk)
-    if not is_text(first):
+    if b"\0" in first[:_BINARY_LOOK]:  # git's rule
         return "binary"
     return "large" if size > PATCH_BYTES else "text"
-
-
-def is_text(first: bytes) -> bool:
-    """Return whether a content that begins so is text, by git's rule."""
-    return b"\0" not in first[:_BINARY_LOOK]
-
-
-def common_kind(kinds: Iterable[Kind]) -> Kind:
-    """Return the kind of a change: binary or large if either of its contents is."""
-    return max(kinds, key=_KINDS.index)
 
 
 def counted(patch: str) -> tuple[int, int]:
@@ -202,7 +192,7 @@ def _size(lines: Counter[bytes]) -> int:
 
 
 def _change(pair: _Pair, contents: _Contents) -> FileChange:
-    kind = common_kind(contents.kind(object_id) for object_id in pair.ids)
+    kind = max((contents.kind(object_id) for object_id in pair.ids), key=_KINDS.index)
     patch = "".join(_sections(pair, contents)) if kind == "text" else None
     added, deleted = (None, None) if patch is None else counted(patch)
     return FileChange(

@@ -83,15 +83,6 @@ def capture(scanner: "Scanner", take_in: Callable[[Scan], None], write: Callable
     return Captured(write(), tuple(sorted((*scan.skipped, *keys))), scan.empty_folders, quiescent)
 
 
-def refuse_too_many(root: Path, count: int, limits: Limits) -> None:
-    """Raise StoreError if a tree has more files than the limit."""
-    if count > limits.max_files:
-        raise StoreError(
-            f"{root} holds {count} files to keep, over the limit of {limits.max_files}: "
-            "ignore what need not be kept, or raise the limit"
-        )
-
-
 class Scanner:
     """A comparison of the tree at `root` with an index, and the index's update.
 
@@ -113,7 +104,11 @@ class Scanner:
         self._walk = walk = _Walk(self._root, self._scope, self._limits, self._index)
         walk.run()
         removed = tuple(walk.removed)
-        refuse_too_many(self._root, walk.count, self._limits)
+        if walk.count > self._limits.max_files:
+            raise StoreError(
+                f"{self._root} holds {walk.count} files to keep, over the limit of {self._limits.max_files}: "
+                "ignore what need not be kept, or raise the limit"
+            )
         skipped = tuple(Skipped(path, reason) for path, reason in sorted(walk.skipped.items()))
         prints = self.prints((*walk.added, *removed))
         return Scan(tuple(walk.added), removed, skipped, tuple(sorted(walk.empty)), prints)

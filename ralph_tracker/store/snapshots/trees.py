@@ -135,21 +135,20 @@ def differing(read: ReadFolder, before: str | None, after: str | None) -> list[D
         start, *trees = waiting.pop()
         old, new = (NO_FILES if tree is None else read(tree) for tree in trees)
         changed = {name for name, _ in old.files.items() ^ new.files.items()}
-        found += [_differing(start + name, old.files.get(name), new.files.get(name)) for name in changed]
+        for name in changed:
+            was, now = old.files.get(name), new.files.get(name)
+            old_mode, old_id = (was.mode, was.object_id) if was else ("", "")
+            new_mode, new_id = (now.mode, now.object_id) if now else ("", "")
+            status: Status = "M"
+            if not was or not now:
+                status = "A" if now else "D"
+            elif LINK_MODE in {old_mode, new_mode} and old_mode != new_mode:
+                status = "T"
+            item = Difference(start + name, status, old_mode, new_mode, old_id, new_id)
+            found.append(Differing(item, now.size if now else None))
         moved = {name for name, _ in old.folders.items() ^ new.folders.items()}
         waiting += [(f"{start}{name}/", old.folders.get(name), new.folders.get(name)) for name in moved]
     return sorted(found, key=lambda each: os.fsencode(each.item.path))
-
-
-def _differing(path: str, old: File | None, new: File | None) -> Differing:
-    old_mode, old_id = (old.mode, old.object_id) if old else ("", "")
-    new_mode, new_id = (new.mode, new.object_id) if new else ("", "")
-    status: Status = "M"
-    if not old or not new:
-        status = "A" if new else "D"
-    elif LINK_MODE in {old_mode, new_mode} and old_mode != new_mode:
-        status = "T"
-    return Differing(Difference(path, status, old_mode, new_mode, old_id, new_id), new.size if new else None)
 
 
 @contextmanager
@@ -257,15 +256,15 @@ class KeptTrees:
 
     def beginnings(self, object_ids: Iterable[str], at_most: int) -> dict[str, bytes]:
         """Return contents by their ids, each cut after `at_most` bytes."""
-        return {object_id: self._beginning(object_id, at_most) for object_id in dict.fromkeys(object_ids)}
-
-    def _beginning(self, object_id: str, size: int) -> bytes:
-        data = b""
-        for chunk in self.objects.chunks(object_id):
-            data += chunk
-            if len(data) >= size:
-                break
-        return data[:size]
+        found: dict[str, bytes] = {}
+        for object_id in dict.fromkeys(object_ids):
+            data = b""
+            for chunk in self.objects.chunks(object_id):
+                data += chunk
+                if len(data) >= at_most:
+                    break
+            found[object_id] = data[:at_most]
+        return found
 
     def each(self, object_ids: Iterable[str]) -> Iterator[Iterator[bytes]]:
         """Yield each content in parts."""

@@ -141,18 +141,14 @@ class TreeReader:
 
 def _parts(descriptor: int, size: int) -> Iterator[bytes]:
     """Yield parts of a file, all but the last of full length; the buffer fits about `size` bytes."""
-    room = min(size + 1, CHUNK)
-    while data := _part(descriptor, room):
-        yield data
-        if len(data) < CHUNK:
-            return
-
-
-def _part(descriptor: int, room: int) -> bytes:
-    data = b""
-    while len(data) < CHUNK and (more := os.read(descriptor, min(room, CHUNK - len(data)))):
+    room, data = min(size + 1, CHUNK), b""
+    while more := os.read(descriptor, min(room, CHUNK - len(data))):
         data += more
-    return data
+        if len(data) == CHUNK:
+            yield data
+            data = b""
+    if data:
+        yield data
 
 
 class TreeView:
