@@ -52,23 +52,21 @@ def raise_integrity_alerts(at: AlertFacts) -> tuple[Alert, ...]:
     for each in at.integrity.findings if at.integrity is not None else ():
         if each.key not in at.open_findings and each.stamp not in at.accepted_findings:
             found.setdefault(each.rule, []).append(each)
-    return in_order((*alerts, *(_of_findings(at, rule, findings) for rule, findings in found.items())))
-
-
-def _of_findings(at: AlertFacts, rule: str, findings: list[Finding]) -> Alert:
-    """Return one alert for all new findings of a rule, as severe as the worst of them."""
-    findings = sorted(findings, key=lambda each: (each.severity, each.file, each.line or 0))
-    kind, first, more = TYPE_BY_RULE[rule], findings[0], len(findings) - 1
-    message = first.message if rule in _OF_RUNS else f"{first.place}: {first.message}"
-    message += f", and {more} more" if more else ""
-    severity_override = None if first.severity is kind.severity else first.severity
-    return Alert(
-        kind=kind,
-        iteration=at.iteration,
-        message=message,
-        findings=tuple(findings),
-        severity_override=severity_override,
-    )
+    for rule, findings in found.items():
+        # One alert for all new findings of a rule, as severe as the worst of them.
+        findings.sort(key=lambda each: (each.severity, each.file, each.line or 0))
+        kind, first, more = TYPE_BY_RULE[rule], findings[0], len(findings) - 1
+        message = first.message if rule in _OF_RUNS else f"{first.place}: {first.message}"
+        alerts.append(
+            Alert(
+                kind=kind,
+                iteration=at.iteration,
+                message=f"{message}, and {more} more" if more else message,
+                findings=tuple(findings),
+                severity_override=None if first.severity is kind.severity else first.severity,
+            )
+        )
+    return in_order(alerts)
 
 
 class IntegrityRecord(NamedTuple):

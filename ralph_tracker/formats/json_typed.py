@@ -38,7 +38,14 @@ def decode(content: Content, shape: type[_T], what: str) -> _T:
 
 def damage_at(content: Content, path: Sequence[str | int], why: str) -> DamageError:
     """Return an error placed at the value that the path of keys and indexes leads to, or at its nearest parent."""
-    return DamageError(why, *_place(content.text, _offset(content.text, path)))
+    text = content.text  # valid JSON up to there
+    at = _after_space(text, 0)
+    for key in path:
+        found = _member(text, at, key)
+        if found is None:
+            break
+        at = found
+    return DamageError(why, *_place(text, at))
 
 
 def _damage(content: Content, error: Exception, what: str) -> DamageError:
@@ -59,17 +66,6 @@ def _damage(content: Content, error: Exception, what: str) -> DamageError:
 
 def _place(text: str, at: int) -> tuple[int, int]:
     return text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
-
-
-def _offset(text: str, path: Sequence[str | int]) -> int:
-    """Return where the value begins; the text must be valid JSON up to there."""
-    at = _after_space(text, 0)
-    for key in path:
-        found = _member(text, at, key)
-        if found is None:
-            break
-        at = found
-    return at
 
 
 def _member(text: str, at: int, key: str | int) -> int | None:

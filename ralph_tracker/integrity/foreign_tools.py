@@ -125,27 +125,27 @@ def _read_checkwash(data: bytes) -> tuple[Finding, ...]:
     The tool reports no lines. A rule of a later version is refused, not ignored.
     """
     document = _decoded(data, _CheckwashDocument, _CHECKWASH, _CHECKWASH_COMMAND)
-    found = [_checkwash_finding(each, document.run.checkwash_version) for each in document.findings]
-    return tuple(each for each in found if each is not None)
-
-
-def _checkwash_finding(raw: _CheckwashFinding, version: str) -> Finding | None:
-    if raw.rule not in _CHECKWASH_ROWS:
-        raise _unknown(_CHECKWASH, version, raw.rule)
-    rule = "R5" if raw.shape == _NARROWING else _CHECKWASH_ROWS[raw.rule]
-    severity = _CHECKWASH_SEVERITIES[raw.severity]
-    if rule is None or severity is None:
-        return None
-    return Finding(
-        rule=rule,
-        severity=severity,
-        message=raw.message,
-        file=raw.path,
-        test=None if raw.unit is None or raw.unit.startswith(_WHOLE) else raw.unit.replace(".", SEPARATOR),
-        old=None if raw.before is None else one_line(raw.before.text),
-        new=None if raw.after is None else one_line(raw.after.text),
-        about=raw.fingerprint,
-    )
+    found = []
+    for raw in document.findings:
+        if raw.rule not in _CHECKWASH_ROWS:
+            raise _unknown(_CHECKWASH, document.run.checkwash_version, raw.rule)
+        rule = "R5" if raw.shape == _NARROWING else _CHECKWASH_ROWS[raw.rule]
+        severity = _CHECKWASH_SEVERITIES[raw.severity]
+        if rule is None or severity is None:
+            continue
+        found.append(
+            Finding(
+                rule=rule,
+                severity=severity,
+                message=raw.message,
+                file=raw.path,
+                test=None if raw.unit is None or raw.unit.startswith(_WHOLE) else raw.unit.replace(".", SEPARATOR),
+                old=None if raw.before is None else one_line(raw.before.text),
+                new=None if raw.after is None else one_line(raw.after.text),
+                about=raw.fingerprint,
+            )
+        )
+    return tuple(found)
 
 
 _TAMPERCHECK: Final = "tampercheck"
@@ -192,26 +192,26 @@ def _read_tampercheck(data: bytes) -> tuple[Finding, ...]:
     a kind of a later version is refused, not ignored.
     """
     document = _decoded(data, _TampercheckDocument, _TAMPERCHECK, _TAMPERCHECK_COMMAND)
-    found = [_tampercheck_finding(each, document.version) for each in document.findings]
-    return tuple(each for each in found if each is not None)
-
-
-def _tampercheck_finding(raw: _TampercheckFinding, version: str) -> Finding | None:
-    if raw.kind not in _TAMPERCHECK_ROWS:
-        raise _unknown(_TAMPERCHECK, version, raw.kind)
-    rule = _tampercheck_row(raw)
-    if rule is None:
-        return None
-    counted = raw.line is None
-    return Finding(
-        rule=rule,
-        severity=_TAMPERCHECK_SEVERITIES[raw.severity],
-        message=f"{raw.kind}: {one_line(raw.evidence)}",
-        file=raw.path,
-        line=raw.line,
-        new=None if counted else one_line(raw.evidence),
-        about=raw.kind if counted else f"{raw.kind} {raw.evidence}",
-    )
+    found = []
+    for raw in document.findings:
+        if raw.kind not in _TAMPERCHECK_ROWS:
+            raise _unknown(_TAMPERCHECK, document.version, raw.kind)
+        rule = _tampercheck_row(raw)
+        if rule is None:
+            continue
+        counted, evidence = raw.line is None, one_line(raw.evidence)
+        found.append(
+            Finding(
+                rule=rule,
+                severity=_TAMPERCHECK_SEVERITIES[raw.severity],
+                message=f"{raw.kind}: {evidence}",
+                file=raw.path,
+                line=raw.line,
+                new=None if counted else evidence,
+                about=raw.kind if counted else f"{raw.kind} {raw.evidence}",
+            )
+        )
+    return tuple(found)
 
 
 def _tampercheck_row(raw: _TampercheckFinding) -> str | None:

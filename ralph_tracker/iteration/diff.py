@@ -12,7 +12,6 @@ from ralph_tracker.core.metrics import (
     SCORE_DECIMALS,
     SECTIONS,
     Direction,
-    MetricSpec,
     OutcomeWord,
     TestResults,
     Value,
@@ -242,25 +241,24 @@ OutcomeChanges = Mapping[OutcomeKind, tuple[OutcomeChange, ...]]
 
 def metric_changes(before: Mapping[str, Value], after: Mapping[str, Value]) -> tuple[MetricChange, ...]:
     """Compare measured values by name, in the order of the table, without those that both lack."""
-    both = ((spec, before.get(spec.name), after.get(spec.name)) for spec in METRICS)
-    return tuple(_metric_change(spec, old, new) for spec, old, new in both if (old, new) != (None, None))
-
-
-def _metric_change(spec: MetricSpec, before: Value | None, after: Value | None) -> MetricChange:
-    if before is None or after is None:
-        return MetricChange(spec.name, before, after, None, "unknown")
-    if isinstance(before, str) or isinstance(after, str):
-        return MetricChange(spec.name, before, after, None, _verdict_of_words(spec, before, after))
-    change = delta(after, before, spec.decimals)
-    return MetricChange(spec.name, before, after, change, _verdict(change, spec.direction))
-
-
-def _verdict_of_words(spec: MetricSpec, before: Value, after: Value) -> ChangeVerdict:
-    if before == after:
-        return "same"
-    if before not in _BUILD_RANK or after not in _BUILD_RANK:
-        return "changed"
-    return _verdict(_BUILD_RANK[after] - _BUILD_RANK[before], spec.direction)
+    found = []
+    for spec in METRICS:
+        old, new = before.get(spec.name), after.get(spec.name)
+        if old is None and new is None:
+            continue
+        change: float | None = None
+        verdict: ChangeVerdict
+        if old is None or new is None:
+            verdict = "unknown"
+        elif isinstance(old, str) or isinstance(new, str):
+            verdict = "same" if old == new else "changed"
+            if old != new and old in _BUILD_RANK and new in _BUILD_RANK:
+                verdict = _verdict(_BUILD_RANK[new] - _BUILD_RANK[old], spec.direction)
+        else:
+            change = delta(new, old, spec.decimals)
+            verdict = _verdict(change, spec.direction)
+        found.append(MetricChange(spec.name, old, new, change, verdict))
+    return tuple(found)
 
 
 def score_change(name: str, before: float | None, after: float | None) -> MetricChange:

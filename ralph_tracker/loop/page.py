@@ -120,21 +120,19 @@ def _files(
 
 def file_patches(files: Sequence[FileChange], command: str) -> tuple[FilePatch, ...]:
     """Return changed files as a page shows them; `command` is what shows a patch that is too long for it."""
-    return tuple(
-        FilePatch(_name(file), file.status, *_fitting(file.patch, _NOTES.get(file.content, ""), command))
-        for file in files
-    )
+    found = []
+    for file in files:
+        patch, note = file.patch or "", ""
+        # What comes before the first hunk names the file again, unless that is all there is: a change of mode.
+        patch = patch[max(0, patch.find("\n@@") + 1) :].rstrip("\n")
+        if file.patch is None:
+            note = _NOTES.get(file.content, "") or command
+        elif len(patch) > _PATCH:
+            patch, note = "", f"{len(patch)} characters: {command}"
+        found.append(FilePatch(_name(file), file.status, patch, note))
+    return tuple(found)
 
 
 def _name(file: FileChange) -> str:
     path = as_utf8(file.path)
     return path if file.old_path is None else f"{as_utf8(file.old_path)} → {path}"
-
-
-def _fitting(patch: str | None, why: str, command: str) -> tuple[str, str]:
-    """Return a patch and no note, or no patch and why."""
-    if patch is None:
-        return "", why or command
-    # What comes before the first hunk names the file again, unless that is all there is: a change of mode.
-    patch = patch[max(0, patch.find("\n@@") + 1) :].rstrip("\n")
-    return (patch, "") if len(patch) <= _PATCH else ("", f"{len(patch)} characters: {command}")

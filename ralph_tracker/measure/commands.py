@@ -20,23 +20,22 @@ def checks_from(document: Mapping[str, Any]) -> tuple[Check, ...]:
 
     Raises ConfigError for an invalid time limit, and as `in_order` does.
     """
-    checks = [_check(name, section) for name, section in document.get("checks", {}).items()]
+    checks = [
+        Check(
+            name=name,
+            run=section["run"],
+            kind=section.get("kind"),
+            reports=tuple(section.get("reports") or ()),
+            format=section.get("format"),
+            cwd=section.get("cwd") or ".",
+            env=section.get("env") or {},
+            needs=tuple(section.get("needs") or ()),
+            timeout_s=seconds(f"checks.{name}.timeout", section.get("timeout", "15m")),
+            held_back=section.get("held_back"),
+        )
+        for name, section in document.get("checks", {}).items()
+    ]
     return in_order(checks)
-
-
-def _check(name: str, section: Mapping[str, Any]) -> Check:
-    return Check(
-        name=name,
-        run=section["run"],
-        kind=section.get("kind"),
-        reports=tuple(section.get("reports") or ()),
-        format=section.get("format"),
-        cwd=section.get("cwd") or ".",
-        env=section.get("env") or {},
-        needs=tuple(section.get("needs") or ()),
-        timeout_s=seconds(f"checks.{name}.timeout", section.get("timeout", "15m")),
-        held_back=section.get("held_back"),
-    )
 
 
 def seconds(key: str, limit: str | float) -> float:

@@ -128,19 +128,20 @@ def foreign_records(folder: Path) -> list[Listed]:
 
     They are JSON, or YAML in a file named .json. Raises LoopError if the folder holds none.
     """
-    listed = [_foreign(path) for path in _files(folder) if path.suffix in _SUFFIXES]
+    listed = []
+    for path in _files(folder):
+        if path.suffix not in _SUFFIXES:
+            continue
+        number = int("".join(c for c in path.name.split("-")[1] if c.isdecimal()) or -1)
+        try:
+            document = load_yaml(path.read_text(encoding="utf-8-sig"), path.name)
+            checked = _ForeignDocument.model_validate(document)
+        except ValidationError as error:
+            listed.append(Listed(number, None, f"{path.name}: {first_problem(error, _ForeignDocument)}"))
+        except (InputError, OSError, UnicodeDecodeError) as error:
+            listed.append(Listed(number, None, f"{path.name}: cannot be read ({error})"))
+        else:
+            listed.append(Listed(checked.iteration_metrics.iteration, document))
     if not listed:
         raise LoopError(f"{folder}: no record of an iteration")
     return sorted(listed, key=lambda record: record.number)
-
-
-def _foreign(path: Path) -> Listed:
-    number = int("".join(c for c in path.name.split("-")[1] if c.isdecimal()) or -1)
-    try:
-        document = load_yaml(path.read_text(encoding="utf-8-sig"), path.name)
-        checked = _ForeignDocument.model_validate(document)
-    except ValidationError as error:
-        return Listed(number, None, f"{path.name}: {first_problem(error, _ForeignDocument)}")
-    except (InputError, OSError, UnicodeDecodeError) as error:
-        return Listed(number, None, f"{path.name}: cannot be read ({error})")
-    return Listed(checked.iteration_metrics.iteration, document)
