@@ -273,7 +273,11 @@ class SeenTests(NamedTuple):
 
     def credit(self, iteration: int) -> int:
         """Return how many tests that were only skipped in that iteration's report have run since."""
-        return sum(count for ranges, count in self.enrolled.items() if _within(ranges, iteration))
+        return sum(
+            count
+            for ranges, count in self.enrolled.items()
+            if any(first <= iteration <= last for first, last in ranges)
+        )
 
     def renamed(self, matches: Mapping[str, tuple[str, ...]], none: frozenset[str] = frozenset()) -> "SeenTests":
         """Return a copy with the matches added to the aliases, and the ids in `none` excluded."""
@@ -350,10 +354,6 @@ class TestTally(NamedTuple):
     passes: int
     present: int
     unseen: int
-
-
-def _within(ranges: Ranges, iteration: int) -> bool:
-    return any(first <= iteration <= last for first, last in ranges)
 
 
 def _extended(ranges: Ranges, iteration: int) -> Ranges:

@@ -101,7 +101,8 @@ class Content:
         Empty if there is neither or the JSON is malformed. Values are skipped, which costs no memory.
         """
         if self.opening.startswith("["):
-            return frozenset(self._first_item or ())
+            items = _shallow(self.utf8, list)
+            return frozenset((_shallow(items[0], dict) or ()) if items else ())
         return frozenset(self._members)
 
     @cached_property
@@ -113,11 +114,6 @@ class Content:
     @cached_property
     def _members(self) -> Mapping[str, Any]:
         return _shallow(self.utf8, dict) or {}
-
-    @cached_property
-    def _first_item(self) -> Mapping[str, Any] | None:
-        items = _shallow(self.utf8, list)
-        return _shallow(items[0], dict) if items else None
 
     @cached_property
     def is_empty_array(self) -> bool:

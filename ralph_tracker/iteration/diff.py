@@ -448,7 +448,22 @@ def differences_document(found: Differences, *, patches: bool) -> DifferencesDoc
     return {
         "tests": None if tests is None else _outcomes(tests),
         "tests_note": found.tests_note,
-        "files": None if files is None else [_file(change, patches=patches) for change in files],
+        "files": None
+        if files is None
+        else [
+            {
+                "path": as_utf8(change.path),
+                "status": change.status,
+                "old_path": None if change.old_path is None else as_utf8(change.old_path),
+                "old_mode": change.old_mode,
+                "new_mode": change.new_mode,
+                "content": change.content,
+                "added": change.added,
+                "deleted": change.deleted,
+                "patch": change.patch if patches else None,
+            }
+            for change in files
+        ],
         "files_note": found.files_note,
     }
 
@@ -467,18 +482,4 @@ def _outcomes(tests: OutcomeChanges) -> OutcomesDocument:
         "newly_skipped": listed("newly_skipped"),
         "new": listed("new"),
         "gone": listed("gone"),
-    }
-
-
-def _file(change: FileChange, *, patches: bool) -> FileDocument:
-    return {
-        "path": as_utf8(change.path),
-        "status": change.status,
-        "old_path": None if change.old_path is None else as_utf8(change.old_path),
-        "old_mode": change.old_mode,
-        "new_mode": change.new_mode,
-        "content": change.content,
-        "added": change.added,
-        "deleted": change.deleted,
-        "patch": change.patch if patches else None,
     }

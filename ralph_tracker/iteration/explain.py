@@ -138,7 +138,16 @@ class ExplainedDocument(RecordDocument):
 def explanation_document(found: Explanation) -> ExplanationDocument:
     """Return it as a document."""
     return {
-        "components": [_share(share) for share in found.components],
+        "components": [
+            {
+                "name": share.name,
+                "dimension": share.dimension,
+                "value": share.value,
+                "weight": share.weight,
+                "contribution": share.contribution,
+            }
+            for share in found.components
+        ],
         "alerts": dict(found.alerts),
         "rule": None if found.rule is None else {"number": found.rule[0], "condition": found.rule[1]},
         "compared_with": found.compared_with,
@@ -146,14 +155,4 @@ def explanation_document(found: Explanation) -> ExplanationDocument:
         **differences_document(found.differences, patches=False),
         "checks": None if found.checks is None else list(found.checks),
         "output": found.output,
-    }
-
-
-def _share(share: ComponentShare) -> ShareDocument:
-    return {
-        "name": share.name,
-        "dimension": share.dimension,
-        "value": share.value,
-        "weight": share.weight,
-        "contribution": share.contribution,
     }

@@ -149,7 +149,13 @@ def run_checks(  # noqa: PLR0913  # one keyword each
     _make_folders(setting)
     before: Before = ChainMap(*(fingerprints(check.reports, cwd=setting.cwd(check)) for check in order))
     finished = _run_all(order, partial(_run_one, setting), max(1, jobs), on_progress or _say_nothing, stop or Event())
-    _mask(setting, order)
+    try:  # secrets in what the checks printed, and in the reports that they wrote for us
+        for check in order:
+            for path in (setting.stdout(check), setting.stderr(check)):
+                mask_file(path, setting.secrets(check))
+        mask_folder(setting.reports, dict.fromkeys(value for check in order for value in setting.secrets(check)))
+    except OSError as error:
+        raise StoreError(f"{error.filename}: {error.strerror}; secrets in what checks print cannot be masked") from None
     owners: dict[str, str] = {}
     return tuple(_result(check, finished[check.name], setting, before, owners) for check in order)
 
@@ -192,17 +198,6 @@ def _refuse_unusable(checks: Sequence[Check]) -> None:
 
 def _ready(waiting: Sequence[Check], done: set[str]) -> list[Check]:
     return [check for check in waiting if done.issuperset(check.needs)]
-
-
-def _mask(setting: _Setting, checks: Sequence[Check]) -> None:
-    """Mask secret values in what the checks printed, and in the reports that they wrote for us."""
-    try:
-        for check in checks:
-            for path in (setting.stdout(check), setting.stderr(check)):
-                mask_file(path, setting.secrets(check))
-        mask_folder(setting.reports, dict.fromkeys(value for check in checks for value in setting.secrets(check)))
-    except OSError as error:
-        raise StoreError(f"{error.filename}: {error.strerror}; secrets in what checks print cannot be masked") from None
 
 
 def _make_folders(setting: _Setting) -> None:
@@ -280,7 +275,10 @@ def _result(check: Check, finished: Finished, setting: _Setting, before: Before,
     shared: dict[str, str] = {}
     for pattern in check.reports:
         if pattern == STANDARD_OUTPUT:
-            found.append(_standard_output(finished, setting.stdout(check)))
+            cut = Missing.CUT if finished.stdout_truncated else None
+            missing = cut if finished.problem is None else Missing.ABSENT
+            path = setting.stdout(check) if missing is None else None
+            found.append(FoundReport(STANDARD_OUTPUT, path, missing))
             continue
         for report in find_reports(
             pattern, cwd=setting.cwd(check), folder=setting.reports, before=before, root=setting.root
@@ -294,14 +292,6 @@ def _result(check: Check, finished: Finished, setting: _Setting, before: Before,
                 owners.setdefault(file, check.name)
     streams = setting.stdout(check), setting.stderr(check)
     return CheckResult(check, finished, tuple(found), *streams, shared, setting.secrets(check))
-
-
-def _standard_output(finished: Finished, path: Path) -> FoundReport:
-    if finished.problem is not None:
-        return FoundReport(STANDARD_OUTPUT, None, Missing.ABSENT)
-    if finished.stdout_truncated:
-        return FoundReport(STANDARD_OUTPUT, None, Missing.CUT)
-    return FoundReport(STANDARD_OUTPUT, path)
 
 
 def _say_nothing(_line: str) -> None: ...

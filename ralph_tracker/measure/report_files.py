@@ -77,11 +77,8 @@ def _regex(pattern: str) -> str:
     if pattern.endswith("/"):
         pattern += "**"
     *leading, last = pattern.split("/")
-    return "".join(map(_folder, leading)) + (".+" if last == "**" else _segment(last))
-
-
-def _folder(segment: str) -> str:
-    return "(?:[^/]+/)*" if segment == "**" else _segment(segment) + "/"
+    folders = ("(?:[^/]+/)*" if segment == "**" else _segment(segment) + "/" for segment in leading)
+    return "".join(folders) + (".+" if last == "**" else _segment(last))
 
 
 def _segment(segment: str) -> str:

@@ -180,19 +180,16 @@ def classify_task_complexity(
     """
     text = _SPACES.sub(" ", prompt[:_READ])
     asked = [found for clause in _CLAUSES.split(text) if (found := _ASKED.match(clause.lstrip(_MARKS)))]
-    if _is_several(text, len({found[0].lower().rpartition(" ")[2] for found in asked})) or _WHOLE.search(text):
+    verbs = len({found[0].lower().rpartition(" ")[2] for found in asked})
+    items = sum(_ITEM.match(line.lstrip()) is not None for line in text.split("\n"))
+    if max(verbs, items) >= _SEVERAL or _LIST.search(text) or _WHOLE.search(text):
         return "complex"
     generates = any(found["makes"] for found in asked)
-    if not generates and (text.rstrip().endswith("?") or _QUESTION.match(text) is not None) and not _PATH.search(text):
+    if not generates and (text.rstrip().endswith("?") or _QUESTION.match(text)) and not _PATH.search(text):
         return "simple"
     if context_size is not None and context_size > (rules or ContinuationRules()).complexity.large_context:
         return "complex"
     return "generation" if generates else "medium"
-
-
-def _is_several(text: str, verbs: int) -> bool:
-    items = sum(_ITEM.match(line.lstrip()) is not None for line in text.split("\n"))
-    return verbs >= _SEVERAL or items >= _SEVERAL or _LIST.search(text) is not None
 
 
 _KEPT: Final = 2048  # bounds the memory; older things are forgotten and count as new

@@ -249,7 +249,12 @@ class _Reader:
         if local == "testcase":
             self._cases.append(attributes)
         elif local == "testsuite":
-            self._open_suite(attributes)
+            around, suite = self._suites[-1], attributes.get("name", "")
+            self._totals.suite(attributes, outermost=len(self._suites) == 1)
+            by_pytest = around.by_pytest or suite == _PYTEST_SUITE
+            self._by_pytest = self._by_pytest or by_pytest
+            names, begins = (*around.names, suite), len(self._outcomes)
+            self._suites.append(_Suite(names, by_pytest=by_pytest, declared=count(attributes, "tests"), begins=begins))
         elif path and path[-1] == "testcase":
             self._child(local, attributes)
         path.append(local)
@@ -280,16 +285,6 @@ class _Reader:
         if local in _OUTERMOST:
             self._totals.root(attributes)
             self._suites[0].by_pytest = attributes.get("name") == _PYTEST_ROOT
-
-    def _open_suite(self, attributes: dict[str, str]) -> None:
-        around = self._suites[-1]
-        self._totals.suite(attributes, outermost=len(self._suites) == 1)
-        name = attributes.get("name", "")
-        by_pytest = around.by_pytest or name == _PYTEST_SUITE
-        self._by_pytest = self._by_pytest or by_pytest
-        names, begins = (*around.names, name), len(self._outcomes)
-        suite = _Suite(names, by_pytest=by_pytest, declared=count(attributes, "tests"), begins=begins)
-        self._suites.append(suite)
 
     def _child(self, local: str, attributes: dict[str, str]) -> None:
         rank = _CHILDREN.get(local)

@@ -42,26 +42,21 @@ def read(content: Content) -> TypeReport:
             severities[found["severity"]] += 1
             pretty = pretty or found["pretty"] is not None
             stopped = stopped or _PLACELESS.match(line) is not None or int(found["code"]) in _UNPARSED
-        elif total := _FOUND.match(line):
-            declared.append(int(total["errors"]))
+        elif end := _FOUND.match(line):
+            declared.append(int(end["errors"]))
         elif line.strip():
             skipped += 1
     if not severities and not declared:
         raise DamageError("no line is a diagnostic of tsc")
     if not declared and (pretty or not content.text.endswith("\n")):
         raise DamageError("cut short: the number of errors, with which tsc ends, is missing")
-    return _report(severities, sum(declared) if declared else None, skipped, stopped=stopped)
-
-
-def _report(severities: Counter[str], declared: int | None, skipped: int, *, stopped: bool) -> TypeReport:
-    listed = severities["error"]
-    contradiction = None if declared in (None, listed) else f"declared errors: {declared}, listed: {listed}"
+    listed, total = severities["error"], sum(declared) if declared else None
     return TypeReport(
-        errors=max(listed, plausible(declared or 0, "errors")),
+        errors=max(listed, plausible(total or 0, "errors")),
         warnings=severities["warning"],
         notes=severities["message"],
         skipped_lines=skipped,
-        declared_errors=declared,
+        declared_errors=total,
         stopped=stopped,
-        contradiction=contradiction,
+        contradiction=None if total in (None, listed) else f"declared errors: {total}, listed: {listed}",
     )

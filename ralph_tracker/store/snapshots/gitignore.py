@@ -47,7 +47,9 @@ class Rule:
 def rules_in(text: bytes) -> Iterator[Rule]:
     """Yield the rules of an ignore file."""
     for raw in text.removeprefix(_BOM).split(b"\n"):
-        line = _trimmed(os.fsdecode(raw.removesuffix(b"\r")))
+        line = os.fsdecode(raw.removesuffix(b"\r"))
+        while line.endswith(" ") and not line.endswith("\\ "):
+            line = line[:-1]
         if not line or line.startswith("#"):
             continue
         negated = line.startswith("!")
@@ -116,13 +118,6 @@ def _escaped(name: str) -> str:
     return re.sub(r"([*?\[\\])", r"\\\1", name).replace("\n", "?")
 
 
-def _trimmed(line: str) -> str:
-    """Strip trailing spaces that are not escaped by a backslash."""
-    while line.endswith(" ") and not line.endswith("\\ "):
-        line = line[:-1]
-    return line
-
-
 class IgnoreRules:
     """A list of compiled ignore rules; check the parent folders of a path first."""
 
@@ -168,14 +163,10 @@ def _pieces(pattern: str) -> Iterator[str]:
         else:
             at += pattern[at] == "\\"
             is_plain = pattern[at - 1 : at] == "\\"
-            yield _letter(pattern[at : at + 1], is_plain=is_plain)
+            letter = pattern[at : at + 1]
+            special = None if is_plain else {"*": "[^/]*", "?": "[^/]"}.get(letter)
+            yield special or re.escape(letter) or _NEVER  # a trailing backslash matches nothing
             at += 1
-
-
-def _letter(letter: str, *, is_plain: bool) -> str:
-    """Translate one letter; a trailing backslash matches nothing."""
-    special = None if is_plain else {"*": "[^/]*", "?": "[^/]"}.get(letter)
-    return special or re.escape(letter) or _NEVER
 
 
 def _bracket(pattern: str, at: int) -> tuple[str, int]:
@@ -202,9 +193,5 @@ def _bracket(pattern: str, at: int) -> tuple[str, int]:
     if at >= len(pattern):
         return _NEVER, at
     letters.discard("/")
-    return _one_of(letters, negated=negated), at + 1
-
-
-def _one_of(letters: set[str], *, negated: bool) -> str:
     listed = "".join(map(re.escape, sorted(letters)))
-    return f"[^/{listed}]" if negated else f"[{listed}]" if listed else _NEVER
+    return f"[^/{listed}]" if negated else f"[{listed}]" if listed else _NEVER, at + 1

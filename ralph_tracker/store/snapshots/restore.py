@@ -4,7 +4,6 @@ Only what a snapshot covers is touched. An ignored file in the way of a written 
 anything that cannot be kept (a socket, the git folder of a nested repository) aborts the restore before it begins.
 """
 
-import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -232,7 +231,15 @@ def _in_the_way(
             if stat.S_ISDIR(status.st_mode):
                 folders[path] = None
             elif path not in known:
-                _refuse_unkept(view, path, status)
+                reason = kind_reason(status)
+                if reason is None and ".git" in path.lower().split("/"):
+                    reason = "part of a nested repository"
+                if reason is None and not view.is_readable(path, status):
+                    reason = "not readable"
+                if reason is not None:
+                    raise StoreError(
+                        f"{shown(path)} is in the way and cannot be kept ({reason}): move it away, then restore again"
+                    )
                 files[path] = None
     return _deepest_first(folders), tuple(files)
 
@@ -243,16 +250,6 @@ def _not_folder(view: TreeView, path: str) -> str | None:
     steps = ("/".join(parts[:depth]) for depth in range(1, len(parts) + 1))
     step = next((step for step in steps if not view.is_folder(step)), None)
     return step if step is not None and view.status(step) else None
-
-
-def _refuse_unkept(view: TreeView, path: str, status: os.stat_result) -> None:
-    reason = kind_reason(status)
-    if reason is None and ".git" in path.lower().split("/"):
-        reason = "part of a nested repository"
-    if reason is None and not view.is_readable(path, status):
-        reason = "not readable"
-    if reason:
-        raise StoreError(f"{shown(path)} is in the way and cannot be kept ({reason}): move it away, then restore again")
 
 
 def _way_to(path: str) -> tuple[str, ...]:

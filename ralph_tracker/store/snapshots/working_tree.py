@@ -416,7 +416,7 @@ class DurableTreeWriter(TreeWriter):
         try:
             if kind is None:
                 self._name_waiting()
-                # Sync the changed folders that still exist; a deleted one was a change of its parent.
+                # A changed folder that was deleted is synced as a change of its parent.
                 for folder in sorted(self._steps.changed):
                     try:
                         os.fsync(self._steps.open(folder))
