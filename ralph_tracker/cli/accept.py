@@ -5,7 +5,7 @@ from typing import TypedDict
 
 import click
 
-from ralph_tracker.cli.next_step import next_step, say_next
+from ralph_tracker.cli.next_step import decision_in_words, next_step, say_next
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import say_json, say_wrapped
 from ralph_tracker.core.records import DecisionDocument
@@ -45,5 +45,5 @@ def command(alert_id: str, root: Path, loop_id: str | None, as_json: bool, reaso
     say_wrapped(f"Accepted {alert_id}: {reason}")
     if others:
         say_wrapped(f"accepted with it, as raised by the same removal: {', '.join(others)}", indent=2)
-    say_wrapped(f"decision now: {decision['action']} ({decision['confidence']:.2f}): {decision['reason']}", indent=2)
+    say_wrapped(f"decision now: {decision_in_words(decision)}", indent=2)
     say_next(next_step(summary, None, tracker.store().paths))

@@ -56,7 +56,7 @@ def command(
     is_shown = apply == "worktree"
     say_selection(
         closed,
-        step_after(closed, "`ralph-tracker status` says where the loop stands"),
+        step_after(closed, "`ralph-tracker status` shows the loop"),
         as_json=as_json,
         is_shown=is_shown,
     )

@@ -29,4 +29,5 @@ def test_the_example_selects_the_iteration_in_which_all_tests_pass(tmp_path, blo
     assert alert.type == "working_tests_failing"
     assert alert.note == "passed 10→7, failed 0→3; failing: tests/test_login.py::test_logout"
     assert tracker.loop_decision().decision.target_iteration == 1
+    tracker.post_iteration(metrics(passed=9, lint_errors=0))
     assert tracker.select_output().selection.selected.iteration == 1
