@@ -13,7 +13,7 @@ _RANGE: Final = ".."
 # What a user may have set for the working tree: both would leave traces in the repository or files out of the checkout.
 _SETTINGS: Final = ("core.splitIndex", "core.sparseCheckout", "core.untrackedCache")
 _CHECKOUT: Final = ("core.autocrlf", "core.eol", "core.symlinks", "core.fileMode")
-_FILTERS: Final = r"^filter\..*\.(smudge|process)$"
+_FILTERS: Final = r"^filter\..*\.(clean|smudge|process)$"
 _SHORT: Final = 10
 
 
@@ -189,10 +189,11 @@ class History(NamedTuple):
         return dict(zip(there, ids, strict=True))
 
     def filters(self) -> list[str]:
-        """Return the programs that the repository's own settings start where files are checked out, a line each."""
-        listed = self._ask("config", "--local", "--includes", "-z", "--get-regexp", _FILTERS)
-        pairs = (each.partition(b"\n") for each in listed.out.split(b"\0") if each)
-        return [f"git {os.fsdecode(key)}: {os.fsdecode(value)}" for key, _, value in pairs]
+        """Return the programs by which the repository's own settings check files out or take them in, a line each."""
+        words = ("--includes", "-z", "--get-regexp", _FILTERS)
+        listed = b"".join(self._ask("config", scope, *words).out for scope in ("--local", "--worktree"))
+        pairs = (each.partition(b"\n") for each in listed.split(b"\0") if each)
+        return list(dict.fromkeys(f"git {os.fsdecode(key)}: {os.fsdecode(value)}" for key, _, value in pairs))
 
     @property
     def object_format(self) -> str:

@@ -132,6 +132,14 @@ class _CommitClock(NamedTuple):
         return self.moment
 
 
+def require_trust(tracker: Tracker, history: History) -> None:
+    """Trust what measuring commits runs: the checks, and the filters by which git takes files in and checks them out.
+
+    It comes before git takes in the files of a folder. Raises UntrustedError if the user has not accepted them.
+    """
+    tracker.trusting.require_project([*project_runs(tracker.project.paths.root), *history.filters()])
+
+
 class Replay:
     """A replay of commits as a loop beside the others; only that loop's folder is written in the project.
 
@@ -147,7 +155,7 @@ class Replay:
         self._history, self.commits = history, tuple(commits)
         self._times = list(accumulate((commit.time for commit in self.commits), max))
         config = with_limits(load_config(root), _LIMITS)
-        tracker.trusting.require_project([*project_runs(root, config.document), *self._history.filters()])
+        require_trust(tracker, history)
         self._stop = Event()
         self.problems: tuple[str, ...] = ()
         folder = cache_folder()

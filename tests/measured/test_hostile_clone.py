@@ -143,6 +143,7 @@ class Clone(Trap):
         shop.write(".aiwg/ralph/templates/iteration-report.md.j2", "of a stranger\n")
         shop.write(".aiwg/ralph/trust", "0" * 64 + "\n")  # as good as any other of theirs
         shop.write("events.jsonl", "")
+        shop.write(".gitattributes", "* filter=evil diff=evil merge=evil\n")
         shop.write(".coveragerc", "[run]\nplugins = evil\n")
         shop.write("evil.py", f"import os\nos.system('{self.program('plugin')}')\n")
         ran = CoverageData(str(shop.root / ".coverage"))
