@@ -21,6 +21,9 @@ _LIMIT_S = 600
 _ROW = "row"
 TOTAL = "with branches"
 _COLUMNS = ("project", "what it shows", "tests", "passed", "failed", "skipped", "coverage", "lint", "types", "equal")
+_JUDGED = "judged"
+# The last one: CPU seconds of init and pre-loop beyond those of the suite.
+_VERDICTS = ("project", "tests", "coverage", "equal", "break", "fix and add", "delete", "more CPU")
 # The tools that a project's developer has today; a row may ask for others.
 _TOOLS = ("pytest==9.2.0", "coverage==7.17.3", "ruff==0.17.6", "mypy==2.4.1")
 _SUMMARY = re.compile(r"(\d+) (passed|failed|skipped|errors?|xfailed|xpassed)\b")
@@ -193,21 +196,34 @@ def told(record_property: Callable[[str, object], None]) -> Callable[..., None]:
     return tell
 
 
+@pytest.fixture
+def judged(record_property: Callable[[str, object], None]) -> Callable[..., None]:
+    """Put a project's verdicts into the second table at the end of the run."""
+
+    def tell(source: str, numbers: Numbers, unequal: object, verdicts: Mapping[str, str], more: float) -> None:
+        equal = "yes" if not unequal else f"no: {unequal}"
+        row = [source, numbers["tests"], numbers["coverage"], equal, *verdicts.values(), f"{more:+.1f} s"]
+        record_property(_JUDGED, json.dumps(row))
+
+    return tell
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Print the table that a maintainer puts into a note."""
     reports = [report for key in ("passed", "failed") for report in terminalreporter.stats.get(key, ())]
-    rows = {
-        str(value): [*json.loads(str(value)), f"{report.duration:.0f} s"]
-        for report in reports
-        for name, value in report.user_properties
-        if name == _ROW
-    }
-    if rows:
-        terminalreporter.section("projects that are not ours")
-        terminalreporter.write_line(_line([*_COLUMNS, "call"]))
-        terminalreporter.write_line(_line(["---"] * (len(_COLUMNS) + 1)))
-        for _, row in sorted(rows.items()):
-            terminalreporter.write_line(_line(row))
+    for what, columns in ((_ROW, _COLUMNS), (_JUDGED, _VERDICTS)):
+        rows = {
+            str(value): [*json.loads(str(value)), f"{report.duration:.0f} s"]
+            for report in reports
+            for name, value in report.user_properties
+            if name == what
+        }
+        if rows:
+            terminalreporter.section("projects that are not ours")
+            terminalreporter.write_line(_line([*columns, "call"]))
+            terminalreporter.write_line(_line(["---"] * (len(columns) + 1)))
+            for _, row in sorted(rows.items()):
+                terminalreporter.write_line(_line(row))
 
 
 def _line(cells: Sequence[object]) -> str:

@@ -1,0 +1,299 @@
+"""Projects that are not ours, in three languages: numbers as their tools print, and three edits judged rightly.
+
+A break is a regression that names failing tests; a fix with a new test is none; a deleted test is noticed.
+"""
+
+import json
+import os
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tarfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from tests.ecosystems import printed
+
+_LIMIT_S = 600
+_TO_A_TENTH = 0.051  # the record has one digit after the point
+_SOURCES = Path("/etc/apt/sources.list.d/debian.sources")
+_FOREIGN = re.compile(r"RALPH_TRACKER_.*|NODE_OPTIONS|CI|npm_.*|CARGO_.*|GOFLAGS|GIT_.*|PYTEST_.*|COV.*|VIRTUAL_ENV")
+_IGNORED = ".aiwg/\nnode_modules/\n.venv/\n.nyc_output/\ntarget/\nvendor/\n__pycache__/\n*.egg-info/\n"
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A change of one file: `old` becomes `new`; without `old`, `new` is appended; without both, the file goes."""
+
+    file: str
+    old: str = ""
+    new: str = ""
+
+    def apply(self, root: Path) -> None:
+        path = root / self.file
+        if not self.old and not self.new:
+            path.unlink()
+            return
+        text = path.read_text() if path.exists() else ""
+        assert not self.old or text.count(self.old) == 1, self.file
+        path.write_text(text.replace(self.old, self.new) if self.old else text + self.new)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A project: where it comes from, what its tools print, how many tests it has at least, and its edits."""
+
+    source: str  # npm, deb or pypi, then its name and version
+    by_hand: str
+    numbers: Callable[[str], printed.Numbers]
+    tests: int
+    breaks: Edit
+    adds: Edit
+    deletes: Edit
+    needs: tuple[str, ...] = ()
+    installs: tuple[str, ...] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
+
+
+def tap(text: str) -> printed.Numbers:
+    """Read tape's sums, and the table of nyc."""
+    count = {name: int(number) for name, number in re.findall(r"^# (tests|pass|fail|skip) +(\d+)", text, re.MULTILINE)}
+    passed, failed = count["pass"], count.get("fail", 0)
+    return {"tests": passed + failed, "passed": passed, "failed": failed, "skipped": 0} | printed.covered(text)
+
+
+def pytest_and_coverage(text: str) -> printed.Numbers:
+    """Read pytest's last line and coverage's total."""
+    line = re.findall(r"^=+ (.*) in [\d.]+s", text, re.MULTILINE)[-1]
+    count = {word: int(number) for number, word in re.findall(r"(\d+) (\w+)", line)}
+    total = re.findall(r"^TOTAL +(\d+) +(\d+)", text, re.MULTILINE)[-1]
+    passed, failed = count.get("passed", 0) + count.get("xpassed", 0), count.get("failed", 0) + count.get("error", 0)
+    skipped = count.get("skipped", 0) + count.get("xfailed", 0)
+    covered = 100 * (int(total[0]) - int(total[1])) / int(total[0])
+    numbers: printed.Numbers = {"passed": passed, "failed": failed, "skipped": skipped, "coverage": covered}
+    return {"tests": passed + failed + skipped, **numbers}
+
+
+_TAPE = "node_modules/.bin/nyc node_modules/.bin/tape 'test/**/*.js'; rm -r .nyc_output"
+_GO = "mkdir -p target; go test -v -coverprofile=target/c ./... ; go tool cover -func=target/c"
+_PYTEST = ".venv/bin/python -m coverage run -m pytest; .venv/bin/python -m coverage report; rm -f .coverage"
+
+
+def _npm(name: str, breaks: Edit, deletes: Edit, tests: int) -> Row:
+    adds = Edit("test/more.js", new="require('tape')('more', function (t) { t.ok(true, 'is more'); t.end(); });\n")
+    return Row(f"npm {name}", _TAPE, tap, tests, breaks, adds, deletes, installs=("tape@5.9.0", "nyc@18.0.0"))
+
+
+def _pypi(name: str, breaks: Edit, deletes: Edit, tests: int, *needs: str) -> Row:
+    adds = Edit("tests/test_more.py", new="def test_more():\n    assert True\n")
+    tools = ("pytest==8.4.2", "coverage==7.17.3", *needs)
+    return Row(f"pypi {name}", _PYTEST, pytest_and_coverage, tests, breaks, adds, deletes, installs=tools)
+
+
+ROWS = (
+    _npm(
+        "minimist@1.2.8",
+        Edit("index.js", "if ((/^0x[0-9a-f]+$/i).test(x))", "if ((/^1x$/).test(x))"),
+        Edit("test/num.js"),
+        50,
+    ),
+    Row(
+        "npm url-join@4.0.1",
+        "node_modules/.bin/mocha --require should",
+        printed.mocha,
+        20,
+        Edit("lib/url-join.js", "resultArray.join('/')", "resultArray.join('//')"),
+        Edit("test/more.js", new="it('is more', function () {});\n"),
+        Edit("test/tests.js", "  it('should remove extra slashes'", "  0 && it('should'"),
+        installs=("mocha@10.8.2", "should@13.2.3"),
+    ),
+    Row(
+        "deb golang-github-google-uuid",
+        _GO,
+        printed.go,
+        20,
+        Edit("uuid.go", "\tencodeHex(buf[:], uuid)\n\treturn string(buf[:])", '\treturn "x" + string(buf[:])'),
+        Edit("json_test.go", new="\nfunc TestMore(t *testing.T) {}\n"),
+        Edit("sql_test.go"),
+        needs=("go",),
+    ),
+    _pypi(
+        "itsdangerous==2.2.0",
+        Edit("src/itsdangerous/encoding.py", 'urlsafe_b64encode(string).rstrip(b"=")', "urlsafe_b64encode(string)"),
+        Edit("tests/test_itsdangerous/test_encoding.py"),
+        100,
+        "freezegun",
+    ),
+)
+
+
+@pytest.fixture(scope="session")
+def fetched(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Path], Path]:
+    """Unpack a project from the registry that it is named with; skip where that cannot be reached."""
+    folder = tmp_path_factory.mktemp("fetched")
+
+    def ran(*command: str) -> bool:
+        done = subprocess.run(command, cwd=folder, capture_output=True, timeout=_LIMIT_S, check=False)
+        return done.returncode == 0
+
+    def fetch(source: str, root: Path) -> Path:
+        kind, name = source.split()
+        if kind == "deb":
+            if not _SOURCES.is_file() or shutil.which("dpkg-source") is None or not _debian(ran, folder, name):
+                pytest.skip("the sources of Debian cannot be had; its projects are measured where they can be")
+            assert ran("dpkg-source", "--no-check", "-x", str(next(folder.glob(f"{name}_*.dsc"))), str(root))
+            return root
+        words = ["npm", "pack", "--silent", name] if kind == "npm" else [sys.executable, "-m", "pip", "download"]
+        more = [] if kind == "npm" else ["--quiet", "--no-deps", f"--no-binary={name.partition('==')[0]}", name]
+        if not ran(*words, *more):
+            pytest.skip(f"the registry of {name} cannot be reached; it is measured where it can be")
+        archive = next(folder.glob(f"{re.split('[@=]', name)[0]}-*"))
+        with tarfile.open(archive) as files:
+            files.extractall(root.with_name("unpacked"), filter="data")
+        return next(root.with_name("unpacked").iterdir()).rename(root)
+
+    return fetch
+
+
+def _debian(ran: Callable[..., bool], folder: Path, name: str) -> bool:
+    """Download a source package by the machine's own sources of Debian."""
+    sources, lists = folder / "debian.sources", folder / "lists"
+    options = [f"Dir::Etc::sourcelist={sources}", "Dir::Etc::sourceparts=-", f"Dir::State::lists={lists}"]
+    options.append(f"Dir::Cache={folder / 'cache'}")
+    apt = ["apt-get", "-qq", *(word for option in options for word in ("-o", option))]
+    if not sources.exists():
+        (lists / "partial").mkdir(parents=True)
+        (folder / "cache" / "archives" / "partial").mkdir(parents=True)
+        sources.write_text(re.sub(r"(?m)^Types: .*", "Types: deb-src", _SOURCES.read_text()))
+        if not ran(*apt, "update"):
+            return False
+    return ran(*apt, "source", "--download-only", name)
+
+
+@dataclass(frozen=True)
+class Work:
+    """A project being worked on."""
+
+    root: Path
+
+    def run(self, *command: str) -> subprocess.CompletedProcess[str]:
+        kept = {name: value for name, value in os.environ.items() if not _FOREIGN.fullmatch(name)}
+        return subprocess.run(
+            command, cwd=self.root, env=kept, capture_output=True, text=True, timeout=_LIMIT_S, check=False
+        )
+
+    def ours(self, *words: str) -> str:
+        done = self.run(str(Path(sys.executable).with_name("ralph-tracker")), *words)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def record(self, phase: str) -> dict:
+        return json.loads(self.ours("hook", phase, "--json"))["iteration_metrics"]
+
+    def by_hand(self, row: Row) -> tuple[printed.Numbers, float]:
+        """Return what the tools print where no iteration is kept, and their CPU time in seconds."""
+        kept, aside = self.root / ".aiwg", self.root.with_name("aside")
+        if kept.is_dir():
+            kept.rename(aside)
+        before = _cpu()
+        done = self.run("sh", "-c", row.by_hand)
+        spent = _cpu() - before
+        if aside.is_dir():
+            aside.rename(kept)
+        return row.numbers(done.stdout + done.stderr), spent
+
+
+def _cpu() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.source)
+def test_numbers_are_the_tools_own_and_edits_are_judged(row, fetched, tmp_path, judged):
+    missing = [name for name in row.needs if shutil.which(name) is None]
+    if missing:
+        pytest.skip(f"{', '.join(missing)} not found; measured where it is installed")
+    work = Work(fetched(row.source, tmp_path / "project"))
+    _set_up(work, row)
+    theirs, suite = work.by_hand(row)  # it builds, too
+    theirs, suite = work.by_hand(row)
+    before = _cpu()
+    work.ours("init", "--yes")
+    ours = _numbers(first := work.record("pre-loop"))
+    more = _cpu() - before - suite
+    common = theirs.keys() & ours.keys()
+    unequal = {name: (ours[name], theirs[name]) for name in common if not _same(ours[name], theirs[name])}
+    source = work.root / row.breaks.file
+    text = source.read_text()
+    verdicts = {"break": _broken(work, row, first)}
+    source.write_text(text)
+    verdicts |= {"fix and add": _fixed(work, row, first), "delete": _deleted(work, row)}
+    judged(row.source, ours, unequal, verdicts, more)
+    assert unequal == {}
+    assert set(verdicts.values()) == {"right"}
+    assert ours["tests"] >= row.tests
+
+
+def _set_up(work: Work, row: Row) -> None:
+    """Install what a project needs, and commit it."""
+    for name, text in {".gitignore": _IGNORED, **row.files}.items():
+        (work.root / name).parent.mkdir(exist_ok=True, parents=True)
+        (work.root / name).write_text(text)
+    commands = [["git", "init", "-q"]]
+    if row.source.startswith("npm"):
+        words = ["--no-audit", "--no-fund", "--no-package-lock", "--ignore-scripts", "--no-save"]
+        package = json.loads((work.root / "package.json").read_text())
+        wanted = {each.partition("@")[0] for each in row.installs}
+        kept = {name: "*" for name in package.pop("devDependencies", {}) if name in wanted}
+        (work.root / "package.json").write_text(json.dumps({**package, "devDependencies": kept}, indent=2))
+        commands.append(["npm", "install", *words, *row.installs])
+    if row.source.startswith("pypi"):
+        commands.append([sys.executable, "-m", "venv", ".venv"])
+        commands.append([".venv/bin/python", "-m", "pip", "install", "--quiet", "--editable", ".", *row.installs])
+    author = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+    commands += [["git", "add", "-A"], ["git", *author, "commit", "-q", "-m", "first"]]
+    for command in commands:
+        done = work.run(*command)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+def _numbers(record: Mapping) -> printed.Numbers:
+    testing = record["testing"]
+    names = {"tests": "test_count", "passed": "tests_passed", "failed": "tests_failed", "skipped": "tests_skipped"}
+    return {name: testing.get(key) for name, key in {**names, "coverage": "coverage_percentage"}.items()}
+
+
+def _same(ours, theirs):
+    if ours is None or theirs is None:
+        return ours is theirs
+    return abs(ours - theirs) <= _TO_A_TENTH
+
+
+def _broken(work, row, first):
+    row.breaks.apply(work.root)
+    record = work.record("post-iteration")
+    failed = record["testing"].get("tests_failed") or 0
+    right = record["classification"] == "regression" and failed > first["testing"]["tests_failed"]
+    return "right" if right else f"{record['classification']}, {failed} failed"
+
+
+def _fixed(work, row, first):
+    row.adds.apply(work.root)
+    record = work.record("post-iteration")
+    gained = record["testing"]["tests_passed"] - first["testing"]["tests_passed"]
+    grave = [alert["type"] for alert in record["alerts"] if alert["severity"] in {"HIGH", "CRITICAL"}]
+    right = gained >= 1 and record["classification"] != "regression" and not grave and record["verified"]
+    return "right" if right else f"{record['classification']}, {gained} gained, {grave}"
+
+
+def _deleted(work, row):
+    row.deletes.apply(work.root)
+    record = work.record("post-iteration")
+    raised = [alert["type"] for alert in record["alerts"]]
+    right = "test_deletion" in raised and not record["verified"]
+    return "right" if right else f"{record['classification']}, {raised}"
