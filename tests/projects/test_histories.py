@@ -1,64 +1,176 @@
 """What a replay has on record of a public project's releases is what its tools print at each of them by hand.
 
-The project is cachetools: src layout, tests in its source distributions. By hand means in a plain folder, without git
-and without us, by the fixtures of this folder.
+The projects are cachetools (src layout) from the package index and qs, in JavaScript, from npm: their sources hold
+their tests. By hand means in a plain folder, without us, by the fixtures of this folder.
 """
 
 import json
+import os
+import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+import tarfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.projects.test_projects import same
 
-NAME = "cachetools"
-RELEASES = (
-    *("4.2.0", "4.2.1", "4.2.2", "4.2.3", "4.2.4", "5.0.0", "5.1.0", "5.2.0", "5.2.1"),
-    *("5.3.0", "5.3.1", "5.3.2", "5.3.3", "5.4.0", "5.5.0", "5.5.1", "5.5.2"),
+HISTORIES = {
+    "cachetools": (
+        *("4.2.0", "4.2.1", "4.2.2", "4.2.3", "4.2.4", "5.0.0", "5.1.0", "5.2.0", "5.2.1"),
+        *("5.3.0", "5.3.1", "5.3.2", "5.3.3", "5.4.0", "5.5.0", "5.5.1", "5.5.2"),
+    ),
+}
+QS = (
+    *("6.11.0", "6.11.1", "6.11.2", "6.12.0", "6.12.1", "6.12.2", "6.12.3"),
+    *("6.13.0", "6.13.1", "6.14.0", "6.14.1", "6.14.2", "6.15.0", "6.15.1", "6.16.0", "6.17.1"),
 )
+# What the tests of qs import, of all its releases, and the tools.
+QS_NEEDS = (
+    *("tape@5", "c8@10", "eslint@8.57", "iconv-lite@0.5", "safer-buffer", "qs-iconv", "object-inspect", "for-each"),
+    *("has-symbols", "has-proto", "has-bigints", "has-override-mistake", "has-property-descriptors"),
+    *("mock-property", "es-value-fixtures", "side-channel"),
+)
+TAPE = "node_modules/.bin/tape 'test/**/*.js'"
+C8 = "node_modules/.bin/c8 --reports-dir={0} --temp-directory={0}/tmp --reporter="
+ESLINT = (
+    "node_modules/.bin/eslint --no-eslintrc --env es6,node --parser-options=ecmaVersion:2022 "
+    "--rule 'no-unused-vars: 2' --rule 'no-magic-numbers: 1' lib test"
+)
+QS_CONFIG = f"""
+integrity: {{rerun: never}}
+checks:
+  tests: {{run: "{C8.format("{reports}")}lcovonly {TAPE}", reports: ["-"], format: tap}}
+  coverage: {{run: "true", reports: ["{{reports}}/lcov.info"], needs: [tests]}}
+  lint: {{run: "{ESLINT} --format=json", reports: ["-"], env: {{ESLINT_USE_FLAT_CONFIG: "false"}}}}
+"""
 IDENTITY = {f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-STAYS = {".venv", ".git", ".gitignore"}
+STAYS = {".venv", ".git", ".gitignore", "node_modules", "ralph-tracker.yaml"}
+TRACKER = str(Path(sys.executable).with_name("ralph-tracker"))
+LIMIT_S = 900
 
 
-def take(release: str, root: Path, index: Callable[[str, Path], Path], scratch: Path) -> None:
+def take(unpacked: Path, root: Path) -> None:
     """Make a folder the sources of a release; environment and git stay."""
     for path in root.iterdir():
         if path.name not in STAYS:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
-    shutil.copytree(index(f"{NAME}=={release}", scratch / release), root, dirs_exist_ok=True)
+    shutil.copytree(unpacked, root, dirs_exist_ok=True)
 
 
-def test_each_release_measures_what_its_tools_print(
-    developed: Any, index: Any, recorded: Any, tmp_path: Path, monkeypatch: Any
-) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    project = developed(f"{NAME}=={RELEASES[-1]}", addopts="")
-    root = project.root
-    project.run("git", "init", "-q", "-b", "main")
-    (root / ".gitignore").write_text(".venv/\n.aiwg/\n__pycache__/\n*.egg-info/\n")
-    theirs = []
-    for release in RELEASES:
-        take(release, root, index, tmp_path / "releases")
-        theirs.append(project.measured_by_hand(tmp_path, plugin=False, types=None))
-        project.run("git", "add", "-A")
-        project.run("git", "commit", "-q", "-m", release, **IDENTITY)
-    program = str(Path(sys.executable).with_name("ralph-tracker"))
-    words = ["replay", f"HEAD~{len(RELEASES) - 1}..HEAD", "--jobs", "2", "--json"]
-    done = project.run(program, *words)
+def git(root: Path, *words: str) -> str:
+    done = subprocess.run(
+        ["git", *words], cwd=root, env={**os.environ, **IDENTITY}, capture_output=True, text=True, check=True
+    )
+    return done.stdout
+
+
+def replayed(root: Path, releases: tuple[str, ...], run: Callable[..., Any]) -> list[dict[str, Any]]:
+    """Replay the last commits as a user does, and return their records."""
+    done = run(TRACKER, "replay", f"HEAD~{len(releases) - 1}..HEAD", "--jobs", "2", "--json")
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
-    assert [each["subject"] for each in document["commits"]] == list(RELEASES)
-    history = json.loads(project.ours("history", "--json", "--loop-id", document["loop_id"]))
-    ours = [recorded(record) for record in history]
-    unequal = [
-        (release, name, value, by_hand[name])
-        for release, numbers, by_hand in zip(RELEASES, ours, theirs, strict=True)
-        for name, value in numbers.items()
-        if not same(value, by_hand[name])
-    ]
-    assert unequal == []
+    assert [each["subject"] for each in document["commits"]] == list(releases)
+    assert git(root, "status", "--porcelain") == ""
+    records: list[dict[str, Any]] = json.loads(
+        run(TRACKER, "history", "--json", "--loop-id", document["loop_id"]).stdout
+    )
+    return records
+
+
+def unequal(releases: tuple[str, ...], ours: list[Any], theirs: list[Any]) -> Iterator[tuple[Any, ...]]:
+    for release, numbers, by_hand in zip(releases, ours, theirs, strict=True):
+        for name, value in numbers.items():
+            if name in by_hand and not same(value, by_hand[name]):
+                yield release, name, value, by_hand[name]
+
+
+@pytest.mark.parametrize("name", HISTORIES)
+def test_each_release_measures_what_its_tools_print(
+    name: str, developed: Any, index: Any, recorded: Any, tmp_path: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    releases = HISTORIES[name]
+    project = developed(f"{name}=={releases[-1]}", addopts="")
+    root = project.root
+    git(root, "init", "-q", "-b", "main")
+    (root / ".gitignore").write_text(".venv/\n.aiwg/\n__pycache__/\n*.egg-info/\n")
+    theirs = []
+    for release in releases:
+        take(index(f"{name}=={release}", tmp_path / "releases" / release), root)
+        theirs.append(project.measured_by_hand(tmp_path, plugin=False, types=None))
+        git(root, "add", "-A")
+        git(root, "commit", "-q", "-m", release)
+    ours = [recorded(record) for record in replayed(root, releases, project.run)]
+    assert list(unequal(releases, ours, theirs)) == []
     assert min(numbers["tests"] for numbers in ours) > 100
-    assert subprocess.run(["git", "status", "--porcelain"], cwd=root, capture_output=True, check=True).stdout == b""
+
+
+def npm(*words: str, cwd: Path) -> None:
+    done = subprocess.run(["npm", *words], cwd=cwd, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    if done.returncode:
+        pytest.skip(f"npm's registry cannot be reached: {done.stderr[-300:]}")
+
+
+def printed_by_hand(root: Path, scratch: Path) -> dict[str, float]:
+    """Return what tape, c8 and eslint print of themselves; tape counts a point that is skipped as passed."""
+    shutil.rmtree(scratch, ignore_errors=True)
+    environment = {**os.environ, "ESLINT_USE_FLAT_CONFIG": "false"}
+
+    def said(command: str) -> str:
+        done = subprocess.run(
+            ["/bin/sh", "-c", command], cwd=root, env=environment, capture_output=True, text=True, check=False
+        )
+        return done.stdout
+
+    tests = said(f"{C8.format(scratch)}text-summary {TAPE}")
+    counts = {word: int(number) for word, number in re.findall(r"^# (tests|pass|fail) +(\d+)$", tests, re.MULTILINE)}
+    skipped = len(re.findall(r"^ok \d+ .*# (?:SKIP|TODO)\b", tests, re.MULTILINE))
+    covered, total = map(int, re.findall(r"^Lines .*\( (\d+)/(\d+) \)", tests, re.MULTILINE)[0])
+    problems = re.search(r"✖ (\d+) problem", said(ESLINT))
+    return {
+        "tests": counts["tests"],
+        "passed": counts["pass"] - skipped,
+        "failed": counts.get("fail", 0),
+        "skipped": skipped,
+        "coverage": 100 * covered / total,
+        "lint": int(problems[1]) if problems else 0,
+    }
+
+
+@pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not installed")
+def test_each_release_of_a_project_in_javascript_measures_what_its_tools_print(
+    recorded: Any, tmp_path: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("RALPH_TRACKER_TRUST", "1")
+    root = tmp_path / "qs"
+    root.mkdir()
+    (root / "package.json").write_text('{"private": true}')
+    npm("install", "--silent", "--no-audit", "--no-fund", *QS_NEEDS, cwd=root)
+    (root / ".gitignore").write_text("node_modules/\n.aiwg/\nralph-tracker.yaml\n")
+    (root / "ralph-tracker.yaml").write_text(QS_CONFIG)
+    git(root, "init", "-q", "-b", "main")
+    theirs = []
+    for release in QS:
+        place = tmp_path / "releases" / release
+        place.mkdir(parents=True)
+        npm("pack", "--silent", f"qs@{release}", cwd=place)
+        with tarfile.open(next(place.glob("*.tgz"))) as archive:
+            archive.extractall(place, filter="data")
+        take(place / "package", root)
+        theirs.append(printed_by_hand(root, tmp_path / "by-hand"))
+        git(root, "add", "-A")
+        git(root, "commit", "-q", "-m", release)
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(words, cwd=root, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+
+    ours = [recorded(record) for record in replayed(root, QS, run)]
+    assert list(unequal(QS, ours, theirs)) == []
+    assert min(numbers["tests"] for numbers in ours) > 400
+    assert len({numbers["coverage"] for numbers in ours}) > 3
