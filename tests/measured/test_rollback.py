@@ -31,7 +31,7 @@ def test_an_applied_rollback_restores_the_peak_and_the_line_goes_on_from_it(run_
     assert restored["data/odd \xe9\n.bin"] == b"\x00\r\n"
     assert b"return 2" in restored["app.py"]
     assert ask(shop, "hook", "loop-decision", "--apply") == 0
-    assert "iteration 1 is restored" in capsys.readouterr().out
+    assert "iteration 1 was restored already" in capsys.readouterr().out
     assert shop.files() == restored
     record = shop.turn()
     assert (record.iteration, record.previous, record.alerts) == (4, 1, ())
@@ -76,7 +76,7 @@ def test_a_decision_names_the_iteration_that_a_person_restored_instead(run_befor
     ask(run_before, "restore", "0")
     capsys.readouterr()
     assert ask(run_before, "hook", "loop-decision", "--apply") == 0
-    assert "iteration 0 is restored" in capsys.readouterr().out
+    assert "iteration 0 was restored already" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
