@@ -50,12 +50,9 @@ def _placed(function: Callable[..., None]) -> Callable[..., None]:
     return function
 
 
-@click.group("agent")
+@click.group("agent", help=f"Install the tracker into a coding agent: {', '.join(HOSTS)}.")
 def command() -> None:
-    """Install the tracker into a coding agent.
-
-    They are listed in docs/agents.md.
-    """
+    """Install the tracker into a coding agent."""
 
 
 @command.command("install")

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from dataclasses import replace
 
 import pytest
 
@@ -23,20 +24,38 @@ WORDS = {
     "opencode": ("run", "make it"),
     "copilot": ("-p", "make it"),
 }
+SETTINGS = {
+    "claude-code": ".claude/settings.json",
+    "codex": ".codex/hooks.json",
+    "gemini": ".gemini/settings.json",
+}
+STOPS = {"claude-code": "Stop", "codex": "Stop", "gemini": "AfterAgent"}
 WRONG_AGAIN = "def add(a, b):\n    return a * b\n\n\ndef sub(a, b):\n    return a - b\n"
 SUB_ONLY = "from calc import sub\n\n\ndef test_sub():\n    assert sub(3, 2) == 1\n"
 FRESH, KEPT, CACHED, WRITTEN = Turn().tokens
 OPENCODE_USD = ((FRESH + KEPT) * OPENCODE_PRICE["input"] + CACHED * 0.3 + WRITTEN * OPENCODE_PRICE["output"]) / 1e6
 
 
+def everything(root):
+    return {
+        path: path.read_bytes() for path in root.rglob("*") if path.is_file() and not {".git", ".aiwg"} & {*path.parts}
+    }
+
+
 class Lived:
     """A project in which a client works with our hooks installed; `ask` gives it a task."""
 
-    def __init__(self, folder, name, *options):
+    def __init__(self, folder, name):
         self.name, self.client = name, CLIENTS[name]
         self.project = made_project(folder, self.client, self.client.installed())
-        self.options = options
-        self.project.ours("agent", "install", name, *options)
+        self.mine = self.project.root.parent / "mine"
+        self.settings = self.project.root / SETTINGS.get(name, "none")
+        if name in SETTINGS:
+            own = {"hooks": [{"type": "command", "command": f"touch '{self.mine}'"}]}
+            self.settings.parent.mkdir()
+            self.settings.write_text(json.dumps({"hooks": {STOPS[name]: [own]}}, indent=4))
+        self.before = everything(self.project.root)
+        self.project.ours("agent", "install", name)
 
     def ask(self, url, **more):
         self.client.settings(self.project.home, url)
@@ -79,12 +98,13 @@ def trusted_by_codex(project, url):
         asked(1, "initialize", clientInfo={"name": "t", "title": "t", "version": "0"})
         listed = asked(2, "hooks/list", cwds=[str(project.root)])["data"]
         state = {hook["key"]: {"trusted_hash": hook["currentHash"]} for each in listed for hook in each["hooks"]}
-        assert len(state) == 4, listed
+        assert len(state) == 5, listed
         edit = {"keyPath": "hooks.state", "value": state, "mergeStrategy": "upsert"}
         asked(3, "config/batchWrite", edits=[edit], filePath=None, expectedVersion=None, reloadUserConfig=True)
     finally:
         server.stdin.close()
         server.wait(20)
+        server.stdout.close()
 
 
 @pytest.fixture(params=list(CLIENTS))
@@ -96,7 +116,7 @@ def test_a_wrong_fix_is_told_a_deleted_test_is_rolled_back_and_a_right_fix_is_le
     lived = Lived(tmp_path, name)
     lived.project.ours("hook", "pre-loop")
     script = (
-        *(writing("calc.py", WRONG_AGAIN), say("one")),
+        *(replace(writing("calc.py", WRONG_AGAIN), text="I will multiply."), say("one")),
         *(writing("test_calc.py", SUB_ONLY), say("all pass")),
         *(writing("calc.py", RIGHT), say("done")),
     )
@@ -109,7 +129,7 @@ def test_a_wrong_fix_is_told_a_deleted_test_is_rolled_back_and_a_right_fix_is_le
     assert "\nFailing tests:\n- test_calc.py:5 test_calc::test_add: assert 2 == 3" in back
     assert "Go on with the task." in back
     assert "- CRITICAL it2-test_deletion: Test count decreased from 2 to 1" in undone
-    assert "- test_calc::test_add: it failed before, and is deleted or skipped" in undone
+    assert "- deleted or skipped: test_calc::test_add (it failed before)" in undone
     assert "Rolled back: the files are those of iteration 1 again" in undone
     assert "def test_add" in (project.root / "test_calc.py").read_text()
     assert project.status["status"] == "finished"
@@ -121,3 +141,8 @@ def test_a_wrong_fix_is_told_a_deleted_test_is_rolled_back_and_a_right_fix_is_le
         assert each["usage"].get("cost_usd") == cost
     assert (project.root / ".aiwg" / "output" / "calc.py").read_text() == RIGHT
     assert project.noted("agent-errors.jsonl") == []
+    assert lived.mine.exists() is (name in SETTINGS), "the user's own hook runs beside ours"
+    project.ours("agent", "uninstall", name)
+    left = everything(project.root)
+    assert left.get(lived.settings) == lived.before.get(lived.settings)
+    assert {path for path in left if "ralph-tracker" in path.name} == {project.root / "ralph-tracker.yaml"}

@@ -225,3 +225,61 @@ def test_a_committed_hook_calls_the_program_on_the_path(tmp_path):
         ["/bin/sh", "-c", portable("codex")], env={"PATH": path}, capture_output=True, text=True, check=True
     )
     assert done.stdout == "agent hook codex\n"
+
+
+def at(second):
+    return f"2999-01-01T00:00:{second:02}.000Z"
+
+
+def codex_count(second, total):
+    usage = {
+        "last_token_usage": {"input_tokens": 100, "output_tokens": 10},
+        "total_token_usage": {"total_tokens": total},
+    }
+    return {"timestamp": at(second), "type": "event_msg", "payload": {"type": "token_count", "info": usage}}
+
+
+def gemini_answer(second, name):
+    tokens = {"input": 100, "output": 7, "cached": 50, "thoughts": 3, "tool": 0, "total": 110}
+    return {"id": name, "timestamp": at(second), "type": "gemini", "tokens": tokens}
+
+
+def copilot_record(second, name):
+    usage = {"inputTokens": 100, "outputTokens": 10, "cacheReadTokens": 50, "cost": 0.0}
+    return {"type": "session.usage_record", "id": name, "timestamp": at(second), "data": {"usage": usage}}
+
+
+# An answer that is counted, the same once more, another kind of line, one of before the loop; then one more answer.
+TRANSCRIPTS = {
+    "codex": ([codex_count(1, 110), codex_count(2, 110), {"payload": {}}], codex_count(3, 220)),
+    "gemini": ([gemini_answer(1, "a"), gemini_answer(1, "a"), {"$set": {}}], gemini_answer(3, "b")),
+    "copilot": ([copilot_record(1, "a"), {"type": "hook.end", "data": {}}], copilot_record(3, "b")),
+}
+
+
+@pytest.mark.parametrize("name", TRANSCRIPTS)
+def test_each_iteration_has_the_answers_that_no_other_has(session, tmp_path, name):
+    session.begin(test_add=False, test_sub=False)
+    first, more = TRANSCRIPTS[name]
+    early = json.loads(json.dumps(first[0]).replace("2999", "2001").replace('"a"', '"z"').replace("110", "99"))
+    transcript = tmp_path / "transcript.jsonl"
+    transcript.write_text("".join(json.dumps(line) + "\n" for line in (early, *first)) + "damage\n")
+    key = "transcriptPath" if name == "copilot" else "transcript_path"
+    took = []
+    for number in (1, 2):
+        session.tests(test_add=False, **{f"test_{number}": True})
+        played(session, name, STOP, **{key: str(transcript)})
+        usage = session.record(number)["usage"]
+        took.append([usage[each] for each in ("input_tokens", "output_tokens", "turns")])
+        with transcript.open("a") as file:
+            file.write(json.dumps(more) + "\n")
+    assert took == [[100, 10, 1], [100, 10, 1]]
+    assert session.troubles == []
+
+
+def test_opencode_sends_its_answers_and_their_cost(session):
+    session.begin(test_add=False)
+    answer = {"at": 32503680000000, "input": 100, "output": 10, "cost": 0.25}
+    played(session, "opencode", STOP, answers=[{**answer, "at": 1000}, answer, answer])
+    usage = session.record(1)["usage"]
+    assert (usage["input_tokens"], usage["turns"], usage["cost_usd"]) == (200, 2, 0.5)
