@@ -7,7 +7,7 @@ from typing import Any
 
 
 def table(names: str | Sequence[str], rows: Iterable[Any], ids: object = None) -> Callable[..., Any]:
-    """Call a test with every row, as `pytest.mark.parametrize` would; for tests that need no fixture.
+    """Call a test with every row, as `pytest.mark.parametrize` would; all rows share the fixtures that the test takes.
 
     A row has a value for each name, one that stands alone for a single name, or is a `pytest.param`. Tables on top of
     each other try every combination.
@@ -20,11 +20,11 @@ def table(names: str | Sequence[str], rows: Iterable[Any], ids: object = None) -
         test: Callable[..., Any] = getattr(below, "test", below)
         listed = [{**inner, **outer} for outer in own for inner in getattr(below, "rows", [{}])]
 
-        def run(*owner: Any) -> None:
+        def run(*owner: Any, **fixtures: Any) -> None:
             failed: list[Exception] = []
             for row in listed:
                 try:
-                    test(*owner, **row)
+                    test(*owner, **fixtures, **row)
                 except Exception as error:  # the other rows are tried too
                     error.add_note(f"with {row!r}")
                     failed.append(error)
@@ -34,9 +34,10 @@ def table(names: str | Sequence[str], rows: Iterable[Any], ids: object = None) -
         functools.update_wrapper(run, test)
         del run.__wrapped__  # its parameters are no fixtures
         run.test, run.rows = test, listed  # type: ignore[attr-defined]
-        owner = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        has_owner = next(iter(inspect.signature(test).parameters), None) == "self"
-        run.__signature__ = inspect.Signature([owner] if has_owner else [])  # type: ignore[attr-defined]
+        rest = [
+            each for name, each in inspect.signature(test).parameters.items() if all(name not in row for row in listed)
+        ]
+        run.__signature__ = inspect.Signature(rest)  # type: ignore[attr-defined]
         return run
 
     return decorate

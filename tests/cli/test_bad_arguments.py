@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.cli.app import run
+from tests.tables import table
 
 ID_RULE = "use 1 to 64 of a-z, 0-9, dot, underscore and hyphen, a letter or digit first"
 # id: the loop id, and how it is shown
@@ -59,8 +60,8 @@ USAGE = {
 }
 
 
-@pytest.mark.parametrize("name", LOOP_IDS)
-@pytest.mark.parametrize(
+@table("name", LOOP_IDS)
+@table(
     "command",
     [("status",), ("hook", "loop-decision"), ("hook", "loop-decision", "--json"), ("hook", "post-loop"), ("history",)],
     ids=" ".join,
@@ -85,7 +86,7 @@ def test_a_loop_id_of_the_environment_is_held_to_the_same_rule(running, monkeypa
     assert running.content() == before
 
 
-@pytest.mark.parametrize("name", LOOP_IDS)
+@table("name", LOOP_IDS)
 def test_no_loop_starts_under_an_id_that_is_no_safe_folder_name(project, metrics_of, name):
     loop_id, shown = LOOP_IDS[name]
     answer = project.hook("pre-loop", metrics_of(), "--loop-id", loop_id)
@@ -93,7 +94,7 @@ def test_no_loop_starts_under_an_id_that_is_no_safe_folder_name(project, metrics
     assert project.content() == {}
 
 
-@pytest.mark.parametrize("name", USAGE)
+@table("name", USAGE)
 def test_wrong_usage_is_one_line_that_says_where_to_read_on(project, name):
     arguments, said = USAGE[name]
     answer = project.ralph(*arguments)

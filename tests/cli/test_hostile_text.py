@@ -11,6 +11,8 @@ import pytest
 import yaml
 from markdown_it import MarkdownIt
 
+from tests.tables import table
+
 # id: a name of a test, and what of it a person sees
 NAMES = {
     "colours": ("a\x1b[31mred\x1b[0m", r"a\u001b[31mred\u001b[0m"),
@@ -109,7 +111,7 @@ def shown_in(markdown, links=()):
     return ["".join(part.content for part in line if part.type in {"text", "text_special"}) for line in lines]
 
 
-@pytest.mark.parametrize("key", NAMES)
+@table("key", NAMES)
 def test_a_hostile_name_is_shown_as_it_is_and_moves_nothing(breaking, key):
     project, said = breaking
     message = f"Previously passing tests now failing: {seen_of(key)}"
@@ -123,7 +125,7 @@ def test_a_hostile_name_is_shown_as_it_is_and_moves_nothing(breaking, key):
     assert project.ralph("show", NUMBER[key], "--json").out.isascii()
 
 
-@pytest.mark.parametrize("key", NAMES)
+@table("key", NAMES)
 def test_a_hostile_name_is_text_in_the_report(breaking, key):
     markdown = report_of(breaking[0], f"iteration-{NUMBER[key]:03d}-report.md")
     is_harmless(markdown)
@@ -196,7 +198,7 @@ def test_all_hostile_names_are_text_in_the_page(breaking):
     assert "unsafe" not in policy
 
 
-@pytest.mark.parametrize("key", NAMES)
+@table("key", NAMES)
 def test_a_hostile_reason_to_wait_is_text_in_the_report(blocked, key):
     markdown = report_of(blocked, f"iteration-{NUMBER[key]:03d}-report.md")
     is_harmless(markdown)

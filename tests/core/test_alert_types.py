@@ -7,6 +7,7 @@ import pytest
 from ralph_tracker.core.alert_types import TYPES, Alert, ClosingFacts, in_order
 from ralph_tracker.core.findings import Severity, SeverityWord
 from ralph_tracker.core.metrics import Metrics, TestResults
+from tests.tables import table
 
 P, F, S = "passed", "failed", "skipped"
 
@@ -51,7 +52,7 @@ def test_severities_and_actions():
     assert [(kind.severity.name, kind.name, kind.action) for kind in TYPES if kind.name in fixed] == _TABLE
 
 
-@pytest.mark.parametrize(
+@table(
     ("flag", "expected"),
     [
         (

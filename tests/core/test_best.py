@@ -51,7 +51,7 @@ class TestBelieved:
         given = [each._replace(given=True) for each in pool]
         assert best_of(given, scorer(9)).iteration == expected
 
-    @pytest.mark.parametrize("verdict", ["TAMPERED", "UNPROVEN"])
+    @table("verdict", ["TAMPERED", "UNPROVEN"])
     def test_verified_and_clean_ones_first_then_clean_ones_then_any(self, verdict):
         bad = candidate(3, 0.9, passes=9, verdict=verdict)
         unverified, good = candidate(2, 0.8, passes=5, verified=False), candidate(1, 0.2)

@@ -7,6 +7,7 @@ from ralph_tracker.core.codec import decode, encode
 from ralph_tracker.core.findings import Severity
 from ralph_tracker.core.lineage import Lineage
 from ralph_tracker.core.metrics import Measurement, Metrics, Reading, Usage
+from tests.tables import table
 
 ALERT = Alert(TYPE_BY_NAME["stalled"], 3, "no progress", until=("test_count", 2.0), severity_override=Severity.HIGH)
 
@@ -38,7 +39,7 @@ def test_a_value_that_was_written_as_a_list_is_read():
     assert decode(Lineage, plain | {"readings": {"test_count": [5, 1]}}) == line
 
 
-@pytest.mark.parametrize("change", [{"colour": 1}, {"kind": "nothing"}, {"until": ["a"]}, {"severity_override": 7}])
+@table("change", [{"colour": 1}, {"kind": "nothing"}, {"until": ["a"]}, {"severity_override": 7}])
 def test_what_is_no_such_value_is_refused(change):
     with pytest.raises((KeyError, TypeError, ValueError)):
         decode(Alert, encode(ALERT) | change)

@@ -79,7 +79,7 @@ class TestUnderAnotherName:
         assert found is not None
         assert (found.broken, found.flaky) == ({}, {"b": P})
 
-    @pytest.mark.parametrize(("outcome", "expected"), [(P, True), (F, False)])
+    @table(("outcome", "expected"), [(P, True), (F, False)])
     def test_it_is_back_when_it_is_back_under_its_other_name(self, outcome, expected):
         assert restored({"a": P}, TestResults({"b": outcome}), self.ALIASES) is expected
 

@@ -182,7 +182,7 @@ class TestSeen:
         standing = seen.standing(99, 99, TestResults({"a": P, "b": F, "w": S, "unknown": P}))
         assert (standing.passes, standing.present, standing.unseen) == (1, 2, 1)
 
-    @pytest.mark.parametrize(("passed", "count", "expected"), [(4, 5, (4, 5, 0)), (None, None, (0, 0, 0))])
+    @table(("passed", "count", "expected"), [(4, 5, (4, 5, 0)), (None, None, (0, 0, 0))])
     def test_where_an_iteration_without_names_stands(self, passed, count, expected):
         standing = SeenTests().standing(passed, count, None)
         assert (standing.passes, standing.present, standing.unseen) == expected

@@ -190,7 +190,7 @@ class TestRoundTrip:
     def test_of_the_basis(self, basis):
         assert loop_state.basis_from_plain(through_json(encode(basis))) == basis
 
-    @pytest.mark.parametrize("wrong", [{"weights": {"readability": 1.0}}, {"error_parts": ["coverage_percentage"]}])
+    @table("wrong", [{"weights": {"readability": 1.0}}, {"error_parts": ["coverage_percentage"]}])
     def test_of_a_basis_no_other_weights_or_error_parts_are_read(self, wrong):
         plain = through_json(encode(basis_of(Metrics(lint_errors=1), Rules(), given_score=False)))
         with pytest.raises(ValueError, match=r"other dimensions|that are none"):

@@ -115,7 +115,7 @@ class TestWhatBelongsToTheLoop:
     def test_what_is_configured_though_the_baseline_could_not_measure_it(self, group, expected):
         assert set(basis(Metrics(), [group]).components) == expected
 
-    @pytest.mark.parametrize("loc", [0, None])
+    @table("loc", [0, None])
     def test_size_is_left_out_where_there_is_nothing_to_compare_with(self, loc):
         components = basis(Metrics(loc_total=loc, complexity_score=1.0), [Group.CODE]).components
         assert components == ("complexity_reasonable",)

@@ -136,7 +136,7 @@ class TestGrowthBesideTheTests:
     def test_growth_of_passing_tests(self, before, now, expected):
         assert passing_growth(Metrics(tests_passed=before), Metrics(tests_passed=now)) == expected
 
-    @pytest.mark.parametrize("before", [0, None])
+    @table("before", [0, None])
     def test_no_growth_without_a_size_at_the_baseline(self, before):
         assert code_growth(Metrics(loc_total=before), Metrics(loc_total=100)) is None
 

@@ -8,6 +8,7 @@ import pytest
 from ralph_tracker.formats.complaints import Complaint, complaints, first_line
 from ralph_tracker.formats.registry import FORMATS, read
 from ralph_tracker.formats.report import LintReport, TypeReport
+from tests.tables import table
 
 REPORTS = Path(__file__).parents[2] / "fixtures" / "reports"
 LISTED = [
@@ -48,7 +49,7 @@ def test_the_severity_can_be_overridden_by_the_code():
     assert {each.severity for each in complaints(data, severity={"": "warning"})} == {"warning"}
 
 
-@pytest.mark.parametrize(
+@table(
     "data",
     [b"", b"[", b'{"runs": [{"results": [{}]}], "version": "2.1.0"}', b"<checkstyle><file>", b"all is well\n"],
     ids=["empty", "half", "no-place", "half-xml", "no-report"],

@@ -3,8 +3,6 @@
 import json
 from pathlib import Path
 
-import pytest
-
 from ralph_tracker.formats import registry
 from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.coverage.coverage_report import Block
@@ -68,7 +66,7 @@ def shown_lint(report: LintReport) -> dict[str, object]:
     return {**{name: getattr(report, name) for name in severities}, **report._asdict(), "findings": findings}
 
 
-@pytest.mark.parametrize("folder", CASES, ids=lambda folder: f"{folder.parent.name}/{folder.name}")
+@table("folder", CASES, ids=lambda folder: f"{folder.parent.name}/{folder.name}")
 def test_a_real_report_is_read_as_expected(folder, bless):
     found = shown(registry.read(input_of(folder)))
     expected = folder / "expected.json"

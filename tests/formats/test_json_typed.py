@@ -29,7 +29,7 @@ def test_what_is_not_asked_for_is_passed_over():
     assert decode(Content(b'[{"number": 1, "x": {"y": [1]}}]'), list[Item], "Tool") == [Item(1)]
 
 
-@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+@table("encoding", ["utf-8-sig", "utf-16"])
 def test_byte_order_marks_are_read(encoding):
     assert decode(Content('[{"number": 1, "other": "é"}]'.encode(encoding)), list[Item], "Tool") == [Item(1, "é")]
 

@@ -130,7 +130,7 @@ class TestDiff:
         told, _, patch = out.partition("\n\n")
         lines = told.splitlines()
         assert lines[0] == "ralph-001: iteration 0 (baseline) → 1 (forward)"
-        assert "Test Count           4       6       +2  better" in lines
+        assert "Test Count          4       6      +2  better" in lines
         assert lines[lines.index("tests: 2 new") :] == [
             "tests: 2 new",
             "  new: s::t::t4 (passed)",
@@ -223,5 +223,5 @@ def test_show_tells_what_changed_what_ran_and_where_its_output_lies(said, worksh
     assert "since iteration 0\ntests: the same outcomes\nfiles: 1 modified\n" in out
     assert "  M       +0 -0  app.py (executable)\n" in out
     assert "\ncheck tests: exit 3 after " in out
-    assert "\nwhat they printed: .aiwg/ralph/ralph-001/iterations/iteration-001/output/\n" in out
+    assert "\noutput of the checks: .aiwg/ralph/ralph-001/iterations/iteration-001/output/\n" in out
     assert max(map(len, out.splitlines())) <= 80

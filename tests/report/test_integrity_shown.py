@@ -1,9 +1,8 @@
 """What the reports show of integrity: the verdict, the findings, what could not be looked into."""
 
-import pytest
-
 from ralph_tracker.report.markdown import iteration_report
 from ralph_tracker.report.view import FINDINGS_SHOWN, iteration_view
+from tests.tables import table
 
 FINDING = {
     "rule": "W",
@@ -47,7 +46,7 @@ def test_files_that_were_not_looked_into_are_named():
     )
 
 
-@pytest.mark.parametrize("trust", [None, {}])
+@table("trust", [None, {}])
 def test_nothing_is_said_where_nobody_compared(trust):
     document = {"iteration_metrics": {"iteration": 3, "integrity": trust}}
     assert iteration_view(document).integrity == ""

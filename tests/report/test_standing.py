@@ -1,8 +1,7 @@
 """The sentences that reports begin with: what was gained by when, what followed, what was rolled back, what to do."""
 
-import pytest
-
 from ralph_tracker.report.standing import Point, Setback, iteration_sentence, loop_sentence, percent
+from tests.tables import table
 
 START = Point(0, 8, 12, 67.1, 0.69)
 PEAK = Point(6, 17, 17, 100.0, 0.997)
@@ -10,7 +9,7 @@ GAIN = "8/12 → 17/17 tests and 67.1 → 100 % coverage by iteration 6"
 NO_GAIN = "Nothing is better than the baseline with 8/12 tests and 67.1 % coverage"
 
 
-@pytest.mark.parametrize(
+@table(
     ("points", "setbacks", "said"),
     [
         ((START, None, START), (), "Baseline: 8/12 tests and 67.1 % coverage."),
@@ -64,8 +63,6 @@ def test_an_iteration_in_a_sentence():
     assert iteration_sentence(document, None) == "10/11 tests."
 
 
-@pytest.mark.parametrize(
-    ("score", "shown"), [(1.0, "100 %"), (0.9999, "99.9 %"), (0.8075, "80.8 %"), (0.0, "0 %"), (None, "unknown")]
-)
+@table(("score", "shown"), [(1.0, "100 %"), (0.9999, "99.9 %"), (0.8075, "80.8 %"), (0.0, "0 %"), (None, "unknown")])
 def test_a_score_for_people(score, shown):
     assert percent(score) == shown

@@ -3,9 +3,8 @@
 import re
 from xml.etree import ElementTree as ET
 
-import pytest
-
 from ralph_tracker.report import svg
+from tests.tables import table
 
 
 def parsed(picture):
@@ -44,7 +43,7 @@ def test_a_long_loop_has_links_for_its_marks_only():
     assert svg.trajectory(scores, [svg.Mark(7, "peak", "taken")]).count("<a ") == 1
 
 
-@pytest.mark.parametrize("series", [[], [(0, None)], [(0, 1.0), (1, None)]], ids=str)
+@table("series", [[], [(0, None)], [(0, 1.0), (1, None)]], ids=str)
 def test_too_little_is_no_picture(series):
     assert svg.small(series, "x") == ""
     assert bool(svg.trajectory(series, [])) is any(value is not None for _, value in series)

@@ -6,6 +6,7 @@ import pytest
 
 from ralph_tracker.steering.callbacks import AgentCallbacks, Interaction, Outcome, follow
 from ralph_tracker.steering.events import FileRead, PersonSaid, ToolEnded, ToolStarted, TurnEnded
+from tests.tables import table
 
 
 class Watching:
@@ -98,7 +99,7 @@ def test_a_cancel_while_a_batch_runs_is_seen_before_its_next_call():
     assert interaction.summary() == "Cancelled. Was working on: t1 ✓"
 
 
-@pytest.mark.parametrize("word", ["stop", "CANCEL"])
+@table("word", ["stop", "CANCEL"])
 def test_a_word_in_the_stream_cancels_too(word):
     interaction = Interaction(AgentCallbacks())
     assert fed(interaction, [PersonSaid("don't stop"), PersonSaid(word), ToolStarted("1", "a")]) == [True, False, False]
@@ -165,7 +166,7 @@ def test_a_tool_that_comes_while_the_person_is_asked_waits_for_the_answer():
     assert order == ["answered", False]
 
 
-@pytest.mark.parametrize("extra", [0, 10])
+@table("extra", [0, 10])
 def test_ends_that_never_come_do_not_put_the_checkpoint_off_for_ever(extra):
     watching = Watching(replies=[True])
     fed(Interaction(watching.callbacks), [ToolStarted(str(n), "t") for n in range(41 + extra)])
@@ -245,7 +246,7 @@ def test_a_cancelled_task_is_not_taken_for_a_callback_that_raises():
         fed(Interaction(AgentCallbacks(check_cancelled=cancelled)), one(1))
 
 
-@pytest.mark.parametrize("callbacks", [None, AgentCallbacks()], ids=["no callbacks", "all left out"])
+@table("callbacks", [None, AgentCallbacks()], ids=["no callbacks", "all left out"])
 def test_without_callbacks_the_plain_loop_is_as_before(callbacks):
     events = [*sequence(1, 50), TurnEnded("done")]
     assert all(fed(Interaction(callbacks), events))

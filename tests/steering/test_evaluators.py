@@ -110,7 +110,7 @@ def test_a_no_of_a_model_is_the_reason_and_a_yes_is_confirmed():
     assert verdict(LLMProgressEvaluator(ask)) == (True, "Progress confirmed")
 
 
-@pytest.mark.parametrize(("total", "turns"), [(50, "10/50"), (None, "10")])
+@table(("total", "turns"), [(50, "10/50"), (None, "10")])
 def test_a_model_is_told_turns_time_and_the_last_200_characters(total, turns):
     asked = []
 

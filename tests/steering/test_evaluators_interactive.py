@@ -50,7 +50,7 @@ def test_the_end_of_input_stops():
     assert verdict(None)[0] == (False, "Nobody is there to continue: end of input")
 
 
-@pytest.mark.parametrize(("cost", "shown"), [(0.5, "$0.50"), (None, "unknown")])
+@table(("cost", "shown"), [(0.5, "$0.50"), (None, "unknown")])
 def test_a_person_sees_turn_cost_and_recent_output_without_what_controls_the_terminal(cost, shown):
     _, (question,) = verdict("y", info=INFO._replace(cost_so_far=cost, recent_output="x" * 200 + "\x1b[2Ja\nb"))
     assert question == (

@@ -264,7 +264,7 @@ def test_a_host_that_does_not_end_is_waited_for_no_longer_than_said(caplog):
     assert "did not end within 0 seconds" in caplog.text
 
 
-@pytest.mark.parametrize("error", [OSError("lost"), TimeoutError("lost")])
+@table("error", [OSError("lost"), TimeoutError("lost")])
 def test_what_the_session_raises_is_raised_and_its_work_is_there(error):
     async def events():
         yield TurnEnded("t1")

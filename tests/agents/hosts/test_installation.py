@@ -10,6 +10,7 @@ from ralph_tracker.agents.claude_code.host import HOST
 from ralph_tracker.agents.hosts.installation import NOTE, Installation, user_file
 from ralph_tracker.agents.hosts.settings_text import absolute
 from ralph_tracker.errors import InputError
+from tests.tables import table
 
 PROGRAM = absolute(Path("/opt/with space/bin/ralph-tracker"), HOST.name)
 MINE = '{\n    "model": "opus"\n}'
@@ -147,7 +148,7 @@ def test_bytes_that_are_no_text_are_refused(place):
         place.install(PROGRAM)
 
 
-@pytest.mark.parametrize(
+@table(
     ("environment", "folder"),
     [({"HOME": "/home/a"}, "/home/a/.claude"), ({"HOME": "/home/a", "CLAUDE_CONFIG_DIR": "/conf"}, "/conf")],
 )

@@ -39,7 +39,7 @@ TEXTS = {
     "a status line": '{\n  "statusLine": {"type": "command", "command": "mine"}\n}\n',
     "a key twice": '{\n  "hooks": {"Stop": 1},\n  "hooks": {}\n}\n',
 }
-texts = pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
+texts = table("text", TEXTS.values())
 
 
 def merge(text, *, status_line=True):

@@ -6,6 +6,7 @@ import os
 import pytest
 
 from ralph_tracker.agents.claude_code.host import CAP, block_cap
+from tests.tables import table
 
 pytestmark = pytest.mark.slow
 
@@ -144,7 +145,7 @@ class TestTheClientsLimit:
             file.write("torn\n[]\n")
         assert "systemMessage" in session.stop(active=True)
 
-    @pytest.mark.parametrize(
+    @table(
         ("value", "cap"),
         [(None, 8), ("", 8), ("x", 8), ("3", 3), (" 12x", 12), ("0", None), ("-1", None)],
     )

@@ -1,7 +1,5 @@
 """The dialects of JUnit, one document each."""
 
-import pytest
-
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats import registry
 from ralph_tracker.formats.damage import Limits
@@ -235,7 +233,7 @@ def test_many_tests_of_one_name_take_linear_time():
     assert "box::(unnamed)#20000" in report.outcomes
 
 
-@pytest.mark.parametrize("element", ["flakyFailure", "flakyError"])
+@table("element", ["flakyFailure", "flakyError"])
 def test_a_case_that_passed_at_last_is_flaky(element):
     report = read(suite(case(f"<{element}/>"), more='tests="1" failures="1"'))
     assert report.outcomes == {"box::C::t": PASSED}
@@ -243,7 +241,7 @@ def test_a_case_that_passed_at_last_is_flaky(element):
     assert report.contradiction is None
 
 
-@pytest.mark.parametrize("element", ["rerunFailure", "rerunError"])
+@table("element", ["rerunFailure", "rerunError"])
 def test_a_case_that_failed_each_time_was_rerun_but_is_not_flaky(element):
     report = read(suite(case(f"<failure/><{element}/><{element}/>")))
     assert report.failed == 1

@@ -1,15 +1,14 @@
 """Minitest's verbose text: tests by name where each has its line, counts alone where not, and no half a run."""
 
-import pytest
-
 from ralph_tracker.formats import registry
 from ralph_tracker.formats.report import Unreadable
+from tests.tables import table
 
 TWO = {"A#test_a": "passed", "B::C#test_b": "failed"}
 SUMMARY = "{} runs, 3 assertions, {} failures, {} errors, {} skips\n"
 
 
-@pytest.mark.parametrize(
+@table(
     ("lines", "summary", "outcomes"),
     [
         (
@@ -28,6 +27,6 @@ def test_tests_have_names_where_each_has_its_line(lines, summary, outcomes):
     assert (report.tests, report.outcomes) == (summary[0], outcomes)
 
 
-@pytest.mark.parametrize("text", ["A#test_a = 0.00 s = .\n", SUMMARY.format(1, 1, 1, 0)], ids=["cut", "impossible"])
+@table("text", ["A#test_a = 0.00 s = .\n", SUMMARY.format(1, 1, 1, 0)], ids=["cut", "impossible"])
 def test_what_is_no_whole_run_is_unreadable(text):
     assert isinstance(registry.read(text.encode(), format="minitest-text"), Unreadable)
