@@ -10,9 +10,9 @@ import click
 
 from ralph_tracker.cli.output import complain, say, say_json
 from ralph_tracker.errors import EXIT_FAILURE, EXIT_OK
-from ralph_tracker.formats.damage import DEFAULT_LIMITS
 from ralph_tracker.formats.registry import Reading, examine
 from ralph_tracker.formats.report import CoverageReport, Kind, LintReport, Report, TestReport, TypeReport, Unreadable
+from ralph_tracker.formats.unreadable import DEFAULT_LIMITS
 from ralph_tracker.measure.results import as_json, is_data
 from ralph_tracker.store.trust import Trust
 

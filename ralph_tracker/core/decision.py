@@ -14,7 +14,7 @@ Action = Literal["continue", "stop", "rollback", "escalate"]
 ALERTING_RULES: Final = frozenset({1, 3, 4, 5, 7})
 _CERTAIN: Final = frozenset({0, 1, 2, 8})
 STALL_RULE: Final = 10
-_REPEATED: Final = 3
+_ROW_OF_REPEATED_ROLLBACKS: Final = 3
 _MESSAGES_SHOWN: Final = 3
 _SECONDS_A_MINUTE: Final = 60
 
@@ -41,7 +41,7 @@ class Decision(NamedTuple):
     @property
     def counts_as_rollback(self) -> bool:
         """Return whether it is a rollback, or the escalation that replaces one too many."""
-        return self.action == "rollback" or self.rule == _REPEATED
+        return self.action == "rollback" or self.rule == _ROW_OF_REPEATED_ROLLBACKS
 
 
 class Facts(NamedTuple):
@@ -148,14 +148,14 @@ def _reached(value: float | None, limit: float | None) -> bool:
     return value is not None and limit is not None and value >= limit
 
 
-def _third_rollback(facts: Facts, rules: Rules) -> Decision | None:
+def _too_many_rollbacks(facts: Facts, rules: Rules) -> Decision | None:
     wanted = _critical(facts, rules) or _regression(facts, rules)
     if wanted is None or wanted.action != "rollback":
         return None
     if facts.rollbacks < rules.decision.rollbacks_in_a_row - 1:
         return None
     reason = "Escalate to human - repeated regression detected"
-    return Decision(action="escalate", reason=reason, confidence=0.80, rule=_REPEATED)
+    return Decision(action="escalate", reason=reason, confidence=0.80, rule=_ROW_OF_REPEATED_ROLLBACKS)
 
 
 def _critical(facts: Facts, _: Rules) -> Decision | None:
@@ -236,7 +236,7 @@ def _continue(facts: Facts) -> Decision:
 _RULES: Final[tuple[Callable[[Facts, Rules], Decision | None], ...]] = (
     _infinite_loop,
     _limit,
-    _third_rollback,
+    _too_many_rollbacks,
     _critical,
     _regression,
     _blocked,

@@ -11,11 +11,11 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from ralph_tracker.formats import json_lines
-from ralph_tracker.formats.content import Content, plain
-from ralph_tracker.formats.damage import DamageError
 from ralph_tracker.formats.elements import Elements
 from ralph_tracker.formats.lint.lint_report import Severity, named, overridden, resolved
 from ralph_tracker.formats.registry import BY_NAME, recognise
+from ralph_tracker.formats.report_bytes import Content, plain
+from ralph_tracker.formats.unreadable import DamageError
 
 MOST: Final = 5_000
 _MESSAGE: Final = 300

@@ -4,9 +4,9 @@ import math
 from collections.abc import Mapping
 from typing import Final
 
-from ralph_tracker.formats import markup
-from ralph_tracker.formats.content import Content
-from ralph_tracker.formats.damage import DamageError
+from ralph_tracker.formats import xml_stream
+from ralph_tracker.formats.report_bytes import Content
+from ralph_tracker.formats.unreadable import DamageError
 
 
 class Elements:
@@ -20,7 +20,7 @@ class Elements:
     def __init__(self, content: Content) -> None:
         self.path: list[str] = []
         self.text = ""
-        self._gathered = markup.Text()
+        self._gathered = xml_stream.Text()
         self._content = content
         self._max_depth = content.limits.max_depth
 
@@ -36,7 +36,7 @@ class Elements:
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         """Handle a start event of the parser; a reader may override it for very frequent elements."""
-        local = markup.local_name(name)
+        local = xml_stream.local_name(name)
         self.opened(local, attributes)
         self.path.append(local)
         if local in self.TEXTS:

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, Final
 
-from ralph_tracker.formats.content import Content, parse_json
-from ralph_tracker.formats.damage import DamageError, Unreadable
+from ralph_tracker.formats.report_bytes import Content, parse_json
+from ralph_tracker.formats.unreadable import DamageError, Unreadable
 
 _TRIED: Final = 20
 _CHUNK: Final = 1 << 16

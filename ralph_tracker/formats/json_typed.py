@@ -7,8 +7,8 @@ from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
 
-from ralph_tracker.formats.content import Content
-from ralph_tracker.formats.damage import DamageError
+from ralph_tracker.formats.report_bytes import Content
+from ralph_tracker.formats.unreadable import DamageError
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
 _T = TypeVar("_T")

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Final, Literal, NamedTuple, Protocol, cast
 
-from ralph_tracker.formats.content import Content
-from ralph_tracker.formats.damage import DEFAULT_LIMITS, DamageError, Limits
 from ralph_tracker.formats.lint.lint_report import LintReport
 from ralph_tracker.formats.report import EMPTY, Kind, Report, Unreadable
+from ralph_tracker.formats.report_bytes import Content
 from ralph_tracker.formats.types.type_report import TypeReport
+from ralph_tracker.formats.unreadable import DEFAULT_LIMITS, DamageError, Limits
 
 Syntax = Literal["xml", "json", "lines", "text"]
 

@@ -16,8 +16,8 @@ from ralph_tracker.core.known_tests import without_unloaded
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Group, Measure, Measurement, Metrics, TestResults
 from ralph_tracker.errors import ConfigError, InputError, StoreError
-from ralph_tracker.formats.damage import DEFAULT_LIMITS
 from ralph_tracker.formats.lint.lint_report import Severity
+from ralph_tracker.formats.unreadable import DEFAULT_LIMITS
 from ralph_tracker.iteration.listed_findings import FILE as FINDINGS
 from ralph_tracker.iteration.listed_findings import ListedFindings, listed, listed_document
 from ralph_tracker.iteration.rerun import linked_environments, scratch_tree
@@ -26,8 +26,8 @@ from ralph_tracker.measure.checks import Check, CheckResult, command_text, envir
 from ralph_tracker.measure.code import count_code
 from ralph_tracker.measure.commands import checks_from, seconds
 from ralph_tracker.measure.environment import without_ours
-from ralph_tracker.measure.plan_boxes import count_tasks
 from ralph_tracker.measure.results import CheckTotals, configured_groups, read_results
+from ralph_tracker.measure.task_boxes import count_tasks
 from ralph_tracker.store.files import as_store_error, to_json, write_new
 from ralph_tracker.store.iteration_files import CHECKS, CheckDocument, IterationFiles, KeptFiles
 from ralph_tracker.store.layout import SCHEMA_VERSION

@@ -440,7 +440,7 @@ class TamperCheck:
 
     def _inspected(self) -> tuple[tuple[Finding, ...], Mapping[SuppressionKind, int], Mapping[str, str]]:
         """Return what our rules or another tool find in the change, and what could not be read."""
-        from ralph_tracker.integrity.engine import inspect  # noqa: PLC0415  # only if something changed
+        from ralph_tracker.integrity.diff_rules import inspect  # noqa: PLC0415  # only if something changed
 
         changes = self._contents(self._kept.changed)
         if not changes:

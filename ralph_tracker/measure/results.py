@@ -16,12 +16,12 @@ from ralph_tracker.core.known_tests import HELD_BACK, without_unloaded
 from ralph_tracker.core.metrics import Group, Measure, Metrics, TestResults
 from ralph_tracker.errors import InputError, StoreError
 from ralph_tracker.formats.complaints import Complaint, complaints
-from ralph_tracker.formats.damage import DEFAULT_LIMITS, Unreadable
 from ralph_tracker.formats.first_error import first_error
 from ralph_tracker.formats.lint.lint_report import Severity
 from ralph_tracker.formats.registry import BY_NAME, FORMATS, read
 from ralph_tracker.formats.report import CoverageReport, LintReport, Report, TestReport, TypeReport
 from ralph_tracker.formats.tests.test_report import add_tests
+from ralph_tracker.formats.unreadable import DEFAULT_LIMITS, Unreadable
 from ralph_tracker.measure.checks import STANDARD_OUTPUT, Check, CheckResult
 from ralph_tracker.measure.report_files import FoundReport, Missing
 from ralph_tracker.measure.secrets import masked

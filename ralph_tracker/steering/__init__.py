@@ -19,7 +19,7 @@ _WHERE: Final = {
     "Event": "events",
     "FileChanged": "events",
     "FileRead": "events",
-    "Guidance": "guidance",
+    "Guidance": "held_message",
     "Interaction": "callbacks",
     "InteractiveProgressEvaluator": "evaluators",
     "LLMProgressEvaluator": "evaluators",

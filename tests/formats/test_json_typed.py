@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tracker.formats.content import Content
-from ralph_tracker.formats.damage import DamageError
 from ralph_tracker.formats.json_typed import damage_at, decode
 from ralph_tracker.formats.report import Unreadable
+from ralph_tracker.formats.report_bytes import Content
+from ralph_tracker.formats.unreadable import DamageError
 from tests.tables import table
 
 

@@ -5,8 +5,8 @@ import time
 import pytest
 
 from ralph_tracker.formats import registry
-from ralph_tracker.formats.damage import DEFAULT_LIMITS, Limits
 from ralph_tracker.formats.report import TestReport, Unreadable
+from ralph_tracker.formats.unreadable import DEFAULT_LIMITS, Limits
 from tests.tables import table
 
 TAG = DEFAULT_LIMITS.max_tag

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ralph_tracker.core.findings import Severity
 from ralph_tracker.integrity.changes import FileChange
-from ralph_tracker.integrity.engine import inspect
+from ralph_tracker.integrity.diff_rules import inspect
 from tests.tables import table
 
 RED, GREEN = {"tests.test_box::test_lid": "failed"}, {"tests.test_box::test_lid": "passed"}

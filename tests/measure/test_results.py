@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.core.metrics import Group, Metrics
-from ralph_tracker.formats.damage import DEFAULT_LIMITS
+from ralph_tracker.formats.unreadable import DEFAULT_LIMITS
 from ralph_tracker.measure.checks import Check, CheckResult
 from ralph_tracker.measure.process import Finished
 from ralph_tracker.measure.report_files import FoundReport, Missing

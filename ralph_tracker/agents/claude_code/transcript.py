@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Self
 
-from ralph_tracker.agents.output.formats.anthropic_events import input_tokens
+from ralph_tracker.agents.output.formats.claude_like_events import input_tokens
 from ralph_tracker.agents.output.values import count
 from ralph_tracker.config.regular_file import open_regular
 from ralph_tracker.errors import InputError

@@ -5,7 +5,7 @@ from typing import Final
 
 from ralph_tracker.agents.hosts.host import Environment, Heard, Verdict
 from ralph_tracker.agents.hosts.journal import note_event
-from ralph_tracker.agents.hosts.presence import Presence
+from ralph_tracker.agents.hosts.loop_of_session import Presence
 from ralph_tracker.agents.hosts.turn_guidance import continuation_of
 from ralph_tracker.steering.continuation import classify_task_complexity
 from ralph_tracker.store.loop_status import running, summary_at

@@ -23,7 +23,7 @@ from ralph_tracker.steering.continuation import (
     message_of,
 )
 from ralph_tracker.steering.events import Event, ToolEnded, ToolStarted, TurnEnded
-from ralph_tracker.steering.guidance import Guidance
+from ralph_tracker.steering.held_message import Guidance
 from ralph_tracker.steering.progress import EVALUATION_INTERVAL
 from ralph_tracker.store.opening import own_file
 

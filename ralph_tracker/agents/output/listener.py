@@ -28,7 +28,7 @@ from ralph_tracker.agents.output.run_report import (
 )
 from ralph_tracker.agents.output.values import Object, last_words, objects, one_line, plain
 from ralph_tracker.core.metrics import Usage
-from ralph_tracker.formats.content import parse_json
+from ralph_tracker.formats.report_bytes import parse_json
 
 MAX_LINE: Final = 1 << 20
 _END: Final = re.compile(rb"[\r\n]")

@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from typing import Final
 
 from ralph_tracker.formats import elements
-from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.coverage import rows
 from ralph_tracker.formats.coverage.coverage_report import CoverageReport
-from ralph_tracker.formats.damage import DamageError
 from ralph_tracker.formats.elements import Elements
+from ralph_tracker.formats.report_bytes import Content
+from ralph_tracker.formats.unreadable import DamageError
 
 _SECOND: Final = frozenset({"sources", "packages"})
 _SOURCE: Final = re.compile(rb"<source>([^<]*)</source>")

@@ -4,10 +4,10 @@ import math
 from collections.abc import Mapping
 from typing import Final
 
-from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.coverage import rows
 from ralph_tracker.formats.coverage.coverage_report import CoverageReport, counted
-from ralph_tracker.formats.damage import DamageError, plausible
+from ralph_tracker.formats.report_bytes import Content
+from ralph_tracker.formats.unreadable import DamageError, plausible
 
 _SHOWN: Final = 40
 _WHOLE: Final = 100

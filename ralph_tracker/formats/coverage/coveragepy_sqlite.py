@@ -2,8 +2,8 @@
 
 from typing import Final, NoReturn
 
-from ralph_tracker.formats.content import Content
-from ralph_tracker.formats.damage import DamageError
+from ralph_tracker.formats.report_bytes import Content
+from ralph_tracker.formats.unreadable import DamageError
 
 _SQLITE: Final = b"SQLite format 3\0"
 _BEFORE_5: Final = b"!coverage.py: This is a private format"

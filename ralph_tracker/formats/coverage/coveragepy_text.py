@@ -3,10 +3,10 @@
 import re
 from typing import Final
 
-from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.coverage import rows
 from ralph_tracker.formats.coverage.coverage_report import CoverageReport, share
-from ralph_tracker.formats.damage import DamageError
+from ralph_tracker.formats.report_bytes import Content
+from ralph_tracker.formats.unreadable import DamageError
 
 _HEADER: Final = re.compile(r"^[ \t]*Name +Stmts +Miss +(?P<branches>Branch +BrPart +)?Cover\b", re.MULTILINE)
 _TOTAL: Final = re.compile(

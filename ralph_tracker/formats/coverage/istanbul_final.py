@@ -5,9 +5,9 @@ from typing import Annotated, Final
 from msgspec import Meta, Struct, field
 
 from ralph_tracker.formats import json_typed
-from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.coverage import rows
 from ralph_tracker.formats.coverage.coverage_report import CoverageReport
+from ralph_tracker.formats.report_bytes import Content
 
 _KEYS: Final = frozenset({"statementMap", "s"})
 

@@ -3,10 +3,10 @@
 from typing import Final
 
 from ralph_tracker.formats import elements, json_lines
-from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.coverage import rows
 from ralph_tracker.formats.coverage.coverage_report import CoverageReport, counted
-from ralph_tracker.formats.damage import DamageError
+from ralph_tracker.formats.report_bytes import Content
+from ralph_tracker.formats.unreadable import DamageError
 
 _BEGIN: Final = "SF:"
 _END: Final = "end_of_record"

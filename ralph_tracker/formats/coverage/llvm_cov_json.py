@@ -5,10 +5,10 @@ from typing import Annotated, Final
 from msgspec import Meta, Struct
 
 from ralph_tracker.formats import json_typed
-from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.coverage import rows
 from ralph_tracker.formats.coverage.coverage_report import CoverageReport
-from ralph_tracker.formats.damage import DamageError
+from ralph_tracker.formats.report_bytes import Content
+from ralph_tracker.formats.unreadable import DamageError
 
 _KEYS: Final = frozenset({"data", "type", "version"})
 _TYPE: Final = "llvm.coverage.json.export"

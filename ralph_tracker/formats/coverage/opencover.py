@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Mapping
 
 from ralph_tracker.formats import elements
-from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.coverage import rows
 from ralph_tracker.formats.coverage.coverage_report import Block, CoverageReport, Files
-from ralph_tracker.formats.damage import DamageError
 from ralph_tracker.formats.elements import Elements
+from ralph_tracker.formats.report_bytes import Content
+from ralph_tracker.formats.unreadable import DamageError
 
 
 def sniff(content: Content) -> bool:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ralph_tracker.formats.coverage.coverage_report import CoverageReport, Files, counted, share
-from ralph_tracker.formats.damage import DamageError, plausible
+from ralph_tracker.formats.unreadable import DamageError, plausible
 
 _REMEMBERED: Final = 10_000
 _MAX_DIGITS: Final = 18

@@ -5,10 +5,10 @@ from typing import Final
 from msgspec import Struct
 
 from ralph_tracker.formats import json_typed
-from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.coverage import rows
 from ralph_tracker.formats.coverage.coverage_report import CoverageReport
-from ralph_tracker.formats.damage import DamageError
+from ralph_tracker.formats.report_bytes import Content
+from ralph_tracker.formats.unreadable import DamageError
 
 _COVERAGE: Final = "coverage"
 _OF_COMMAND: Final = frozenset({_COVERAGE, "timestamp"})

@@ -8,9 +8,9 @@ from collections import Counter
 from typing import Any, Final
 
 from ralph_tracker.formats import json_lines
-from ralph_tracker.formats.content import Content
-from ralph_tracker.formats.damage import DamageError
 from ralph_tracker.formats.lint.lint_report import NO_CODE, LintReport, Severity, named, resolved
+from ralph_tracker.formats.report_bytes import Content
+from ralph_tracker.formats.unreadable import DamageError
 
 _MESSAGE, _FINISHED = "compiler-message", "build-finished"
 _REASONS: Final = frozenset({_MESSAGE, "compiler-artifact", "build-script-executed", _FINISHED})

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
-from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.elements import Elements
 from ralph_tracker.formats.lint.lint_report import NO_CODE, LintReport, Severity, resolved
+from ralph_tracker.formats.report_bytes import Content
 
 ROOT: Final = "checkstyle"
 _FINDING, _EXCEPTION = "error", "exception"

@@ -5,9 +5,9 @@ from typing import Any, Final
 
 import msgspec
 
-from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.json_typed import damage_at, decode
 from ralph_tracker.formats.lint.lint_report import LintReport, Severity, named, resolved
+from ralph_tracker.formats.report_bytes import Content
 
 _KEYS: Final = frozenset({"type", "module", "symbol", "message-id"})
 _KEYS_2: Final = frozenset({"messages", "statistics"})

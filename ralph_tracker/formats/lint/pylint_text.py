@@ -5,9 +5,9 @@ from collections import Counter
 from typing import Final
 
 from ralph_tracker.formats import json_lines
-from ralph_tracker.formats.content import Content, plain
-from ralph_tracker.formats.damage import DamageError
 from ralph_tracker.formats.lint.lint_report import LintReport, Severity, of_code
+from ralph_tracker.formats.report_bytes import Content, plain
+from ralph_tracker.formats.unreadable import DamageError
 
 _CODE: Final = r"[CRWEFI]\d{4}"
 _FINDING: Final = re.compile(

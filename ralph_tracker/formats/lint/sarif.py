@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import msgspec
 
-from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.json_typed import damage_at, decode
 from ralph_tracker.formats.lint.lint_report import NO_CODE, LintReport, Severity, given
+from ralph_tracker.formats.report_bytes import Content
 
 VERSION: Final = "2.1.0"
 _BESIDE: Final = frozenset({"version", "$schema", "inlineExternalProperties"})

@@ -5,9 +5,9 @@ from typing import Any, Final
 
 import msgspec
 
-from ralph_tracker.formats.content import Content
 from ralph_tracker.formats.json_typed import decode
 from ralph_tracker.formats.lint.lint_report import LintReport, Severity, named, resolved
+from ralph_tracker.formats.report_bytes import Content
 
 _KEYS: Final = frozenset({"source", "warnings", "invalidOptionWarnings"})
 _UNPARSED: Final = "parseError"

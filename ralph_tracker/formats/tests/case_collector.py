@@ -6,12 +6,12 @@ from typing import Final
 
 from ralph_tracker.core.metrics import FAILED
 from ralph_tracker.formats import elements
-from ralph_tracker.formats.damage import plausible
 from ralph_tracker.formats.first_error import first_error
 from ralph_tracker.formats.sums import both
 from ralph_tracker.formats.tests import identity
 from ralph_tracker.formats.tests.messages import KEPT, message
 from ralph_tracker.formats.tests.test_report import Counts, Declared, TestReport
+from ralph_tracker.formats.unreadable import plausible
 
 ERROR: Final = "error"  # failed other than by an assertion: set-up, tear-down, collection, a crash
 WHOLE_RUN: Final = "(test run)"

@@ -8,12 +8,12 @@ from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats import json_lines
-from ralph_tracker.formats.content import Content
-from ralph_tracker.formats.damage import DamageError
 from ralph_tracker.formats.json_typed import Event, number, text
+from ralph_tracker.formats.report_bytes import Content
 from ralph_tracker.formats.tests import identity
 from ralph_tracker.formats.tests.case_collector import ERROR, WHOLE_RUN, Cases, contradiction
 from ralph_tracker.formats.tests.test_report import Declared, TestReport
+from ralph_tracker.formats.unreadable import DamageError
 
 _LOADING: Final = "loading "
 _OUTCOMES: Final = {"success": PASSED, "failure": FAILED, "error": ERROR}

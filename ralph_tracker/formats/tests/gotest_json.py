@@ -11,12 +11,12 @@ from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats import json_lines
-from ralph_tracker.formats.content import Content
-from ralph_tracker.formats.damage import DamageError
 from ralph_tracker.formats.json_typed import Event, number, text
+from ralph_tracker.formats.report_bytes import Content
 from ralph_tracker.formats.tests import identity
 from ralph_tracker.formats.tests.case_collector import Cases
 from ralph_tracker.formats.tests.test_report import TestReport
+from ralph_tracker.formats.unreadable import DamageError
 
 _ENDS: Final = {"pass": PASSED, "fail": FAILED, "skip": SKIPPED}
 _ACTIONS: Final = _ENDS.keys() | {"start", "run", "output", "build-output", "build-fail"}

@@ -16,14 +16,14 @@ from collections.abc import Mapping
 from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
-from ralph_tracker.formats import markup
-from ralph_tracker.formats.content import Content
-from ralph_tracker.formats.damage import DamageError
+from ralph_tracker.formats import xml_stream
 from ralph_tracker.formats.elements import count
+from ralph_tracker.formats.report_bytes import Content
 from ralph_tracker.formats.tests import identity
 from ralph_tracker.formats.tests.case_collector import first_count, impossible, unlike, why_not_loaded
 from ralph_tracker.formats.tests.messages import KEPT, message
 from ralph_tracker.formats.tests.test_report import Declared, TestReport
+from ralph_tracker.formats.unreadable import DamageError
 
 
 class Totals:
@@ -238,11 +238,11 @@ class _Reader:
         self._by_pytest = False
         self._messages: dict[str, str] = {}
         self._not_loaded: dict[str, str] = {}
-        self.text = markup.Text()
+        self.text = xml_stream.Text()
         self._gathering = ""  # the element whose text is being gathered
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        local = self._local.get(name) or self._local.setdefault(name, markup.local_name(name))
+        local = self._local.get(name) or self._local.setdefault(name, xml_stream.local_name(name))
         path = self._path
         if not path:
             self._root(local, attributes)

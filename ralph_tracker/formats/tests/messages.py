@@ -4,7 +4,7 @@ import re
 from textwrap import dedent
 from typing import Final
 
-from ralph_tracker.formats.content import plain
+from ralph_tracker.formats.report_bytes import plain
 
 KEPT: Final = 200  # nobody reads more
 LINES: Final = 12

@@ -8,10 +8,10 @@ from collections import Counter
 from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
-from ralph_tracker.formats.content import Content, plain
-from ralph_tracker.formats.damage import DamageError
+from ralph_tracker.formats.report_bytes import Content, plain
 from ralph_tracker.formats.tests.case_collector import ERROR, Cases
 from ralph_tracker.formats.tests.test_report import Counts, TestReport
+from ralph_tracker.formats.unreadable import DamageError
 
 _WORD: Final = (
     r"(?:failed|passed|skipped|deselected|xfailed|xpassed|warnings?|errors?|rerun|subtests (?:passed|failed))"

@@ -10,11 +10,11 @@ from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats import json_lines
-from ralph_tracker.formats.content import Content
-from ralph_tracker.formats.damage import DamageError
+from ralph_tracker.formats.report_bytes import Content
 from ralph_tracker.formats.tests.case_collector import ERROR, Cases, contradiction
 from ralph_tracker.formats.tests.identity import UNNAMED
 from ralph_tracker.formats.tests.test_report import Declared, TestReport
+from ralph_tracker.formats.unreadable import DamageError
 
 _VERSION: Final = re.compile(r"TAP version 1[2-9]\s*$")
 _PLAN: Final = re.compile(r"1\.\.(?P<last>\d{1,9})\s*(?:#\s*(?P<why>.*))?$")

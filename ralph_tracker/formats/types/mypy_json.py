@@ -4,10 +4,10 @@ from collections import Counter
 from typing import Final
 
 from ralph_tracker.formats import json_lines
-from ralph_tracker.formats.content import Content
-from ralph_tracker.formats.damage import DamageError
+from ralph_tracker.formats.report_bytes import Content
 from ralph_tracker.formats.types import mypy_text
 from ralph_tracker.formats.types.type_report import TypeReport
+from ralph_tracker.formats.unreadable import DamageError
 
 _KEYS: Final = frozenset({"file", "line", "message", "hint", "severity"})
 

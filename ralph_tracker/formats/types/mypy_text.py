@@ -5,9 +5,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Final
 
-from ralph_tracker.formats.content import Content, plain
-from ralph_tracker.formats.damage import DamageError, plausible
+from ralph_tracker.formats.report_bytes import Content, plain
 from ralph_tracker.formats.types.type_report import TypeReport
+from ralph_tracker.formats.unreadable import DamageError, plausible
 
 _ROW: Final = re.compile(r"(?P<path>\S.*?)(?::\d+){0,4}: (?P<severity>error|warning|note): ")
 _OF_PYTHON: Final = re.compile(r"^\S.*?\.pyi?(?::\d+){0,4}: (?:error|warning|note): ", re.MULTILINE)

@@ -5,10 +5,10 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
-from ralph_tracker.formats.content import Content
-from ralph_tracker.formats.damage import plausible
 from ralph_tracker.formats.json_typed import damage_at, decode
+from ralph_tracker.formats.report_bytes import Content
 from ralph_tracker.formats.types.type_report import TypeReport
+from ralph_tracker.formats.unreadable import plausible
 
 _KEYS: Final = frozenset({"generalDiagnostics", "summary"})
 _Count = Annotated[int, msgspec.Meta(ge=0)]

@@ -5,9 +5,9 @@ from collections import Counter
 from typing import Final
 
 from ralph_tracker.formats import json_lines
-from ralph_tracker.formats.content import Content, plain
-from ralph_tracker.formats.damage import DamageError, plausible
+from ralph_tracker.formats.report_bytes import Content, plain
 from ralph_tracker.formats.types.type_report import TypeReport
+from ralph_tracker.formats.unreadable import DamageError, plausible
 
 _FINDING: Final = re.compile(
     r"^(?:\S[^\n]*?(?:\(\d{1,9},\d{1,9}\):|(?P<pretty>:\d{1,9}:\d{1,9} -)) )?"

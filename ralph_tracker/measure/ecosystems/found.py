@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from ralph_tracker.formats.content import plain
 from ralph_tracker.formats.first_error import first_error
+from ralph_tracker.formats.report_bytes import plain
 from ralph_tracker.measure.environment import is_our_bin, without_ours
 
 Checks = dict[str, dict[str, Any]]

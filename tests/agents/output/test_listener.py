@@ -188,7 +188,7 @@ def test_an_object_of_no_program_is_text() -> None:
 
 def test_every_file_of_a_format_is_in_the_table_and_says_where_its_facts_are_from() -> None:
     folder = Path(__file__).parents[3] / "ralph_tracker" / "agents" / "output" / "formats"
-    shared = {"__init__", "anthropic_events", "rounded"}
+    shared = {"__init__", "claude_like_events", "rounded"}
     names = {each.name for each in EVENTS} | set(TEXTS)
     assert {path.stem.replace("_", "-") for path in folder.glob("*.py") if path.stem not in shared} == names
     for name in names:

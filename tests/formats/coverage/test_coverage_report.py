@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from ralph_tracker.formats.coverage import rows
 from ralph_tracker.formats.coverage.coverage_report import Block, CoverageReport, counted
-from ralph_tracker.formats.damage import DamageError
+from ralph_tracker.formats.unreadable import DamageError
 from tests.tables import table
 
 FILES = st.dictionaries(

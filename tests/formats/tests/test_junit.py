@@ -2,8 +2,8 @@
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats import registry
-from ralph_tracker.formats.damage import Limits
 from ralph_tracker.formats.report import TestReport, Unreadable
+from ralph_tracker.formats.unreadable import Limits
 from tests.tables import table
 
 

@@ -5,7 +5,7 @@ From the types of @sourcegraph/amp-sdk 0.1.0-20260126121723; not tested in a run
 Input tokens include cache reads and writes; its field is assumed to exclude them, like Anthropic's.
 """
 
-from ralph_tracker.agents.output.formats.anthropic_events import Reader, session
+from ralph_tracker.agents.output.formats.claude_like_events import Reader, session
 from ralph_tracker.agents.output.values import Object
 
 __all__ = ["Reader", "sniff"]

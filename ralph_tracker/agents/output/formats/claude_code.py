@@ -8,7 +8,7 @@ and the types of claude-agent-sdk 0.2.187. With `json --verbose` the events are 
 Input tokens include cache reads and writes, which Anthropic's field excludes.
 """
 
-from ralph_tracker.agents.output.formats.anthropic_events import Reader, session
+from ralph_tracker.agents.output.formats.claude_like_events import Reader, session
 from ralph_tracker.agents.output.values import Object
 
 __all__ = ["Reader", "sniff"]

@@ -9,8 +9,8 @@ Input tokens include cache reads and writes; its field is assumed to exclude the
 
 from typing import Final
 
-from ralph_tracker.agents.output.formats import anthropic_events
-from ralph_tracker.agents.output.formats.anthropic_events import initial, session
+from ralph_tracker.agents.output.formats import claude_like_events
+from ralph_tracker.agents.output.formats.claude_like_events import initial, session
 from ralph_tracker.agents.output.values import Object, inner, word
 
 _OWN: Final = frozenset({"thinking", "tool_call"})
@@ -31,7 +31,7 @@ def sniff(event: Object) -> bool:
     )
 
 
-class Reader(anthropic_events.Reader):
+class Reader(claude_like_events.Reader):
     """A reader of its events."""
 
     def take(self, event: Object) -> None:

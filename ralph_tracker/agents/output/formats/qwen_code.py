@@ -9,8 +9,8 @@ Input tokens include cache reads, like its field (`total_tokens` less the output
 
 from typing import Final
 
-from ralph_tracker.agents.output.formats import anthropic_events
-from ralph_tracker.agents.output.formats.anthropic_events import initial
+from ralph_tracker.agents.output.formats import claude_like_events
+from ralph_tracker.agents.output.formats.claude_like_events import initial
 from ralph_tracker.agents.output.run_report import Ending, StreamReport
 from ralph_tracker.agents.output.values import Object
 
@@ -22,7 +22,7 @@ def sniff(event: Object) -> bool:
     return "qwen_code_version" in initial(event)
 
 
-class Reader(anthropic_events.Reader):
+class Reader(claude_like_events.Reader):
     """A reader of its events."""
 
     def heard(self) -> StreamReport:

@@ -6,7 +6,7 @@ import pytest
 
 from ralph_tracker.steering.continuation import Continuation
 from ralph_tracker.steering.events import ToolEnded, ToolStarted, TurnEnded
-from ralph_tracker.steering.guidance import Guidance
+from ralph_tracker.steering.held_message import Guidance
 
 
 def refusal(guidance):

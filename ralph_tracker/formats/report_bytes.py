@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Final, NoReturn
 
-from ralph_tracker.formats import markup
-from ralph_tracker.formats.damage import DEFAULT_LIMITS, DamageError, Limits, Unreadable
+from ralph_tracker.formats import xml_stream
+from ralph_tracker.formats.unreadable import DEFAULT_LIMITS, DamageError, Limits, Unreadable
 
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;]*[mK]|\x1b\(B")
 
@@ -72,7 +72,7 @@ class Content:
         return found if isinstance(found, Unreadable) else found[0][0]
 
     @cached_property
-    def second(self) -> markup.Element | None:
+    def second(self) -> xml_stream.Element | None:
         """Return the element after the root, None if it cannot be read."""
         found = self._elements
         return None if isinstance(found, Unreadable) or len(found) == 1 else found[1]
@@ -84,15 +84,17 @@ class Content:
         return {} if isinstance(found, Unreadable) else found[0][1]
 
     @cached_property
-    def _elements(self) -> tuple[markup.Element, ...] | Unreadable:
+    def _elements(self) -> tuple[xml_stream.Element, ...] | Unreadable:
         try:
-            return markup.first_elements(self.data, self.encoding, self.limits)
+            return xml_stream.first_elements(self.data, self.encoding, self.limits)
         except DamageError as damage:
             return damage.unreadable
 
-    def stream(self, start: markup.StartHandler, end: markup.EndHandler, text: markup.Text | None = None) -> None:
-        """Read the XML as `markup.stream` does. Raises DamageError."""
-        markup.stream(self.data, start, end, encoding=self.encoding, limits=self.limits, text=text)
+    def stream(
+        self, start: xml_stream.StartHandler, end: xml_stream.EndHandler, text: xml_stream.Text | None = None
+    ) -> None:
+        """Read the XML as `xml_stream.stream` does. Raises DamageError."""
+        xml_stream.stream(self.data, start, end, encoding=self.encoding, limits=self.limits, text=text)
 
     @cached_property
     def json_keys(self) -> frozenset[str]:

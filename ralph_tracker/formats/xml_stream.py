@@ -4,7 +4,7 @@ import pyexpat
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from ralph_tracker.formats.damage import DEFAULT_LIMITS, DamageError, Limits
+from ralph_tracker.formats.unreadable import DEFAULT_LIMITS, DamageError, Limits
 
 StartHandler = Callable[[str, dict[str, str]], None]
 EndHandler = Callable[[str], None]
