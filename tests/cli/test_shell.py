@@ -63,11 +63,11 @@ def test_a_plain_shell_loop_runs_until_the_target_and_selects_the_output(sh, met
     done = sh("printf 'loop: {target_score: 0.9}\\n' > ralph-tracker.yaml\n" + LOOP, METRICS=str(folder))
     assert (done.returncode, done.stderr) == (0, "")
     assert [line for line in done.stdout.splitlines() if not line.startswith("  ")] == [
-        "Baseline captured, await iteration 1",
+        "Baseline: all 8 tests pass.",
         "Forward progress detected, continue",
-        "continue (0.90): Continue - forward progress detected",
+        "continue (confidence 90 %): forward progress detected",
         "Target reached",
-        "stop (0.95): Target reached",
+        "stop (confidence 95 %): Target reached",
         "Selected iteration 2 (quality: 0.95 vs final 0.95)",
     ]
 
