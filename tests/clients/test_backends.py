@@ -147,7 +147,7 @@ def test_a_key_that_is_refused_needs_a_person_and_resume_goes_on(driven):
         code, out, err = driven.drive(service.url, "--max-iterations", "3")
         assert code == 12, out + err
         assert "A person is needed: Escalate to human - blocked: needs a person: " in out
-        assert "next: `ralph-tracker run --resume` goes on" in out
+        assert "next: `ralph-tracker run --resume` continues" in out
         code, out, err = driven.drive(service.url, "--resume")
     assert code == 0, out + err
     assert service.played_out, service.told
