@@ -28,7 +28,7 @@ class FirstError(NamedTuple):
 
 # Lines that look like errors but are not, or that only say that there was one.
 _NEVER: Final = re.compile(
-    r"\[Help \d\]|Failed to import test module|There (?:are|were) test failures|Transform failed with \d"
+    r"\[ERROR\] \[Help \d\]|Failed to import test module|There (?:are|were) test failures|Transform failed with \d"
     r"|^(?:make.*: \*\*\* \[|error: (?:could not compile|aborting due|(?:doc)?test failed|\d+ targets? failed"
     r"|no such (?:sub)?command|unexpected argument|build failed|process didn't exit|script |command ))"
 )
@@ -43,6 +43,8 @@ _ERRORS: Final = tuple(
         rf"(?P<what>{_PATH}\((?P<number>\d{{1,9}}),\d+\): error [A-Z]+\d+: .+)",  # tsc, csc
         rf"\[ERROR\] (?P<what>{_PATH}:\[(?P<number>\d{{1,9}}),\d+\] .+)",  # Maven's compiler plugins
         r"\[(?:ERROR|FATAL)\] (?P<what>(?:Non-parseable POM|Malformed POM|Non-resolvable) .+)",  # Maven
+        # Maven, where it cannot have a plugin
+        r"\[ERROR\] (?:Failed to execute goal .* failed: )?(?P<what>Plugin \S+ .+?)(?: -> \[Help \d\])?$",
         rf"e: (?:file://)?(?P<what>{_AT}:\d+:? .+)",  # Kotlin in Gradle
         r"(?P<what>build file '(?P<file>[^']+)': (?P<number>\d{1,9}): .+)",  # Gradle
         r"(?P<what>(?P<file>[Mm]akefile|\S+\.mk):(?P<number>\d{1,9}): \*\*\* .+)",  # make

@@ -322,6 +322,6 @@ def test_a_runner_without_a_report_counts_by_its_exit_status(project, with_tools
     _edit(made.root, *fix)
     second = made.record("post-iteration")
     assert second["quality"]["build_status"] == "success"
-    assert second["classification"] == "forward_progress"
+    assert second["classification"] == "forward"
     _edit(made.root, fix[0], fix[2], fix[1])
     assert made.record("post-iteration")["classification"] == "regression"

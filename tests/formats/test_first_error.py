@@ -104,6 +104,12 @@ def test_the_first_error_of_a_real_tool(tool, expected):
         pytest.param(
             "Makefile:3: *** missing separator.  Stop.", "Makefile:3: *** missing separator.  Stop.", id="make"
         ),
+        pytest.param(
+            "[ERROR] Failed to execute goal a:b:1:c (d) on project e: Execution d of goal a:b:1:c failed: "
+            "Plugin a:b:1 or one of its dependencies could not be resolved: offline -> [Help 1]",
+            "Plugin a:b:1 or one of its dependencies could not be resolved: offline",
+            id="Maven without a plugin",
+        ),
         pytest.param("[ERROR] Malformed POM pom.xml: x", "Malformed POM pom.xml: x", id="Maven's own file"),
         pytest.param("\x1b[31merror\x1b[0m: no matching package", "error: no matching package", id="colours"),
         pytest.param("Error: " + "x" * 400, "Error: " + "x" * 292 + "…", id="long"),
