@@ -1,24 +1,22 @@
 """Codex: its hooks have the form of Claude Code's, and refuse keys that they do not know."""
 
-from collections.abc import Mapping
 from typing import Any, Final
 
-from ralph_tracker.agents.hosts.host import MEASURES_S, NOTES_S, Heard, Host, Settings, Verdict, as_heard, grouped
+from ralph_tracker.agents.hosts.host import (
+    MEASURES_S,
+    NOTES_S,
+    Heard,
+    Host,
+    Settings,
+    as_heard,
+    grouped,
+    said_like_claude,
+)
 
 
 def hear(payload: Heard) -> Heard | None:
     """Return an event in our form: what it calls a turn begins with a prompt."""
     return as_heard({**payload, "prompt_id": payload.get("turn_id")})
-
-
-def say(verdict: Verdict) -> Mapping[str, Any]:
-    """Return the answer of a hook."""
-    if verdict.kind == "hold":
-        return {"decision": "block", "reason": verdict.text}
-    if verdict.kind == "note":
-        return {"systemMessage": verdict.text}
-    told = {"hookSpecificOutput": {"hookEventName": verdict.event, "additionalContext": verdict.text}}
-    return told if verdict.shown is None else {**told, "systemMessage": verdict.shown}
 
 
 def usage_of(event: Heard, _loop: object, since: str, _began: float, counted: dict[str, Any]) -> dict[str, float]:
@@ -39,7 +37,7 @@ def usage_of(event: Heard, _loop: object, since: str, _began: float, counted: di
 HOST: Final = Host(
     "codex",
     "Codex",
-    say,
+    said_like_claude,
     hear,
     usage="ralph_tracker.agents.codex:usage_of",
     settings=Settings(

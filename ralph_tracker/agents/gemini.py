@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ralph_tracker.agents.hosts.host import MEASURES_S, NOTES_S, Heard, Host, Settings, Verdict
+from ralph_tracker.agents.hosts.host import MEASURES_S, NOTES_S, Heard, Host, Settings, Verdict, said_like_claude
 
 _MILLISECONDS: Final = 1000
 _OURS: Final = {
@@ -29,13 +29,7 @@ def hear(payload: Heard) -> Heard | None:
 
 def say(verdict: Verdict) -> Mapping[str, Any]:
     """Return the answer of a hook."""
-    if verdict.kind == "hold":
-        return {"decision": "deny", "reason": verdict.text}
-    if verdict.kind == "note":
-        return {"systemMessage": verdict.text}
-    event = _THEIRS.get(verdict.event, verdict.event)
-    told = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": verdict.text}}
-    return told if verdict.shown is None else {**told, "systemMessage": verdict.shown}
+    return said_like_claude(verdict, block="deny", event=_THEIRS.get(verdict.event, verdict.event))
 
 
 def _entry(command: str, event: str, timeout: int) -> Mapping[str, Any]:

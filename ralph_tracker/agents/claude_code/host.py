@@ -4,20 +4,10 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ralph_tracker.agents.hosts.host import MEASURES_S, NOTES_S, Environment, Host, Settings, Verdict, grouped
+from ralph_tracker.agents.hosts.host import MEASURES_S, NOTES_S, Environment, Host, Settings, grouped, said_like_claude
 
 CAP: Final = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
 DEFAULT_CAP: Final = 8
-
-
-def say(verdict: Verdict) -> Mapping[str, Any]:
-    """Return the answer of a hook: a block, a message beside what the agent reads, or one for the person."""
-    if verdict.kind == "hold":
-        return {"decision": "block", "reason": verdict.text}
-    if verdict.kind == "note":
-        return {"systemMessage": verdict.text}
-    told = {"hookSpecificOutput": {"hookEventName": verdict.event, "additionalContext": verdict.text}}
-    return told if verdict.shown is None else {**told, "systemMessage": verdict.shown}
 
 
 def block_cap(environment: Environment) -> int | None:
@@ -43,7 +33,7 @@ def _status_line(command: str) -> Mapping[str, Any]:
 HOST: Final = Host(
     "claude-code",
     "Claude Code",
-    say,
+    said_like_claude,
     project_variables=("CLAUDE_PROJECT_DIR",),
     ends_turns=True,
     cap=block_cap,

@@ -73,6 +73,20 @@ def as_heard(payload: Heard) -> Heard | None:
     return payload if payload.get("hook_event_name") in EVENTS else None
 
 
+def said_like_claude(verdict: Verdict, *, block: str = "block", event: str | None = None) -> Mapping[str, Any]:
+    """Return the answer in the form of Claude Code, Codex and Gemini: a block, or messages to the agent and the person.
+
+    `block` is the host's word for it, `event` its name of the event (None: ours).
+    """
+    if verdict.kind == "hold":
+        return {"decision": block, "reason": verdict.text}
+    if verdict.kind == "note":
+        return {"systemMessage": verdict.text}
+    name = verdict.event if event is None else event
+    told = {"hookSpecificOutput": {"hookEventName": name, "additionalContext": verdict.text}}
+    return told if verdict.shown is None else {**told, "systemMessage": verdict.shown}
+
+
 def own_cap(environment: Environment) -> int | None:
     """Return how many stops in a row are answered by holding the agent, None for no limit."""
     del environment

@@ -16,10 +16,11 @@ CONTEXT: Final = "agent-context.json"
 def costs_of(loop: str) -> dict[str, dict[str, float]]:
     """Return, by session, its cost in this loop (`spent`, USD) and its counter (`total`); {} if unknown."""
     try:
-        with open(f"{loop}/{COSTS}", encoding="utf-8", opener=own_file) as file:  # the status line runs often
-            sessions = json.load(file)["sessions"]
-        return {str(name): {key: float(each[key]) for key in ("total", "spent")} for name, each in sessions.items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return {
+            name: {key: float(each[key]) for key in ("total", "spent")}
+            for name, each in _sessions_in(loop, COSTS).items()
+        }
+    except (ValueError, KeyError, TypeError):
         return {}
 
 
@@ -45,8 +46,13 @@ def context_of(loop: str, session: str) -> dict[str, int]:
 
 def contexts_of(loop: str) -> dict[str, Any]:
     """Return what is known of the contexts, by session; {} if nothing is."""
+    return _sessions_in(loop, CONTEXT)
+
+
+def _sessions_in(loop: str, name: str) -> dict[str, Any]:
+    """Return the data of a file in a loop's folder by session; {} if it is not there or damaged."""
     try:
-        with open(f"{loop}/{CONTEXT}", encoding="utf-8", opener=own_file) as file:  # the status line runs often
+        with open(f"{loop}/{name}", encoding="utf-8", opener=own_file) as file:  # the status line runs often
             sessions = json.load(file)["sessions"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return {}
