@@ -29,7 +29,7 @@ def _host(_: click.Context, __: click.Parameter, name: str) -> Host:
     if name in RUNNERS:
         raise click.BadParameter(f"the settings of {name} are yours: name `ralph-tracker agent hook {name}` in them")
     if name not in HOSTS:
-        raise click.BadParameter(f"no agent {name!r}{nearest(name, list(HOSTS))}; there are {', '.join(HOSTS)}")
+        raise click.BadParameter(f"no agent {name!r}{nearest(name, list(HOSTS))}")
     return host(name)
 
 

@@ -1,8 +1,6 @@
-"""Say a decision and the next step, for all verbs that change a loop."""
+"""Find and say the next step, for all verbs that change a loop."""
 
-import re
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from ralph_tracker.cli.output import say_wrapped
 from ralph_tracker.runner.journal import run_state
@@ -25,29 +23,6 @@ _ENDED: Final = {
     "abandoned": "the loop was given up; `ralph-tracker hook pre-loop` starts another",
     "rebaselined": "another loop goes on from here: `ralph-tracker status` without --loop-id",
 }
-
-
-# Openings of a reason that repeat the action, or that contradict the alert named after them.
-_OPENINGS: Final = (
-    (re.compile(r"Rollback to iteration \d+ due to regression(?:: )?"), ""),
-    (re.compile(r"Continue - regression within limits(?=: |$)"), "worse, but not enough for a rollback"),
-    (re.compile(r"Continue - "), ""),
-    (re.compile(r"Escalate to human - "), ""),
-)
-
-
-def decision_in_words(decision: Mapping[str, Any]) -> str:
-    """Return a decision for people: action, confidence in percent, and the reason without the action's words."""
-    action, reason = decision["action"], decision["reason"]
-    sure = f"confidence {decision['confidence'] * 100:.0f} %"
-    if action == "rollback" and decision.get("target_iteration") is not None:
-        action = f"rollback to iteration {decision['target_iteration']}"
-    for opening, instead in _OPENINGS:
-        found = opening.match(reason)
-        if found is not None:
-            reason = f"{instead}{reason[found.end() :]}"
-            break
-    return f"{action} ({sure}){f': {reason}' if reason else ''}"
 
 
 def say_next(step: str) -> None:

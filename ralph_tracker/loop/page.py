@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
+from ralph_tracker.core.decision import decision_in_words
 from ralph_tracker.core.selection import Selection, select
 from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.iteration.shortfalls import wrong_lines
@@ -69,7 +70,7 @@ def loop_page(store: LoopStore, next_step: str, live: Live | None = None) -> str
         matrix_of(loop.story.changes, loop.history),
         tuple(_files(IterationFiles(store), loop.story.changes, loop.selection.selected.iteration)),
         status=loop.summary.status,
-        decision=_decision(loop.summary),
+        decision=decision_in_words(loop.summary.decision),
         next_step=next_step,
     )
     return render_page(view, live)
@@ -84,14 +85,9 @@ def pull_request_comment(store: LoopStore, next_step: str) -> str:
         loop.story,
         wrong=wrong_lines(store, loop.summary.head),
         alerts=[f"{alert['severity']} {alert['type']}: {alert['message']}" for alert in alerts],
-        decision=_decision(loop.summary),
+        decision=decision_in_words(loop.summary.decision),
         next_step=next_step,
     )
-
-
-def _decision(summary: Summary) -> str:
-    decision = summary.decision
-    return f"{decision['action']} ({decision['confidence']:.2f}): {decision['reason']}"
 
 
 def _files(

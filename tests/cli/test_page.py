@@ -23,7 +23,7 @@ def test_the_page_says_first_where_the_loop_stands(dropped, page_of):
     assert lead == (
         "9/9 → 10/10 tests and 50 % coverage by iteration 1; 2 fell back to 9/9 tests. Go back to iteration 1."
     )
-    assert "<strong>Decision</strong>: rollback (0.95): " in text
+    assert "<strong>Decision</strong>: rollback to iteration 1 (confidence 95 %): " in text
     assert 'aria-label="iteration 1, 84.3 %: best so far"' in text
     assert "Cost: at least $1.50, unknown for 1 of 2 iterations" in text
     assert "unknown</td>" in text

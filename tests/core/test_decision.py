@@ -3,7 +3,7 @@
 import pytest
 
 from ralph_tracker.core.alert_types import TYPES, in_order
-from ralph_tracker.core.decision import Facts, decide, first_decision, message_of
+from ralph_tracker.core.decision import Decision, Facts, decide, decision_in_words, first_decision, message_of
 from ralph_tracker.core.rules import DecisionRules, LoopLimits, Rules
 from tests.tables import table
 
@@ -408,3 +408,34 @@ def test_a_reason_names_up_to_three_alerts(facts, make_alert, count, rest):
     alerts = tuple(make_alert("test_deletion", 3, f"no. {number}", rollback_to=2) for number in range(count))
     named = "; ".join(f"no. {number}" for number in range(min(count, 3)))
     assert decide(facts(alerts=alerts), RULES).reason == f"Rollback to iteration 2 due to regression: {named}{rest}"
+
+
+@table(
+    ("decision", "words"),
+    [
+        (
+            Decision("rollback", "Rollback to iteration 2 due to regression: Test deletion", 0.95, 2),
+            "rollback to iteration 2 (confidence 95 %): Test deletion",
+        ),
+        (
+            Decision("rollback", "Rollback to iteration 2 due to regression", 0.9, 2),
+            "rollback to iteration 2 (confidence 90 %)",
+        ),
+        (Decision("rollback", "asked for", 0.9), "rollback (confidence 90 %): asked for"),
+        (
+            Decision("continue", "Continue - regression within limits: Coverage dropped", 0.6),
+            "continue (confidence 60 %): worse, but not enough for a rollback: Coverage dropped",
+        ),
+        (
+            Decision("continue", "Continue - forward progress detected", 0.9),
+            "continue (confidence 90 %): forward progress detected",
+        ),
+        (
+            Decision("escalate", "Escalate to human - blocked: key", 0.9),
+            "escalate (confidence 90 %): blocked: key",
+        ),
+        (Decision("stop", "Target reached", 0.95), "stop (confidence 95 %): Target reached"),
+    ],
+)
+def test_a_decision_in_words_repeats_nothing_of_its_reason(decision, words):
+    assert decision_in_words(decision._asdict()) == words
