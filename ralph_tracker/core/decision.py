@@ -1,8 +1,7 @@
 """Decide whether to continue, stop, roll back or ask a person, by the first rule that holds (semantics § 7)."""
 
-import re
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from ralph_tracker.core.alert_types import Alert
 from ralph_tracker.core.alerts import STALL_ALTERNATIVES
@@ -266,26 +265,3 @@ def message_of(decision: Decision, classification: Classification, alerts: tuple
     if decision.action == "continue" and classification == "forward":
         return "Forward progress detected, continue"
     return decision.reason
-
-
-# Openings of a reason that repeat the action, or that contradict the alert named after them.
-_OPENINGS: Final = (
-    (re.compile(r"Rollback to iteration \d+ due to regression(?:: )?"), ""),
-    (re.compile(r"Continue - regression within limits(?=: |$)"), "worse, but not enough for a rollback"),
-    (re.compile(r"Continue - "), ""),
-    (re.compile(r"Escalate to human - "), ""),
-)
-
-
-def decision_in_words(decision: Mapping[str, Any]) -> str:
-    """Return a decision for people: action, confidence in percent, and the reason without the action's words."""
-    action, reason = decision["action"], decision["reason"]
-    sure = f"confidence {decision['confidence'] * 100:.0f} %"
-    if action == "rollback" and decision.get("target_iteration") is not None:
-        action = f"rollback to iteration {decision['target_iteration']}"
-    for opening, instead in _OPENINGS:
-        found = opening.match(reason)
-        if found is not None:
-            reason = f"{instead}{reason[found.end() :]}"
-            break
-    return f"{action} ({sure}){f': {reason}' if reason else ''}"

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from ralph_tracker.core.decision import decision_in_words
+from ralph_tracker.core.decision_words import decision_in_words
 from ralph_tracker.core.selection import Selection, select
 from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.iteration.shortfalls import wrong_lines

@@ -3,7 +3,8 @@
 import pytest
 
 from ralph_tracker.core.alert_types import TYPES, in_order
-from ralph_tracker.core.decision import Decision, Facts, decide, decision_in_words, first_decision, message_of
+from ralph_tracker.core.decision import Decision, Facts, decide, first_decision, message_of
+from ralph_tracker.core.decision_words import decision_in_words
 from ralph_tracker.core.rules import DecisionRules, LoopLimits, Rules
 from tests.tables import table
 
