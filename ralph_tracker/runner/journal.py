@@ -3,7 +3,6 @@
 import json
 from typing import Any, Final, Literal, NamedTuple, Self, get_args
 
-from ralph_tracker.agents.output.run_report import is_session
 from ralph_tracker.core.metrics import Usage
 from ralph_tracker.errors import RecordError
 from ralph_tracker.store.files import as_store_error, write_whole
@@ -133,8 +132,11 @@ def _journal(plain: Any) -> Journal:  # noqa: ANN401  # any JSON value
     )
     if journal.phase not in get_args(Phase) or not isinstance(journal.iteration, int) or journal.iteration < 1:
         raise ValueError(journal.phase)
-    if journal.session is not None and not is_session(journal.session):
-        raise ValueError(journal.session)
+    if journal.session is not None:
+        from ralph_tracker.agents.output.run_report import is_session  # noqa: PLC0415  # loop-decision starts fast
+
+        if not is_session(journal.session):
+            raise ValueError(journal.session)
     return journal
 
 
