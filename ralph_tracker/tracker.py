@@ -190,17 +190,18 @@ class Tracker(NamedTuple):
                 summary = running(recovered(loop, unfinished=unfinished))
                 number = summary.iteration + 1
                 context = IterationContext(self.clock.now(), loop, usage, blocked, tuple(notes), self.checkout)
+                refuse_other_origin(loop, metrics)
+                given = None if metrics is None else context.given(metrics)
                 if iteration is not None and iteration != number:
-                    return Recorded(repeated(loop, summary, iteration, context, metrics), new=False)
+                    return Recorded(repeated(loop, summary, iteration, given), new=False)
                 store.begin(number)
-            refuse_other_origin(loop, metrics)
             state, summary = loop.state(summary)
-            if metrics is None:
+            if given is None:
                 measured = context.observed(
                     store, loop.config, state, self.environment, allow_missing=True, progress=self.progress
                 )
             else:
-                measured = context.with_files(context.given(metrics), store, loop.config, state)
+                measured = context.with_files(given, store, loop.config, state)
             retiring = excluded_tests(state, measured.measurement)
             if retiring:
                 state = loop.state_without(summary, retiring)

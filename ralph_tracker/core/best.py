@@ -9,9 +9,8 @@ from typing import Annotated, Final, NamedTuple
 
 from ralph_tracker.core.findings import Verdict, is_clean
 from ralph_tracker.core.lineage import Scorer
-from ralph_tracker.core.metrics import Metrics
 from ralph_tracker.core.rules import OtherNames
-from ralph_tracker.core.score import AdjustedParts, size_factor
+from ralph_tracker.core.score import AdjustedParts
 
 # Scores this close are nearly equal: the later iteration is taken.
 NEARLY_EQUAL: Final = 0.005
@@ -54,11 +53,6 @@ class Candidate(NamedTuple):
     def tie(self) -> tuple[float, int]:
         """Return the sort key for equal scores while no test is known: fewer findings, then the later."""
         return (float("inf") if self.findings is None else self.findings, -self.iteration)
-
-
-def findings_of(baseline: Metrics, metrics: Metrics) -> float | None:
-    """Return error_count at the baseline's size, None if unknown."""
-    return None if metrics.error_count is None else metrics.error_count * size_factor(baseline, metrics)
 
 
 def best_of(candidates: Iterable[Candidate], scorer: Scorer) -> Candidate | None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ralph_tracker.core import alerts as raising
 from ralph_tracker.core.alert_types import Alert, in_order
-from ralph_tracker.core.best import Candidate, best_now, best_of, findings_of, kept
+from ralph_tracker.core.best import Candidate, best_now, best_of, kept
 from ralph_tracker.core.classify import Scored, classify, step_of
 from ralph_tracker.core.decision import Decision, Facts, decide, first_decision, message_of
 from ralph_tracker.core.findings import NOTHING_FOUND, Integrity, Severity
@@ -41,6 +41,7 @@ from ralph_tracker.core.score import (
     adjusted_parts_of,
     basis_of,
     code_growth,
+    findings_at_size,
     growth_percent,
     passing_growth,
     plain_components,
@@ -386,7 +387,7 @@ def _placed(
         quality_score=score.value,
         adjusted_parts=adjusted_parts,
         verified=False,
-        findings=findings_of(basis.baseline, metrics),
+        findings=findings_at_size(basis.baseline, metrics),
         verdict=integrity_alerts.verdict,
         given=basis.given_score,
     )

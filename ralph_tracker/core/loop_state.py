@@ -48,9 +48,6 @@ class LoopState(NamedTuple):
 
 _LETTERS: Final[Mapping[str, str]] = {PASSED: "p", FAILED: "f", SKIPPED: "s"}
 _OUTCOMES: Final[Mapping[str, str]] = {letter: outcome for outcome, letter in _LETTERS.items()}
-_NOT_STATE: Final = frozenset(
-    {"timestamp", "elapsed_s", "tree", "tree_visits", "tree_last", "config_changed", "notes", "integrity", "plan"}
-)
 
 
 def basis_from_plain(plain: Mapping[str, Any]) -> Basis:
@@ -108,12 +105,6 @@ def measurement_from_plain(plain: Mapping[str, Any], tests: TestResults | None) 
     """Return the measurement."""
     values = {key: value for key, value in plain.items() if key != "flaky"}
     return decode(Measurement, values)._replace(tests=tests)
-
-
-def state_of_work(measurement: Measurement) -> Plain:
-    """Return what makes two calls for one iteration the same: all that was handed in, whenever they were made."""
-    plain = {key: value for key, value in measurement_to_plain(measurement).items() if key not in _NOT_STATE}
-    return {**plain, "tests": None if measurement.tests is None else dict(measurement.tests.outcomes)}
 
 
 def known_to_plain(known: KnownTests, tests: TestResults | None) -> Plain:

@@ -373,6 +373,11 @@ def size_factor(baseline: Metrics, metrics: Metrics) -> float:
     return min(1.0, (baseline.loc_total or LOC_OF_NOTHING) / metrics.loc_total)
 
 
+def findings_at_size(baseline: Metrics, metrics: Metrics) -> float | None:
+    """Return error_count at the baseline's size, None if unknown."""
+    return None if metrics.error_count is None else metrics.error_count * size_factor(baseline, metrics)
+
+
 def code_growth(baseline: Metrics, metrics: Metrics) -> float | None:
     """Return the growth of LOC in percent, growth divided by the growth of the passing tests first.
 

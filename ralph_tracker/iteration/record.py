@@ -4,11 +4,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from ralph_tracker.core import loop_state
 from ralph_tracker.core.judge import Judgement
 from ralph_tracker.core.records import IterationRecord, RecordDocument
 from ralph_tracker.errors import ConfigError, InputError, LoopError, RalphTrackerError
-from ralph_tracker.iteration.measure import IterationContext, MeasuredIteration, Source, refuse_other_origin
+from ralph_tracker.iteration.measure import MeasuredIteration
 from ralph_tracker.iteration.would_run import UNTRUSTED_TEMPLATE, trusted_templates
 from ralph_tracker.report.markdown import ITERATION_REPORT, has_own, iteration_report
 from ralph_tracker.store.files import as_store_error
@@ -74,20 +73,20 @@ def failure_marked(store: LoopStore) -> Iterator[None]:
         raise
 
 
-def repeated(
-    loop: LoopReader, summary: Summary, iteration: int, context: IterationContext, metrics: Source | None
-) -> IterationRecord:
-    """Return the record of an iteration if its state of work is unchanged. Raises LoopError otherwise."""
+def repeated(loop: LoopReader, summary: Summary, iteration: int, given: MeasuredIteration | None) -> IterationRecord:
+    """Return the record of an iteration if its state of work is unchanged: the tree, or what is `given` now.
+
+    Raises LoopError otherwise.
+    """
     if not 0 < iteration <= summary.iteration:
         raise LoopError(f"iteration {iteration} is not the next one; the next is {summary.iteration + 1}")
-    refuse_other_origin(loop, metrics)
     measured = loop.store.measurement(iteration)
     if measured is None:
         raise loop.store.damaged(iteration)
-    if metrics is None:
+    if given is None:
         same = IterationFiles(loop.store).tree_equals(iteration, measured[0].tree)
     else:
-        same = loop_state.state_of_work(context.given(metrics).measurement) == loop_state.state_of_work(measured[0])
+        same = given.measurement.state_of_work() == measured[0].state_of_work()
     if not same:
         raise LoopError(
             f"iteration {iteration} is on record with another state; leave --iteration out to record the next"

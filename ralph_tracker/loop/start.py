@@ -7,7 +7,6 @@ from typing import Any, Literal
 
 from ralph_tracker.config.load import Config, load_config, with_checks, with_limits
 from ralph_tracker.config.yaml_io import dump_yaml
-from ralph_tracker.core import loop_state
 from ralph_tracker.core.judge import judge_baseline
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Group, Measurement
@@ -137,7 +136,7 @@ class Start:
             iteration_files = IterationFiles(store)
             same = iteration_files.exists and iteration_files.tree_equals(0, stored[0].tree)
         else:
-            same = loop_state.state_of_work(stored[0]) == loop_state.state_of_work(given.measurement)
+            same = stored[0].state_of_work() == given.measurement.state_of_work()
         return store if same else None
 
     def _settle_restore(self) -> None:

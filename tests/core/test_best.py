@@ -2,10 +2,9 @@
 
 import pytest
 
-from ralph_tracker.core.best import Candidate, best_now, best_of, findings_of, kept, why_best
+from ralph_tracker.core.best import Candidate, best_now, best_of, kept, why_best
 from ralph_tracker.core.known_tests import SeenTests
 from ralph_tracker.core.lineage import Scorer
-from ralph_tracker.core.metrics import Metrics
 from ralph_tracker.core.score import AdjustedParts, TestWeights
 from tests.tables import table
 
@@ -68,13 +67,6 @@ class TestBelieved:
 
     def test_none_of_none(self):
         assert best_now([], scorer(1)) is None
-
-    @table(
-        ("errors", "loc", "expected"),
-        [(10, 200, 5.0), (11, 200, 5.5), (10, 50, 10.0), (10, None, 10.0), (None, 200, None)],
-    )
-    def test_findings_at_the_baselines_size(self, errors, loc, expected):
-        assert findings_of(Metrics(loc_total=100), Metrics(error_count=errors, loc_total=loc)) == expected
 
 
 class TestWhyBest:

@@ -243,14 +243,14 @@ class TestStateOfWork:
     @given(MEASUREMENTS)
     def test_is_the_same_whenever_the_call_was_made(self, measurement):
         later = measurement._replace(timestamp="2027-01-01T00:00:00Z", elapsed_s=1.5, config_changed=("loop",))
-        assert loop_state.state_of_work(later) == loop_state.state_of_work(measurement)
+        assert later.state_of_work() == measurement.state_of_work()
 
     @given(MEASUREMENTS)
     def test_is_the_same_when_it_is_read_back(self, measurement):
         back = loop_state.measurement_from_plain(
             through_json(loop_state.measurement_to_plain(measurement)), measurement.tests
         )
-        assert loop_state.state_of_work(back) == loop_state.state_of_work(measurement)
+        assert back.state_of_work() == measurement.state_of_work()
 
     def test_differs_with_what_was_measured(self):
         one = Measurement(metrics=Metrics(test_count=1), timestamp="", tests=TestResults({"a": "passed"}))
@@ -261,4 +261,4 @@ class TestStateOfWork:
             one._replace(blocked="why"),
             one._replace(usage=Usage(turns=1)),
         ]
-        assert all(loop_state.state_of_work(other) != loop_state.state_of_work(one) for other in others)
+        assert all(other.state_of_work() != one.state_of_work() for other in others)

@@ -12,6 +12,7 @@ from ralph_tracker.core.score import (
     adjusted_score,
     basis_of,
     code_growth,
+    findings_at_size,
     passing_growth,
     recorded_metrics,
     size_factor,
@@ -48,6 +49,13 @@ class TestFindingsAtTheBaselinesSize:
     )
     def test_factor(self, baseline, now, expected):
         assert size_factor(Metrics(loc_total=baseline), Metrics(loc_total=now)) == expected
+
+    @table(
+        ("errors", "loc", "expected"),
+        [(10, 200, 5.0), (11, 200, 5.5), (10, 50, 10.0), (10, None, 10.0), (None, 200, None)],
+    )
+    def test_error_count(self, errors, loc, expected):
+        assert findings_at_size(Metrics(loc_total=100), Metrics(error_count=errors, loc_total=loc)) == expected
 
     @table(
         ("name", "metric", "plain"),
