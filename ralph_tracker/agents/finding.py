@@ -12,7 +12,7 @@ from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.known_tests import without_held_back
 from ralph_tracker.core.metrics import half_up, plain_number, quantity
 from ralph_tracker.iteration.listed_findings import ListedFindings
-from ralph_tracker.iteration.shortfalls import FailingTest, Shortfalls, first_words
+from ralph_tracker.iteration.remaining_problems import FailingTest, RemainingProblems, first_words
 from ralph_tracker.report.text import for_terminal
 
 TOKENS: Final = 800
@@ -58,15 +58,15 @@ class Undone(NamedTuple):
 
     iteration: int
     files: tuple[str, ...] = ()
-    lacked: Shortfalls | None = None
+    lacked: RemainingProblems | None = None
 
 
 class Situation(NamedTuple):
     """Everything that a finding is made from.
 
     `iteration` is the last one, `classification` and `score` (0 to 1) are its own; `best_iteration` is None if there is
-    none, with `best_score`. `held` is what is wrong with the files that the agent has, None if unknown, and `parts` are
-    the components of their score. `alerts` are held against the last iteration. `undone` is set if it was rolled back.
+    none, with `best_score`. `problems` are those of the files that the agent has, None if unknown, and `parts` are the
+    components of their score. `alerts` are held against the last iteration. `undone` is set if it was rolled back.
     `lacks` says what the plan's task still needs. `iterations_left` are those that a stalled loop gets, 0 if it is not
     stalled. `with_rules` is for the first prompt of a session.
     """
@@ -76,7 +76,7 @@ class Situation(NamedTuple):
     score: float
     best_iteration: int | None = None
     best_score: float = 0.0
-    held: Shortfalls | None = None
+    problems: RemainingProblems | None = None
     parts: tuple[ScorePart, ...] = ()
     alerts: tuple[str, ...] = ()
     undone: Undone | None = None
@@ -110,7 +110,7 @@ def finding(at: Situation, budget: int = TOKENS) -> str:
     head, tail = list(_head(at)), list(_tail(at))
     room = int(budget * BYTES_A_TOKEN) - sum(_size(line) for line in (*head, *tail))
     body = _fitted([each for each in _sections(at) if each.items or each.total], room)
-    if not body and at.held is not None:
+    if not body and at.problems is not None:
         body = [_NOTHING]
     return without_held_back("\n".join((*head, *body, *tail)))
 
@@ -128,7 +128,7 @@ def _head(at: Situation) -> Iterator[str]:
 
 
 def _now(at: Situation) -> str:
-    return "an earlier iteration" if at.held is None else f"iteration {at.held.iteration}"
+    return "an earlier iteration" if at.problems is None else f"iteration {at.problems.iteration}"
 
 
 def _standing(at: Situation) -> str:
@@ -165,8 +165,8 @@ def _sections(at: Situation) -> Iterator[Section]:
     if at.undone is not None:
         yield Section(f"Why iteration {at.undone.iteration} was rolled back:", tuple(_why_undone(at.undone, at.alerts)))
     yield Section("The task is not done until these pass:", at.lacks)
-    if at.held is not None:
-        yield from _of_files(at.held, "" if at.undone is None else " in the files that you have now")
+    if at.problems is not None:
+        yield from _of_files(at.problems, "" if at.undone is None else " in the files that you have now")
     if at.undone is None:
         yield Section("Open alerts:", at.alerts)
     yield Section("What costs the score most:", tuple(_costs(at.parts)))
@@ -182,14 +182,16 @@ def _why_undone(undone: Undone, alerts: Iterable[str]) -> Iterator[str]:
     yield from (f"does not load: {place}: {said}" for place, said in lacked.not_loaded.items())
 
 
-def _of_files(held: Shortfalls, where: str) -> Iterator[Section]:
-    listed = held.listed or ListedFindings()
+def _of_files(problems: RemainingProblems, where: str) -> Iterator[Section]:
+    listed = problems.listed or ListedFindings()
     yield Section(f"The build fails{where}:", tuple(each.text for each in listed.findings if each.kind == "build"))
-    if held.metrics.build_status == "failure" and not listed.counts.get("build"):
+    if problems.metrics.build_status == "failure" and not listed.counts.get("build"):
         yield Section(f"The build fails{where}.", (), 1)
-    yield Section(f"Did not load{where}, so their tests did not run:", tuple(_pairs(held.not_loaded)))
-    yield from _of_tests(held, where)
-    yield Section("Lost tests; bring them back:", tuple(f"{name} ({how} before)" for name, how in held.lost.items()))
+    yield Section(f"Did not load{where}, so their tests did not run:", tuple(_pairs(problems.not_loaded)))
+    yield from _of_tests(problems, where)
+    yield Section(
+        "Lost tests; bring them back:", tuple(f"{name} ({how} before)" for name, how in problems.lost.items())
+    )
     for kind, heading in (("types", "Type errors"), ("lint", "Lint findings")):
         found = [each for each in listed.findings if each.kind == kind]
         ours = [each.text for each in found if each.is_ours]
@@ -201,16 +203,16 @@ def _of_files(held: Shortfalls, where: str) -> Iterator[Section]:
         yield Section("New lines that no test runs:", rows)
 
 
-def _of_tests(held: Shortfalls, where: str) -> Iterator[Section]:
-    if held.held_back:
-        verb = "test fails" if held.held_back == 1 else "tests fail"
-        yield Section(f"{held.held_back} held-back {verb}; you cannot see what they test.", (), 1)
-    if held.failing is None:
-        count = held.metrics.tests_failed
+def _of_tests(problems: RemainingProblems, where: str) -> Iterator[Section]:
+    if problems.held_back:
+        verb = "test fails" if problems.held_back == 1 else "tests fail"
+        yield Section(f"{problems.held_back} held-back {verb}; you cannot see what they test.", (), 1)
+    if problems.failing is None:
+        count = problems.metrics.tests_failed
         verb = "test fails" if count == 1 else "tests fail"
         yield Section(f"{count} {verb}{where}; the report does not name them.", (), count or None)
     else:
-        yield Section(f"Failing tests{where}:", tuple(map(_told, held.failing)))
+        yield Section(f"Failing tests{where}:", tuple(map(_told, problems.failing)))
 
 
 def _told(test: FailingTest) -> str:

@@ -11,7 +11,7 @@ from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.errors import RalphTrackerError
 from ralph_tracker.iteration.diff import component_shares
 from ralph_tracker.iteration.measure import configured_by
-from ralph_tracker.iteration.shortfalls import Shortfalls, shortfalls
+from ralph_tracker.iteration.remaining_problems import RemainingProblems, remaining_problems
 from ralph_tracker.store.layout import MANIFEST
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_status import Summary
@@ -49,7 +49,7 @@ def situation_of(
         score=record.adjusted_score,
         best_iteration=record.best.iteration,
         best_score=record.best.adjusted,
-        held=known_shortfalls(committed, head, root),
+        problems=known_problems(committed, head, root),
         parts=score_parts(committed, head),
         alerts=tuple(alert_line(alert) for alert in record.unaccepted_alerts),
         undone=None if head == record.iteration else undone(committed, record.iteration),
@@ -71,7 +71,7 @@ def standing_of(committed: LoopRecords, summary: Summary, root: Path) -> Situati
         score=summary.adjusted_score,
         best_iteration=summary.best_iteration,
         best_score=summary.best_adjusted_score,
-        held=known_shortfalls(committed, summary.head, root),
+        problems=known_problems(committed, summary.head, root),
         parts=score_parts(committed, summary.head),
         alerts=tuple(f"{alert['severity']} {alert['id']}: {alert['message']}" for alert in summary.alerts),
         undone=None if summary.head == summary.iteration else undone(committed, summary.iteration),
@@ -85,10 +85,10 @@ def alert_line(alert: Alert) -> str:
     return f"{alert.severity.name} {alert.id}: {alert.message}{place}"
 
 
-def known_shortfalls(committed: LoopRecords, number: int, root: Path | None) -> Shortfalls | None:
+def known_problems(committed: LoopRecords, number: int, root: Path | None) -> RemainingProblems | None:
     """Return what holds an iteration back, None if its record cannot be read."""
     try:
-        return shortfalls(committed, number, root)
+        return remaining_problems(committed, number, root)
     except RalphTrackerError:
         return None
 
@@ -98,7 +98,7 @@ def undone(committed: LoopRecords, number: int) -> Undone:
     manifest = read_json(committed.paths.iteration(number) / MANIFEST)
     changes = manifest.get("since_previous") if isinstance(manifest, dict) else None
     files = tuple(str(each["path"]) for each in changes or () if isinstance(each, dict) and "path" in each)
-    return Undone(number, files, known_shortfalls(committed, number, None))
+    return Undone(number, files, known_problems(committed, number, None))
 
 
 def score_parts(committed: LoopRecords, number: int) -> tuple[ScorePart, ...]:

@@ -82,7 +82,7 @@ def command(  # noqa: PLR0917  # as click passes them
     """Measure commits or folders, each as if it were the only iteration after the base, and rank them."""
     from ralph_tracker.measure.scratch import scratch_folder
     from ralph_tracker.replay.history import History
-    from ralph_tracker.replay.replay import Replay, ReplayPlan, require_trust
+    from ralph_tracker.replay.replay import Replay, ReplayOptions, require_trust
 
     tracker = tracker_of(root, None, trust=trust)
     place = tracker.project.paths.root
@@ -91,7 +91,7 @@ def command(  # noqa: PLR0917  # as click passes them
         require_trust(tracker, history)
         commits = history.candidates(dict.fromkeys(candidates), base)
         replay = Replay(
-            tracker, history, commits, ReplayPlan(jobs, setup, side_by_side=True, reruns=reruns, cluster=cluster)
+            tracker, history, commits, ReplayOptions(jobs, setup, side_by_side=True, reruns=reruns, cluster=cluster)
         )
         if not as_json:
             _say_beginning(replay)

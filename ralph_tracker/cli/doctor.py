@@ -15,7 +15,8 @@ from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import say, say_json
 from ralph_tracker.config.load import NO_DIGEST, config_digest, load_config
 from ralph_tracker.errors import EXIT_FAILURE, EXIT_OK, LoopError, RalphTrackerError
-from ralph_tracker.measure.commands import checks_from, command_of, is_there, located
+from ralph_tracker.measure.checks import configured_checks
+from ralph_tracker.measure.commands import command_of, is_there, located
 from ralph_tracker.measure.detect import detect
 from ralph_tracker.measure.ecosystems.found import version_of
 from ralph_tracker.store.layout import ProjectPaths
@@ -86,7 +87,7 @@ def _configuration(root: Path, environment: Mapping[str, str]) -> list[Line]:
     """Check what a loop would measure with: the configured checks, or else those that would be detected."""
     try:
         config = load_config(root)
-        checks = checks_from(config.document)
+        checks = configured_checks(config.document)
     except RalphTrackerError as error:
         return [_line("missing", "configuration", str(error), "fix the file")]
     if not checks:

@@ -31,7 +31,7 @@ from ralph_tracker.iteration.gate import (
     gate_document,
     metric_lines,
 )
-from ralph_tracker.iteration.shortfalls import place_of
+from ralph_tracker.iteration.remaining_problems import place_of
 from ralph_tracker.report.standing import measured_in_words, percent, without_repeats
 from ralph_tracker.report.text import for_markdown, for_terminal, number, signed
 

@@ -75,12 +75,12 @@ def command(  # noqa: PLR0917  # as click passes them
     Working tree, index, stash and refs are not touched. Interrupted, the same command goes on.
     """
     from ralph_tracker.replay.history import Choice, History
-    from ralph_tracker.replay.replay import Replay, ReplayPlan
+    from ralph_tracker.replay.replay import Replay, ReplayOptions
 
     tracker = tracker_of(root, None, trust=trust)
     history = History.around(tracker.project.paths.root)
     commits = history.commits(revisions, Choice(every, touching, first_parent))
-    replay = Replay(tracker, history, commits, ReplayPlan(jobs, setup, cluster=cluster))
+    replay = Replay(tracker, history, commits, ReplayOptions(jobs, setup, cluster=cluster))
     known = replay.recorded()
     if not as_json:
         _say_beginning(replay, known)

@@ -131,7 +131,7 @@ def command(
         raise click.UsageError("no agent command; say it after `--`, or name a --backend")
     asked = RunRequest(
         agent,
-        _plan(options),
+        _settings(options),
         {name: options[name] for name in _LIMITS if options[name] is not None},
         new=options["new"],
         allow_missing=options["allow_missing"],
@@ -151,8 +151,8 @@ def command(
     return _EXIT_OF[outcome.how]
 
 
-def _plan(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the given parts of the plan."""
+def _settings(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the given settings of the run."""
     file, minutes, silence = options["prompt_file"], options["agent_minutes"], options["silence_minutes"]
     named = {
         "prompt_file": None if file is None else str(Path(file).absolute()),

@@ -11,7 +11,7 @@ from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import complain, document_of, say, say_json, say_table, say_wrapped
 from ralph_tracker.core.decision_words import decision_in_words
 from ralph_tracker.iteration.explain import explain, explanation_document
-from ralph_tracker.iteration.shortfalls import wrong_lines
+from ralph_tracker.iteration.remaining_problems import wrong_lines
 from ralph_tracker.loop.listing import listing
 from ralph_tracker.report.standing import Point, iteration_sentence, percent, point_of
 from ralph_tracker.report.view import iteration_view, rerun_line

@@ -52,12 +52,12 @@ def _loop_too(trust: Trust, paths: LoopPaths, *, show: bool) -> None:
     _say(f"loop {paths.loop_id}", trust.has_loop(paths), loop_runs(LoopStore(paths)))
     journal = read_journal(paths)
     if journal is not None:
-        known = trust.has_agent(journal.loop_id, journal.plan.command, journal.plan.prompt_file)
-        _say("`run --resume`", known, [" ".join(journal.plan.command)])
+        known = trust.has_agent(journal.loop_id, journal.settings.command, journal.settings.prompt_file)
+        _say("`run --resume`", known, [" ".join(journal.settings.command)])
     if not show:
         trust.mark_loop(paths)
         if journal is not None:
-            trust.mark_agent(paths.loop_id, journal.plan.command, journal.plan.prompt_file)
+            trust.mark_agent(paths.loop_id, journal.settings.command, journal.settings.prompt_file)
 
 
 def _loop(root: Path, loop_id: str | None) -> LoopPaths | None:

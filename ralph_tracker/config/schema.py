@@ -17,7 +17,7 @@ from pydantic import (
 
 from ralph_tracker.config.problems import first_problem
 from ralph_tracker.config.short_words import shortened
-from ralph_tracker.core.rules import Bounds, Rules, SelectionMode, Share, other_names
+from ralph_tracker.core.rules import CHECK_TIMEOUT, Bounds, Rules, SelectionMode, Share, other_names
 from ralph_tracker.errors import ConfigError, InputError
 from ralph_tracker.formats.lint.lint_report import Severity
 from ralph_tracker.steering.continuation import ContinuationRules
@@ -171,7 +171,7 @@ class CheckSection(Section):
     cwd: str = "."
     env: dict[str, str] = {}
     needs: list[str] = []
-    timeout: str | int = "15m"
+    timeout: str | int = CHECK_TIMEOUT
     held_back: str | None = None
 
     @model_validator(mode="after")

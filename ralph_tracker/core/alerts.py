@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from ralph_tracker.core.alert_types import REMOVAL_ALERTS, TYPE_BY_NAME, Alert, in_order
+from ralph_tracker.core.cycles import Cycle
 from ralph_tracker.core.findings import Integrity
 from ralph_tracker.core.known_tests import Comparison, names_in_short
-from ralph_tracker.core.lineage import Classification, Cycle
+from ralph_tracker.core.lineage import Classification
 from ralph_tracker.core.metrics import (
     BY_NAME,
     Group,

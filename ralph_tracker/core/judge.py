@@ -10,11 +10,12 @@ from ralph_tracker.core import alerts as raising
 from ralph_tracker.core.alert_types import Alert, in_order
 from ralph_tracker.core.best import Candidate, best_now, best_of, kept
 from ralph_tracker.core.classify import Scored, classify, step_of
+from ralph_tracker.core.cycles import find_cycle
 from ralph_tracker.core.decision import Decision, Facts, decide, first_decision, message_of
 from ralph_tracker.core.findings import NOTHING_FOUND, Integrity, Severity
 from ralph_tracker.core.integrity import IntegrityAlerts, disbelieved_tests, integrity_alerts_of, integrity_record_of
 from ralph_tracker.core.known_tests import IgnoredTests, KnownTests, SeenTests, compare
-from ralph_tracker.core.lineage import Classification, Lineage, PastIteration, Scorer, find_cycle, signature_of
+from ralph_tracker.core.lineage import Classification, Lineage, PastIteration, Scorer, signature_of
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import (
     BUILD_FAILED,

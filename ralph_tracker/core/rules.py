@@ -39,6 +39,7 @@ DIMENSIONS: Final[tuple[str, ...]] = (
     "readability",
     "efficiency",
 )
+CHECK_TIMEOUT: Final = "15m"
 SelectionMode = Literal["believed", "highest_quality_verified", "highest_quality", "most_recent_above_threshold"]
 SELECTION_MODES: Final[tuple[SelectionMode, ...]] = get_args(SelectionMode)
 

@@ -11,7 +11,7 @@ from ralph_tracker.formats.lint.lint_report import LintReport
 from ralph_tracker.formats.report import EMPTY, Kind, Report, Unreadable
 from ralph_tracker.formats.report_bytes import Content
 from ralph_tracker.formats.types.type_report import TypeReport
-from ralph_tracker.formats.unreadable import DEFAULT_LIMITS, DamageError, Limits
+from ralph_tracker.formats.unreadable import DEFAULT_LIMITS, DamageError, ReadLimits
 
 Syntax = Literal["xml", "json", "lines", "text"]
 
@@ -114,7 +114,7 @@ class Reading(NamedTuple):
     result: Report | Unreadable
 
 
-def read(data: bytes, *, format: str | None = None, limits: Limits = DEFAULT_LIMITS) -> Report | Unreadable:  # noqa: A002
+def read(data: bytes, *, format: str | None = None, limits: ReadLimits = DEFAULT_LIMITS) -> Report | Unreadable:  # noqa: A002
     """Return the report in that format (None: the one that the bytes look like), or Unreadable.
 
     Never raises. Empty input, including white space, is Unreadable with `empty` set, never a report of zeros: only a
@@ -124,7 +124,7 @@ def read(data: bytes, *, format: str | None = None, limits: Limits = DEFAULT_LIM
     return _read(data, format, limits).result
 
 
-def examine(data: bytes, *, format: str | None = None, limits: Limits = DEFAULT_LIMITS) -> Reading:  # noqa: A002
+def examine(data: bytes, *, format: str | None = None, limits: ReadLimits = DEFAULT_LIMITS) -> Reading:  # noqa: A002
     """Return the result of `read` with the format, and a place whenever possible.
 
     Damage of a whole XML or JSON document is placed at its beginning.
@@ -138,7 +138,7 @@ def examine(data: bytes, *, format: str | None = None, limits: Limits = DEFAULT_
     return reading._replace(result=result._replace(line=before.count("\n") + 1, column=begins - before.rfind("\n")))
 
 
-def _read(data: bytes, name: str | None, limits: Limits) -> Reading:
+def _read(data: bytes, name: str | None, limits: ReadLimits) -> Reading:
     if len(data) > limits.max_bytes:
         return Reading(None, Unreadable(f"{len(data)} bytes are more than the limit of {limits.max_bytes}"))
     content = Content(data, limits)

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, Final, NoReturn
 
 from ralph_tracker.formats import xml_stream
-from ralph_tracker.formats.unreadable import DEFAULT_LIMITS, DamageError, Limits, Unreadable
+from ralph_tracker.formats.unreadable import DEFAULT_LIMITS, DamageError, ReadLimits, Unreadable
 
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;]*[mK]|\x1b\(B")
 
@@ -33,7 +33,7 @@ class Content:
     are replaced: a damaged message does not change a count.
     """
 
-    def __init__(self, data: bytes, limits: Limits = DEFAULT_LIMITS) -> None:
+    def __init__(self, data: bytes, limits: ReadLimits = DEFAULT_LIMITS) -> None:
         self.data = data
         self.limits = limits
         mark, encoding = next((each for each in _BOMS if data.startswith(each[0])), (b"", None))

@@ -28,7 +28,7 @@ class Unreadable(NamedTuple):
         return f"{self.why} (line {self.line}{column})"
 
 
-class Limits(NamedTuple):
+class ReadLimits(NamedTuple):
     """Limits of a reader: bytes of a report, depth of its elements, bytes of one tag or comment."""
 
     max_bytes: int = 128 * _MIB
@@ -36,7 +36,7 @@ class Limits(NamedTuple):
     max_tag: int = 4 * _MIB
 
 
-DEFAULT_LIMITS: Final = Limits()
+DEFAULT_LIMITS: Final = ReadLimits()
 
 
 # More tests, lines or findings than any project has: a count beyond it is an invention or an overflow.

@@ -4,7 +4,7 @@ import pyexpat
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from ralph_tracker.formats.unreadable import DEFAULT_LIMITS, DamageError, Limits
+from ralph_tracker.formats.unreadable import DEFAULT_LIMITS, DamageError, ReadLimits
 
 StartHandler = Callable[[str, dict[str, str]], None]
 EndHandler = Callable[[str], None]
@@ -56,7 +56,7 @@ def stream(
     end: EndHandler,
     *,
     encoding: str | None = None,
-    limits: Limits = DEFAULT_LIMITS,
+    limits: ReadLimits = DEFAULT_LIMITS,
     text: Text | None = None,
 ) -> None:
     """Call `start` and `end` for each element, as expat does: names as written, attributes as a dict.
@@ -106,7 +106,7 @@ def local_name(name: str) -> str:
     return name.rpartition(":")[2]
 
 
-def first_elements(data: bytes, encoding: str | None, limits: Limits) -> tuple[Element, ...]:
+def first_elements(data: bytes, encoding: str | None, limits: ReadLimits) -> tuple[Element, ...]:
     """Return the root and the element after it as local name and attributes, without reading further.
 
     Only the root if nothing or only damage follows it. Raises DamageError if there is no root either.

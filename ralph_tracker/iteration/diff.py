@@ -1,10 +1,9 @@
 """Compare two iterations of a loop (scores, metrics, tests, files) for the command line and the reports."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypedDict, cast, get_args
 
-from ralph_tracker.core.alert_types import TYPE_BY_NAME
 from ralph_tracker.core.metrics import (
     FAILED,
     METRICS,
@@ -16,12 +15,8 @@ from ralph_tracker.core.metrics import (
     TestResults,
     Value,
     delta,
-    errors_at_size,
     half_up,
-    plain_number,
-    without_noise,
 )
-from ralph_tracker.core.rules import Rules
 from ralph_tracker.core.score import COMPONENT_BY_NAME
 from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.store.iteration_files import IterationFiles
@@ -30,23 +25,6 @@ from ralph_tracker.store.snapshots.patch import FileChange, FileStatus, Kind
 from ralph_tracker.store.snapshots.values import as_utf8
 
 Document = Mapping[str, Any]
-_DECISIONS: Final[Mapping[int, Callable[[Rules], str]]] = {
-    0: lambda _: "no iteration yet",
-    1: lambda _: "the loop goes round in circles",
-    2: lambda _: "a limit of the loop is reached",
-    3: lambda rules: f"it would be rollback {rules.decision.rollbacks_in_a_row} in a row",
-    4: lambda _: "a CRITICAL alert is new, or open while the score is not above that of the rollback's target",
-    5: lambda rules: (
-        f"a regression, more than {plain_number(rules.decision.rollback_margin)} below the best"
-        " (decision.rollback_margin)"
-    ),
-    6: lambda _: "the runner says that a person is needed",
-    7: lambda _: "metrics are cycling",
-    8: lambda rules: f"evidence below {plain_number(rules.decision.evidence)} (decision.evidence)",
-    9: lambda rules: f"the target {plain_number(rules.loop.target_score or 0)} is reached (loop.target_score)",
-    10: lambda _: "the loop has stalled, and no task of the plan was done meanwhile",
-    11: lambda _: "no other rule holds",
-}
 ChangeVerdict = Literal["better", "worse", "same", "changed", "unknown"]
 OutcomeKind = Literal["broken", "fixed", "newly_skipped", "new", "gone"]
 OUTCOME_KINDS: Final[tuple[OutcomeKind, ...]] = get_args(OutcomeKind)
@@ -85,131 +63,10 @@ def component_shares(
     return tuple(shares)
 
 
-@dataclass(frozen=True, slots=True)
-class _Facts:
-    """What a rule looks at: recorded current and previous values, thresholds, and how many tests the alert names."""
-
-    now: Mapping[str, Value]
-    before: Mapping[str, Value]
-    rules: Rules
-    tests: int
-
-    def numbers(self, name: str, unit: str = "") -> str:
-        """Return both values of a metric as text, without unknown ones."""
-        sides = (("before", self.before.get(name)), ("now", self.now.get(name)))
-        return ", ".join(f"{when} {_written(value)}{unit}" for when, value in sides if value is not None)
-
-
-def _written(value: Value) -> str:
-    return value if isinstance(value, str) else plain_number(value)
-
-
 def recorded_values(record: Document) -> dict[str, Value]:
     """Return the measured values of a record by metric name."""
     values = {name: value for section in SECTIONS for name, value in (record.get(section) or {}).items()}
     return {spec.name: values[spec.name] for spec in METRICS if values.get(spec.name) is not None}
-
-
-def previous_values(record: Document) -> dict[str, Value]:
-    """Return the previous values that a record was compared with, from its deltas."""
-    now, deltas = recorded_values(record), (record.get("deltas") or {}).get("from_previous") or {}
-    found: dict[str, Value] = {}
-    for spec in METRICS:
-        value, change = now.get(spec.name), deltas.get(spec.delta_name)
-        if isinstance(value, int | float) and change is not None:
-            found[spec.name] = delta(value, change, spec.decimals)
-    return found
-
-
-def why_raised(alert: Document, record: Document, rules: Rules) -> str:
-    """Return the rule that raised an alert of a record, with the compared numbers; "" for an unknown type.
-
-    `alert` is one of the record's own new alerts, as in the document.
-    """
-    kind = TYPE_BY_NAME.get(str(alert.get("type")))
-    if kind is None:
-        return ""
-    at = _Facts(recorded_values(record), previous_values(record), rules, alert.get("tests_total") or 0)
-    if kind.name in _BY_NUMBERS:
-        return _BY_NUMBERS[kind.name](at)
-    return _with(kind.asks, "" if kind.metric is None else at.numbers(kind.metric))
-
-
-def _with(rule: str, *numbers: str) -> str:
-    told = "; ".join(number for number in numbers if number)
-    return f"{rule}: {told}" if told else rule
-
-
-def _working_tests_failing(at: _Facts) -> str:
-    if at.tests:
-        return _with("a test that passed before must not fail", f"{at.tests} {'does' if at.tests == 1 else 'do'}")
-    passed, failed = at.numbers("tests_passed"), at.numbers("tests_failed")
-    return _with("fewer tests must not pass while more fail", f"passed {passed}", f"failed {failed}")
-
-
-def _coverage_regression(at: _Facts) -> str:
-    limit = plain_number(at.rules.alerts.coverage_drop)
-    rule = f"coverage may fall by {limit} points (alerts.coverage_drop)"
-    return _with(rule, at.numbers("coverage_percentage", "%"))
-
-
-def _error_increase(at: _Facts) -> str:
-    rule = f"errors may rise by {at.rules.alerts.error_increase} (alerts.error_increase)"
-    count, loc, earlier = (at.now.get("error_count"), at.now.get("loc_total"), at.before.get("loc_total"))
-    sized = ""
-    if isinstance(count, int) and isinstance(loc, int) and isinstance(earlier, int) and loc > earlier:
-        sized = f"{errors_at_size(count, loc, earlier)} at the size before, {earlier} of {loc} lines"
-    return _with(rule, at.numbers("error_count"), sized)
-
-
-def _complexity_explosion(at: _Facts) -> str:
-    growth, before = at.rules.alerts.complexity_growth, at.before.get("complexity_score")
-    rule = f"complexity may grow by {plain_number(growth * 100)}% (alerts.complexity_growth)"
-    limit = f"limit {_written(without_noise(before * (1 + growth)))}" if isinstance(before, int | float) else ""
-    return _with(rule, at.numbers("complexity_score"), limit)
-
-
-def _metric_cycling(at: _Facts) -> str:
-    limits = at.rules.cycling
-    return (
-        f"the last {limits.window} iterations must not repeat one another (cycling.window), "
-        f"nor the same files stand there {limits.tree_visits} times (cycling.tree_visits)"
-    )
-
-
-def _infinite_loop(at: _Facts) -> str:
-    return f"{_metric_cycling(at)}; after iteration {at.rules.cycling.terminate_after} this ends the loop"
-
-
-def _stalled(at: _Facts) -> str:
-    limits = at.rules.stall
-    return (
-        f"{limits.window} iterations in a row (stall.window) with every metric within "
-        f"±{plain_number(limits.tolerance)} of the one before (stall.tolerance) and no better score"
-    )
-
-
-# What the table of types cannot say, because it goes by thresholds or by the tests of the alert.
-_BY_NUMBERS: Final[Mapping[str, Callable[[_Facts], str]]] = {
-    "working_tests_failing": _working_tests_failing,
-    "infinite_loop": _infinite_loop,
-    "coverage_regression": _coverage_regression,
-    "error_increase": _error_increase,
-    "metric_cycling": _metric_cycling,
-    "complexity_explosion": _complexity_explosion,
-    "tests_replaced": lambda at: _with("tests must not disappear, though others came", f"{at.tests} gone"),
-    "flaky_test": lambda at: _with("a test known to be flaky passed before and fails now", f"{at.tests} of them"),
-    "stalled": _stalled,
-    "build_broken": lambda at: _with(
-        "what loaded before must load", f"{at.tests} tests not collected" if at.tests else ""
-    ),
-}
-
-
-def condition_of(rule: int, rules: Rules) -> str:
-    """Return the condition of a row of the decision table in words; "" if there is no such row."""
-    words = _DECISIONS.get(rule)
-    return "" if words is None else words(rules)
 
 
 @dataclass(frozen=True, slots=True)

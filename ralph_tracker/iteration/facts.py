@@ -8,11 +8,11 @@ from ralph_tracker.core.findings import Integrity
 from ralph_tracker.core.known_tests import HELD_BACK, belongs_to_any, names_in_short
 from ralph_tracker.core.metrics import FAILED, PASSED, quantity
 from ralph_tracker.errors import NoSnapshotError, RecordError, StoreError
-from ralph_tracker.iteration.shortfalls import (
-    Shortfalls,
+from ralph_tracker.iteration.remaining_problems import (
+    RemainingProblems,
     held_back_lines,
     not_loading_lines,
-    shortfalls,
+    remaining_problems,
     test_lines,
 )
 from ralph_tracker.report.standing import measured_in_words
@@ -44,16 +44,16 @@ def facts_of(committed: LoopRecords, number: int, previous: int | None) -> Facts
     counts = measured_in_words(now.values, None if before is None else before.values)
     score = None if before is None else before.score
     try:
-        held = shortfalls(committed, number)
+        problems = remaining_problems(committed, number)
     except (RecordError, StoreError):
-        held = None
-    if held is None:
+        problems = None
+    if problems is None:
         return Facts(counts, before=score)
-    moves = _moves(committed, number, previous, held)
-    lines = [*_lost(moves, held), *_gained(moves), *not_loading_lines(held), *_still_failing(moves, held)]
+    moves = _moves(committed, number, previous, problems)
+    lines = [*_lost(moves, problems), *_gained(moves), *not_loading_lines(problems), *_still_failing(moves, problems)]
     lines += [_NO_CHANGE] if previous is not None and _has_same_files(committed, previous, number) else []
-    named = {*(test.name for test in held.failing or ()), *moves.deleted, *moves.skipped, *moves.hidden}
-    return Facts(counts, tuple(lines), frozenset(named), tuple(held.not_loaded.values()), score)
+    named = {*(test.name for test in problems.failing or ()), *moves.deleted, *moves.skipped, *moves.hidden}
+    return Facts(counts, tuple(lines), frozenset(named), tuple(problems.not_loaded.values()), score)
 
 
 _NO_CHANGE: Final = "no file changed"
@@ -75,7 +75,7 @@ class _Moves:
     uncollected: int = 0
 
 
-def _moves(committed: LoopRecords, number: int, previous: int | None, held: Shortfalls) -> _Moves:
+def _moves(committed: LoopRecords, number: int, previous: int | None, problems: RemainingProblems) -> _Moves:
     """Compare by name with the predecessor; renamed and moved tests are neither deleted nor new."""
     now, old = committed.measurement(number), None if previous is None else committed.measurement(previous)
     if now is None or old is None or now[0].tests is None or old[0].tests is None:
@@ -85,7 +85,7 @@ def _moves(committed: LoopRecords, number: int, previous: int | None, held: Shor
     matches = (now[0].integrity or Integrity()).matches
     origins = {later: was[gone] for gone, news in matches.items() if gone in was for later in news}
     gone = {name for name in was if name not in outcomes and name not in matches}
-    uncollected = {name for name in gone if belongs_to_any(name, held.not_loaded)}
+    uncollected = {name for name in gone if belongs_to_any(name, problems.not_loaded)}
     before = {name: was.get(name, origins.get(name)) for name in outcomes}
     passing = [name for name, how in outcomes.items() if how == PASSED]
     idle = {name for name, how in outcomes.items() if how not in {PASSED, FAILED}}
@@ -104,8 +104,8 @@ def _sorted(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(names))
 
 
-def _lost(moves: _Moves, held: Shortfalls) -> list[str]:
-    lines = test_lines("lost", [test for test in held.failing or () if test.name in moves.broken])
+def _lost(moves: _Moves, problems: RemainingProblems) -> list[str]:
+    lines = test_lines("lost", [test for test in problems.failing or () if test.name in moves.broken])
     lines += [f"lost: {names_in_short(moves.deleted)} (deleted)"] if moves.deleted else []
     lines += [f"lost: {names_in_short(moves.skipped)} (skipped)"] if moves.skipped else []
     lines += [f"deleted or skipped while failing: {names_in_short(moves.hidden)}"] if moves.hidden else []
@@ -117,9 +117,9 @@ def _gained(moves: _Moves) -> list[str]:
     return lines + ([f"gained: {names_in_short(moves.new)} (new)"] if moves.new else [])
 
 
-def _still_failing(moves: _Moves, held: Shortfalls) -> list[str]:
-    lines = test_lines("failing", [test for test in held.failing or () if test.name not in moves.broken])
-    return lines + held_back_lines(held)
+def _still_failing(moves: _Moves, problems: RemainingProblems) -> list[str]:
+    lines = test_lines("failing", [test for test in problems.failing or () if test.name not in moves.broken])
+    return lines + held_back_lines(problems)
 
 
 def _has_same_files(committed: LoopRecords, previous: int, number: int) -> bool:

@@ -22,9 +22,16 @@ from ralph_tracker.iteration.listed_findings import FILE as FINDINGS
 from ralph_tracker.iteration.listed_findings import ListedFindings, listed, listed_document
 from ralph_tracker.iteration.rerun import linked_environments, scratch_tree
 from ralph_tracker.iteration.tree_metrics import TreeFacts, tree_values
-from ralph_tracker.measure.checks import Check, CheckResult, command_text, environment_for_checks, run_checks
+from ralph_tracker.measure.checks import (
+    Check,
+    CheckResult,
+    command_text,
+    configured_checks,
+    environment_for_checks,
+    parse_duration,
+    run_checks,
+)
 from ralph_tracker.measure.code import count_code
-from ralph_tracker.measure.commands import checks_from, seconds
 from ralph_tracker.measure.environment import without_ours
 from ralph_tracker.measure.results import CheckTotals, configured_groups, read_results
 from ralph_tracker.measure.task_boxes import count_tasks
@@ -568,7 +575,7 @@ def place_of(config: Config, root: Path, folder: Path, cache: Path, environment:
     integrity = config.document.get("integrity") or {}
     return MeasureTarget(
         root=root,
-        checks=checks_from(config.document),
+        checks=configured_checks(config.document),
         codebase=config.document["codebase"],
         scratch=folder / "measuring",
         cache=cache,
@@ -577,7 +584,7 @@ def place_of(config: Config, root: Path, folder: Path, cache: Path, environment:
         tool=integrity.get("tool", BUILTIN),
         plan=config.document.get("plan"),
         rerun=integrity.get("rerun", "each"),
-        rerun_timeout_s=seconds("integrity.rerun_timeout", integrity.get("rerun_timeout", "10m")),
+        rerun_timeout_s=parse_duration("integrity.rerun_timeout", integrity.get("rerun_timeout", "10m")),
         may_be_absent=frozenset(config.given),
     )
 
@@ -600,7 +607,7 @@ def with_detected_checks(config: Config, root: Path, environment: Mapping[str, s
 
 def configured_by(document: Mapping[str, Any]) -> frozenset[Group]:
     """Return the groups that the checks of a configuration measure."""
-    return configured_groups(checks_from(document))
+    return configured_groups(configured_checks(document))
 
 
 def refuse_other_origin(loop: LoopReader, metrics: Source | None) -> None:

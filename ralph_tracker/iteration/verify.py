@@ -9,7 +9,7 @@ from ralph_tracker.errors import InputError, LoopError, NotReproducedError
 from ralph_tracker.iteration.measure import CODE_CACHE, CheckRun, Progress, observe, place_of
 from ralph_tracker.iteration.rerun import EarlierFile, RerunResult, ScratchRunner
 from ralph_tracker.iteration.would_run import loop_runs
-from ralph_tracker.measure.commands import checks_from, seconds
+from ralph_tracker.measure.checks import configured_checks, parse_duration
 from ralph_tracker.measure.scratch import link_environments, scratch_folder
 from ralph_tracker.store.iteration_files import IterationFiles, KeptFiles, VisitCount
 from ralph_tracker.store.loop_reader import LoopReader
@@ -56,7 +56,7 @@ def verify_again(loop: LoopReader, number: int, environment: Mapping[str, str], 
     with scratch_folder(root) as scratch:
         copy = scratch / "copy" / root.name  # some tools use the folder's name
         iteration_files.export(number, copy)
-        variables = link_environments(root, copy, checks_from(loop.config.document), environment)
+        variables = link_environments(root, copy, configured_checks(loop.config.document), environment)
         place = place_of(loop.config, copy, scratch, scratch / CODE_CACHE, variables)
         seen = observe(place, iteration_files, None, (), progress=progress)
     differing = differences(recorded[0], seen)
@@ -103,10 +103,10 @@ def rerun_again(
     iteration_files, store = IterationFiles(committed), LoopStore(committed.paths)
     Trust(store.paths.root, trust).require_loop(store.paths, lambda: loop_runs(store))
     config = LoopReader.read(store, lambda _: frozenset()).config.document
-    timeout = seconds("integrity.rerun_timeout", config["integrity"]["rerun_timeout"])
+    timeout = parse_duration("integrity.rerun_timeout", config["integrity"]["rerun_timeout"])
     tree = iteration_files.tree(number)
     runner = ScratchRunner(
-        iteration_files, checks_from(config), environment, timeout, same_source=iteration_files.now() == tree
+        iteration_files, configured_checks(config), environment, timeout, same_source=iteration_files.now() == tree
     )
     for rerun in reruns:
         ran = runner.run(tree, list(_earlier(iteration_files, tree, rerun)), None if rerun.whole else rerun.files)

@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ralph_tracker.config.load import load_config
-from ralph_tracker.measure.checks import command_text
-from ralph_tracker.measure.commands import checks_from
+from ralph_tracker.measure.checks import command_text, configured_checks
 from ralph_tracker.report.markdown import USER_FOLDER
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
@@ -22,7 +21,7 @@ def commands_of(document: Mapping[str, Any]) -> list[str]:
     """Return the commands of a configuration's checks, a line each. Raises ConfigError for checks that are unusable."""
     return [
         f"checks.{check.name}: {''.join(f'{name}={value} ' for name, value in check.env.items())}{command_text(check)}"
-        for check in checks_from(document)
+        for check in configured_checks(document)
     ]
 
 

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from ralph_tracker.core.decision_words import decision_in_words
 from ralph_tracker.core.selection import Selection, select
 from ralph_tracker.errors import NoSnapshotError, StoreError
-from ralph_tracker.iteration.shortfalls import wrong_lines
+from ralph_tracker.iteration.remaining_problems import wrong_lines
 from ralph_tracker.loop.finish import contender_of, story_of
 from ralph_tracker.report.changes import Change
 from ralph_tracker.report.markdown import pull_request

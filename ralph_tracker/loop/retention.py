@@ -159,22 +159,22 @@ def collect(
         if not carry_out:
             loop, summary = LoopReader.read(store, configured_by), summary_at(store.paths)
             state = LoopRecords(store.paths).state(summary, loop.config.rules)  # for a reader: nothing is repaired
-            return _planned(collector, store, summary, state, keep_last, leftovers)
+            return _collectable(collector, store, summary, state, keep_last, leftovers)
     with store.writing("gc") as unfinished:
         loop = LoopReader.read(store, configured_by)
         state, summary = loop.state(recovered(loop, unfinished=unfinished))
-        plan = _planned(collector, store, summary, state, keep_last, leftovers)
+        found = _collectable(collector, store, summary, state, keep_last, leftovers)
         # What is to be removed is recorded first, so that the next call can finish a killed one.
         before = occupied(store.paths.folder)
-        new = sorted(plan.going.keys() - store.collected())
+        new = sorted(found.going.keys() - store.collected())
         if new:
             store.append_event({"event": "gc", "iterations": new, "at": stamp(now)})
-        collector.take_away(plan.going, plan.undos, plan.leftovers)
+        collector.take_away(found.going, found.undos, found.leftovers)
         collector.sweep()
-        return replace(plan, freed=max(0, before - occupied(store.paths.folder)))
+        return replace(found, freed=max(0, before - occupied(store.paths.folder)))
 
 
-def _planned(
+def _collectable(
     collector: Collector,
     store: LoopRecords,
     summary: Summary,

@@ -15,9 +15,10 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from ralph_tracker.config.short_words import nearest
+from ralph_tracker.core.rules import CHECK_TIMEOUT
 from ralph_tracker.errors import ConfigError, StoreError
 from ralph_tracker.measure.process import OUTPUT_CAP, Finished, Streams, run_command
 from ralph_tracker.measure.report_files import (
@@ -31,7 +32,8 @@ from ralph_tracker.measure.report_files import (
 )
 from ralph_tracker.measure.secrets import mask_file, mask_folder, secret_values
 
-DEFAULT_TIMEOUT_S: Final = 900.0
+_DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h)?")
+_SECONDS: Final[Mapping[str, int]] = {"s": 1, "m": 60, "h": 3600}
 STANDARD_OUTPUT: Final = "-"
 _INTERNAL: Final = "RALPH_TRACKER_"
 _BYTECODE: Final = "PYTHONDONTWRITEBYTECODE"
@@ -40,6 +42,14 @@ _BYTECODE_ELSEWHERE: Final = "PYTHONPYCACHEPREFIX"
 _NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")
 # How long Ctrl-C may go unnoticed on platforms that do not wake a waiting thread.
 _LOOK_UP_S: Final = 0.5
+
+
+def parse_duration(key: str, limit: str | float) -> float:
+    """Return a time limit in seconds: a number, or a number with s, m or h. Raises ConfigError."""
+    found = _DURATION.fullmatch(str(limit).strip())
+    if found is None or float(found[1]) <= 0:
+        raise ConfigError(f"{key}: {limit!r} is no time; write seconds, or 90s, 15m, 1h")
+    return float(found[1]) * _SECONDS[found[2] or "s"]
 
 
 class Check(NamedTuple):
@@ -59,7 +69,7 @@ class Check(NamedTuple):
     cwd: str = "."
     env: Mapping[str, str] = {}
     needs: tuple[str, ...] = ()
-    timeout_s: float = DEFAULT_TIMEOUT_S
+    timeout_s: float = parse_duration("timeout", CHECK_TIMEOUT)
     held_back: str | None = None
 
 
@@ -158,6 +168,29 @@ def run_checks(  # noqa: PLR0913  # one keyword each
         raise StoreError(f"{error.filename}: {error.strerror}; secrets in what checks print cannot be masked") from None
     owners: dict[str, str] = {}
     return tuple(_result(check, finished[check.name], setting, before, owners) for check in order)
+
+
+def configured_checks(document: Mapping[str, Any]) -> tuple[Check, ...]:
+    """Return the checks of a configuration document in running order.
+
+    Raises ConfigError for an invalid time limit, and as `in_order` does.
+    """
+    checks = [
+        Check(
+            name=name,
+            run=section["run"],
+            kind=section.get("kind"),
+            reports=tuple(section.get("reports") or ()),
+            format=section.get("format"),
+            cwd=section.get("cwd") or ".",
+            env=section.get("env") or {},
+            needs=tuple(section.get("needs") or ()),
+            timeout_s=parse_duration(f"checks.{name}.timeout", section.get("timeout", CHECK_TIMEOUT)),
+            held_back=section.get("held_back"),
+        )
+        for name, section in document.get("checks", {}).items()
+    ]
+    return in_order(checks)
 
 
 def in_order(checks: Sequence[Check]) -> tuple[Check, ...]:

@@ -5,46 +5,11 @@ import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from ralph_tracker.errors import ConfigError
-from ralph_tracker.measure.checks import Check, environment_for_checks, in_order
+from ralph_tracker.measure.checks import Check, environment_for_checks
 from ralph_tracker.measure.process import SHELL
-
-_DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h)?")
-_SECONDS: Final[Mapping[str, int]] = {"s": 1, "m": 60, "h": 3600}
-
-
-def checks_from(document: Mapping[str, Any]) -> tuple[Check, ...]:
-    """Return the checks of a configuration document in running order.
-
-    Raises ConfigError for an invalid time limit, and as `in_order` does.
-    """
-    checks = [
-        Check(
-            name=name,
-            run=section["run"],
-            kind=section.get("kind"),
-            reports=tuple(section.get("reports") or ()),
-            format=section.get("format"),
-            cwd=section.get("cwd") or ".",
-            env=section.get("env") or {},
-            needs=tuple(section.get("needs") or ()),
-            timeout_s=seconds(f"checks.{name}.timeout", section.get("timeout", "15m")),
-            held_back=section.get("held_back"),
-        )
-        for name, section in document.get("checks", {}).items()
-    ]
-    return in_order(checks)
-
-
-def seconds(key: str, limit: str | float) -> float:
-    """Return a time limit in seconds: a number, or a number with s, m or h. Raises ConfigError."""
-    found = _DURATION.fullmatch(str(limit).strip())
-    if found is None or float(found[1]) <= 0:
-        raise ConfigError(f"{key}: {limit!r} is no time; write seconds, or 90s, 15m, 1h")
-    return float(found[1]) * _SECONDS[found[2] or "s"]
-
 
 # The first word of a single plain shell command. With several commands the first may be optional: `a || b`.
 _PLAIN_WORD: Final = re.compile(r"\s*([\w./+-]+)(?:[ \t][^;&|\n]*)?")

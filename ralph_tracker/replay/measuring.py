@@ -13,10 +13,9 @@ from ralph_tracker.config.load import Config
 from ralph_tracker.core.metrics import FAILED, PASSED, Group, Metrics, TestResults
 from ralph_tracker.errors import ConfigError, InputError
 from ralph_tracker.iteration.measure import shorten
+from ralph_tracker.iteration.remaining_problems import place_of
 from ralph_tracker.iteration.rerun import needed
-from ralph_tracker.iteration.shortfalls import place_of
-from ralph_tracker.measure.checks import Check, environment_for_checks, run_checks
-from ralph_tracker.measure.commands import checks_from
+from ralph_tracker.measure.checks import Check, configured_checks, environment_for_checks, run_checks
 from ralph_tracker.measure.environment import tool_versions, without_ours
 from ralph_tracker.measure.process import Finished
 from ralph_tracker.measure.report_files import FoundReport, Missing
@@ -47,7 +46,7 @@ class Measured(NamedTuple):
 
 def measurable_checks(config: Config) -> tuple[Check, ...]:
     """Return the checks of a configuration. Raises ConfigError for one that replay cannot run."""
-    found = checks_from(config.document)
+    found = configured_checks(config.document)
     hidden = next((check.name for check in found if check.held_back is not None), None)
     if hidden is not None:
         raise ConfigError(f"checks.{hidden}.held_back: replay cannot run held-back tests; take the check out to replay")

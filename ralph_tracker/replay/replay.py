@@ -109,7 +109,7 @@ class Turn(NamedTuple):
     cached: bool
 
 
-class ReplayPlan(NamedTuple):
+class ReplayOptions(NamedTuple):
     """How commits are measured: so many at once, with the user's set-up command, by the workers of a `cluster`.
 
     With `side_by_side` each of them descends from the first, and tests whose outcome differs from there run `reruns`
@@ -148,8 +148,8 @@ class Replay:
     came with the project, SetUpError.
     """
 
-    def __init__(self, tracker: Tracker, history: History, commits: Sequence[Commit], plan: ReplayPlan) -> None:
-        self._tracker, self._plan = tracker, plan
+    def __init__(self, tracker: Tracker, history: History, commits: Sequence[Commit], options: ReplayOptions) -> None:
+        self._tracker, self._options = tracker, options
         self._project = tracker.project
         self._root = root = self._project.paths.root
         self._history, self.commits = history, tuple(commits)
@@ -161,7 +161,7 @@ class Replay:
         folder = cache_folder()
         self._cache = ResultsCache(folder / "commits")
         self._environments = Environments(
-            self._history, folder / "environments", tracker.environment, plan.setup, self._stop
+            self._history, folder / "environments", tracker.environment, options.setup, self._stop
         )
         if not config.document["checks"]:
             place = self._environments.home(self.commits[-1]).root
@@ -169,9 +169,9 @@ class Replay:
             config = found._replace(limits=config.limits)
         self._config: Config = config
         tools = tool_versions(root, measurable_checks(config), tracker.environment)
-        digest = digest_of(self.commits, config.document, plan.setup, tools, str(plan.reruns))
+        digest = digest_of(self.commits, config.document, options.setup, tools, str(options.reruns))
         self._journal = ReplayJournal(self.commits, digest)
-        self.loop_id = loop_for(self._project, self._journal, "compare" if plan.side_by_side else "replay")
+        self.loop_id = loop_for(self._project, self._journal, "compare" if options.side_by_side else "replay")
 
     @property
     def _store(self) -> LoopStore:
@@ -198,7 +198,7 @@ class Replay:
             hide_from_git(self._project.paths.base)
             done = self.recorded()
             mirror = scratch / "mirror" / self._history.top.name
-            again = 0 if self._plan.reruns else done  # what is rerun depends on the first
+            again = 0 if self._options.reruns else done  # what is rerun depends on the first
             with self._measured(scratch, self.commits[again:]) as measured:
                 for number, each in islice(enumerate(measured, start=again), done - again, None):
                     yield Turn(each.commit, self._judged(number, each, mirror), each.cached)
@@ -218,12 +218,12 @@ class Replay:
         cluster = self._cluster(commits, scratch)
         if cluster is not None:
             measurer = measurer._replace(elsewhere=cluster)
-        threads = self._plan.jobs + (0 if cluster is None else cluster.slots)
+        threads = self._options.jobs + (0 if cluster is None else cluster.slots)
         pool = ThreadPoolExecutor(threads, thread_name_prefix="replay")
         try:
             futures = [pool.submit(measurer.measure, commit) for commit in commits]
             measured = (future.result() for future in futures)
-            yield with_reruns(measurer, list(measured), self._plan.reruns) if self._plan.reruns else measured
+            yield with_reruns(measurer, list(measured), self._options.reruns) if self._options.reruns else measured
         finally:
             self._stop.set()
             pool.shutdown(cancel_futures=True)
@@ -233,13 +233,13 @@ class Replay:
 
     def _cluster(self, commits: tuple[Commit, ...], scratch: Path) -> Cluster | None:
         """Return the cluster that measures those commits, None without one. Raises InputError if it does not answer."""
-        plan = self._plan
-        if plan.cluster is None or not commits:
+        options = self._options
+        if options.cluster is None or not commits:
             return None
-        found = Cluster(plan.cluster, self._history, plan.jobs, self._stop, _PATIENCE_S)
+        found = Cluster(options.cluster, self._history, options.jobs, self._stop, _PATIENCE_S)
         checks = measurable_checks(self._config)
         document = dict(self._config.document)
-        found.prepare(commits, checks, document, plan.setup, self._tracker.environment, scratch)
+        found.prepare(commits, checks, document, options.setup, self._tracker.environment, scratch)
         return found
 
     def _judged(self, number: int, measured: Measured, mirror: Path) -> IterationRecord:
@@ -254,7 +254,7 @@ class Replay:
         note = f"commit {commit.short}: {commit.subject}"
         clock = _CommitClock(datetime.fromtimestamp(self._times[number], UTC))
         if number:
-            if self._plan.side_by_side:
+            if self._options.side_by_side:
                 self._rewind(stamp(clock.now()))
             tracker = self._tracker._replace(loop_id=self.loop_id, clock=clock, checkout=checkout, progress=None)
             return tracker.post_iteration(None, notes=(note,)).record

@@ -129,7 +129,7 @@ class Logs(NamedTuple):
     err: Path
 
 
-class Limits(NamedTuple):
+class AttemptLimits(NamedTuple):
     """The time limits of one run of the agent, in seconds; None is no limit."""
 
     timeout_s: float | None
@@ -161,7 +161,7 @@ def run_agent(
     prepared: Prepared,
     cwd: Path,
     environment: Mapping[str, str],
-    limits: Limits,
+    limits: AttemptLimits,
     logs: Logs,
     screen: Screen,
     status: Callable[[], str],

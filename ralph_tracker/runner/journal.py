@@ -16,7 +16,7 @@ LOCK: Final = "run.lock"
 Phase = Literal["agent", "measure", "decide", "select", "ended"]
 
 
-class Plan(NamedTuple):
+class RunSettings(NamedTuple):
     """The settings of a run, the same for all iterations.
 
     `command` is the agent's, with its placeholders; `prompt_file` is None if the command has its own prompt. Times
@@ -47,7 +47,7 @@ class Journal(NamedTuple):
     """
 
     loop_id: str
-    plan: Plan
+    settings: RunSettings
     iteration: int = 1
     phase: Phase = "agent"
     tried: int = 0
@@ -77,7 +77,7 @@ class Journal(NamedTuple):
     def write(self, paths: LoopPaths) -> Self:
         """Replace the file, and return the journal. Raises StoreError if the disk refuses."""
         plain = self._asdict() | {
-            "plan": self.plan._asdict(),
+            "settings": self.settings._asdict(),
             "usage": self.usage.measured(),
             "told": self.told.measured(),
         }
@@ -118,12 +118,12 @@ def run_state(paths: LoopPaths) -> Literal["driving", "interrupted"] | None:
 def _journal(plain: Any) -> Journal:  # noqa: ANN401  # any JSON value
     later: dict[str, Any] = {"stalls": 0, "starts": (), "session": None, "told": {}}  # which the first journals lack
     values = later | {name: plain[name] for name in Journal._fields if name not in later or name in plain}
-    plan = Plan(**{**plain["plan"], "command": tuple(plain["plan"]["command"])})
+    settings = RunSettings(**{**plain["settings"], "command": tuple(plain["settings"]["command"])})
     usage, told = (Usage(**{name: values[key].get(name) for name in Usage._fields}) for key in ("usage", "told"))
     journal = Journal(
         **{
             **values,
-            "plan": plan,
+            "settings": settings,
             "usage": usage,
             "told": told,
             "notes": tuple(values["notes"]),

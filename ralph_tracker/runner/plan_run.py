@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from ralph_tracker.agents.situation import known_shortfalls
+from ralph_tracker.agents.situation import known_problems
 from ralph_tracker.config.load import Config, load_config
 from ralph_tracker.config.short_words import cut, nearest
 from ralph_tracker.core.alert_types import Alert
@@ -20,8 +20,8 @@ from ralph_tracker.errors import InputError, LoopError
 from ralph_tracker.iteration.explain import checks_of
 from ralph_tracker.iteration.measure import configured_by, with_detected_checks
 from ralph_tracker.iteration.would_run import project_runs
-from ralph_tracker.measure.checks import Check, environment_for_checks
-from ralph_tracker.measure.commands import checks_from, command_of, is_there
+from ralph_tracker.measure.checks import Check, configured_checks, environment_for_checks
+from ralph_tracker.measure.commands import command_of, is_there
 from ralph_tracker.measure.failure_reason import last_words
 from ralph_tracker.measure.results import measured_kind
 from ralph_tracker.runner.run import RunRequest, meant, named_options, opened, still_running
@@ -78,7 +78,7 @@ def _configured(word: str, sections: Mapping[str, Any]) -> str | None:
 
 def named_checks(task: Task, document: Mapping[str, Any]) -> tuple[TaskCheck, ...]:
     """Return the checks of a task according to its loop's frozen configuration; () means all."""
-    checks = {check.name: check for check in checks_from(document)}
+    checks = {check.name: check for check in configured_checks(document)}
     if not task.checks:
         return tuple(TaskCheck(name, check) for name, check in checks.items())
     names = {word: _configured(word, document["checks"]) for word in task.checks}
@@ -159,7 +159,7 @@ def outcome_of(tracker: Tracker, begun: PlanTask) -> tuple[TaskOutcome, str]:
     lacks = unmet(store, named, records[-1]) if kept.is_baseline else lacks
     why = "" if is_complete else "; ".join((summary.decision["reason"], *lacks))
     head = head_of(tracker.root)
-    held = known_shortfalls(store, kept.iteration, None)
+    problems = known_problems(store, kept.iteration, None)
     outcome = TaskOutcome(
         "complete" if is_complete else "failed",
         cost_usd=spent_on(tracker, begun.loops),
@@ -168,7 +168,7 @@ def outcome_of(tracker: Tracker, begun: PlanTask) -> tuple[TaskOutcome, str]:
         ),
         commit=head if head != begun.head else None,
         fix_cycles=max(summary.iteration - 1, 0),
-        failing_tests=() if held is None else tuple(sorted(test.name for test in held.failing or ())),
+        failing_tests=() if problems is None else tuple(sorted(test.name for test in problems.failing or ())),
         open_alerts=_alerts(kept),
         rolled_back=_rolled_back(records),
         reason=why,
@@ -327,8 +327,8 @@ class PlanRun:
     def _asked_for(self, tracker: Tracker, assignment: Assignment, begun: PlanTask, left: float | None) -> RunRequest:
         """Return the request for a task's loop: to continue, or else to begin."""
         prompt = write_plan_prompt(self.file, assignment.prompt).resolve()
-        plan = {**self.asked.plan, "prompt_file": str(prompt), "apply": "worktree"}
-        asked = self.asked._replace(plan=plan, limits={}, new=False)
+        settings = {**self.asked.settings, "prompt_file": str(prompt), "apply": "worktree"}
+        asked = self.asked._replace(settings=settings, limits={}, new=False)
         current = tracker.project.current()
         if self._status(begun.loops[-1]) is not None:
             if current != begun.loops[-1]:  # killed before it was named

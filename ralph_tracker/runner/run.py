@@ -26,7 +26,7 @@ from ralph_tracker.report.standing import percent
 from ralph_tracker.report.text import known_money
 from ralph_tracker.runner.attempt import (
     AgentRun,
-    Limits,
+    AttemptLimits,
     RetryLimits,
     Step,
     described,
@@ -41,7 +41,7 @@ from ralph_tracker.runner.attempt import (
     verdict_of,
 )
 from ralph_tracker.runner.backends import BACKENDS, Backend
-from ralph_tracker.runner.journal import LOCK, Journal, Plan, added, less, read_journal
+from ralph_tracker.runner.journal import LOCK, Journal, RunSettings, added, less, read_journal
 from ralph_tracker.runner.prices import Price, priced, prices_of
 from ralph_tracker.runner.screen import Screen
 from ralph_tracker.store.files import as_store_error
@@ -257,7 +257,7 @@ class Run:
 
     def _pause_for_rate(self) -> float:
         """Return how long to wait until the agent may run again by `calls_per_hour`, in seconds."""
-        most = self.journal.plan.calls_per_hour
+        most = self.journal.settings.calls_per_hour
         latest = () if most is None else self.journal.starts[-most:]
         return max(latest[0] + _HOUR_S - self.now(), 0.0) if most is not None and len(latest) == most else 0.0
 
@@ -275,22 +275,22 @@ class Run:
         return None
 
     def _try_once(self) -> Step:
-        journal, plan = self.journal, self.journal.plan
+        journal, settings = self.journal, self.journal.settings
         text = self._prompt()
         file = self._prompt_file(text)
         ready = prepared(self._command(), text, file)
         before = tree_of_now(self.paths)
-        starts = (*journal.starts, self.now())[-(plan.calls_per_hour or 0) :] if plan.calls_per_hour else ()
+        starts = (*journal.starts, self.now())[-(settings.calls_per_hour or 0) :] if settings.calls_per_hour else ()
         journal = self._go(tried=journal.tried + 1, at_work=True, starts=starts)
         environment = environment_of(self.tracker.environment, journal.loop_id, journal.iteration, journal.tried)
         logs = logs_of(self.paths, journal.iteration, journal.tried)
-        limits = Limits(self._time_left(), plan.silence_s)
+        limits = AttemptLimits(self._time_left(), settings.silence_s)
         root = self.tracker.root.resolve()
         heard = run_agent(ready, root, environment, limits, logs, self.screen, self._status)
         changed = tree_of_now(self.paths) != before
         ran = AgentRun(heard.finished, heard.report, heard.printed, changed, heard.idle_s)
         verdict = verdict_of(ran)
-        patience = RetryLimits(plan.retries, plan.pause_s)
+        patience = RetryLimits(settings.retries, settings.pause_s)
         step = step_after(verdict, ran, journal.tried, journal.waited_s, patience, self.now())
         said = f"agent: {described(verdict, ran)}"
         self.screen.line(f"iteration {journal.iteration}: {said}")
@@ -310,16 +310,16 @@ class Run:
         client, usage = self._client, report.usage
         if client is not None and client.tells_sums and report.session == self.journal.session:
             usage = less(usage, self.journal.told)
-        return priced(usage, self.journal.plan.command, self.prices, report.models)
+        return priced(usage, self.journal.settings.command, self.prices, report.models)
 
     @property
     def _client(self) -> Backend | None:
         """Return the client whose sessions are continued, None if they are not."""
-        return BACKENDS.get(self.journal.plan.backend or "")
+        return BACKENDS.get(self.journal.settings.backend or "")
 
     def _command(self) -> tuple[str, ...]:
-        """Return the agent's command, which continues the client's session where the plan says so."""
-        client, session, command = self._client, self.journal.session, self.journal.plan.command
+        """Return the agent's command, which continues the client's session where the settings say so."""
+        client, session, command = self._client, self.journal.session, self.journal.settings.command
         return command if client is None or session is None else client.continued(command, session)
 
     def _paused(self, pause_s: float, for_agent_s: float) -> bool:
@@ -377,7 +377,7 @@ class Run:
         return None
 
     def _select(self) -> Outcome:
-        apply: Any = "none" if self._is_done() else self.journal.plan.apply
+        apply: Any = "none" if self._is_done() else self.journal.settings.apply
         closed = self.tracker.select_output(apply=apply)
         self._go(phase="ended")
         reason = self.over or self.tracker.store().summary().decision["reason"]
@@ -405,7 +405,7 @@ class Run:
             iterations_left=left,
             with_rules=self._client is None or journal.session is None,
         )
-        user = user_prompt(journal.plan.prompt_file, self.tracker.root)
+        user = user_prompt(journal.settings.prompt_file, self.tracker.root)
         return prompt_of(user, finding(situation, self.tokens), journal.iteration, journal.notes)
 
     def _prompt_file(self, text: str) -> Path:
@@ -421,7 +421,7 @@ class Run:
 
     def _time_left(self) -> float | None:
         """Return the time limit of an agent's run: its own, or what is left of the loop's."""
-        limit = self.journal.plan.agent_timeout_s
+        limit = self.journal.settings.agent_timeout_s
         if self.limits.max_minutes is None:
             return limit
         started = datetime.fromisoformat(self.tracker.store().summary().started_at).timestamp()
@@ -445,12 +445,12 @@ class Run:
 class RunRequest(NamedTuple):
     """The request of a command line.
 
-    `command` is the agent's, empty to keep the earlier one. `plan` are the other given parts of the plan, `limits`
-    override keys of `loop` in the configuration, `checks` are added for this loop.
+    `command` is the agent's, empty to keep the earlier one. `settings` are the other given settings of the run,
+    `limits` override keys of `loop` in the configuration, `checks` are added for this loop.
     """
 
     command: tuple[str, ...]
-    plan: Mapping[str, Any]
+    settings: Mapping[str, Any]
     limits: Mapping[str, Any]
     new: bool = False
     allow_missing: bool = False
@@ -468,7 +468,7 @@ def opened(tracker: Tracker, asked: RunRequest, screen: Screen) -> Iterator[Run]
     tracker = tracker._replace(loop_id=journal.loop_id)
     store = tracker.store()
     with locked(store.paths.folder / LOCK, "run", patience_s=0):
-        tracker.trusting.mark_agent(journal.loop_id, journal.plan.command, journal.plan.prompt_file)
+        tracker.trusting.mark_agent(journal.loop_id, journal.settings.command, journal.settings.prompt_file)
         journal.write(store.paths)
         config = LoopReader.read(store, configured_by).config
         limits, prices = config.rules.loop, prices_of(config.document.get("prices", {}))
@@ -483,15 +483,15 @@ def begin(tracker: Tracker, asked: RunRequest) -> Journal:
 
     Raises LoopError if one is running, InputError for an unusable command or prompt.
     """
-    plan = Plan(asked.command)._replace(**asked.plan)
-    _refuse_unusable(tracker, plan)
+    settings = RunSettings(asked.command)._replace(**asked.settings)
+    _refuse_unusable(tracker, settings)
     summary = meant(tracker)
     if summary is not None and summary.status == "running" and not asked.new:
         raise still_running(summary)
     record = tracker.pre_loop(
         None, new=asked.new, allow_missing=asked.allow_missing, limits=asked.limits, checks=asked.checks
     )
-    return Journal(record.loop_id, plan)
+    return Journal(record.loop_id, settings)
 
 
 def still_running(summary: Summary) -> LoopError:
@@ -520,9 +520,9 @@ def take_up(tracker: Tracker, asked: RunRequest) -> Journal:
     journal = _journal(paths, summary, asked.command)
     tracker.trusting.require_loop(paths, lambda: loop_runs(LoopStore(paths)))
     if not asked.command:
-        tracker.trusting.require_agent(journal.loop_id, journal.plan.command, journal.plan.prompt_file)
-    journal = journal._replace(plan=journal.plan._replace(**asked.plan))
-    _refuse_unusable(tracker, journal.plan)
+        tracker.trusting.require_agent(journal.loop_id, journal.settings.command, journal.settings.prompt_file)
+    journal = journal._replace(settings=journal.settings._replace(**asked.settings))
+    _refuse_unusable(tracker, journal.settings)
     return _matched(journal, summary)
 
 
@@ -539,10 +539,10 @@ def _journal(paths: LoopPaths, summary: Summary, command: tuple[str, ...]) -> Jo
     if journal is not None:
         if not command:
             return journal
-        return journal._replace(plan=journal.plan._replace(command=command, backend=None), session=None)
+        return journal._replace(settings=journal.settings._replace(command=command, backend=None), session=None)
     if not command:
         raise LoopError(f"loop {summary.loop_id} was not driven by `run`; say the agent's command after `--`")
-    return Journal(summary.loop_id, Plan(command), summary.iteration + 1)
+    return Journal(summary.loop_id, RunSettings(command), summary.iteration + 1)
 
 
 def _readable(paths: LoopPaths, command: tuple[str, ...]) -> Journal | None:
@@ -560,7 +560,7 @@ def _matched(journal: Journal, summary: Summary) -> Journal:
     following = summary.iteration + 1
     behind = journal.phase == "agent" and journal.iteration < following
     if behind or journal.iteration > following:
-        return Journal(journal.loop_id, journal.plan, following)
+        return Journal(journal.loop_id, journal.settings, following)
     return journal
 
 
@@ -572,8 +572,8 @@ def meant(tracker: Tracker) -> Summary | None:
         return None
 
 
-def _refuse_unusable(tracker: Tracker, plan: Plan) -> None:
+def _refuse_unusable(tracker: Tracker, settings: RunSettings) -> None:
     root = tracker.root.resolve()
-    user_prompt(plan.prompt_file, root)
-    if not is_startable(plan.command[0], root, tracker.environment):
-        raise InputError(f"{plan.command[0]}: no such command; say the agent's after `--`, or look at PATH")
+    user_prompt(settings.prompt_file, root)
+    if not is_startable(settings.command[0], root, tracker.environment):
+        raise InputError(f"{settings.command[0]}: no such command; say the agent's after `--`, or look at PATH")

@@ -15,7 +15,7 @@ from ralph_tracker.agents.finding import BYTES_A_TOKEN, TOKENS, ScorePart, Situa
 from ralph_tracker.core.codec import decode
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.metrics import Metrics
-from ralph_tracker.iteration.shortfalls import FailingTest, Shortfalls
+from ralph_tracker.iteration.remaining_problems import FailingTest, RemainingProblems
 
 FINDINGS = Path(__file__).parents[2] / "fixtures" / "findings"
 FOLDERS = sorted(path for path in FINDINGS.iterdir() if path.is_dir())
@@ -85,11 +85,13 @@ def test_a_rollback_to_a_record_that_is_damaged_is_told_without_its_number():
 
 
 def test_where_nothing_is_wrong_the_agent_is_told_to_go_on():
-    assert told(held=Shortfalls(2, Metrics(), ()))[1:] == ["Nothing that is measured is wrong; go on with the task."]
+    assert told(problems=RemainingProblems(2, Metrics(), ()))[1:] == [
+        "Nothing that is measured is wrong; go on with the task."
+    ]
 
 
 def test_a_failed_build_that_says_nothing_is_told():
-    lines = told(held=Shortfalls(2, Metrics(build_status="failure"), ()))
+    lines = told(problems=RemainingProblems(2, Metrics(build_status="failure"), ()))
     assert lines[1:] == ["The build fails."]
 
 
@@ -99,9 +101,12 @@ def test_names_of_held_back_tests_are_never_told():
 
 def test_a_small_budget_has_the_first_of_each_section_before_the_second_of_any():
     tests = tuple(FailingTest(f"test_{number}") for number in range(50))
-    lines = told(held=Shortfalls(2, Metrics(), tests, lost={"test_gone": "passed"}), alerts=("HIGH it2-x: y",))
+    lines = told(
+        problems=RemainingProblems(2, Metrics(), tests, lost={"test_gone": "passed"}), alerts=("HIGH it2-x: y",)
+    )
     small = finding(
-        Situation(2, "plateau", 0.5, held=Shortfalls(2, Metrics(), tests, lost={"test_gone": "passed"})), budget=70
+        Situation(2, "plateau", 0.5, problems=RemainingProblems(2, Metrics(), tests, lost={"test_gone": "passed"})),
+        budget=70,
     ).split("\n")
     assert "- test_gone (passed before)" in small
     assert "- test_0" in small
@@ -128,7 +133,7 @@ def test_whatever_it_holds_it_stays_within_the_budget(names, messages, reason):
             2,
             "regression",
             0.5,
-            held=Shortfalls(1, Metrics(), tests),
+            problems=RemainingProblems(1, Metrics(), tests),
             alerts=tuple(messages),
             undone=Undone(2, tuple(names)),
             decision=Decision("rollback", reason, 1.0, 1),

@@ -19,10 +19,10 @@ def test_after_a_rollback_the_files_are_judged_that_the_agent_has(driven):
     record = driven.turn(tests=RED | {"test_old": "failed"})
     store = LoopStore(driven.paths)
     before = situation_of(store, record, driven.root, record.decision)
-    assert (before.undone, [test.name for test in before.held.failing]) == (None, ["test_add", "test_old"])
+    assert (before.undone, [test.name for test in before.problems.failing]) == (None, ["test_add", "test_old"])
     driven.roll_back(0)
     after = situation_of(store, record, driven.root, record.decision)
-    assert [test.name for test in after.held.failing] == ["test_old"]
+    assert [test.name for test in after.problems.failing] == ["test_old"]
     assert [test.name for test in after.undone.lacked.failing if test.is_broken] == ["test_add"]
     assert after.parts == score_parts(store, 0)
     assert standing_of(store, store.summary(), driven.root)._replace(with_rules=False) == after._replace(decision=None)
@@ -43,7 +43,7 @@ def test_of_a_damaged_record_nothing_is_known(driven, damage):
     for name in ("metrics.json", "measurement.json"):
         (folder / name).write_text(damage)
     found = situation_of(LoopStore(driven.paths), record, driven.root)
-    assert (found.held, found.parts, undone(LoopStore(driven.paths), 1)) == (None, (), Undone(1))
+    assert (found.problems, found.parts, undone(LoopStore(driven.paths), 1)) == (None, (), Undone(1))
 
 
 def test_the_place_of_an_alert_is_told():

@@ -6,7 +6,7 @@ import pytest
 
 from ralph_tracker.formats import registry
 from ralph_tracker.formats.report import TestReport, Unreadable
-from ralph_tracker.formats.unreadable import DEFAULT_LIMITS, Limits
+from ralph_tracker.formats.unreadable import DEFAULT_LIMITS, ReadLimits
 from tests.tables import table
 
 TAG = DEFAULT_LIMITS.max_tag
@@ -36,7 +36,7 @@ def test_what_is_hostile_is_refused_with_the_place(data, why, line, column):
 
 
 def test_a_report_of_more_bytes_than_the_limit_is_not_looked_at():
-    limits = Limits(max_bytes=100)
+    limits = ReadLimits(max_bytes=100)
     assert registry.read(b" " * 101, limits=limits) == Unreadable("101 bytes are more than the limit of 100")
     assert DEFAULT_LIMITS.max_bytes < 200_000_000
 

@@ -4,14 +4,13 @@ import pytest
 
 from ralph_tracker.config.load import config_of
 from ralph_tracker.errors import ConfigError
-from ralph_tracker.measure.checks import Check
-from ralph_tracker.measure.commands import checks_from, seconds
+from ralph_tracker.measure.checks import Check, configured_checks, parse_duration
 from tests.tables import table
 
 
 def test_a_plain_check_has_the_defaults():
     document = config_of({"checks": {"lint": {"run": ["ruff", "check"]}}}, None).document
-    assert checks_from(document) == (Check(name="lint", run=["ruff", "check"]),)
+    assert configured_checks(document) == (Check(name="lint", run=["ruff", "check"]),)
 
 
 def test_every_key_of_a_check_arrives():
@@ -26,7 +25,7 @@ def test_every_key_of_a_check_arrives():
         "timeout": "90s",
         "held_back": "../acceptance",
     }
-    checks = checks_from({"checks": {"unit": section, "build": {"run": ["make"]}}})
+    checks = configured_checks({"checks": {"unit": section, "build": {"run": ["make"]}}})
     assert [check.name for check in checks] == ["build", "unit"]
     assert checks[1] == Check(
         name="unit",
@@ -43,7 +42,7 @@ def test_every_key_of_a_check_arrives():
 
 
 def test_no_checks_are_none():
-    assert checks_from({}) == ()
+    assert configured_checks({}) == ()
 
 
 @table(
@@ -51,10 +50,10 @@ def test_no_checks_are_none():
     [(5, 5), ("5", 5), ("90s", 90), ("15m", 900), ("1.5 h", 5400), (" 2 m ", 120), (0.5, 0.5)],
 )
 def test_a_time_limit_is_read(limit, expected):
-    assert seconds("checks.lint.timeout", limit) == expected
+    assert parse_duration("checks.lint.timeout", limit) == expected
 
 
 @table("limit", ["", "soon", "0", "0m", "-5", "5d", "1e3", "nan", "inf", "５m5"])
 def test_what_is_no_time_is_refused_with_what_to_write(limit):
     with pytest.raises(ConfigError, match=r"checks\.lint\.timeout: .* is no time; write seconds, or 90s, 15m, 1h"):
-        seconds("checks.lint.timeout", limit)
+        parse_duration("checks.lint.timeout", limit)

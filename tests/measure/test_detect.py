@@ -10,8 +10,7 @@ import pytest
 from ralph_tracker.cli.app import run
 from ralph_tracker.config.load import load_config
 from ralph_tracker.config.yaml_io import dump_yaml
-from ralph_tracker.measure.checks import in_order
-from ralph_tracker.measure.commands import checks_from
+from ralph_tracker.measure.checks import configured_checks, in_order
 from ralph_tracker.measure.detect import detect
 from ralph_tracker.measure.results import measured_kind
 
@@ -40,7 +39,7 @@ def test_each_ecosystem_has_checks_of_its_own_under_names_of_their_own(three):
     node = ["tests-node", "coverage-node", "lint-node", "types-node"]
     assert list(found.checks) == [*python, *node, "tests-go", "coverage-go"]
     document = {"checks": {name: dict(check) for name, check in found.checks.items()}}
-    kinds = {check.name: measured_kind(check) for check in in_order(checks_from(document))}
+    kinds = {check.name: measured_kind(check) for check in in_order(configured_checks(document))}
     assert kinds == {name: name.partition("-")[0] for name in found.checks}
     assert found.checks["coverage-node"]["needs"] == ["tests-node"]
     assert found.checks["coverage-go"]["needs"] == ["tests-go"]
@@ -85,7 +84,7 @@ def test_what_init_writes_is_a_valid_configuration_without_anchors(three, monkey
     text = (root / "ralph-tracker.yaml").read_text()
     assert "&" not in text.replace("2>&1", "")
     assert "*id" not in text
-    names = [check.name for check in checks_from(load_config(root).document)]
+    names = [check.name for check in configured_checks(load_config(root).document)]
     assert names[:4] == ["tests", "coverage", "lint", "types"]
     assert run(["init", "--yes", "--root", str(root)]) == 0
     assert "ralph-tracker.yaml is there already; nothing was changed" in capsys.readouterr().out

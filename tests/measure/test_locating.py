@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from ralph_tracker.iteration.shortfalls import SIZE_CAP, place_of
+from ralph_tracker.iteration.remaining_problems import SIZE_CAP, place_of
 
 PYTHON = "import os\n\n\nclass TestBox:\n    async def test_lid(self):\n        pass\n\n\ndef test_two():\n    pass\n"
 

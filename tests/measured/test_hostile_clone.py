@@ -135,9 +135,16 @@ class Clone(Trap):
         shop.start()
         shop.write("app.py", "def two():\n    return 2\n")
         shop.turn()
-        plan = {"command": [self.program("agent")]}
+        settings = {"command": [self.program("agent")]}
         rest = {"iteration": 2, "phase": "agent", "tried": 0, "at_work": False, "waited_s": 0.0, "usage": {}}
-        journal = {"schema_version": 1, "loop_id": "ralph-001", "plan": plan, "notes": [], "blocked": None, **rest}
+        journal = {
+            "schema_version": 1,
+            "loop_id": "ralph-001",
+            "settings": settings,
+            "notes": [],
+            "blocked": None,
+            **rest,
+        }
         shop.write(".aiwg/ralph/ralph-001/run.json", json.dumps(journal))
         shop.write("plan.yaml", f"tasks:\n  - {{id: one, title: One, checks: [{self.program('plan-check')}]}}\n")
         shop.write(".aiwg/ralph/templates/iteration-report.md.j2", "of a stranger\n")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ralph_tracker.replay.history import Choice, History
-from ralph_tracker.replay.replay import Replay, ReplayPlan, Turn
+from ralph_tracker.replay.replay import Replay, ReplayOptions, Turn
 from tests.measured.conftest import Workshop, content_of
 
 BROKEN = "app.c:3:5: error: expected ';' before 'return'"
@@ -26,13 +26,13 @@ class Branch(Workshop):
         self.git("commit", "-q", "--allow-empty", "-m", subject)
         return self.git("rev-parse", "HEAD")
 
-    def replay(self, revisions: str = "v0..HEAD", *, trust: bool = False, **plan: Any) -> Replay:
+    def replay(self, revisions: str = "v0..HEAD", *, trust: bool = False, **options: Any) -> Replay:
         history = History.around(self.root)
         commits = history.commits(revisions, Choice())
-        return Replay(self.tracker._replace(trust=trust), history, commits, ReplayPlan(**plan))
+        return Replay(self.tracker._replace(trust=trust), history, commits, ReplayOptions(**options))
 
-    def replayed(self, revisions: str = "v0..HEAD", **plan: Any) -> list[Turn]:
-        return list(self.replay(revisions, **plan).turns())
+    def replayed(self, revisions: str = "v0..HEAD", **options: Any) -> list[Turn]:
+        return list(self.replay(revisions, **options).turns())
 
     def running(self, first: str) -> None:
         """Have the check of the working tree run a command first."""

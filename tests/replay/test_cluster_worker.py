@@ -9,7 +9,7 @@ from threading import Event
 import pytest
 
 from ralph_tracker.config.load import load_config
-from ralph_tracker.measure.commands import checks_from
+from ralph_tracker.measure.checks import configured_checks
 from ralph_tracker.measure.environment import portable_tools
 from ralph_tracker.replay.cluster import bundle_of
 from ralph_tracker.replay.cluster_worker import Order, measure_order
@@ -42,7 +42,7 @@ def order(branch, tmp_path):
     commits = history.commits("v0..HEAD", Choice())
     bundle = bundle_of(history, commits, tmp_path / "bundle.git")
     config = load_config(branch.root)
-    checks = checks_from(config.document)
+    checks = configured_checks(config.document)
     return Order(
         version=__version__,
         commit=commits[1]._replace(sha=commits[1].tree),
@@ -74,7 +74,7 @@ def test_it_needs_the_bundle_once_and_nothing_of_the_repository(branch, order, m
     assert (answer.failed, answer.refused) == (None, None)
     assert measure_order(wanted, None).packed
     cache = ResultsCache(tmp_path / "here" / "commits")
-    results = cache.keep_packed(wanted.key, answer.packed, cache.staged(), checks_from(wanted.config))
+    results = cache.keep_packed(wanted.key, answer.packed, cache.staged(), configured_checks(wanted.config))
     assert results.totals.metrics.tests_passed == 6
     assert (results.folder / "reports" / "junit.xml").is_file()
 
@@ -135,9 +135,9 @@ def test_tools_are_told_apart_by_content_and_packages_not_by_place(tmp_path):
         program.chmod(0o755)
     tools = {}
     for name in ("one", "two", "three"):
-        checks = checks_from({"checks": {"tests": {"run": ["pytest", "-q"]}, "lint": {"run": "pytest x | none"}}})
+        checks = configured_checks({"checks": {"tests": {"run": ["pytest", "-q"]}, "lint": {"run": "pytest x | none"}}})
         tools[name] = portable_tools(tmp_path, checks, {"PATH": str(tmp_path / name / "bin")})
     assert tools["one"] == tools["two"] != tools["three"]
     assert tools["three"]["package pytest"] == "2.0"
-    missing = portable_tools(tmp_path, checks_from({"checks": {"tests": {"run": ["nothing"]}}}), {"PATH": ""})
+    missing = portable_tools(tmp_path, configured_checks({"checks": {"tests": {"run": ["nothing"]}}}), {"PATH": ""})
     assert missing["program nothing"] is None

@@ -96,8 +96,8 @@ class Project:
     def asked(self, command: tuple[str, ...] = (), **more: Any) -> RunRequest:
         said = {name: more.pop(name) for name in ("resume", "new", "allow_missing") if name in more}
         limits = {name: more.pop(name) for name in list(more) if name.startswith(("max_", "target_"))}
-        plan = {"pause_s": 0.0, **more} if command else more
-        return RunRequest(command, plan, limits, **said)
+        settings = {"pause_s": 0.0, **more} if command else more
+        return RunRequest(command, settings, limits, **said)
 
     def drive(self, *arguments: Any, change: Callable[[Run], None] | None = None, **more: Any) -> Outcome:
         """Drive a loop to its end; `change` gets the run before that."""

@@ -6,7 +6,7 @@ import pytest
 
 from ralph_tracker.runner.activity import activity_of, latest_words
 from ralph_tracker.runner.attempt import logs_of
-from ralph_tracker.runner.journal import LOCK, Journal, Plan
+from ralph_tracker.runner.journal import LOCK, Journal, RunSettings
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.lock import locked
 from ralph_tracker.store.loop_status import Summary
@@ -71,7 +71,7 @@ def test_a_loop_that_ended_does_nothing(paths):
 
 
 def test_a_run_says_what_its_agent_does_without_its_secrets(paths):
-    journal = Journal("ralph-001", Plan(("agent",)), iteration=3, tried=2, at_work=True).write(paths)
+    journal = Journal("ralph-001", RunSettings(("agent",)), iteration=3, tried=2, at_work=True).write(paths)
     logs = logs_of(paths, 3, 2)
     logs.out.parent.mkdir()
     logs.err.write_text("warming up\n")

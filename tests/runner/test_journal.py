@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from ralph_tracker.core.metrics import Usage
 from ralph_tracker.errors import NewerSchemaError, RecordError, StoreError
-from ralph_tracker.runner.journal import FILE, Journal, Plan, added, read_journal
+from ralph_tracker.runner.journal import FILE, Journal, RunSettings, added, read_journal
 from ralph_tracker.store.layout import LoopPaths
 
 WHOLE = Journal(
     "ralph-001",
-    Plan(("agent", "ä", "{prompt}"), "/PROMPT.md", 60.0, 5.0, 1, 0.5, "worktree"),
+    RunSettings(("agent", "ä", "{prompt}"), "/PROMPT.md", 60.0, 5.0, 1, 0.5, "worktree"),
     iteration=4,
     phase="measure",
     tried=2,
@@ -34,7 +34,7 @@ def paths(tmp_path):
     return made
 
 
-@pytest.mark.parametrize("journal", [WHOLE, Journal("ralph-001", Plan(("agent",)))], ids=["all", "the first"])
+@pytest.mark.parametrize("journal", [WHOLE, Journal("ralph-001", RunSettings(("agent",)))], ids=["all", "the first"])
 def test_it_is_read_as_it_was_written(paths, journal):
     assert journal.write(paths) == journal
     assert read_journal(paths) == journal
@@ -45,7 +45,7 @@ def test_a_loop_that_no_run_has_driven_has_none(paths):
 
 
 def test_the_next_iteration_begins_with_nothing_of_this_one():
-    assert WHOLE.next_iteration() == Journal("ralph-001", WHOLE.plan, 5, session="s-1", told=WHOLE.told)
+    assert WHOLE.next_iteration() == Journal("ralph-001", WHOLE.settings, 5, session="s-1", told=WHOLE.told)
 
 
 DAMAGE = {

@@ -62,7 +62,7 @@ def test_another_command_begins_a_session_of_its_own(project, heard):
     heard(step(3, 1, spends=spent(100)), step(exit=1, prints="Invalid API key · Please run /login"))
     assert project.drive(("/bin/sh", "-c", "echo $0 > words; rm report.xml"), resume=True)
     assert (project.root / "words").read_text() == "/bin/sh\n"
-    assert project.journal()["plan"]["backend"] is None
+    assert project.journal()["settings"]["backend"] is None
 
 
 @pytest.mark.parametrize("session", ["--dangerously-skip-permissions", "a b", "", 3])

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from ralph_tracker.errors import StoreError
-from ralph_tracker.store.snapshots.values import LOOP_FOLDER, Limits, is_name
+from ralph_tracker.store.snapshots.values import LOOP_FOLDER, SnapshotLimits, is_name
 
 # Folders that tools create and can recreate; left out only if nothing in them is tracked.
 TOOL_CACHES: Final = frozenset(
@@ -164,7 +164,7 @@ def kind_reason(status: os.stat_result) -> str | None:
     return next((name for is_kind, name in _KINDS if is_kind(status.st_mode)), None)
 
 
-def file_reason(path: str, status: os.stat_result, limits: Limits) -> str | None:
+def file_reason(path: str, status: os.stat_result, limits: SnapshotLimits) -> str | None:
     """Return why a file or link cannot be kept, tracked or not; None if it can. Permissions are not checked."""
     kind = kind_reason(status)
     if kind:

@@ -29,7 +29,7 @@ from ralph_tracker.store.snapshots.working_tree import DurableTreeWriter, TreeRe
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
+class _Steps:
     """The steps of a restore.
 
     `folders` are empty ones to create, `emptied` those to remove if empty, `in_the_way` paths outside of all snapshots
@@ -76,14 +76,14 @@ class Restore:
         """Turn the tree, now `now`, into `goal`, and return the id that undoes it."""
         if not now.quiescent:
             raise StoreError(f"{self._root} is being written to: stop what writes there, then restore again")
-        plan = self._plan(now, goal)
+        steps = self._steps_to(now, goal)
         view = TreeView(self._root)
         modes = {}
-        for path in plan.touched:
+        for path in steps.touched:
             status = view.status(path)
             if status and stat.S_ISREG(status.st_mode):
                 modes[path] = stat.S_IMODE(status.st_mode) & 0o777
-        empty = {path for way in plan.ways for path in view.empty_folders(way) or ()}
+        empty = {path for way in steps.ways for path in view.empty_folders(way) or ()}
         note = Note(
             message="before a restore",
             skipped=now.skipped,
@@ -92,14 +92,14 @@ class Restore:
             scope=now.tree,
         )
         # The tree as it is now is kept durably before anything changes.
-        commit = self._kept.objects.add(encode_snapshot(self._tree_with(now.tree, plan.in_the_way), note))
+        commit = self._kept.objects.add(encode_snapshot(self._tree_with(now.tree, steps.in_the_way), note))
         self._kept.objects.publish()
         self._save(self._index)
         undo_id = undo_id_of(commit)
         self._kept.names.write(f"{SAFETY}{undo_id}", commit)
         if begun is not None:
             begun(undo_id, now.tree)
-        self._carry_out(plan, undo_id)
+        self._carry_out(steps, undo_id)
         wrong = self._adopt(goal.tree)
         if wrong:
             raise StoreError(
@@ -115,7 +115,7 @@ class Restore:
             self._save(self._index)
         return undo_id
 
-    def _plan(self, now: Captured, goal: Content) -> _Plan:
+    def _steps_to(self, now: Captured, goal: Content) -> _Steps:
         """Compare the current tree with the goal.
 
         Raises StoreError before anything is touched, for files in the way that cannot be kept and for damaged objects.
@@ -146,7 +146,7 @@ class Restore:
         known = {*deletes, *(item.path for item in writes if item.status != "A")}
         view = TreeView(self._root)
         folders, files = _in_the_way(view, [item.path for item in writes], note.empty_directories, known)
-        return _Plan(
+        return _Steps(
             writes=writes,
             deletes=tuple(deletes),
             folders=note.empty_directories,
@@ -166,18 +166,18 @@ class Restore:
                 index.put(path, Seen(*reader.read(path), None))
         return index.write(self._kept.objects.add)
 
-    def _carry_out(self, plan: _Plan, undo_id: str) -> None:
+    def _carry_out(self, steps: _Steps, undo_id: str) -> None:
         """Change the working tree durably; raise StoreError naming the undo id if the system refuses."""
         try:
             with DurableTreeWriter(self._root) as writer:
-                for path in (*plan.deletes, *plan.in_the_way):
+                for path in (*steps.deletes, *steps.in_the_way):
                     writer.remove(path)
-                for path in (*plan.ways, *plan.emptied):
+                for path in (*steps.ways, *steps.emptied):
                     writer.remove_folder(path)
-                contents = self._kept.each([item.new_id for item in plan.writes])
-                for item, chunks in zip(plan.writes, contents, strict=True):
-                    writer.write(item.path, item.new_mode, chunks, plan.modes.get(item.path))
-                for path in plan.folders:
+                contents = self._kept.each([item.new_id for item in steps.writes])
+                for item, chunks in zip(steps.writes, contents, strict=True):
+                    writer.write(item.path, item.new_mode, chunks, steps.modes.get(item.path))
+                for path in steps.folders:
                     writer.make_folder(path)
         except OSError as error:
             where = shown(error.filename) if isinstance(error.filename, str) else self._root

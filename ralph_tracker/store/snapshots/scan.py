@@ -22,7 +22,7 @@ from ralph_tracker.store.snapshots.exclusions import (
 )
 from ralph_tracker.store.snapshots.index import Index, Print, Seen, stable_print
 from ralph_tracker.store.snapshots.scope import Scope, tracked_files
-from ralph_tracker.store.snapshots.values import Limits, Skipped
+from ralph_tracker.store.snapshots.values import Skipped, SnapshotLimits
 from ralph_tracker.store.snapshots.working_tree import Prints, PrivateKeyError, TreeReader, TreeView
 
 _GIT: Final = ".git"
@@ -89,7 +89,7 @@ class Scanner:
     `began` is the file system's time (ns) before the first look.
     """
 
-    def __init__(self, root: Path, scope: Scope, limits: Limits, index: Index, began: int) -> None:
+    def __init__(self, root: Path, scope: Scope, limits: SnapshotLimits, index: Index, began: int) -> None:
         self._root = root
         self._scope = scope
         self._limits = limits
@@ -151,7 +151,7 @@ class Scanner:
 class _Walk:
     """A walk over every folder of a tree; links are not followed."""
 
-    def __init__(self, root: Path, scope: Scope, limits: Limits, index: Index) -> None:
+    def __init__(self, root: Path, scope: Scope, limits: SnapshotLimits, index: Index) -> None:
         self._view = TreeView(root)
         self._root = os.fspath(root)
         self._scope = scope

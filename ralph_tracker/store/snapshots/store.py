@@ -36,9 +36,9 @@ from ralph_tracker.store.snapshots.values import (
     Change,
     Content,
     Entry,
-    Limits,
     Note,
     Snapshot,
+    SnapshotLimits,
     checked_undo_id,
     refuse_taken,
     snapshot_named,
@@ -65,10 +65,12 @@ class SnapshotStore:
     contents are read in place.
     """
 
-    def __init__(self, folder: Path, root: Path, limits: Limits | None = None, lenders: Sequence[Path] = ()) -> None:
+    def __init__(
+        self, folder: Path, root: Path, limits: SnapshotLimits | None = None, lenders: Sequence[Path] = ()
+    ) -> None:
         self._folder = folder.absolute()
         self._root = root.resolve()
-        self._limits = limits or Limits()
+        self._limits = limits or SnapshotLimits()
         self._objects = Objects(self._folder, lenders)
         self._names = Names(self._folder, self._objects.staging)
         self._kept = KeptTrees(self._objects, self._names)

@@ -55,7 +55,7 @@ class Skipped(NamedTuple):
     reason: str
 
 
-class Limits(NamedTuple):
+class SnapshotLimits(NamedTuple):
     """Limits of a snapshot: more than `max_files` files are refused, files over `max_file_bytes` are skipped."""
 
     max_files: int = 200_000

@@ -3,7 +3,7 @@
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats import registry
 from ralph_tracker.formats.report import TestReport, Unreadable
-from ralph_tracker.formats.unreadable import Limits
+from ralph_tracker.formats.unreadable import ReadLimits
 from tests.tables import table
 
 
@@ -146,8 +146,8 @@ def test_an_entity_bomb_is_refused_at_its_first_entity():
 
 def test_what_is_nested_too_deep_is_unreadable():
     text = suite(suite(suite(case())))
-    assert read(text, limits=Limits(max_depth=4)).tests == 1
-    assert damage(text, limits=Limits(max_depth=3)).why == "elements are nested deeper than 3"
+    assert read(text, limits=ReadLimits(max_depth=4)).tests == 1
+    assert damage(text, limits=ReadLimits(max_depth=3)).why == "elements are nested deeper than 3"
 
 
 def test_a_million_open_elements_are_refused():
@@ -156,8 +156,8 @@ def test_a_million_open_elements_are_refused():
 
 def test_what_is_too_big_is_unreadable_unread():
     text = suite(case())
-    assert read(text, limits=Limits(max_bytes=len(text))).tests == 1
-    assert damage(text, limits=Limits(max_bytes=len(text) - 1)).why == (
+    assert read(text, limits=ReadLimits(max_bytes=len(text))).tests == 1
+    assert damage(text, limits=ReadLimits(max_bytes=len(text) - 1)).why == (
         f"{len(text)} bytes are more than the limit of {len(text) - 1}"
     )
 

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 from ralph_tracker.store.snapshots.store import SnapshotStore
-from ralph_tracker.store.snapshots.values import Limits
+from ralph_tracker.store.snapshots.values import SnapshotLimits
 
 
 def names(folder: Path) -> list[str]:
@@ -48,7 +48,7 @@ class Project:
     def folder(self) -> Path:
         return self.root / ".aiwg" / "ralph" / "ralph-001" / "store"
 
-    def store(self, limits: Limits | None = None) -> SnapshotStore:
+    def store(self, limits: SnapshotLimits | None = None) -> SnapshotStore:
         """Return the store as a new call has it."""
         return SnapshotStore(self.folder, self.root, limits)
 
@@ -86,7 +86,7 @@ class Project:
         (self.root / path).parent.mkdir(parents=True, exist_ok=True)
         (self.root / path).symlink_to(target)
 
-    def make_store(self, limits: Limits | None = None) -> SnapshotStore:
+    def make_store(self, limits: SnapshotLimits | None = None) -> SnapshotStore:
         """Make the store."""
         store = self.store(limits)
         store.create()

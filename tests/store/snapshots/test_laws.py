@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 
 from ralph_tracker.errors import StoreError
 from ralph_tracker.store.snapshots.store import SnapshotStore
-from ralph_tracker.store.snapshots.values import Limits, Snapshot
+from ralph_tracker.store.snapshots.values import Snapshot, SnapshotLimits
 
 from .projects import Project
 
 EXAMPLES = settings.default.max_examples
 IN_HASTE = EXAMPLES < 100
 NAMES = ["a", "b", "c.txt", "d e", "-f", "g\nh", "\u00e9", "e\u0301", ":x", "*", "bad\udcff", "x.log", "build", ".env"]
-LIMITS = Limits(max_file_bytes=200)
+LIMITS = SnapshotLimits(max_file_bytes=200)
 RULES = ["*.log", "build/", "!b/x.log", "/a", "b/*", "**/c.txt", "d e/**", "[ab]/?"]
 
 names = st.sampled_from(NAMES)

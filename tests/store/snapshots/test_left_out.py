@@ -10,7 +10,7 @@ import pytest
 
 from ralph_tracker.errors import StoreError
 from ralph_tracker.store.snapshots.exclusions import NESTED, UNREADABLE
-from ralph_tracker.store.snapshots.values import Limits, Snapshot
+from ralph_tracker.store.snapshots.values import Snapshot, SnapshotLimits
 
 from .projects import Project
 
@@ -139,7 +139,7 @@ def test_submodules_and_worktrees_keep_the_file_that_is_their_git_folder(project
 
 
 def test_a_folder_in_the_place_of_a_file_that_was_not_kept_stays(project: Project) -> None:
-    store = project.make_store(limits=Limits(max_file_bytes=50))
+    store = project.make_store(limits=SnapshotLimits(max_file_bytes=50))
     project.write("big", "too big\n" * 20)
     first = store.snapshot()
     project.remove("big")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
-from ralph_tracker.store.snapshots.values import Limits
+from ralph_tracker.store.snapshots.values import SnapshotLimits
 from ralph_tracker.store.snapshots.working_tree import TreeWriter
 
 from .projects import Project, names
@@ -82,7 +82,7 @@ def test_a_skipped_file_in_the_way_of_an_empty_folder_is_kept_by_the_safety_snap
     way: str, project: Project
 ) -> None:
     (project.root / way).mkdir(parents=True)
-    store = project.make_store(limits=Limits(max_file_bytes=50))
+    store = project.make_store(limits=SnapshotLimits(max_file_bytes=50))
     first = store.snapshot()
     project.remove("hollow")
     project.write("hollow", "mine\n" * 20)

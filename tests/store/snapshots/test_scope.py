@@ -19,7 +19,7 @@ from ralph_tracker.store.snapshots.exclusions import (
     untracked_reason,
 )
 from ralph_tracker.store.snapshots.store import SnapshotStore
-from ralph_tracker.store.snapshots.values import Limits
+from ralph_tracker.store.snapshots.values import SnapshotLimits
 
 from .projects import Project, look
 
@@ -202,7 +202,7 @@ def test_every_skip_has_its_reason(project: Project, tmp_path: Path) -> None:
         os.chdir(project.root)
         listener.bind("sock")
         os.chdir(here)
-        store = project.make_store(Limits(max_file_bytes=1000))
+        store = project.make_store(SnapshotLimits(max_file_bytes=1000))
         snapshot = store.snapshot()
     over = "2000 bytes, over the limit of 1000"
     assert dict(snapshot.skipped) == {
@@ -316,7 +316,7 @@ def test_what_is_tracked_is_no_secret_and_no_cache(project: Project, tmp_path: P
 
 
 def test_skipped_files_stay_where_they_are(project: Project) -> None:
-    store = project.make_store(Limits(max_file_bytes=1000))
+    store = project.make_store(SnapshotLimits(max_file_bytes=1000))
     first = store.snapshot()
     project.write("a.txt", "two\n")
     project.write("big.bin", b"x" * 2000)
@@ -432,7 +432,7 @@ def test_our_own_folder_is_not_kept_even_where_it_is_tracked(project: Project) -
 
 
 def test_too_many_files_are_refused_with_the_limit_named(project: Project) -> None:
-    store = project.make_store(Limits(max_files=10))
+    store = project.make_store(SnapshotLimits(max_files=10))
     store.snapshot()
     for number in range(4):
         project.write(f"more/{number}")

@@ -11,7 +11,13 @@ from ralph_tracker.config.yaml_io import dump_yaml
 from ralph_tracker.core.metrics import Group
 from ralph_tracker.formats.complaints import Complaint
 from ralph_tracker.iteration.listed_findings import KEPT, ListedFinding, listed, listed_findings
-from ralph_tracker.iteration.shortfalls import FailingTest, SourceLine, first_words, shortfalls, split_message
+from ralph_tracker.iteration.remaining_problems import (
+    FailingTest,
+    SourceLine,
+    first_words,
+    remaining_problems,
+    split_message,
+)
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.records import LoopRecords
 from ralph_tracker.tracker import Tracker
@@ -92,7 +98,7 @@ def project(tmp_path: Path) -> Project:
 
 
 def test_a_whole_iteration_lacks_nothing(project):
-    found = shortfalls(project.records, 0)
+    found = remaining_problems(project.records, 0)
     assert (found.failing, found.held_back, found.not_loaded, found.lost) == ((), 0, {}, {})
     assert (found.listed.findings, found.listed.uncovered) == ((), {})
 
@@ -100,12 +106,12 @@ def test_a_whole_iteration_lacks_nothing(project):
 def test_a_broken_test_is_named_with_its_place_and_message(project):
     project.tests(test_lid=BROKEN, test_new="bad")
     project.tracker.post_iteration(None)
-    broken, new = shortfalls(project.records, 1, project.root).failing
+    broken, new = remaining_problems(project.records, 1, project.root).failing
     lid = "tests.test_box::test_lid"
     assert broken == FailingTest(lid, SourceLine("tests/test_box.py", 4), "assert 2 == 1", is_broken=True)
     assert first_words(broken) == f"tests/test_box.py:4 {lid}: assert 2 == 1"
     assert (new.place, new.is_broken) == (SourceLine("tests/test_box.py", None), False)
-    assert first_words(shortfalls(project.records, 1).failing[1]) == "tests.test_box::test_new: assert 2 == 1"
+    assert first_words(remaining_problems(project.records, 1).failing[1]) == "tests.test_box::test_new: assert 2 == 1"
 
 
 def test_findings_on_lines_of_the_loop_come_first_and_those_of_a_failed_build_before_them(project):
@@ -114,7 +120,7 @@ def test_findings_on_lines_of_the_loop_come_first_and_those_of_a_failed_build_be
     project.write("build.txt", f"{project.root}/box.py:6:3: error: stray\n")
     project.ruff(1, 6).covered(1, 2, 5, missing=(6,))
     project.tracker.post_iteration(None)
-    found = shortfalls(project.records, 1).listed
+    found = remaining_problems(project.records, 1).listed
     assert [(each.text, each.is_ours) for each in found.findings] == [
         ("box.py:6:3: error: stray", True),
         ("box.py:6 E711 None", True),
@@ -128,19 +134,21 @@ def test_a_checker_that_stopped_at_an_error_says_where(project):
     stopped = "box.py:2: error: Invalid syntax  [syntax]\nFound 1 error in 1 file (errors prevented further checking)\n"
     project.write("mypy.txt", stopped)
     project.tracker.post_iteration(None)
-    assert [each.text for each in shortfalls(project.records, 1).listed.findings] == ["box.py:2 syntax Invalid syntax"]
+    assert [each.text for each in remaining_problems(project.records, 1).listed.findings] == [
+        "box.py:2 syntax Invalid syntax"
+    ]
 
 
 def test_a_lost_test_is_named_with_its_outcome_before(project):
     project.tests(test_other="")
     project.tracker.post_iteration(None)
-    assert shortfalls(project.records, 1).lost == {"tests.test_box::test_lid": "passed"}
+    assert remaining_problems(project.records, 1).lost == {"tests.test_box::test_lid": "passed"}
 
 
 def test_a_failed_build_without_an_error_line_has_no_finding(project):
     project.write("build.txt", "bad\n")
     project.tracker.post_iteration(None)
-    assert shortfalls(project.records, 1).listed.findings == ()
+    assert remaining_problems(project.records, 1).listed.findings == ()
 
 
 @pytest.mark.parametrize("damage", ["", "{}", '{"findings": 1, "counts": {}, "uncovered": null}'])
@@ -152,17 +160,17 @@ def test_findings_that_cannot_be_read_are_unknown(project, damage):
 def test_without_coverage_by_line_nothing_is_known_of_uncovered_lines(project):
     project.write("lcov.info", "")
     project.tracker.post_iteration(None)
-    assert shortfalls(project.records, 1).listed.uncovered is None
+    assert remaining_problems(project.records, 1).listed.uncovered is None
 
 
-def test_a_damaged_measurement_has_no_shortfalls(project):
+def test_a_damaged_measurement_has_no_remaining_problems(project):
     (project.records.paths.iteration(0) / "measurement.json").write_text("")
-    assert shortfalls(project.records, 0) is None
+    assert remaining_problems(project.records, 0) is None
 
 
 def test_of_metrics_handed_in_only_the_numbers_are_known(driven):
     driven.start(tests_passed=3, tests_failed=1)
-    found = shortfalls(LoopRecords(driven.paths), 0)
+    found = remaining_problems(LoopRecords(driven.paths), 0)
     assert (found.failing, found.listed, found.metrics.tests_failed) == (None, None, 1)
 
 

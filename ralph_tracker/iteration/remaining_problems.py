@@ -91,7 +91,7 @@ class FailingTest(NamedTuple):
     is_broken: bool = False
 
 
-class Shortfalls(NamedTuple):
+class RemainingProblems(NamedTuple):
     """What holds an iteration back, as recorded.
 
     `failing` are the tests that fail, broken ones first; None if their names are unknown, then `metrics` has their
@@ -109,7 +109,7 @@ class Shortfalls(NamedTuple):
     listed: ListedFindings | None = None
 
 
-def shortfalls(committed: LoopRecords, number: int, root: Path | None = None) -> Shortfalls | None:
+def remaining_problems(committed: LoopRecords, number: int, root: Path | None = None) -> RemainingProblems | None:
     """Return what holds a recorded iteration back, None if its measurement is damaged.
 
     With `root`, whose files must be those of the iteration, a test that fails nowhere in particular is placed where it
@@ -124,7 +124,7 @@ def shortfalls(committed: LoopRecords, number: int, root: Path | None = None) ->
     names = () if tests is None else [name for name, how in tests.outcomes.items() if how == FAILED]
     visible = [name for name in names if not name.startswith(HELD_BACK)]
     broken = {name for alert in alerts if alert.type in _BREAKS for name in alert.tests}
-    return Shortfalls(
+    return RemainingProblems(
         iteration=number,
         metrics=measurement.metrics,
         failing=None if tests is None else tuple(_failing(tests, visible, broken, root)),
@@ -191,14 +191,14 @@ SHOWN: Final = 5
 def wrong_lines(committed: LoopRecords, number: int) -> tuple[str, ...]:
     """Return the failing tests with place and message, the lost ones, and what did not load; () if nothing is known."""
     try:
-        held = shortfalls(committed, number)
+        problems = remaining_problems(committed, number)
     except (RecordError, StoreError):
         return ()
-    if held is None:
+    if problems is None:
         return ()
-    lines = test_lines("failing", held.failing or ()) + held_back_lines(held)
-    lines += [f"lost: {names_in_short(held.lost)}"] if held.lost else []
-    return (*lines, *not_loading_lines(held))
+    lines = test_lines("failing", problems.failing or ()) + held_back_lines(problems)
+    lines += [f"lost: {names_in_short(problems.lost)}"] if problems.lost else []
+    return (*lines, *not_loading_lines(problems))
 
 
 def test_lines(word: str, tests: Sequence[FailingTest]) -> list[str]:
@@ -207,12 +207,12 @@ def test_lines(word: str, tests: Sequence[FailingTest]) -> list[str]:
     return [f"{word}: {first_words(test)}" for test in tests[:SHOWN]] + ([f"{word}: {rest} more"] if rest > 0 else [])
 
 
-def held_back_lines(held: Shortfalls) -> list[str]:
+def held_back_lines(problems: RemainingProblems) -> list[str]:
     """Return the number of held-back tests that fail, without their names."""
-    return [f"failing: {quantity(held.held_back, 'held-back test')}"] if held.held_back else []
+    return [f"failing: {quantity(problems.held_back, 'held-back test')}"] if problems.held_back else []
 
 
-def not_loading_lines(held: Shortfalls) -> list[str]:
+def not_loading_lines(problems: RemainingProblems) -> list[str]:
     """Return what does not load, each with its first error."""
-    loads = [f"{what}: {why}" if why else what for what, why in sorted(held.not_loaded.items())]
+    loads = [f"{what}: {why}" if why else what for what, why in sorted(problems.not_loaded.items())]
     return [f"does not load: {line}" for line in loads[:SHOWN]]

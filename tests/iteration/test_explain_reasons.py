@@ -2,7 +2,8 @@
 
 from ralph_tracker.core.alert_types import TYPES
 from ralph_tracker.core.rules import AlertRules, LoopLimits, Rules
-from ralph_tracker.iteration.diff import condition_of, previous_values, recorded_values, why_raised
+from ralph_tracker.iteration.diff import recorded_values
+from ralph_tracker.iteration.explain import condition_of, previous_values, why_raised
 from tests.tables import table
 
 RECORD = {
