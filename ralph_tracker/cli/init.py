@@ -3,16 +3,18 @@
 import difflib
 import os
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
+import yaml
 
 from ralph_tracker.cli.output import say, say_wrapped
 from ralph_tracker.config.load import CONFIG_FILE, PYPROJECT, config_of, load_config
 from ralph_tracker.config.regular_file import text_of
 from ralph_tracker.config.schema import ConfigDocument
-from ralph_tracker.config.written import SCHEMA_FILE, config_text, with_added_checks
+from ralph_tracker.config.yaml_io import dump_yaml, load_yaml
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.iteration.would_run import project_runs
 from ralph_tracker.measure.detect import Detected, detect
@@ -20,6 +22,11 @@ from ralph_tracker.store.files import as_store_error, hide_from_git, to_json, wr
 from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.loop_status import checked_root
 from ralph_tracker.store.trust import Trust
+
+# `init` writes it, so that editors need no network; it is not committed.
+SCHEMA_FILE: Final = ".aiwg/ralph/config.schema.json"
+_FOR_EDITORS: Final = f"# yaml-language-server: $schema={SCHEMA_FILE}\n"
+_INDENT: Final = "  "
 
 
 @click.command("init")
@@ -123,3 +130,60 @@ def write_schema(folder: Path) -> None:
     with as_store_error(folder / SCHEMA_FILE):
         hide_from_git(ProjectPaths(folder).base)
         write_whole(folder / SCHEMA_FILE, to_json(document))
+
+
+def config_text(checks: Mapping[str, Any], templates: Sequence[str] = ()) -> str:
+    """Return a new configuration of these checks; templates follow as comments, ready to be put in place."""
+    return _FOR_EDITORS + dump_yaml({"version": 1, "checks": dict(checks)}) + "".join(map(_commented, templates))
+
+
+def _commented(template: str) -> str:
+    lines = (line if line.startswith("#") else f"#   {line}" for line in template.splitlines())
+    return "\n" + "".join(f"{line}\n" for line in lines)
+
+
+def with_added_checks(text: str, checks: Mapping[str, Any], name: str) -> str:
+    """Return the text of a configuration with more checks, everything else as it was written.
+
+    Raises ConfigError where they cannot be put in without rewriting the file.
+    """
+    if not checks:
+        return text
+    at, indent, opening = _place(text, name)
+    block = "".join(f"{indent}{line}" for line in dump_yaml(dict(checks)).splitlines(keepends=True))
+    before = text[:at] if text[:at].endswith("\n") or not text[:at] else f"{text[:at]}\n"
+    result = f"{before}{opening}{block}{text[at:]}"
+    had = load_yaml(text, name) or {}
+    wanted = {**had, "checks": {**(had.get("checks") or {}), **checks}}
+    if load_yaml(result, name) != wanted:
+        raise _cannot(name)
+    return result
+
+
+def _place(text: str, name: str) -> tuple[int, str, str]:
+    """Return where checks are added, how far they are indented, and the line that goes before them."""
+    root = yaml.compose(text, Loader=yaml.SafeLoader)
+    pairs = root.value if isinstance(root, yaml.MappingNode) else []
+    if root is not None and (not isinstance(root, yaml.MappingNode) or root.flow_style):
+        raise _cannot(name)
+    found = next((value for key, value in pairs if key.value == "checks"), None)
+    if found is None:
+        return len(text), _INDENT, "checks:\n"
+    if not isinstance(found, yaml.MappingNode) or found.flow_style or not found.value:
+        raise _cannot(name)
+    last = found.value[-1][1]
+    end = text.find("\n", _content_end(last) - 1)
+    return (len(text) if end < 0 else end + 1), " " * found.value[0][0].start_mark.column, ""
+
+
+def _content_end(node: yaml.Node) -> int:
+    """Return where a value ends; a block's own mark is after the comments that follow it."""
+    if isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
+        last = node.value[-1]
+        return _content_end(last[1] if isinstance(last, tuple) else last)
+    end: int = node.end_mark.index
+    return end
+
+
+def _cannot(name: str) -> ConfigError:
+    return ConfigError(f"{name}: checks cannot be added without rewriting the file; add them by hand, or use --force")

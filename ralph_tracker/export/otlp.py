@@ -9,12 +9,40 @@ from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
 from ralph_tracker.errors import ConfigError
-from ralph_tracker.export import otlp_names as names
 from ralph_tracker.export.rows import VALUES, ExportedLoop, Row
 from ralph_tracker.export.sending import RefusedError, UnreachableError
 from ralph_tracker.store.export_queue import ExportQueue
 from ralph_tracker.store.loop_status import Summary
 from ralph_tracker.version import __version__
+
+# The names that receivers see, in one place, because dashboards are built on them. Those of events are of the semantic
+# conventions of OpenTelemetry for generative AI (Development, as of 1.38).
+SCHEMA_URL: Final = "https://opentelemetry.io/schemas/1.38.0"
+SERVICE: Final = "ralph-tracker"
+# Each value of an iteration is a gauge of this name and the value's: ralph_tracker.score.quality.
+METRIC_PREFIX: Final = "ralph_tracker."
+UNITS: Final = {
+    "usage.cost_usd": "USD",
+    "usage.duration_s": "s",
+    "testing.pass_rate": "%",
+    "testing.coverage_percentage": "%",
+    "integrity.union_rate": "%",
+}
+LOOP: Final = "ralph_tracker.loop.id"
+LOOP_KEY: Final = "ralph_tracker.loop.key"
+ITERATION: Final = "ralph_tracker.iteration"
+PROJECT: Final = "ralph_tracker.project"
+# An event for each of these scores of an iteration.
+EVALUATION: Final = "gen_ai.evaluation.result"
+EVALUATIONS: Final = {"score.quality": "quality_score", "score.adjusted": "adjusted_score"}
+EVALUATION_NAME: Final = "gen_ai.evaluation.name"
+EVALUATION_VALUE: Final = "gen_ai.evaluation.score.value"
+EVALUATION_LABEL: Final = "gen_ai.evaluation.score.label"
+EVALUATION_EXPLANATION: Final = "gen_ai.evaluation.explanation"
+# An event for each alert.
+ALERT: Final = "ralph_tracker.alert"
+ALERT_ID: Final = "ralph_tracker.alert.id"
+ALERT_TYPE: Final = "ralph_tracker.alert.type"
 
 ENDPOINT: Final = "OTEL_EXPORTER_OTLP_ENDPOINT"
 _ROWS_AT_ONCE: Final = 100
@@ -61,15 +89,15 @@ class OtlpReceiver:
         del summary
         resource = _attributes(
             {
-                "service.name": names.SERVICE,
+                "service.name": SERVICE,
                 "service.version": __version__,
-                names.PROJECT: self._loop.paths.root.name,
+                PROJECT: self._loop.paths.root.name,
             }
         )
-        scope = {"name": names.SERVICE, "version": __version__}
+        scope = {"name": SERVICE, "version": __version__}
         metrics, logs = self._messages
-        gauges = {"metrics": self._gauges(rows), "scope": scope, "schema_url": names.SCHEMA_URL}
-        events = {"log_records": self._events(rows), "scope": scope, "schema_url": names.SCHEMA_URL}
+        gauges = {"metrics": self._gauges(rows), "scope": scope, "schema_url": SCHEMA_URL}
+        events = {"log_records": self._events(rows), "scope": scope, "schema_url": SCHEMA_URL}
         of = {"resource": {"attributes": resource}}
         sent = metrics.ExportMetricsServiceRequest(resource_metrics=[{**of, "scope_metrics": [gauges]}])
         told = logs.ExportLogsServiceRequest(resource_logs=[{**of, "scope_logs": [events]}])
@@ -96,36 +124,36 @@ class OtlpReceiver:
                 if name in row.values
             ]
             if points:
-                unit = names.UNITS.get(name, "1")
-                found.append({"name": f"{names.METRIC_PREFIX}{name}", "unit": unit, "gauge": {"data_points": points}})
+                unit = UNITS.get(name, "1")
+                found.append({"name": f"{METRIC_PREFIX}{name}", "unit": unit, "gauge": {"data_points": points}})
         return found
 
     def _of(self, row: Row) -> list[dict[str, Any]]:
-        return _attributes({names.LOOP: self._loop.loop_id, names.LOOP_KEY: self._key, names.ITERATION: row.number})
+        return _attributes({LOOP: self._loop.loop_id, LOOP_KEY: self._key, ITERATION: row.number})
 
     def _events(self, rows: Iterable[Row]) -> list[dict[str, Any]]:
         return [event for row in rows for event in (*self._evaluations(row), *self._alerts(row))]
 
     def _evaluations(self, row: Row) -> Iterable[dict[str, Any]]:
-        for value, name in names.EVALUATIONS.items():
+        for value, name in EVALUATIONS.items():
             yield self._event(
                 row,
-                names.EVALUATION,
+                EVALUATION,
                 _INFO,
                 row.texts["message"],
                 {
-                    names.EVALUATION_NAME: name,
-                    names.EVALUATION_VALUE: row.values[value],
-                    names.EVALUATION_LABEL: row.texts["classification"],
-                    names.EVALUATION_EXPLANATION: row.texts["message"],
+                    EVALUATION_NAME: name,
+                    EVALUATION_VALUE: row.values[value],
+                    EVALUATION_LABEL: row.texts["classification"],
+                    EVALUATION_EXPLANATION: row.texts["message"],
                 },
             )
 
     def _alerts(self, row: Row) -> Iterable[dict[str, Any]]:
         for alert in row.alerts:
             severity = _SEVERITY.get(alert["severity"], _INFO)
-            of = {names.ALERT_ID: alert["id"], names.ALERT_TYPE: alert["type"]}
-            yield self._event(row, names.ALERT, severity, alert["message"], of)
+            of = {ALERT_ID: alert["id"], ALERT_TYPE: alert["type"]}
+            yield self._event(row, ALERT, severity, alert["message"], of)
 
     def _event(self, row: Row, name: str, severity: int, text: str, more: Mapping[str, Any]) -> dict[str, Any]:
         return {

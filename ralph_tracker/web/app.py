@@ -4,12 +4,16 @@ import asyncio
 import gzip
 import json
 import math
+import os
 import re
+import socket
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import suppress
 from time import monotonic
 from typing import Any, Final, NamedTuple
 
+import uvicorn
 from sse_starlette.sse import EventSourceResponse
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -18,7 +22,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from ralph_tracker.errors import RalphTrackerError
+from ralph_tracker.errors import RalphTrackerError, StoreError
 from ralph_tracker.report.page import Live, policy_of
 from ralph_tracker.store.layout import LoopPaths, ProjectPaths
 from ralph_tracker.store.loop_status import loops_of, version_of
@@ -260,3 +264,38 @@ def application(project: ProjectPaths, sources: Sources, token: str, port: int) 
         exception_handlers={HTTPException: _refused, Exception: _refused},
     )
     return Guard(app, token, (f"127.0.0.1:{port}", f"localhost:{port}"))
+
+
+ADDRESS: Final = "127.0.0.1"
+_PATIENCE_S: Final = 1
+_YIELDING: Final = 10
+_WAITING: Final = 128
+
+
+def listening(port: int) -> socket.socket:
+    """Return a socket on the loopback interface; 0 is any free port. Raises StoreError if the port is taken."""
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((ADDRESS, port))
+        listener.listen(_WAITING)  # who opens the address at once has to wait, not to try again
+    except OSError as error:
+        listener.close()
+        raise StoreError(f"port {port}: {error.strerror}; take another one with --port") from None
+    return listener
+
+
+def serve(app: ASGIApp, listener: socket.socket) -> None:
+    """Answer requests until a signal ends it; the loop's own processes come first."""
+    with suppress(OSError):
+        os.nice(_YIELDING)
+    # Addresses hold the token: they are not logged.
+    config = uvicorn.Config(
+        app,
+        access_log=False,
+        log_level="critical",
+        server_header=False,
+        lifespan="off",
+        timeout_graceful_shutdown=_PATIENCE_S,
+    )
+    uvicorn.Server(config).run(sockets=[listener])

@@ -6,8 +6,8 @@ import json
 import pytest
 
 from ralph_tracker.cli.app import run
+from ralph_tracker.cli.init import SCHEMA_FILE
 from ralph_tracker.config.load import load_config
-from ralph_tracker.config.written import SCHEMA_FILE
 
 FILE = "ralph-tracker.yaml"
 

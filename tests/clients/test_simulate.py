@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tracker.agents.claude_code.stream_events import read_stream
-from ralph_tracker.agents.recorded_session import read_session
+from ralph_tracker.agents.recorded_session import read_session, read_stream
 from ralph_tracker.runner.backends import BACKENDS
 from ralph_tracker.steering.events import ToolEnded, ToolStarted, TurnEnded, event_to_plain, read_events
 from tests.clients.clients import CLIENTS, program_of

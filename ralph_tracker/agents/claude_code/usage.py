@@ -1,14 +1,164 @@
 """Find what an iteration took: tokens in the session's transcript, the cost in what the status line stored."""
 
+import json
 import os
 import time
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
-from ralph_tracker.agents.claude_code.transcript import Reading, TokenUse, ends_with, read_on, transcripts_of
 from ralph_tracker.agents.hosts.host import Heard
 from ralph_tracker.agents.hosts.session_costs import COSTS, costs_of
+from ralph_tracker.agents.output.formats.claude_like_events import input_tokens
+from ralph_tracker.agents.output.values import count
+from ralph_tracker.config.regular_file import open_regular
 from ralph_tracker.errors import InputError
+
+# Blocks of one answer are close together: duplicates further apart than this many answers are not recognized.
+_REMEMBERED: Final = 64
+_LONGEST_LINE: Final = 4 << 20
+_TAIL: Final = 1 << 18
+_MOST: Final = 256 << 20
+_TO_THE_SECOND: Final = len("2026-01-01T00:00:00")
+_SHOWN: Final = 200
+_Tokens = tuple[int, int | None]
+
+
+@dataclass(slots=True)
+class Reading:
+    """The position in a transcript; `counted` are the latest answers with their input and output tokens."""
+
+    offset: int = 0
+    counted: OrderedDict[str, _Tokens] = field(default_factory=OrderedDict)
+
+    @classmethod
+    def of(cls, plain: Any) -> Self:  # noqa: ANN401  # whatever was stored
+        """Return what `plain` stored; the start of the file for anything else."""
+        try:
+            counted = ((key, (int(i), None if o is None else int(o))) for key, i, o in plain["counted"])
+            return cls(int(plain["offset"]), OrderedDict(counted))
+        except (TypeError, KeyError, ValueError):
+            return cls()
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as a plain document."""
+        return {"offset": self.offset, "counted": [[key, *taken] for key, taken in self.counted.items()]}
+
+
+@dataclass(frozen=True, slots=True)
+class TokenUse:
+    """The token usage of answers: input (including the cache), output, and the number of answers.
+
+    `unfinished` are answers whose output is unknown; negative if earlier ones became known.
+    """
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    turns: int = 0
+    unfinished: int = 0
+
+    def __add__(self, other: "TokenUse") -> "TokenUse":
+        return TokenUse(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.turns + other.turns,
+            self.unfinished + other.unfinished,
+        )
+
+
+def transcripts_of(path: Path) -> list[Path]:
+    """Return the transcript of a session and those of its subagents."""
+    return [path, *sorted((path.parent / path.stem / "subagents").glob("agent-*.jsonl"))]
+
+
+def read_on(path: Path, reading: Reading, since: str) -> TokenUse:
+    """Return the usage in lines after `reading` that are not older than `since` (UTC, ISO 8601).
+
+    Both times have a precision of seconds. Afterwards `reading` is behind the last whole line, or 256 MiB further: what
+    follows is for the next call. Raises OSError if the file cannot be read, InputError if it is a pipe or a device.
+    """
+    taken = TokenUse()
+    for line in _whole_lines(path, reading):
+        found = _answer(line, since)
+        if found is None:
+            continue
+        key, now = found
+        before = reading.counted.pop(key, None)
+        now = now if before is None else (max(before[0], now[0]), _known(before[1], now[1]))
+        reading.counted[key] = now
+        if len(reading.counted) > _REMEMBERED:
+            reading.counted.popitem(last=False)
+        taken += _more(before, now)
+    return taken
+
+
+def _more(before: _Tokens | None, now: _Tokens) -> TokenUse:
+    """Return the usage of an answer beyond what was already counted."""
+    known = (0, None) if before is None else before
+    unfinished = int(now[1] is None) - int(before is not None and before[1] is None)
+    return TokenUse(now[0] - known[0], (now[1] or 0) - (known[1] or 0), int(before is None), unfinished)
+
+
+def _known(before: int | None, now: int | None) -> int | None:
+    return now if before is None else max(before, now or 0)
+
+
+def ends_with(path: Path, text: str) -> bool:
+    """Return whether the last answer in the transcript begins with this text; True if there is none."""
+    try:
+        with open_regular(path) as file:
+            file.seek(max(0, file.seek(0, 2) - _TAIL))
+            lines = file.read(_TAIL).split(b"\n")
+    except (OSError, InputError):
+        return True
+    last = next((line for line in reversed(lines) if b'"type":"assistant"' in line), b"")
+    wanted = text.strip()[:_SHOWN]
+    return any(json.dumps(wanted, ensure_ascii=plain)[1:-1].encode() in last for plain in (True, False))
+
+
+def _whole_lines(path: Path, reading: Reading) -> Iterator[bytes]:
+    with open_regular(path) as file:
+        if file.seek(0, 2) < reading.offset:  # another file of that name
+            reading.offset = 0
+        end = file.seek(reading.offset) + _MOST
+        while reading.offset < end and (line := file.readline(_LONGEST_LINE)):
+            if not line.endswith(b"\n"):
+                if len(line) < _LONGEST_LINE:
+                    return  # still being written
+                while line and not line.endswith(b"\n"):  # a tool's output may be of any size
+                    line = file.readline(_LONGEST_LINE)
+                    if file.tell() >= end:
+                        reading.offset = file.tell()
+                        return
+                if not line:
+                    return
+                line = b""
+            reading.offset = file.tell()
+            yield line
+
+
+def _answer(line: bytes, since: str) -> tuple[str, _Tokens] | None:
+    """Return the key of a model's answer with its input and output tokens; None for any other line."""
+    if b'"usage"' not in line:
+        return None
+    try:
+        document = json.loads(line)
+        message = document["message"]
+        usage: Mapping[str, Any] = message["usage"]
+        if document["type"] != "assistant" or document.get("isApiErrorMessage"):
+            return None
+        if (
+            message.get("model") == "<synthetic>"
+            or str(document.get("timestamp", ""))[:_TO_THE_SECOND] < since[:_TO_THE_SECOND]
+        ):
+            return None
+        output = None if message.get("stop_reason") is None else count(usage.get("output_tokens"))
+        return f"{message['id']} {document.get('requestId', '')}", (input_tokens(usage) or 0, output)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+
 
 _KEPT: Final = 32
 _LAG_S: Final = 1.0

@@ -14,7 +14,7 @@ HOSTS: Final[Mapping[str, str]] = {
     "copilot": "ralph_tracker.agents.copilot:HOST",
 }
 RUNNERS: Final[Mapping[str, str]] = {
-    "ralph-orchestrator": "ralph_tracker.agents.ralph_orchestrator.hook:answer",
+    "ralph-orchestrator": "ralph_tracker.agents.ralph_orchestrator:answer",
 }
 """Loop runners, whose hooks call us at their iterations; their settings are the user's."""
 Answering = Callable[[Environment, int], str]

@@ -19,11 +19,11 @@ from ralph_tracker.steering.continuation import (
     ComplexityRules,
     Continuation,
     ContinuationRules,
+    Guidance,
     continuation_rules_of,
     message_of,
 )
 from ralph_tracker.steering.events import Event, ToolEnded, ToolStarted, TurnEnded
-from ralph_tracker.steering.held_message import Guidance
 from ralph_tracker.steering.progress import EVALUATION_INTERVAL
 from ralph_tracker.store.opening import own_file
 

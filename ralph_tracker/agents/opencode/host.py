@@ -3,9 +3,24 @@
 import json
 from collections.abc import Mapping
 from importlib.resources import files
+from pathlib import Path
 from typing import Any, Final
 
-from ralph_tracker.agents.hosts.host import Host, Settings, Verdict
+from ralph_tracker.agents.hosts.host import Heard, Host, Settings, Verdict
+
+_MILLISECONDS: Final = 1000
+
+
+def usage_of(event: Heard, _loop: Path, since: str, _began: float, counted: dict[str, Any]) -> dict[str, float]:
+    """Return the usage since the last recorded iteration, {} if unknown; as `hosts.stops.UsageReader`."""
+    from ralph_tracker.agents.hosts.answer_usage import ModelAnswer, usage_since  # noqa: PLC0415  # only at stops
+
+    listed = event.get("answers")
+    answers = [
+        ModelAnswer(each["at"] / _MILLISECONDS, int(each["input"]), int(each["output"]), float(each["cost"]))
+        for each in (listed if isinstance(listed, list) else ())
+    ]
+    return usage_since(event, answers, since, counted)
 
 
 def say(verdict: Verdict) -> Mapping[str, Any]:
@@ -22,7 +37,7 @@ HOST: Final = Host(
     "opencode",
     "opencode",
     say,
-    usage="ralph_tracker.agents.opencode.usage:usage_of",
+    usage="ralph_tracker.agents.opencode.host:usage_of",
     settings=Settings(
         project=".opencode/plugin/ralph-tracker.js",
         user=".config/opencode/plugin/ralph-tracker.js",

@@ -5,8 +5,8 @@ import os
 
 import pytest
 
-from ralph_tracker.agents.ralph_orchestrator import hook
-from ralph_tracker.agents.ralph_orchestrator.hook import COMPLETE, ERROR, ITERATION, START
+from ralph_tracker.agents import ralph_orchestrator as hook
+from ralph_tracker.agents.ralph_orchestrator import COMPLETE, ERROR, ITERATION, START
 from ralph_tracker.cli.agent_hook import answer_host
 from ralph_tracker.cli.app import run
 from ralph_tracker.errors import InputError

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tracker.agents.claude_code.stream_events import read_stream
+from ralph_tracker.agents.recorded_session import read_stream
 from ralph_tracker.errors import InputError
 from ralph_tracker.steering import FileChanged, FileRead, ToolEnded, ToolStarted, TurnEnded, digest_of
 from tests.tables import table
 
-RECORDED = Path(__file__).parents[3] / "fixtures" / "agent_output"
+RECORDED = Path(__file__).parents[2] / "fixtures" / "agent_output"
 
 
 def said(name, *blocks, parent=None, model="m", tokens=100):

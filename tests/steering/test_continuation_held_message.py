@@ -4,9 +4,8 @@ import asyncio
 
 import pytest
 
-from ralph_tracker.steering.continuation import Continuation
+from ralph_tracker.steering.continuation import Continuation, Guidance
 from ralph_tracker.steering.events import ToolEnded, ToolStarted, TurnEnded
-from ralph_tracker.steering.held_message import Guidance
 
 
 def refusal(guidance):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tracker.config.written import config_text, with_added_checks
+from ralph_tracker.cli.init import config_text, with_added_checks
 from ralph_tracker.config.yaml_io import load_yaml
 from ralph_tracker.errors import ConfigError
 
