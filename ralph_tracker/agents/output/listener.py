@@ -12,11 +12,16 @@ counts at the very end, with any exit code.
 
 import re
 from collections import deque
-from collections.abc import Callable, Iterator
-from importlib import import_module
-from typing import Any, Final, NamedTuple, Protocol, cast
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
 
 from ralph_tracker.agents.output.error_words import asks_permission, complaint, nothing_but
+from ralph_tracker.agents.output.formats.aider import Aider
+from ralph_tracker.agents.output.formats.claude_code import Amp, ClaudeCode, Cursor, QwenCode
+from ralph_tracker.agents.output.formats.codex import Codex
+from ralph_tracker.agents.output.formats.copilot import CopilotEvents, CopilotText
+from ralph_tracker.agents.output.formats.gemini import GeminiJson, GeminiStream
+from ralph_tracker.agents.output.formats.opencode import Opencode
 from ralph_tracker.agents.output.run_report import (
     Ending,
     EventReader,
@@ -144,59 +149,31 @@ class Document:
         return whole
 
 
-class _Events(Protocol):
-    """The interface of the file of an event format."""
-
-    Reader: Callable[[], EventReader]
-
-    def sniff(self, event: Object, /) -> bool: ...
-
-
 class Events(NamedTuple):
-    """An event format; the file of its name is imported when it is tried."""
+    """An event format, and what makes a reader of it."""
 
     name: str
-
-    def sniff(self, event: Object) -> bool:
-        """Return whether the object is an event of the format."""
-        return self._module.sniff(event)
-
-    def reader(self) -> EventReader:
-        """Return a new reader."""
-        return self._module.Reader()
-
-    @property
-    def _module(self) -> _Events:
-        return cast("_Events", _file(self.name))
+    reader: type[EventReader]
 
 
 # Formats that imitate Claude Code's are tried before it.
 EVENTS: Final[tuple[Events, ...]] = (
-    Events("qwen-code"),
-    Events("amp"),
-    Events("cursor"),
-    Events("claude-code"),
-    Events("codex"),
-    Events("opencode"),
-    Events("copilot"),
-    Events("gemini-stream"),
-    Events("gemini-json"),
+    Events("qwen-code", QwenCode),
+    Events("amp", Amp),
+    Events("cursor", Cursor),
+    Events("claude-code", ClaudeCode),
+    Events("codex", Codex),
+    Events("opencode", Opencode),
+    Events("copilot", CopilotEvents),
+    Events("gemini-stream", GeminiStream),
+    Events("gemini-json", GeminiJson),
 )
-TEXTS: Final[tuple[str, ...]] = ("aider", "copilot-text")
+TEXTS: Final[Mapping[str, type[TextReader]]] = {"aider": Aider, "copilot-text": CopilotText}
 
 
 def recognise(event: Object) -> Events | None:
     """Return the format of an event, None if it is unknown."""
-    return next((each for each in EVENTS if each.sniff(event)), None)
-
-
-def text_readers() -> tuple[TextReader, ...]:
-    """Return a reader for each text format."""
-    return tuple(cast("TextReader", _file(name).Reader()) for name in TEXTS)
-
-
-def _file(name: str) -> Any:  # noqa: ANN401  # cast by the callers
-    return import_module(f"ralph_tracker.agents.output.formats.{name.replace('-', '_')}")
+    return next((each for each in EVENTS if each.reader.sniff(event)), None)
 
 
 _SESSION_KEYS: Final = ("session_id", "sessionID", "thread_id")
@@ -295,7 +272,7 @@ class _Stream:
         self.text = PlainText(kept)
         self._lines = Lines()
         self._document = Document()
-        self._texts = text_readers()
+        self._texts = [reader() for reader in TEXTS.values()]
 
     @property
     def dropped(self) -> int:

@@ -82,6 +82,11 @@ class StreamReport(NamedTuple):
 class EventReader(Protocol):
     """A reader of one run's events, JSON objects in order. Never raises; its state is bounded."""
 
+    @staticmethod
+    def sniff(event: Object, /) -> bool:
+        """Return whether the object is an event of the format."""
+        ...
+
     def take(self, event: Object, /) -> None: ...
 
     def heard(self) -> StreamReport: ...

@@ -1,1 +1,1 @@
-"""Read the output formats of agents, one per file; listener.py has the table."""
+"""Read the output formats of agents, one program per file; listener.py has the table."""

@@ -25,7 +25,7 @@ _COST_ALONE: Final = re.compile(_COST)
 _ERROR: Final = re.compile(r"(?:litellm\.)+(?P<name>\w{1,60}(?:Error|Exception|Timeout))\b")
 
 
-class Reader:
+class Aider:
     """A reader of its lines."""
 
     def __init__(self) -> None:

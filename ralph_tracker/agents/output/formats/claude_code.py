@@ -1,19 +1,328 @@
-"""Claude Code, `claude -p … --output-format stream-json --verbose` or `json`.
+"""Claude Code's events, and those of the programs that imitate it: `system`, `assistant`, `user`, a final `result`.
 
-Tested in runs of @anthropic-ai/claude-code 2.1.197 against a mock server: subtypes, `api_error_status`, `errors`, the
-kinds of errors of `<synthetic>` messages, `api_retry`, and that the `usage` of a result excludes the message that
-exhausted the budget while `modelUsage` and `total_cost_usd` include it. `rate_limit_event` is from that program's text
-and the types of claude-agent-sdk 0.2.187. With `json --verbose` the events are one array.
-
-Input tokens include cache reads and writes, which Anthropic's field excludes.
+A message is printed once per content block, and again after resuming, each time with the usage of the whole message so
+far: it counts once, by id. In an unfinished message (`stop_reason` is null) the output tokens are a placeholder and
+count as unknown. A `result` has the sums of everything; a stream that was cut has only messages, and no cost.
 """
 
-from ralph_tracker.agents.output.formats.claude_like_events import Reader, session
-from ralph_tracker.agents.output.values import Object
+from collections import OrderedDict
+from typing import Final
 
-__all__ = ["Reader", "sniff"]
+from ralph_tracker.agents.output.error_words import asks_permission, nothing_but, outcome
+from ralph_tracker.agents.output.run_report import Ending, RunOutcome, StreamReport
+from ralph_tracker.agents.output.values import (
+    NOTHING,
+    Object,
+    amount,
+    count,
+    inner,
+    objects,
+    seconds,
+    text,
+    total,
+    word,
+)
+from ralph_tracker.core.metrics import Usage
+
+_REMEMBERED: Final = 4_096
+_SYNTHETIC: Final = "<synthetic>"
+_LIMITS: Final = frozenset({"error_max_turns", "error_max_budget_usd", "max_turns", "budget_exhausted"})
+_KINDS: Final = {
+    "authentication_failed": Ending.NEEDS_PERSON,
+    "billing_error": Ending.NEEDS_PERSON,
+    "oauth_org_not_allowed": Ending.NEEDS_PERSON,
+    "rate_limit": Ending.RATE_LIMITED,
+    "overloaded": Ending.RATE_LIMITED,
+}
+_TYPES: Final = frozenset({"system", "assistant", "user", "result", "stream_event", "rate_limit_event"})
+_Tokens = tuple[int | None, int | None]
 
 
-def sniff(event: Object) -> bool:
-    """Return whether it is an event of a session; programs that imitate these are checked first."""
-    return session(event)
+def input_tokens(usage: Object) -> int | None:
+    """Return the input tokens including cache reads and writes, None if unknown.
+
+    Anthropic's field excludes the cache. If there is a total, it is from a program whose field includes it.
+    """
+    fresh, whole, output = (count(usage.get(key)) for key in ("input_tokens", "total_tokens", "output_tokens"))
+    if fresh is None:
+        return None
+    if whole is not None and output is not None:
+        return max(fresh, whole - output)
+    cached = (count(usage.get(key)) or 0 for key in ("cache_read_input_tokens", "cache_creation_input_tokens"))
+    return fresh + sum(cached)
+
+
+class _Messages:
+    """The messages by id, each counted once; the last 4,096 are remembered."""
+
+    def __init__(self) -> None:
+        self.input: int | None = None
+        self.output: int | None = None
+        self.main = 0
+        self._open = 0
+        self._seen: OrderedDict[str, _Tokens] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._seen)
+
+    def add(self, name: str, usage: Object, *, finished: bool, main: bool) -> None:
+        """Count a message, or update the usage of one that was counted before."""
+        before = self._seen.pop(name, None)
+        if before is None:
+            self._open += 1
+            self.main += main
+            before = (None, None)
+        known = count(usage.get("output_tokens")) if finished else None
+        if known is not None and before[1] is None:
+            self._open -= 1
+        now = (_greater(before[0], input_tokens(usage)), _greater(before[1], known))
+        self.input = _grown(self.input, before[0], now[0])
+        self.output = _grown(self.output, before[1], now[1])
+        self._seen[name] = now
+        if len(self._seen) > _REMEMBERED:
+            self._seen.popitem(last=False)
+
+    @property
+    def usage(self) -> Usage:
+        """Return the usage; the output is unknown if that of any message is."""
+        return Usage(
+            input_tokens=self.input, output_tokens=None if self._open else self.output, turns=self.main or None
+        )
+
+
+class ClaudeCode:
+    """Claude Code, `claude -p … --output-format stream-json --verbose` or `json`.
+
+    Tested in runs of @anthropic-ai/claude-code 2.1.197 against a mock server: subtypes, `api_error_status`, `errors`,
+    the kinds of errors of `<synthetic>` messages, `api_retry`, and that the `usage` of a result excludes the message
+    that exhausted the budget while `modelUsage` and `total_cost_usd` include it. `rate_limit_event` is from that
+    program's text and the types of claude-agent-sdk 0.2.187. With `json --verbose` the events are one array.
+
+    Input tokens include cache reads and writes, which Anthropic's field excludes.
+    """
+
+    @staticmethod
+    def sniff(event: Object) -> bool:
+        """Return whether it is an event of a session; programs that imitate these are checked first."""
+        return word(event, "type") in _TYPES and text(event.get("session_id")) is not None
+
+    def __init__(self) -> None:
+        self._messages = _Messages()
+        self._told: dict[str, Usage] = {}
+        self._outcome: RunOutcome | None = None
+        self._trouble: RunOutcome | None = None
+        self._limit: RunOutcome | None = None
+        self._kind = ""
+        self._last: str | None = None
+        self._streamed: str | None = None
+
+    def take(self, event: Object) -> None:
+        match word(event, "type"):
+            case "assistant":
+                self._assistant(event)
+            case "result":
+                self._result(event)
+            case "system":
+                self._system(event)
+            case "stream_event":
+                self._stream(inner(event, "event"))
+            case "rate_limit_event":
+                self._rate_limit(inner(event, "rate_limit_info"))
+            case _:
+                pass
+
+    def heard(self) -> StreamReport:
+        return StreamReport(self._usage(), self._outcome, self._trouble or self._limit, self._last)
+
+    def _usage(self) -> Usage:
+        parts = list(self._told.values())
+        if not parts:
+            return self._messages.usage
+        if len(self._messages):
+            parts.append(self._messages.usage)
+        cost, duration = [each.cost_usd for each in parts], [each.duration_s for each in parts]
+        return Usage(
+            cost_usd=None if None in cost else sum(each or 0.0 for each in cost),
+            input_tokens=total(each.input_tokens for each in parts),
+            output_tokens=total(each.output_tokens for each in parts),
+            turns=total(each.turns for each in parts),
+            duration_s=None if None in duration else sum(each or 0.0 for each in duration),
+        )
+
+    def _assistant(self, event: Object) -> None:
+        message = inner(event, "message")
+        if message.get("model") == _SYNTHETIC:
+            self._kind = word(event, "error")
+            self._say(message)
+            return
+        self._outcome = self._trouble = None
+        self._kind = ""
+        main = event.get("parent_tool_use_id") is None
+        if main:
+            self._say(message)
+        name, usage = text(message.get("id")), inner(message, "usage")
+        if name is not None and usage:
+            # A message with a total is complete, whatever its stop reason.
+            finished = message.get("stop_reason") is not None or "total_tokens" in usage
+            self._messages.add(name, usage, finished=finished, main=main)
+
+    def _say(self, message: Object) -> None:
+        words = [text(block.get("text")) for block in objects(message.get("content")) if block.get("type") == "text"]
+        self._last = "\n".join(each for each in words if each)[-8_000:] or self._last
+
+    def _stream(self, event: Object) -> None:
+        if event.get("type") == "message_start":
+            self._streamed = text(inner(event, "message").get("id"))
+        elif event.get("type") == "message_delta" and self._streamed is not None:
+            self._messages.add(self._streamed, inner(event, "usage"), finished=True, main=False)
+
+    def _system(self, event: Object) -> None:
+        if word(event, "subtype") == "api_retry":
+            words = f"{event.get('error')} (HTTP status {event.get('error_status')})"
+            found = outcome(words, count(event.get("error_status")))
+            delay = seconds(event.get("retry_delay_ms"))
+            self._trouble = found._replace(retry_after_s=delay) if found.ending is not Ending.FAILED else None
+
+    def _rate_limit(self, info: Object) -> None:
+        if info.get("status") != "rejected":
+            self._limit = None
+            return
+        words = f"rate limit: {info.get('rateLimitType') or 'reached'}"
+        self._limit = RunOutcome(Ending.RATE_LIMITED, words, retry_at=amount(info.get("resetsAt")))
+
+    def _result(self, event: Object) -> None:
+        words = text(event.get("result"))
+        self._last = words or self._last
+        self._outcome = self._ending(event, words)
+        self._trouble = None
+        name = text(event.get("session_id")) or ""
+        if name in self._told or len(self._told) < _REMEMBERED:
+            self._told[name] = self._sums(event)
+        self._messages = _Messages()
+
+    def _sums(self, event: Object) -> Usage:
+        read, written = self._tokens(event)
+        return Usage(
+            cost_usd=amount(event.get("total_cost_usd")),
+            input_tokens=read,
+            output_tokens=written,
+            turns=count(event.get("num_turns")),
+            duration_s=seconds(event.get("duration_ms")),
+        )
+
+    def _tokens(self, event: Object) -> _Tokens:
+        models = objects(list(inner(event, "modelUsage").values()))
+        usage = inner(event, "usage")
+        if models:  # the only sum that includes subagents and the message that exhausted the budget, like the cost
+            keys = ("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
+            read = total(count(each.get(key, 0)) for each in models for key in keys)
+            return read, total(count(each.get("outputTokens")) for each in models)
+        if usage:
+            return input_tokens(usage), count(usage.get("output_tokens"))
+        return self._messages.usage.input_tokens, self._messages.usage.output_tokens
+
+    def _ending(self, event: Object, words: str | None) -> RunOutcome:
+        if event.get("is_error") is not True and word(event, "subtype") in {"", "success"}:
+            return self._success(event, words or "")
+        why = _errors(event) or words or text(event.get("subtype")) or ""
+        if word(event, "subtype") in _LIMITS or word(event, "terminal_reason") in _LIMITS:
+            return RunOutcome(Ending.OUT_OF_BUDGET, why)
+        found = outcome(why, count(event.get("api_error_status")))
+        found = found._replace(ending=_KINDS.get(self._kind, found.ending))
+        if found.ending is Ending.RATE_LIMITED and self._limit is not None:
+            return found._replace(retry_at=found.retry_at or self._limit.retry_at)
+        return found
+
+    def _success(self, event: Object, words: str) -> RunOutcome:
+        asked = asks_permission(words) if event.get("permission_denials") else None
+        if asked is not None:
+            return RunOutcome(Ending.NEEDS_PERSON, asked)
+        return nothing_but(words) or RunOutcome(Ending.DONE)
+
+
+def _errors(event: Object) -> str | None:
+    errors = event.get("errors")
+    first = next((each for each in errors if text(each)), None) if isinstance(errors, list) else None
+    return first or text(event.get("error")) or text(inner(event, "error").get("message"))
+
+
+def _greater(one: int | None, other: int | None) -> int | None:
+    return max((each for each in (one, other) if each is not None), default=None)
+
+
+def _grown(sum_: int | None, before: int | None, now: int | None) -> int | None:
+    return sum_ if now is None else (sum_ or 0) + now - (before or 0)
+
+
+def _initial(event: Object) -> Object:
+    """Return the event that begins a session, {} for any other."""
+    return event if event.get("type") == "system" and event.get("subtype") == "init" else NOTHING
+
+
+class Amp(ClaudeCode):
+    """Amp, `amp --execute … --stream-json`: Claude Code's events without a cost, and `error` as a text.
+
+    From the types of @sourcegraph/amp-sdk 0.1.0-20260126121723; not tested in a run, which needs an account.
+
+    Input tokens include cache reads and writes; its field is assumed to exclude them, like Anthropic's.
+    """
+
+    @staticmethod
+    def sniff(event: Object) -> bool:
+        """Return whether it is an event of a thread: its session ids begin with T-."""
+        return ClaudeCode.sniff(event) and str(event.get("session_id")).startswith("T-")
+
+
+class QwenCode(ClaudeCode):
+    """Qwen Code, `qwen -p … --output-format stream-json` or `json` (one array).
+
+    Tested in runs of @qwen-code/qwen-code 0.15.10 against a mock server: a result without cost; an error of its service
+    is a result that says success and contains `[API Error: 401 …]`; at its limit of turns it exits with 53 and no
+    result. The other exit codes are from that program's text.
+
+    Input tokens include cache reads, like its field (`total_tokens` less the output).
+    """
+
+    @staticmethod
+    def sniff(event: Object) -> bool:
+        """Return whether it begins a session of this program."""
+        return "qwen_code_version" in _initial(event)
+
+    def heard(self) -> StreamReport:
+        return super().heard()._replace(exits=_QWEN_EXITS)
+
+
+_QWEN_EXITS: Final = ((41, Ending.NEEDS_PERSON), (53, Ending.OUT_OF_BUDGET))
+
+
+class Cursor(ClaudeCode):
+    """Cursor's agent, `cursor-agent -p … --output-format stream-json` or `json`.
+
+    From the vendor's page on output formats and from public programs that read them (October 2026); not tested in a
+    run, which needs an account. A failed run prints no result, only its exit code and standard error. The usage of a
+    result (`inputTokens` …) is newer than the vendor's page. There is no cost and no number of turns.
+
+    Input tokens include cache reads and writes; its field is assumed to exclude them.
+    """
+
+    @staticmethod
+    def sniff(event: Object) -> bool:
+        """Return whether it begins a session without a list of tools, or is a kind that only this program has."""
+        first = _initial(event)
+        alone = event.get("type") == "result" and "request_id" in event and "num_turns" not in event
+        return ClaudeCode.sniff({**event, "type": "user"}) and (
+            ("apiKeySource" in first and "tools" not in first) or word(event, "type") in _CURSORS or alone
+        )
+
+    def take(self, event: Object) -> None:
+        usage = {_CURSOR_NAMES[key]: value for key, value in inner(event, "usage").items() if key in _CURSOR_NAMES}
+        super().take({**event, "usage": usage} if usage else event)
+
+
+_CURSORS: Final = frozenset({"thinking", "tool_call"})
+_CURSOR_NAMES: Final = {
+    "inputTokens": "input_tokens",
+    "outputTokens": "output_tokens",
+    "cacheReadTokens": "cache_read_input_tokens",
+    "cacheWriteTokens": "cache_creation_input_tokens",
+}

@@ -27,13 +27,13 @@ _TYPES: Final = frozenset(
 )
 
 
-def sniff(event: Object) -> bool:
-    """Return whether it is an event of a thread."""
-    return word(event, "type") in _TYPES
-
-
-class Reader:
+class Codex:
     """A reader of its events."""
+
+    @staticmethod
+    def sniff(event: Object) -> bool:
+        """Return whether it is an event of a thread."""
+        return word(event, "type") in _TYPES
 
     def __init__(self) -> None:
         self._input: int | None = None

@@ -1,29 +1,30 @@
-"""GitHub Copilot CLI, `copilot -p … --output-format json`.
+"""GitHub Copilot CLI, `copilot -p …`. Tested in runs of @github/copilot 1.0.102 against a mock server."""
 
-Tested in runs of @github/copilot 1.0.102 against a mock server: `assistant.message`, `session.error` with the HTTP
-status, `model.call_failure` at each attempt, and `result` with the exit code. The result has premium requests, but no
-cost and no tokens. A turn is one model call (`assistant.turn_end`).
-"""
-
+import re
 from typing import Final
 
 from ralph_tracker.agents.output.error_words import outcome
 from ralph_tracker.agents.output.run_report import Ending, RunOutcome, StreamReport
-from ralph_tracker.agents.output.values import Object, count, inner, seconds, text, word
+from ralph_tracker.agents.output.values import NUMBER, Object, count, inner, rounded, seconds, text, word
 from ralph_tracker.core.metrics import Usage
 
 _KINDS: Final = {"authentication": Ending.NEEDS_PERSON, "rate_limit": Ending.RATE_LIMITED, "quota": Ending.RATE_LIMITED}
 _PREFIXES: Final = ("session.", "assistant.", "model.", "user.", "tool.")
 
 
-def sniff(event: Object) -> bool:
-    """Return whether it is an event of a session: a dotted kind, data, and the previous event."""
-    named = word(event, "type").startswith(_PREFIXES) and isinstance(event.get("data"), dict) and "id" in event
-    return named or (event.get("type") == "result" and "sessionId" in event and "exitCode" in event)
+class CopilotEvents:
+    """The output of `--output-format json`.
 
+    `assistant.message`, `session.error` with the HTTP status, `model.call_failure` at each attempt, and `result` with
+    the exit code. The result has premium requests, but no cost and no tokens. A turn is one model call
+    (`assistant.turn_end`).
+    """
 
-class Reader:
-    """A reader of its events."""
+    @staticmethod
+    def sniff(event: Object) -> bool:
+        """Return whether it is an event of a session: a dotted kind, data, and the previous event."""
+        named = word(event, "type").startswith(_PREFIXES) and isinstance(event.get("data"), dict) and "id" in event
+        return named or (event.get("type") == "result" and "sessionId" in event and "exitCode" in event)
 
     def __init__(self) -> None:
         self._turns = 0
@@ -59,3 +60,35 @@ class Reader:
         self._duration = seconds(inner(event, "usage").get("sessionDurationMs"))
         done = RunOutcome(Ending.DONE if event.get("exitCode") == 0 else Ending.FAILED)
         self._outcome = self._error or done
+
+
+_TOKENS: Final = re.compile(rf"Tokens\s+↑ (?P<read>{NUMBER})(?: \([^)]*\))?(?: • | )↓ (?P<written>{NUMBER})(?: .*)?")
+_DURATION: Final = re.compile(r"Duration\s+(?:(?P<h>\d{1,4})h ?)?(?:(?P<m>\d{1,4})m ?)?(?:(?P<s>\d{1,6})s)?")
+
+
+class CopilotText:
+    """What it prints on standard error after its answer, without that option.
+
+    `Tokens     ↑ 1.2k (500 cached) • ↓ 80 (20 reasoning)` and `Duration   2s`. There is no cost.
+    Numbers are rounded to about two digits.
+
+    Input tokens include cache reads, output tokens include reasoning.
+    """
+
+    def __init__(self) -> None:
+        self._usage: Usage | None = None
+        self._duration: float | None = None
+
+    def take(self, line: str) -> None:
+        tokens = _TOKENS.fullmatch(line.strip())
+        duration = _DURATION.fullmatch(line.strip())
+        if tokens:
+            self._usage = Usage(input_tokens=rounded(tokens["read"]), output_tokens=rounded(tokens["written"]))
+        elif duration:
+            self._duration = int(duration["h"] or 0) * 3_600.0 + int(duration["m"] or 0) * 60 + int(duration["s"] or 0)
+
+    def heard(self) -> StreamReport | None:
+        if self._usage is None:
+            return None
+        read, written = self._usage.input_tokens, self._usage.output_tokens
+        return StreamReport(Usage(input_tokens=read, output_tokens=written, duration_s=self._duration))

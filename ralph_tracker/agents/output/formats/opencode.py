@@ -18,13 +18,13 @@ _TYPES: Final = frozenset({"step_start", "step_finish", "text", "tool_use", "rea
 _KINDS: Final = {"ProviderAuthError": Ending.NEEDS_PERSON}
 
 
-def sniff(event: Object) -> bool:
-    """Return whether it is an event of a session, in this program's spelling."""
-    return word(event, "type") in _TYPES and text(event.get("sessionID")) is not None
-
-
-class Reader:
+class Opencode:
     """A reader of its events."""
+
+    @staticmethod
+    def sniff(event: Object) -> bool:
+        """Return whether it is an event of a session, in this program's spelling."""
+        return word(event, "type") in _TYPES and text(event.get("sessionID")) is not None
 
     def __init__(self) -> None:
         self._steps = 0
