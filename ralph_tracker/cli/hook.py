@@ -8,7 +8,7 @@ import click
 
 from ralph_tracker.cli.answers import answer, record_next, say_record, tracker_of
 from ralph_tracker.cli.next_step import say_next
-from ralph_tracker.cli.options import loop_options, trust_option
+from ralph_tracker.cli.options import Command, loop_options, trust_option
 from ralph_tracker.cli.output import say, say_json, say_wrapped
 from ralph_tracker.core.rules import SELECTION_MODES
 from ralph_tracker.errors import EXIT_OK
@@ -29,6 +29,22 @@ metrics_option = click.option(
     metavar="FILE",
     help="Metrics that were measured already (YAML, JSON).",
 )
+
+
+def selection_options(command: Command) -> Command:
+    """Add what selects the output, and says where its files go."""
+    for option in (
+        click.option("--verify", is_flag=True, help="Restore it beside the project and measure it again before."),
+        click.option("--branch", metavar="NAME", help="The branch for --apply branch."),
+        click.option("--apply", type=click.Choice(APPLY), default="output", help="Where the files go."),
+        click.option("--reason", metavar="WHY", help="Why; needed with --iteration."),
+        click.option(
+            "--iteration", type=click.IntRange(min=0), metavar="N", help="Select this one, whatever the scores say."
+        ),
+        mode_option,
+    ):
+        command = option(command)
+    return command
 
 
 class Phases(click.Group):
@@ -108,12 +124,7 @@ def loop_decision(root: Path, loop_id: str | None, as_json: bool, apply: bool) -
 
 @command.command("post-loop")
 @loop_options
-@mode_option
-@click.option("--iteration", type=click.IntRange(min=0), metavar="N", help="Select this one, whatever the scores say.")
-@click.option("--reason", metavar="WHY", help="Why; needed with --iteration.")
-@click.option("--apply", type=click.Choice(APPLY), default="output", help="Where the files go.")
-@click.option("--branch", metavar="NAME", help="The branch for --apply branch.")
-@click.option("--verify", is_flag=True, help="Restore it beside the project and measure it again before.")
+@selection_options
 @trust_option
 def post_loop(  # one parameter per option
     root: Path,

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ralph_tracker.cli.answers import tracker_of
-from ralph_tracker.cli.hook import APPLY, mode_option, refuse_idle_branch, say_selection, step_after
+from ralph_tracker.cli.hook import refuse_idle_branch, say_selection, selection_options, step_after
 from ralph_tracker.cli.options import loop_options, trust_option
 from ralph_tracker.cli.output import flush, say_wrapped
 from ralph_tracker.iteration.apply_selection import Placement
@@ -16,12 +16,7 @@ from ralph_tracker.iteration.apply_selection import Placement
 
 @click.command("select-best")
 @loop_options
-@mode_option
-@click.option("--iteration", type=click.IntRange(min=0), metavar="N", help="Select this one, whatever the scores say.")
-@click.option("--reason", metavar="WHY", help="Why; needed with --iteration.")
-@click.option("--apply", type=click.Choice(APPLY), default="output", help="Where the files go.")
-@click.option("--branch", metavar="NAME", help="The branch for --apply branch.")
-@click.option("--verify", is_flag=True, help="Restore it beside the project and measure it again before.")
+@selection_options
 @click.option("--yes", is_flag=True, help="Put it in place without asking; else a terminal shows the changes and asks.")
 @trust_option
 def command(

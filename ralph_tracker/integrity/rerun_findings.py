@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final, NamedTuple
 
 from ralph_tracker.core.findings import REMOVED_WITH_CODE, Finding, Severity
-from ralph_tracker.core.known_tests import names_in_short
+from ralph_tracker.core.known_tests import belongs_to_any, names_in_short
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, TestResults
 from ralph_tracker.integrity.changes import Text
 from ralph_tracker.integrity.test_files import is_code
@@ -96,8 +96,6 @@ class RerunInputs(NamedTuple):
 
     def unloaded(self, file: str | None) -> str | None:
         """Return why the earlier form of a file did not load, None if it did."""
-        from ralph_tracker.core.known_tests import belongs_to_any  # noqa: PLC0415  # most references load
-
         places = self.earlier.not_loaded
         if file is None or not places:
             return None

@@ -20,7 +20,8 @@ from ralph_tracker.formats.lint.lint_report import Severity
 from ralph_tracker.formats.unreadable import DEFAULT_LIMITS
 from ralph_tracker.iteration.listed_findings import FILE as FINDINGS
 from ralph_tracker.iteration.listed_findings import ListedFindings, listed, listed_document
-from ralph_tracker.iteration.rerun import linked_environments, scratch_tree
+from ralph_tracker.iteration.rerun import ScratchRunner, linked_environments, scratch_tree
+from ralph_tracker.iteration.tamper_check import OtherTool, Reruns, TamperCheck
 from ralph_tracker.iteration.tree_metrics import TreeFacts, tree_values
 from ralph_tracker.measure.checks import (
     Check,
@@ -32,11 +33,12 @@ from ralph_tracker.measure.checks import (
     run_checks,
 )
 from ralph_tracker.measure.code import count_code
+from ralph_tracker.measure.commands import absent, require_commands
 from ralph_tracker.measure.environment import without_ours
 from ralph_tracker.measure.results import CheckTotals, configured_groups, read_results
 from ralph_tracker.measure.task_boxes import count_tasks
 from ralph_tracker.store.files import as_store_error, to_json, write_new
-from ralph_tracker.store.iteration_files import CHECKS, CheckDocument, IterationFiles, KeptFiles
+from ralph_tracker.store.iteration_files import CHECKS, STORE, CheckDocument, IterationFiles, KeptFiles, ReadOnlyFiles
 from ralph_tracker.store.layout import SCHEMA_VERSION
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
@@ -228,8 +230,6 @@ def observe(
     ConfigError if a command does not exist, unless `allow_missing`.
     """
     if not allow_missing:
-        from ralph_tracker.measure.commands import require_commands  # noqa: PLC0415  at the start of a loop only
-
         there = [check for check in place.checks if check.name not in place.may_be_absent]
         require_commands(there, place.root, place.environment)
     kept = iteration_files.capture(previous, segments)
@@ -293,8 +293,6 @@ def _checked(
     if not allow_missing:
         for result in results:
             if result.finished.not_found and result.check.name not in place.may_be_absent:
-                from ralph_tracker.measure.commands import absent  # noqa: PLC0415  as above
-
                 raise absent(result.check.name, result.finished.problem)
     held_back = [check for check in place.checks if check.held_back is not None]
     with ExitStack() as stack:
@@ -467,8 +465,6 @@ class IterationContext(NamedTuple):
 
         Raises as `given` and `observed` do.
         """
-        from ralph_tracker.store.iteration_files import STORE, ReadOnlyFiles  # noqa: PLC0415  # only for read-only callers
-
         store = loop.store
         if metrics is not None:
             given = self.given(metrics)
@@ -518,12 +514,8 @@ class IterationContext(NamedTuple):
         seen: CheckRun | None = None,
     ) -> Measurement:
         """Add the findings of integrity rules, and of a run of earlier tests if checks measure (`place`)."""
-        from ralph_tracker.iteration.tamper_check import OtherTool, Reruns, TamperCheck  # noqa: PLC0415  as above
-
         reruns = tool = None
         if place is not None and place.rerun in {"each", "touched"}:
-            from ralph_tracker.iteration.rerun import ScratchRunner  # noqa: PLC0415  as above
-
             runner = ScratchRunner(
                 iteration_files, place.checks, place.environment, place.rerun_timeout_s, place.scratch
             )

@@ -21,6 +21,7 @@ from ralph_tracker.integrity.rerun_findings import (
     show,
     still_failing,
 )
+from ralph_tracker.integrity.source_tests import tests_of
 from ralph_tracker.integrity.test_files import (
     called,
     declare_the_same,
@@ -343,8 +344,6 @@ class TamperCheck:
     @cached_property
     def _edited_tests(self) -> "list[SourceTest]":
         """Return the old and new tests of the test files that differ from their reference form."""
-        from ralph_tracker.integrity.source_tests import tests_of  # noqa: PLC0415  # only if ids name no file (Go)
-
         numbers = {*self._state.lineage.references.values(), *(each.against for each in self._open)}
         numbers.add(self._state.lineage.head or 0)
         changes = {
@@ -484,7 +483,6 @@ class TamperCheck:
         gone = {test: how for test, how in before.items() if test not in now}
         if not gone:
             return {}
-        from ralph_tracker.integrity.source_tests import tests_of  # noqa: PLC0415
         from ralph_tracker.integrity.test_matching import matches  # noqa: PLC0415  # only if tests are missing
 
         added = {test: how for test, how in now.items() if test not in before}
@@ -507,8 +505,6 @@ class TamperCheck:
         mixing = [each for each in sources if language_of(as_utf8(each.path)) in _BESIDE_SOURCE]
         if not mixing:
             return {}
-        from ralph_tracker.integrity.source_tests import tests_of  # noqa: PLC0415  # only for few languages
-
         for file in self._contents(mixing):
             old, new = (
                 set() if data is None else {test.text for test in tests_of(file.path, _text(data))}

@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from ralph_tracker.core.metrics import Value
 from ralph_tracker.formats.coverage.coverage_report import CoverageReport
+from ralph_tracker.integrity.changes import ChangedFile, added_lines, read
 from ralph_tracker.iteration.tamper_check import changed_files
 from ralph_tracker.measure.code import CodeCount
 from ralph_tracker.store.iteration_files import IterationFiles, KeptFiles
@@ -22,8 +23,6 @@ class TreeFacts(NamedTuple):
 
     def new_lines(self) -> Mapping[str, frozenset[int]]:
         """Return the lines added since the baseline, by path; files that are not text have none."""
-        from ralph_tracker.integrity.changes import ChangedFile, added_lines, read  # noqa: PLC0415  # only if asked for
-
         files = map(read, changed_files(self.iteration_files, self.kept.since_baseline))
         return added_lines(file for file in files if isinstance(file, ChangedFile))
 

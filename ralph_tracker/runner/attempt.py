@@ -1,6 +1,7 @@
 """Run the agent once: start it, follow its output, and classify how it ended."""
 
 import os
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -220,8 +221,6 @@ def _with_time(report: RunReport, finished: Finished) -> RunReport:
 
 def is_startable(command: str, cwd: Path, environment: Mapping[str, str]) -> bool:
     """Return whether there is such a command, as the system would look for it."""
-    import shutil  # noqa: PLC0415  # once per run
-
     if os.sep in command:
         return os.access(cwd / command, os.X_OK)
     return shutil.which(command, path=environment.get("PATH")) is not None

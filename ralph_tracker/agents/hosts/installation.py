@@ -74,14 +74,14 @@ class Installation:
             self._refuse_tracked()
         said = self._write_own(command) if settings_of(self.host).text else self._merge(command)
         if self.is_local:
-            _exclude(self.top, self.host.name, self._names())
+            _set_excluded(self.top, self.host.name, self._names(), excluded=True)
         return f"{self.file}: {said}"
 
     def uninstall(self) -> str:
         """Remove our entries, and return what was done, in words. Raises as `install` does."""
         was_there = self._remove_own() if settings_of(self.host).text else self._unmerge()
         if self.is_local:
-            _include(self.top, self.host.name, self._names())
+            _set_excluded(self.top, self.host.name, self._names(), excluded=False)
         return f"{self.file}: {'taken out' if was_there else _NOTHING}"
 
     def _merge(self, command: str) -> str:
@@ -221,32 +221,22 @@ def _is_bare(text: str, top: Mapping[str, Any]) -> bool:
         return False
 
 
-def _exclude(root: Path, host: str, names: list[str]) -> None:
-    """Leave files out of git in this checkout only, unless they are left out by our hand already."""
+def _set_excluded(root: Path, host: str, names: list[str], *, excluded: bool) -> None:
+    """Leave files out of git in this checkout only, or take out again, to the byte, what did so."""
     repository = repository_around(root.resolve())
     if repository is None:
         return
     file = repository.common / "info" / "exclude"
-    text = bytes_of(file)
-    if not any(block in text for block in _blocks(host, repository.prefix, names)):
-        has_end = not text or text.endswith(b"\n")
-        with as_store_error(file):
+    text, (plain, after_a_cut_line) = bytes_of(file), _blocks(host, repository.prefix, names)
+    ours = next((block for block in (after_a_cut_line, plain) if block in text), None)
+    if excluded == (ours is not None):
+        return
+    with as_store_error(file):
+        if ours is not None:
+            write_whole(file, text.replace(ours, b"", 1))
+        else:
             file.parent.mkdir(exist_ok=True)
-            write_whole(file, text + _blocks(host, repository.prefix, names)[0 if has_end else 1])
-
-
-def _include(root: Path, host: str, names: list[str]) -> None:
-    """Take out again what `_exclude` wrote, to the byte."""
-    repository = repository_around(root.resolve())
-    if repository is None:
-        return
-    file = repository.common / "info" / "exclude"
-    text = bytes_of(file)
-    for block in reversed(_blocks(host, repository.prefix, names)):
-        if block in text:
-            with as_store_error(file):
-                write_whole(file, text.replace(block, b"", 1))
-            return
+            write_whole(file, text + (plain if not text or text.endswith(b"\n") else after_a_cut_line))
 
 
 def _blocks(host: str, prefix: str, names: list[str]) -> tuple[bytes, bytes]:

@@ -1,6 +1,7 @@
 """Name the hosts: one line each."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final
 
 from ralph_tracker.agents.hosts.host import Environment, Host, named
@@ -31,8 +32,6 @@ def answering(name: str) -> Answering:
     if name in RUNNERS:
         runner: Answering = named(RUNNERS[name])
         return runner
-    from functools import partial  # noqa: PLC0415  # a runner has its own
-
     from ralph_tracker.agents.hosts.events import answer  # noqa: PLC0415  # as above
 
     return partial(answer, host(name))
