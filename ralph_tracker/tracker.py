@@ -307,17 +307,22 @@ class Tracker(NamedTuple):
         `approve` is shown what would change before the working tree is touched; where it returns False the iteration is
         selected and nothing applied.
         `verify` measures it again first. Raises LoopError for an abandoned loop or an iteration that is not on record,
-        NotReproducedError if it now measures differently; nothing is selected then.
+        NotReproducedError if it now measures differently, UntrustedError for filters in the settings of a repository
+        that the user has not accepted, where a branch is asked for; nothing is selected then.
         """
         from ralph_tracker.core.selection import select  # noqa: PLC0415  # as above
         from ralph_tracker.iteration.apply_selection import apply_iteration, placement_of  # noqa: PLC0415  # as above
         from ralph_tracker.iteration.verify import verify_again  # noqa: PLC0415  # as above
         from ralph_tracker.loop.finish import close, contender_of  # noqa: PLC0415  # as above
+        from ralph_tracker.store.snapshots.user_repository import repository_around  # noqa: PLC0415  # as above
 
         if (iteration is None) != (reason is None):
             raise InputError("an override needs both: --iteration N and --reason WHY")
         if verify:
             self.require_loop()
+        repository = repository_around(self.project.paths.root) if apply == "branch" else None
+        if repository is not None:
+            self.trusting.require_project(repository.filters())  # which take in the files of the branch
         store = self.store()
         with store.writing("post-loop") as unfinished:
             loop = LoopReader.read(store, configured_by)

@@ -127,8 +127,9 @@ def apply_iteration(iteration_files: IterationFiles, number: int, how: Apply, br
         return Applied(_document(source, ".", changes, text), text, undo)
     if how == "branch":
         name = branch or f"ralph/{iteration_files.paths.loop_id}-{iteration_files.paths.iteration(number).name}"
-        iteration_files.branch(number, name)
-        return Applied(_document(source, name, changes, f"branch {name} made"), f"branch {name} has iteration {number}")
+        is_new = iteration_files.branch(number, name).is_new
+        text = f"branch {name} has iteration {number}" + ("" if is_new else "; an earlier call made it")
+        return Applied(_document(source, name, changes, f"branch {name} made"), text)
     _write_output(iteration_files, changes)
     gone = sum(change.status == "D" for change in changes)
     count = len(changes) - gone

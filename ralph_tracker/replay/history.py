@@ -7,13 +7,13 @@ from typing import Final, NamedTuple, Self
 
 from ralph_tracker.errors import InputError, StoreError
 from ralph_tracker.store.snapshots.user_repository import Answer, UserRepository, repository_around
+from ralph_tracker.store.snapshots.values import LOOP_FOLDER
 
 _FORMAT: Final = "%H%x00%T%x00%ct%x00%s"
 _RANGE: Final = ".."
 # What a user may have set for the working tree: both would leave traces in the repository or files out of the checkout.
 _SETTINGS: Final = ("core.splitIndex", "core.sparseCheckout", "core.untrackedCache")
 _CHECKOUT: Final = ("core.autocrlf", "core.eol", "core.symlinks", "core.fileMode")
-_FILTERS: Final = r"^filter\..*\.(clean|smudge|process)$"
 _SHORT: Final = 10
 
 
@@ -154,7 +154,9 @@ class History(NamedTuple):
         index = str(self.objects.with_name(f"{len(list(self.objects.parent.iterdir()))}.index"))
         place = {"GIT_WORK_TREE": str(top), "GIT_INDEX_FILE": index, **_settings()}
         self._run("read-tree", base.sha, more=place)
-        self._run("add", "-A", "--", ".", ":(exclude).aiwg", more=place)
+        # Git refuses to exclude by name what is ignored anyway.
+        is_ignored = not self.repository.ask("check-ignore", "-q", "--no-index", LOOP_FOLDER, more=place).status
+        self._run("add", "-A", "--", ".", *([] if is_ignored else [f":(exclude){LOOP_FOLDER}"]), more=place)
         tree = self._run("write-tree", more=place).decode().strip()
         return Commit(tree, tree, base.time, str(folder))
 
@@ -187,13 +189,6 @@ class History(NamedTuple):
         there = [path for path in paths if (self.top / path).is_file()]
         ids = self._run("hash-object", "--no-filters", "--", *there).decode().split() if there else []
         return dict(zip(there, ids, strict=True))
-
-    def filters(self) -> list[str]:
-        """Return the programs by which the repository's own settings check files out or take them in, a line each."""
-        words = ("--includes", "-z", "--get-regexp", _FILTERS)
-        listed = b"".join(self._ask("config", scope, *words).out for scope in ("--local", "--worktree"))
-        pairs = (each.partition(b"\n") for each in listed.split(b"\0") if each)
-        return list(dict.fromkeys(f"git {os.fsdecode(key)}: {os.fsdecode(value)}" for key, _, value in pairs))
 
     @property
     def object_format(self) -> str:

@@ -137,7 +137,7 @@ def require_trust(tracker: Tracker, history: History) -> None:
 
     It comes before git takes in the files of a folder. Raises UntrustedError if the user has not accepted them.
     """
-    tracker.trusting.require_project([*project_runs(tracker.project.paths.root), *history.filters()])
+    tracker.trusting.require_project([*project_runs(tracker.project.paths.root), *history.repository.filters()])
 
 
 class Replay:

@@ -17,6 +17,7 @@ from ralph_tracker.store.reading import read_json
 from ralph_tracker.store.records import LoopRecords
 from ralph_tracker.store.restoring import RestoreMark, Restoring, UndoIds
 from ralph_tracker.store.snapshots.store import SnapshotStore
+from ralph_tracker.store.snapshots.user_repository import Branch
 from ralph_tracker.store.snapshots.values import (
     ITERATIONS,
     SAFETY,
@@ -374,8 +375,8 @@ class IterationFiles:
             with suppress(StoreError):
                 self._store.pack()
 
-    def branch(self, number: int, name: str) -> str:
-        """Create a branch in the user's repository with that iteration's content, and return its commit."""
+    def branch(self, number: int, name: str) -> Branch:
+        """Create a branch in the user's repository with that iteration's content."""
         return self._store.branch(self._snapshot(number).commit, name)
 
     def differs_from_baseline(self, number: int) -> tuple[Change, ...]:

@@ -68,6 +68,9 @@ def test_a_branch_has_the_peak_and_nothing_else_of_the_user_moves(run_before, ow
     assert "old.txt" not in shop.git("ls-tree", "--name-only", "peak").split()
     assert shop.git("rev-parse", "peak^") == shop.git("rev-parse", "HEAD")
     assert shop.files() == tree
+    # Called again, as after a kill, it finds its own branch.
+    assert applied(shop, "branch", branch="peak")["destination"] == "peak"
+    assert own_files(shop.root / ".git") == after
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,13 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Collection, Iterator
+from contextlib import suppress
+from http.cookiejar import CookieJar
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
+from urllib.parse import urlsplit
+from urllib.request import HTTPCookieProcessor, build_opener
 
 import click
 import pytest
@@ -25,8 +30,8 @@ pytestmark = pytest.mark.slow
 
 AGENT = ("--retries", "0", "--", "/bin/sh", "-c", "echo more >> later.txt")
 NO_CHANGE = ("--iteration", "1", "--reason", "asked for", "--apply", "none", "--verify")
-# How each verb is called; one that stands in no row fails the test of all verbs. `demo` has nothing of
-# the clone, and `serve`, which does not end, reads what `status` and `report` read.
+# How each verb is called; one that stands in no row fails the test of all verbs. `demo` has nothing of the clone, and
+# `serve`, which does not end, has a test of its own.
 CALLS: dict[tuple[str, ...], list[tuple[str, ...]]] = {
     ("init",): [("--yes",)],
     ("run",): [
@@ -40,7 +45,7 @@ CALLS: dict[tuple[str, ...], list[tuple[str, ...]]] = {
     ("hook", "pre-loop"): [("--new",), ("--rebaseline", "--loop-id", "mine")],
     ("hook", "post-iteration"): [(), ("--iteration", "2"), ("--loop-id", "ralph-001")],
     ("hook", "loop-decision"): [(), ("--apply",)],
-    ("hook", "post-loop"): [(), NO_CHANGE],
+    ("hook", "post-loop"): [(), NO_CHANGE, ("--apply", "branch")],
     ("agent", "install"): [("claude-code",)],
     ("agent", "uninstall"): [("claude-code",)],
     ("agent", "hook"): [("claude-code",), ("ralph-orchestrator",)],
@@ -57,7 +62,7 @@ CALLS: dict[tuple[str, ...], list[tuple[str, ...]]] = {
     ("export",): [("--to", "csv"), ("--to", "jsonl", "-o", "rows.jsonl")],
     ("integrity",): [(), ("1", "--rerun")],
     ("gate",): [(), ("--github",)],
-    ("select-best",): [NO_CHANGE, ("--apply", "output"), ("--apply", "worktree")],
+    ("select-best",): [NO_CHANGE, ("--apply", "output"), ("--apply", "worktree"), ("--apply", "branch")],
     ("restore",): [("0",), ("--list",), ("1",)],
     ("read",): [("results.xml",), (".coverage",)],
     ("simulate",): [("events.jsonl",)],
@@ -104,6 +109,8 @@ READING = (
     ("restore", "--list"),
     ("report", "--html", "out.html"),
 )
+PAGES = ("/", "/compare?loop=ralph-001", "/loops/{}", "/loops/{}/diff?before=0&after=1")
+API = ("status", "history", "iterations/1", "diff?before=0&after=1")
 EVENTS = ("SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolBatch", "Stop")
 # What a store of git's can name that a program starts for, or that puts other contents in the place of its own.
 GIT_FILES = {
@@ -240,6 +247,38 @@ def test_no_verb_runs_a_program_of_a_clone_until_it_is_trusted(clone, is_old, mo
     ran = set().union(*(ran for _, ran in trusted.values()))
     assert {"check", "agent", "plan-check", "plugin", "python"} <= ran, "the clone is as bad as it should be"
     assert ran.isdisjoint(sentinel.name for sentinel in SENTINELS)
+
+
+@pytest.mark.parametrize("is_old", [False, True], ids=["store", "store.git"])
+def test_the_pages_of_serve_run_no_program_of_a_clone(clone, is_old, program):
+    pytest.importorskip("uvicorn", reason="the extra `web` is not installed")
+    paths = clone.shop.paths
+    if is_old:
+        clone.set_old_store(paths)
+    before = contents(clone.shop.root)
+    words = [program, "serve", "--root", clone.shop.root]
+    with subprocess.Popen(
+        words, cwd=clone.shop.root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as server:
+        try:
+            assert server.stdout is not None
+            first = [server.stdout.readline() for _ in range(2)][1].strip()
+            address = urlsplit(first)
+            opener = build_opener(HTTPCookieProcessor(CookieJar()))
+            opener.open(first, timeout=20).read()
+            for page in (*PAGES, "/api/loops", *(f"/api/loops/{{}}/{each}" for each in API)):
+                where = f"http://{address.netloc}{page.format(paths.loop_id)}"
+                with suppress(HTTPError), opener.open(where, timeout=20) as answer:
+                    assert answer.read(), page
+                assert clone.ran() == set(), page
+        finally:
+            server.send_signal(signal.SIGINT)
+            said = server.communicate(timeout=20)[1]
+    assert (server.returncode, said) == (0, "")
+    after = contents(clone.shop.root)
+    # Files that an earlier version kept with git are moved by whoever reads them first.
+    changed = {name for name, _ in before.items() ^ after.items()}
+    assert {name for name in changed if not is_old or not {"store", "store.git"} & set(Path(name).parts)} == set()
 
 
 @pytest.mark.parametrize("wanted", ["", "1"])

@@ -73,6 +73,19 @@ def test_a_folder_is_a_candidate_as_its_files_stand_and_git_gets_no_object(branc
     assert (branch.gits_own, branch.files(), attempt.files()) == before
 
 
+@pytest.mark.parametrize(
+    "ignored", ["", ".aiwg/\n"], ids=["our folder ignores itself", "the project ignores our folder"]
+)
+def test_the_project_itself_is_a_candidate_after_a_loop_was_begun_in_it(branch, ralph, ignored):
+    branch.write(".gitignore", ignored)
+    assert ralph("hook", "pre-loop")[0] == 0
+    branch.passing(8)
+    found = document(ralph("compare", "better", str(branch.root), "--base", "v0", "--json"))
+    assert found["take"] == str(branch.root)
+    rows, _ = branch.tracker.project.store(found["loop_id"]).rows()
+    assert len(rows) == 3
+
+
 def test_select_puts_the_best_in_place_and_names_its_undo(branch, ralph):
     before = branch.files()
     code, out, _ = ralph("compare", "worse", "better", "--select")

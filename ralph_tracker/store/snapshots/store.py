@@ -26,7 +26,7 @@ from ralph_tracker.store.snapshots.restore import Restore
 from ralph_tracker.store.snapshots.scan import Captured, Scan, Scanner, capture
 from ralph_tracker.store.snapshots.scope import Scope, freeze, left_out, repository_of
 from ralph_tracker.store.snapshots.trees import NAME_FOLDERS, OF_GIT, KeptTrees, Names, encode_snapshot, write_changed
-from ralph_tracker.store.snapshots.user_repository import make_branch
+from ralph_tracker.store.snapshots.user_repository import Branch, make_branch
 from ralph_tracker.store.snapshots.values import (
     ITERATIONS,
     OBJECTS,
@@ -222,8 +222,8 @@ class SnapshotStore:
         """Bring back the tree from before a restore, and return the id that undoes this."""
         return self.restore(f"{SAFETY}{checked_undo_id(undo_id)}", begun)
 
-    def branch(self, content: str, name: str) -> str:
-        """Create a branch with that content on top of HEAD in the user's repository, and return its commit."""
+    def branch(self, content: str, name: str) -> Branch:
+        """Create a branch with that content on top of HEAD in the user's repository."""
         kept = self._describe(content)
         repository = repository_of(self._root)
         if repository is None:

@@ -6,6 +6,7 @@ when a loop begins.
 
 import hashlib
 import os
+import stat
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,7 +33,11 @@ _QUIET: Final = (
     *("-c", "gc.auto=0"),
     *("-c", "maintenance.auto=0"),
 )
+# Where git reads in its folder, beside the files at its top: the rest (submodules, large files) may have a million.
+_READ_BELOW: Final = ("info", "logs", "objects", "refs", "reftable")
+_READ_ELSEWHERE: Final = ("core.attributesfile", "core.excludesfile")
 _WORDS: Final = {"LANGUAGE": "C", "LC_ALL": "C"}  # git's messages in English, because we parse them
+_NO_SETTINGS: Final = {**_WORDS, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
 NOBODY: Final = {
     "GIT_AUTHOR_NAME": "ralph-tracker",
     "GIT_AUTHOR_EMAIL": "ralph-tracker@localhost",
@@ -41,12 +46,23 @@ NOBODY: Final = {
 }
 
 
+# Settings by which git gives files to other programs, when it takes them in or checks them out.
+_FILTERS: Final = r"^filter\..*\.(clean|smudge|process)$"
+
+
 class Answer(NamedTuple):
     """How a git command ended: its exit status (negative: a signal), its output, its error text."""
 
     status: int
     out: bytes
     error: str
+
+
+class Branch(NamedTuple):
+    """The branch of a kept tree: its commit, and whether this call made it or an earlier one."""
+
+    commit: str
+    is_new: bool
 
 
 @dataclass(frozen=True)
@@ -74,8 +90,37 @@ class UserRepository:
             "GIT_TERMINAL_PROMPT": "0",
         }
 
+    @cached_property
+    def endless(self) -> str | None:
+        """Return the pipe or device that git would wait for, or read without end; None if there is none."""
+        for folder in dict.fromkeys((self.folder, self.common)):
+            found = _endless_in(folder)
+            if found is not None:
+                return found
+        return next((str(path) for path in self._named_in_settings() if _is_endless(path)), None)
+
+    def _named_in_settings(self) -> Iterator[Path]:
+        """Yield the files that the repository's own settings make git read; none is read before it was yielded."""
+        pending, seen = [self.common / "config", self.folder / "config.worktree"], set[Path]()
+        nowhere = {**_NO_SETTINGS, "GIT_DIR": os.devnull}  # git reads the repository's settings before any command
+        while pending:
+            file = pending.pop().resolve()
+            if file in seen or not file.is_file():
+                continue
+            seen.add(file)
+            words = ("config", "--no-includes", "--list", "-z", "--file", str(file))
+            for item in os.fsdecode(_run_git(words, self.top, nowhere, b"").out).split("\0"):
+                key, _, value = item.partition("\n")
+                is_include = key.startswith(("include.", "includeif.")) and key.endswith(".path")
+                if is_include or key in _READ_ELSEWHERE:
+                    path = file.parent / os.path.expanduser(value)  # noqa: PTH111  "~" may stay
+                    yield path
+                    pending += [path] if is_include else []
+
     def ask(self, *words: str, stdin: bytes = b"", more: Mapping[str, str] | None = None) -> Answer:
         """Run git and return its result; `more` are additional environment variables."""
+        if self.endless is not None:
+            raise StoreError(f"{self.endless}: a pipe or a device, which git would wait for: {_AGAIN}")
         environment = {**self.environment, **(more or {})}
         return _run_git(words, Path(environment["GIT_WORK_TREE"]), environment, stdin)
 
@@ -103,6 +148,13 @@ class UserRepository:
         name = os.fsdecode(answer.out.rstrip(b"\n"))
         return Path(name) if not answer.status and name else default_user_ignore_file()
 
+    def filters(self) -> list[str]:
+        """Return the programs that the repository's own settings name as filters of files, a line each."""
+        words = ("--includes", "-z", "--get-regexp", _FILTERS)
+        listed = b"".join(self.ask("config", scope, *words).out for scope in ("--local", "--worktree"))
+        pairs = (each.partition(b"\n") for each in listed.split(b"\0") if each)
+        return list(dict.fromkeys(f"git {os.fsdecode(key)}: {os.fsdecode(value)}" for key, _, value in pairs))
+
     def trouble(self) -> str | None:
         """Return why git cannot read this repository, None if it can."""
         try:
@@ -124,7 +176,7 @@ def new_repository(folder: Path, object_format: str) -> UserRepository:
     with as_store_error(folder):
         folder.mkdir(mode=0o700)
     words = ("init", "-q", "--bare", "--template=", f"--object-format={object_format}", str(folder))
-    answer = _run_git(words, folder, {**_WORDS, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}, b"")
+    answer = _run_git(words, folder, _NO_SETTINGS, b"")
     if answer.status:
         raise StoreError(f"git init failed in {folder} ({answer.error.strip()}): {_AGAIN}")
     return UserRepository(folder, folder, folder, "")
@@ -169,8 +221,8 @@ def _changed(root: Path, item: bytes, index_time: int) -> str | None:
         found = (root / path).lstat()
         if found.st_size == int(size) and found.st_mtime_ns <= index_time:
             return None
-        content = (root / path).read_bytes()
-    except OSError:
+        content = b"" if stat.S_ISLNK(found.st_mode) else read_regular(root / path)
+    except (InputError, OSError):
         return path
     new = hashlib.sha256 if len(object_id) == _SHA256_DIGITS else hashlib.sha1
     forms = (content, content.replace(b"\r\n", b"\n"))  # as committed from a tree with Windows line ends
@@ -208,6 +260,37 @@ def bytes_of(file: Path) -> bytes:
         return b""
 
 
+def _endless_in(folder: Path) -> str | None:
+    """Return a pipe or device that git would read in its folder, or where a link in it leads; None if there is none."""
+    pending, seen = [str(folder), *(str(folder / name) for name in _READ_BELOW)], {str(folder.resolve())}
+    while pending:
+        at = pending.pop()
+        try:
+            with os.scandir(at) as entries:
+                found = [entry for entry in entries if not entry.is_file(follow_symlinks=False)]
+        except OSError:
+            continue  # git says what it cannot read
+        for entry in found:
+            if not entry.is_dir():
+                if _is_endless(entry.path):
+                    return entry.path
+            elif at != str(folder):
+                real = os.path.realpath(entry.path) if entry.is_symlink() else entry.path
+                pending += [] if real in seen else [real]
+                seen.add(real)
+    return None
+
+
+def _is_endless(path: Path | str) -> bool:
+    """Return whether a path leads to a pipe or a device other than the empty one."""
+    try:
+        status = os.stat(path)  # noqa: PTH116  # of many names
+    except OSError:
+        return False
+    is_device = stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode)
+    return stat.S_ISFIFO(status.st_mode) or (is_device and status.st_rdev != Path(os.devnull).stat().st_rdev)
+
+
 def _run_git(words: Sequence[str], where: Path, environment: Mapping[str, str], stdin: bytes) -> Answer:
     try:
         from git.cmd import Git  # noqa: PLC0415  # takes 147 ms, and few commands need it
@@ -237,18 +320,22 @@ def _run_git(words: Sequence[str], where: Path, environment: Mapping[str, str], 
     return Answer(status, out, said)
 
 
-def make_branch(repository: UserRepository, goal: Sequence[Entry], each: Read, note: Note, name: str) -> str:
-    """Create a branch with the files of a kept tree on top of HEAD, which is not moved; return the commit.
+def make_branch(repository: UserRepository, goal: Sequence[Entry], each: Read, note: Note, name: str) -> Branch:
+    """Create a branch with the files of a kept tree on top of HEAD, which is not moved.
 
     Files are stored as `git add` would, with the user's line endings and filters. Index and working tree are temporary.
-    Raises StoreError if the name is taken or invalid.
+    A branch of that name with the same tree, parent and message is what a killed call has made: it is left as it is.
+    Raises StoreError if the name is invalid, or taken by something else.
     """
     answer = repository.ask("check-ref-format", "--branch", name)
     if answer.status or answer.out.decode("utf-8", "replace").strip() != name:
         raise StoreError(f"{shown(name)} cannot be the name of a branch; give another one")
-    if not repository.ask("rev-parse", "-q", "--verify", f"refs/heads/{name}").status:
-        raise StoreError(f"the branch {shown(name)} exists already; give another name, or delete that branch first")
+    there = repository.ask("rev-parse", "-q", "--verify", f"refs/heads/{name}").out.decode().strip()
     head = repository.head()
+    message = (note.message or "Kept by ralph-tracker").encode()
+    taken = StoreError(f"the branch {shown(name)} exists already; give another name, or delete that branch first")
+    if there and _content_of(repository, there)[1:] != ([head] if head else [], message.strip()):
+        raise taken
     # Git commits as the user if it knows one, else as ralph-tracker.
     keys = ("user.name", "user.email")
     known = all(not repository.ask("config", "--includes", "--get", key).status for key in keys)
@@ -273,10 +360,21 @@ def make_branch(repository: UserRepository, goal: Sequence[Entry], each: Read, n
         repository.run("update-index", "--add", "-z", "--stdin", stdin=added, more=place)
         tree = repository.run("write-tree", more=place).decode().strip()
         parent = ("-p", head) if head else ()
-        message = (note.message or "Kept by ralph-tracker").encode()
+        if there and _content_of(repository, there)[0] != tree:
+            raise taken
+        if there:
+            return Branch(there, is_new=False)
         commit = repository.run("commit-tree", tree, *parent, stdin=message, more=place).decode().strip()
     repository.run("update-ref", f"refs/heads/{name}", commit, "0" * len(commit))
-    return commit
+    return Branch(commit, is_new=True)
+
+
+def _content_of(repository: UserRepository, commit: str) -> tuple[str, list[str], bytes]:
+    """Return the tree, the parents and the message of a commit."""
+    head, _, message = repository.run("cat-file", "commit", commit).partition(b"\n\n")
+    fields = [line.split(" ", 1) for line in head.decode("utf-8", "replace").split("\n")]
+    parents = [rest[0] for word, *rest in fields if word == "parent"]
+    return next(rest[0] for word, *rest in fields if word == "tree"), parents, message.strip()
 
 
 def _edit(

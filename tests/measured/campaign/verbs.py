@@ -125,8 +125,7 @@ STEPS = (
     Step(("hook", "post-iteration", "--iteration", "4", "--json"), many),
     Step(("restore", "2"), writes=True),
     *(Step((*TAKE_1, how)) for how in ("none", "output")),
-    # A call that died after it had made the branch says that it is there, and to give another name.
-    Step((*TAKE_1, "branch"), into_git=True, again=(*TAKE_1, "branch", "--branch", "again")),
+    Step((*TAKE_1, "branch"), into_git=True),
     Step((*TAKE_1, "worktree"), work, writes=True),
     Step(("select-best", "--verify")),
     Step(("verify",)),

@@ -1,14 +1,25 @@
 """The user's repository: its head, and a kept tree on a branch of it, made as they would have committed it."""
 
+import os
+import signal
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from ralph_tracker.errors import StoreError
-from ralph_tracker.store.snapshots.user_repository import head_of
+from ralph_tracker.store.snapshots.user_repository import changed_since_commit, head_of, repository_around
 
 from .projects import Project
+
+# Where git reads: of its own folder, of what its settings name, and behind links.
+READ_BY_GIT = (
+    *("HEAD", "config", "config.worktree", "commondir", "packed-refs", "index", "shallow"),
+    *("refs/heads/main", "logs/HEAD", "info/attributes", "objects/info/alternates", "objects/pack/pack-1.idx"),
+    *("attributes", "elsewhere/main", "../included", "../included-there"),
+)
 
 
 def settled(project: Project) -> dict[str, str]:
@@ -35,7 +46,8 @@ def test_a_branch_holds_the_kept_files_on_top_of_head(project: Project) -> None:
     project.write("a.txt", "later\n")
     head = project.git("rev-parse", "HEAD").strip()
     before, files = settled(project), project.look()
-    commit = store.branch(snapshot.commit, "new/best")
+    commit, is_new = store.branch(snapshot.commit, "new/best")
+    assert is_new
     assert project.git("rev-parse", "new/best").strip() == commit
     listed = project.git("ls-tree", "-r", "-z", "--name-only", "new/best").split("\0")[:-1]
     assert listed == list(store.paths(snapshot.tree))
@@ -68,6 +80,24 @@ def test_a_branch_that_exists_is_refused(project: Project) -> None:
     with pytest.raises(StoreError, match="the branch main exists already"):
         store.branch(snapshot.commit, "main")
     assert project.users_own() == before
+
+
+def test_a_branch_that_an_earlier_call_made_is_known_again_and_left_as_it_is(project: Project) -> None:
+    store = project.make_store()
+    project.write("new.txt")
+    snapshot = store.snapshot(message="Iteration 1")
+    made = store.branch(snapshot.commit, "new")
+    before = project.users_own()
+    assert store.branch(snapshot.commit, "new") == (made.commit, False)
+    assert project.users_own() == before
+    project.write("new.txt", "another\n")
+    for other in (store.snapshot(message="Iteration 1"), store.snapshot(message="Iteration 2")):
+        with pytest.raises(StoreError, match="the branch new exists already"):
+            store.branch(other.commit, "new")
+    project.git("commit", "-q", "--allow-empty", "-m", "HEAD goes on")
+    with pytest.raises(StoreError, match="the branch new exists already"):
+        store.branch(snapshot.commit, "new")
+    assert project.git("rev-parse", "new").strip() == made.commit
 
 
 @pytest.mark.parametrize("name", ["-x", "a b", "a..b", "@{-1}", "x.lock", "", "new\nline", "/x"])
@@ -191,3 +221,68 @@ def test_without_a_repository_or_without_git_there_is_none(tmp_path, monkeypatch
     git_in(tmp_path, "commit", "-q", "--allow-empty", "-m", "first")
     monkeypatch.setattr("git.cmd.Git.GIT_PYTHON_GIT_EXECUTABLE", str(tmp_path / "no-git"))
     assert head_of(tmp_path) is None
+
+
+@contextmanager
+def within(seconds: int) -> Iterator[None]:
+    """Raise TimeoutError in what takes longer."""
+
+    def ended(number: int, frame: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, ended)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize("place", READ_BY_GIT)
+def test_a_pipe_where_git_reads_is_named_and_not_waited_for(place: str, project: Project) -> None:
+    git = project.root / ".git"
+    settings = {
+        "../included": "[include]\n\tpath = ../included\n",
+        "../included-there": '[includeIf "gitdir:/"] path="../fi\\\nrst"\n',
+        "attributes": "[core]\n\tattributesFile = .git/attributes\n",
+    }
+    with (git / "config").open("a") as config:
+        config.write(settings.get(place, ""))
+    store = project.make_store()
+    kept = store.snapshot()
+    if place == "elsewhere/main":
+        (git / "elsewhere").mkdir()
+        (git / "refs/tags").rmdir()
+        (git / "refs/tags").symlink_to("../elsewhere")
+    (project.root / "first").write_text("[include]\n\tpath = included-there\n")
+    (git / place).unlink(missing_ok=True)
+    os.mkfifo(git / place)
+    repository = repository_around(project.root)
+    assert repository is not None
+    with within(90):
+        assert (repository.endless or "").endswith(Path(place).name)
+        assert head_of(project.root) is None
+        assert changed_since_commit(project.root) == ()
+        with pytest.raises(StoreError, match="a pipe or a device, which git would wait for: fix that, then run it"):
+            store.branch(kept.commit, "new")
+        project.remove(".aiwg")
+        assert f"could not be read ({repository.endless}: a pipe" in (project.make_store().note or "")
+
+
+def test_the_empty_device_and_sockets_in_a_git_folder_are_as_good_as_files(project: Project) -> None:
+    git = project.root / ".git"
+    (git / "info/attributes").symlink_to(os.devnull)
+    os.mknod(git / "fsmonitor--daemon.ipc", 0o600 | 0o140000)
+    repository = repository_around(project.root)
+    assert repository is not None
+    assert (repository.trouble(), repository.head()) == (None, project.git("rev-parse", "HEAD").strip())
+
+
+def test_a_tracked_file_that_a_pipe_or_a_link_replaced_is_changed_and_not_read(project: Project) -> None:
+    for path in ("a.txt", "src/b.py"):
+        (project.root / path).unlink()
+    os.mkfifo(project.root / "a.txt")
+    (project.root / "src/b.py").symlink_to("/dev/zero")
+    with within(30):
+        assert changed_since_commit(project.root) == ("a.txt", "src/b.py")
