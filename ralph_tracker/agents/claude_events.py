@@ -247,7 +247,8 @@ class ClaudeEvents:
             case "StreamEvent":
                 self._stream(message.event)
             case "ResultMessage":
-                self._result(message)
+                self.cost_usd = self.cost_usd if message.total_cost_usd is None else message.total_cost_usd
+                self._end_turn(self.cost_usd)
             case _:
                 pass
 
@@ -296,10 +297,6 @@ class ClaudeEvents:
         elif event.get("type") == "message_delta":
             self._streamed = self._streamed[0], event.get("usage", {}).get("output_tokens")
             self._end_turn_if_whole()
-
-    def _result(self, message: Any) -> None:  # noqa: ANN401
-        self.cost_usd = self.cost_usd if message.total_cost_usd is None else message.total_cost_usd
-        self._end_turn(self.cost_usd)
 
     def _end_turn_if_whole(self) -> None:
         """End the turn once its tools have ended, and its tokens are known if messages are streamed."""

@@ -187,7 +187,8 @@ def _of_files(problems: RemainingProblems, where: str) -> Iterator[Section]:
     yield Section(f"The build fails{where}:", tuple(each.text for each in listed.findings if each.kind == "build"))
     if problems.metrics.build_status == "failure" and not listed.counts.get("build"):
         yield Section(f"The build fails{where}.", (), 1)
-    yield Section(f"Did not load{where}, so their tests did not run:", tuple(_pairs(problems.not_loaded)))
+    not_loaded = (said if said.startswith(place) else f"{place}: {said}" for place, said in problems.not_loaded.items())
+    yield Section(f"Did not load{where}, so their tests did not run:", tuple(not_loaded))
     yield from _of_tests(problems, where)
     yield Section(
         "Lost tests; bring them back:", tuple(f"{name} ({how} before)" for name, how in problems.lost.items())
@@ -220,10 +221,6 @@ def _told(test: FailingTest) -> str:
     lines = [line for line in test.message.splitlines() if line.strip()][1:_MESSAGE_LINES]
     again = " (it passed before)" if test.is_broken else ""
     return "\n".join((first_words(test) + again, *(f"    {line.strip()}" for line in lines)))
-
-
-def _pairs(named: Mapping[str, str]) -> Iterator[str]:
-    return (said if said.startswith(place) else f"{place}: {said}" for place, said in named.items())
 
 
 def _costs(parts: Iterable[ScorePart]) -> Iterator[str]:

@@ -166,11 +166,8 @@ def _say(replay: "Replay", closed: "FinishedLoop", ranking: Sequence[CandidateDo
         say("Take none: no candidate is better than the base")
     if select:
         say_wrapped(closed.applied, indent=2)
-    say_next(f"`ralph-tracker show N --loop-id {replay.loop_id}` says why, N is {_numbers(ranking)}")
-
-
-def _numbers(ranking: Sequence[CandidateDocument]) -> str:
-    return ", ".join(f"{each['iteration']} for {each['candidate']}" for each in ranking)
+    numbers = ", ".join(f"{each['iteration']} for {each['candidate']}" for each in ranking)
+    say_next(f"`ralph-tracker show N --loop-id {replay.loop_id}` says why, N is {numbers}")
 
 
 def _document(replay: "Replay", closed: "FinishedLoop", ranking: list[CandidateDocument]) -> ComparisonDocument:

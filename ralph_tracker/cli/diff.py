@@ -21,7 +21,6 @@ from ralph_tracker.loop.listing import as_of_now, listing
 from ralph_tracker.report.standing import percent
 from ralph_tracker.report.text import ABSENT, number, signed
 from ralph_tracker.store.snapshots.patch import FileChange
-from ralph_tracker.store.snapshots.values import as_utf8
 
 _MARKS: Final = {"added": "A", "modified": "M", "deleted": "D", "renamed": "R", "type_changed": "T"}
 _EXECUTABLE: Final = "100755"
@@ -69,18 +68,10 @@ def _say_files(files: Sequence[FileChange], shown: int | None) -> None:
     counts = [(_words(status), sum(file.status == status for file in files)) for status in _MARKS]
     say(f"files: {', '.join(f'{count} {word}' for word, count in counts if count) or 'the same content'}")
     for file in files[:shown]:
-        say(f"  {_MARKS[file.status]} {_lines(file):>11}  {_name(file)}{_mode(file)}")
+        lines = file.content if file.content != "text" else f"+{file.added} -{file.deleted}"
+        say(f"  {_MARKS[file.status]} {lines:>11}  {file.name}{_mode(file)}")
     if shown is not None:
         _say_rest(len(files) - shown, "files")
-
-
-def _lines(file: FileChange) -> str:
-    return file.content if file.content != "text" else f"+{file.added} -{file.deleted}"
-
-
-def _name(file: FileChange) -> str:
-    path = as_utf8(file.path)
-    return path if file.old_path is None else f"{as_utf8(file.old_path)} → {path}"
 
 
 def _mode(file: FileChange) -> str:

@@ -217,7 +217,8 @@ def gate_junit(gate: Gate) -> bytes:
     document = JUnitXml(SUITE)
     document.add_testsuite(suite)
     document.update_statistics()  # type: ignore[no-untyped-call]  # the library does not do so itself
-    return b"<?xml version='1.0' encoding='utf-8'?>\n" + _utf8(document.tostring())  # type: ignore[no-untyped-call]  # as above
+    text: str | bytes = document.tostring()  # type: ignore[no-untyped-call]  # as above
+    return b"<?xml version='1.0' encoding='utf-8'?>\n" + (text if isinstance(text, bytes) else text.encode())
 
 
 def _facts(gate: Gate) -> Iterable[tuple[str, str]]:
@@ -266,17 +267,18 @@ def _text(text: str) -> str:
     return _NO_XML.sub(lambda found: f"\\u{ord(found[0]):04x}", "\n".join(lines))
 
 
-def _utf8(document: str | bytes) -> bytes:
-    return document if isinstance(document, bytes) else document.encode()
-
-
 @click.command("gate", short_help="Measure without recording: pass or regression.")
 @loop_options
 @metrics_option
 @click.option("--junit", type=click.Path(path_type=Path), metavar="FILE", help="Write the verdict there as JUnit XML.")
 @click.option("--github", is_flag=True, help="Annotate, and append to the step summary, as GitHub Actions reads it.")
 @click.option("--strict", is_flag=True, help="Leave with 3 where the integrity verdict is SUSPECT, too.")
-@click.option("--metric-lines", is_flag=True, help="Print METRIC name=value for what was measured, before the verdict.")
+@click.option(
+    "--metric-lines",
+    "as_metrics",
+    is_flag=True,
+    help="Print METRIC name=value for what was measured, before the verdict.",
+)
 @trust_option
 def command(
     root: Path,
@@ -287,14 +289,14 @@ def command(
     github: bool,
     *,
     strict: bool,
-    metric_lines: bool,
+    as_metrics: bool,
     trust: bool,
 ) -> int:
     """Measure the current tree and judge it against the loop's last iteration, without recording it.
 
     Exit code 0 pass, 3 regression or TAMPERED (with --strict SUSPECT too), 4 something could not be measured.
     """
-    forms = [name for name, asked in (("github", github), ("json", as_json), ("metric-lines", metric_lines)) if asked]
+    forms = [name for name, asked in (("github", github), ("json", as_json), ("metric-lines", as_metrics)) if asked]
     if len(forms) > 1:
         raise click.UsageError(f"--{forms[0]} and --{forms[1]} both print to standard output; choose one")
 
@@ -317,7 +319,7 @@ def command(
     elif github:
         _say_for_github(found, root)
     else:
-        for line in (*_metric_lines(found, asked=metric_lines), *lines(found)):
+        for line in (*(metric_lines(found) if as_metrics else ()), *lines(found)):
             say(line)
     return code
 
@@ -355,14 +357,8 @@ def _counts(record: IterationRecord) -> str:
 
 
 def _failing_lines(failing: Any) -> list[str]:  # noqa: ANN401  # FailingTests or None
-
     named = {"now failing": failing.new, "still failing": failing.still} if failing is not None else {}
     return [f"  {words}: {names_in_short(tests)}" for words, tests in named.items() if tests]
-
-
-def _metric_lines(found: Any, *, asked: bool) -> list[str]:  # noqa: ANN401  # a Gate
-
-    return metric_lines(found) if asked else []
 
 
 def _gap(found: Any) -> str:  # noqa: ANN401  # a Gate

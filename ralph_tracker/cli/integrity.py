@@ -86,14 +86,11 @@ def _say(view: Any) -> None:  # noqa: ANN401  # OpenFindings
     for file, why in view.found.unread.items():
         say_wrapped(f"not looked into: {file}: {why}")
     if not view.findings and not view.tests:
-        say_wrapped("no findings" if view.verdict != "UNPROVEN" else f"not proven: {_why_unproven(view)}")
+        # Something did not load, or the earlier tests could not run.
+        why = view.found.unproven or "; ".join(view.not_loaded) or "the tests of the loop did not run"
+        say_wrapped("no findings" if view.verdict != "UNPROVEN" else f"not proven: {why}")
     elif view.verdict in _GRAVE:
         say("  next: fix it, or `ralph-tracker accept ALERT --reason WHY` where it is as it should be")
-
-
-def _why_unproven(view: Any) -> str:  # noqa: ANN401  # as above
-    """Return why the verdict is UNPROVEN: what did not load, or why the earlier tests could not run."""
-    return view.found.unproven or "; ".join(view.not_loaded) or "the tests of the loop did not run"
 
 
 def rates(view: Any) -> str:  # noqa: ANN401  # as above

@@ -165,7 +165,10 @@ def say_table(
     while _total(widths, gap) > limit:
         widths[max(widths, key=widths.__getitem__)] -= 1
     for row in table:
-        cells = (_fitted(row[place], width, to_the_right=place in right) for place, width in widths.items())
+        shown = {place: cut(row[place], width) for place, width in widths.items()}
+        cells = (
+            text.rjust(widths[place]) if place in right else text.ljust(widths[place]) for place, text in shown.items()
+        )
         say((" " * gap).join(cells).rstrip())
     return left_out
 
@@ -181,8 +184,3 @@ def _total(widths: Mapping[int, int], gap: int) -> int:
 def cut(text: str, width: int) -> str:
     """Return a text cut to at most that width."""
     return text if len(text) <= width else f"{text[: width - 1]}{_CUT}"
-
-
-def _fitted(cell: str, width: int, *, to_the_right: bool) -> str:
-    shown = cut(cell, width)
-    return shown.rjust(width) if to_the_right else shown.ljust(width)

@@ -77,7 +77,8 @@ class MlflowRuns:
             experiment = self._experiment(self._named or loop.paths.root.name)
             found = self._found(experiment, key)
             if not found:
-                self._client.create_run(experiment, _start(loop), _first_tags(loop, key), loop.loop_id)
+                start = int(moment(loop.summary().started_at).timestamp() * _MILLI)
+                self._client.create_run(experiment, start, _first_tags(loop, key), loop.loop_id)
                 found = self._found(experiment, key)
             run, *twins = sorted(found, key=_progress, reverse=True)
             for twin in twins:  # of a request whose answer got lost
@@ -185,10 +186,6 @@ class MlflowRuns:
             changed = paths.iteration(summary.best_iteration) / "artifacts"
             for file in changed.rglob("*") if changed.is_dir() else ():
                 self._copied(file, folder / "files" / file.relative_to(changed).parent)
-
-
-def _start(loop: ExportedLoop) -> int:
-    return int(moment(loop.summary().started_at).timestamp() * _MILLI)
 
 
 def _first_tags(loop: ExportedLoop, key: str) -> dict[str, str]:

@@ -97,7 +97,8 @@ class OtlpReceiver:
         scope = {"name": SERVICE, "version": __version__}
         metrics, logs = self._messages
         gauges = {"metrics": self._gauges(rows), "scope": scope, "schema_url": SCHEMA_URL}
-        events = {"log_records": self._events(rows), "scope": scope, "schema_url": SCHEMA_URL}
+        found = [event for row in rows for event in (*self._evaluations(row), *self._alerts(row))]
+        events = {"log_records": found, "scope": scope, "schema_url": SCHEMA_URL}
         of = {"resource": {"attributes": resource}}
         sent = metrics.ExportMetricsServiceRequest(resource_metrics=[{**of, "scope_metrics": [gauges]}])
         told = logs.ExportLogsServiceRequest(resource_logs=[{**of, "scope_logs": [events]}])
@@ -130,9 +131,6 @@ class OtlpReceiver:
 
     def _of(self, row: Row) -> list[dict[str, Any]]:
         return _attributes({LOOP: self._loop.loop_id, LOOP_KEY: self._key, ITERATION: row.number})
-
-    def _events(self, rows: Iterable[Row]) -> list[dict[str, Any]]:
-        return [event for row in rows for event in (*self._evaluations(row), *self._alerts(row))]
 
     def _evaluations(self, row: Row) -> Iterable[dict[str, Any]]:
         for value, name in EVALUATIONS.items():

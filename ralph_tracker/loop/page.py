@@ -22,7 +22,6 @@ from ralph_tracker.store.loop_story import advice, selected
 from ralph_tracker.store.outcome_history import Outcomes, outcome_history
 from ralph_tracker.store.record_listing import Listed, RecordHistory
 from ralph_tracker.store.snapshots.patch import FileChange
-from ralph_tracker.store.snapshots.values import as_utf8
 
 # What diffs may take of the page: iterations, bytes in all, and of one file.
 DIFFS: Final = 40
@@ -125,10 +124,5 @@ def file_patches(files: Sequence[FileChange], command: str) -> tuple[FilePatch, 
             note = _NOTES.get(file.content, "") or command
         elif len(patch) > _PATCH:
             patch, note = "", f"{len(patch)} characters: {command}"
-        found.append(FilePatch(_name(file), file.status, patch, note))
+        found.append(FilePatch(file.name, file.status, patch, note))
     return tuple(found)
-
-
-def _name(file: FileChange) -> str:
-    path = as_utf8(file.path)
-    return path if file.old_path is None else f"{as_utf8(file.old_path)} → {path}"

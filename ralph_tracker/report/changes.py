@@ -1,6 +1,6 @@
 """What an iteration changed, by name: tests that broke, came back, appeared or went, and files."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from ralph_tracker.core.known_tests import names_in_short
@@ -44,7 +44,7 @@ def change_of(
 ) -> Change:
     """Compare the letters of two iterations by name."""
     found: dict[str, list[str]] = {word: [] for word in _WORDS}
-    for name in _differing(old, new):
+    for name in sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name)):
         was, now = old.get(name), new.get(name)
         if was is None:
             found["new"].append(name)
@@ -53,7 +53,3 @@ def change_of(
         else:
             found[{FAILED: "broke", PASSED: "fixed"}.get(now, "skipped")].append(name)
     return Change(iteration, before, **{word: tuple(names) for word, names in found.items()}, files=tuple(files))
-
-
-def _differing(old: Mapping[str, str], new: Mapping[str, str]) -> Iterable[str]:
-    return sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))

@@ -24,8 +24,9 @@ def mermaid_chart(points: Sequence[Point], peak: int) -> str:
         return ""
     scores = [(point.score or 0) * _HUNDRED for point in drawn]
     most = max((point.tests or 0 for point in points), default=0)
+    named = all(point.passed is not None for point in drawn)
     # A bar per column or none: what is missing cannot be drawn.
-    bars = [(point.passed or 0) / most * _HUNDRED for point in drawn] if most and _named(drawn) else []
+    bars = [(point.passed or 0) / most * _HUNDRED for point in drawn] if most and named else []
     low, high = _range([*scores, *bars])
     lines = ["xychart-beta", f'    title "{_title(peak, counted=bool(bars))}"']
     lines.append(f"    x-axis [{', '.join(_label(point, peak) for point in drawn)}]")
@@ -33,10 +34,6 @@ def mermaid_chart(points: Sequence[Point], peak: int) -> str:
     lines += [f"    bar [{_values(bars)}]"] if bars else []
     lines.append(f"    line [{_values(scores)}]")
     return "\n".join(lines)
-
-
-def _named(points: Sequence[Point]) -> bool:
-    return all(point.passed is not None for point in points)
 
 
 def _sample(points: Sequence[Point], peak: int) -> list[Point]:

@@ -44,9 +44,7 @@ def matrix_of(changes: Sequence[Change], columns: Sequence[Column], room: int = 
     rows: list[OutcomeRow] = []
     used = 0
     for name in ordered:
-        row = OutcomeRow(
-            name, _told(moved[name]), outcome_strip(letters[name]), not letters[name].rstrip("?").endswith("p")
-        )
+        row = OutcomeRow(name, _told(moved[name]), outcome_strip(letters[name]), not _passes(letters[name]))
         used += len(row.name) + len(row.events) + len(row.picture)
         if used > room and rows:
             break

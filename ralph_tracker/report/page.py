@@ -97,7 +97,7 @@ def page_view(
     view = selection_view(selection, story)
     parts = _parts(documents)
     named = [name for name in DIMENSIONS if any(value for _, value in parts[name])]
-    findings = tuple(_findings(documents))
+    findings = tuple(FoundAt(at, each) for at, document in documents.items() for each in findings_of(document))
     moved = _moved(selection)
     return PageView(
         selection=view,
@@ -195,14 +195,9 @@ def _moved(selection: Selection) -> list[MetricSpec]:
     return list(first.values())
 
 
-def _known(selection: Selection, spec: MetricSpec) -> list[float]:
-    values = (c.metrics.number(spec.name) for c in selection.contenders)
-    return [value for value in values if value is not None]
-
-
 def _multiple(selection: Selection, spec: MetricSpec) -> Multiple:
     series = [(c.iteration, c.metrics.number(spec.name)) for c in selection.contenders]
-    known = _known(selection, spec)
+    known = [value for _, value in series if value is not None]
     picture = svg.small(series, f"{spec.label} over the iterations")
     return Multiple(spec.label, picture, number(known[0], spec), number(known[-1], spec))
 
@@ -228,7 +223,3 @@ def _cost(selection: Selection, story: LoopStory) -> str:
             spent += usage["cost_usd"]
         series.append((contender.iteration, spent))
     return svg.small(series, "Cost in USD, summed over the iterations") if spent else ""
-
-
-def _findings(documents: Mapping[int, Mapping[str, Any]]) -> list[FoundAt]:
-    return [FoundAt(at, finding) for at, document in documents.items() for finding in findings_of(document)]

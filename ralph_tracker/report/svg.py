@@ -63,7 +63,8 @@ def trajectory(scores: Series, marks: Sequence[Mark]) -> str:
     frame = _Frame(known[0][0], known[-1][0], low, high)
     at = dict(known)
     shaped = {mark.iteration for mark in marks if mark.kind in {"peak", "rollback", "decision"}}
-    links = marks if len(known) > _LINKS else [*marks, *_plain(known, shaped)]
+    points = [Mark(number, "point", "") for number, _ in known if number not in shaped]
+    links = marks if len(known) > _LINKS else [*marks, *points]
     parts = [_axes(frame), _line(frame, scores, "score")]
     shown = sorted((mark for mark in links if mark.iteration in at), key=lambda each: each.iteration)
     parts += [_mark(frame, mark, at[mark.iteration]) for mark in shown[: _LINKS * 4]]
@@ -75,10 +76,6 @@ def _ends(values: Sequence[float]) -> tuple[int, int]:
     high = math.ceil(max(*values, 1) / _ROUND) * _ROUND
     every = _every(high - min(values) + 1)
     return max(0, high - every * math.ceil((high - min(values) + 1) / every)), high
-
-
-def _plain(known: Sequence[tuple[int, float]], marked: set[int]) -> list[Mark]:
-    return [Mark(number, "point", "") for number, _ in known if number not in marked]
 
 
 def _mark(frame: _Frame, mark: Mark, value: float) -> str:

@@ -130,7 +130,9 @@ def iteration_view(document: Document) -> IterationView:
         total=f"{quality} (given)" if given else quality,
         rows=tuple(_metric_row(BY_NAME[name], record) for name in SEED_ROWS),
         more_rows=tuple(
-            _metric_row(spec, record) for spec in METRICS if spec.name not in SEED_ROWS and _has(spec, record)
+            _metric_row(spec, record)
+            for spec in METRICS
+            if spec.name not in SEED_ROWS and value_of(record, spec) is not None
         ),
         dimensions=_dimensions(record),
         alerts=alerts,
@@ -169,10 +171,6 @@ def plan_tasks(record: Document) -> str:
 def value_of(record: Document, spec: MetricSpec) -> Any:  # noqa: ANN401  # a number, a status or None
     """Return a metric of a record's document, None if it is missing."""
     return (record.get(spec.section) or {}).get(spec.name)
-
-
-def _has(spec: MetricSpec, record: Document) -> bool:
-    return value_of(record, spec) is not None
 
 
 def _metric_row(spec: MetricSpec, record: Document) -> MetricRow:

@@ -198,9 +198,10 @@ def run_agent(
     with as_store_error(logs.out):
         for log in logs:
             mask_file(log, secret_values(environment))
-    return AttemptResult(
-        finished, _with_time(listener.report(finished.exit_code), finished), follower.printed, follower.idle_s
-    )
+    report = listener.report(finished.exit_code)
+    # Our own clock counts, because agents report the time in different ways or not at all.
+    report = report._replace(usage=report.usage._replace(duration_s=round(finished.duration_s, 3)))
+    return AttemptResult(finished, report, follower.printed, follower.idle_s)
 
 
 def report_from_logs(logs: Logs) -> RunReport:
@@ -212,11 +213,6 @@ def report_from_logs(logs: Logs) -> RunReport:
                 while piece := file.read(1 << 16):
                     hear(piece)
     return listener.report(None)
-
-
-def _with_time(report: RunReport, finished: Finished) -> RunReport:
-    """Use our own clock for the time, because agents report it in different ways or not at all."""
-    return report._replace(usage=report.usage._replace(duration_s=round(finished.duration_s, 3)))
 
 
 def is_startable(command: str, cwd: Path, environment: Mapping[str, str]) -> bool:

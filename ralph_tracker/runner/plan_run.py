@@ -169,7 +169,7 @@ def outcome_of(tracker: Tracker, begun: PlanTask) -> tuple[TaskOutcome, str]:
         commit=head if head != begun.head else None,
         fix_cycles=max(summary.iteration - 1, 0),
         failing_tests=() if problems is None else tuple(sorted(test.name for test in problems.failing or ())),
-        open_alerts=_alerts(kept),
+        open_alerts=tuple(f"{each.severity.name} {each.id}: {each.message}" for each in kept.unaccepted_alerts),
         rolled_back=_rolled_back(records),
         reason=why,
     )
@@ -182,10 +182,6 @@ def _told(begun: PlanTask, outcome: TaskOutcome, kept: IterationRecord, summary:
     if summary.best_iteration is not None and summary.best_adjusted_score > kept.adjusted_score:
         said += f"; the peak by score was iteration {summary.best_iteration} with {summary.best_adjusted_score:.4g}"
     return f"{said}; {outcome.reason}" if outcome.reason else said
-
-
-def _alerts(kept: IterationRecord) -> tuple[str, ...]:
-    return tuple(f"{each.severity.name} {each.id}: {each.message}" for each in kept.unaccepted_alerts)
 
 
 def _rolled_back(records: Sequence[IterationRecord]) -> tuple[str, ...]:
@@ -338,7 +334,8 @@ class PlanRun:
             return asked._replace(resume=True)
         # Checks decide when a task is done, not a score.
         limits = {"target_score": None, **self.asked.limits, **({} if left is None else {"max_cost_usd": left})}
-        config = self._config()
+        root = self.tracker.root.resolve()
+        config = with_detected_checks(load_config(root), root, self.tracker.environment)
         return asked._replace(
             resume=False, limits=limits, new=self._takes_over(current), checks=added_checks(assignment.task, config)
         )
@@ -352,10 +349,6 @@ class PlanRun:
         if not (ours or self.asked.new):
             raise still_running(summary)
         return True
-
-    def _config(self) -> Config:
-        root = self.tracker.root.resolve()
-        return with_detected_checks(load_config(root), root, self.tracker.environment)
 
     def _left(self, assignment: Assignment, begun: PlanTask) -> float | None:
         """Return how many USD the plan may still cost, None if there is no limit."""

@@ -90,10 +90,9 @@ class _Site:
 
     async def loops(self, request: Request) -> Response:
         chosen = self._named(request.query_params.getlist("loop"))
-        return await self._page(request, loops_of(self._project), lambda live: self._loops(chosen, live))
-
-    def _loops(self, chosen: Sequence[LoopPaths], live: Live) -> str:
-        return pages.loops_page(self._project, chosen, live)
+        return await self._page(
+            request, loops_of(self._project), lambda live: pages.loops_page(self._project, chosen, live)
+        )
 
     async def loop(self, request: Request) -> Response:
         paths = self._loop(request)

@@ -236,16 +236,14 @@ class Listener:
             return heard.trouble or self._at_exit_0(asked)
         if meant is not None:
             return RunOutcome(meant, self._last_line)
-        return self._complaint(heard) or _otherwise(asked, exit_code, self._last_line)
+        complaint = heard.trouble or self._errors.text.complaint() or self._output.text.complaint()
+        return complaint or _otherwise(asked, exit_code, self._last_line)
 
     def _at_exit_0(self, asked: str | None) -> RunOutcome:
         if asked is not None:
             return RunOutcome(Ending.NEEDS_PERSON, asked)
         anything = self._output.said or self._errors.said
         return self._output.text.nothing_but() or RunOutcome(Ending.DONE if anything else Ending.UNKNOWN)
-
-    def _complaint(self, heard: StreamReport) -> RunOutcome | None:
-        return heard.trouble or self._errors.text.complaint() or self._output.text.complaint()
 
     @property
     def _last_line(self) -> str | None:

@@ -47,7 +47,8 @@ class Package:
     @property
     def install(self) -> str:
         """Return the command that installs the dependencies, by the lock file."""
-        return next((command for folder in self._folders() for command in _installing(folder)), "npm install")
+        locks = ((folder / lock, command) for folder in self._folders() for lock, command in _LOCKS.items())
+        return next((command for lock, command in locks if lock.is_file()), "npm install")
 
     @property
     def add(self) -> str:
@@ -128,10 +129,6 @@ def read_json(path: Path) -> Mapping[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return document if isinstance(document, Mapping) else None
-
-
-def _installing(folder: Path) -> Iterator[str]:
-    return (command for lock, command in _LOCKS.items() if (folder / lock).is_file())
 
 
 _OPERATOR: Final = re.compile(r"[();<>|&]+")

@@ -11,6 +11,7 @@ import zlib
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
@@ -491,7 +492,7 @@ def staging_in(objects: Objects) -> Take:
         first = next(chunks, b"")
         if len(first) < CHUNK:
             return objects.add(first), len(first)
-        return objects.add_chunks(_with_first(first, chunks))
+        return objects.add_chunks(chain((first,), chunks))
 
     return take
 
@@ -500,11 +501,6 @@ def hash_only(chunks: Iterator[bytes]) -> tuple[str, int]:
     """Return the id and size of a content without storing it."""
     size, name = measured(chunks)
     return name, size
-
-
-def _with_first(first: bytes, chunks: Iterator[bytes]) -> Iterator[bytes]:
-    yield first
-    yield from chunks
 
 
 def _bytes_at(object_id: str, place: Place) -> bytes:

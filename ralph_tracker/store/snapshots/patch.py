@@ -9,7 +9,7 @@ from difflib import unified_diff
 from typing import Final, Literal, NamedTuple, get_args
 
 from ralph_tracker.store.snapshots.trees import KeptTrees
-from ralph_tracker.store.snapshots.values import LINK_MODE, Difference
+from ralph_tracker.store.snapshots.values import LINK_MODE, Difference, as_utf8
 
 PATCH_BYTES: Final = 1_000_000
 SECTION: Final = "diff --git "
@@ -52,6 +52,12 @@ class FileChange:
     added: int | None = None
     deleted: int | None = None
     patch: str | None = None
+
+    @property
+    def name(self) -> str:
+        """Return its path for people, after the old one if it was renamed."""
+        path = as_utf8(self.path)
+        return path if self.old_path is None else f"{as_utf8(self.old_path)} → {path}"
 
 
 def content_kind(chunks: Iterable[bytes]) -> Kind:
