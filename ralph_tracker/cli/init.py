@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import click
 import yaml
@@ -17,7 +17,7 @@ from ralph_tracker.config.schema import ConfigDocument
 from ralph_tracker.config.yaml_io import dump_yaml, load_yaml
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.iteration.would_run import project_runs
-from ralph_tracker.measure.detect import Detected, detect
+from ralph_tracker.measure.detect import Detected, detect, with_command
 from ralph_tracker.store.files import as_store_error, hide_from_git, to_json, write_new, write_whole
 from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.loop_status import checked_root
@@ -34,17 +34,21 @@ _INDENT: Final = "  "
 @click.option("--yes", is_flag=True, help="Ask nothing.")
 @click.option("--update", is_flag=True, help="Add checks for tools that came since; change nothing else.")
 @click.option("--force", is_flag=True, help="Replace ralph-tracker.yaml by a new one.")
-def command(root: Path, yes: bool, update: bool, force: bool) -> None:
+@click.option("--test-command", metavar="COMMAND", help="Measure by its exit status, not by the tests that are found.")
+def command(root: Path, yes: bool, update: bool, force: bool, test_command: str | None) -> None:
     """Find the project's tests, linters and type checkers, and write ralph-tracker.yaml.
 
-    A file that is there already is left alone, unless --update or --force is given; both show what changes.
+    A file that is there already is left alone, unless --update or --force is given; both show what changes. Where no
+    tool is recognised, a file with a template is written, to be filled in.
     """
     if update and force:
         raise click.UsageError("--update and --force exclude each other")
     folder = checked_root(root)
     old = text_of(folder / CONFIG_FILE)
     source = None if force else _configured(folder)
-    if source is not None and not update:
+    # A template, or only other settings: there is no check that would be changed.
+    has_none = source == CONFIG_FILE and not load_config(folder).document["checks"]
+    if source is not None and not update and not has_none:
         write_schema(folder)
         say(f"{source} is there already; nothing was changed")
         say("  next: ralph-tracker hook pre-loop; --update adds tools that came since, --force starts anew")
@@ -52,16 +56,24 @@ def command(root: Path, yes: bool, update: bool, force: bool) -> None:
     if source == PYPROJECT:  # only with --update
         raise ConfigError(f"{PYPROJECT} holds the configuration, and --update adds to {CONFIG_FILE} only")
     found = detect(folder, os.environ)
+    asks = not yes and sys.stdin.isatty()
+    if test_command is None and not found.checks and asks:
+        test_command = click.prompt("Which command runs the tests? (none: Enter)", default="", show_default=False)
+    if test_command:
+        found = with_command(found, test_command)
     if not found.checks:
-        raise ConfigError(f"nothing was written: {'; '.join(found.notes)}")
+        _lead_on(folder, found, old)
     _show(found)
-    text = _new_text(found, old, folder) if old is not None and update else config_text(_plain(found), found.templates)
+    if old is not None and (update or has_none):
+        text = _new_text(found, old, folder)
+    else:
+        text = config_text(_plain(found), found.templates)
     if text == old:
         say(f"{CONFIG_FILE} has all of it already; nothing was changed")
         return
     if old is not None:
         _show_diff(old, text)
-    if not yes and sys.stdin.isatty() and not click.confirm(f"Write {CONFIG_FILE}?", default=True):
+    if asks and not click.confirm(f"Write {CONFIG_FILE}?", default=True):
         say("Nothing was written")
         return
     _write(folder, text)
@@ -70,6 +82,20 @@ def command(root: Path, yes: bool, update: bool, force: bool) -> None:
     done = "written" if old is None else "changed"
     say(f"{CONFIG_FILE} {done}; commit it, and keep .aiwg/ out of version control")
     say("  next: ralph-tracker hook pre-loop")
+
+
+def _lead_on(folder: Path, found: Detected, old: str | None) -> NoReturn:
+    """Write the template where no tool is recognised. Raises ConfigError: nothing can be measured yet."""
+    name_it = "`ralph-tracker init --test-command 'COMMAND'` measures by an exit status"
+    if found.ecosystems:
+        raise ConfigError(f"nothing was written: {'; '.join(found.notes)}; without that, {name_it}")
+    text = config_text({}, found.templates)
+    if old is None:
+        _write(folder, text)
+    unknown = f"no tool is recognised in {folder.resolve()} (docs/ecosystems.md lists those that are)"
+    if old in {None, text}:
+        raise ConfigError(f"{unknown}; fill in the template in {CONFIG_FILE}, or name the command: {name_it}")
+    raise ConfigError(f"{unknown}, and {CONFIG_FILE} has no checks; add them, or name the command: {name_it}")
 
 
 def _configured(folder: Path) -> str | None:
@@ -134,7 +160,8 @@ def write_schema(folder: Path) -> None:
 
 def config_text(checks: Mapping[str, Any], templates: Sequence[str] = ()) -> str:
     """Return a new configuration of these checks; templates follow as comments, ready to be put in place."""
-    return _FOR_EDITORS + dump_yaml({"version": 1, "checks": dict(checks)}) + "".join(map(_commented, templates))
+    document = {"version": 1, **({"checks": dict(checks)} if checks else {})}
+    return _FOR_EDITORS + dump_yaml(document) + "".join(map(_commented, templates))
 
 
 def _commented(template: str) -> str:

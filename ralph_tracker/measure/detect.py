@@ -1,13 +1,13 @@
 """Detect how a project can be measured, for `init` and for hooks without a configuration."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from ralph_tracker.measure.ecosystems import go, jvm, node, python, runners, rust
-from ralph_tracker.measure.ecosystems.found import BY_STATUS, Checks, Ecosystem
+from ralph_tracker.measure.ecosystems.found import BY_STATUS, Checks, Ecosystem, by_status
 from ralph_tracker.measure.environment import without_ours
 
 # The first ecosystem with a check of a kind names it after the kind.
@@ -16,6 +16,20 @@ _ECOSYSTEMS: Final[tuple[Callable[[Path, Mapping[str, str]], Ecosystem | None], 
     *(partial(runners.detect, language) for language in runners.LANGUAGES),
 )
 _KNOWN: Final = "the file of any build tool that is known here (docs/ecosystems.md)"
+_OF_TESTS: Final = frozenset({"tests", "doctests", "coverage", "build", BY_STATUS})
+_BLANK: Final = f"""# No tool was recognised here. Name the command that runs the tests, and remove the comment signs:
+# checks:
+#   {BY_STATUS}:
+#     run: COMMAND
+#     kind: build    # its exit status counts: 0 is success
+#     timeout: 30m
+#
+# For counts and names, have the tests write a report (`ralph-tracker read FILE` says whether it can be read):
+# checks:
+#   tests:
+#     run: COMMAND
+#     reports: [path/to/junit.xml]
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,4 +64,15 @@ def detect(root: Path, environment: Mapping[str, str]) -> Detected:
             kind = {"kind": name} if names[name] != name and "kind" not in check else {}
             needs = {"needs": [names[need] for need in check["needs"]]} if "needs" in check else {}
             checks[names[name]] = {**check, **kind, **needs}
-    return Detected(found, checks, notes if found else (nothing,), templates)
+    return Detected(found, checks, notes if found else (nothing,), templates if found else (_BLANK,))
+
+
+def with_command(found: Detected, command: str) -> Detected:
+    """Return what was found with a command, by its exit status, in place of the checks that run tests."""
+    kept = {
+        name: check
+        for name, check in found.checks.items()
+        if name.partition("-")[0] not in _OF_TESTS and name not in _OF_TESTS and check.get("kind") not in _OF_TESTS
+    }
+    check, note, template = by_status(command, command, "path/to/junit.xml")
+    return replace(found, checks={**check, **kept}, notes=(note,), templates=(template,))

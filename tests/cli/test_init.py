@@ -42,6 +42,43 @@ def test_a_project_without_a_report_gets_its_own_command_and_a_template(root, ca
     assert load_config(root).document["checks"]["test-command"]["kind"] == "build"
 
 
+def test_where_nothing_is_recognised_a_template_is_written_that_works_once_filled_in(root, capsys):
+    (root / "Makefile").unlink()
+    assert init(root) == 1
+    said = " ".join(capsys.readouterr().err.split())
+    assert "no tool is recognised" in said
+    assert "fill in the template in ralph-tracker.yaml" in said
+    assert "`ralph-tracker init --test-command 'COMMAND'`" in said
+    text = (root / FILE).read_text()
+    assert load_config(root).document["checks"] == {}
+    for block in text.split("# checks:\n")[1:]:  # each template without its comment signs
+        lines = [line.removeprefix("# ") for line in block.splitlines() if line.startswith("#   ")]
+        (root / FILE).write_text("\n".join(["checks:", *lines, ""]).replace("COMMAND", "make it"))
+        (check,) = load_config(root).document["checks"].values()
+        assert check["run"] == "make it"
+    (root / FILE).write_text(text)
+    assert init(root) == 1
+    assert (root / FILE).read_text() == text
+    (root / "Makefile").write_text("test:\n\ttrue\n")
+    assert init(root) == 0
+    assert list(load_config(root).document["checks"]) == ["test-command"]
+    assert run(["trust", "--show", "--root", str(root)]) == 0
+    assert "project: trusted" in capsys.readouterr().out
+
+
+def test_a_command_that_is_named_stands_for_the_tests(root, capsys):
+    (root / "deno.json").write_text("{}")
+    provide(root.parent / "programs", "deno", "echo deno 2.9.6")
+    assert init(root, "--test-command", "./run-tests --all") == 0
+    assert "./run-tests --all counts by its exit status only" in " ".join(capsys.readouterr().out.split())
+    checks = load_config(root).document["checks"]
+    assert {name: (check["run"], check["kind"]) for name, check in checks.items()} == {
+        "test-command": ("./run-tests --all", "build")
+    }
+    assert run(["trust", "--show", "--root", str(root)]) == 0
+    assert "project: trusted" in capsys.readouterr().out  # who names a command has accepted it
+
+
 def test_update_adds_what_came_since_shows_it_and_keeps_the_rest(root, capsys):
     init(root)
     with (root / FILE).open("a") as file:

@@ -91,14 +91,13 @@ def test_what_init_writes_is_a_valid_configuration_without_anchors(three, monkey
     assert (root / "ralph-tracker.yaml").read_text() == text
 
 
-def test_init_refuses_a_folder_that_nothing_can_measure_with_the_next_step(tmp_path, on_path, monkeypatch, capsys):
-    monkeypatch.setenv("PATH", on_path()["PATH"])
-    root = tmp_path / "empty"
-    root.mkdir()
+def test_init_says_what_a_recognised_project_lacks_and_writes_nothing(tree, on_path, monkeypatch, capsys):
+    monkeypatch.setenv("PATH", on_path(node="echo v22.1.0")["PATH"])
+    root = tree({"package.json": '{"scripts": {"test": "jest"}, "devDependencies": {"jest": "30"}}'})
     assert run(["init", "--yes", "--root", str(root)]) == 1
     told = " ".join(capsys.readouterr().err.split())
-    assert "nothing was written" in told
-    assert "write checks into ralph-tracker.yaml" in told
+    assert "nothing was written: jest not found: npm install" in told
+    assert "`ralph-tracker init --test-command 'COMMAND'`" in told
     assert not (root / "ralph-tracker.yaml").exists()
 
 

@@ -46,10 +46,14 @@ tests:
 _REPORT: Final = "have it write a report, as the template in ralph-tracker.yaml shows"
 
 
-def by_status(command: Sequence[str], run: str, report: str) -> tuple[Checks, str, str]:
-    """Return a check that measures by the exit status of a command, a note, and a template for one with a report."""
-    check = {BY_STATUS: {"run": list(command), "kind": "build", "timeout": "30m"}}
-    shown = " ".join(command)
+def by_status(command: Sequence[str] | str, run: str, report: str) -> tuple[Checks, str, str]:
+    """Return a check that measures by the exit status of a command, a note, and a template for one with a report.
+
+    A command that is one string is a line of the shell.
+    """
+    is_line = isinstance(command, str)
+    check = {BY_STATUS: {"run": command if is_line else list(command), "kind": "build", "timeout": "30m"}}
+    shown = command if is_line else " ".join(command)
     note = f"{shown} counts by its exit status only: a deleted test is not noticed; {_REPORT}"
     return check, note, _COUNTED.format(name=BY_STATUS, run=run, report=report)
 
