@@ -114,14 +114,21 @@ class Reading(NamedTuple):
     result: Report | Unreadable
 
 
-def read(data: bytes, *, format: str | None = None, limits: ReadLimits = DEFAULT_LIMITS) -> Report | Unreadable:  # noqa: A002
+def read(
+    data: bytes,
+    *,
+    format: str | None = None,  # noqa: A002
+    limits: ReadLimits = DEFAULT_LIMITS,
+    folders: tuple[str, ...] = (),
+) -> Report | Unreadable:
     """Return the report in that format (None: the one that the bytes look like), or Unreadable.
 
     Never raises. Empty input, including white space, is Unreadable with `empty` set, never a report of zeros: only a
     caller who knows that the tool ran and exited with 0 may use `BY_NAME[format].silence` instead, if the format has it
-    (mypy's `--output=json` writes nothing if it finds nothing).
+    (mypy's `--output=json` writes nothing if it finds nothing). `folders` are as in Content: tests of jest, vitest,
+    mocha and Dart are named by the path below them, and by the last part of the path if it is below none.
     """
-    return _read(data, format, limits).result
+    return _read(data, format, limits, folders).result
 
 
 def examine(data: bytes, *, format: str | None = None, limits: ReadLimits = DEFAULT_LIMITS) -> Reading:  # noqa: A002
@@ -138,10 +145,10 @@ def examine(data: bytes, *, format: str | None = None, limits: ReadLimits = DEFA
     return reading._replace(result=result._replace(line=before.count("\n") + 1, column=begins - before.rfind("\n")))
 
 
-def _read(data: bytes, name: str | None, limits: ReadLimits) -> Reading:
+def _read(data: bytes, name: str | None, limits: ReadLimits, folders: tuple[str, ...] = ()) -> Reading:
     if len(data) > limits.max_bytes:
         return Reading(None, Unreadable(f"{len(data)} bytes are more than the limit of {limits.max_bytes}"))
-    content = Content(data, limits)
+    content = Content(data, limits, folders)
     if not content.opening:
         return Reading(None, Unreadable(EMPTY))
     if name is not None and name not in BY_NAME:

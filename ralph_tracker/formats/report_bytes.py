@@ -30,12 +30,14 @@ class Content:
     """The bytes of a report and views of them.
 
     `encoding` is that of the byte order mark, None without one. Bytes that are invalid in the encoding (default UTF-8)
-    are replaced: a damaged message does not change a count.
+    are replaced: a damaged message does not change a count. `folders` are those that absolute paths in the report are
+    relative to, each with a slash at its end; the first that a path begins with counts.
     """
 
-    def __init__(self, data: bytes, limits: ReadLimits = DEFAULT_LIMITS) -> None:
+    def __init__(self, data: bytes, limits: ReadLimits = DEFAULT_LIMITS, folders: tuple[str, ...] = ()) -> None:
         self.data = data
         self.limits = limits
+        self.folders = folders
         mark, encoding = next((each for each in _BOMS if data.startswith(each[0])), (b"", None))
         self.encoding: str | None = encoding
         self._start = len(mark)

@@ -145,13 +145,17 @@ def definitions(ids: Iterable[str], tests: Iterable[SourceTest]) -> Mapping[str,
 def _titled(
     test: ReportId, by_title: Mapping[Parts, Collection[tuple[Parts, SourceTest]]], sizes: Collection[int]
 ) -> list[tuple[Parts, SourceTest]]:
-    """Return the tests whose titles end the id, longest first; runners join titles in different ways."""
-    words = (*test.owner, *_WORDS.findall(test.function))
-    for size in sorted(sizes, reverse=True):
-        if 0 < size <= len(words):
-            found = [each for each in by_title.get(words[-size:], ()) if _may_be(test.owner, each[0])]
-            if found:
-                return found
+    """Return the tests whose titles end the id, longest first; runners join titles in different ways.
+
+    TAP names assertions: if no title ends the id, the one before its last part counts.
+    """
+    outer = test.function.rpartition(" > ")[0]
+    for words in ((*test.owner, *_WORDS.findall(test.function)), (*test.owner, *_WORDS.findall(outer))):
+        for size in sorted(sizes, reverse=True):
+            if 0 < size <= len(words):
+                found = [each for each in by_title.get(words[-size:], ()) if _may_be(test.owner, each[0])]
+                if found:
+                    return found
     return []
 
 

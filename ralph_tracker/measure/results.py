@@ -192,7 +192,7 @@ class _Totals:
 
     def take(self, result: CheckResult, found: FoundReport, kind: str | None) -> None:
         """Add one report of a check, or the reason why it is missing."""
-        report = _read(result, found, kind, self._root)
+        report = _read(result, found, kind, self._root, self._near(result.check))
         if isinstance(report, Unreadable):
             missed = _declared(result.check) or _kind_of_path(found.path) or kind
             self.fail(result.check.name, missed, _why(result, found, report))
@@ -237,6 +237,11 @@ class _Totals:
         found = first_error(self._relative(_output(result)))
         if found is not None and found.line not in self._not_loaded.values():
             self._not_loaded.setdefault(found.file or result.check.name, found.line)
+
+    def _near(self, check: Check) -> tuple[str, ...]:
+        """Return the folders that the check's absolute paths are relative to: its own, then the project's."""
+        own = [os.path.normpath(os.path.join(folder, check.cwd)) + "/" for folder in self._folders]  # noqa: PTH118
+        return tuple(dict.fromkeys((*own, *self._folders)))
 
     def _in_project(self, check: Check, path: str) -> str:
         """Return a path of a report relative to the project, where it names a file below the check's own folder."""
@@ -388,7 +393,9 @@ def _bytes(found: FoundReport, secrets: Iterable[bytes]) -> bytes | Unreadable:
         raise StoreError(f"{found.data_path}: {error.strerror}; the report cannot be read") from None
 
 
-def _read(result: CheckResult, found: FoundReport, kind: str | None, root: Path | None) -> Report | Unreadable:
+def _read(
+    result: CheckResult, found: FoundReport, kind: str | None, root: Path | None, folders: tuple[str, ...]
+) -> Report | Unreadable:
     data = _bytes(found, result.secrets)
     if isinstance(data, Unreadable) or found.data_path is None:
         return data if isinstance(data, Unreadable) else Unreadable("absent")
@@ -396,7 +403,7 @@ def _read(result: CheckResult, found: FoundReport, kind: str | None, root: Path 
         made = as_json(found.data_path, root)
         report = made if isinstance(made, Unreadable) else read(made, format="coveragepy-json")
     else:
-        report = read(data, format=result.check.format)
+        report = read(data, format=result.check.format, folders=folders)
     if isinstance(report, Unreadable) and report.empty and result.finished.succeeded:
         silence = _silence(result.check.format, kind)
         return report if silence is None else silence

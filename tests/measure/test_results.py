@@ -1,5 +1,6 @@
 """From finished checks to the values of an iteration: added up by kind, or missing with a reason."""
 
+import json
 import os
 from pathlib import Path
 
@@ -69,6 +70,27 @@ def test_reports_of_a_kind_add_up(ran, checks, expected):
     measured = read_results([ran(name, *reports) for name, reports in checks])
     assert {name: measured.metrics.get(name) for name in expected} == expected
     assert measured.missing == {}
+
+
+def _by_jest(*paths):
+    title = {"status": "passed", "title": "adds"}
+    files = [{"name": path, "status": "passed", "assertionResults": [title]} for path in paths]
+    return json.dumps({"numTotalTests": len(paths), "success": True, "testResults": files}).encode()
+
+
+def _by_mocha(*paths):
+    tests = [{"fullTitle": "adds", "file": path} for path in paths]
+    stats = {"tests": len(paths), "pending": 0, "failures": 0}
+    return json.dumps({"stats": stats, "tests": tests, "passes": tests, "pending": [], "failures": []}).encode()
+
+
+@pytest.mark.parametrize("report", [_by_jest, _by_mocha])
+@pytest.mark.parametrize(("cwd", "prefix"), [(".", ""), ("web", "web/")])
+def test_a_test_is_named_by_its_path_below_the_folder_of_its_check(ran, tmp_path, report, cwd, prefix):
+    paths = [f"{tmp_path}/{prefix}{folder}/index.test.js" for folder in ("b", "a")] + ["/elsewhere/c/index.test.js"]
+    measured = read_results([ran("tests", report(*paths), cwd=cwd)], root=tmp_path)
+    names = ["a/index.test.js::adds", "b/index.test.js::adds", "index.test.js::adds"]
+    assert sorted(measured.tests.outcomes) == names
 
 
 @pytest.mark.parametrize(

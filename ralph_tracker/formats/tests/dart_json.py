@@ -26,7 +26,7 @@ def sniff(content: Content) -> bool:
 
 def read(content: Content) -> TestReport:
     """Read the report. Raises DamageError if it was cut short, or has a result unknown to Dart."""
-    run = _Run()
+    run = _Run(content.folders)
     for _, event in json_lines.objects(content):
         if event is None or not isinstance(event.get("type"), str):
             run.skipped_lines += 1
@@ -42,7 +42,8 @@ def _is_start(event: Event) -> bool:
 class _Run:
     """The events of one run; tests and suites are identified by number."""
 
-    def __init__(self) -> None:
+    def __init__(self, folders: tuple[str, ...]) -> None:
+        self._folders = folders
         self.skipped_lines = 0
         self._started = False
         self._suites: dict[object, str] = {}
@@ -69,7 +70,7 @@ class _Run:
         elif isinstance(event.get(kind.removesuffix("Start")), dict):
             part = event[kind.removesuffix("Start")]
             if kind == "suite":
-                self._suites[number(part, "id")] = identity.file(text(part, "path"))
+                self._suites[number(part, "id")] = identity.file(text(part, "path"), self._folders)
             elif kind == "group" and part.get("parentID") is None:
                 self._expected += number(part, "testCount") or 0
             elif kind == "testStart":

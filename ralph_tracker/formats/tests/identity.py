@@ -7,7 +7,8 @@ it:
 - a suite is included, outermost first, if it adds information: not if it has no name, is called `pytest`, repeats
   the suite before it, is a part of the class (`tests.box` in `tests.box.TestLid`), is the class with a suffix
   (`TestLid-20261121103000`), or is the absolute path of a file while the case has a class;
-- if a report names files instead (`file::name`), only the last part of an absolute path is used;
+- if a report names files instead (`file::name`), an absolute path becomes relative to the folder in which the tests
+  ran; of one outside that folder, only the last part is used;
 - a case without a name is called `(unnamed)`; addresses in names (`<Lid object at 0x7f…>`) are removed;
 - a second test of the same id in one file is `id#2`, the next `id#3`, in the order of the file.
 """
@@ -43,9 +44,15 @@ def of(owner: str, name: str) -> str:
     return name if repeated or _ABSOLUTE.match(owner) else f"{owner}{SEPARATOR}{name}"
 
 
-def file(path: str) -> str:
-    """Return a file name that is the same on every machine: relative, with `/`; of an absolute one the last part."""
+def file(path: str, folders: Iterable[str] = ()) -> str:
+    """Return a file name that is the same on every machine: relative, with `/`.
+
+    An absolute one is made relative to the first of the folders that it is in; in none, its last part is returned.
+    """
     path = path.replace("\\", "/")
+    inner = next((path.removeprefix(folder) for folder in folders if path.startswith(folder)), "")
+    if inner:
+        return inner
     return path.rpartition("/")[2] if _ABSOLUTE.match(path) else path.removeprefix("./")
 
 

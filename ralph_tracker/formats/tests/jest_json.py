@@ -65,8 +65,8 @@ def read(content: Content) -> TestReport:
         raise DamageError("the run was interrupted, tests are missing")
     cases, broken = Cases(), []
     # The report lists files in the order in which they finished, which varies.
-    for result in sorted(report.test_results, key=lambda each: (identity.file(each.name), each.name)):
-        file = identity.file(result.name)
+    files = ((identity.file(each.name, content.folders), each) for each in report.test_results)
+    for file, result in sorted(files, key=lambda each: (each[0], each[1].name)):
         for test in result.assertion_results:
             name = " > ".join(filter(None, (*test.ancestor_titles, test.title)))
             again = (test.invocations or 1) > 1

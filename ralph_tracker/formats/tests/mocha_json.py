@@ -65,16 +65,18 @@ def read(content: Content) -> TestReport:
             (failures if outcome == FAILED else pending)[test.key] -= 1
         retried = bool(test.current_retry)
         seconds = None if test.duration is None else test.duration / 1000
-        cases.add(_id(test.key), outcome, seconds, rerun=retried, flaky=retried and outcome == PASSED, said=test.said)
+        cases.add(
+            _id(test.key, content), outcome, seconds, rerun=retried, flaky=retried and outcome == PASSED, said=test.said
+        )
     stats = report.stats
     declared = Declared(tests=stats.tests, failures=stats.failures, skipped=stats.pending)
     hooks = list(failures.elements())
     said = {test.key: test.said for test in report.failures}
     wrong = contradiction(declared, cases, failures_elsewhere=len(hooks))
     for key in hooks:
-        cases.add(_id(key), ERROR, said=said[key])
+        cases.add(_id(key, content), ERROR, said=said[key])
     return cases.report(declared, contradiction=wrong)
 
 
-def _id(key: tuple[str, str]) -> str:
-    return identity.of(identity.file(key[0]), key[1])
+def _id(key: tuple[str, str], content: Content) -> str:
+    return identity.of(identity.file(key[0], content.folders), key[1])

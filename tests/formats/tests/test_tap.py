@@ -66,6 +66,77 @@ def test_a_subtest_is_summed_up_by_the_line_after_it(read):
     assert read(text, "tap").outcomes == {"b": "failed"}
 
 
+NODE_TAP = (
+    "TAP version 13",
+    "# Subtest: test/a.js",
+    "    # Subtest: adds",
+    "        ok 1 - one",
+    "        not ok 2 - two",
+    "          ---",
+    "          at:",
+    "            - ok 3",
+    "          ...",
+    "        1..2",
+    "        # failed 1 of 2 tests",
+    "    not ok 1 - adds # time=3ms",
+    "    ",
+    "    # Subtest: rests",
+    "        1..0",
+    "    ok 2 - rests # SKIP later",
+    "    1..2",
+    "not ok 1 - test/a.js # time=12ms",
+    "",
+    "# Subtest: test/b.js",
+    "    # Subtest: adds",
+    "        ok 1 - one",
+    "        1..1",
+    "    ok 1 - adds",
+    "    1..1",
+    "not ok 2 - test/b.js # time=12ms",
+    "# Subtest: test/c.js",
+    "    1..0 # no tests found",
+    "not ok 3 - test/c.js",
+    "1..3",
+)
+
+
+def test_the_tests_of_node_tap_are_those_within_its_files(read):
+    report = read(lines(*NODE_TAP), "tap")
+    assert report.contradiction is None
+    assert report.outcomes == {
+        "test/a.js::adds > one": "passed",
+        "test/a.js::adds > two": "failed",
+        "test/a.js::rests": "skipped",
+        "test/b.js::adds > one": "passed",
+        "test/b.js": "failed",  # all of it passed, and the file exited with a failure
+        "test/c.js": "failed",
+    }
+
+
+def test_half_a_run_of_node_tap_is_unreadable(damage):
+    assert damage(lines(*NODE_TAP[:20]), "tap").why == "cut short: a plan (1..N) is missing"
+
+
+TAPE = ("# adds", "ok 1 should be equal", "ok 2 should be equal", "# rests # now", "ok 3 should be equal")
+TAPE_ENDS = ("", "1..3", "# tests 3", "# pass  3", "", "# ok")
+
+
+@pytest.mark.parametrize(("indent", "file"), [("", ""), ("    ", "test/a.js::")])
+def test_headings_of_tape_are_in_the_names_of_its_assertions(read, indent, file):
+    own = [indent + line for line in (*TAPE, *TAPE_ENDS)]
+    text = ["# Subtest: test/a.js", *own, "ok 1 - test/a.js", "1..1"] if file else own
+    joint = " > " if file else "::"
+    report = read(lines("TAP version 13", *text), "tap")
+    heads = ["adds{}should be equal", "adds{}should be equal#2", "rests # now{}should be equal"]
+    assert list(report.outcomes) == [file + head.format(joint) for head in heads]
+    assert report.contradiction is None
+
+
+def test_comments_of_other_programs_are_no_headings(read):
+    text = lines("TAP version 13", "# adds", "ok 1 - one", "# tests 1", "# pass 1", "1..1")
+    assert list(read(text, "tap").outcomes) == ["one"]
+
+
 @pytest.mark.parametrize(
     ("text", "contradiction"),
     [
