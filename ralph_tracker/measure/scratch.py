@@ -45,7 +45,7 @@ def scratch_folder(root: Path) -> Iterator[Path]:
     try:
         yield folder
     finally:
-        _remove(folder)
+        remove_folder(folder)
         os.close(descriptor)
 
 
@@ -68,12 +68,12 @@ def _sweep(beside: Path) -> None:
             try:
                 if os.fstat(descriptor).st_uid == os.getuid():
                     fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    _remove(folder)
+                    remove_folder(folder)
             finally:
                 os.close(descriptor)
 
 
-def _remove(folder: Path) -> None:
+def remove_folder(folder: Path) -> None:
     """Remove a folder as far as possible; some tools make read-only folders (Go's modules)."""
     for path, _, _ in os.walk(folder):
         with contextlib.suppress(OSError):
@@ -123,18 +123,30 @@ def link_environments(
 def _environments(root: Path, copy: Path) -> Iterator[Path]:
     """Yield the environments next to the copy's folders, relative to the root, except those that the copy has."""
     for folder in _folders(copy):
-        for path in sorted((root / folder).iterdir()) if (root / folder).is_dir() else ():
-            is_one = (path.name == _NODE and path.is_dir()) or (path / "pyvenv.cfg").is_file()
+        for path in _folders_in(root / folder):
+            is_one = path.name == _NODE or (path / "pyvenv.cfg").is_file()
             if is_one and not os.path.lexists(copy / folder / path.name):
                 yield folder / path.name
+
+
+def _folders_in(folder: Path) -> list[Path]:
+    """Return the folders in a folder, links to folders among them; [] if there is no such folder."""
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(folder / entry.name for entry in entries if entry.is_dir())
+    except OSError:
+        return []
 
 
 def _folders(copy: Path) -> list[Path]:
     """Return all folders of a copy, relative to it, except those of installed packages."""
     found = []
-    for folder, names, _ in os.walk(copy):
-        names[:] = sorted(name for name in names if name != _NODE and not Path(folder, name, "pyvenv.cfg").is_file())
-        found.append(Path(folder).relative_to(copy))
+    for folder, names, files in os.walk(copy):
+        names[:] = sorted(name for name in names if name != _NODE)
+        if "pyvenv.cfg" in files and Path(folder) != copy:
+            names.clear()
+        else:
+            found.append(Path(folder).relative_to(copy))
     return found
 
 

@@ -22,6 +22,7 @@ from ralph_tracker.errors import ConfigError, InputError, RalphTrackerError
 from ralph_tracker.measure.checks import Check
 from ralph_tracker.measure.environment import portable_tools
 from ralph_tracker.measure.scratch import scratch_folder
+from ralph_tracker.replay.checkouts import Checkouts
 from ralph_tracker.replay.environments import Environments, Home
 from ralph_tracker.replay.history import Commit, History
 from ralph_tracker.replay.measuring import CommitMeasurer, Interrupted
@@ -109,7 +110,8 @@ def _measured(folder: Path, repository: UserRepository, order: Order) -> Answer:
     home = environments.home(order.commit)
     cache = ResultsCache(folder / "commits")
     with scratch_folder(history.top) as scratch:
-        measurer = CommitMeasurer(history, config, environments, cache, environment, scratch / "builds", stop)
+        checkouts = Checkouts(history, scratch)
+        measurer = CommitMeasurer(history, config, environments, cache, environment, checkouts, stop)
         tools = portable_tools(home.root, measurer.checks, environment)
         if tools != order.tools:
             return Answer(refused=_differences(order.tools, tools))

@@ -1,7 +1,10 @@
 """Read the commits of a range, and lay them out in folders outside the repository; nothing in it is written."""
 
 import os
+import re
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple, Self
 
@@ -14,6 +17,9 @@ _RANGE: Final = ".."
 # What a user may have set for the working tree: both would leave traces in the repository or files out of the checkout.
 _SETTINGS: Final = ("core.splitIndex", "core.sparseCheckout", "core.untrackedCache")
 _CHECKOUT: Final = ("core.autocrlf", "core.eol", "core.symlinks", "core.fileMode")
+_ATTRIBUTES: Final = ("--", ":(top,glob)**/.gitattributes")
+# How `diff-tree --stdin` begins the paths of each pair.
+_PAIR: Final = re.compile(rb"^[0-9a-f]{40,64} [0-9a-f]{40,64}\n")
 _SHORT: Final = 10
 
 
@@ -70,8 +76,8 @@ class History(NamedTuple):
     def _run(self, *words: str, stdin: bytes = b"", more: Mapping[str, str] | None = None) -> bytes:
         return self.repository.run(*words, stdin=stdin, more={**(more or {}), **self._lookup})
 
-    def _ask(self, *words: str) -> Answer:
-        return self.repository.ask(*words, more=self._lookup)
+    def _ask(self, *words: str, more: Mapping[str, str] | None = None) -> Answer:
+        return self.repository.ask(*words, more={**(more or {}), **self._lookup})
 
     @property
     def _lookup(self) -> Mapping[str, str]:
@@ -172,9 +178,12 @@ class History(NamedTuple):
 
     def paths(self, commits: Sequence[Commit]) -> frozenset[str]:
         """Return every path that the project has in any of the commits."""
-        listed: set[bytes] = set()
-        for tree in dict.fromkeys(commit.tree for commit in commits):
-            listed.update(self._run("ls-tree", "-r", "-z", "--name-only", "--full-tree", tree).split(b"\0"))
+        trees = list(dict.fromkeys(commit.tree for commit in commits))
+        listed = set(self._run("ls-tree", "-r", "-z", "--name-only", "--full-tree", trees[0]).split(b"\0"))
+        pairs = "".join(f"{before} {after}\n" for before, after in pairwise(trees))
+        words = ("diff-tree", "--stdin", "-r", "-z", "--name-only", "--no-renames")
+        changed = self._run(*words, stdin=pairs.encode()).split(b"\0")
+        listed.update(_PAIR.sub(b"", path) for path in changed)
         start = os.fsencode(self.prefix)
         return frozenset(os.fsdecode(path[len(start) :]) for path in listed if path and path.startswith(start))
 
@@ -206,17 +215,21 @@ class History(NamedTuple):
         if (self.repository.common / "info" / "attributes").exists():
             return frozenset(commit.tree for commit in commits)
         words = ("grep", "-q", "-e", "filter=")
-        places = ("--", ":(top,glob)**/.gitattributes")
         trees = dict.fromkeys(commit.tree for commit in commits)
-        return frozenset(tree for tree in trees if not self._ask(*words, tree, *places).status)
+        return frozenset(tree for tree in trees if not self._ask(*words, tree, *_ATTRIBUTES).status)
 
     def lay_out(self, commit: Commit, folder: Path) -> Path:
         """Make a folder exactly a commit, and return the project's folder in it.
 
-        What is there from another commit is replaced, if it was laid out here. The index lies beside the folder.
+        What was laid out there of another commit is replaced. The index lies beside the folder.
         """
+        index = folder.with_name(f"{folder.name}.index")
+        place = {"GIT_WORK_TREE": str(folder), "GIT_INDEX_FILE": str(index)}
+        words = ("diff-index", "--cached", "--quiet", commit.sha, *_ATTRIBUTES)
+        if folder.is_dir() and (not index.exists() or self._ask(*words, more=place).status):
+            shutil.rmtree(folder)  # by other attributes git writes the same content differently
+            index.unlink(missing_ok=True)
         folder.mkdir(parents=True, exist_ok=True)
-        place = {"GIT_WORK_TREE": str(folder), "GIT_INDEX_FILE": str(folder.with_name(f"{folder.name}.index"))}
         self._run("read-tree", "-u", "--reset", commit.sha, more={**place, **_settings(self.settings)})
         project = folder / self.prefix
         try:

@@ -1,4 +1,4 @@
-"""Run the checks at one commit, in a checkout that nothing else uses."""
+"""Run the checks at one commit, in a checkout that nothing else uses meanwhile."""
 
 import hashlib
 import json
@@ -20,11 +20,13 @@ from ralph_tracker.measure.environment import tool_versions, without_ours
 from ralph_tracker.measure.process import Finished
 from ralph_tracker.measure.report_files import FoundReport, Missing
 from ralph_tracker.measure.results import CheckTotals, measured_kind, read_results
-from ralph_tracker.measure.scratch import link_environments, scratch_folder
+from ralph_tracker.measure.scratch import link_environments
 from ralph_tracker.measure.test_selection import narrowed
+from ralph_tracker.replay.checkouts import Checkouts
 from ralph_tracker.replay.environments import Environments, Home, SetUpError
 from ralph_tracker.replay.history import Commit, History
 from ralph_tracker.replay.results_cache import OUTPUT, REPORTS, Results, ResultsCache, result_of
+from ralph_tracker.store.files import temporary_name
 from ralph_tracker.version import __version__
 
 # What decides about the numbers of a commit; thresholds do not.
@@ -83,7 +85,7 @@ class Elsewhere(Protocol):
 class CommitMeasurer(NamedTuple):
     """Measures commits of a history with the configuration of the working tree; several threads may call it.
 
-    `builds` is a folder for what compilers share between commits. `elsewhere` are other machines that are asked first.
+    `elsewhere` are other machines that are asked first.
     """
 
     history: History
@@ -91,7 +93,7 @@ class CommitMeasurer(NamedTuple):
     environments: Environments
     cache: ResultsCache
     environment: Mapping[str, str]
-    builds: Path
+    checkouts: Checkouts
     stop: Event
     elsewhere: "Elsewhere | None" = None
 
@@ -153,13 +155,11 @@ class CommitMeasurer(NamedTuple):
     @contextmanager
     def _checked_out(self, commit: Commit, home: Home) -> Iterator[tuple[Path, dict[str, str]]]:
         """Yield the project's folder in a checkout, and the variables for checks that run there."""
-        top = self.history.top
-        with scratch_folder(top / self.history.prefix) as folder:
-            copy = folder / "copy" / top.name  # some tools use the folder's name
-            root = self.history.lay_out(commit, copy)
+        with self.checkouts.of(commit) as copy:
+            root = copy / self.history.prefix
             variables = dict(self.environment)
             for lent, to in dict.fromkeys(((home.top, copy), (home.root, root))):
-                variables = link_environments(lent, to, self.checks, variables, builds=self.builds)
+                variables = link_environments(lent, to, self.checks, variables, builds=self.checkouts.builds)
             yield root, without_ours(environment_for_checks(variables), root)
 
     def again(self, measured: Measured, tests: Collection[str], times: int) -> Iterator[Mapping[str, str]]:
@@ -170,8 +170,8 @@ class CommitMeasurer(NamedTuple):
             checks = needed(self.checks)
             if None not in places:
                 checks = [_narrowed(check, files, root) for check in checks]
-            for number in range(times):
-                folder = root.parent.parent / f"run-{number}"
+            for _ in range(times):
+                folder = self.checkouts.folder / temporary_name()
                 reports = folder / REPORTS
                 ran = run_checks(
                     checks, root=root, folder=folder, reports=reports, environment=variables, stop=self.stop
@@ -188,7 +188,7 @@ class CommitMeasurer(NamedTuple):
 
     def _unmeasured(self, commit: Commit, why: str) -> Measured:
         """Return the results of checks that could not be started; they are not kept."""
-        folder = self.builds.parent / "unmeasured"
+        folder = self.checkouts.folder / "unmeasured"
         for name in (OUTPUT, REPORTS):
             (folder / name).mkdir(parents=True, exist_ok=True)
         ended = Finished(problem=why)

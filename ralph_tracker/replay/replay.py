@@ -28,6 +28,7 @@ from ralph_tracker.loop.finish import FinishedLoop
 from ralph_tracker.loop.start import Start
 from ralph_tracker.measure.environment import tool_versions
 from ralph_tracker.measure.scratch import scratch_folder
+from ralph_tracker.replay.checkouts import Checkouts
 from ralph_tracker.replay.cluster import Cluster
 from ralph_tracker.replay.environments import Environments
 from ralph_tracker.replay.history import Commit, History
@@ -212,7 +213,7 @@ class Replay:
             self._environments,
             self._cache,
             self._tracker.environment,
-            scratch / "builds",
+            Checkouts(self._history, scratch),
             self._stop,
         )
         cluster = self._cluster(commits, scratch)

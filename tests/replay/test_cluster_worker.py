@@ -11,6 +11,7 @@ import pytest
 from ralph_tracker.config.load import load_config
 from ralph_tracker.measure.checks import configured_checks
 from ralph_tracker.measure.environment import portable_tools
+from ralph_tracker.replay.checkouts import Checkouts
 from ralph_tracker.replay.cluster import Order, bundle_of, measure_order
 from ralph_tracker.replay.environments import Environments
 from ralph_tracker.replay.history import Choice, History
@@ -103,8 +104,8 @@ def measurer_of(branch, tmp_path, away):
     environments = Environments(history, tmp_path / "environments", {"PATH": "/usr/bin:/bin"}, None, stop)
     cache = ResultsCache(tmp_path / "commits")
     environment = {"PATH": "/usr/bin:/bin"}
-    builds = tmp_path / "scratch" / "builds"
-    found = CommitMeasurer(history, load_config(branch.root), environments, cache, environment, builds, stop, away)
+    config, checkouts = load_config(branch.root), Checkouts(history, tmp_path / "scratch")
+    found = CommitMeasurer(history, config, environments, cache, environment, checkouts, stop, away)
     return found, history.commits("v0..HEAD", Choice())
 
 

@@ -87,6 +87,14 @@ def test_commits_are_judged_in_the_historys_order_whatever_is_done_first(branch)
     assert [turn.record.metrics.tests_passed for turn in turns] == [4, 6, 2, None, 5]
 
 
+def test_the_checks_of_a_commit_see_nothing_that_those_of_another_left(branch):
+    branch.running("! grep -q left app.py && test ! -e .git || exit 3; echo left >> app.py; git init -q")
+    before = state(branch)
+    turns = branch.replayed(jobs=1)
+    assert [turn.record.metrics.tests_passed for turn in turns] == [4, 6, 2, None, 5]
+    assert state(branch) == before
+
+
 def test_broken_off_it_goes_on_where_it_was(branch):
     ran = branch.counting()
     turns = branch.replay(jobs=1).turns()
