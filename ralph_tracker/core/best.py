@@ -86,7 +86,7 @@ def why_best(candidates: Iterable[Candidate], scorer: Scorer) -> tuple[str, ...]
     most = f"It has the most passing tests that can be believed ({tests})"
     if not others:
         return (*said, f"{most}.")
-    top = max(scorer.score(each.iteration, each.adjusted_parts) for each in equals)
+    top = max(scorer.score(each) for each in equals)
     return (
         *said,
         f"{most}; {others} other{' has' if others == 1 else 's have'} as many.",
@@ -97,16 +97,12 @@ def why_best(candidates: Iterable[Candidate], scorer: Scorer) -> tuple[str, ...]
 def _most_believed(pool: list[Candidate], scorer: Scorer) -> Candidate | None:
     if not pool:
         return None
-
-    def score(candidate: Candidate) -> float:
-        return scorer.score(candidate.iteration, candidate.adjusted_parts)
-
     if pool[0].given or not scorer.seen.union:
-        return min(pool, key=lambda each: (-score(each), each.tie))
+        return min(pool, key=lambda each: (-scorer.score(each), each.tie))
     most = max(_believed_now(each, scorer) for each in pool)
     pool = [each for each in pool if _believed_now(each, scorer) == most]
-    top = max(map(score, pool))
-    near = (each for each in pool if top - score(each) <= NEARLY_EQUAL + _NOISE)
+    top = max(map(scorer.score, pool))
+    near = (each for each in pool if top - scorer.score(each) <= NEARLY_EQUAL + _NOISE)
     return max(near, key=lambda each: each.iteration)
 
 

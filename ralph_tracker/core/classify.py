@@ -81,14 +81,10 @@ class Scored(NamedTuple):
     scorer: Scorer
     given: bool
 
-    def score(self, point: PastIteration) -> float:
-        """Return the adjusted score of a point as of now."""
-        return self.scorer.score(point.iteration, point.adjusted_parts)
-
     @property
     def change(self) -> float:
         """Return the change of the score since the previous iteration, both as of now."""
-        return half_up(self.score(self.point) - self.score(self.line.points[-1]), SCORE_DECIMALS)
+        return half_up(self.scorer.score(self.point) - self.scorer.score(self.line.points[-1]), SCORE_DECIMALS)
 
 
 def classify(step: Step, scored: Scored, rules: Rules, *, broke: bool) -> Classification:
@@ -156,8 +152,8 @@ def _is_stalled(scored: Scored, rules: StallRules) -> bool:
     if len(scored.line.points) < rules.window or any(p.classification not in FLAT for p in earlier):
         return False
     start = scored.line.points[-rules.window]
-    scores = [scored.score(point) for point in (*earlier, scored.point)]
-    gain = half_up(scores[-1] - scored.score(start), SCORE_DECIMALS)
+    scores = [scored.scorer.score(point) for point in (*earlier, scored.point)]
+    gain = half_up(scores[-1] - scored.scorer.score(start), SCORE_DECIMALS)
     # The population variance: importing `statistics` takes longer than scoring.
     mean = fsum(scores) / len(scores)
     variance = without_noise(fsum((score - mean) ** 2 for score in scores) / len(scores))

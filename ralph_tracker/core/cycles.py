@@ -55,7 +55,7 @@ def _constant_window(
     """Return the repeated iteration of a constant window, None without one; known trees must repeat too."""
     if len(window) < rules.window or len({point.signature(names) for point in window}) > 1:
         return None
-    scores = [scorer.score(point.iteration, point.adjusted_parts) for point in window]
+    scores = [scorer.score(point) for point in window]
     trees = [point.tree for point in window if point.tree is not None]
     moved = half_up(max(scores) - min(scores), SCORE_DECIMALS) > rules.score_change
     if moved or (len(trees) > 1 and len(set(trees)) == len(trees)):

@@ -138,7 +138,7 @@ class JudgementInputs(NamedTuple):
 
     @property
     def adjusted(self) -> float:
-        return self.scorer.score(self.number, self.point.adjusted_parts)
+        return self.scorer.score(self.point)
 
 
 class Assessment(NamedTuple):
@@ -326,8 +326,7 @@ def _judge(state: LoopState, measurement: Measurement, basis: Basis) -> Judgemen
     leader = best_now(frontier, scorer) if number else None
     best = BestTracker()
     if leader is not None:
-        leader_score = scorer.score(leader.iteration, leader.adjusted_parts)
-        best = BestTracker(leader.iteration, leader.quality_score, leader_score, leader.verified)
+        best = BestTracker(leader.iteration, leader.quality_score, scorer.score(leader), leader.verified)
     if not number:
         target = state.rules.loop.target_score
         state = state._replace(met_target=target is not None and inputs.adjusted >= target)
@@ -421,9 +420,7 @@ def _decision(
         elapsed_s=inputs.measurement.elapsed_s,
         rollbacks=inputs.state.rollbacks,
         blocked=inputs.measurement.blocked,
-        scores={
-            each.iteration: inputs.scorer.score(each.iteration, each.adjusted_parts) for each in inputs.state.frontier
-        },
+        scores={each.iteration: inputs.scorer.score(each) for each in inputs.state.frontier},
         met_target=inputs.state.met_target,
         open_tasks=None if inputs.measurement.plan is None else inputs.measurement.plan[1],
         working=ticked or (inputs.basis.has_tests and not inputs.scorer.seen.union),

@@ -1,7 +1,7 @@
 """The lineage: the iterations the current tree descends from, and what later iterations need of them."""
 
 from collections.abc import Mapping
-from typing import Annotated, Final, Literal, NamedTuple
+from typing import Annotated, Final, Literal, NamedTuple, Protocol
 
 from ralph_tracker.core.alert_types import Alert
 from ralph_tracker.core.findings import SuppressionKind
@@ -85,12 +85,22 @@ class Lineage(NamedTuple):
         return tuple(name for name in KEY_METRICS if name in self.readings)
 
 
+class Scorable(Protocol):
+    """What an iteration is scored by."""
+
+    @property
+    def iteration(self) -> int: ...
+
+    @property
+    def adjusted_parts(self) -> AdjustedParts: ...
+
+
 class Scorer(NamedTuple):
     """The measure that scores any iteration of the loop as of now."""
 
     weights: TestWeights
     seen: SeenTests
 
-    def score(self, iteration: int, parts: AdjustedParts) -> float:
-        """Return the adjusted score of that iteration against every test seen so far."""
-        return adjusted_score(parts, self.weights, self.seen.union, self.seen.credit(iteration))
+    def score(self, at: Scorable) -> float:
+        """Return the adjusted score of an iteration against every test seen so far."""
+        return adjusted_score(at.adjusted_parts, self.weights, self.seen.union, self.seen.credit(at.iteration))

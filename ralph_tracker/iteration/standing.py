@@ -35,4 +35,4 @@ def scores_of(records: LoopRecords) -> list[tuple[int, float]]:
     every = max(1, len(rows) // _POINTS)
     kept = [row for place, row in enumerate(rows) if place % every == 0 or place == len(rows) - 1]
     candidates = [decode(Candidate, row["candidate"]) for row in kept]
-    return [(each.iteration, scorer.score(each.iteration, each.adjusted_parts)) for each in candidates]
+    return [(each.iteration, scorer.score(each)) for each in candidates]

@@ -96,7 +96,7 @@ class TamperCheck:
         reruns: Reruns | None = None,
         tool: OtherTool | None = None,
     ) -> None:
-        self._keeper = iteration_files
+        self._iteration_files = iteration_files
         self._state = state
         self._kept = kept
         self._tests = tests
@@ -181,7 +181,7 @@ class TamperCheck:
         """Return every path in which this tree differs from that of an iteration."""
         known = self._differences
         if number not in known:
-            changes = self._keeper.changes_since(number, self._kept.snapshot.tree)
+            changes = self._iteration_files.changes_since(number, self._kept.snapshot.tree)
             known[number] = {as_utf8(change.path): change for change in changes}
         return known[number]
 
@@ -264,7 +264,7 @@ class TamperCheck:
         """Return the test files of this tree, and earlier ones that are gone from it."""
         gone = (path for path in self._state.lineage.references if kind_of_file(path) == "test")
         changed = (as_utf8(change.path) for change in self._kept.changed)
-        paths = map(as_utf8, self._keeper.files_of(self._kept.snapshot.tree))
+        paths = map(as_utf8, self._iteration_files.files_of(self._kept.snapshot.tree))
         there = (path for path in (*paths, *changed) if kind_of_file(path) == "test")
         return frozenset((*gone, *there))
 
@@ -432,7 +432,7 @@ class TamperCheck:
             return False
         if finding.new is None:
             return True
-        text = _text(self._keeper.objects([change.new_id])[change.new_id])
+        text = _text(self._iteration_files.objects([change.new_id])[change.new_id])
         return _one_line(finding.new).rstrip("…") in _one_line(text)
 
     # Rules, matches and records.
@@ -473,7 +473,7 @@ class TamperCheck:
         changed = {as_utf8(change.path) for change in self._kept.changed}
         files = {file for test in green if (file := self._file_of(test)) is not None and file not in changed}
         tree = self._kept.snapshot.tree
-        return {file: _text(self._keeper.read(tree, file)[:MAX_BYTES]) for file in sorted(files)}
+        return {file: _text(self._iteration_files.read(tree, file)[:MAX_BYTES]) for file in sorted(files)}
 
     def _matches(self) -> Mapping[str, tuple[str, ...]]:
         """Return, for each missing test, the tests that may replace it."""
@@ -492,7 +492,7 @@ class TamperCheck:
         return dict(matches(gone, added, old, new, before.keys() & now.keys()))
 
     def _contents(self, changes: Iterable[Change]) -> list[FileChange]:
-        return changed_files(self._keeper, changes)
+        return changed_files(self._iteration_files, changes)
 
     def _not_parted(self) -> dict[str, str]:
         """Return which changed files mix tests with source, so that their earlier tests cannot be run alone."""
@@ -522,7 +522,7 @@ class TamperCheck:
     def _edited(self, head: int) -> Iterator[Finding]:
         """Yield findings for edited records of ours: of the latest iteration, and of those found before."""
         for number in sorted({0, head, *(int(f.about) for f in self._open if f.rule == RECORDS_EDITED)}):
-            for path in self._keeper.edited(number):
+            for path in self._iteration_files.edited(number):
                 message = f"not as it was sealed with iteration {number}; `ralph-tracker verify` checks all of them"
                 yield Finding(
                     rule=RECORDS_EDITED, severity=Severity.CRITICAL, message=message, file=path, about=str(number)

@@ -46,7 +46,7 @@ class FinishedLoop:
 def contender_of(row: Mapping[str, Any], scorer: Scorer) -> SelectionCandidate:
     """Return an iteration as a candidate for selection, from its line of the trajectory."""
     candidate = decode(Candidate, row["candidate"])
-    adjusted = scorer.score(candidate.iteration, candidate.adjusted_parts)
+    adjusted = scorer.score(candidate)
     return SelectionCandidate(candidate, row["timestamp"], Metrics(**row["metrics"]), adjusted)
 
 

@@ -170,7 +170,7 @@ def _now(record: Listed, row: Mapping[str, Any] | None, scorer: Any, best: int |
     candidate = decode(Candidate, row["candidate"])
     iteration = dict(record.document["iteration_metrics"])
     iteration |= {
-        "adjusted_score": scorer.score(candidate.iteration, candidate.adjusted_parts),
+        "adjusted_score": scorer.score(candidate),
         "adjusted_score_recorded": iteration["adjusted_score"],
         "verified": candidate.verified,
         "is_best_iteration": candidate.iteration == best,

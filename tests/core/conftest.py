@@ -121,7 +121,7 @@ class Loop:
                 j.candidate,
                 j.record.timestamp,
                 j.record.metrics,
-                scorer.score(j.record.iteration, j.candidate.adjusted_parts),
+                scorer.score(j.candidate),
             )
             for j in self.judgements
         ]

@@ -1,5 +1,7 @@
 """The line of descent (semantics § 0)."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from ralph_tracker.core.known_tests import SeenTests
@@ -66,5 +68,6 @@ def test_a_yardstick_scores_any_iteration_as_of_now():
     ground = AdjustedParts(fixed=0.2, alone=0.9, passes=1, present=1, unseen=1)
     seen = SeenTests(ran=frozenset("abcd"), enrolled={((0, 1),): 1})
     scorer = Scorer(TestWeights(0.4, 0.4), seen)
-    assert scorer.score(1, ground) == 0.5  # 0.2 + 0.4 × 1 / 4 + 0.4 × 2 / 4
-    assert scorer.score(2, ground) == 0.4
+    first = SimpleNamespace(iteration=1, adjusted_parts=ground)
+    assert scorer.score(first) == 0.5  # 0.2 + 0.4 × 1 / 4 + 0.4 × 2 / 4
+    assert scorer.score(SimpleNamespace(iteration=2, adjusted_parts=ground)) == 0.4

@@ -131,7 +131,7 @@ def test_a_run_without_end_is_said_and_leaves_nothing(begun, tmp_path, monkeypat
 
 
 class Full(IterationFiles):
-    """A keeper whose disk is full when a copy is written."""
+    """A store whose disk is full when a copy is written."""
 
     def export_tree(self, tree, destination):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -15,7 +15,7 @@ from ralph_tracker.store.loop_store import LoopStore
 
 
 class Bench:
-    """A tree, and a keeper whose iterations have folders and seals but no measurements."""
+    """A tree, and kept iterations that have folders and seals but no measurements."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
