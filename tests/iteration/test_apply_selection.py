@@ -9,11 +9,12 @@ import pytest
 from ralph_tracker.errors import InputError, NoSnapshotError, StoreError
 from ralph_tracker.iteration.apply_selection import NOTHING_KEPT, apply_iteration
 from ralph_tracker.store.layout import LoopPaths
+from ralph_tracker.store.snapshots.user_repository import Branch
 from ralph_tracker.store.snapshots.values import Change
 
 
 @dataclass
-class FakeKeeper:
+class FakeFiles:
     """Keep one iteration in a dictionary; `written` is what export writes in its place."""
 
     paths: LoopPaths
@@ -46,14 +47,14 @@ class FakeKeeper:
     def is_in_place(self, number: int) -> bool:
         return number == 0
 
-    def branch(self, number: int, name: str) -> str:
+    def branch(self, number: int, name: str) -> Branch:
         self.done.append(("branch", number, name))
-        return "c0ffee"
+        return Branch("c0ffee", is_new=True)
 
 
 @pytest.fixture
-def iteration_files(tmp_path: Path) -> FakeKeeper:
-    return FakeKeeper(LoopPaths(tmp_path, "ralph-001"), {"a.txt": b"a", "b.txt": b"b"}, gone=("c.txt",))
+def iteration_files(tmp_path: Path) -> FakeFiles:
+    return FakeFiles(LoopPaths(tmp_path, "ralph-001"), {"a.txt": b"a", "b.txt": b"b"}, gone=("c.txt",))
 
 
 @pytest.mark.parametrize(
