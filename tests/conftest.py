@@ -1,8 +1,10 @@
 """What all tests share: the option that rewrites golden files, where they write, and fakes."""
 
+import ctypes
 import os
+import pickle
 import select
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ from hypothesis import settings
 
 from ralph_tracker.core.metrics import BY_NAME
 from ralph_tracker.core.records import IterationRecord
+from ralph_tracker.errors import StoreError
 from ralph_tracker.iteration.gate import Gate, gate
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_store import LoopStore
@@ -26,6 +29,8 @@ settings.load_profile("quick")
 
 MEMORY = Path("/dev/shm")  # noqa: S108  # the system's, pytest makes its own folder there
 ROOM = 256 << 20
+# Of the system's capabilities(7): read and write whatever the rights of a file say.
+_BEYOND_RIGHTS = (1 << 1) | (1 << 2)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -54,6 +59,46 @@ def _takes_projects(folder: Path) -> bool:
 def bless(request: pytest.FixtureRequest) -> bool:
     """Whether golden files are to be rewritten instead of compared."""
     return bool(request.config.getoption("--bless"))
+
+
+def _obey_rights() -> bool:
+    """Give up what lets root read everything, and return whether that worked."""
+    header = (ctypes.c_uint32 * 2)(0x20080522, 0)
+    sets = (ctypes.c_uint32 * 6)()
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.capget(header, sets):
+        return False
+    for at in range(3):
+        sets[at] &= ~_BEYOND_RIGHTS
+    return libc.capset(header, sets) == 0
+
+
+@pytest.fixture
+def as_user() -> Callable[[Callable[[], Any]], Any]:
+    """Call something in a process that the rights of files hold back, whoever runs the tests."""
+
+    def call(act: Callable[[], Any]) -> Any:
+        reader, writer = os.pipe()
+        child = os.fork()
+        if not child:
+            try:
+                held_back = os.geteuid() != 0 or _obey_rights()
+                os.write(writer, pickle.dumps((held_back, act() if held_back else None)))
+            except StoreError as error:
+                os.write(writer, pickle.dumps((True, error)))
+            finally:
+                os._exit(0)
+        os.close(writer)
+        with open(reader, "rb") as pipe:  # noqa: PTH123  # a descriptor
+            told = pipe.read()
+        os.waitpid(child, 0)
+        assert told, "the call failed in a way of its own"
+        held_back, found = pickle.loads(told)
+        if not held_back:
+            pytest.skip("root reads everything here: this system does not let a process give that up")
+        return found
+
+    return call
 
 
 class FakeClock:

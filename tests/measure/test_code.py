@@ -225,11 +225,10 @@ class TestUnfit:
 
         assert tree.count(analyser=Recorder()).notes[0].encode().endswith(rb"caf\udce9.code")
 
-    @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
-    def test_not_allowed(self, tree):  # pragma: no cover
+    def test_not_allowed(self, tree, as_user):
         """A file that cannot be opened counts as one of 0 lines, and it is said."""
         tree.write("a.code", "f").chmod(0)
 
-        assert tree.count(analyser=Recorder()) == CodeCount(
+        assert as_user(lambda: tree.count(analyser=Recorder())) == CodeCount(
             1, 0, None, "recorder 1", ("counted as 0 lines, cannot be opened (Permission denied): a.code",)
         )

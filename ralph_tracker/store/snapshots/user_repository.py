@@ -8,6 +8,7 @@ import hashlib
 import os
 import stat
 import tempfile
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -35,6 +36,7 @@ _QUIET: Final = (
 )
 # Where git reads in its folder, beside the files at its top: the rest (submodules, large files) may have a million.
 _READ_BELOW: Final = ("info", "logs", "objects", "refs", "reftable")
+_WALK_S: Final = 10.0
 _READ_ELSEWHERE: Final = ("core.attributesfile", "core.excludesfile")
 _WORDS: Final = {"LANGUAGE": "C", "LC_ALL": "C"}  # git's messages in English, because we parse them
 _NO_SETTINGS: Final = {**_WORDS, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
@@ -104,8 +106,8 @@ class UserRepository:
         pending, seen = [self.common / "config", self.folder / "config.worktree"], set[Path]()
         nowhere = {**_NO_SETTINGS, "GIT_DIR": os.devnull}  # git reads the repository's settings before any command
         while pending:
-            file = pending.pop().resolve()
-            if file in seen or not file.is_file():
+            file = _resolved(pending.pop())
+            if file is None or file in seen or not file.is_file():
                 continue
             seen.add(file)
             words = ("config", "--no-includes", "--list", "-z", "--file", str(file))
@@ -120,7 +122,9 @@ class UserRepository:
     def ask(self, *words: str, stdin: bytes = b"", more: Mapping[str, str] | None = None) -> Answer:
         """Run git and return its result; `more` are additional environment variables."""
         if self.endless is not None:
-            raise StoreError(f"{self.endless}: a pipe or a device, which git would wait for: {_AGAIN}")
+            raise StoreError(
+                f"{self.endless}: a pipe, a device or a folder without end, which git would wait for: {_AGAIN}"
+            )
         environment = {**self.environment, **(more or {})}
         return _run_git(words, Path(environment["GIT_WORK_TREE"]), environment, stdin)
 
@@ -189,7 +193,8 @@ def repository_around(root: Path) -> UserRepository | None:
         if folder is not None:
             prefix = "" if top == root else root.relative_to(top).as_posix() + "/"
             name = os.fsdecode(bytes_of(folder / "commondir")).strip()
-            return UserRepository(folder, (folder / name).resolve() if name else folder, top, prefix)
+            common = _resolved(folder / name)
+            return UserRepository(folder, common, top, prefix) if common and common.is_dir() else None
     return None
 
 
@@ -249,7 +254,15 @@ def _git_folder(top: Path) -> Path | None:
     if dot.is_file():
         text = os.fsdecode(bytes_of(dot)).strip()
         dot = top / text.removeprefix("gitdir: ") if text.startswith("gitdir: ") else dot
-    return dot.resolve() if os.path.lexists(dot / "HEAD") else None
+    return _resolved(dot) if os.path.lexists(dot / "HEAD") else None
+
+
+def _resolved(path: Path) -> Path | None:
+    """Return a path without links, None if nothing is there, or its name cannot be one of a file."""
+    try:
+        return path.resolve(strict=True)
+    except (OSError, ValueError, RuntimeError):
+        return None
 
 
 def bytes_of(file: Path) -> bytes:
@@ -261,10 +274,16 @@ def bytes_of(file: Path) -> bytes:
 
 
 def _endless_in(folder: Path) -> str | None:
-    """Return a pipe or device that git would read in its folder, or where a link in it leads; None if there is none."""
+    """Return a pipe or device that git would read in its folder, or where a link in it leads; None if there is none.
+
+    A folder that is not through after ten seconds, because of a link to `/proc` for instance, counts as one.
+    """
+    until = time.monotonic() + _WALK_S
     pending, seen = [str(folder), *(str(folder / name) for name in _READ_BELOW)], {str(folder.resolve())}
     while pending:
         at = pending.pop()
+        if time.monotonic() > until:
+            return at
         try:
             with os.scandir(at) as entries:
                 found = [entry for entry in entries if not entry.is_file(follow_symlinks=False)]

@@ -1,61 +1,11 @@
 """What could not be read is listed, and a restore leaves alone all that lies below what was not kept."""
 
-import ctypes
-import os
-import pickle
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
-from ralph_tracker.errors import StoreError
 from ralph_tracker.store.snapshots.exclusions import NESTED, UNREADABLE
 from ralph_tracker.store.snapshots.values import Snapshot, SnapshotLimits
 
 from .projects import Project
-
-# Of the system's capabilities(7): read and write whatever the rights of a file say.
-_BEYOND_RIGHTS = (1 << 1) | (1 << 2)
-
-
-def _obey_rights() -> bool:
-    """Give up what lets root read everything, and return whether that worked."""
-    header = (ctypes.c_uint32 * 2)(0x20080522, 0)
-    sets = (ctypes.c_uint32 * 6)()
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.capget(header, sets):
-        return False
-    for at in range(3):
-        sets[at] &= ~_BEYOND_RIGHTS
-    return libc.capset(header, sets) == 0
-
-
-@pytest.fixture
-def as_user() -> Callable[[Callable[[], Any]], Any]:
-    """Call something in a process that the rights of files hold back, whoever runs the tests."""
-
-    def call(act: Callable[[], Any]) -> Any:
-        reader, writer = os.pipe()
-        child = os.fork()
-        if not child:
-            try:
-                held_back = os.geteuid() != 0 or _obey_rights()
-                os.write(writer, pickle.dumps((held_back, act() if held_back else None)))
-            except StoreError as error:
-                os.write(writer, pickle.dumps((True, error)))
-            finally:
-                os._exit(0)
-        os.close(writer)
-        with open(reader, "rb") as pipe:  # noqa: PTH123  # a descriptor
-            told = pipe.read()
-        os.waitpid(child, 0)
-        assert told, "the call failed in a way of its own"
-        held_back, found = pickle.loads(told)
-        if not held_back:
-            pytest.skip("root reads everything here: this system does not let a process give that up")
-        return found
-
-    return call
 
 
 def named(kept: Snapshot, reason: str) -> list[str]:

@@ -11,6 +11,7 @@ import pytest
 
 from ralph_tracker.errors import StoreError
 from ralph_tracker.store.snapshots.user_repository import changed_since_commit, head_of, repository_around
+from tests.tables import table
 
 from .projects import Project
 
@@ -264,10 +265,13 @@ def test_a_pipe_where_git_reads_is_named_and_not_waited_for(place: str, project:
         assert (repository.endless or "").endswith(Path(place).name)
         assert head_of(project.root) is None
         assert changed_since_commit(project.root) == ()
-        with pytest.raises(StoreError, match="a pipe or a device, which git would wait for: fix that, then run it"):
+        with pytest.raises(
+            StoreError,
+            match="a pipe, a device or a folder without end, which git would wait for: fix that, then run it",
+        ):
             store.branch(kept.commit, "new")
         project.remove(".aiwg")
-        assert f"could not be read ({repository.endless}: a pipe" in (project.make_store().note or "")
+        assert f"could not be read ({repository.endless}: a pipe," in (project.make_store().note or "")
 
 
 def test_the_empty_device_and_sockets_in_a_git_folder_are_as_good_as_files(project: Project) -> None:
@@ -286,3 +290,10 @@ def test_a_tracked_file_that_a_pipe_or_a_link_replaced_is_changed_and_not_read(p
     (project.root / "src/b.py").symlink_to("/dev/zero")
     with within(30):
         assert changed_since_commit(project.root) == ("a.txt", "src/b.py")
+
+
+@table("common", ["a\0b", "a" * 5000, "a/" * 5000, "\udcff", "/dev/zero", "../nowhere"])
+def test_a_shared_folder_that_cannot_be_one_makes_no_repository(common: str, project: Project) -> None:
+    (project.root / ".git/commondir").write_text(f"{common}\n", errors="surrogateescape")
+    assert repository_around(project.root) is None
+    project.make_store()
