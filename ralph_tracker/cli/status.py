@@ -11,9 +11,8 @@ from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import say, say_json, say_wrapped
 from ralph_tracker.core.decision_words import decision_in_words
 from ralph_tracker.errors import LoopError
-from ralph_tracker.iteration.facts import facts_of
+from ralph_tracker.iteration.facts import facts_of, standing
 from ralph_tracker.iteration.remaining_problems import wrong_lines
-from ralph_tracker.iteration.standing import standing
 from ralph_tracker.report.standing import score_in_words, without_repeats
 from ralph_tracker.report.text import known_money
 from ralph_tracker.store.export_queue import unsent

@@ -16,8 +16,8 @@ from ralph_tracker.cli.options import place_options
 from ralph_tracker.cli.output import harmless, screen_width
 from ralph_tracker.core.metrics import plain_number
 from ralph_tracker.errors import RalphTrackerError
+from ralph_tracker.iteration.facts import scores_of, standing
 from ralph_tracker.iteration.remaining_problems import wrong_lines
-from ralph_tracker.iteration.standing import scores_of, standing
 from ralph_tracker.report.standing import percent
 from ralph_tracker.report.text import ABSENT, known_money, trend
 from ralph_tracker.runner.activity import Activity, activity_of

@@ -8,7 +8,7 @@ from ralph_tracker.errors import RalphTrackerError, RecordError
 from ralph_tracker.iteration.diff import Differences, IterationDiff, MetricChange, diff_document, differences_of
 from ralph_tracker.iteration.diff import side_by_side as compared_documents
 from ralph_tracker.iteration.explain import explain, explanation_document
-from ralph_tracker.iteration.standing import scores_of, standing
+from ralph_tracker.iteration.facts import scores_of, standing
 from ralph_tracker.loop.listing import Listing, as_of_now
 from ralph_tracker.loop.page import DIFF_ROOM, file_patches, loop_page
 from ralph_tracker.report import svg
